@@ -1,8 +1,6 @@
 // Addresses and shapes of global-memory accesses.
 #include "codegen/address.h"
 
-#include <stdio.h>
-
 Address address_of(Cg *c, Value *ptr, Value *offset) {
   Address a = {.ptr = cg_get(ptr), .offset = offset ? cg_get(offset) : NULL};
   a.elem_bytes = type_elem_bytes(type_elem(ptr->type)->elem);
@@ -17,21 +15,34 @@ LLVMValueRef address_reg(Cg *c, const Address *a, uint32_t r) {
   return LLVMBuildGEP2(c->b, a->unit, base, &offset, 1, "");
 }
 
-AccessShape memory_access_shape(uint32_t vector, uint32_t elem_bytes) {
+AccessShape access_shape(uint32_t vector, uint32_t elem_bytes) {
   uint32_t count = vector ? vector : 1;
   while (count * elem_bytes > 16) count /= 2;
   uint32_t bytes = count * elem_bytes, word = elem_bytes == 8 ? 8 : bytes < 4 ? bytes : 4;
   return (AccessShape){count, bytes / word, word * 8, word / elem_bytes};
 }
 
-const char *asm_reg_class(uint32_t bits) { return bits == 64 ? "l" : bits == 32 ? "r" : "h"; }
+void access_put_words(CgAsm *a, uint32_t first, const AccessShape *s) {
+  bool is_vector = s->num_words > 1;
+  cg_asm_list(a, is_vector ? "{" : "", first, s->num_words, is_vector ? "}" : "");
+}
 
-void asm_operand_list(char *out, size_t size, uint32_t first, uint32_t n) {
-  if (n == 1) {
-    snprintf(out, size, "$%u", first);
-    return;
-  }
-  size_t at = (size_t)snprintf(out, size, "{");
-  for (uint32_t i = 0; i < n; i++) at += (size_t)snprintf(out + at, size - at, "%s$%u", i ? ", " : "", first + i);
-  snprintf(out + at, size - at, "}");
+void access_put_width(CgAsm *a, const AccessShape *s) {
+  if (s->num_words > 1) buf_printf(&a->text, ".v%u", s->num_words);
+  buf_printf(&a->text, ".b%u ", s->word_bits);
+}
+
+void access_store(Cg *c, InsnId id, const char *modifiers, LLVMValueRef at, LLVMValueRef pred,
+                  const LLVMValueRef *elems, const AccessShape *s) {
+  CgAsm a = cg_asm_new(c);
+  cg_asm_arg(&a, at);
+  for (uint32_t i = 0; i < s->num_words; i++)
+    cg_asm_arg(&a, cg_pack(c, elems + i * s->per_word, s->per_word, s->word_bits / s->per_word));
+  if (pred) buf_printf(&a.text, "@$%u ", cg_asm_arg(&a, pred));
+  buf_printf(&a.text, "st%s", modifiers);
+  access_put_width(&a, s);
+  buf_puts(&a.text, "[$0], ");
+  access_put_words(&a, 1, s);
+  buf_puts(&a.text, ";");
+  cg_asm_call(&a, id);
 }

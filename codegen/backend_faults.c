@@ -1,12 +1,14 @@
-// Keeps code clear of what ptxas and LLVM's instruction selection get wrong; tests/random_kernels.py --expressions --device=gpu found it.
+// Rewrites what ptxas and LLVM's instruction selection get wrong. `tests/random_kernels.py --expressions
+// --device=gpu` looks for it.
 //
-// ptxas, seen in CUDA 12.8 and 13.0 and in a driver's assembler of that time, for chips from sm_90 on whatever target the PTX names:
-//   - max(max(a, -b), c), and so min, of signed integers becomes one instruction (VIMNMX3) without the sign of b (reported for
-//     sm_100 up to CUDA 13.3 as pytorch/pytorch issue 190973). ~b + 1 is no negation to ptxas, and the sum becomes part of the
-//     maximum (VIADDMNMX), so that it costs no more.
-//   - Maxima of 16 bits are done in pairs (VIMNMX.S16x2), and max(max(a, b), 0) makes the pair's other half not less than 0 either. So
-//     extrema of less than 32 bits are taken in 32.
-//   - neg.s16 and abs.s16 of -2^15 are 2^15 where the result is then extended (llvm-project issue 160482).
+// ptxas, seen in CUDA 12.8 and 13.0 and in a driver's assembler of that time, for chips from sm_90 on whatever target
+// the PTX names:
+//   - max(max(a, -b), c) of signed integers, and min likewise, becomes one instruction (VIMNMX3) without the sign of b
+//     (reported for sm_100 up to CUDA 13.3 as pytorch/pytorch issue 190973). ptxas does not see ~b + 1 as a negation,
+//     and makes the addition part of the maximum (VIADDMNMX): it costs no more.
+//   - Maxima of 16 bits are done in pairs (VIMNMX.S16x2), and max(max(a, b), 0) keeps the pair's other half from being
+//     less than 0, too. Therefore extrema of less than 32 bits are taken in 32.
+//   - neg.s16 and abs.s16 of -2^15 are 2^15 if the result is then extended (llvm-project issue 160482).
 //
 // LLVM 22: a signed i1 becomes 1 as bf16, not -1.
 #include <string.h>
@@ -16,10 +18,11 @@
 enum { SMAX, SMIN, UMAX, UMIN, ABS, NUM_INTRINSICS };
 static const char *const names[NUM_INTRINSICS] = {"llvm.smax", "llvm.smin", "llvm.umax", "llvm.umin", "llvm.abs"};
 
-// The value w of which v is the negation in a form that ptxas knows; NULL: it is none. Makes w.
+// Makes the value of which v is the negation, in a form that ptxas knows as one. NULL if v is no negation.
 static LLVMValueRef negated(LLVMBuilderRef b, LLVMValueRef v) {
   if (!LLVMIsAInstruction(v)) return NULL;
-  LLVMValueRef first = LLVMGetNumOperands(v) == 2 ? LLVMGetOperand(v, 0) : NULL, second = first ? LLVMGetOperand(v, 1) : NULL;
+  LLVMValueRef first = LLVMGetNumOperands(v) == 2 ? LLVMGetOperand(v, 0) : NULL;
+  LLVMValueRef second = first ? LLVMGetOperand(v, 1) : NULL;
   switch (LLVMGetInstructionOpcode(v)) {
   case LLVMSub: return LLVMIsNull(first) ? second : NULL;
   case LLVMShl: {
@@ -38,7 +41,8 @@ static LLVMValueRef negated(LLVMBuilderRef b, LLVMValueRef v) {
 
 static LLVMValueRef extremum_in_32_bits(Cg *c, LLVMValueRef call, unsigned which) {
   LLVMValueRef wide[2];
-  for (unsigned i = 0; i < 2; i++) wide[i] = LLVMBuildIntCast2(c->b, LLVMGetOperand(call, i), LLVMInt32TypeInContext(c->ll), which <= SMIN, "");
+  for (unsigned i = 0; i < 2; i++)
+    wide[i] = LLVMBuildIntCast2(c->b, LLVMGetOperand(call, i), LLVMInt32TypeInContext(c->ll), which <= SMIN, "");
   return LLVMBuildTrunc(c->b, cg_binary_intrinsic(c, names[which], wide[0], wide[1]), LLVMTypeOf(call), "");
 }
 
@@ -49,11 +53,11 @@ static void hide_negations(Cg *c, LLVMValueRef extremum) {
   }
 }
 
-// What stands for the instruction: itself, perhaps with other operands, or another value. ids: of the intrinsics.
+// What replaces the instruction: itself, perhaps with other operands, or another value. ids: of the intrinsics.
 static LLVMValueRef replacement(Cg *c, const unsigned ids[NUM_INTRINSICS], LLVMValueRef in) {
   LLVMTypeRef type = LLVMTypeOf(in);
   if (LLVMIsASIToFPInst(in) && LLVMTypeOf(LLVMGetOperand(in, 0)) == LLVMInt1TypeInContext(c->ll))
-    return LLVMBuildSelect(c->b, LLVMGetOperand(in, 0), LLVMConstReal(type, -1), LLVMConstNull(type), "");
+    return cg_select(c, LLVMGetOperand(in, 0), LLVMConstReal(type, -1), LLVMConstNull(type));
   if (LLVMGetTypeKind(type) != LLVMIntegerTypeKind) return in;
   unsigned width = LLVMGetIntTypeWidth(type), which = 0;
   if (!LLVMIsAIntrinsicInst(in)) {
@@ -72,7 +76,7 @@ static LLVMValueRef replacement(Cg *c, const unsigned ids[NUM_INTRINSICS], LLVMV
 static void rewrite_block(Cg *c, const unsigned ids[NUM_INTRINSICS], LLVMBasicBlockRef block) {
   for (LLVMValueRef in = LLVMGetFirstInstruction(block), next; in; in = next) {
     next = LLVMGetNextInstruction(in);
-    LLVMPositionBuilderBefore(c->b, in);   // takes over the line, too
+    LLVMPositionBuilderBefore(c->b, in);   // takes its source line, too
     LLVMValueRef other = replacement(c, ids, in);
     if (other == in) continue;
     LLVMReplaceAllUsesWith(in, other);
@@ -84,5 +88,6 @@ void cg_avoid_backend_faults(Cg *c) {
   unsigned ids[NUM_INTRINSICS];
   for (uint32_t i = 0; i < NUM_INTRINSICS; i++) ids[i] = LLVMLookupIntrinsicID(names[i], strlen(names[i]));
   for (LLVMValueRef f = LLVMGetFirstFunction(c->mod); f; f = LLVMGetNextFunction(f))
-    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block)) rewrite_block(c, ids, block);
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block))
+      rewrite_block(c, ids, block);
 }

@@ -1,4 +1,4 @@
-// Values, constants and the small instructions that every lowering is written in.
+// Values, constants and the small instructions that every lowering is written with.
 #include "codegen/cg.h"
 
 #include <string.h>
@@ -40,8 +40,6 @@ ScalarKind cg_elem_kind(const Type *t) {
   return e->kind == TYPE_PTR ? SC_I64 : e->scalar;
 }
 
-bool kind_is_fp8(ScalarKind k) { return k == SC_F8E4M3 || k == SC_F8E5M2 || k == SC_F8E4B15; }
-
 void cg_unsupported(Cg *c, const Op *op, const char *why) {
   c->ctx->current_op = op;
   ice(c->ctx, "codegen: %s: %s", op_info[op->opcode].name, why);
@@ -49,7 +47,6 @@ void cg_unsupported(Cg *c, const Op *op, const char *why) {
 
 // ---- constants, small instructions ----
 
-LLVMValueRef cg_i1(Cg *c, bool v) { return LLVMConstInt(c->t_i1, v, false); }
 LLVMValueRef cg_i32(Cg *c, uint32_t v) { return LLVMConstInt(c->t_i32, v, false); }
 LLVMValueRef cg_i64(Cg *c, uint64_t v) { return LLVMConstInt(c->t_i64, v, false); }
 LLVMValueRef cg_int(LLVMTypeRef t, uint64_t v) { return LLVMConstInt(t, v, false); }
@@ -76,6 +73,18 @@ LLVMValueRef cg_xor(Cg *c, LLVMValueRef a, LLVMValueRef b) {
 LLVMValueRef cg_and(Cg *c, LLVMValueRef a, LLVMValueRef b) {
   if (!a || !b) return a ? a : b;
   return LLVMBuildAnd(c->b, a, b, "");
+}
+
+LLVMValueRef cg_op(Cg *c, LLVMOpcode o, LLVMValueRef a, uint64_t b) {
+  return LLVMBuildBinOp(c->b, o, a, cg_int(LLVMTypeOf(a), b), "");
+}
+
+LLVMValueRef cg_cmp(Cg *c, LLVMIntPredicate p, LLVMValueRef a, uint64_t b) {
+  return LLVMBuildICmp(c->b, p, a, cg_int(LLVMTypeOf(a), b), "");
+}
+
+LLVMValueRef cg_select(Cg *c, LLVMValueRef p, LLVMValueRef a, LLVMValueRef b) {
+  return LLVMBuildSelect(c->b, p, a, b, "");
 }
 
 uint32_t cg_bits(Cg *c, LLVMTypeRef t) {
@@ -112,16 +121,26 @@ LLVMValueRef cg_to_storage(Cg *c, LLVMValueRef v, ScalarKind k) {
 }
 
 LLVMValueRef cg_from_storage(Cg *c, LLVMValueRef v, LLVMTypeRef elem) {
-  if (elem == c->t_i1) return LLVMBuildICmp(c->b, LLVMIntNE, v, LLVMConstNull(LLVMTypeOf(v)), "");
+  if (elem == c->t_i1) return cg_cmp(c, LLVMIntNE, v, 0);
   return cg_bitcast(c, v, elem);
 }
 
-// Through a vector bitcast, which NVPTX turns into one mov of a register tuple.
+LLVMValueRef cg_vector(Cg *c, const LLVMValueRef *v, uint32_t n) {
+  if (n == 1) return v[0];
+  LLVMValueRef vec = LLVMGetPoison(LLVMVectorType(LLVMTypeOf(v[0]), n));
+  for (uint32_t i = 0; i < n; i++) vec = LLVMBuildInsertElement(c->b, vec, v[i], cg_i32(c, i), "");
+  return vec;
+}
+
+LLVMValueRef cg_element(Cg *c, LLVMValueRef v, uint32_t i) {
+  bool is_vector = LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMVectorTypeKind;
+  return is_vector ? LLVMBuildExtractElement(c->b, v, cg_i32(c, i), "") : v;
+}
+
+// NVPTX turns the bitcast of a vector into one mov of a register tuple.
 LLVMValueRef cg_pack(Cg *c, const LLVMValueRef *v, uint32_t n, uint32_t bits) {
   if (n == 1) return v[0];
-  LLVMValueRef vec = LLVMGetPoison(LLVMVectorType(LLVMIntTypeInContext(c->ll, bits), n));
-  for (uint32_t i = 0; i < n; i++) vec = LLVMBuildInsertElement(c->b, vec, v[i], cg_i32(c, i), "");
-  return LLVMBuildBitCast(c->b, vec, LLVMIntTypeInContext(c->ll, n * bits), "");
+  return LLVMBuildBitCast(c->b, cg_vector(c, v, n), LLVMIntTypeInContext(c->ll, n * bits), "");
 }
 
 void cg_unpack(Cg *c, LLVMValueRef word, uint32_t n, uint32_t bits, LLVMValueRef *out) {
@@ -130,14 +149,16 @@ void cg_unpack(Cg *c, LLVMValueRef word, uint32_t n, uint32_t bits, LLVMValueRef
     return;
   }
   LLVMValueRef vec = LLVMBuildBitCast(c->b, word, LLVMVectorType(LLVMIntTypeInContext(c->ll, bits), n), "");
-  for (uint32_t i = 0; i < n; i++) out[i] = LLVMBuildExtractElement(c->b, vec, cg_i32(c, i), "");
+  for (uint32_t i = 0; i < n; i++) out[i] = cg_element(c, vec, i);
 }
 
-LLVMValueRef cg_call_intrinsic(Cg *c, const char *name, LLVMTypeRef *overloads, unsigned num_overloads, LLVMValueRef *args, unsigned n) {
+LLVMValueRef cg_call_intrinsic(Cg *c, const char *name, LLVMTypeRef *overloads, unsigned num_overloads,
+                               LLVMValueRef *args, unsigned n) {
   unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
   // The lookup accepts a longer name than the intrinsic's; building such a declaration would crash.
   size_t len = 0;
-  if (!id || (LLVMIntrinsicGetName(id, &len), len != strlen(name))) ice(c->ctx, "codegen: no intrinsic %s in this LLVM", name);
+  if (!id || (LLVMIntrinsicGetName(id, &len), len != strlen(name)))
+    ice(c->ctx, "codegen: no intrinsic %s in this LLVM", name);
   LLVMValueRef fn = LLVMGetIntrinsicDeclaration(c->mod, id, overloads, num_overloads);
   return LLVMBuildCall2(c->b, LLVMGlobalGetValueType(fn), fn, args, n, "");
 }
@@ -150,6 +171,16 @@ LLVMValueRef cg_unary_intrinsic(Cg *c, const char *name, LLVMValueRef x) {
 LLVMValueRef cg_binary_intrinsic(Cg *c, const char *name, LLVMValueRef x, LLVMValueRef y) {
   LLVMTypeRef t = LLVMTypeOf(x);
   return cg_call_intrinsic(c, name, &t, 1, (LLVMValueRef[]){x, y}, 2);
+}
+
+LLVMValueRef cg_intrinsic_false(Cg *c, const char *name, LLVMValueRef x) {
+  LLVMTypeRef t = LLVMTypeOf(x);
+  return cg_call_intrinsic(c, name, &t, 1, (LLVMValueRef[]){x, LLVMConstNull(c->t_i1)}, 2);
+}
+
+LLVMValueRef cg_special_register(Cg *c, const char *name, uint32_t axis) {
+  const char *id = arena_printf(c->arena, "llvm.nvvm.read.ptx.sreg.%s.%c", name, 'x' + (int)axis);
+  return cg_call_intrinsic(c, id, NULL, 0, NULL, 0);
 }
 
 LLVMBasicBlockRef cg_block(Cg *c, const char *name) { return LLVMAppendBasicBlockInContext(c->ll, c->fn, name); }

@@ -1,13 +1,14 @@
-// The state of one module's translation to LLVM IR, and the small words every lowering is written in.
+// The state of one module's translation to LLVM IR, and the functions that every lowering is written with.
 //
 // How a tile value looks in LLVM:
 //   scalar               one LLVM scalar, the same in every thread
 //   tensor               one LLVM scalar per register of its layout (register number = index); registers that hold the
-//                        same element share one LLVM value, and a value equal in all registers is kept once
+//                        same element share one LLVM value, and a splat has one for all
 //   buffer               one i32: byte offset from the start of dynamic shared memory
-//   descriptor           [tensor map address (generic), or the base where there are no maps; rank extents (i32), rank strides (i64)]
+//   descriptor           [address of the tensor map (generic), or the base if the target has no maps; rank extents
+//                        (i32); rank strides (i64)]
 //   token                nothing
-// Elements in registers: i1 is i1, fp8 formats are i8, pointers are in address space 1. In memory i1 takes a byte.
+// Elements in registers: i1 is i1, fp8 formats are i8, pointers are in address space 1. In memory an i1 takes a byte.
 #ifndef TILE_CODEGEN_CG_H
 #define TILE_CODEGEN_CG_H
 
@@ -25,9 +26,9 @@ typedef enum {
 } InsnId;
 
 typedef struct {
-  uint32_t count;          // registers; `splat` values store only v[0]
+  uint32_t count;          // registers; a splat stores only v[0]
   bool splat;              // one value for all elements: in every register and every thread
-  const char *pinned;      // the accumulators are in PTX registers of this name and their numbers (wgmma_acc.c); v has nothing
+  const char *pinned;      // name of the PTX registers that hold the accumulators (wgmma_acc.c); v is empty then
   LLVMValueRef v[];
 } CgValue;
 
@@ -48,20 +49,19 @@ typedef struct Cg {
   LLVMTypeRef elem[NUM_SCALARS];             // of an element in a register
   LLVMAttributeRef nounwind, convergent, memory_none;
   LLVMValueRef fn;
-  LLVMValueRef smem;                         // the one dynamic shared array, made on first use
+  LLVMValueRef smem;                         // the dynamic shared array; made on first use
   LLVMValueRef tid, lane, warp;              // i32, in the entry block
-  LLVMValueRef uniform_warp;                 // cg_uniform_warp's, made on first use
-  LLVMValueRef is_thread0;
+  LLVMValueRef uniform_warp;                 // of cg_uniform_warp; made on first use
   struct { LLVMBasicBlockRef block; uint32_t warp; LLVMValueRef pred; } issuer;   // the last answer of cg_issuer
   LLVMBasicBlockRef entry;
   uint32_t ptx;                              // lowest PTX version that suffices so far, ×10
-  uint32_t num_pinned;                       // names given to pinned accumulators
+  uint32_t num_pinned;                       // names given to registers of pinned accumulators
   bool has_loops, has_allocas;
   DebugLines *debug;
-  LLVMTargetMachineRef machine;              // these three may be there when a compilation is left
+  LLVMTargetMachineRef machine;              // these three may exist when a compilation is left by longjmp
   LLVMMemoryBufferRef buffer;
   char *message;
-  const Op *op;                              // being lowered
+  const Op *op;                              // that is being lowered
 } Cg;
 
 // ---- values ----
@@ -77,43 +77,54 @@ static inline LLVMValueRef cg_scalar(const Value *v) { return ((const CgValue *)
 void cg_set_scalar(Cg *c, Value *v, LLVMValueRef x);
 uint32_t cg_num_regs(const Type *t);                       // LLVM scalars that a value of the type needs
 LLVMTypeRef cg_elem_type(Cg *c, const Type *t);            // of the element, in a register
-ScalarKind cg_elem_kind(const Type *t);                    // pointers count as i64
-bool kind_is_fp8(ScalarKind k);
+ScalarKind cg_elem_kind(const Type *t);                    // i64 for pointers
 NORETURN void cg_unsupported(Cg *c, const Op *op, const char *why);
 
 // ---- constants, small instructions ----
-LLVMValueRef cg_i1(Cg *c, bool v);
 LLVMValueRef cg_i32(Cg *c, uint32_t v);
 LLVMValueRef cg_i64(Cg *c, uint64_t v);
 LLVMValueRef cg_int(LLVMTypeRef t, uint64_t v);
 bool cg_const_int(LLVMValueRef v, uint64_t *x);
-LLVMValueRef cg_add(Cg *c, LLVMValueRef a, LLVMValueRef b);   // the three drop neutral operands
+LLVMValueRef cg_add(Cg *c, LLVMValueRef a, LLVMValueRef b);   // cg_add, cg_xor, cg_and drop neutral operands
 LLVMValueRef cg_xor(Cg *c, LLVMValueRef a, LLVMValueRef b);
 LLVMValueRef cg_and(Cg *c, LLVMValueRef a, LLVMValueRef b);   // of i1; NULL counts as true
+// With a constant of the type of a.
+LLVMValueRef cg_op(Cg *c, LLVMOpcode o, LLVMValueRef a, uint64_t b);
+LLVMValueRef cg_cmp(Cg *c, LLVMIntPredicate p, LLVMValueRef a, uint64_t b);
+LLVMValueRef cg_select(Cg *c, LLVMValueRef p, LLVMValueRef a, LLVMValueRef b);
 LLVMValueRef cg_bitcast(Cg *c, LLVMValueRef v, LLVMTypeRef t);
 uint32_t cg_bits(Cg *c, LLVMTypeRef t);                       // of a scalar or vector type; pointers 64
 // An element as an integer of its storage width (i1: i8) and back.
 LLVMValueRef cg_to_storage(Cg *c, LLVMValueRef v, ScalarKind k);
 LLVMValueRef cg_from_storage(Cg *c, LLVMValueRef v, LLVMTypeRef elem);
 LLVMTypeRef cg_storage_type(Cg *c, const Type *t);
+// A vector of the values, or the value if n is 1, and element i of such a vector.
+LLVMValueRef cg_vector(Cg *c, const LLVMValueRef *v, uint32_t n);
+LLVMValueRef cg_element(Cg *c, LLVMValueRef v, uint32_t i);
 // Storage integers packed to one integer of n·bits (at most 64), lowest first, and back.
 LLVMValueRef cg_pack(Cg *c, const LLVMValueRef *v, uint32_t n, uint32_t bits);
 void cg_unpack(Cg *c, LLVMValueRef word, uint32_t n, uint32_t bits, LLVMValueRef *out);
-LLVMValueRef cg_call_intrinsic(Cg *c, const char *name, LLVMTypeRef *overloads, unsigned num_overloads, LLVMValueRef *args, unsigned n);
+LLVMValueRef cg_call_intrinsic(Cg *c, const char *name, LLVMTypeRef *overloads, unsigned num_overloads,
+                               LLVMValueRef *args, unsigned n);
 LLVMValueRef cg_unary_intrinsic(Cg *c, const char *name, LLVMValueRef x);   // overloaded on its argument
 LLVMValueRef cg_binary_intrinsic(Cg *c, const char *name, LLVMValueRef x, LLVMValueRef y);
+// Calls an intrinsic on x and `false`, which says that no x gives poison.
+LLVMValueRef cg_intrinsic_false(Cg *c, const char *name, LLVMValueRef x);
+LLVMValueRef cg_special_register(Cg *c, const char *name, uint32_t axis);   // `tid`, `ctaid` or `nctaid`
 LLVMBasicBlockRef cg_block(Cg *c, const char *name);
 void cg_require_ptx(Cg *c, uint32_t version);
 
 // ---- machine instructions (nvptx.c) ----
+// An instruction whose row has its text.
 LLVMValueRef cg_insn(Cg *c, InsnId id, LLVMTypeRef result, LLVMValueRef *args, unsigned n);
-LLVMValueRef cg_asm(Cg *c, uint32_t effects, const char *text, const char *constraints, LLVMTypeRef result, LLVMValueRef *args, unsigned n);
-LLVMValueRef cg_insn_text(Cg *c, InsnId id, const char *text, const char *constraints, LLVMTypeRef result, LLVMValueRef *args, unsigned n);
-const char *cg_insn_template(InsnId id);
+// Any inline assembly.
+LLVMValueRef cg_asm(Cg *c, uint32_t effects, const char *text, const char *constraints, LLVMTypeRef result,
+                    LLVMValueRef *args, unsigned n);
 enum { EFFECT_NONE = 0, EFFECT_SIDE = 1, EFFECT_CONVERGENT = 2, EFFECT_SYNC = 3 };
 
-// An instruction whose row has no text, under construction. The lowering names the results first and then the operands; each gets the
-// next number, $0 first, and the register class of its LLVM type. The lowering writes the text.
+// An instruction whose row has no text, under construction. The lowering names the results first and then the
+// operands; each gets the next number, $0 first, and the register class of its LLVM type. The lowering writes the
+// text.
 typedef struct {
   Cg *c;
   Buf text, constraints;
@@ -122,27 +133,28 @@ typedef struct {
 } CgAsm;
 CgAsm cg_asm_new(Cg *c);
 uint32_t cg_asm_result(CgAsm *a, LLVMTypeRef type);        // returns its number
-uint32_t cg_asm_arg(CgAsm *a, LLVMValueRef v);             // returns its number
-void cg_asm_tie(CgAsm *a, uint32_t result, LLVMValueRef v);   // v is in the register of that result beforehand
-void cg_asm_list(CgAsm *a, uint32_t first, uint32_t n);    // writes `{$first, …}`, or `$first` if n is 1
+uint32_t cg_asm_arg(CgAsm *a, LLVMValueRef v);             // returns its number; a byte is extended to 16 bits
+void cg_asm_tie(CgAsm *a, uint32_t result, LLVMValueRef v);   // an operand that is in the register of that result
+// Writes `$first, …`, n numbers, between the two.
+void cg_asm_list(CgAsm *a, const char *open, uint32_t first, uint32_t n, const char *close);
 LLVMValueRef cg_asm_call(CgAsm *a, InsnId id);
 // Result i of such a call.
 LLVMValueRef cg_asm_get(Cg *c, LLVMValueRef call, uint32_t i);
 // What an assembly with these results returns: void, the type, or a structure.
 LLVMTypeRef cg_asm_type(Cg *c, LLVMTypeRef *results, uint32_t n);
-// In the module as LLVM's passes have left it (backend_faults.c).
+// Rewrites what the back end gets wrong, in the module as LLVM's passes leave it (backend_faults.c).
 void cg_avoid_backend_faults(Cg *c);
 void cg_barrier(Cg *c);
-// A value of lane `source` (i32), any element type; idx form.
+// The value that lane `source` (i32) has, of any element type.
 LLVMValueRef cg_shuffle_idx(Cg *c, LLVMValueRef v, LLVMValueRef source);
-// The warp's number, in a form in which the assembler sees that it is the same in all lanes.
+// The warp's number, in a form from which ptxas knows that it is the same in all lanes.
 LLVMValueRef cg_uniform_warp(Cg *c);
 LLVMValueRef cg_shuffle_xor(Cg *c, LLVMValueRef v, uint32_t lane_mask);
-// Runs what follows only in threads where pred holds, until cg_end_if. NULL: always.
+// What follows, until cg_end_if, runs only in threads where pred holds. NULL: in all.
 typedef struct { LLVMBasicBlockRef join; } CgIf;
 CgIf cg_begin_if(Cg *c, LLVMValueRef pred);
 void cg_end_if(Cg *c, CgIf g);
-// i32 address in the shared window / a pointer to it, of a byte offset into dynamic shared memory.
+// Start of dynamic shared memory as an address in the shared window (i32); address of, and pointer to, a byte offset.
 LLVMValueRef cg_smem_base(Cg *c);
 LLVMValueRef cg_smem_addr(Cg *c, LLVMValueRef offset);
 LLVMValueRef cg_smem_ptr(Cg *c, LLVMValueRef offset);
@@ -150,7 +162,7 @@ LLVMValueRef cg_smem_ptr(Cg *c, LLVMValueRef offset);
 // ---- linear maps on LLVM values (layout_emit.c) ----
 // A map from thread (lane, then warp, then block-in-cluster bits) and registers to an integer.
 typedef struct {
-  uint32_t num_reg_bits, num_thread_bits;    // thread bits: 5 of the lane, then the warp's
+  uint32_t num_reg_bits, num_thread_bits;    // thread bits: the lane's 5, then the warp's
   uint32_t reg[16], thread[16];
   uint32_t free_thread, free_reg;            // bits whose clear setting owns the data
 } PlaceMap;
@@ -159,47 +171,51 @@ bool placemap_to_shared(const Layout *l, const Layout *shared, PlaceMap *m);   /
 void placemap_scale(PlaceMap *m, uint32_t factor_log2);
 uint32_t placemap_reg(const PlaceMap *m, uint32_t r);                      // constant part of register r
 LLVMValueRef placemap_thread(Cg *c, const PlaceMap *m);                    // the thread's part
-// Part of the thread's flat index on one axis: `columns & mask >> shift`.
-LLVMValueRef cg_thread_bits(Cg *c, const uint32_t *columns, uint32_t n);   // xor of columns at the set bits of tid
-// Thread part and constant joined: or/add where the bits are disjoint.
+// The xor of the columns at the set bits of tid.
+LLVMValueRef cg_thread_bits(Cg *c, const uint32_t *columns, uint32_t n);
+// The thread's part xor a constant, by an addition for bits that are disjoint.
 LLVMValueRef placemap_join(Cg *c, const PlaceMap *m, LLVMValueRef thread, uint32_t constant);
-// i1: this thread owns its data (all free bits clear); NULL when there are no free bits.
+// i1: whether this thread owns its data (all free bits are clear). NULL if there are no free bits.
 LLVMValueRef cg_owner_pred(Cg *c, uint32_t free_thread);
-LLVMValueRef cg_layout_owner(Cg *c, const Type *t);        // of a tensor type; scalars: thread 0
-// For each register, the lowest register that holds the same element. reps has cg_num_regs entries.
-const uint32_t *cg_reg_reps(Cg *c, const Layout *l);
+LLVMValueRef cg_layout_owner(Cg *c, const Type *t);        // for a type; thread 0 owns scalars
+// For each of cg_num_regs registers, the lowest register that holds the same element.
+const uint32_t *cg_reps(Cg *c, const Type *t);
 // Index of register r on `axis` as an i32 (thread part shared between calls through *thread).
 LLVMValueRef cg_axis_index(Cg *c, const Layout *l, uint32_t axis, uint32_t r, LLVMValueRef *thread);
-// Where each register of dst finds its element among src's registers of the same thread. False when it is elsewhere.
-bool cg_reg_sources(Cg *c, const Layout *dst, const Layout *src, uint32_t *sources);
+// x, whose registers have layout src, as registers of layout dst. NULL if a thread lacks an element.
+CgValue *cg_rename(Cg *c, const CgValue *x, const Layout *dst, const Layout *src);
 
 // ---- shared memory traffic (shared_access.c) ----
-// Elements between registers and shared memory at base (i32 byte offset) + map (element offsets), vectorised as the map
-// allows. Stores are made by owning threads only, further restricted by pred (may be NULL).
-void cg_shared_store(Cg *c, LLVMValueRef base, const PlaceMap *map, const Type *elem, const CgValue *values, LLVMValueRef pred);
-// The same by stmatrix (lower_shared.c), where values and tile have its 8×8 fragments. False, and nothing is stored, elsewhere.
+// Move elements between registers and shared memory at base (i32 byte offset) + map (element offsets), vectorised as
+// the map allows. Only owning threads store; of them only those where pred holds, unless it is NULL.
+void cg_shared_store(Cg *c, LLVMValueRef base, const PlaceMap *map, const Type *elem, const CgValue *values,
+                     LLVMValueRef pred);
+// Stores by stmatrix (lower_shared.c). Returns false, and stores nothing, unless values and tile have its 8×8
+// fragments.
 bool cg_shared_store_matrices(Cg *c, LLVMValueRef base, const PlaceMap *map, const Type *elem, const CgValue *values);
 CgValue *cg_shared_load(Cg *c, LLVMValueRef base, const PlaceMap *map, const Type *elem);
 bool cg_can_load_matrices(const PlaceMap *map, const Type *elem);
-// By ldmatrix where that is possible, else by vectors.
+// Loads by ldmatrix if that is possible, and otherwise by vectors.
 CgValue *cg_shared_load_fastest(Cg *c, LLVMValueRef base, const PlaceMap *map, const Type *elem);
 LLVMValueRef cg_shared_load_one(Cg *c, LLVMValueRef offset, const Type *elem);
 LLVMValueRef cg_scratch(Cg *c, const Op *op);              // i32 byte offset of the op's scratch
 
 // ---- lowering ----
 void cg_lower_func(Cg *c, Func *f);
-void cg_lower_block(Cg *c, Block *b);                      // all ops but the terminator
+void cg_lower_block(Cg *c, Block *b);                      // lowers all ops but the terminator
 void cg_lower_op(Cg *c, Op *op);
-// Emits a region on scalars: binds args, lowers, returns the terminator's operands in out.
+// Emits a region on scalars: binds args, lowers the ops, and writes the terminator's operands to out.
 void cg_inline_region(Cg *c, Block *b, const LLVMValueRef *args, LLVMValueRef *out);
 typedef LLVMValueRef ScalarEmitter(Cg *c, const Op *op, ScalarKind k, LLVMValueRef *in);
-// Conversions done on several elements at once (lower_cast.c). False when the op is not one of these.
+// Lowers a conversion of several elements at once (lower_cast.c). Returns false if the op is none.
 bool cg_lower_packed_cast(Cg *c, Op *op, const uint32_t *reps);
 LLVMValueRef cg_float_to_f32(Cg *c, LLVMValueRef v, ScalarKind k);
 LLVMValueRef cg_f32_to_float(Cg *c, LLVMValueRef v, ScalarKind k, Rounding rounding);
 CgValue *cg_convert_layout(Cg *c, const CgValue *x, const Type *from, const Type *to, const Op *op);
 
-// The emitters that the op table names: on one element (SCALAR) or on the op (WHOLE). An LLVM row has none.
+#define SCALAR_EMITTER(name) LLVMValueRef emit_##name(Cg *c, const Op *op UNUSED, ScalarKind k UNUSED, LLVMValueRef *in)
+
+// The emitters that the op table names: of one element (SCALAR) or of the op (WHOLE). An LLVM row has none.
 #define CG_DECLARE_SCALAR(name) ScalarEmitter emit_##name;
 #define CG_DECLARE_LLVM(intrinsic) CG_DECLARE_GONE
 #define CG_DECLARE_WHOLE(name) void emit_##name(Cg *c, Op *op);

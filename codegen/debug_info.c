@@ -1,5 +1,5 @@
-// Line tables: every LLVM instruction carries the source position of the op it came from, with the chain of calls that
-// inlining dissolved. Nothing else of DWARF is made.
+// Line tables: every LLVM instruction carries the source position of the op that it came from, with the chain of calls
+// that inlining dissolved. Codegen makes nothing else of DWARF.
 #include <llvm-c/DebugInfo.h>
 #include <string.h>
 
@@ -7,7 +7,12 @@
 
 enum { BUCKETS = 256, DWARF_VERSION = 3 };
 
-typedef struct ScopeEntry { const char *name; const SourceFile *file; LLVMMetadataRef scope; struct ScopeEntry *next; } ScopeEntry;
+typedef struct ScopeEntry {
+  const char *name;
+  const SourceFile *file;
+  LLVMMetadataRef scope;
+  struct ScopeEntry *next;
+} ScopeEntry;
 typedef struct CallEntry { const CallSite *site; LLVMMetadataRef at; struct CallEntry *next; } CallEntry;
 typedef struct FileEntry { const SourceFile *file; LLVMMetadataRef di; struct FileEntry *next; } FileEntry;
 
@@ -27,19 +32,24 @@ static LLVMMetadataRef file_of(DebugLines *d, const SourceFile *f) {
     if (e->file == f) return e->di;
   const char *path = f ? f->path : "unknown", *slash = strrchr(path, '/');
   const char *base = slash ? slash + 1 : path;
+  LLVMMetadataRef di = LLVMDIBuilderCreateFile(d->di, base, strlen(base), path, slash ? (size_t)(slash - path) : 0);
   FileEntry *e = arena_new(d->cg->arena, FileEntry);
-  *e = (FileEntry){f, LLVMDIBuilderCreateFile(d->di, base, strlen(base), path, slash ? (size_t)(slash - path) : 0), d->files};
+  *e = (FileEntry){f, di, d->files};
   d->files = e;
   return e->di;
+}
+
+static LLVMMetadataRef make_function(DebugLines *d, const char *name, LineCol at) {
+  LLVMMetadataRef file = file_of(d, at.file);
+  return LLVMDIBuilderCreateFunction(d->di, file, name, strlen(name), name, strlen(name), file, at.line,
+                                     d->function_type, false, true, at.line, LLVMDIFlagZero, true);
 }
 
 static LLVMMetadataRef scope_of(DebugLines *d, const char *name, LineCol at) {
   for (ScopeEntry *e = d->scopes; e; e = e->next)
     if (e->name == name && e->file == at.file) return e->scope;
-  LLVMMetadataRef file = file_of(d, at.file);
   ScopeEntry *e = arena_new(d->cg->arena, ScopeEntry);
-  *e = (ScopeEntry){name, at.file, LLVMDIBuilderCreateFunction(d->di, file, name, strlen(name), name, strlen(name), file, at.line,
-                                                              d->function_type, false, true, at.line, LLVMDIFlagZero, true), d->scopes};
+  *e = (ScopeEntry){name, at.file, make_function(d, name, at), d->scopes};
   d->scopes = e;
   return e->scope;
 }
@@ -53,24 +63,27 @@ DebugLines *debug_lines_new(Cg *c) {
 static void start(DebugLines *d, const SourceFile *f) {
   Cg *c = d->cg;
   d->di = LLVMCreateDIBuilder(c->mod);
-  d->unit = LLVMDIBuilderCreateCompileUnit(d->di, LLVMDWARFSourceLanguageC, file_of(d, f), "tilec", 5, true, "", 0, 0, "", 0,
-                                           LLVMDWARFEmissionLineTablesOnly, 0, false, false, "", 0, "", 0);
+  d->unit = LLVMDIBuilderCreateCompileUnit(d->di, LLVMDWARFSourceLanguageC, file_of(d, f), "tilec", 5, true, "", 0, 0,
+                                           "", 0, LLVMDWARFEmissionLineTablesOnly, 0, false, false, "", 0, "", 0);
   d->function_type = LLVMDIBuilderCreateSubroutineType(d->di, file_of(d, f), NULL, 0, LLVMDIFlagZero);
-  LLVMAddModuleFlag(c->mod, LLVMModuleFlagBehaviorWarning, "Debug Info Version", 18, LLVMValueAsMetadata(cg_i32(c, DWARF_VERSION)));
+  LLVMAddModuleFlag(c->mod, LLVMModuleFlagBehaviorWarning, "Debug Info Version", 18,
+                    LLVMValueAsMetadata(cg_i32(c, DWARF_VERSION)));
+}
+
+static LLVMMetadataRef make_location(DebugLines *d, LineCol at, LLVMMetadataRef scope, LLVMMetadataRef inlined_at) {
+  return LLVMDIBuilderCreateDebugLocation(d->cg->ll, at.line, at.col, scope, inlined_at);
 }
 
 void debug_lines_begin_func(DebugLines *d, Func *f) {
   LineCol at = source_locate(d->cg->ctx, f->span.begin);
   if (!d->di) start(d, at.file);
-  LLVMMetadataRef file = file_of(d, at.file);
-  d->kernel = LLVMDIBuilderCreateFunction(d->di, file, f->name, strlen(f->name), f->name, strlen(f->name), file, at.line, d->function_type,
-                                          false, true, at.line, LLVMDIFlagZero, true);
+  d->kernel = make_function(d, f->name, at);
   LLVMSetSubprogram(d->cg->fn, d->kernel);
   // Scopes and call chains belong to a kernel.
   memset(d->calls, 0, sizeof d->calls);
   d->last_site = NULL;
   d->last_span = f->span;
-  LLVMSetCurrentDebugLocation2(d->cg->b, LLVMDIBuilderCreateDebugLocation(d->cg->ll, at.line, at.col, d->kernel, NULL));
+  LLVMSetCurrentDebugLocation2(d->cg->b, make_location(d, at, d->kernel, NULL));
 }
 
 static LLVMMetadataRef call_location(DebugLines *d, const CallSite *site) {
@@ -80,7 +93,7 @@ static LLVMMetadataRef call_location(DebugLines *d, const CallSite *site) {
     if (e->site == site) return e->at;
   LineCol at = source_locate(d->cg->ctx, site->span.begin);
   LLVMMetadataRef scope = site->outer ? scope_of(d, site->outer->function, at) : d->kernel;
-  LLVMMetadataRef loc = LLVMDIBuilderCreateDebugLocation(d->cg->ll, at.line, at.col, scope, call_location(d, site->outer));
+  LLVMMetadataRef loc = make_location(d, at, scope, call_location(d, site->outer));
   CallEntry *e = arena_new(d->cg->arena, CallEntry);
   *e = (CallEntry){site, loc, *bucket};
   *bucket = e;
@@ -95,7 +108,7 @@ void debug_lines_set(DebugLines *d, const Op *op) {
   const CallSite *site = op->inlined_at;
   if (site) cg_require_ptx(d->cg, 72);   // inlined_at in .loc
   LLVMMetadataRef scope = site ? scope_of(d, site->function, at) : d->kernel;
-  LLVMSetCurrentDebugLocation2(d->cg->b, LLVMDIBuilderCreateDebugLocation(d->cg->ll, at.line, at.col, scope, call_location(d, site)));
+  LLVMSetCurrentDebugLocation2(d->cg->b, make_location(d, at, scope, call_location(d, site)));
 }
 
 void debug_lines_free(DebugLines *d) {

@@ -1,7 +1,7 @@
-// Module → LLVM IR → PTX text: target machine, pass pipeline, versions, and LLVM's errors as ours.
+// From the module to LLVM IR and PTX text: target machine, pass pipeline, versions, and LLVM's errors as ours.
 //
-// The pipeline is short on purpose: ptxas allocates registers and schedules, and a longer one (loop unrolling, code
-// sinking) changes nothing for the better in what it makes of our code, but takes more time than everything else here.
+// The pipeline is short on purpose: ptxas allocates registers and schedules. A longer pipeline (loop unrolling, code
+// sinking) makes its code no better, and takes more time than everything else here.
 #include "codegen/cg.h"
 
 #include <llvm-c/Analysis.h>
@@ -22,7 +22,7 @@ void LLVMInitializeNVPTXAsmPrinter(void);
 
 static const char TRIPLE[] = "nvptx64-nvidia-cuda";
 
-// LLVM's fatal-error handler is process-wide and takes no argument, so the way back is kept per thread: set only while
+// LLVM's fatal-error handler is process-wide and takes no argument. Therefore each thread keeps its way back here while
 // codegen_emit runs.
 typedef struct { jmp_buf back; char text[1024]; } FatalReturn;
 static _Thread_local FatalReturn *fatal_return;
@@ -41,17 +41,19 @@ static void init_llvm(void) {
   LLVMInitializeNVPTXAsmPrinter();
   LLVMInstallFatalErrorHandler(on_fatal_error);
 #ifdef TILE_LLVM_STATIC
-  // Shared-memory pointers of 32 bits. Options are global to LLVM: only a private copy of it may be told.
+  // Shared-memory pointers of 32 bits. Options are global to LLVM: only a private copy of LLVM may get them.
   static const char *const args[] = {"tile", "-nvptx-short-ptr"};
   LLVMParseCommandLineOptions(countof(args), args, NULL);
 #endif
 }
 
-// LLVM calls this between functions and passes. As after a fatal error, its context is given up when the host wants to stop.
+// LLVM calls this between functions and passes. When the host wants to stop, codegen_emit gives LLVM's context up, like
+// after a fatal error.
 static void on_yield(LLVMContextRef ll, void *user) {
   (void)ll;
   Context *ctx = user;
-  if (fatal_return && ctx->should_stop && ctx->should_stop(ctx->stop_user)) longjmp(fatal_return->back, CONTEXT_STOPPED);
+  if (fatal_return && ctx->should_stop && ctx->should_stop(ctx->stop_user))
+    longjmp(fatal_return->back, CONTEXT_STOPPED);
 }
 
 typedef struct { Context *ctx; const char *text; } LlvmErrors;
@@ -60,7 +62,7 @@ static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user) {
   LlvmErrors *e = user;
   if (LLVMGetDiagInfoSeverity(info) != LLVMDSError || e->text) return;
   char *text = LLVMGetDiagInfoDescription(info);
-  // LLVM calls this: its frames must not be left for want of memory.
+  // LLVM is the caller: running out of memory must not leave its frames by longjmp.
   char *copy = arena_try(&e->ctx->arena, strlen(text) + 1);
   e->text = copy ? strcpy(copy, text) : "out of memory";
   LLVMDisposeMessage(text);
@@ -109,12 +111,12 @@ static void check(Cg *c, LlvmErrors *errors, const char *where) {
   if (errors->text) ice(c->ctx, "codegen: LLVM, %s: %s", where, errors->text);
 }
 
-// Rounds up to a version that exists.
+// Takes the version that the user wants, or the lowest that suffices, rounded up to one that exists.
 static bool choose_ptx_version(Cg *c) {
   uint32_t wanted = c->options->ptx_version;
   if (wanted && wanted < c->ptx)
-    return diag_error(c->ctx, (Span){0}, "the program needs PTX %u.%u on %s, but version %u.%u was asked for", c->ptx / 10, c->ptx % 10,
-                      c->target->name, wanted / 10, wanted % 10);
+    return diag_error(c->ctx, (Span){0}, "the program needs PTX %u.%u on %s, but version %u.%u was asked for",
+                      c->ptx / 10, c->ptx % 10, c->target->name, wanted / 10, wanted % 10);
   if (wanted) c->ptx = wanted;
   while (!target_is_ptx_version(c->ptx) && c->ptx < 90) c->ptx++;
   return true;
@@ -126,14 +128,15 @@ static LLVMTargetMachineRef make_target_machine(Cg *c) {
   if (LLVMGetTargetFromTriple(TRIPLE, &target, &error)) ice(c->ctx, "codegen: this LLVM has no NVPTX: %s", error);
   char features[16];
   snprintf(features, sizeof features, "+ptx%u", c->ptx);
-  static const LLVMCodeGenOptLevel levels[] = {LLVMCodeGenLevelNone, LLVMCodeGenLevelLess, LLVMCodeGenLevelDefault, LLVMCodeGenLevelDefault};
-  return LLVMCreateTargetMachine(target, TRIPLE, c->target->name, features, levels[c->options->opt_level & 3], LLVMRelocDefault,
-                                 LLVMCodeModelDefault);
+  static const LLVMCodeGenOptLevel levels[] = {LLVMCodeGenLevelNone, LLVMCodeGenLevelLess, LLVMCodeGenLevelDefault,
+                                               LLVMCodeGenLevelDefault};
+  return LLVMCreateTargetMachine(target, TRIPLE, c->target->name, features, levels[c->options->opt_level & 3],
+                                 LLVMRelocDefault, LLVMCodeModelDefault);
 }
 
-// instcombine writes an address sum without carries as `or disjoint`. LLVM's CodeGenPrepare looks at each such `or` once per
-// `or`: time grows with the square of a thread's elements. As an addition it means the same and takes linear time; instruction
-// selection makes an `or` of it again where that is better.
+// instcombine writes an address sum without carries as `or disjoint`. For each such `or` LLVM's CodeGenPrepare looks at
+// all of them: its time grows with the square of a thread's elements. An addition means the same and takes linear time;
+// instruction selection turns it into an `or` again if that is better.
 static void or_to_add(LLVMBuilderRef b, LLVMBasicBlockRef block) {
   for (LLVMValueRef in = LLVMGetFirstInstruction(block), next; in; in = next) {
     next = LLVMGetNextInstruction(in);
@@ -146,9 +149,10 @@ static void or_to_add(LLVMBuilderRef b, LLVMBasicBlockRef block) {
   }
 }
 
-// LLVM's straight-line strength reduction asks, for every pair of sums, whether one may be poison where the other is not, and
-// walks what they are made of. A division of the program id stands below most addresses: frozen, it ends the walk. Comparisons keep the
-// division itself: the range of a loop's bound says that what is counted does not overflow, and so addresses become sums.
+// LLVM's straight-line strength reduction asks, for every pair of additions, whether one may be poison where the
+// other is not, and walks their operands. Most addresses come from a division of the program id: frozen, it ends the
+// walk. Comparisons keep the division itself: from the range of a loop's bound LLVM sees that the induction variable
+// does not overflow, and turns addresses into sums.
 static void freeze_divisions(LLVMBuilderRef b, LLVMBasicBlockRef block) {
   for (LLVMValueRef in = LLVMGetFirstInstruction(block); in; in = LLVMGetNextInstruction(in)) {
     LLVMOpcode op = LLVMGetInstructionOpcode(in);
@@ -167,17 +171,17 @@ static void freeze_divisions(LLVMBuilderRef b, LLVMBasicBlockRef block) {
 }
 
 static void optimize(Cg *c, LLVMTargetMachineRef tm) {
-  char passes[256];
-  snprintf(passes, sizeof passes, "function(%searly-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg%s)",
-           c->has_allocas ? "sroa," : "",
-           c->has_loops ? ",loop-simplify,lcssa,loop-mssa(licm),gvn<no-memdep>,instcombine<no-verify-fixpoint>,simplifycfg" : "");
+#define CLEAN_UP "instcombine<no-verify-fixpoint>,simplifycfg"
+  const char *first = c->has_allocas ? "sroa," : "";
+  const char *loops = c->has_loops ? ",loop-simplify,lcssa,loop-mssa(licm),gvn<no-memdep>," CLEAN_UP : "";
+  const char *passes = arena_printf(c->arena, "function(%searly-cse<memssa>," CLEAN_UP "%s)", first, loops);
   LLVMPassBuilderOptionsRef o = LLVMCreatePassBuilderOptions();
   LLVMErrorRef error = LLVMRunPasses(c->mod, passes, tm, o);
   LLVMDisposePassBuilderOptions(o);
   if (error) ice(c->ctx, "codegen: LLVM passes: %s", LLVMGetErrorMessage(error));
 }
 
-// What instruction selection and the assembler should find otherwise than LLVM's passes leave it.
+// Rewrites what LLVM's passes leave in a form that instruction selection or ptxas handles badly.
 static void prepare(Cg *c) {
   for (LLVMValueRef f = LLVMGetFirstFunction(c->mod); f; f = LLVMGetNextFunction(f))
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block)) {
@@ -189,10 +193,12 @@ static void prepare(Cg *c) {
 
 static const char *keep_text(Cg *c, const char *s, size_t n) { return arena_strndup(c->arena, s, n); }
 
-// `.target sm_90a, debug`: with line tables LLVM asks for a debug build, for which ptxas does not optimise. The lines stay.
+// With line tables LLVM writes `.target sm_90a, debug`, for which ptxas does not optimise. Removes the flag and keeps
+// the lines.
 static const char *drop_debug_flag(Cg *c, const char *ptx) {
   static const char flag[] = ", debug";
-  const char *target = strstr(ptx, "\n.target "), *end = target ? strchr(target + 1, '\n') : NULL, *at = target ? strstr(target, flag) : NULL;
+  const char *target = strstr(ptx, "\n.target "), *end = target ? strchr(target + 1, '\n') : NULL;
+  const char *at = target ? strstr(target, flag) : NULL;
   if (!at || !end || at > end) return ptx;
   return arena_printf(c->arena, "%.*s%s", (int)(at - ptx), ptx, at + sizeof flag - 1);
 }
@@ -216,20 +222,22 @@ static bool emit(Cg *c, LlvmErrors *errors, bool want_llvm, bool want_ptx, Codeg
     LLVMDisposeMessage(c->message);
     c->message = NULL;
   }
-  if (LLVMVerifyModule(c->mod, LLVMReturnStatusAction, &c->message)) ice(c->ctx, "codegen: invalid LLVM IR: %s", c->message);
+  if (LLVMVerifyModule(c->mod, LLVMReturnStatusAction, &c->message))
+    ice(c->ctx, "codegen: invalid LLVM IR: %s", c->message);
   LLVMDisposeMessage(c->message);
   c->message = NULL;
   if (want_ptx) {
     if (c->options->opt_level) optimize(c, tm);
     prepare(c);
-    if (LLVMTargetMachineEmitToMemoryBuffer(tm, c->mod, LLVMAssemblyFile, &c->message, &c->buffer)) ice(c->ctx, "codegen: LLVM: %s", c->message);
+    if (LLVMTargetMachineEmitToMemoryBuffer(tm, c->mod, LLVMAssemblyFile, &c->message, &c->buffer))
+      ice(c->ctx, "codegen: LLVM: %s", c->message);
     check(c, errors, "emitting PTX");
     result->ptx = drop_debug_flag(c, keep_text(c, LLVMGetBufferStart(c->buffer), LLVMGetBufferSize(c->buffer)));
   }
   return true;
 }
 
-// All that LLVM holds, however far things went.
+// Frees all that LLVM holds, at whatever point the compilation ended.
 static void dispose(Cg *c, LLVMContextRef ll) {
   if (c && c->debug) debug_lines_free(c->debug);
   if (c && c->message) LLVMDisposeMessage(c->message);
@@ -240,7 +248,7 @@ static void dispose(Cg *c, LLVMContextRef ll) {
   LLVMContextDispose(ll);
 }
 
-// What ptxas and the driver refuse.
+// Reports names that ptxas and the driver refuse.
 static bool check_names(Module *m) {
   for (const Func *f = m->funcs; f; f = f->next)
     for (const char *s = f->name; *s; s++) {
@@ -267,7 +275,7 @@ bool codegen_emit(Module *m, const CodegenOptions *options, bool want_llvm, bool
   FatalReturn *outer = fatal_return;
   fatal_return = &fatal;
   if (ctx->should_stop) LLVMContextSetYieldCallback(ll, on_yield, ctx);
-  // Our own code leaves between calls of LLVM, when what LLVM holds can be freed.
+  // Our own code leaves by longjmp between calls of LLVM, when all that LLVM holds can be freed.
   jmp_buf on_ice, *outer_ice = ctx->on_ice;
   Cg *volatile made = NULL;
   int left = outer_ice ? setjmp(on_ice) : 0;
@@ -280,7 +288,7 @@ bool codegen_emit(Module *m, const CodegenOptions *options, bool want_llvm, bool
   if (outer_ice) ctx->on_ice = &on_ice;
   int why = setjmp(fatal.back);
   if (why) {
-    // LLVM's state is unknown: its context is given up, not freed.
+    // LLVM's state is unknown: codegen gives its context up and does not free it.
     fatal_return = outer;
     ctx->on_ice = outer_ice;
     if (why == CONTEXT_STOPPED && outer_ice) longjmp(*outer_ice, CONTEXT_STOPPED);

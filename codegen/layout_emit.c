@@ -1,14 +1,16 @@
-// Linear maps on LLVM values. A thread's part of a map is computed once from tid (lane bits, then warp bits: tid's own
-// bits); a register contributes a constant. So one thread base serves all registers of a tensor.
+// Linear maps on LLVM values. The code computes a thread's part of a map once, from tid (lane bits, then warp bits:
+// tid's own bits); a register contributes a constant. One thread part serves all registers of a tensor.
 #include "codegen/cg.h"
 
 #include "ir/gf2.h"
 
 PlaceMap placemap_of_layout(const Layout *l) {
-  PlaceMap m = {.num_reg_bits = l->num_bits[LAYOUT_REG], .num_thread_bits = l->num_bits[LAYOUT_LANE] + l->num_bits[LAYOUT_WARP]};
+  PlaceMap m = {.num_reg_bits = l->num_bits[LAYOUT_REG],
+                .num_thread_bits = l->num_bits[LAYOUT_LANE] + l->num_bits[LAYOUT_WARP]};
   for (uint32_t i = 0; i < m.num_reg_bits; i++) m.reg[i] = layout_basis(l, LAYOUT_REG, i);
   for (uint32_t i = 0; i < l->num_bits[LAYOUT_LANE]; i++) m.thread[i] = layout_basis(l, LAYOUT_LANE, i);
-  for (uint32_t i = 0; i < l->num_bits[LAYOUT_WARP]; i++) m.thread[l->num_bits[LAYOUT_LANE] + i] = layout_basis(l, LAYOUT_WARP, i);
+  for (uint32_t i = 0; i < l->num_bits[LAYOUT_WARP]; i++)
+    m.thread[l->num_bits[LAYOUT_LANE] + i] = layout_basis(l, LAYOUT_WARP, i);
   m.free_reg = layout_free_bits(l, LAYOUT_REG);
   m.free_thread = layout_free_bits(l, LAYOUT_LANE) | layout_free_bits(l, LAYOUT_WARP) << l->num_bits[LAYOUT_LANE];
   return m;
@@ -36,7 +38,7 @@ uint32_t placemap_reg(const PlaceMap *m, uint32_t r) {
   return x;
 }
 
-// Input bit i feeds output bit o: bits with equal o − i move together in one mask and shift. A layout of a few runs so
+// If input bit i feeds output bit o, one mask and shift moves all bits with the same o − i. A layout of a few runs
 // costs a few instructions.
 LLVMValueRef cg_thread_bits(Cg *c, const uint32_t *columns, uint32_t n) {
   LLVMValueRef sum = NULL;
@@ -48,13 +50,13 @@ LLVMValueRef cg_thread_bits(Cg *c, const uint32_t *columns, uint32_t n) {
       if (o >= 0 && o < 32 && (columns[i] >> o & 1)) mask |= 1u << i, out |= 1u << o;
     }
     if (!mask) continue;
-    // A run that ends at the top bit of tid needs no mask before a right shift, nor does all of tid.
+    // A run that ends at the top bit of tid needs no mask before a right shift, and all of tid needs none.
     uint32_t all = c->module->num_warps * WARP_SIZE - 1;
     uint32_t unmasked = distance < 0 ? all & ~((1u << -distance) - 1) : all;
     LLVMValueRef part = c->tid;
-    if (mask != unmasked) part = LLVMBuildAnd(c->b, part, cg_i32(c, mask), "");
-    if (distance > 0) part = LLVMBuildShl(c->b, part, cg_i32(c, (uint32_t)distance), "");
-    if (distance < 0) part = LLVMBuildLShr(c->b, part, cg_i32(c, (uint32_t)-distance), "");
+    if (mask != unmasked) part = cg_op(c, LLVMAnd, part, mask);
+    if (distance > 0) part = cg_op(c, LLVMShl, part, (uint32_t)distance);
+    if (distance < 0) part = cg_op(c, LLVMLShr, part, (uint32_t)-distance);
     if (!sum)
       sum = part;
     else if (used & out)
@@ -80,7 +82,7 @@ LLVMValueRef placemap_join(Cg *c, const PlaceMap *m, LLVMValueRef thread, uint32
   uint32_t overlap = constant & thread_mask(m);
   LLVMValueRef x = cg_xor(c, thread, cg_i32(c, overlap));
   if (constant == overlap) return x;
-  x = LLVMBuildAdd(c->b, x, cg_i32(c, constant & ~overlap), "");
+  x = cg_op(c, LLVMAdd, x, constant & ~overlap);
   if (LLVMIsAInstruction(x) && LLVMGetInstructionOpcode(x) == LLVMAdd) {
     LLVMSetNSW(x, true);
     LLVMSetNUW(x, true);
@@ -90,17 +92,23 @@ LLVMValueRef placemap_join(Cg *c, const PlaceMap *m, LLVMValueRef thread, uint32
 
 LLVMValueRef cg_owner_pred(Cg *c, uint32_t free_thread) {
   if (!free_thread) return NULL;
-  LLVMValueRef bits = LLVMBuildAnd(c->b, c->tid, cg_i32(c, free_thread), "");
-  return LLVMBuildICmp(c->b, LLVMIntEQ, bits, cg_i32(c, 0), "");
+  LLVMValueRef bits = cg_op(c, LLVMAnd, c->tid, free_thread);
+  return cg_cmp(c, LLVMIntEQ, bits, 0);
 }
 
 LLVMValueRef cg_layout_owner(Cg *c, const Type *t) {
-  if (!type_is_tensor(t)) return LLVMBuildICmp(c->b, LLVMIntEQ, c->tid, cg_i32(c, 0), "");
+  if (!type_is_tensor(t)) return cg_cmp(c, LLVMIntEQ, c->tid, 0);
   PlaceMap m = placemap_of_layout(t->layout);
   return cg_owner_pred(c, m.free_thread);
 }
 
-const uint32_t *cg_reg_reps(Cg *c, const Layout *l) {
+const uint32_t *cg_reps(Cg *c, const Type *t) {
+  const Layout *l = t->layout;
+  if (!type_is_tensor(t)) {
+    uint32_t count = cg_num_regs(t), *each = arena_array(c->arena, uint32_t, count);
+    for (uint32_t r = 0; r < count; r++) each[r] = r;
+    return each;
+  }
   uint32_t bits = l->num_bits[LAYOUT_REG], n = 1u << bits, *reps = arena_array(c->arena, uint32_t, n);
   uint32_t free_bits = layout_free_bits(l, LAYOUT_REG), rep_of_bit[LAYOUT_MAX_BITS];
   for (uint32_t i = 0; i < bits; i++) {
@@ -109,7 +117,8 @@ const uint32_t *cg_reg_reps(Cg *c, const Layout *l) {
     // A free column is a combination of earlier independent ones.
     Gf2Space s = gf2_span(&l->basis[layout_dim_start(l, LAYOUT_REG)], i);
     rep_of_bit[i] = 0;
-    if (gf2_reduce(&s, layout_basis(l, LAYOUT_REG, i), &rep_of_bit[i]) != 0) ice(c->ctx, "codegen: free register bit outside the span");
+    if (gf2_reduce(&s, layout_basis(l, LAYOUT_REG, i), &rep_of_bit[i]) != 0)
+      ice(c->ctx, "codegen: free register bit outside the span");
     uint32_t combination = rep_of_bit[i];
     rep_of_bit[i] = 0;
     for (uint32_t j = 0; j < i; j++)
@@ -131,15 +140,19 @@ LLVMValueRef cg_axis_index(Cg *c, const Layout *l, uint32_t axis, uint32_t r, LL
   return placemap_join(c, &m, *thread, placemap_reg(&m, r));
 }
 
-bool cg_reg_sources(Cg *c, const Layout *dst, const Layout *src, uint32_t *sources) {
-  (void)c;
+CgValue *cg_rename(Cg *c, const CgValue *x, const Layout *dst, const Layout *src) {
   LayoutMap m;
-  if (!layout_invert_and_compose(dst, src, &m) || layoutmap_move(&m) > MOVE_REGISTERS) return false;
   uint32_t n = layout_regs_per_thread(dst);
-  sources[0] = 0;
-  for (uint32_t r = 1; r < n; r++)
+  if (x->splat) return cg_splat(c, n, x->v[0]);
+  if (!layout_invert_and_compose(dst, src, &m) || layoutmap_move(&m) > MOVE_REGISTERS) return NULL;
+  uint32_t *sources = arena_array(c->arena, uint32_t, n);
+  CgValue *v = cg_value_new(c, n);
+  v->v[0] = x->v[0];
+  for (uint32_t r = 1; r < n; r++) {
     sources[r] = sources[r & (r - 1)] ^ layoutmap_out(&m, m.col[__builtin_ctz(r)], LAYOUT_REG);
-  return true;
+    v->v[r] = x->v[sources[r]];
+  }
+  return v;
 }
 
 LLVMValueRef cg_uniform_warp(Cg *c) {

@@ -11,15 +11,16 @@ typedef struct {
 
 #define ENTRY_SCALAR(name) {.scalar = emit_##name}
 #define ENTRY_WHOLE(name) {.whole = emit_##name}
-#define ENTRY_GONE(name) {NULL}
+#define ENTRY_GONE(name) {.whole = NULL}
 #define ENTRY_LLVM(name) {.intrinsic = "llvm." #name} ENTRY_NO_MORE
 #define ENTRY_NO_MORE(name)
 static const Emitter emitters[NUM_OPS] = {
-#define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how) [OP_##id] = ENTRY_##how(name),
+#define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how) \
+  [OP_##id] = ENTRY_##how(name),
 #include "ir/ops.def"
 };
 
-// One element, or a vector of two halves.
+// Lowers one element, or a vector of two halves.
 static LLVMValueRef lower_element(Cg *c, const Op *op, ScalarKind k, LLVMValueRef *in) {
   const Emitter *e = &emitters[op->opcode];
   if (e->scalar) return e->scalar(c, op, k, in);
@@ -27,11 +28,11 @@ static LLVMValueRef lower_element(Cg *c, const Op *op, ScalarKind k, LLVMValueRe
   return cg_call_intrinsic(c, e->intrinsic, &t, 1, in, op->num_operands);
 }
 
-// For each register the lowest one that holds the same element, or an element that `constancy` says is equal.
+// For each register the lowest one that holds the same element, or one that is equal by `constancy`.
 static const uint32_t *equal_registers(Cg *c, const Op *op) {
-  const Layout *l = op->results[0].type->layout;
   const Type *t = op->results[0].type;
-  const uint32_t *reps = cg_reg_reps(c, l);
+  const Layout *l = t->layout;
+  const uint32_t *reps = cg_reps(c, t);
   const Attr *constancy = op_attr(op, ATTR_CONSTANCY);
   if (!constancy) return reps;
   uint32_t equal = 0;        // register bits that move within a run of equal elements
@@ -52,19 +53,15 @@ static const uint32_t *equal_registers(Cg *c, const Op *op) {
   return out;
 }
 
-// Arithmetic that the machine does on two elements at a time.
+// Whether the machine does the op on two elements at a time.
 static bool is_packed(const Cg *c, const Op *op, ScalarKind k) {
   return op_is(op, TRAIT_HALVES) && (k == SC_F16 || (k == SC_BF16 && c->target->sm >= 90));
 }
 
-static LLVMValueRef half_pair(Cg *c, const CgValue *v, uint32_t lo, uint32_t hi) {
-  LLVMValueRef pair = LLVMGetPoison(LLVMVectorType(LLVMTypeOf(cg_reg(v, lo)), 2));
-  pair = LLVMBuildInsertElement(c->b, pair, cg_reg(v, lo), cg_i32(c, 0), "");
-  return LLVMBuildInsertElement(c->b, pair, cg_reg(v, hi), cg_i32(c, 1), "");
-}
-
-// Neighbours in memory make a pair: so they were loaded and will be stored. (LLVM would choose pairs as well, with halves changed over.)
-static void lower_packed(Cg *c, const Op *op, ScalarKind k, const CgValue *const *in, const uint32_t *reps, CgValue *out) {
+// Pairs registers of neighbouring elements, which loads and stores have in one word, too. (LLVM would also choose
+// pairs, but with the halves exchanged.)
+static void lower_packed(Cg *c, const Op *op, ScalarKind k, const CgValue *const *in, const uint32_t *reps,
+                         CgValue *out) {
   uint8_t bits[LAYOUT_MAX_BITS];
   const Layout *l = op->results[0].type->layout;
   uint32_t step = 0, most = 0;
@@ -78,10 +75,11 @@ static void lower_packed(Cg *c, const Op *op, ScalarKind k, const CgValue *const
     uint32_t mate = r ^ step;
     if (r & step || reps[r] != r || reps[mate] != mate) continue;
     LLVMValueRef x[4];
-    for (uint32_t i = 0; i < op->num_operands; i++) x[i] = half_pair(c, in[i], r, mate);
+    for (uint32_t i = 0; i < op->num_operands; i++)
+      x[i] = cg_vector(c, (LLVMValueRef[]){cg_reg(in[i], r), cg_reg(in[i], mate)}, 2);
     LLVMValueRef pair = lower_element(c, op, k, x);
-    out->v[r] = LLVMBuildExtractElement(c->b, pair, cg_i32(c, 0), "");
-    out->v[mate] = LLVMBuildExtractElement(c->b, pair, cg_i32(c, 1), "");
+    out->v[r] = cg_element(c, pair, 0);
+    out->v[mate] = cg_element(c, pair, 1);
   }
 }
 

@@ -1,83 +1,81 @@
-// Integer and plain floating-point arithmetic, one element at a time. No instruction carries fast-math flags: what is
-// fused was fused on the tile IR.
+// Integer and plain floating-point arithmetic, one element at a time. No instruction carries fast-math flags: passes on
+// the tile IR have fused what is fused.
 #include "codegen/cg.h"
 
-#define EMIT(name) LLVMValueRef emit_##name(Cg *c, const Op *op UNUSED, ScalarKind k UNUSED, LLVMValueRef *in)
-
 // ---- integers ----
-EMIT(addi) { return LLVMBuildAdd(c->b, in[0], in[1], ""); }
-EMIT(subi) { return LLVMBuildSub(c->b, in[0], in[1], ""); }
-EMIT(muli) { return LLVMBuildMul(c->b, in[0], in[1], ""); }
-EMIT(andi) { return LLVMBuildAnd(c->b, in[0], in[1], ""); }
-EMIT(ori) { return LLVMBuildOr(c->b, in[0], in[1], ""); }
-EMIT(xori) { return LLVMBuildXor(c->b, in[0], in[1], ""); }
+#define BINARY(name, opcode) SCALAR_EMITTER(name) { return LLVMBuildBinOp(c->b, opcode, in[0], in[1], ""); }
+BINARY(addi, LLVMAdd)
+BINARY(subi, LLVMSub)
+BINARY(muli, LLVMMul)
+BINARY(andi, LLVMAnd)
+BINARY(ori, LLVMOr)
+BINARY(xori, LLVMXor)
+BINARY(addf, LLVMFAdd)
+BINARY(subf, LLVMFSub)
+BINARY(mulf, LLVMFMul)
+BINARY(divf_rn, LLVMFDiv)
 
-// LLVM may assume a divisor is not zero and prune what depends on it; a program that selects the result away afterwards
-// relies on the opposite.
+// LLVM may assume that a divisor is not zero and remove what depends on it; a program that selects the result away
+// afterwards relies on the opposite.
 static LLVMValueRef nonzero(Cg *c, LLVMValueRef d) {
   uint64_t x;
   if (cg_const_int(d, &x) && x) return d;
   LLVMTypeRef t = LLVMTypeOf(d);
-  return LLVMBuildSelect(c->b, LLVMBuildICmp(c->b, LLVMIntEQ, d, LLVMConstNull(t), ""), cg_int(t, 1), d, "");
+  return cg_select(c, cg_cmp(c, LLVMIntEQ, d, 0), cg_int(t, 1), d);
 }
-// Likewise that the least number over −1, which wraps, does not occur; by a constant it would decide comparisons with the quotient by that.
-EMIT(divsi) {
+// LLVM may also assume that nobody divides the least number by −1, which wraps. If the divisor is a constant, it
+// would decide comparisons with the quotient by that.
+SCALAR_EMITTER(divsi) {
   if (LLVMIsAConstantInt(in[1]) && LLVMConstIntGetSExtValue(in[1]) == -1) return LLVMBuildNeg(c->b, in[0], "");
   return LLVMBuildSDiv(c->b, in[0], nonzero(c, in[1]), "");
 }
-EMIT(divui) { return LLVMBuildUDiv(c->b, in[0], nonzero(c, in[1]), ""); }
-EMIT(remsi) { return LLVMBuildSRem(c->b, in[0], nonzero(c, in[1]), ""); }
-EMIT(remui) { return LLVMBuildURem(c->b, in[0], nonzero(c, in[1]), ""); }
+SCALAR_EMITTER(divui) { return LLVMBuildUDiv(c->b, in[0], nonzero(c, in[1]), ""); }
+SCALAR_EMITTER(remsi) { return LLVMBuildSRem(c->b, in[0], nonzero(c, in[1]), ""); }
+SCALAR_EMITTER(remui) { return LLVMBuildURem(c->b, in[0], nonzero(c, in[1]), ""); }
 
-// A shift by the width or more is poison in LLVM; here it gives 0, or the sign.
+// A shift by the width or more is poison in LLVM; in the tile IR it gives 0, or the sign.
 static LLVMValueRef shift(Cg *c, LLVMValueRef *in, LLVMOpcode opcode) {
   LLVMTypeRef t = LLVMTypeOf(in[0]);
   uint32_t width = LLVMGetIntTypeWidth(t);
   uint64_t x;
   bool known = cg_const_int(in[1], &x);
   if (known && x < width) return LLVMBuildBinOp(c->b, opcode, in[0], in[1], "");
-  LLVMValueRef fits = LLVMBuildICmp(c->b, LLVMIntULT, in[1], cg_int(t, width), "");
-  LLVMValueRef amount = LLVMBuildSelect(c->b, fits, in[1], cg_int(t, opcode == LLVMAShr ? width - 1 : 0), "");
+  LLVMValueRef fits = cg_cmp(c, LLVMIntULT, in[1], width);
+  LLVMValueRef amount = cg_select(c, fits, in[1], cg_int(t, opcode == LLVMAShr ? width - 1 : 0));
   LLVMValueRef r = LLVMBuildBinOp(c->b, opcode, in[0], amount, "");
-  return opcode == LLVMAShr ? r : LLVMBuildSelect(c->b, fits, r, LLVMConstNull(t), "");
+  return opcode == LLVMAShr ? r : cg_select(c, fits, r, LLVMConstNull(t));
 }
-EMIT(shli) { return shift(c, in, LLVMShl); }
-EMIT(shrsi) { return shift(c, in, LLVMAShr); }
-EMIT(shrui) { return shift(c, in, LLVMLShr); }
+SCALAR_EMITTER(shli) { return shift(c, in, LLVMShl); }
+SCALAR_EMITTER(shrsi) { return shift(c, in, LLVMAShr); }
+SCALAR_EMITTER(shrui) { return shift(c, in, LLVMLShr); }
 
-EMIT(mulhui) {
+SCALAR_EMITTER(mulhui) {
   uint32_t width = LLVMGetIntTypeWidth(LLVMTypeOf(in[0]));
   if (width == 32) return cg_insn(c, INSN_MULHI_U32, c->t_i32, in, 2);
   if (width == 64) return cg_insn(c, INSN_MULHI_U64, c->t_i64, in, 2);
   LLVMValueRef a = LLVMBuildZExt(c->b, in[0], c->t_i32, ""), b = LLVMBuildZExt(c->b, in[1], c->t_i32, "");
-  LLVMValueRef p = LLVMBuildLShr(c->b, LLVMBuildMul(c->b, a, b, ""), cg_i32(c, width), "");
+  LLVMValueRef p = cg_op(c, LLVMLShr, LLVMBuildMul(c->b, a, b, ""), width);
   return LLVMBuildTrunc(c->b, p, LLVMTypeOf(in[0]), "");
 }
 
-static LLVMValueRef with_false(Cg *c, const char *name, LLVMValueRef x) {
-  LLVMTypeRef t = LLVMTypeOf(x);
-  return cg_call_intrinsic(c, name, &t, 1, (LLVMValueRef[]){x, cg_i1(c, false)}, 2);
-}
-EMIT(absi) { return with_false(c, "llvm.abs", in[0]); }
-EMIT(clz) { return with_false(c, "llvm.ctlz", in[0]); }
+SCALAR_EMITTER(absi) { return cg_intrinsic_false(c, "llvm.abs", in[0]); }
+SCALAR_EMITTER(clz) { return cg_intrinsic_false(c, "llvm.ctlz", in[0]); }
 
-EMIT(cmpi) {
+SCALAR_EMITTER(cmpi) {
   static const LLVMIntPredicate preds[] = {
-    [CMP_EQ] = LLVMIntEQ, [CMP_NE] = LLVMIntNE, [CMP_SLT] = LLVMIntSLT, [CMP_SLE] = LLVMIntSLE, [CMP_SGT] = LLVMIntSGT,
-    [CMP_SGE] = LLVMIntSGE, [CMP_ULT] = LLVMIntULT, [CMP_ULE] = LLVMIntULE, [CMP_UGT] = LLVMIntUGT, [CMP_UGE] = LLVMIntUGE,
+    [CMP_EQ] = LLVMIntEQ, [CMP_NE] = LLVMIntNE,
+    [CMP_SLT] = LLVMIntSLT, [CMP_SLE] = LLVMIntSLE, [CMP_SGT] = LLVMIntSGT, [CMP_SGE] = LLVMIntSGE,
+    [CMP_ULT] = LLVMIntULT, [CMP_ULE] = LLVMIntULE, [CMP_UGT] = LLVMIntUGT, [CMP_UGE] = LLVMIntUGE,
   };
   return LLVMBuildICmp(c->b, preds[op_int(op, ATTR_PRED, CMP_EQ)], in[0], in[1], "");
 }
 
-EMIT(select) { return LLVMBuildSelect(c->b, in[0], in[1], in[2], ""); }
+SCALAR_EMITTER(select) { return cg_select(c, in[0], in[1], in[2]); }
 
 // ---- floating point ----
-EMIT(addf) { return LLVMBuildFAdd(c->b, in[0], in[1], ""); }
-EMIT(subf) { return LLVMBuildFSub(c->b, in[0], in[1], ""); }
-EMIT(mulf) { return LLVMBuildFMul(c->b, in[0], in[1], ""); }
-EMIT(negf) { return LLVMBuildFNeg(c->b, in[0], ""); }
+SCALAR_EMITTER(negf) { return LLVMBuildFNeg(c->b, in[0], ""); }
 
-EMIT(cmpf) {
+SCALAR_EMITTER(cmpf) {
   static const LLVMRealPredicate preds[] = {
     [CMP_OEQ] = LLVMRealOEQ, [CMP_UNE] = LLVMRealUNE, [CMP_OLT] = LLVMRealOLT,
     [CMP_OLE] = LLVMRealOLE, [CMP_OGT] = LLVMRealOGT, [CMP_OGE] = LLVMRealOGE,
@@ -86,15 +84,17 @@ EMIT(cmpf) {
 }
 
 // ---- pointers ----
-EMIT(addptr) {
+SCALAR_EMITTER(addptr) {
   const Type *p = type_elem(op_operand(op, 0)->type);
   LLVMValueRef offset = LLVMBuildIntCast2(c->b, in[1], c->t_i64, true, "");
   LLVMTypeRef unit = LLVMIntTypeInContext(c->ll, type_elem_bytes(p->elem) * 8);
   return LLVMBuildGEP2(c->b, unit, in[0], &offset, 1, "");
 }
-EMIT(inttoptr) { return LLVMBuildIntToPtr(c->b, LLVMBuildIntCast2(c->b, in[0], c->t_i64, false, ""), c->t_gptr, ""); }
-EMIT(ptrtoint) { return LLVMBuildPtrToInt(c->b, in[0], cg_elem_type(c, op->results[0].type), ""); }
-EMIT(bitcast) {
+SCALAR_EMITTER(inttoptr) {
+  return LLVMBuildIntToPtr(c->b, LLVMBuildIntCast2(c->b, in[0], c->t_i64, false, ""), c->t_gptr, "");
+}
+SCALAR_EMITTER(ptrtoint) { return LLVMBuildPtrToInt(c->b, in[0], cg_elem_type(c, op->results[0].type), ""); }
+SCALAR_EMITTER(bitcast) {
   const Type *to = op->results[0].type;
   return cg_bitcast(c, in[0], cg_elem_type(c, to));
 }

@@ -1,35 +1,35 @@
-// Asynchronous copies (cp.async), mbarriers, TMA and the fences between proxies. What one thread does for the block is
-// done by thread 0, predicated rather than branched around.
-#include <stdio.h>
-#include <string.h>
-
+// Asynchronous copies (cp.async), mbarriers, TMA and proxy fences. Thread 0 does what one thread does for the block, by
+// predicated instructions and without a branch.
 #include "codegen/address.h"
 
 static void set_token(Cg *c, Op *op) { cg_set(op_result(op, 0), cg_value_new(c, 0)); }
 
-// i1: the one thread that issues TMA loads for the block: an elected lane of a warp, and pred (NULL: always).
-// Election, unlike a comparison of thread numbers, tells the assembler that it is one lane of a converged warp.
+// i1: whether this thread issues TMA loads for the block, an elected lane of the issuing warp, and pred holds (NULL:
+// always). From an election, unlike a comparison of thread numbers, ptxas knows that it is one lane of a converged
+// warp.
 static LLVMValueRef issuer(Cg *c, const Op *op, LLVMValueRef pred) {
   LLVMBasicBlockRef here = LLVMGetInsertBlock(c->b);
   uint32_t warp = (uint32_t)op_int(op, ATTR_ISSUER, 0);
   if (c->issuer.block != here || c->issuer.warp != warp) {
-    LLVMValueRef elected = LLVMBuildICmp(c->b, LLVMIntNE, cg_insn(c, INSN_ELECT, c->t_i32, NULL, 0), cg_i32(c, 0), "");
+    LLVMValueRef elected = cg_cmp(c, LLVMIntNE, cg_insn(c, INSN_ELECT, c->t_i32, NULL, 0), 0);
     c->issuer.block = here;
     c->issuer.warp = warp;
-    c->issuer.pred = cg_and(c, LLVMBuildICmp(c->b, LLVMIntEQ, cg_uniform_warp(c), cg_i32(c, warp), ""), elected);
+    c->issuer.pred = cg_and(c, cg_cmp(c, LLVMIntEQ, cg_uniform_warp(c), warp), elected);
   }
   return cg_and(c, c->issuer.pred, pred);
 }
 
 static LLVMValueRef thread0(Cg *c, LLVMValueRef pred) {
-  return cg_and(c, LLVMBuildICmp(c->b, LLVMIntEQ, c->tid, cg_i32(c, 0), ""), pred);
+  return cg_and(c, cg_cmp(c, LLVMIntEQ, c->tid, 0), pred);
 }
 
-static LLVMValueRef optional(const Op *op, uint32_t i) { return op_operand(op, i) ? cg_scalar(op_operand(op, i)) : NULL; }
+static LLVMValueRef optional(const Op *op, uint32_t i) {
+  return op_operand(op, i) ? cg_scalar(op_operand(op, i)) : NULL;
+}
 
 // ---- cp.async ----
 
-// Elements that are consecutive in the registers, in global memory (`vector`) and in the buffer.
+// How many elements are consecutive in the registers, in global memory (`vector`) and in the buffer.
 static uint32_t copy_vector(const PlaceMap *m, uint32_t vector) {
   uint32_t n = 0;
   for (uint32_t step = 1; 1u << n < vector && n < m->num_reg_bits && m->reg[n] == step; step <<= 1, n++) {
@@ -41,7 +41,8 @@ static uint32_t copy_vector(const PlaceMap *m, uint32_t vector) {
   return 1u << n;
 }
 
-static void copy_by_registers(Cg *c, LLVMValueRef to, LLVMValueRef from, LLVMValueRef mask, LLVMTypeRef type, uint32_t align) {
+static void copy_by_registers(Cg *c, LLVMValueRef to, LLVMValueRef from, LLVMValueRef mask, LLVMTypeRef type,
+                              uint32_t align) {
   LLVMValueRef zero = LLVMConstNull(type), v;
   LLVMBasicBlockRef before = LLVMGetInsertBlock(c->b);
   CgIf g = cg_begin_if(c, mask);
@@ -63,7 +64,7 @@ static void copy_by_registers(Cg *c, LLVMValueRef to, LLVMValueRef from, LLVMVal
 enum { MAX_TERMS = 16 };
 typedef struct { LLVMValueRef all[MAX_TERMS]; uint32_t count; } Terms;
 
-// The terms of a conjunction; what is too much for the list stays whole.
+// Adds the terms of a conjunction; what does not fit into the list stays whole.
 static void add_terms(Terms *t, LLVMValueRef v) {
   if (t->count + 2 <= MAX_TERMS && LLVMIsAInstruction(v) && LLVMGetInstructionOpcode(v) == LLVMAnd) {
     add_terms(t, LLVMGetOperand(v, 0));
@@ -81,14 +82,15 @@ static bool has_term(const Terms *t, LLVMValueRef v) {
   return false;
 }
 
-// first < n of the first element, and of the others later < n with the same n.
+// Whether `first` is x < n and `later` y < n with the same n.
 static bool is_bound(LLVMValueRef first, LLVMValueRef later) {
   LLVMValueRef x = LLVMIsAICmpInst(first), y = LLVMIsAICmpInst(later);
-  return x && y && LLVMGetICmpPredicate(x) == LLVMIntSLT && LLVMGetICmpPredicate(y) == LLVMIntSLT && LLVMGetOperand(x, 1) == LLVMGetOperand(y, 1);
+  return x && y && LLVMGetICmpPredicate(x) == LLVMIntSLT && LLVMGetICmpPredicate(y) == LLVMIntSLT
+         && LLVMGetOperand(x, 1) == LLVMGetOperand(y, 1);
 }
 
-// How many of `count` elements from register r on the mask keeps: the first ones. Where the mask is `index < n`, and other terms that
-// all elements share, that is n − index as far as it is in 0 … count.
+// How many of `count` elements from register r on the mask keeps; they are the first ones. If the mask is `index < n`
+// and terms that all elements share, the number is n − index, clamped to 0 … count.
 static LLVMValueRef kept_elements(Cg *c, const CgValue *mask, uint32_t r, uint32_t count) {
   Terms first = {.count = 0}, terms;
   add_terms(&first, cg_reg(mask, r));
@@ -113,12 +115,13 @@ static LLVMValueRef kept_elements(Cg *c, const CgValue *mask, uint32_t r, uint32
   }
   for (uint32_t k = 0; k < first.count; k++)
     if (first.all[k] != bound) shared = cg_and(c, first.all[k], shared);
-  LLVMValueRef index = LLVMGetOperand(bound, 0), n = LLVMGetOperand(bound, 1), most = LLVMConstInt(LLVMTypeOf(n), count, false);
+  LLVMValueRef index = LLVMGetOperand(bound, 0), n = LLVMGetOperand(bound, 1);
+  LLVMValueRef most = LLVMConstInt(LLVMTypeOf(n), count, false);
   LLVMValueRef left = LLVMBuildSub(c->b, n, index, "");   // unsigned: right for any index below n
-  left = LLVMBuildSelect(c->b, LLVMBuildICmp(c->b, LLVMIntULT, left, most, ""), left, most, "");
+  left = cg_select(c, LLVMBuildICmp(c->b, LLVMIntULT, left, most, ""), left, most);
   if (LLVMGetIntTypeWidth(LLVMTypeOf(left)) > 32) left = LLVMBuildTrunc(c->b, left, c->t_i32, "");
-  left = LLVMBuildSelect(c->b, bound, left, cg_i32(c, 0), "");
-  return shared ? LLVMBuildSelect(c->b, shared, left, cg_i32(c, 0), "") : left;
+  left = cg_select(c, bound, left, cg_i32(c, 0));
+  return shared ? cg_select(c, shared, left, cg_i32(c, 0)) : left;
 }
 
 void emit_async_copy(Cg *c, Op *op) {
@@ -127,12 +130,13 @@ void emit_async_copy(Cg *c, Op *op) {
   const Type *t = op_operand(op, 2) ? op_operand(op, 2)->type : op_operand(op, 1)->type;
   const CgValue *mask = mask_value ? cg_get(mask_value) : NULL;
   PlaceMap m;
-  if (!type_is_tensor(t) || !placemap_to_shared(t->layout, buf->type->layout, &m)) cg_unsupported(c, op, "the buffer does not hold the tensor");
-  // A copy of 4 bytes or more may end early; what is smaller goes through registers, as a whole.
+  if (!type_is_tensor(t) || !placemap_to_shared(t->layout, buf->type->layout, &m))
+    cg_unsupported(c, op, "the buffer does not hold the tensor");
+  // A copy of 4 bytes or more may end early; a smaller one goes through registers as a whole.
   uint32_t whole = (uint32_t)op_int(op, ATTR_VECTOR, 1), most = (uint32_t)op_int(op, ATTR_COPY, whole);
-  AccessShape s = memory_access_shape(copy_vector(&m, most), a.elem_bytes);
+  AccessShape s = access_shape(copy_vector(&m, most), a.elem_bytes);
   bool by_copy = s.count * a.elem_bytes >= 4;
-  if (!by_copy) s = memory_access_shape(copy_vector(&m, whole), a.elem_bytes);
+  if (!by_copy) s = access_shape(copy_vector(&m, whole), a.elem_bytes);
   uint32_t bytes = s.count * a.elem_bytes, free_reg = m.free_reg;
   LLVMValueRef owner = cg_owner_pred(c, m.free_thread), base = cg_scalar(buf);
   placemap_scale(&m, log2_u32(a.elem_bytes));
@@ -147,13 +151,18 @@ void emit_async_copy(Cg *c, Op *op) {
       copy_by_registers(c, cg_smem_ptr(c, cg_add(c, base, at)), from, keep, type, bytes);
       continue;
     }
-    char text[128];
-    LLVMValueRef args[3] = {cg_add(c, address, at), from};
-    // Past L1 where the machine can: the data goes to shared memory anyway. A source of 0 bytes fills with zeros.
-    snprintf(text, sizeof text, "cp.async.%s.shared.global [$0], [$1], %u%s;", bytes == 16 ? "cg" : "ca", bytes, keep ? ", $2" : "");
-    if (keep && s.count <= whole) args[2] = LLVMBuildSelect(c->b, keep, cg_i32(c, bytes), cg_i32(c, 0), "");
-    else if (keep) args[2] = LLVMBuildMul(c->b, kept_elements(c, mask, r, s.count), cg_i32(c, a.elem_bytes), "");
-    cg_insn_text(c, INSN_CP_ASYNC, text, keep ? "r,l,r" : "r,l", c->t_void, args, keep ? 3 : 2);
+    CgAsm copy = cg_asm_new(c);
+    cg_asm_arg(&copy, cg_add(c, address, at));
+    cg_asm_arg(&copy, from);
+    // Bypasses L1 if the machine can: the data goes to shared memory anyway. A source of 0 bytes fills with zeros.
+    buf_printf(&copy.text, "cp.async.%s.shared.global [$0], [$1], %u", bytes == 16 ? "cg" : "ca", bytes);
+    if (keep) {
+      LLVMValueRef kept = s.count <= whole ? cg_select(c, keep, cg_i32(c, bytes), cg_i32(c, 0))
+                                           : cg_op(c, LLVMMul, kept_elements(c, mask, r, s.count), a.elem_bytes);
+      buf_printf(&copy.text, ", $%u", cg_asm_arg(&copy, kept));
+    }
+    buf_puts(&copy.text, ";");
+    cg_asm_call(&copy, INSN_CP_ASYNC);
   }
   cg_end_if(c, only);
   set_token(c, op);
@@ -172,7 +181,9 @@ void emit_async_wait(Cg *c, Op *op) {
 
 // ---- mbarriers ----
 
-static LLVMValueRef barrier_address(Cg *c, const Op *op, uint32_t i) { return cg_smem_addr(c, cg_scalar(op_operand(op, i))); }
+static LLVMValueRef barrier_address(Cg *c, const Op *op, uint32_t i) {
+  return cg_smem_addr(c, cg_scalar(op_operand(op, i)));
+}
 
 void emit_mbar_init(Cg *c, Op *op) {
   LLVMValueRef args[] = {barrier_address(c, op, 0), cg_i32(c, (uint32_t)op_int(op, ATTR_COUNT, 1)), thread0(c, NULL)};
@@ -181,7 +192,7 @@ void emit_mbar_init(Cg *c, Op *op) {
   const Op *next = op->next;
   while (next && op_unit(next) == UNIT_NONE) next = next->next;
   if (next && next->opcode == OP_MBAR_INIT) return;
-  // Visible to the async proxy and to the cluster; to the block by the barrier that insert_barriers places.
+  // The fences make it visible to the async proxy and the cluster; a barrier of insert_barriers, to the block.
   cg_insn(c, INSN_FENCE_MBAR_INIT, c->t_void, NULL, 0);
   cg_insn(c, INSN_FENCE_ASYNC, c->t_void, NULL, 0);
 }
@@ -191,12 +202,14 @@ void emit_mbar_inval(Cg *c, Op *op) {
 }
 
 void emit_mbar_expect(Cg *c, Op *op) {
-  LLVMValueRef args[] = {barrier_address(c, op, 0), cg_i32(c, (uint32_t)op_int(op, ATTR_BYTES, 0)), issuer(c, op, optional(op, 1))};
+  LLVMValueRef args[] = {barrier_address(c, op, 0), cg_i32(c, (uint32_t)op_int(op, ATTR_BYTES, 0)),
+                         issuer(c, op, optional(op, 1))};
   cg_insn(c, INSN_MBAR_EXPECT, c->t_void, args, 3);
 }
 
 void emit_mbar_arrive(Cg *c, Op *op) {
-  LLVMValueRef args[] = {barrier_address(c, op, 0), cg_i32(c, (uint32_t)op_int(op, ATTR_COUNT, 1)), thread0(c, optional(op, 1))};
+  LLVMValueRef args[] = {barrier_address(c, op, 0), cg_i32(c, (uint32_t)op_int(op, ATTR_COUNT, 1)),
+                         thread0(c, optional(op, 1))};
   cg_insn(c, INSN_MBAR_ARRIVE, c->t_void, args, 3);
 }
 
@@ -210,24 +223,26 @@ void emit_fence_async(Cg *c, Op *op) {
   cg_insn(c, op_int(op, ATTR_GLOBAL, 0) ? INSN_FENCE_ASYNC_ALL : INSN_FENCE_ASYNC, c->t_void, NULL, 0);
 }
 
-// ---- turns on the tensor cores ----
-// Warpgroup g waits at barrier 1 + g, where the one before it arrives. One warpgroup alone has no need of turns.
+// ---- ping-pong scheduling ----
+// Warpgroup g waits at named barrier 1 + g, where the warpgroup before it arrives. A single warpgroup does not wait.
 
 static void pingpong(Cg *c, const Op *op, InsnId id, uint32_t next, uint32_t edge_group) {
   uint32_t groups = c->module->num_warps / WARPGROUP_WARPS;
   if (groups < 2) return;
-  LLVMValueRef group = LLVMBuildLShr(c->b, cg_uniform_warp(c), cg_i32(c, 2), ""), pred = cg_i1(c, true);
-  if (op_int(op, ATTR_EDGE, 0)) pred = LLVMBuildICmp(c->b, LLVMIntEQ, group, cg_i32(c, edge_group), "");
-  LLVMValueRef to = LLVMBuildURem(c->b, cg_add(c, group, cg_i32(c, next)), cg_i32(c, groups), "");
+  LLVMValueRef group = cg_op(c, LLVMLShr, cg_uniform_warp(c), 2), pred = cg_int(c->t_i1, 1);
+  if (op_int(op, ATTR_EDGE, 0)) pred = cg_cmp(c, LLVMIntEQ, group, edge_group);
+  LLVMValueRef to = cg_op(c, LLVMURem, cg_add(c, group, cg_i32(c, next)), groups);
   LLVMValueRef args[3] = {cg_add(c, to, cg_i32(c, 1)), cg_i32(c, 2 * WARPGROUP_WARPS * WARP_SIZE), pred};
   cg_insn(c, id, c->t_void, args, 3);
 }
 
 void emit_pingpong_wait(Cg *c, Op *op) { pingpong(c, op, INSN_BARRIER_NAMED, 0, 0); }
-void emit_pingpong_pass(Cg *c, Op *op) { pingpong(c, op, INSN_BARRIER_ARRIVE, 1, c->module->num_warps / WARPGROUP_WARPS - 1); }
+void emit_pingpong_pass(Cg *c, Op *op) {
+  pingpong(c, op, INSN_BARRIER_ARRIVE, 1, c->module->num_warps / WARPGROUP_WARPS - 1);
+}
 
 // ---- TMA ----
-// A tile wider than a box is moved as boxes side by side along the last axis, one chunk of the shared layout each
+// A tile wider than a box moves as boxes side by side along the last axis, one chunk of the shared layout each
 // (tma_tile_layout of the passes).
 
 typedef struct { uint32_t num_boxes, box_width, box_bytes; } Boxes;
@@ -237,66 +252,63 @@ static Boxes boxes_of(const Type *desc) {
   return (Boxes){n, width, (uint32_t)type_numel(desc) * type_elem_bytes(desc) / n};
 }
 
-static void coordinates(Cg *c, const Op *op, uint32_t first, uint32_t rank, uint32_t skip, LLVMValueRef *out) {
-  for (uint32_t i = 0; i < rank; i++) out[i] = LLVMBuildIntCast2(c->b, cg_scalar(op_operand(op, first + rank - 1 - i)), c->t_i32, true, "");
-  out[0] = cg_add(c, out[0], cg_i32(c, skip));
-}
-
-static size_t coordinate_list(char *text, size_t size, uint32_t first, uint32_t rank) {
-  size_t at = 0;
-  for (uint32_t i = 0; i < rank; i++) at += (size_t)snprintf(text + at, size - at, "%s$%u", i ? ", " : "", first + i);
-  return at;
-}
-
 static LLVMValueRef tensor_map(Cg *c, const Op *op) {
   const CgValue *d = cg_get(op_operand(op, 0));
   if (!d->v[0]) cg_unsupported(c, op, "the descriptor has no tensor map");
   return d->v[0];
 }
 
-void emit_tma_load(Cg *c, Op *op) {
+// Moves each box between the descriptor's tensor and the buffer. bar: the mbarrier of a load; NULL: a store, or the
+// reduction.
+static void move_boxes(Cg *c, const Op *op, InsnId id, const char *reduction, LLVMValueRef shared, LLVMValueRef bar,
+                       LLVMValueRef pred) {
   const Type *desc = op_operand(op, 0)->type;
   uint32_t rank = desc->rank;
   Boxes b = boxes_of(desc);
-  LLVMValueRef to = cg_smem_addr(c, cg_scalar(op_operand(op, 1))), bar = barrier_address(c, op, 2), pred = issuer(c, op, optional(op, 3));
-  char list[64], text[256];
-  coordinate_list(list, sizeof list, 4, rank);
-  snprintf(text, sizeof text, "@$3 cp.async.bulk.tensor.%ud.shared::cluster.global.tile.mbarrier::complete_tx::bytes [$0], [$1, {%s}], [$2];", rank, list);
-  static const char *const constraints[] = {"", "r,l,r,b,r", "r,l,r,b,r,r", "r,l,r,b,r,r,r", "r,l,r,b,r,r,r,r", "r,l,r,b,r,r,r,r,r"};
   for (uint32_t i = 0; i < b.num_boxes; i++) {
-    LLVMValueRef args[4 + MAX_RANK] = {cg_add(c, to, cg_i32(c, i * b.box_bytes)), tensor_map(c, op), bar, pred};
-    coordinates(c, op, 4, rank, i * b.box_width, args + 4);
-    cg_insn_text(c, INSN_TMA_LOAD, text, constraints[rank], c->t_void, args, 4 + rank);
+    CgAsm a = cg_asm_new(c);
+    cg_asm_arg(&a, cg_add(c, shared, cg_i32(c, i * b.box_bytes)));
+    cg_asm_arg(&a, tensor_map(c, op));
+    if (bar) cg_asm_arg(&a, bar);
+    uint32_t guard = cg_asm_arg(&a, pred);
+    for (uint32_t k = 0; k < rank; k++) {   // TMA counts axes from the fastest
+      const Value *coordinate = op_operand(op, (bar ? 4 : 2) + rank - 1 - k);
+      LLVMValueRef x = LLVMBuildIntCast2(c->b, cg_scalar(coordinate), c->t_i32, true, "");
+      cg_asm_arg(&a, k ? x : cg_add(c, x, cg_i32(c, i * b.box_width)));
+    }
+    buf_printf(&a.text, "@$%u cp%s.async.bulk.tensor.%ud", guard, *reduction ? ".reduce" : "", rank);
+    if (bar)
+      cg_asm_list(&a, ".shared::cluster.global.tile.mbarrier::complete_tx::bytes [$0], [$1, {", guard + 1, rank,
+                  "}], [$2];");
+    else {
+      buf_printf(&a.text, ".global.shared::cta%s", reduction);
+      cg_asm_list(&a, ".tile.bulk_group [$1, {", guard + 1, rank, "}], [$0];");
+    }
+    cg_asm_call(&a, id);
   }
 }
 
-static void tma_out(Cg *c, Op *op, const char *operation, InsnId id) {
-  const Type *desc = op_operand(op, 0)->type;
-  uint32_t rank = desc->rank;
-  Boxes b = boxes_of(desc);
-  LLVMValueRef from = cg_smem_addr(c, cg_scalar(op_operand(op, 1)));
-  char list[64], text[256];
-  coordinate_list(list, sizeof list, 3, rank);
-  snprintf(text, sizeof text, "@$2 cp%s.async.bulk.tensor.%ud.global.shared::cta%s%s.tile.bulk_group [$1, {%s}], [$0];", *operation ? ".reduce" : "", rank,
-           *operation ? "." : "", operation, list);
-  static const char *const constraints[] = {"", "r,l,b,r", "r,l,b,r,r", "r,l,b,r,r,r", "r,l,b,r,r,r,r", "r,l,b,r,r,r,r,r"};
-  LLVMValueRef pred = thread0(c, NULL);
-  for (uint32_t i = 0; i < b.num_boxes; i++) {
-    LLVMValueRef args[3 + MAX_RANK] = {cg_add(c, from, cg_i32(c, i * b.box_bytes)), tensor_map(c, op), pred};
-    coordinates(c, op, 2, rank, i * b.box_width, args + 3);
-    cg_insn_text(c, id, text, constraints[rank], c->t_void, args, 3 + rank);
-  }
+void emit_tma_load(Cg *c, Op *op) {
+  LLVMValueRef to = cg_smem_addr(c, cg_scalar(op_operand(op, 1))), bar = barrier_address(c, op, 2);
+  move_boxes(c, op, INSN_TMA_LOAD, "", to, bar, issuer(c, op, optional(op, 3)));
+}
+
+static void tma_out(Cg *c, const Op *op, InsnId id, const char *reduction) {
+  LLVMValueRef from = cg_smem_addr(c, cg_scalar(op_operand(op, 1))), pred = thread0(c, NULL);
+  move_boxes(c, op, id, reduction, from, NULL, pred);
   cg_insn(c, INSN_BULK_COMMIT, c->t_void, &pred, 1);
 }
 
-void emit_tma_store(Cg *c, Op *op) { tma_out(c, op, "", INSN_TMA_STORE); }
+void emit_tma_store(Cg *c, Op *op) { tma_out(c, op, INSN_TMA_STORE, ""); }
 
 void emit_tma_reduce(Cg *c, Op *op) {
-  static const char *const names[] = {[ATOMIC_ADD] = "add", [ATOMIC_FADD] = "add", [ATOMIC_MAX] = "max", [ATOMIC_MIN] = "min",
-                                      [ATOMIC_UMAX] = "max", [ATOMIC_UMIN] = "min", [ATOMIC_AND] = "and", [ATOMIC_OR] = "or", [ATOMIC_XOR] = "xor"};
+  static const char *const names[] = {
+    [ATOMIC_ADD] = ".add", [ATOMIC_FADD] = ".add", [ATOMIC_MAX] = ".max", [ATOMIC_MIN] = ".min", [ATOMIC_UMAX] = ".max",
+    [ATOMIC_UMIN] = ".min", [ATOMIC_AND] = ".and", [ATOMIC_OR] = ".or", [ATOMIC_XOR] = ".xor",
+  };
   int64_t kind = op_int(op, ATTR_ATOMIC, ATOMIC_ADD);
   if (kind == ATOMIC_XCHG) cg_unsupported(c, op, "there is no such TMA reduction");
-  tma_out(c, op, names[kind], INSN_TMA_REDUCE);
+  tma_out(c, op, INSN_TMA_REDUCE, names[kind]);
 }
 
 void emit_tma_wait(Cg *c, Op *op) {
@@ -308,8 +320,8 @@ void emit_desc_fields(Cg *c, Op *op) {
   const CgValue *d = cg_get(op_operand(op, 0));
   for (uint32_t i = 0; i < op->num_results; i++) {
     LLVMTypeRef want = cg_elem_type(c, op_result(op, i)->type);
-    if (i == 0 && !op_result(op, 0)->uses) continue;   // a tensor map does not tell its base
-    cg_set_scalar(c, op_result(op, i), LLVMTypeOf(d->v[i]) == want ? d->v[i] : LLVMBuildIntToPtr(c->b, d->v[i], want, ""));
+    if (i == 0 && !op_result(op, 0)->uses) continue;   // a tensor map does not say its base
+    cg_set_scalar(c, op_result(op, i), cg_bitcast(c, d->v[i], want));
   }
 }
 

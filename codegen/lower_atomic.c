@@ -1,73 +1,56 @@
-// Atomics, as inline assembly: LLVM's atomicrmw drops the memory order on this target. Of threads that hold the same
-// element only the owner acts; when others need the old value it goes through scratch shared memory. A scalar atomic is
-// done by thread 0 for the block; barriers order the block's accesses before a release, and after an acquire whose value is used.
-#include <stdio.h>
-#include <string.h>
-
+// Atomics, as inline assembly: LLVM's atomicrmw drops the memory order on this target. Of the threads that hold an
+// element only the owner acts; if others need the old value, it goes through scratch. Thread 0 does a scalar atomic for
+// the block; barriers order the accesses of the block before a release, and after an acquire whose value is used.
 #include "codegen/address.h"
 
-static const char *const sems[] = {[SEM_RELAXED] = "relaxed", [SEM_ACQUIRE] = "acquire", [SEM_RELEASE] = "release", [SEM_ACQ_REL] = "acq_rel"};
+static const char *const sems[] = {[SEM_RELAXED] = "relaxed", [SEM_ACQUIRE] = "acquire", [SEM_RELEASE] = "release",
+                                   [SEM_ACQ_REL] = "acq_rel"};
 static const char *const scopes[] = {[SCOPE_GPU] = "gpu", [SCOPE_CTA] = "cta", [SCOPE_SYS] = "sys"};
 
-// `add.noftz.f16`, `max.s32`, `and.b64` …
-static void operation_name(Cg *c, const Op *op, AtomicKind kind, ScalarKind k, uint32_t bits, char *out, size_t size) {
+// `add.noftz.f16`, `add.noftz.v2.f16x2`, `max.s32`, `and.b64` … of `words` operands with per_word elements each.
+static const char *operation_name(Cg *c, const Op *op, ScalarKind k, uint32_t bits, uint32_t words, uint32_t per_word) {
   static const char *const names[] = {
-    [ATOMIC_ADD] = "add.u", [ATOMIC_FADD] = "add", [ATOMIC_MAX] = "max.s", [ATOMIC_MIN] = "min.s", [ATOMIC_UMAX] = "max.u",
-    [ATOMIC_UMIN] = "min.u", [ATOMIC_AND] = "and.b", [ATOMIC_OR] = "or.b", [ATOMIC_XOR] = "xor.b", [ATOMIC_XCHG] = "exch.b",
+    [ATOMIC_ADD] = "add.u", [ATOMIC_FADD] = "add", [ATOMIC_MAX] = "max.s", [ATOMIC_MIN] = "min.s",
+    [ATOMIC_UMAX] = "max.u", [ATOMIC_UMIN] = "min.u", [ATOMIC_AND] = "and.b", [ATOMIC_OR] = "or.b",
+    [ATOMIC_XOR] = "xor.b", [ATOMIC_XCHG] = "exch.b",
   };
+  AtomicKind kind = (AtomicKind)op_int(op, ATTR_ATOMIC, ATOMIC_ADD);
+  if (op->opcode == OP_ATOMIC_CAS) return arena_printf(c->arena, "cas.b%u", bits);
   if (kind != ATOMIC_FADD) {
     if (bits < 32) cg_unsupported(c, op, "integer atomics need 32 or 64 bits");
-    snprintf(out, size, "%s%u", names[kind], bits);
-    return;
+    return arena_printf(c->arena, "%s%u", names[kind], bits);
   }
-  const char *type = k == SC_F16 ? "noftz.f16" : k == SC_BF16 ? "noftz.bf16" : k == SC_F32 ? "f32" : k == SC_F64 ? "f64" : NULL;
+  const char *type = k == SC_F16 ? "f16" : k == SC_BF16 ? "bf16" : k == SC_F32 ? "f32" : k == SC_F64 ? "f64" : NULL;
   if (!type) cg_unsupported(c, op, "no atomic addition for this type");
-  snprintf(out, size, "%s.%s", names[kind], type);
+  const char *vector = words > 1 ? arena_printf(c->arena, "v%u.", words) : "";
+  return arena_printf(c->arena, "add.%s%s%s%s", bits == 16 ? "noftz." : "", vector, type, per_word == 2 ? "x2" : "");
 }
 
-static bool result_used(const Op *op) { return op->num_results && op->results[0].uses; }
-
-// One atom/red on one element, predicated. Returns the old bits (as storage integer), 0 where pred is false.
-static LLVMValueRef atom(Cg *c, const Op *op, const char *name, LLVMValueRef at, LLVMValueRef *operands, unsigned n, LLVMValueRef pred,
-                         bool want_old, bool bf16) {
-  MemSem sem = (MemSem)op_int(op, ATTR_SEM, SEM_ACQ_REL);
-  const char *scope = scopes[op_int(op, ATTR_SCOPE, SCOPE_GPU)];
+// One predicated instruction: red, or atom, which returns the old bits (as storage integer; 0 where pred is false).
+// Only a red has several operands for as many elements; the two of an atom are compared and stored.
+static LLVMValueRef atom(Cg *c, const Op *op, bool red, bool bf16, const char *name, LLVMValueRef at,
+                         LLVMValueRef *operands, uint32_t n, LLVMValueRef pred) {
   LLVMTypeRef t = LLVMTypeOf(operands[0]);
-  const char *reg = asm_reg_class(LLVMGetIntTypeWidth(t));
-  // There is no red of an exchange, nor with acquire semantics.
-  bool red = !want_old && n == 1 && (sem == SEM_RELAXED || sem == SEM_RELEASE) && strncmp(name, "exch", 4) != 0;
-  char text[192], constraints[64], guard[16] = "";
-  LLVMValueRef args[5];
-  unsigned num_args = 0, first = red ? 0 : 1;
-  size_t k = red ? 0 : (size_t)snprintf(constraints, sizeof constraints, "=%s,", reg);
-  k += (size_t)snprintf(constraints + k, sizeof constraints - k, "l");
-  args[num_args++] = at;
-  for (unsigned i = 0; i < n; i++) {
-    k += (size_t)snprintf(constraints + k, sizeof constraints - k, ",%s", reg);
-    args[num_args++] = operands[i];
-  }
-  if (pred) {
-    snprintf(guard, sizeof guard, "@$%u ", first + 1 + n);
-    k += (size_t)snprintf(constraints + k, sizeof constraints - k, ",b");
-    args[num_args++] = pred;
-    if (!red) {
-      snprintf(constraints + k, sizeof constraints - k, ",0");
-      args[num_args++] = LLVMConstNull(t);
-    }
-  }
-  if (red) {
-    snprintf(text, sizeof text, "%sred.%s.%s.global.%s [$0], $1;", guard, sems[sem], scope, name);
-    return cg_insn_text(c, bf16 ? INSN_RED_BF16 : INSN_RED, text, constraints, c->t_void, args, num_args);
-  }
-  snprintf(text, sizeof text, n == 1 ? "%satom.%s.%s.global.%s $0, [$1], $2;" : "%satom.%s.%s.global.%s $0, [$1], $2, $3;", guard, sems[sem],
-           scope, name);
-  return cg_insn_text(c, bf16 ? INSN_ATOM_BF16 : INSN_ATOM, text, constraints, t, args, num_args);
+  CgAsm a = cg_asm_new(c);
+  if (!red) cg_asm_result(&a, t);
+  uint32_t address = cg_asm_arg(&a, at);
+  for (uint32_t i = 0; i < n; i++) cg_asm_arg(&a, operands[i]);
+  if (pred) buf_printf(&a.text, "@$%u ", cg_asm_arg(&a, pred));
+  if (pred && !red) cg_asm_tie(&a, 0, LLVMConstNull(t));
+  const char *sem = sems[op_int(op, ATTR_SEM, SEM_ACQ_REL)], *scope = scopes[op_int(op, ATTR_SCOPE, SCOPE_GPU)];
+  buf_printf(&a.text, "%s.%s.%s.global.%s %s[$%u], ", red ? "red" : "atom", sem, scope, name, red ? "" : "$0, ",
+             address);
+  bool vector = red && n > 1;
+  cg_asm_list(&a, vector ? "{" : "", address + 1, n, vector ? "};" : ";");
+  InsnId id = vector ? INSN_RED_VECTOR : red ? bf16 ? INSN_RED_BF16 : INSN_RED : bf16 ? INSN_ATOM_BF16 : INSN_ATOM;
+  return cg_asm_call(&a, id);
 }
 
-// bf16 addition where the machine has none: compare-and-swap on the 16 bits.
+// bf16 addition for targets without one: compare-and-swap on the 16 bits.
 static LLVMValueRef bf16_add_loop(Cg *c, const Op *op, LLVMValueRef at, LLVMValueRef bits, LLVMValueRef pred) {
   c->has_loops = true;
-  LLVMBasicBlockRef before = LLVMGetInsertBlock(c->b), start = cg_block(c, "cas.start"), loop = cg_block(c, "cas"), after = cg_block(c, "cas.end");
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(c->b), start = cg_block(c, "cas.start"), loop = cg_block(c, "cas");
+  LLVMBasicBlockRef after = cg_block(c, "cas.end");
   if (pred)
     LLVMBuildCondBr(c->b, pred, start, after);
   else
@@ -80,9 +63,11 @@ static LLVMValueRef bf16_add_loop(Cg *c, const Op *op, LLVMValueRef at, LLVMValu
   LLVMPositionBuilderAtEnd(c->b, loop);
   LLVMValueRef seen = LLVMBuildPhi(c->b, c->t_i16, "");
   LLVMAddIncoming(seen, &first, &start, 1);
-  LLVMValueRef x = cg_float_to_f32(c, cg_bitcast(c, seen, c->t_bf16), SC_BF16), y = cg_float_to_f32(c, cg_bitcast(c, bits, c->t_bf16), SC_BF16);
+  LLVMValueRef x = cg_float_to_f32(c, cg_bitcast(c, seen, c->t_bf16), SC_BF16);
+  LLVMValueRef y = cg_float_to_f32(c, cg_bitcast(c, bits, c->t_bf16), SC_BF16);
   LLVMValueRef sum = cg_f32_to_float(c, LLVMBuildFAdd(c->b, x, y, ""), SC_BF16, ROUND_RNE);
-  LLVMValueRef old = atom(c, op, "cas.b16", at, (LLVMValueRef[]){seen, cg_bitcast(c, sum, c->t_i16)}, 2, NULL, true, false);
+  LLVMValueRef swap[] = {seen, cg_bitcast(c, sum, c->t_i16)};
+  LLVMValueRef old = atom(c, op, false, false, "cas.b16", at, swap, 2, NULL);
   LLVMAddIncoming(seen, &old, &loop, 1);
   LLVMBuildCondBr(c->b, LLVMBuildICmp(c->b, LLVMIntEQ, old, seen, ""), after, loop);
   LLVMPositionBuilderAtEnd(c->b, after);
@@ -91,31 +76,6 @@ static LLVMValueRef bf16_add_loop(Cg *c, const Op *op, LLVMValueRef at, LLVMValu
   LLVMAddIncoming(r, &old, &loop, 1);
   LLVMAddIncoming(r, &zero, &before, 1);
   return r;
-}
-
-enum { MAX_VECTOR = 8 };
-
-// `width` consecutive elements of f32 or, in pairs, of halves in one red. Only for additions whose old values nobody wants.
-static void vector_red(Cg *c, const Op *op, ScalarKind k, LLVMValueRef at, const LLVMValueRef *elems, uint32_t width, LLVMValueRef pred) {
-  MemSem sem = (MemSem)op_int(op, ATTR_SEM, SEM_ACQ_REL);
-  const char *scope = scopes[op_int(op, ATTR_SCOPE, SCOPE_GPU)], *type = k == SC_F32 ? "f32" : k == SC_F16 ? "f16x2" : "bf16x2";
-  uint32_t per_word = k == SC_F32 ? 1 : 2, words = width / per_word, n = 0;
-  LLVMValueRef args[2 + MAX_VECTOR];
-  Buf text = buf_make(c->arena), constraints = buf_make(c->arena);
-  args[n++] = at;
-  buf_puts(&constraints, "l");
-  if (pred) buf_printf(&text, "@$%u ", 1 + words);
-  buf_printf(&text, "red.%s.%s.global.add.%s", sems[sem], scope, k == SC_F32 ? "" : "noftz.");
-  if (words > 1) buf_printf(&text, "v%u.", words);
-  buf_printf(&text, "%s [$0], %s", type, words > 1 ? "{" : "");
-  for (uint32_t i = 0; i < words; i++) {
-    args[n++] = per_word == 2 ? cg_pack(c, elems + 2 * i, 2, 16) : elems[i];
-    buf_puts(&constraints, ",r");
-    buf_printf(&text, "%s$%u", i ? ", " : "", 1 + i);
-  }
-  buf_puts(&text, words > 1 ? "};" : ";");
-  if (pred) buf_puts(&constraints, ",b"), args[n++] = pred;
-  cg_insn_text(c, words > 1 ? INSN_RED_VECTOR : k == SC_BF16 ? INSN_RED_BF16 : INSN_RED, buf_str(&text), buf_str(&constraints), c->t_void, args, n);
 }
 
 // Gives the owners' old values to every thread that holds a copy of the element.
@@ -145,7 +105,7 @@ static void look_before(Op *op, void *user) {
   b->reads |= op->opcode == OP_LOAD;
 }
 
-// Whether the value comes out of a reduction, and so waits for what every thread has read.
+// Whether the value comes out of a reduction, and therefore waits for what every thread has read.
 static bool comes_from_reduce(const Value *v, int depth) {
   if (!v->def || depth == 0 || type_is_tensor(v->type)) return false;
   if (v->def->opcode == OP_REDUCE) return true;
@@ -155,8 +115,8 @@ static bool comes_from_reduce(const Value *v, int depth) {
   return false;
 }
 
-// A release by thread 0 must follow the accesses of the whole block. Nothing to wait for: a kernel that has only read, and whose
-// value needed all it read.
+// A release by thread 0 must follow the accesses of the whole block. There is nothing to wait for if the kernel has
+// only read, and the value depends on all that it read.
 static bool release_needs_barrier(const Op *op, const Value *value) {
   for (const Op *p = op->parent->parent; p; p = p->parent->parent)
     if (op_is(p, TRAIT_LOOP)) return true;
@@ -165,49 +125,50 @@ static bool release_needs_barrier(const Op *op, const Value *value) {
   return b.writes || (b.reads && !comes_from_reduce(value, 16));
 }
 
-static void lower_atomic(Cg *c, Op *op, bool cas) {
-  const Type *t = op_operand(op, cas ? 3 : 2)->type;
+enum { MAX_VECTOR = 8 };
+
+static void lower_atomic(Cg *c, Op *op) {
+  bool cas = op->opcode == OP_ATOMIC_CAS;
+  const Value *subject = op_operand(op, cas ? 3 : 2), *mask = cas ? NULL : op_operand(op, 3);
+  const Type *t = subject->type;
   Address a = address_of(c, op_operand(op, 0), op_operand(op, 1));
-  const CgValue *cmp = cas ? cg_get(op_operand(op, 2)) : NULL, *value = cg_get(op_operand(op, cas ? 3 : 2));
-  const CgValue *mask = !cas && op_operand(op, 3) ? cg_get(op_operand(op, 3)) : NULL;
   MemSem sem = (MemSem)op_int(op, ATTR_SEM, SEM_ACQ_REL);
   AtomicKind kind = (AtomicKind)op_int(op, ATTR_ATOMIC, ATOMIC_ADD);
   ScalarKind k = cg_elem_kind(t);
-  uint32_t n = cg_num_regs(t), bits = a.elem_bytes * 8;
-  bool is_scalar = !type_is_tensor(t), want_old = result_used(op), bf16 = k == SC_BF16 && kind == ATOMIC_FADD && !cas;
-  const uint32_t *reps = is_scalar ? NULL : cg_reg_reps(c, t->layout);
-  char name[32];
-  if (cas)
-    snprintf(name, sizeof name, "cas.b%u", bits);
-  else
-    operation_name(c, op, kind, k, bits, name, sizeof name);
-  const uint32_t width = (uint32_t)op_int(op, ATTR_VECTOR, 1);   // annotate_access: more than 1 where a red does it
+  // annotate_access gives a width above 1 only if one red can do it.
+  uint32_t n = cg_num_regs(t), width = (uint32_t)op_int(op, ATTR_VECTOR, 1);
+  uint32_t per_word = width > 1 && a.elem_bytes == 2 ? 2 : 1;
+  bool is_scalar = !type_is_tensor(t), want_old = op->num_results && op->results[0].uses;
+  bool bf16 = k == SC_BF16 && kind == ATOMIC_FADD && !cas;
+  // There is no red of an exchange, nor with acquire semantics.
+  bool red = width > 1 || (!want_old && !cas && (sem == SEM_RELAXED || sem == SEM_RELEASE) && kind != ATOMIC_XCHG);
+  const uint32_t *reps = cg_reps(c, t);
+  const char *name = operation_name(c, op, k, a.elem_bytes * 8, width / per_word, per_word);
 
   bool release = sem == SEM_RELEASE || sem == SEM_ACQ_REL;
-  if (is_scalar && release && release_needs_barrier(op, op_operand(op, cas ? 3 : 2))) cg_barrier(c);
+  if (is_scalar && release && release_needs_barrier(op, subject)) cg_barrier(c);
   LLVMValueRef owner = cg_layout_owner(c, t);
   CgValue *old = cg_value_new(c, n);
   for (uint32_t r = 0; r < n; r += width) {
-    if (reps && reps[r] != r) {
+    if (reps[r] != r) {
       old->v[r] = old->v[reps[r]];
       continue;
     }
-    LLVMValueRef pred = cg_and(c, owner, mask ? cg_reg(mask, r) : NULL), at = address_reg(c, &a, r), operands[MAX_VECTOR];
+    LLVMValueRef pred = cg_and(c, owner, mask ? cg_reg(cg_get(mask), r) : NULL), at = address_reg(c, &a, r);
+    LLVMValueRef elems[MAX_VECTOR], operands[MAX_VECTOR];
     uint32_t num = 0;
-    if (cas) operands[num++] = cg_to_storage(c, cg_reg(cmp, r), k);
-    for (uint32_t i = 0; i < width; i++) operands[num++] = cg_to_storage(c, cg_reg(value, r + i), k);
-    if (width > 1) {
-      vector_red(c, op, k, at, operands, width, pred);
-      continue;
-    }
-    LLVMValueRef x = bf16 && !c->target->has_bf16_vector_red ? bf16_add_loop(c, op, at, operands[0], pred)
-                                                          : atom(c, op, name, at, operands, num, pred, want_old, bf16);
+    if (cas) operands[num++] = cg_to_storage(c, cg_reg(cg_get(op_operand(op, 2)), r), k);
+    for (uint32_t i = 0; i < width; i++) elems[i] = cg_to_storage(c, cg_reg(cg_get(subject), r + i), k);
+    for (uint32_t i = 0; i < width; i += per_word) operands[num++] = cg_pack(c, elems + i, per_word, 16);
+    bool by_loop = bf16 && width == 1 && !c->target->has_bf16_vector_red;
+    LLVMValueRef x = by_loop ? bf16_add_loop(c, op, at, operands[0], pred)
+                             : atom(c, op, red, bf16, name, at, operands, num, pred);
     if (want_old) old->v[r] = cg_from_storage(c, x, cg_elem_type(c, t));
   }
-  // Sharing the old value fences an acquire for the block. Without it there is nothing that could have been acquired: the
-  // program cannot know what the atomic has read.
+  // The barrier of share_result orders an acquire for the block. If nobody uses the old value, the program cannot know
+  // what the atomic has read, and has acquired nothing.
   if (want_old) cg_set(op_result(op, 0), share_result(c, op, old));
 }
 
-void emit_atomic_rmw(Cg *c, Op *op) { lower_atomic(c, op, false); }
-void emit_atomic_cas(Cg *c, Op *op) { lower_atomic(c, op, true); }
+void emit_atomic_rmw(Cg *c, Op *op) { lower_atomic(c, op); }
+void emit_atomic_cas(Cg *c, Op *op) { lower_atomic(c, op); }

@@ -1,16 +1,15 @@
-// Conversions. Pairs of elements go through the machine's packed conversions where it has them; fp8 formats that it
-// lacks (all of them on sm_80, e4b15 everywhere) are made of integer and f32 arithmetic, rounding once.
+// Conversions. Pairs of elements go through the machine's packed conversions if it has them. Integer and f32
+// arithmetic, which rounds once, converts fp8 formats that it lacks: all of them on sm_80, e4b15 everywhere.
 #include "codegen/cg.h"
 
-#define EMIT(name) LLVMValueRef emit_##name(Cg *c, const Op *op, ScalarKind k UNUSED, LLVMValueRef *in)
-
+static bool is_fp8(ScalarKind k) { return k == SC_F8E4M3 || k == SC_F8E5M2 || k == SC_F8E4B15; }
 static LLVMTypeRef target_type(Cg *c, const Op *op) { return cg_elem_type(c, op->results[0].type); }
 static ScalarKind target_kind(const Op *op) { return cg_elem_kind(op->results[0].type); }
 
 // ---- integers ----
-EMIT(extsi) { return LLVMBuildSExt(c->b, in[0], target_type(c, op), ""); }
-EMIT(extui) { return LLVMBuildZExt(c->b, in[0], target_type(c, op), ""); }
-EMIT(trunci) { return LLVMBuildTrunc(c->b, in[0], target_type(c, op), ""); }
+SCALAR_EMITTER(extsi) { return LLVMBuildSExt(c->b, in[0], target_type(c, op), ""); }
+SCALAR_EMITTER(extui) { return LLVMBuildZExt(c->b, in[0], target_type(c, op), ""); }
+SCALAR_EMITTER(trunci) { return LLVMBuildTrunc(c->b, in[0], target_type(c, op), ""); }
 
 // ---- fp8 in software ----
 
@@ -23,47 +22,46 @@ static SmallFloat small_float(ScalarKind k) {
   }
 }
 
-static LLVMValueRef u32op(Cg *c, LLVMOpcode o, LLVMValueRef a, uint32_t b) { return LLVMBuildBinOp(c->b, o, a, cg_i32(c, b), ""); }
-static LLVMValueRef pick(Cg *c, LLVMValueRef p, LLVMValueRef a, LLVMValueRef b) { return LLVMBuildSelect(c->b, p, a, b, ""); }
-static LLVMValueRef cmp(Cg *c, LLVMIntPredicate p, LLVMValueRef a, uint32_t b) { return LLVMBuildICmp(c->b, p, a, cg_i32(c, b), ""); }
-
 static LLVMValueRef fp8_from_f32_software(Cg *c, LLVMValueRef v, ScalarKind k) {
   SmallFloat f = small_float(k);
   uint32_t drop = 23 - f.man;
-  LLVMValueRef bits = cg_bitcast(c, v, c->t_i32), sign = u32op(c, LLVMAnd, u32op(c, LLVMLShr, bits, 24), 0x80);
-  LLVMValueRef mag = u32op(c, LLVMAnd, bits, 0x7fffffff);
+  LLVMValueRef bits = cg_bitcast(c, v, c->t_i32), sign = cg_op(c, LLVMAnd, cg_op(c, LLVMLShr, bits, 24), 0x80);
+  LLVMValueRef mag = cg_op(c, LLVMAnd, bits, 0x7fffffff);
   // Normal: round half to even at the last kept bit, then rebias. A carry runs into the exponent as it should.
-  LLVMValueRef odd = u32op(c, LLVMAnd, u32op(c, LLVMLShr, mag, drop), 1);
-  LLVMValueRef rounded = LLVMBuildAdd(c->b, u32op(c, LLVMAdd, mag, (1u << (drop - 1)) - 1), odd, "");
-  LLVMValueRef normal = u32op(c, LLVMSub, u32op(c, LLVMLShr, rounded, drop), (127 - f.bias) << f.man);
+  LLVMValueRef odd = cg_op(c, LLVMAnd, cg_op(c, LLVMLShr, mag, drop), 1);
+  LLVMValueRef rounded = LLVMBuildAdd(c->b, cg_op(c, LLVMAdd, mag, (1u << (drop - 1)) - 1), odd, "");
+  LLVMValueRef normal = cg_op(c, LLVMSub, cg_op(c, LLVMLShr, rounded, drop), (127 - f.bias) << f.man);
   // Subnormal: adding 2^(23 + exponent of the last place) makes the f32 adder round there.
   uint32_t magic = (127 + 23 + 1 - f.bias - f.man) << 23;
   LLVMValueRef sum = LLVMBuildFAdd(c->b, cg_bitcast(c, mag, c->t_f32), cg_bitcast(c, cg_i32(c, magic), c->t_f32), "");
-  LLVMValueRef subnormal = u32op(c, LLVMSub, cg_bitcast(c, sum, c->t_i32), magic);
-  LLVMValueRef is_sub = cmp(c, LLVMIntULT, mag, (127 + 1 - f.bias) << 23);
-  LLVMValueRef r = pick(c, is_sub, subnormal, normal);
-  r = pick(c, cmp(c, LLVMIntUGT, r, f.max_finite), cg_i32(c, f.max_finite), r);
+  LLVMValueRef subnormal = cg_op(c, LLVMSub, cg_bitcast(c, sum, c->t_i32), magic);
+  LLVMValueRef is_sub = cg_cmp(c, LLVMIntULT, mag, (127 + 1 - f.bias) << 23);
+  LLVMValueRef r = cg_select(c, is_sub, subnormal, normal);
+  r = cg_select(c, cg_cmp(c, LLVMIntUGT, r, f.max_finite), cg_i32(c, f.max_finite), r);
   r = LLVMBuildOr(c->b, r, sign, "");
-  // A format without NaN has nothing for it but zero.
-  r = pick(c, cmp(c, LLVMIntUGT, mag, 0x7f800000), cg_i32(c, f.has_nan ? 0x7f : 0), r);
+  // A format without NaN has zero in its place.
+  r = cg_select(c, cg_cmp(c, LLVMIntUGT, mag, 0x7f800000), cg_i32(c, f.has_nan ? 0x7f : 0), r);
   return LLVMBuildTrunc(c->b, r, c->t_i8, "");
 }
 
-// Every fp8 value is an f16 exactly, up to a power of two.
+// Every fp8 value, times a power of two, is exactly an f16.
 static LLVMValueRef fp8_to_f16_software(Cg *c, LLVMValueRef v, ScalarKind k) {
-  LLVMValueRef x = LLVMBuildShl(c->b, LLVMBuildZExt(c->b, v, c->t_i16, ""), cg_int(c->t_i16, 8), "");
+  LLVMValueRef x = cg_op(c, LLVMShl, LLVMBuildZExt(c->b, v, c->t_i16, ""), 8);
   if (k == SC_F8E5M2) return cg_bitcast(c, x, c->t_f16);
-  LLVMValueRef sign = LLVMBuildAnd(c->b, x, cg_int(c->t_i16, 0x8000), "");
-  LLVMValueRef mag = LLVMBuildLShr(c->b, LLVMBuildAnd(c->b, x, cg_int(c->t_i16, 0x7f00), ""), cg_int(c->t_i16, 1), "");
+  LLVMValueRef sign = cg_op(c, LLVMAnd, x, 0x8000);
+  LLVMValueRef mag = cg_op(c, LLVMLShr, cg_op(c, LLVMAnd, x, 0x7f00), 1);
   if (k == SC_F8E4B15) return cg_bitcast(c, LLVMBuildOr(c->b, mag, sign, ""), c->t_f16);
-  LLVMValueRef scaled = LLVMBuildFMul(c->b, cg_bitcast(c, LLVMBuildOr(c->b, mag, sign, ""), c->t_f16), LLVMConstReal(c->t_f16, 256.0), "");
-  LLVMValueRef is_nan = LLVMBuildICmp(c->b, LLVMIntEQ, mag, cg_int(c->t_i16, 0x3f80), "");
-  return LLVMBuildSelect(c->b, is_nan, cg_bitcast(c, cg_int(c->t_i16, 0x7fff), c->t_f16), scaled, "");
+  LLVMValueRef scaled = LLVMBuildFMul(c->b, cg_bitcast(c, LLVMBuildOr(c->b, mag, sign, ""), c->t_f16),
+                                      LLVMConstReal(c->t_f16, 256.0), "");
+  LLVMValueRef is_nan = cg_cmp(c, LLVMIntEQ, mag, 0x3f80);
+  return cg_select(c, is_nan, cg_bitcast(c, cg_int(c->t_i16, 0x7fff), c->t_f16), scaled);
 }
 
 // ---- fp8 by machine instruction, two at a time ----
 
-static bool fp8_in_hardware(const Cg *c, ScalarKind k) { return c->target->has_fp8_convert && (k == SC_F8E4M3 || k == SC_F8E5M2); }
+static bool fp8_in_hardware(const Cg *c, ScalarKind k) {
+  return c->target->has_fp8_convert && (k == SC_F8E4M3 || k == SC_F8E5M2);
+}
 
 static void fp8_pair_from_f32(Cg *c, LLVMValueRef lo, LLVMValueRef hi, ScalarKind k, LLVMValueRef out[2]) {
   InsnId id = k == SC_F8E4M3 ? INSN_CVT_E4M3X2_F32 : INSN_CVT_E5M2X2_F32;
@@ -82,7 +80,7 @@ static void fp8_pair_to_f16(Cg *c, LLVMValueRef lo, LLVMValueRef hi, ScalarKind 
 LLVMValueRef cg_float_to_f32(Cg *c, LLVMValueRef v, ScalarKind k) {
   if (k == SC_F32) return v;
   if (k == SC_F64) return LLVMBuildFPTrunc(c->b, v, c->t_f32, "");
-  if (kind_is_fp8(k)) {
+  if (is_fp8(k)) {
     LLVMValueRef h[2];
     if (fp8_in_hardware(c, k))
       fp8_pair_to_f16(c, v, cg_int(c->t_i8, 0), k, h);
@@ -96,7 +94,7 @@ LLVMValueRef cg_float_to_f32(Cg *c, LLVMValueRef v, ScalarKind k) {
 LLVMValueRef cg_f32_to_float(Cg *c, LLVMValueRef v, ScalarKind k, Rounding rounding) {
   if (k == SC_F32) return v;
   if (k == SC_F64) return LLVMBuildFPExt(c->b, v, c->t_f64, "");
-  if (kind_is_fp8(k)) {
+  if (is_fp8(k)) {
     LLVMValueRef b[2];
     if (!fp8_in_hardware(c, k)) return fp8_from_f32_software(c, v, k);
     fp8_pair_from_f32(c, v, LLVMConstNull(c->t_f32), k, b);
@@ -109,8 +107,8 @@ LLVMValueRef cg_f32_to_float(Cg *c, LLVMValueRef v, ScalarKind k, Rounding round
   return LLVMBuildFPTrunc(c->b, v, c->elem[k], "");
 }
 
-// On the way to a narrower type f32 must not round to nearest: that would round twice. Cut off, with the last bit set where something
-// was lost, it rounds as the original would.
+// On the way to a narrower type f32 must not round to nearest: that would round twice. A number that is cut off, and
+// whose last bit is set if that lost something, rounds like the original.
 static LLVMValueRef round_to_odd(Cg *c, LLVMValueRef cut, LLVMValueRef inexact) {
   LLVMValueRef bits = LLVMBuildOr(c->b, cg_bitcast(c, cut, c->t_i32), LLVMBuildZExt(c->b, inexact, c->t_i32, ""), "");
   return cg_bitcast(c, bits, c->t_f32);
@@ -123,44 +121,46 @@ static LLVMValueRef f64_to_odd_f32(Cg *c, LLVMValueRef x) {
 
 // x has 32 or 64 bits.
 static LLVMValueRef int_to_odd_f32(Cg *c, LLVMValueRef x, bool is_signed) {
-  static const InsnId ids[2][2] = {{INSN_CVT_RZ_F32_U32, INSN_CVT_RZ_F32_S32}, {INSN_CVT_RZ_F32_U64, INSN_CVT_RZ_F32_S64}};
+  static const InsnId ids[2][2] = {{INSN_CVT_RZ_F32_U32, INSN_CVT_RZ_F32_S32},
+                                   {INSN_CVT_RZ_F32_U64, INSN_CVT_RZ_F32_S64}};
   LLVMTypeRef t = LLVMTypeOf(x);
   LLVMValueRef cut = cg_insn(c, ids[LLVMGetIntTypeWidth(t) == 64][is_signed], c->t_f32, &x, 1);
   LLVMValueRef back = is_signed ? LLVMBuildFPToSI(c->b, cut, t, "") : LLVMBuildFPToUI(c->b, cut, t, "");
   return round_to_odd(c, cut, LLVMBuildICmp(c->b, LLVMIntNE, back, x, ""));
 }
 
-EMIT(fpext) {
+SCALAR_EMITTER(fpext) {
   ScalarKind to = target_kind(op);
-  if (kind_is_fp8(k)) {
+  if (is_fp8(k)) {
     LLVMValueRef f = cg_float_to_f32(c, in[0], k);
-    return to == SC_F16 || to == SC_BF16 ? LLVMBuildFPTrunc(c->b, f, c->elem[to], "") : cg_f32_to_float(c, f, to, ROUND_RNE);
+    return cg_f32_to_float(c, f, to, ROUND_RNE);
   }
   return LLVMBuildFPExt(c->b, in[0], c->elem[to], "");
 }
 
-EMIT(fptrunc) {
+SCALAR_EMITTER(fptrunc) {
   ScalarKind to = target_kind(op);
   Rounding rounding = (Rounding)op_int(op, ATTR_ROUNDING, ROUND_RNE);
-  if (k == SC_F64 && (to == SC_F32 || rounding == ROUND_RNE) && !kind_is_fp8(to)) return LLVMBuildFPTrunc(c->b, in[0], c->elem[to], "");
+  if (k == SC_F64 && (to == SC_F32 || rounding == ROUND_RNE) && !is_fp8(to))
+    return LLVMBuildFPTrunc(c->b, in[0], c->elem[to], "");
   return cg_f32_to_float(c, k == SC_F64 ? f64_to_odd_f32(c, in[0]) : cg_float_to_f32(c, in[0], k), to, rounding);
 }
 
 // ---- integer ↔ float ----
 static LLVMValueRef int_to_float(Cg *c, const Op *op, LLVMValueRef x, bool is_signed) {
   ScalarKind to = target_kind(op);
-  // Without an instruction for it LLVM goes by f32.
+  // Without an instruction for it, LLVM would convert to f32 and round twice.
   if (to == SC_BF16 && c->target->sm < 90 && LLVMGetIntTypeWidth(LLVMTypeOf(x)) >= 32)
     return cg_f32_to_float(c, int_to_odd_f32(c, x, is_signed), to, ROUND_RNE);
-  LLVMTypeRef t = kind_is_fp8(to) ? c->t_f32 : c->elem[to];
+  LLVMTypeRef t = is_fp8(to) ? c->t_f32 : c->elem[to];
   LLVMValueRef f = is_signed ? LLVMBuildSIToFP(c->b, x, t, "") : LLVMBuildUIToFP(c->b, x, t, "");
-  return kind_is_fp8(to) ? cg_f32_to_float(c, f, to, ROUND_RNE) : f;
+  return is_fp8(to) ? cg_f32_to_float(c, f, to, ROUND_RNE) : f;
 }
-EMIT(sitofp) { return int_to_float(c, op, in[0], true); }
-EMIT(uitofp) { return int_to_float(c, op, in[0], false); }
+SCALAR_EMITTER(sitofp) { return int_to_float(c, op, in[0], true); }
+SCALAR_EMITTER(uitofp) { return int_to_float(c, op, in[0], false); }
 
-// The machine's conversion clamps to the range of 32 and 64 bits; narrower results are clamped from 32. It gives 0 for
-// NaN at 32 bits, but the smallest number at 64.
+// The machine's conversion clamps to the range of 32 and 64 bits; narrower results are clamped from 32. For NaN it
+// gives 0 at 32 bits, but the smallest number at 64.
 static LLVMValueRef float_to_int(Cg *c, const Op *op, ScalarKind k, LLVMValueRef x, bool is_signed) {
   static const InsnId ids[2][2][2] = {{{INSN_CVT_U32_F32, INSN_CVT_S32_F32}, {INSN_CVT_U64_F32, INSN_CVT_S64_F32}},
                                       {{INSN_CVT_U32_F64, INSN_CVT_S32_F64}, {INSN_CVT_U64_F64, INSN_CVT_S64_F64}}};
@@ -170,12 +170,12 @@ static LLVMValueRef float_to_int(Cg *c, const Op *op, ScalarKind k, LLVMValueRef
   LLVMValueRef f = is_double ? x : cg_float_to_f32(c, x, k);
   LLVMValueRef v = cg_insn(c, ids[is_double][wide][is_signed], wide ? c->t_i64 : c->t_i32, &f, 1);
   if (wide || is_double) {
-    // f64 to 32 bits of NaN is the machine's smallest number too.
+    // For an f64 NaN it gives the smallest number at 32 bits, too.
     LLVMValueRef ordered = LLVMBuildFCmp(c->b, LLVMRealORD, f, f, "");
-    v = LLVMBuildSelect(c->b, ordered, v, LLVMConstNull(LLVMTypeOf(v)), "");
+    v = cg_select(c, ordered, v, LLVMConstNull(LLVMTypeOf(v)));
   }
   if (width >= 32) return v;
-  if (width == 1) return LLVMBuildICmp(c->b, LLVMIntNE, v, cg_i32(c, 0), "");
+  if (width == 1) return cg_cmp(c, LLVMIntNE, v, 0);
   if (is_signed) {
     v = cg_binary_intrinsic(c, "llvm.smax", v, cg_i32(c, (uint32_t) - (1 << (width - 1))));
     v = cg_binary_intrinsic(c, "llvm.smin", v, cg_i32(c, (1u << (width - 1)) - 1));
@@ -184,14 +184,16 @@ static LLVMValueRef float_to_int(Cg *c, const Op *op, ScalarKind k, LLVMValueRef
   }
   return LLVMBuildTrunc(c->b, v, to, "");
 }
-EMIT(fptosi) { return float_to_int(c, op, k, in[0], true); }
-EMIT(fptoui) { return float_to_int(c, op, k, in[0], false); }
+SCALAR_EMITTER(fptosi) { return float_to_int(c, op, k, in[0], true); }
+SCALAR_EMITTER(fptoui) { return float_to_int(c, op, k, in[0], false); }
 
 // ---- pairs ----
 
-static void packed_trunc(Cg *c, LLVMValueRef lo, LLVMValueRef hi, ScalarKind to, Rounding rounding, LLVMValueRef out[2]) {
-  static const InsnId ids[2][2] = {{INSN_CVT_F16X2_F32, INSN_CVT_RZ_F16X2_F32}, {INSN_CVT_BF16X2_F32, INSN_CVT_RZ_BF16X2_F32}};
-  if (kind_is_fp8(to)) {
+static void packed_trunc(Cg *c, LLVMValueRef lo, LLVMValueRef hi, ScalarKind to, Rounding rounding,
+                         LLVMValueRef out[2]) {
+  static const InsnId ids[2][2] = {{INSN_CVT_F16X2_F32, INSN_CVT_RZ_F16X2_F32},
+                                   {INSN_CVT_BF16X2_F32, INSN_CVT_RZ_BF16X2_F32}};
+  if (is_fp8(to)) {
     fp8_pair_from_f32(c, lo, hi, to, out);
     return;
   }
@@ -203,7 +205,8 @@ static void packed_trunc(Cg *c, LLVMValueRef lo, LLVMValueRef hi, ScalarKind to,
 bool cg_lower_packed_cast(Cg *c, Op *op, const uint32_t *reps) {
   if (op->opcode != OP_FPTRUNC && op->opcode != OP_FPEXT) return false;
   ScalarKind from = cg_elem_kind(op_operand(op, 0)->type), to = target_kind(op);
-  bool narrows = op->opcode == OP_FPTRUNC && from != SC_F64 && (to == SC_F16 || to == SC_BF16 || fp8_in_hardware(c, to));
+  bool narrows = op->opcode == OP_FPTRUNC && from != SC_F64
+                 && (to == SC_F16 || to == SC_BF16 || fp8_in_hardware(c, to));
   bool widens = op->opcode == OP_FPEXT && fp8_in_hardware(c, from);
   if (!narrows && !widens) return false;
 

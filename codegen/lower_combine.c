@@ -1,7 +1,7 @@
 // histogram, gather and map.
 #include "codegen/cg.h"
 
-// Counts in scratch: cleared, added to by the owner of each element, read back.
+// The counts are in scratch: the block clears them, the owner of each element adds to one, and all threads read them.
 void emit_histogram(Cg *c, Op *op) {
   Value *x = op_operand(op, 0), *mask = op_operand(op, 1);
   const Type *result = op_result(op, 0)->type;
@@ -12,15 +12,16 @@ void emit_histogram(Cg *c, Op *op) {
   cg_barrier(c);
 
   uint32_t n = cg_num_regs(x->type), num_bins = (uint32_t)type_numel(result);
-  const uint32_t *reps = type_is_tensor(x->type) ? cg_reg_reps(c, x->type->layout) : NULL;
+  const uint32_t *reps = cg_reps(c, x->type);
   LLVMValueRef owner = cg_layout_owner(c, x->type), base = cg_smem_addr(c, scratch);
   for (uint32_t r = 0; r < n; r++) {
-    if (reps && reps[r] != r) continue;
+    if (reps[r] != r) continue;
     LLVMValueRef v = LLVMBuildIntCast2(c->b, cg_reg(cg_get(x), r), c->t_i64, true, "");
-    LLVMValueRef inside = LLVMBuildICmp(c->b, LLVMIntULT, v, cg_i64(c, num_bins), "");
+    LLVMValueRef inside = cg_cmp(c, LLVMIntULT, v, num_bins);
     LLVMValueRef pred = cg_and(c, cg_and(c, inside, owner), mask ? cg_reg(cg_get(mask), r) : NULL);
-    LLVMValueRef offset = LLVMBuildShl(c->b, LLVMBuildTrunc(c->b, v, c->t_i32, ""), cg_i32(c, 2), "");
-    cg_insn(c, INSN_RED_SHARED_ADD_IF, c->t_void, (LLVMValueRef[]){LLVMBuildAdd(c->b, base, offset, ""), cg_i32(c, 1), pred}, 3);
+    LLVMValueRef offset = cg_op(c, LLVMShl, LLVMBuildTrunc(c->b, v, c->t_i32, ""), 2);
+    cg_insn(c, INSN_RED_SHARED_ADD_IF, c->t_void,
+            (LLVMValueRef[]){LLVMBuildAdd(c->b, base, offset, ""), cg_i32(c, 1), pred}, 3);
   }
   cg_barrier(c);
   CgValue *counts = cg_shared_load(c, scratch, &bins, counter);
@@ -29,7 +30,7 @@ void emit_histogram(Cg *c, Op *op) {
   cg_set(op_result(op, 0), counts);
 }
 
-// x row-major in scratch; every thread reads the elements its indices name.
+// x lies row-major in scratch; every thread reads the elements that its indices name.
 void emit_gather(Cg *c, Op *op) {
   Value *x = op_operand(op, 0), *index = op_operand(op, 1);
   const Type *result = op_result(op, 0)->type, *elem = type_elem(result), *from = x->type;
@@ -39,7 +40,7 @@ void emit_gather(Cg *c, Op *op) {
   cg_shared_store(c, scratch, &store, elem, cg_get(x), NULL);
   cg_barrier(c);
 
-  const uint32_t *reps = cg_reg_reps(c, result->layout);
+  const uint32_t *reps = cg_reps(c, result);
   LLVMValueRef threads[LAYOUT_MAX_RANK] = {0};
   CgValue *out = cg_value_new(c, n);
   for (uint32_t r = 0; r < n; r++) {
@@ -52,27 +53,29 @@ void emit_gather(Cg *c, Op *op) {
       LLVMValueRef i = a == axis ? LLVMBuildIntCast2(c->b, cg_reg(cg_get(index), r), c->t_i32, true, "")
                                  : cg_axis_index(c, result->layout, a, r, &threads[a]);
       uint32_t stride = (1u << layout_axis_shift(from->layout, a)) * bytes;
-      // An index outside the axis reads some element of x, never beyond scratch.
-      if (a == axis) i = LLVMBuildAnd(c->b, i, cg_i32(c, (1u << from->layout->log2_size[a]) - 1), "");
-      at = cg_add(c, at, LLVMBuildMul(c->b, i, cg_i32(c, stride), ""));
+      // An index outside the axis reads some element of x, and never beyond scratch.
+      if (a == axis) i = cg_op(c, LLVMAnd, i, (1u << from->layout->log2_size[a]) - 1);
+      at = cg_add(c, at, cg_op(c, LLVMMul, i, stride));
     }
     out->v[r] = cg_shared_load_one(c, cg_add(c, scratch, at), elem);
   }
   cg_set(op_result(op, 0), out);
 }
 
-// The block once per `pack` registers, branches and all. Arguments and results: operand by operand, then element.
+// Emits the region, with its branches, once per `pack` registers. Arguments and results are in order of operands, and
+// of elements within an operand.
 void emit_map(Cg *c, Op *op) {
   uint32_t pack = (uint32_t)op_int(op, ATTR_PACK, 1), num_in = op->num_operands, num_out = op->num_results;
   const Type *t = num_out ? op_result(op, 0)->type : op_operand(op, 0)->type;
   uint32_t n = cg_num_regs(t);
-  const uint32_t *reps = type_is_tensor(t) ? cg_reg_reps(c, t->layout) : NULL;
+  const uint32_t *reps = cg_reps(c, t);
   CgValue **out = arena_array(c->arena, CgValue *, num_out + 1);
   for (uint32_t i = 0; i < num_out; i++) out[i] = cg_value_new(c, n);
-  LLVMValueRef *args = arena_array(c->arena, LLVMValueRef, num_in * pack + 1), *results = arena_array(c->arena, LLVMValueRef, num_out * pack + 1);
+  LLVMValueRef *args = arena_array(c->arena, LLVMValueRef, num_in * pack + 1);
+  LLVMValueRef *results = arena_array(c->arena, LLVMValueRef, num_out * pack + 1);
   uint32_t *group = arena_array(c->arena, uint32_t, pack), held = 0;
   for (uint32_t r = 0; r < n; r++) {
-    if (reps && reps[r] != r) continue;
+    if (reps[r] != r) continue;
     group[held++] = r;
     if (held < pack) continue;
     for (uint32_t i = 0; i < num_in; i++)
@@ -84,7 +87,7 @@ void emit_map(Cg *c, Op *op) {
   }
   if (held) cg_unsupported(c, op, "pack does not divide the elements of a thread");
   for (uint32_t i = 0; i < num_out; i++) {
-    for (uint32_t r = 0; r < n; r++) out[i]->v[r] = out[i]->v[reps ? reps[r] : r];
+    for (uint32_t r = 0; r < n; r++) out[i]->v[r] = out[i]->v[reps[r]];
     cg_set(op_result(op, i), out[i]);
   }
 }

@@ -1,5 +1,5 @@
-// Structured control flow to blocks and phis. Every register of a carried value gets a phi; registers that hold the same
-// element share it. Loops are rotated: a guard, then the body with the test at its end.
+// Structured control flow becomes blocks and phis. Every register of a carried value gets a phi; registers that hold
+// the same element share it. A loop is a guard, and then the body with the test at its end.
 #include "codegen/cg.h"
 #include "codegen/wgmma.h"
 
@@ -9,15 +9,15 @@ static CgValue *make_phis(Cg *c, const Type *t) {
   CgValue *v = cg_value_new(c, n);
   v->splat = !type_is_tensor(t);       // a carried base serves every register of the offsets
   if (t->kind == TYPE_DESC) cg_unsupported(c, c->op, "a tensor descriptor cannot be carried");
-  const uint32_t *reps = type_is_tensor(t) ? cg_reg_reps(c, t->layout) : NULL;
-  for (uint32_t r = 0; r < n; r++) v->v[r] = reps && reps[r] != r ? v->v[reps[r]] : LLVMBuildPhi(c->b, cg_elem_type(c, t), "");
+  const uint32_t *reps = cg_reps(c, t);
+  for (uint32_t r = 0; r < n; r++) v->v[r] = reps[r] != r ? v->v[reps[r]] : LLVMBuildPhi(c->b, cg_elem_type(c, t), "");
   return v;
 }
 
 static void add_incoming(Cg *c, const CgValue *phis, const Type *t, const CgValue *from, LLVMBasicBlockRef block) {
-  const uint32_t *reps = type_is_tensor(t) ? cg_reg_reps(c, t->layout) : NULL;
+  const uint32_t *reps = cg_reps(c, t);
   for (uint32_t r = 0; r < phis->count; r++) {
-    if (reps && reps[r] != r) continue;
+    if (reps[r] != r) continue;
     LLVMValueRef x = cg_reg(from, r);
     LLVMAddIncoming(phis->v[r], &x, &block, 1);
   }
@@ -25,7 +25,8 @@ static void add_incoming(Cg *c, const CgValue *phis, const Type *t, const CgValu
 
 void emit_for(Cg *c, Op *op) {
   c->has_loops = true;
-  LLVMValueRef lb = cg_scalar(op_operand(op, 0)), ub = cg_scalar(op_operand(op, 1)), step = cg_scalar(op_operand(op, 2));
+  LLVMValueRef lb = cg_scalar(op_operand(op, 0)), ub = cg_scalar(op_operand(op, 1));
+  LLVMValueRef step = cg_scalar(op_operand(op, 2));
   Block *body = op->blocks[0];
   uint32_t n = op->num_results;
   CgValue **carried = arena_array(c->arena, CgValue *, n + 1);
@@ -100,7 +101,8 @@ void emit_while(Cg *c, Op *op) {
   LLVMBasicBlockRef latch = LLVMGetInsertBlock(c->b);
   LLVMBuildBr(c->b, head);
   Op *yield = block_terminator(body);
-  for (uint32_t i = 0; i < test->num_args; i++) add_incoming(c, carried[i], test->args[i]->type, cg_get(op_operand(yield, i)), latch);
+  for (uint32_t i = 0; i < test->num_args; i++)
+    add_incoming(c, carried[i], test->args[i]->type, cg_get(op_operand(yield, i)), latch);
 
   LLVMPositionBuilderAtEnd(c->b, after);
   for (uint32_t i = 0; i < op->num_results; i++) cg_set(op_result(op, i), cg_get(op_operand(condition, i + 1)));
@@ -126,6 +128,6 @@ void emit_if(Cg *c, Op *op) {
   }
 }
 
-// Terminators are read by the op that owns their block.
+// The op that owns the block reads its terminator.
 void emit_yield(Cg *c, Op *op) { cg_unsupported(c, op, "is not lowered by itself"); }
 void emit_condition(Cg *c, Op *op) { cg_unsupported(c, op, "is not lowered by itself"); }

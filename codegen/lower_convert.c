@@ -1,5 +1,5 @@
-// convert_layout: registers renamed, exchanged within warps by shuffles, or sent through swizzled shared memory,
-// whichever the maps between the layouts say (ir/scratch.c decides, so that scratch is there when it is needed).
+// convert_layout renames registers, exchanges them within warps by shuffles, or sends them through swizzled shared
+// memory. ir/scratch.c decides by the maps between the layouts, so that the op has scratch if it needs it.
 #include "codegen/cg.h"
 
 // Moves n registers by xor with a linear function of the lane: out[r] = in[r ^ columns(lane)]. One select per register
@@ -13,11 +13,12 @@ static void permute_by_lane(Cg *c, LLVMValueRef *regs, uint32_t n, uint32_t skip
     uint32_t lanes = 0;
     for (uint32_t i = 0; i < 5; i++) lanes |= (columns[i] >> b & 1) << i;
     // Parity of the lane bits that feed this register bit.
-    LLVMValueRef bits = LLVMBuildAnd(c->b, c->lane, cg_i32(c, lanes), "");
-    if (lanes & (lanes - 1)) bits = LLVMBuildAnd(c->b, cg_unary_intrinsic(c, "llvm.ctpop", bits), cg_i32(c, 1), "");
-    LLVMValueRef flip = LLVMBuildICmp(c->b, LLVMIntNE, bits, cg_i32(c, 0), "");
+    LLVMValueRef bits = cg_op(c, LLVMAnd, c->lane, lanes);
+    if (lanes & (lanes - 1)) bits = cg_op(c, LLVMAnd, cg_unary_intrinsic(c, "llvm.ctpop", bits), 1);
+    LLVMValueRef flip = cg_cmp(c, LLVMIntNE, bits, 0);
     for (uint32_t r = 0; r < n; r++)
-      if (!(r & skip)) next[r] = regs[r] == regs[r ^ 1u << b] ? regs[r] : LLVMBuildSelect(c->b, flip, regs[r ^ 1u << b], regs[r], "");
+      if (!(r & skip))
+        next[r] = regs[r] == regs[r ^ 1u << b] ? regs[r] : cg_select(c, flip, regs[r ^ 1u << b], regs[r]);
     for (uint32_t r = 0; r < n; r++) regs[r] = next[r];
   }
 }
@@ -28,8 +29,8 @@ static uint32_t apply(const uint32_t *columns, uint32_t x) {
   return y;
 }
 
-// Narrow elements travel together: register bit dst of the result comes whole from bit src of the source, in the same
-// lane and untouched by the permutations, so registers along it fill one 32-bit word.
+// Narrow elements travel together: register bit dst of the result comes from bit src of the source alone, in the same
+// lane, and the permutations leave it as it is. Therefore registers along it fill one 32-bit word.
 typedef struct { uint32_t num, dst[2], src[2], dst_mask, src_mask; } Packing;
 
 static Packing find_packing(const ShufflePlan *p, uint32_t elem_bits) {
@@ -61,8 +62,9 @@ static CgValue *convert_by_shuffle(Cg *c, const CgValue *x, const Type *from, co
   uint32_t bits = type_is_ptr(from) ? 64 : type_elem_bytes(type_elem(from)) * 8;
   Packing pack = find_packing(plan, bits);
   uint32_t each = 1u << pack.num;
-  // A word stands in the place of its first register; the others are not looked at.
-  LLVMValueRef *tmp = arena_array(c->arena, LLVMValueRef, src), *got = arena_array(c->arena, LLVMValueRef, dst), parts[4];
+  // A word stands in the place of its first register; nobody reads the others.
+  LLVMValueRef *tmp = arena_array(c->arena, LLVMValueRef, src), *got = arena_array(c->arena, LLVMValueRef, dst);
+  LLVMValueRef parts[4];
   for (uint32_t r = 0; r < src; r++) {
     if (r & pack.src_mask) continue;
     for (uint32_t i = 0; i < each; i++) parts[i] = cg_to_storage(c, cg_reg(x, spread(r, pack.src, pack.num, i)), k);
@@ -70,11 +72,11 @@ static CgValue *convert_by_shuffle(Cg *c, const CgValue *x, const Type *from, co
   }
   permute_by_lane(c, tmp, src, pack.src_mask, plan->before);
   LLVMValueRef base = cg_thread_bits(c, plan->from_lane, 5);
-  const uint32_t *reps = cg_reg_reps(c, to->layout);
+  const uint32_t *reps = cg_reps(c, to);
   for (uint32_t j = 0; j < dst; j++) {
     if (j & pack.dst_mask) continue;
     uint32_t lane = apply(plan->from_round, j), reg = apply(plan->take, j);
-    // Rounds that would fetch the same again (registers of dst that are duplicates).
+    // A round that would fetch the same again (a register of dst that is a duplicate) takes the first one's result.
     uint32_t same = j;
     for (uint32_t b = 0; b < plan->dst_reg_bits; b++)
       if ((j >> b & 1) && plan->from_round[b] == 0 && plan->take[b] == 0) same = j & ~(1u << b);
@@ -91,8 +93,8 @@ static CgValue *convert_by_shuffle(Cg *c, const CgValue *x, const Type *from, co
   return out;
 }
 
-// 16-bit elements, where one side has the fragments of stmatrix or ldmatrix, as tensor cores and transposes do, and a row of them
-// is in registers of one thread on the other side. NULL where the layouts are not such.
+// Converts 16-bit elements if one side has the fragments of stmatrix or ldmatrix, like tensor cores and transposes,
+// and the other side has a row of them in registers of one thread. Returns NULL for other layouts.
 static CgValue *convert_by_matrices(Cg *c, const CgValue *x, const Type *from, const Type *to, const Op *op) {
   const Type *elem = type_elem(to);
   if (type_elem_bytes(elem) != 2) return NULL;
@@ -101,7 +103,8 @@ static CgValue *convert_by_matrices(Cg *c, const CgValue *x, const Type *from, c
     const Layout *fragments = storing ? from->layout : to->layout, *vectors = storing ? to->layout : from->layout;
     const Layout *tile = layout_make_shared_for_matrices(c->ctx, fragments, vectors, i & 1);
     PlaceMap store, load;
-    if (!tile || !placemap_to_shared(from->layout, tile, &store) || !placemap_to_shared(to->layout, tile, &load)) continue;
+    if (!tile || !placemap_to_shared(from->layout, tile, &store) || !placemap_to_shared(to->layout, tile, &load))
+      continue;
     if (!storing && !cg_can_load_matrices(&load, elem)) continue;
     LLVMValueRef scratch = cg_scratch(c, op);
     if (!storing) cg_shared_store(c, scratch, &store, elem, x, NULL);
@@ -115,8 +118,9 @@ static CgValue *convert_by_matrices(Cg *c, const CgValue *x, const Type *from, c
 static CgValue *convert_by_shared(Cg *c, const CgValue *x, const Type *from, const Type *to, const Op *op) {
   enum { WIDEST = 16 };
   uint32_t store_vec, load_vec;
-  const Layout *tile = convert_scratch_layout(c->ctx, from, to, &store_vec, &load_vec);
-  CgValue *by_matrices = store_vec * type_elem_bytes(type_elem(from)) < WIDEST ? convert_by_matrices(c, x, from, to, op) : NULL;
+  const Layout *tile = scratch_convert_layout(c->ctx, from, to, &store_vec, &load_vec);
+  CgValue *by_matrices = store_vec * type_elem_bytes(type_elem(from)) < WIDEST
+                         ? convert_by_matrices(c, x, from, to, op) : NULL;
   if (by_matrices) return by_matrices;
   PlaceMap store, load;
   if (!tile || !placemap_to_shared(from->layout, tile, &store) || !placemap_to_shared(to->layout, tile, &load))
@@ -129,23 +133,21 @@ static CgValue *convert_by_shared(Cg *c, const CgValue *x, const Type *from, con
 
 CgValue *cg_convert_layout(Cg *c, const CgValue *x, const Type *from, const Type *to, const Op *op) {
   uint32_t n = cg_num_regs(to);
-  ConvertKind kind = convert_kind(c->ctx, from, to);
+  ConvertKind kind = scratch_convert_kind(c->ctx, from, to);
   if (x->splat) {
-    if (kind == CONVERT_SHARED) cg_barrier(c);   // insert_barriers counts on the one in here
+    if (kind == CONVERT_SHARED) cg_barrier(c);   // insert_barriers counts on the barrier of this op
     return cg_splat(c, n, x->v[0]);
   }
   ShufflePlan plan;
   switch (kind) {
   case CONVERT_NONE: return (CgValue *)x;
   case CONVERT_REGISTERS: {
-    uint32_t *sources = arena_array(c->arena, uint32_t, n);
-    if (!cg_reg_sources(c, to->layout, from->layout, sources)) cg_unsupported(c, op, "not a conversion within threads");
-    CgValue *v = cg_value_new(c, n);
-    for (uint32_t r = 0; r < n; r++) v->v[r] = x->v[sources[r]];
+    CgValue *v = cg_rename(c, x, to->layout, from->layout);
+    if (!v) cg_unsupported(c, op, "not a conversion within threads");
     return v;
   }
   case CONVERT_SHUFFLE:
-    if (!convert_shuffle_plan(from->layout, to->layout, &plan)) cg_unsupported(c, op, "not a conversion within warps");
+    if (!scratch_shuffle_plan(from->layout, to->layout, &plan)) cg_unsupported(c, op, "not a conversion within warps");
     return convert_by_shuffle(c, x, from, to, &plan);
   default: return convert_by_shared(c, x, from, to, op);
   }

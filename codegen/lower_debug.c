@@ -25,7 +25,7 @@ static void call_extern(Cg *c, const char *name, LLVMTypeRef result, LLVMValueRe
   LLVMBuildCall2(c->b, ft, fn, args, n, "");
 }
 
-// vprintf takes its arguments as a packed structure in local memory.
+// vprintf takes its arguments as a structure in local memory.
 static void print_line(Cg *c, const char *format, LLVMValueRef *args, unsigned n) {
   c->has_allocas = true;
   LLVMTypeRef types[64];
@@ -43,7 +43,7 @@ static void print_line(Cg *c, const char *format, LLVMValueRef *args, unsigned n
   call_extern(c, "vprintf", c->t_i32, (LLVMValueRef[]){text_constant(c, format), buffer}, 2);
 }
 
-// The conversion for one element, and the element widened to what printf reads.
+// Returns the conversion for one element, and widens the element to what printf reads.
 static const char *print_spec(Cg *c, const Type *t, bool hex, bool is_signed, LLVMValueRef *v) {
   const Type *e = type_elem(t);
   if (e->kind == TYPE_PTR) return "%p";
@@ -72,28 +72,25 @@ static int decimal_digits(int64_t x) {
   return n;
 }
 
-// One line per element, indices padded to the width of the axis, as the interpreter prints it.
+// Prints one line per element, with indices padded to the width of the axis, like the interpreter.
 void emit_print(Cg *c, Op *op) {
   bool hex = op_int(op, ATTR_HEX, 0) != 0, is_signed = op_int(op, ATTR_SIGNED, 1) != 0;
   const char *prefix = op_str(op, ATTR_TEXT, "");
-  static const char *const ids[] = {"llvm.nvvm.read.ptx.sreg.ctaid.x", "llvm.nvvm.read.ptx.sreg.ctaid.y", "llvm.nvvm.read.ptx.sreg.ctaid.z"};
   LLVMValueRef args[16];
-  for (int k = 0; k < 3; k++) args[k] = cg_call_intrinsic(c, ids[k], NULL, 0, NULL, 0);
+  for (uint32_t k = 0; k < 3; k++) args[k] = cg_special_register(c, "ctaid", k);
   uint32_t num = op->num_operands;
   for (uint32_t i = 0; i < (num ? num : 1); i++) {
     Value *x = num ? op_operand(op, i) : NULL;
-    const Type *t = x ? x->type : NULL;
-    bool tensor = t && type_is_tensor(t);
-    uint32_t regs = x ? cg_num_regs(t) : 1;
-    const uint32_t *reps = tensor ? cg_reg_reps(c, t->layout) : NULL;
+    const Type *t = x ? x->type : type_scalar(c->ctx, SC_I32);   // without operands a line is printed as for a scalar
+    const uint32_t *reps = cg_reps(c, t);
     LLVMValueRef threads[LAYOUT_MAX_RANK] = {0};
-    CgIf only = cg_begin_if(c, tensor ? cg_layout_owner(c, t) : LLVMBuildICmp(c->b, LLVMIntEQ, c->tid, cg_i32(c, 0), ""));
-    for (uint32_t r = 0; r < regs; r++) {
-      if (reps && reps[r] != r) continue;
+    CgIf only = cg_begin_if(c, cg_layout_owner(c, t));
+    for (uint32_t r = 0; r < cg_num_regs(t); r++) {
+      if (reps[r] != r) continue;
       unsigned n = 3;
       Buf f = buf_make(c->arena);
       buf_puts(&f, "pid (%u, %u, %u) idx (");
-      for (uint32_t a = 0; tensor && a < t->rank; a++) {
+      for (uint32_t a = 0; type_is_tensor(t) && a < t->rank; a++) {
         buf_printf(&f, "%s%%%du", a ? ", " : "", decimal_digits(t->shape[a] - 1));
         args[n++] = cg_axis_index(c, t->layout, a, r, &threads[a]);
       }
@@ -120,13 +117,14 @@ void emit_assert(Cg *c, Op *op) {
   LineCol at = source_locate(c->ctx, op->span.begin);
   CgIf failed = cg_begin_if(c, LLVMBuildNot(c->b, all, ""));
   const char *function = op->inlined_at ? op->inlined_at->function : c->func->name;
-  LLVMValueRef args[] = {text_constant(c, op_str(op, ATTR_TEXT, "")), text_constant(c, at.file ? at.file->path : ""), cg_i32(c, at.line),
+  LLVMValueRef args[] = {text_constant(c, op_str(op, ATTR_TEXT, "")), text_constant(c, at.file ? at.file->path : ""),
+                         cg_i32(c, at.line),
                          text_constant(c, function), cg_i64(c, 1)};
   call_extern(c, "__assertfail", c->t_void, args, 5);
   cg_end_if(c, failed);
 }
 
-// The interpreter's; nothing runs on the device. Said once for each in the source, however often it was unrolled.
+// Only the interpreter stops. Warns once for each breakpoint in the source, however often it was unrolled.
 void emit_breakpoint(Cg *c, Op *op) {
   for (const Diag *d = c->ctx->diags; d; d = d->next)
     if (d->level == DIAG_WARNING && d->span.begin == op->span.begin && d->span.end == op->span.end) return;
@@ -168,8 +166,10 @@ static LLVMValueRef resize_int(Cg *c, LLVMValueRef v, uint32_t bits) {
 
 static uint32_t storage_bits(const Type *t) { return type_is_ptr(t) ? 64 : type_elem_bytes(type_elem(t)) * 8; }
 
-// The arguments of the piece that begins at register `first`. Past the end (pack above the elements of a thread) the last one repeats.
-static void asm_arguments(Cg *c, const Op *op, const AsmRegisters *regs, uint32_t first, uint32_t n, LLVMValueRef *args) {
+// Finds the arguments of the piece that begins at register `first`. If pack exceeds a thread's elements, the last one
+// repeats.
+static void asm_arguments(Cg *c, const Op *op, const AsmRegisters *regs, uint32_t first, uint32_t n,
+                          LLVMValueRef *args) {
   uint32_t pack = (uint32_t)op_int(op, ATTR_PACK, 1), at = 0;
   for (uint32_t i = 0; i < op->num_operands; i++) {
     const Type *t = op_operand(op, i)->type;
@@ -187,33 +187,36 @@ static void asm_arguments(Cg *c, const Op *op, const AsmRegisters *regs, uint32_
   }
 }
 
-static void asm_results(Cg *c, Op *op, const AsmRegisters *regs, uint32_t first, uint32_t n, LLVMValueRef call, CgValue *const *out) {
+static void asm_results(Cg *c, Op *op, uint32_t first, uint32_t n, LLVMValueRef call, CgValue *const *out) {
   uint32_t pack = (uint32_t)op_int(op, ATTR_PACK, 1), at = 0;
   for (uint32_t i = 0; i < op->num_results; i++) {
     const Type *t = op_result(op, i)->type;
     uint32_t each = inline_asm_per_register(t, pack), bits = storage_bits(t);
     for (uint32_t k = 0; k < pack; k += each, at++) {
-      LLVMValueRef word = regs->num_results == 1 ? call : LLVMBuildExtractValue(c->b, call, at, ""), parts[4];
+      LLVMValueRef word = cg_asm_get(c, call, at), parts[4];
       word = cg_bitcast(c, word, LLVMIntTypeInContext(c->ll, cg_bits(c, LLVMTypeOf(word))));
       cg_unpack(c, resize_int(c, word, each * bits), each, bits, parts);
-      for (uint32_t e = 0; e < each && first + k + e < n; e++) out[i]->v[first + k + e] = cg_from_storage(c, parts[e], cg_elem_type(c, t));
+      for (uint32_t e = 0; e < each && first + k + e < n; e++)
+        out[i]->v[first + k + e] = cg_from_storage(c, parts[e], cg_elem_type(c, t));
     }
   }
 }
 
-// The versions of PTX that came with what a text mentions; the rest is as old as the oldest target.
+// The PTX version that has all instructions of the text that are newer than the oldest target.
 static uint32_t asm_ptx_version(const char *text) {
   static const struct { const char *part; uint32_t version; } since[] = {
-      {"mbarrier.try_wait", 78}, {"griddepcontrol", 78}, {"barrier.cluster", 78}, {"mapa.", 78}, {"cp.async.bulk", 80}, {"elect.sync", 80},
-      {"setmaxnreg", 80}, {"wgmma.", 80}, {"multimem.", 81}, {"st.async", 81}, {"tensormap.", 83}, {".b128", 83}, {"tcgen05.", 86},
-      {"e2m1x2", 86}, {"e2m3x2", 86}, {"e3m2x2", 86}, {"ue8m0x2", 86}, {".f32x2", 86}, {".v8.", 88}};
+    {"mbarrier.try_wait", 78}, {"griddepcontrol", 78}, {"barrier.cluster", 78}, {"mapa.", 78}, {"cp.async.bulk", 80},
+    {"elect.sync", 80}, {"setmaxnreg", 80}, {"wgmma.", 80}, {"multimem.", 81}, {"st.async", 81}, {"tensormap.", 83},
+    {".b128", 83}, {"tcgen05.", 86}, {"e2m1x2", 86}, {"e2m3x2", 86}, {"e3m2x2", 86}, {"ue8m0x2", 86}, {".f32x2", 86},
+    {".v8.", 88},
+  };
   uint32_t version = 0;
   for (size_t i = 0; i < countof(since); i++)
     if (since[i].version > version && strstr(text, since[i].part)) version = since[i].version;
   return version;
 }
 
-// One piece of assembly for `pack` registers after the other.
+// Emits one piece of assembly for every `pack` registers.
 void emit_inline_asm(Cg *c, Op *op) {
   uint32_t pack = (uint32_t)op_int(op, ATTR_PACK, 1), num_out = op->num_results;
   const char *constraints = op_str(op, ATTR_CONSTRAINTS, ""), *text = op_str(op, ATTR_TEXT, "");
@@ -225,18 +228,17 @@ void emit_inline_asm(Cg *c, Op *op) {
   uint32_t n = cg_num_regs(t), effects = op_int(op, ATTR_PURE, 0) ? EFFECT_NONE : EFFECT_SIDE;
   CgValue **out = arena_array(c->arena, CgValue *, num_out);
   for (uint32_t i = 0; i < num_out; i++) out[i] = cg_value_new(c, n);
-  const uint32_t *reps = type_is_tensor(t) && pack == 1 ? cg_reg_reps(c, t->layout) : NULL;
+  const uint32_t *reps = pack == 1 ? cg_reps(c, t) : NULL;
 
-  LLVMTypeRef *types = arena_array(c->arena, LLVMTypeRef, regs.num_results), result = c->t_void;
+  LLVMTypeRef *types = arena_array(c->arena, LLVMTypeRef, regs.num_results);
   for (uint32_t i = 0; i < regs.num_results; i++) types[i] = register_type(c, regs.letters[i]);
-  if (regs.num_results == 1) result = types[0];
-  if (regs.num_results > 1) result = LLVMStructTypeInContext(c->ll, types, regs.num_results, false);
+  LLVMTypeRef result = cg_asm_type(c, types, regs.num_results);
   LLVMValueRef *args = arena_array(c->arena, LLVMValueRef, regs.num_args);
   for (uint32_t first = 0; first < n; first += pack) {
     if (reps && reps[first] != first) continue;
     asm_arguments(c, op, &regs, first, n, args);
     LLVMValueRef call = cg_asm(c, effects, text, constraints, result, args, regs.num_args);
-    asm_results(c, op, &regs, first, n, call, out);
+    asm_results(c, op, first, n, call, out);
   }
   for (uint32_t i = 0; i < num_out; i++) {
     for (uint32_t r = 0; r < n && reps; r++) out[i]->v[r] = out[i]->v[reps[r]];

@@ -1,8 +1,6 @@
-// Kernels: signature (the ABI of the launcher), launch attributes, program ids.
-//
-// Parameters in order; a tensor descriptor becomes its 128-byte map by value, its extents (i32) and its strides (i64),
-// an automatic tensor map the 128 bytes alone. Where there are no tensor maps (below sm_90) the base address takes the map's
-// place.
+// Kernels: signature (the ABI of the launcher), launch attributes, program ids. Parameters keep their order. A tensor
+// descriptor becomes its 128-byte map by value, its extents (i32) and its strides (i64); an automatic tensor map, the
+// 128 bytes alone. On targets without tensor maps (below sm_90) the base address takes the place of the map.
 #include "codegen/cg.h"
 
 #include <stdio.h>
@@ -18,12 +16,13 @@ static void add_string_attribute(Cg *c, unsigned index, const char *key, const c
 }
 
 static void add_enum_attribute(Cg *c, unsigned index, const char *key, uint64_t value) {
-  LLVMAddAttributeAtIndex(c->fn, index, LLVMCreateEnumAttribute(c->ll, LLVMGetEnumAttributeKindForName(key, strlen(key)), value));
+  unsigned kind = LLVMGetEnumAttributeKindForName(key, strlen(key));
+  LLVMAddAttributeAtIndex(c->fn, index, LLVMCreateEnumAttribute(c->ll, kind, value));
 }
 
 static LLVMTypeRef param_type(Cg *c, const Type *t) {
   LLVMTypeRef e = cg_elem_type(c, t);
-  return e == c->t_i1 ? c->t_i8 : e;   // a bool is passed as a byte
+  return e == c->t_i1 ? c->t_i8 : e;   // a bool is a byte in the parameters
 }
 
 static void make_function(Cg *c, Func *f) {
@@ -63,8 +62,8 @@ static void set_launch_attributes(Cg *c) {
   }
   add_enum_attribute(c, (unsigned)LLVMAttributeFunctionIndex, "nounwind", 0);
   add_enum_attribute(c, (unsigned)LLVMAttributeFunctionIndex, "convergent", 0);
-  // Keeps LLVM's load and store vectorizer away: accesses are as wide as they can be, and it takes time with the square of a
-  // block's stores.
+  // Disables LLVM's load and store vectorizer: accesses are as wide as they can be, and its time grows with the square
+  // of a basic block's stores.
   add_enum_attribute(c, (unsigned)LLVMAttributeFunctionIndex, "noimplicitfloat", 0);
   add_string_attribute(c, (unsigned)LLVMAttributeFunctionIndex, "target-cpu", m->target->name);
 }
@@ -93,11 +92,12 @@ static void bind_params(Cg *c, Func *f) {
       continue;
     }
     if (t->kind == TYPE_PTR) {
-      // The launcher checks what it specialised on, so the alignment is a fact.
-      uint64_t align = p->divisible > 1 && is_pow2_u64((uint64_t)p->divisible) ? (uint64_t)min_i64(p->divisible, 1024) : type_elem_bytes(t->elem);
+      // The launcher checks what the kernel is specialised for: the alignment is a fact.
+      bool known = p->divisible > 1 && is_pow2_u64((uint64_t)p->divisible);
+      uint64_t align = known ? (uint64_t)min_i64(p->divisible, 1024) : type_elem_bytes(t->elem);
       add_enum_attribute(c, n + 1, "align", align);
     }
-    if (cg_elem_type(c, t) == c->t_i1) v = LLVMBuildICmp(c->b, LLVMIntNE, v, LLVMConstNull(c->t_i8), "");
+    if (cg_elem_type(c, t) == c->t_i1) v = cg_cmp(c, LLVMIntNE, v, 0);
     cg_set_scalar(c, arg, v);
     n++;
   }
@@ -110,9 +110,9 @@ void cg_lower_func(Cg *c, Func *f) {
   c->entry = cg_block(c, "entry");
   LLVMPositionBuilderAtEnd(c->b, c->entry);
   if (c->debug) debug_lines_begin_func(c->debug, f);
-  c->tid = cg_call_intrinsic(c, "llvm.nvvm.read.ptx.sreg.tid.x", NULL, 0, NULL, 0);
+  c->tid = cg_special_register(c, "tid", 0);
   c->lane = LLVMBuildAnd(c->b, c->tid, cg_i32(c, WARP_SIZE - 1), "lane");
-  c->warp = LLVMBuildLShr(c->b, c->tid, cg_i32(c, 5), "warp");
+  c->warp = LLVMBuildLShr(c->b, c->tid, cg_i32(c, log2_u32(WARP_SIZE)), "warp");
   c->uniform_warp = NULL;
   c->issuer.block = NULL;
   bind_params(c, f);
@@ -123,24 +123,23 @@ void cg_lower_func(Cg *c, Func *f) {
 void emit_return(Cg *c, Op *op) { cg_unsupported(c, op, "return in a nested block"); }
 
 void emit_program_id(Cg *c, Op *op) {
-  static const char *const names[] = {"llvm.nvvm.read.ptx.sreg.ctaid.x", "llvm.nvvm.read.ptx.sreg.ctaid.y", "llvm.nvvm.read.ptx.sreg.ctaid.z"};
-  int64_t axis = op_int(op, ATTR_AXIS, 0);
+  uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0);
   // The blocks of a cluster work on one program.
   LLVMValueRef id = axis == 0 && c->module->num_ctas > 1 ? cg_insn(c, INSN_CLUSTERID_X, c->t_i32, NULL, 0)
-                                                         : cg_call_intrinsic(c, names[axis], NULL, 0, NULL, 0);
+                                                         : cg_special_register(c, "ctaid", axis);
   cg_set_scalar(c, op_result(op, 0), id);
 }
 
 void emit_num_programs(Cg *c, Op *op) {
-  static const char *const names[] = {"llvm.nvvm.read.ptx.sreg.nctaid.x", "llvm.nvvm.read.ptx.sreg.nctaid.y", "llvm.nvvm.read.ptx.sreg.nctaid.z"};
-  int64_t axis = op_int(op, ATTR_AXIS, 0);
-  LLVMValueRef n = cg_call_intrinsic(c, names[axis], NULL, 0, NULL, 0);
-  if (axis == 0 && c->module->num_ctas > 1) n = LLVMBuildUDiv(c->b, n, cg_i32(c, c->module->num_ctas), "");
+  uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0);
+  LLVMValueRef n = cg_special_register(c, "nctaid", axis);
+  if (axis == 0 && c->module->num_ctas > 1) n = cg_op(c, LLVMUDiv, n, c->module->num_ctas);
   cg_set_scalar(c, op_result(op, 0), n);
 }
 
 void emit_special(Cg *c, Op *op) {
-  static const InsnId ids[] = {[SREG_GLOBALTIMER] = INSN_GLOBALTIMER, [SREG_SMID] = INSN_SMID, [SREG_CLOCK] = INSN_CLOCK64};
+  static const InsnId ids[] = {[SREG_GLOBALTIMER] = INSN_GLOBALTIMER, [SREG_SMID] = INSN_SMID,
+                               [SREG_CLOCK] = INSN_CLOCK64};
   int64_t sreg = op_int(op, ATTR_SREG, 0);
   LLVMValueRef v = cg_insn(c, ids[sreg], sreg == SREG_SMID ? c->t_i32 : c->t_i64, NULL, 0);
   LLVMTypeRef want = cg_elem_type(c, op_result(op, 0)->type);

@@ -1,9 +1,8 @@
-// Loads and stores of global memory. Registers are accessed in groups of `vector` consecutive ones, up to 128 bits at a
-// time. Unmasked plain accesses are LLVM loads and stores; masked or hinted ones are one predicated instruction. All
-// loads of an op come before anything that uses them, so that they are in flight together. Of threads that hold the
-// same element only the owner stores.
+// Loads and stores of global memory. One access moves up to `vector` consecutive registers and up to 128 bits.
+// Unmasked plain accesses are LLVM loads and stores; a masked or hinted one is a predicated instruction. All loads of
+// an op come before anything that uses them, so that they are in flight together. Of the threads that hold an element
+// only the owner stores it.
 #include <stdio.h>
-#include <string.h>
 
 #include "codegen/address.h"
 
@@ -26,7 +25,7 @@ static Hints hints_of(const Op *op) {
 
 static LLVMTypeRef int_type(Cg *c, uint32_t bits) { return LLVMIntTypeInContext(c->ll, bits < 8 ? 8 : bits); }
 
-// NULL where the mask is known to hold.
+// NULL if the mask is known to hold.
 static LLVMValueRef mask_of(const CgValue *mask, uint32_t r) {
   if (!mask) return NULL;
   LLVMValueRef m = cg_reg(mask, r);
@@ -45,73 +44,64 @@ typedef struct {
   const CgValue *mask;       // NULL: none
   Hints hints;
   AccessShape shape;
-  const uint32_t *reps;      // registers that repeat others' elements; NULL for scalars
+  const uint32_t *reps;      // registers that repeat others' elements
   uint32_t num_regs, bits;   // of an element in memory
   ScalarKind kind;
 } GlobalAccess;
 
 static GlobalAccess access_of(Cg *c, const Op *op, const Type *t, const Value *mask) {
-  GlobalAccess a = {.address = address_of(c, op_operand(op, 0), op_operand(op, 1)), .mask = mask ? cg_get(mask) : NULL, .hints = hints_of(op)};
+  GlobalAccess a = {.address = address_of(c, op_operand(op, 0), op_operand(op, 1)), .mask = mask ? cg_get(mask) : NULL,
+                    .hints = hints_of(op)};
   a.num_regs = cg_num_regs(t);
   a.bits = a.address.elem_bytes * 8;
-  a.shape = memory_access_shape((uint32_t)op_int(op, ATTR_VECTOR, 1), a.address.elem_bytes);
-  a.reps = type_is_tensor(t) ? cg_reg_reps(c, t->layout) : NULL;
+  a.shape = access_shape((uint32_t)op_int(op, ATTR_VECTOR, 1), a.address.elem_bytes);
+  a.reps = cg_reps(c, t);
   a.kind = cg_elem_kind(t);
   return a;
 }
 
-static bool repeats(const GlobalAccess *a, uint32_t r) { return a->reps && a->reps[r] != r; }
+static bool repeats(const GlobalAccess *a, uint32_t r) { return a->reps[r] != r; }
 
-static LLVMValueRef plain_load(Cg *c, LLVMValueRef at, const AccessShape *s, uint32_t elem_bytes, bool is_volatile) {
-  LLVMTypeRef e = int_type(c, elem_bytes * 8);
-  LLVMValueRef v = LLVMBuildLoad2(c->b, s->count == 1 ? e : LLVMVectorType(e, s->count), at, "");
-  LLVMSetAlignment(v, s->count * elem_bytes);
-  if (is_volatile) LLVMSetVolatile(v, true);
+static LLVMValueRef plain_load(Cg *c, const GlobalAccess *a, uint32_t r) {
+  LLVMTypeRef e = int_type(c, a->bits);
+  uint32_t count = a->shape.count;
+  LLVMValueRef at = address_reg(c, &a->address, r);
+  LLVMValueRef v = LLVMBuildLoad2(c->b, count == 1 ? e : LLVMVectorType(e, count), at, "");
+  LLVMSetAlignment(v, count * a->address.elem_bytes);
+  if (a->hints.is_volatile) LLVMSetVolatile(v, true);
   return v;
 }
 
-// fill: num_words words that masked-off lanes read, tied to the results.
-static LLVMValueRef asm_load(Cg *c, LLVMValueRef at, LLVMValueRef mask, const LLVMValueRef *fill, const AccessShape *s, const Hints *h) {
-  AsmAccess a = {0};
-  char list[64];
-  uint32_t n = s->num_words;
-  asm_operand_list(list, sizeof list, 0, n);
-  const char *reg = asm_reg_class(s->word_bits);
-  size_t k = 0;
-  for (uint32_t i = 0; i < n; i++) k += (size_t)snprintf(a.constraints + k, sizeof a.constraints - k, "%s=%s", i ? "," : "", reg);
-  k += (size_t)snprintf(a.constraints + k, sizeof a.constraints - k, ",l");
-  a.args[a.num_args++] = at;
-  char guard[16] = "", vec[16] = "";
-  if (mask) {
-    snprintf(guard, sizeof guard, "@$%u ", n + 1);
-    k += (size_t)snprintf(a.constraints + k, sizeof a.constraints - k, ",b");
-    a.args[a.num_args++] = mask;
-    for (uint32_t i = 0; i < n; i++) {
-      k += (size_t)snprintf(a.constraints + k, sizeof a.constraints - k, ",%u", i);
-      a.args[a.num_args++] = s->word_bits < 16 ? LLVMBuildZExt(c->b, fill[i], c->t_i16, "") : fill[i];
-    }
-  }
-  if (n > 1) snprintf(vec, sizeof vec, ".v%u", n);
-  snprintf(a.text, sizeof a.text, "%sld%s%s.b%u %s, [$%u];", guard, h->modifiers, vec, s->word_bits, list, n);
-  LLVMTypeRef word = int_type(c, s->word_bits < 16 ? 16 : s->word_bits), words[4] = {word, word, word, word};
-  LLVMTypeRef result = n == 1 ? word : LLVMStructTypeInContext(c->ll, words, n, false);
-  return cg_insn_text(c, h->evict ? INSN_LD_GLOBAL_HINT : INSN_LD_GLOBAL, a.text, a.constraints, result, a.args, a.num_args);
+// fill: the words that masked-off lanes get, tied to the results.
+static LLVMValueRef asm_load(Cg *c, LLVMValueRef at, LLVMValueRef mask, const LLVMValueRef *fill, const AccessShape *s,
+                             const Hints *h) {
+  CgAsm a = cg_asm_new(c);
+  for (uint32_t i = 0; i < s->num_words; i++) cg_asm_result(&a, int_type(c, s->word_bits < 16 ? 16 : s->word_bits));
+  uint32_t address = cg_asm_arg(&a, at);
+  if (mask) buf_printf(&a.text, "@$%u ", cg_asm_arg(&a, mask));
+  for (uint32_t i = 0; i < s->num_words && mask; i++) cg_asm_tie(&a, i, fill[i]);
+  buf_printf(&a.text, "ld%s", h->modifiers);
+  access_put_width(&a, s);
+  access_put_words(&a, 0, s);
+  buf_printf(&a.text, ", [$%u];", address);
+  return cg_asm_call(&a, h->evict ? INSN_LD_GLOBAL_HINT : INSN_LD_GLOBAL);
 }
 
 static void unpack_asm_load(Cg *c, LLVMValueRef loaded, const AccessShape *s, uint32_t elem_bits, LLVMValueRef *out) {
   for (uint32_t i = 0; i < s->num_words; i++) {
-    LLVMValueRef w = s->num_words == 1 ? loaded : LLVMBuildExtractValue(c->b, loaded, i, "");
+    LLVMValueRef w = cg_asm_get(c, loaded, i);
     if (s->word_bits < 16) w = LLVMBuildTrunc(c->b, w, c->t_i8, "");
     cg_unpack(c, w, s->per_word, elem_bits, out + i * s->per_word);
   }
 }
 
-// A masked or hinted load of the group from register r on. Masked-off lanes get `other`, or zeros.
+// Emits a masked or hinted load of the registers from r on. Masked-off lanes get `other`, or zeros.
 static LLVMValueRef guarded_load(Cg *c, const GlobalAccess *a, uint32_t r, LLVMValueRef mask, const CgValue *other) {
   const AccessShape *s = &a->shape;
   LLVMValueRef fill[4], elems[16];
   for (uint32_t i = 0; i < s->num_words && mask; i++) {
-    for (uint32_t k = 0; k < s->per_word && other; k++) elems[k] = cg_to_storage(c, cg_reg(other, r + i * s->per_word + k), a->kind);
+    for (uint32_t k = 0; k < s->per_word && other; k++)
+      elems[k] = cg_to_storage(c, cg_reg(other, r + i * s->per_word + k), a->kind);
     fill[i] = other ? cg_pack(c, elems, s->per_word, a->bits) : cg_int(int_type(c, s->word_bits), 0);
   }
   return asm_load(c, address_reg(c, &a->address, r), mask, fill, s, &a->hints);
@@ -131,7 +121,7 @@ void emit_load(Cg *c, Op *op) {
     LLVMValueRef m = mask_of(a.mask, r);
     if (repeats(&a, r) || mask_is_false(m)) continue;
     by_asm[r] = m || a.hints.hinted;
-    loaded[r] = by_asm[r] ? guarded_load(c, &a, r, m, other) : plain_load(c, address_reg(c, &a.address, r), &a.shape, a.address.elem_bytes, a.hints.is_volatile);
+    loaded[r] = by_asm[r] ? guarded_load(c, &a, r, m, other) : plain_load(c, &a, r);
   }
 
   CgValue *v = cg_value_new(c, n);
@@ -147,43 +137,16 @@ void emit_load(Cg *c, Op *op) {
         v->v[r + i] = other ? cg_reg(other, r + i) : LLVMConstNull(elem);
         continue;
       }
-      if (!by_asm[r]) x[i] = count == 1 ? loaded[r] : LLVMBuildExtractElement(c->b, loaded[r], cg_i32(c, i), "");
+      if (!by_asm[r]) x[i] = cg_element(c, loaded[r], i);
       v->v[r + i] = cg_from_storage(c, x[i], elem);
     }
   }
   cg_set(op_result(op, 0), v);
 }
 
-static void asm_store(Cg *c, LLVMValueRef at, LLVMValueRef mask, const LLVMValueRef *words, const AccessShape *s, const Hints *h) {
-  AsmAccess a = {0};
-  char list[64], guard[16] = "", vec[16] = "";
-  uint32_t n = s->num_words;
-  asm_operand_list(list, sizeof list, 1, n);
-  const char *reg = asm_reg_class(s->word_bits);
-  size_t k = (size_t)snprintf(a.constraints, sizeof a.constraints, "l");
-  a.args[a.num_args++] = at;
-  for (uint32_t i = 0; i < n; i++) {
-    k += (size_t)snprintf(a.constraints + k, sizeof a.constraints - k, ",%s", reg);
-    a.args[a.num_args++] = s->word_bits < 16 ? LLVMBuildZExt(c->b, words[i], c->t_i16, "") : words[i];
-  }
-  if (mask) {
-    snprintf(guard, sizeof guard, "@$%u ", n + 1);
-    snprintf(a.constraints + k, sizeof a.constraints - k, ",b");
-    a.args[a.num_args++] = mask;
-  }
-  if (n > 1) snprintf(vec, sizeof vec, ".v%u", n);
-  snprintf(a.text, sizeof a.text, "%sst%s%s.b%u [$0], %s;", guard, h->modifiers, vec, s->word_bits, list);
-  cg_insn_text(c, h->evict ? INSN_ST_GLOBAL_HINT : INSN_ST_GLOBAL, a.text, a.constraints, c->t_void, a.args, a.num_args);
-}
-
 static void plain_store(Cg *c, const GlobalAccess *a, LLVMValueRef at, const LLVMValueRef *elems) {
   uint32_t count = a->shape.count;
-  LLVMValueRef x = elems[0];
-  if (count > 1) {
-    x = LLVMGetPoison(LLVMVectorType(int_type(c, a->bits), count));
-    for (uint32_t i = 0; i < count; i++) x = LLVMBuildInsertElement(c->b, x, elems[i], cg_i32(c, i), "");
-  }
-  LLVMValueRef st = LLVMBuildStore(c->b, x, at);
+  LLVMValueRef st = LLVMBuildStore(c->b, cg_vector(c, elems, count), at);
   LLVMSetAlignment(st, count * a->address.elem_bytes);
   if (a->hints.is_volatile) LLVMSetVolatile(st, true);
 }
@@ -198,13 +161,12 @@ void emit_store(Cg *c, Op *op) {
     LLVMValueRef m = mask_of(a.mask, r);
     if (repeats(&a, r) || mask_is_false(m)) continue;
     m = cg_and(c, owner, m);
-    LLVMValueRef at = address_reg(c, &a.address, r), elems[16], words[4];
+    LLVMValueRef at = address_reg(c, &a.address, r), elems[16];
     for (uint32_t i = 0; i < s->count; i++) elems[i] = cg_to_storage(c, cg_reg(v, r + i), a.kind);
     if (!m && !a.hints.hinted) {
       plain_store(c, &a, at, elems);
       continue;
     }
-    for (uint32_t i = 0; i < s->num_words; i++) words[i] = cg_pack(c, elems + i * s->per_word, s->per_word, a.bits);
-    asm_store(c, at, m, words, s, &a.hints);
+    access_store(c, a.hints.evict ? INSN_ST_GLOBAL_HINT : INSN_ST_GLOBAL, a.hints.modifiers, at, m, elems, s);
   }
 }

@@ -1,8 +1,7 @@
 // mma.sync: register operands of layout_make_mma_operand, accumulators of layout_make_mma_acc. The tile is cut into
-// m16n8kK instructions (f64 below sm_90: each as four m8n8k4); which registers belong to one is found in the layouts' columns. Where the tile is narrower than an
-// instruction, lanes and instruction rows beyond it repeat the tile, and what they give is left alone.
-#include <stdio.h>
-
+// m16n8kK instructions (f64 below sm_90: each as four m8n8k4); the layouts' columns say which registers belong to
+// one. If the tile is narrower than an instruction, lanes and instruction rows beyond it repeat the tile, and nobody
+// reads what they give.
 #include "codegen/cg.h"
 #include "ir/gf2.h"
 
@@ -42,7 +41,7 @@ static MmaKind mma_kind(Cg *c, const Op *op, ScalarKind a, ScalarKind b, ScalarK
   return m;
 }
 
-// The register of a thread that holds the element differing by `flat` from register 0's.
+// The register whose element differs from that of register 0 by `flat`.
 static uint32_t register_of(Cg *c, const Op *op, const Layout *l, uint32_t flat) {
   Gf2Space s = gf2_span(l->basis, l->num_bits[LAYOUT_REG]);
   uint32_t reg = 0;
@@ -61,95 +60,103 @@ static LLVMValueRef pack_word(Cg *c, const CgValue *v, uint32_t first, uint32_t 
   return cg_pack(c, parts, n, 32 / n);
 }
 
-// Accumulator i of an instruction: column i mod 2 of a pair, row half i / 2. Where the tile has only one, that stands for both.
+// Accumulator i of an instruction: column i mod 2 of a pair, row half i / 2. If the tile has only one of two, it stands
+// for both.
 static uint32_t fragment_register(uint32_t first, uint32_t i, uint32_t both_cols, uint32_t both_rows) {
   return first + (i & both_cols) + (both_rows ? i >> 1 << both_cols : 0);
 }
 
-// Rows g and columns of K 0…3, rows g + 8, then the same for 4…7: operands and sums as m16n8k8 has them.
-static void mma_by_quarters(Cg *c, const MmaKind *kind, const LLVMValueRef *args, LLVMValueRef *acc) {
-  char text[160];
-  snprintf(text, sizeof text, "mma.sync.aligned.%s.row.col.%s%s.%s {$0, $1}, {$2}, {$3}, {$4, $5};", kind->shape, kind->acc, kind->in, kind->acc);
-  LLVMTypeRef number = LLVMTypeOf(acc[0]), result = LLVMStructTypeInContext(c->ll, (LLVMTypeRef[]){number, number}, 2, false);
-  for (uint32_t k = 0; k < 2; k++)
-    for (uint32_t row = 0; row < 2; row++) {
-      LLVMValueRef in[] = {args[row + 2 * k], args[4 + k], acc[2 * row], acc[2 * row + 1]};
-      LLVMValueRef call = cg_insn_text(c, kind->id, text, "=d,=d,d,d,0,1", result, in, 4);
-      for (uint32_t i = 0; i < 2; i++) acc[2 * row + i] = LLVMBuildExtractValue(c->b, call, i, "");
-    }
+// One instruction: acc += the words of A · the words of B.
+static void add_mma(Cg *c, const MmaKind *kind, LLVMValueRef *a, uint32_t num_a, LLVMValueRef *b, uint32_t num_b,
+                    LLVMValueRef *acc, uint32_t num_acc) {
+  CgAsm m = cg_asm_new(c);
+  for (uint32_t i = 0; i < num_acc; i++) cg_asm_result(&m, LLVMTypeOf(acc[i]));
+  for (uint32_t i = 0; i < num_a; i++) cg_asm_arg(&m, a[i]);
+  for (uint32_t i = 0; i < num_b; i++) cg_asm_arg(&m, b[i]);
+  for (uint32_t i = 0; i < num_acc; i++) cg_asm_tie(&m, i, acc[i]);
+  buf_printf(&m.text, "mma.sync.aligned.%s.row.col.%s%s.%s ", kind->shape, kind->acc, kind->in, kind->acc);
+  cg_asm_list(&m, "{", 0, num_acc, "}, ");
+  cg_asm_list(&m, "{", num_acc, num_a, "}, ");
+  cg_asm_list(&m, "{", num_acc + num_a, num_b, "}, ");
+  cg_asm_list(&m, "{", num_acc + num_a + num_b, num_acc, "};");
+  LLVMValueRef call = cg_asm_call(&m, kind->id);
+  for (uint32_t i = 0; i < num_acc; i++) acc[i] = cg_asm_get(c, call, i);
+}
+
+typedef struct {
+  Cg *c;
+  const Op *op;
+  MmaKind kind;
+  const Type *at, *bt, *ct;
+  const CgValue *a, *b;
+  LLVMValueRef *words_a, *words_b;        // by first register; made once for all instructions that use them
+  uint32_t log2_m, log2_n, log2_k;
+  // of an instruction's column pairs, and its rows g and g + 8: 1 if the tile has both
+  uint32_t both_cols, both_rows;
+} Mma;
+
+static LLVMValueRef word_at(const Mma *m, LLVMValueRef *words, const CgValue *v, const Type *t, uint32_t first) {
+  if (!words[first]) words[first] = pack_word(m->c, v, first, m->kind.k_width, cg_elem_kind(t));
+  return words[first];
+}
+
+// Adds step k to the accumulators of a tile whose first register is given.
+static void add_step(const Mma *m, uint32_t first, uint32_t k, LLVMValueRef *acc) {
+  uint32_t flat = layout_apply(m->ct->layout, first, 0, 0, 0), col = flat & ((1u << m->log2_n) - 1);
+  uint32_t row = flat >> m->log2_n & ((1u << m->log2_m) - 1), batch = flat >> (m->log2_m + m->log2_n);
+  uint32_t width = m->kind.k_width;
+  uint32_t ra = register_of(m->c, m->op, m->at->layout, batch << (m->log2_m + m->log2_k) | row << m->log2_k | k);
+  uint32_t rb = register_of(m->c, m->op, m->bt->layout, batch << (m->log2_k + m->log2_n) | k << m->log2_n | col);
+  LLVMValueRef a[4], b[2];
+  for (uint32_t i = 0; i < 4; i++)
+    a[i] = word_at(m, m->words_a, m->a, m->at, ra + ((m->both_rows ? i & 1 : 0) + (i >> 1 << m->both_rows)) * width);
+  for (uint32_t i = 0; i < 2; i++) b[i] = word_at(m, m->words_b, m->b, m->bt, rb + i * width);
+  if (!m->kind.by_quarters) {
+    add_mma(m->c, &m->kind, a, 4, b, 2, acc, m->kind.packed_acc ? 2 : 4);
+    return;
+  }
+  // Rows g and columns of K 0…3, rows g + 8, then the same for 4…7: operands and accumulators as m16n8k8 has them.
+  for (uint32_t half = 0; half < 2; half++)
+    for (uint32_t r = 0; r < 2; r++) add_mma(m->c, &m->kind, a + r + 2 * half, 1, b + half, 1, acc + 2 * r, 2);
 }
 
 void emit_mma(Cg *c, Op *op) {
-  const Type *at = op_operand(op, 0)->type, *bt = op_operand(op, 1)->type, *ct = op_result(op, 0)->type;
-  const CgValue *a = cg_get(op_operand(op, 0)), *b = cg_get(op_operand(op, 1)), *init = cg_get(op_operand(op, 2));
-  ScalarKind ka = cg_elem_kind(at), kb = cg_elem_kind(bt), kc = cg_elem_kind(ct);
-  MmaKind kind = mma_kind(c, op, ka, kb, kc);
-  uint32_t regs = cg_num_regs(ct), log2_n = ct->layout->log2_size[ct->rank - 1], log2_m = ct->layout->log2_size[ct->rank - 2];
-  uint32_t log2_k = at->layout->log2_size[at->rank - 1];
-  LLVMTypeRef acc_type = kind.packed_acc ? c->t_i32 : c->elem[kc];
-  const char *acc_class = kind.packed_acc || kc == SC_I32 ? "r" : kc == SC_F64 ? "d" : "f", *in_class = kc == SC_F64 ? "d" : "r";
-  uint32_t num_acc = kind.packed_acc ? 2 : 4;
+  const Type *ct = op_result(op, 0)->type;
+  const CgValue *init = cg_get(op_operand(op, 2));
+  Mma m = {.c = c, .op = op, .at = op_operand(op, 0)->type, .bt = op_operand(op, 1)->type, .ct = ct,
+           .a = cg_get(op_operand(op, 0)), .b = cg_get(op_operand(op, 1))};
+  ScalarKind kc = cg_elem_kind(ct);
+  m.kind = mma_kind(c, op, cg_elem_kind(m.at), cg_elem_kind(m.bt), kc);
+  m.log2_n = ct->layout->log2_size[ct->rank - 1];
+  m.log2_m = ct->layout->log2_size[ct->rank - 2];
+  m.log2_k = m.at->layout->log2_size[m.at->rank - 1];
+  m.words_a = arena_array(c->arena, LLVMValueRef, m.a->count);
+  m.words_b = arena_array(c->arena, LLVMValueRef, m.b->count);
+  m.both_cols = m.log2_n > 0;
+  m.both_rows = m.log2_m > 3;
 
-  char text[256], constraints[96];
-  if (kind.packed_acc) {
-    snprintf(text, sizeof text, "mma.sync.aligned.%s.row.col.%s%s.%s {$0, $1}, {$2, $3, $4, $5}, {$6, $7}, {$8, $9};", kind.shape, kind.acc, kind.in, kind.acc);
-    snprintf(constraints, sizeof constraints, "=r,=r,r,r,r,r,r,r,0,1");
-  } else {
-    snprintf(text, sizeof text, "mma.sync.aligned.%s.row.col.%s%s.%s {$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};", kind.shape,
-             kind.acc, kind.in, kind.acc);
-    snprintf(constraints, sizeof constraints, "=%s,=%s,=%s,=%s,%s,%s,%s,%s,%s,%s,0,1,2,3", acc_class, acc_class, acc_class, acc_class, in_class, in_class,
-             in_class, in_class, in_class, in_class);
-  }
-  LLVMTypeRef results[4] = {acc_type, acc_type, acc_type, acc_type};
-  LLVMTypeRef result = LLVMStructTypeInContext(c->ll, results, num_acc, false);
-
-  // Operand words are made once for all instructions that use them.
-  LLVMValueRef *words_a = arena_array(c->arena, LLVMValueRef, a->count), *words_b = arena_array(c->arena, LLVMValueRef, b->count);
-  CgValue *out = cg_value_new(c, regs);
-  // Of an instruction's rows g and g + 8 and its column pairs, those that the tile has.
-  uint32_t both_cols = log2_n > 0, both_rows = log2_m > 3, log2_each = both_cols + both_rows, num_tiles = regs >> log2_each;
-  LLVMValueRef *sums = arena_array(c->arena, LLVMValueRef, num_tiles * 4);
+  uint32_t regs = cg_num_regs(ct), log2_each = m.both_cols + m.both_rows, num_tiles = regs >> log2_each;
+  LLVMValueRef *accs = arena_array(c->arena, LLVMValueRef, num_tiles * 4);
   for (uint32_t tile = 0; tile < num_tiles; tile++) {
-    LLVMValueRef *acc = sums + tile * 4;
-    for (uint32_t i = 0; i < 4; i++) acc[i] = cg_reg(init, fragment_register(tile << log2_each, i, both_cols, both_rows));
-    if (kind.packed_acc)
-      for (uint32_t i = 0; i < 2; i++)
-        acc[i] = cg_pack(c, (LLVMValueRef[]){cg_to_storage(c, acc[2 * i], kc), cg_to_storage(c, acc[2 * i + 1], kc)}, 2, 16);
+    LLVMValueRef *acc = accs + tile * 4;
+    for (uint32_t i = 0; i < 4; i++)
+      acc[i] = cg_reg(init, fragment_register(tile << log2_each, i, m.both_cols, m.both_rows));
+    for (uint32_t i = 0; i < 2 && m.kind.packed_acc; i++)
+      acc[i] = cg_pack(c, (LLVMValueRef[]){cg_to_storage(c, acc[2 * i], kc), cg_to_storage(c, acc[2 * i + 1], kc)}, 2,
+                       16);
   }
   // One step of K after the other: neighbouring instructions do not wait for each other, and operands are needed late.
-  for (uint32_t k = 0; k < 1u << log2_k; k += kind.k)
-    for (uint32_t tile = 0; tile < num_tiles; tile++) {
-      uint32_t flat = layout_apply(ct->layout, tile << log2_each, 0, 0, 0), col = flat & ((1u << log2_n) - 1), row = flat >> log2_n & ((1u << log2_m) - 1);
-      uint32_t batch = flat >> (log2_m + log2_n);
-      uint32_t ra = register_of(c, op, at->layout, batch << (log2_m + log2_k) | row << log2_k | k);
-      uint32_t rb = register_of(c, op, bt->layout, batch << (log2_k + log2_n) | k << log2_n | col);
-      LLVMValueRef args[10], *acc = sums + tile * 4;
-      for (uint32_t i = 0; i < 4; i++) {
-        uint32_t first = ra + ((both_rows ? i & 1 : 0) + (i >> 1 << both_rows)) * kind.k_width;
-        if (!words_a[first]) words_a[first] = pack_word(c, a, first, kind.k_width, ka);
-        args[i] = words_a[first];
-      }
-      for (uint32_t i = 0; i < 2; i++) {
-        uint32_t first = rb + i * kind.k_width;
-        if (!words_b[first]) words_b[first] = pack_word(c, b, first, kind.k_width, kb);
-        args[4 + i] = words_b[first];
-      }
-      if (kind.by_quarters) {
-        mma_by_quarters(c, &kind, args, acc);
-        continue;
-      }
-      for (uint32_t i = 0; i < num_acc; i++) args[6 + i] = acc[i];
-      LLVMValueRef call = cg_insn_text(c, kind.id, text, constraints, result, args, 6 + num_acc);
-      for (uint32_t i = 0; i < num_acc; i++) acc[i] = LLVMBuildExtractValue(c->b, call, i, "");
-    }
+  for (uint32_t k = 0; k < 1u << m.log2_k; k += m.kind.k)
+    for (uint32_t tile = 0; tile < num_tiles; tile++) add_step(&m, tile << log2_each, k, accs + tile * 4);
+  CgValue *out = cg_value_new(c, regs);
   for (uint32_t tile = 0; tile < num_tiles; tile++) {
-    LLVMValueRef *acc = sums + tile * 4;
-    if (kind.packed_acc) {
+    LLVMValueRef *acc = accs + tile * 4;
+    if (m.kind.packed_acc) {
       LLVMValueRef halves[4];
       for (uint32_t i = 0; i < 2; i++) cg_unpack(c, acc[i], 2, 16, halves + 2 * i);
       for (uint32_t i = 0; i < 4; i++) acc[i] = cg_bitcast(c, halves[i], c->elem[kc]);
     }
-    for (uint32_t i = 4; i-- > 0;) out->v[fragment_register(tile << log2_each, i, both_cols, both_rows)] = acc[i];
+    for (uint32_t i = 4; i-- > 0;) out->v[fragment_register(tile << log2_each, i, m.both_cols, m.both_rows)] = acc[i];
   }
   cg_set(op_result(op, 0), out);
 }

@@ -1,18 +1,15 @@
-// reduce: registers of a thread, then lanes by shuffles, then warps through shared memory, in the order that
+// reduce combines registers of a thread, then lanes by shuffles, then warps through shared memory, in the order that
 // ir/reduce_order.h states. Several operands go together through one combine region, emitted inline at every step.
-#include <stdio.h>
-
-#include "codegen/cg.h"
+#include "codegen/tuple.h"
 #include "ir/reduce_order.h"
 
 typedef struct {
-  Cg *c;
-  Op *op;
-  uint32_t n;              // operands
+  Combine of;
   bool symmetric;          // combine(a, b) = combine(b, a) bit for bit
 } Reduction;
 
-// A region of one commutative op per operand gives both partners of an exchange the same bits whichever comes first.
+// If the region is one commutative op per operand, both partners of an exchange get the same bits whichever comes
+// first.
 static bool is_symmetric(Block *b, uint32_t n) {
   Op *end = block_terminator(b);
   for (uint32_t i = 0; i < n; i++) {
@@ -26,47 +23,32 @@ static bool is_symmetric(Block *b, uint32_t n) {
   return true;
 }
 
-static void combine(const Reduction *r, const LLVMValueRef *acc, const LLVMValueRef *x, LLVMValueRef *out) {
-  LLVMValueRef args[2 * MAX_COMBINED];
-  for (uint32_t i = 0; i < r->n; i++) {
-    args[i] = acc[i];
-    args[r->n + i] = x[i];
-  }
-  cg_inline_region(r->c, r->op->blocks[0], args, out);
-}
-
 // Register r of every operand = combine(register r, register other).
 static void fold_pair(const Reduction *red, CgValue *const *v, uint32_t r, uint32_t other) {
-  LLVMValueRef a[MAX_COMBINED], b[MAX_COMBINED], out[MAX_COMBINED];
-  for (uint32_t i = 0; i < red->n; i++) {
-    a[i] = v[i]->v[r];
-    b[i] = v[i]->v[other];
-  }
-  combine(red, a, b, out);
-  for (uint32_t i = 0; i < red->n; i++) v[i]->v[r] = out[i];
+  Tuple a = tuple_get(&red->of, v, r), b = tuple_get(&red->of, v, other), both = tuple_combine(&red->of, &a, &b);
+  tuple_put(&red->of, v, r, &both);
 }
 
 static void fold_lanes(const Reduction *red, CgValue *const *v, uint32_t r, uint32_t lane_bit) {
-  Cg *c = red->c;
-  LLVMValueRef own[MAX_COMBINED], got[MAX_COMBINED], out[MAX_COMBINED];
+  Cg *c = red->of.c;
   LLVMValueRef upper = NULL;
-  if (!red->symmetric) upper = LLVMBuildICmp(c->b, LLVMIntNE, LLVMBuildAnd(c->b, c->lane, cg_i32(c, 1u << lane_bit), ""), cg_i32(c, 0), "");
-  for (uint32_t i = 0; i < red->n; i++) {
-    own[i] = v[i]->v[r];
-    got[i] = cg_shuffle_xor(c, own[i], 1u << lane_bit);
+  if (!red->symmetric) upper = cg_cmp(c, LLVMIntNE, cg_op(c, LLVMAnd, c->lane, 1u << lane_bit), 0);
+  Tuple own = tuple_get(&red->of, v, r), got = {0};
+  for (uint32_t i = 0; i < red->of.n; i++) {
+    got.x[i] = cg_shuffle_xor(c, own.x[i], 1u << lane_bit);
     if (!upper) continue;
-    LLVMValueRef first = LLVMBuildSelect(c->b, upper, got[i], own[i], "");
-    got[i] = LLVMBuildSelect(c->b, upper, own[i], got[i], "");
-    own[i] = first;
+    LLVMValueRef first = cg_select(c, upper, got.x[i], own.x[i]);
+    got.x[i] = cg_select(c, upper, own.x[i], got.x[i]);
+    own.x[i] = first;
   }
-  combine(red, own, got, out);
-  for (uint32_t i = 0; i < red->n; i++) v[i]->v[r] = out[i];
+  Tuple both = tuple_combine(&red->of, &own, &got);
+  tuple_put(&red->of, v, r, &both);
 }
 
-// A 32-bit integer reduction over all lanes is one instruction.
+// The instruction that reduces 32-bit integers over all lanes; NULL if there is none.
 static const char *redux_name(const Reduction *red, const Type *t) {
-  if (red->n != 1 || !red->symmetric || !type_is_int(t) || type_elem_bits(t) != 32) return NULL;
-  switch (block_terminator(red->op->blocks[0])->operands[0].value->def->opcode) {
+  if (red->of.n != 1 || !red->symmetric || !type_is_int(t) || type_elem_bits(t) != 32) return NULL;
+  switch (block_terminator(red->of.op->blocks[0])->operands[0].value->def->opcode) {
   case OP_ADDI: return "add.s32";
   case OP_MINSI: return "min.s32";
   case OP_MAXSI: return "max.s32";
@@ -80,12 +62,14 @@ static const char *redux_name(const Reduction *red, const Type *t) {
 }
 
 static void fold_all_lanes(const Reduction *red, CgValue *const *v, uint32_t r, const char *name) {
-  char text[64];
-  snprintf(text, sizeof text, cg_insn_template(INSN_REDUX), name);
-  v[0]->v[r] = cg_insn_text(red->c, INSN_REDUX, text, "=r,r", red->c->t_i32, &v[0]->v[r], 1);
+  CgAsm a = cg_asm_new(red->of.c);
+  cg_asm_result(&a, red->of.c->t_i32);
+  cg_asm_arg(&a, v[0]->v[r]);
+  buf_printf(&a.text, "redux.sync.%s $0, $1, 0xffffffff;", name);
+  v[0]->v[r] = cg_asm_call(&a, INSN_REDUX);
 }
 
-// Map of the partial results: element of the result, then the warp's number along the axis above it.
+// Where the partial results lie: the element of the result in the low bits, the warp's number along the axis above it.
 static PlaceMap partial_map(const Layout *in, const Layout *partial, uint32_t axis, uint32_t element_bits) {
   PlaceMap m = {0};
   if (partial)
@@ -94,7 +78,7 @@ static PlaceMap partial_map(const Layout *in, const Layout *partial, uint32_t ax
     m.num_thread_bits = (uint32_t)in->num_bits[LAYOUT_LANE] + in->num_bits[LAYOUT_WARP];
   if (!partial) m.free_thread = (1u << m.num_thread_bits) - 1;
   AxisPlace at[LAYOUT_MAX_BITS];
-  axis_places(in, axis, at);
+  reduce_axis_places(in, axis, at);
   uint32_t number = 0, lanes = in->num_bits[LAYOUT_LANE];
   for (uint32_t w = 0; w < in->num_bits[LAYOUT_WARP]; w++)
     for (uint32_t i = 0; i < in->log2_size[axis]; i++)
@@ -106,45 +90,42 @@ static PlaceMap partial_map(const Layout *in, const Layout *partial, uint32_t ax
 }
 
 static void through_shared(Reduction *red, CgValue **v, const ReducePlan *plan, uint32_t axis) {
-  Cg *c = red->c;
-  Op *op = red->op;
+  Cg *c = red->of.c;
+  Op *op = red->of.op;
   const Type *in = op_operand(op, 0)->type, *result = op_result(op, 0)->type;
-  uint32_t lanes = in->layout->num_bits[LAYOUT_LANE], element_bits = type_is_tensor(result) ? layout_tensor_bits(result->layout) : 0;
+  uint32_t lanes = in->layout->num_bits[LAYOUT_LANE];
+  uint32_t element_bits = type_is_tensor(result) ? layout_tensor_bits(result->layout) : 0;
   PlaceMap store = partial_map(in->layout, plan->partial, axis, element_bits);
-  LLVMValueRef scratch = cg_scratch(c, op);
-  for (uint32_t i = 0; i < red->n; i++)
-    cg_shared_store(c, cg_add(c, scratch, cg_i32(c, plan->offsets[i])), &store, type_elem(op_operand(op, i)->type), v[i], NULL);
-  cg_barrier(c);
-
   PlaceMap load = {.num_thread_bits = lanes};
   if (type_is_tensor(result)) load = placemap_of_layout(result->layout);
-  // The low bits of a partial result's number go to registers, read as one vector; the others to lanes that hold the same
-  // element of the result, as far as there are such.
-  uint32_t regs = 1u << load.num_reg_bits, partial_bits = log2_u32(plan->num_partials), vector = 0, free_lanes[5], num_free = 0;
+  // The low bits of a partial result's number become register bits, which one vector reads; the others, bits of lanes
+  // that hold the same element of the result, as far as there are free lane bits.
+  uint32_t regs = 1u << load.num_reg_bits, partial_bits = log2_u32(plan->num_partials), vector = 0, free_lanes[5];
+  uint32_t num_free = 0;
   for (uint32_t b = 0; b < lanes; b++)
     if (load.thread[b] == 0) free_lanes[num_free++] = b;
   while (element_bits == 0 && vector < partial_bits && type_elem_bits(in) << (vector + 1) <= 128) vector++;
   uint32_t in_lanes = (uint32_t)min_i64(num_free, partial_bits - vector), in_regs = partial_bits - in_lanes;
   for (uint32_t i = 0; i < in_regs; i++) load.reg[load.num_reg_bits++] = 1u << (element_bits + i);
   for (uint32_t i = 0; i < in_lanes; i++) load.thread[free_lanes[i]] = 1u << (element_bits + in_regs + i);
-  for (uint32_t i = 0; i < red->n; i++)
-    v[i] = cg_shared_load(c, cg_add(c, scratch, cg_i32(c, plan->offsets[i])), &load, type_elem(op_operand(op, i)->type));
-  const uint32_t *reps = type_is_tensor(result) ? cg_reg_reps(c, result->layout) : NULL;
+  tuple_exchange(&red->of, plan->offsets, &store, v, &load, v);
+  const uint32_t *reps = cg_reps(c, result);
   for (uint32_t r = 0; r < regs; r++) {
-    if (reps && reps[r] != r) {
-      for (uint32_t i = 0; i < red->n; i++) v[i]->v[r] = v[i]->v[reps[r]];
+    if (reps[r] != r) {
+      for (uint32_t i = 0; i < red->of.n; i++) v[i]->v[r] = v[i]->v[reps[r]];
       continue;
     }
     for (uint32_t step = 1; step < 1u << in_regs; step *= 2)
       for (uint32_t p = 0; p < 1u << in_regs; p += 2 * step) fold_pair(red, v, r + p * regs, r + (p + step) * regs);
     for (uint32_t i = 0; i < in_lanes; i++) fold_lanes(red, v, r, free_lanes[i]);
   }
-  for (uint32_t i = 0; i < red->n; i++) v[i]->count = regs;
+  for (uint32_t i = 0; i < red->of.n; i++) v[i]->count = regs;
 }
 
-// The chain of multiply-adds that begins a sum of squares, over the registers that the order's first `count` bits bring
+// Begins a sum of squares by a chain of multiply-adds over the registers that the first `count` bits of the order bring
 // together. Returns those register bits.
-static uint32_t sum_squares(Cg *c, CgValue *v, uint32_t n, const uint32_t *reps, const AxisPlace *at, const uint8_t *order, uint32_t count) {
+static uint32_t sum_squares(Cg *c, CgValue *v, uint32_t n, const uint32_t *reps, const AxisPlace *at,
+                            const uint8_t *order, uint32_t count) {
   uint32_t chained = 0;
   for (uint32_t k = 0; k < count; k++) chained |= 1u << at[order[k]].bit;
   for (uint32_t r = 0; r < n; r++) {
@@ -162,25 +143,18 @@ static uint32_t sum_squares(Cg *c, CgValue *v, uint32_t n, const uint32_t *reps,
   return chained;
 }
 
-void emit_reduce(Cg *c, Op *op) {
-  const Type *t = op_operand(op, 0)->type;
-  uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0), n = cg_num_regs(t);
-  Reduction red = {c, op, op->num_operands, is_symmetric(op->blocks[0], op->num_operands)};
-  ReducePlan plan = reduce_plan(c->ctx, op);
+// Folds the registers of each thread and then the lanes of each warp along the axis. Every register gets the result
+// of those that it was folded with.
+static void fold_in_warps(const Reduction *red, CgValue *const *v, uint32_t axis) {
+  Cg *c = red->of.c;
+  const Type *t = op_operand(red->of.op, 0)->type;
   AxisPlace at[LAYOUT_MAX_BITS];
-  axis_places(t->layout, axis, at);
+  reduce_axis_places(t->layout, axis, at);
   uint8_t order[LAYOUT_MAX_BITS];
-  uint32_t num_bits = reduce_order(t, axis, order);
-  const uint32_t *reps = cg_reg_reps(c, t->layout);
-
-  CgValue *v[MAX_COMBINED];
-  for (uint32_t i = 0; i < red.n; i++) {
-    const CgValue *x = cg_get(op_operand(op, i));
-    v[i] = cg_value_new(c, n);
-    for (uint32_t r = 0; r < n; r++) v[i]->v[r] = cg_reg(x, r);
-  }
-  uint32_t folded = 0, lane_bits = 0, lanes = 0, chained = 0;
-  if (op_int(op, ATTR_SQUARE, 0)) {
+  uint32_t n = cg_num_regs(t), num_bits = reduce_order(t, axis, order), folded = 0, lane_bits = 0, lanes = 0;
+  uint32_t chained = 0;
+  const uint32_t *reps = cg_reps(c, t);
+  if (op_int(red->of.op, ATTR_SQUARE, 0)) {
     chained = reduce_square_folds(t, axis);
     folded = sum_squares(c, v[0], n, reps, at, order, chained);
   }
@@ -190,37 +164,40 @@ void emit_reduce(Cg *c, Op *op) {
     if (p.dim != LAYOUT_REG || k < chained) continue;
     folded |= 1u << p.bit;
     for (uint32_t r = 0; r < n; r++)
-      if (!(r & folded) && reps[r] == r) fold_pair(&red, v, r, r | 1u << p.bit);
+      if (!(r & folded) && reps[r] == r) fold_pair(red, v, r, r | 1u << p.bit);
   }
-  const char *redux = lanes == 5 ? redux_name(&red, t) : NULL;
+  const char *redux = lanes == 5 ? redux_name(red, t) : NULL;
   for (uint32_t r = 0; r < n; r++) {
     if ((r & folded) || reps[r] != r) continue;
-    if (redux) {
-      fold_all_lanes(&red, v, r, redux);
-      continue;
-    }
-    for (uint32_t b = 0; b < 5; b++)
-      if (lane_bits >> b & 1) fold_lanes(&red, v, r, b);
+    if (redux) fold_all_lanes(red, v, r, redux);
+    for (uint32_t b = 0; b < 5 && !redux; b++)
+      if (lane_bits >> b & 1) fold_lanes(red, v, r, b);
   }
-  for (uint32_t i = 0; i < red.n; i++)
+  for (uint32_t i = 0; i < red->of.n; i++)
     for (uint32_t r = 0; r < n; r++) {
       uint32_t from = reps[r] & ~folded;
       if (from != r) v[i]->v[r] = v[i]->v[reps[from]];
     }
+}
 
+void emit_reduce(Cg *c, Op *op) {
+  uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0), n = cg_num_regs(op_operand(op, 0)->type);
+  Reduction red = {{c, op, op->num_operands}, is_symmetric(op->blocks[0], op->num_operands)};
+  ReducePlan plan = scratch_reduce_plan(c->ctx, op);
+  CgValue *v[MAX_COMBINED];
+  for (uint32_t i = 0; i < red.of.n; i++) {
+    const CgValue *x = cg_get(op_operand(op, i));
+    v[i] = cg_value_new(c, n);
+    for (uint32_t r = 0; r < n; r++) v[i]->v[r] = cg_reg(x, r);
+  }
+  fold_in_warps(&red, v, axis);
   if (plan.through_shared) through_shared(&red, v, &plan, axis);
-  for (uint32_t i = 0; i < red.n; i++) {
+  for (uint32_t i = 0; i < red.of.n; i++) {
     const Type *result = op_result(op, i)->type;
-    uint32_t regs = cg_num_regs(result);
-    if (plan.through_shared || !type_is_tensor(result)) {
-      v[i]->count = regs;
-      cg_set(op_result(op, i), type_is_tensor(result) ? v[i] : cg_splat(c, 1, v[i]->v[0]));
-      continue;
-    }
-    uint32_t *sources = arena_array(c->arena, uint32_t, regs);
-    if (!cg_reg_sources(c, result->layout, plan.partial, sources)) cg_unsupported(c, op, "the result's layout is not reached");
-    CgValue *out = cg_value_new(c, regs);
-    for (uint32_t r = 0; r < regs; r++) out->v[r] = v[i]->v[sources[r]];
+    CgValue *out = v[i];
+    if (!type_is_tensor(result)) out = cg_splat(c, 1, v[i]->v[0]);
+    else if (!plan.through_shared) out = cg_rename(c, v[i], result->layout, plan.partial);
+    if (!out) cg_unsupported(c, op, "the result's layout is not reached");
     cg_set(op_result(op, i), out);
   }
 }

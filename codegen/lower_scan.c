@@ -1,53 +1,22 @@
-// scan: groups of neighbouring axis bits from the lowest up, as ir/reduce_order.h states. Before each group the axis is
-// cut into blocks that are scanned already, and every thread knows the total of each block that it has a part of; the
-// group adds to each block what lies before it.
-#include "codegen/cg.h"
+// scan goes through groups of neighbouring axis bits from the lowest up, as ir/reduce_order.h states. Before each
+// group the axis consists of segments that are scanned already, and every thread knows the total of each segment that
+// it has a part of; the group combines each segment with those before it.
+#include "codegen/tuple.h"
 #include "ir/reduce_order.h"
 
 typedef struct {
-  Cg *c;
-  Op *op;
+  Combine of;
   const Type *type;
-  uint32_t n;                       // operands
   uint32_t regs;
   const uint32_t *reps;
   bool reverse;
   CgValue *v[MAX_COMBINED];         // elements
-  CgValue *total[MAX_COMBINED];     // of the block register r is in; kept where r's lower bits are clear
+  CgValue *total[MAX_COMBINED];     // of the segment of register r; valid if r's lower bits are clear
   uint32_t low_regs, low_thread;    // place bits of the axis below the group
 } Scan;
 
-typedef struct { LLVMValueRef x[MAX_COMBINED]; } Tuple;
-
-static Tuple combine(const Scan *s, const Tuple *acc, const Tuple *x) {
-  LLVMValueRef args[2 * MAX_COMBINED];
-  Tuple out = {0};
-  for (uint32_t i = 0; i < s->n; i++) {
-    args[i] = acc->x[i];
-    args[s->n + i] = x->x[i];
-  }
-  cg_inline_region(s->c, s->op->blocks[0], args, out.x);
-  return out;
-}
-
-static Tuple get(const Scan *s, CgValue *const *v, uint32_t r) {
-  Tuple t = {0};
-  for (uint32_t i = 0; i < s->n; i++) t.x[i] = v[i]->v[r];
-  return t;
-}
-
-static void put(const Scan *s, CgValue *const *v, uint32_t r, const Tuple *t) {
-  for (uint32_t i = 0; i < s->n; i++) v[i]->v[r] = t->x[i];
-}
-
-static Tuple choose(const Scan *s, LLVMValueRef p, const Tuple *a, const Tuple *b) {
-  Tuple t = {0};
-  for (uint32_t i = 0; i < s->n; i++) t.x[i] = LLVMBuildSelect(s->c->b, p, a->x[i], b->x[i], "");
-  return t;
-}
-
-// Registers that hold the same block as `key`: those that differ in lower axis bits only.
-static bool in_block(const Scan *s, uint32_t r, uint32_t key) { return (r & ~s->low_regs) == key && s->reps[r] == r; }
+// Whether register r holds the same segment as `key`: they differ only in lower axis bits.
+static bool in_segment(const Scan *s, uint32_t r, uint32_t key) { return (r & ~s->low_regs) == key && s->reps[r] == r; }
 
 static void scan_registers(Scan *s, const uint32_t *bits, uint32_t count) {
   uint32_t group = 0;
@@ -59,26 +28,26 @@ static void scan_registers(Scan *s, const uint32_t *bits, uint32_t count) {
       uint32_t at = s->reverse ? (1u << count) - 1 - j : j, key = base;
       for (uint32_t i = 0; i < count; i++)
         if (at >> i & 1) key |= 1u << bits[i];
-      Tuple total = get(s, s->total, key);
+      Tuple total = tuple_get(&s->of, s->total, key);
       if (j == 0) {
         before = total;
         continue;
       }
-      Tuple sum = combine(s, &before, &total);
+      Tuple sum = tuple_combine(&s->of, &before, &total);
       for (uint32_t r = 0; r < s->regs; r++) {
-        if (!in_block(s, r, key)) continue;
-        Tuple x = get(s, s->v, r);
+        if (!in_segment(s, r, key)) continue;
+        Tuple x = tuple_get(&s->of, s->v, r);
         bool alone = s->low_regs == 0 && s->low_thread == 0;
-        x = alone ? sum : combine(s, &before, &x);
-        put(s, s->v, r, &x);
+        x = alone ? sum : tuple_combine(&s->of, &before, &x);
+        tuple_put(&s->of, s->v, r, &x);
       }
       before = sum;
     }
-    put(s, s->total, base, &before);
+    tuple_put(&s->of, s->total, base, &before);
   }
 }
 
-// The block's number in the group, from the thread's bits.
+// The segment's number in the group, from the thread's bits.
 static LLVMValueRef gather_bits(Cg *c, const uint32_t *bits, uint32_t count) {
   uint32_t columns[16] = {0};
   for (uint32_t i = 0; i < count; i++) columns[bits[i]] = 1u << i;
@@ -88,9 +57,9 @@ static LLVMValueRef gather_bits(Cg *c, const uint32_t *bits, uint32_t count) {
 static LLVMValueRef scatter_bits(Cg *c, LLVMValueRef number, const uint32_t *bits, uint32_t count) {
   LLVMValueRef x = cg_i32(c, 0);
   for (uint32_t i = 0; i < count; i++) {
-    LLVMValueRef bit = LLVMBuildAnd(c->b, number, cg_i32(c, 1u << i), "");
-    if (bits[i] > i) bit = LLVMBuildShl(c->b, bit, cg_i32(c, bits[i] - i), "");
-    if (bits[i] < i) bit = LLVMBuildLShr(c->b, bit, cg_i32(c, i - bits[i]), "");
+    LLVMValueRef bit = cg_op(c, LLVMAnd, number, 1u << i);
+    if (bits[i] > i) bit = cg_op(c, LLVMShl, bit, bits[i] - i);
+    if (bits[i] < i) bit = cg_op(c, LLVMLShr, bit, i - bits[i]);
     x = i ? LLVMBuildOr(c->b, x, bit, "") : bit;
   }
   return x;
@@ -98,66 +67,68 @@ static LLVMValueRef scatter_bits(Cg *c, LLVMValueRef number, const uint32_t *bit
 
 static Tuple shuffle(const Scan *s, const Tuple *x, LLVMValueRef lane) {
   Tuple t = {0};
-  for (uint32_t i = 0; i < s->n; i++) t.x[i] = cg_shuffle_idx(s->c, x->x[i], lane);
+  for (uint32_t i = 0; i < s->of.n; i++) t.x[i] = cg_shuffle_idx(s->of.c, x->x[i], lane);
   return t;
 }
 
 static void scan_lanes(Scan *s, const uint32_t *bits, uint32_t count, bool is_last_group) {
-  Cg *c = s->c;
-  uint32_t blocks = 1u << count, group = 0;
+  Cg *c = s->of.c;
+  uint32_t segments = 1u << count, group = 0;
   for (uint32_t i = 0; i < count; i++) group |= 1u << bits[i];
-  LLVMValueRef number = gather_bits(c, bits, count), others = LLVMBuildAnd(c->b, c->lane, cg_i32(c, 31 & ~group), "");
-  LLVMValueRef rank = s->reverse ? LLVMBuildSub(c->b, cg_i32(c, blocks - 1), number, "") : number;
+  LLVMValueRef number = gather_bits(c, bits, count), others = cg_op(c, LLVMAnd, c->lane, 31 & ~group);
+  LLVMValueRef rank = s->reverse ? LLVMBuildSub(c->b, cg_i32(c, segments - 1), number, "") : number;
   LLVMValueRef sources[6], reaches[6];
   uint32_t steps = 0;
-  for (uint32_t d = 1; d < blocks; d *= 2, steps++) {
-    LLVMValueRef from = s->reverse ? LLVMBuildAdd(c->b, number, cg_i32(c, d), "") : LLVMBuildSub(c->b, number, cg_i32(c, d), "");
+  for (uint32_t d = 1; d < segments; d *= 2, steps++) {
+    LLVMValueRef from = s->reverse ? cg_op(c, LLVMAdd, number, d) : cg_op(c, LLVMSub, number, d);
     sources[steps] = LLVMBuildOr(c->b, others, scatter_bits(c, from, bits, count), "");
-    reaches[steps] = LLVMBuildICmp(c->b, LLVMIntUGE, rank, cg_i32(c, d), "");
+    reaches[steps] = cg_cmp(c, LLVMIntUGE, rank, d);
   }
   uint32_t last_number = s->reverse ? 0 : group;
-  LLVMValueRef last_lane = LLVMBuildOr(c->b, others, cg_i32(c, last_number), "");
+  LLVMValueRef last_lane = cg_op(c, LLVMOr, others, last_number);
   for (uint32_t key = 0; key < s->regs; key++) {
     if (key & s->low_regs || s->reps[key] != key) continue;
-    Tuple sum = get(s, s->total, key);
+    Tuple sum = tuple_get(&s->of, s->total, key);
     for (uint32_t k = 0; k < steps; k++) {
-      Tuple got = shuffle(s, &sum, sources[k]), more = combine(s, &got, &sum);
-      sum = choose(s, reaches[k], &more, &sum);
+      Tuple got = shuffle(s, &sum, sources[k]), more = tuple_combine(&s->of, &got, &sum);
+      sum = tuple_select(&s->of, reaches[k], &more, &sum);
     }
     bool alone = s->low_regs == 0 && s->low_thread == 0;
     if (alone) {
-      put(s, s->v, key, &sum);
+      tuple_put(&s->of, s->v, key, &sum);
     } else {
       Tuple before = shuffle(s, &sum, sources[0]);
-      // The last element of a block takes the sum itself.
+      // The last element of a segment takes the total itself.
       uint32_t end = s->reverse ? key : key | s->low_regs;
       LLVMValueRef is_end = NULL;
       if (s->low_thread) {
-        LLVMValueRef low = LLVMBuildAnd(c->b, c->tid, cg_i32(c, s->low_thread), "");
-        is_end = LLVMBuildICmp(c->b, LLVMIntEQ, low, cg_i32(c, s->reverse ? 0 : s->low_thread), "");
+        LLVMValueRef low = cg_op(c, LLVMAnd, c->tid, s->low_thread);
+        is_end = cg_cmp(c, LLVMIntEQ, low, s->reverse ? 0 : s->low_thread);
       }
       for (uint32_t r = 0; r < s->regs; r++) {
-        if (!in_block(s, r, key)) continue;
-        Tuple x = get(s, s->v, r), y = sum;
+        if (!in_segment(s, r, key)) continue;
+        Tuple x = tuple_get(&s->of, s->v, r), y = sum;
         if (r != end || is_end) {
-          y = combine(s, &before, &x);
-          y = choose(s, reaches[0], &y, &x);
-          if (r == end) y = choose(s, is_end, &sum, &y);
+          y = tuple_combine(&s->of, &before, &x);
+          y = tuple_select(&s->of, reaches[0], &y, &x);
+          if (r == end) y = tuple_select(&s->of, is_end, &sum, &y);
         }
-        put(s, s->v, r, &y);
+        tuple_put(&s->of, s->v, r, &y);
       }
     }
     if (is_last_group) continue;
     Tuple total = shuffle(s, &sum, last_lane);
-    put(s, s->total, key, &total);
+    tuple_put(&s->of, s->total, key, &total);
   }
 }
 
-// Block totals of all warps through scratch: index = warp's number above a dense numbering of the blocks in a warp.
+// Exchanges the segment totals of all warps through scratch. The index has the warp's number above a dense numbering
+// of the segments in a warp.
 static void scan_warps(Scan *s, const uint32_t *bits, uint32_t count, const uint32_t *offsets) {
-  Cg *c = s->c;
+  Cg *c = s->of.c;
   const Layout *l = s->type->layout;
-  PlaceMap full = placemap_of_layout(l), store = {.num_reg_bits = full.num_reg_bits, .num_thread_bits = full.num_thread_bits}, load;
+  PlaceMap full = placemap_of_layout(l);
+  PlaceMap store = {.num_reg_bits = full.num_reg_bits, .num_thread_bits = full.num_thread_bits}, load;
   uint32_t group = 0, dense = 0;
   for (uint32_t i = 0; i < count; i++) group |= 1u << bits[i];
   store.free_reg = full.free_reg | s->low_regs;
@@ -171,13 +142,8 @@ static void scan_warps(Scan *s, const uint32_t *bits, uint32_t count, const uint
     store.thread[bits[i]] = 1u << (dense + i);
     load.reg[load.num_reg_bits++] = 1u << (dense + i);
   }
-  LLVMValueRef scratch = cg_scratch(c, s->op);
-  for (uint32_t i = 0; i < s->n; i++)
-    cg_shared_store(c, cg_add(c, scratch, cg_i32(c, offsets[i])), &store, type_elem(op_operand(s->op, i)->type), s->total[i], NULL);
-  cg_barrier(c);
   CgValue *all[MAX_COMBINED];
-  for (uint32_t i = 0; i < s->n; i++)
-    all[i] = cg_shared_load(c, cg_add(c, scratch, cg_i32(c, offsets[i])), &load, type_elem(op_operand(s->op, i)->type));
+  tuple_exchange(&s->of, offsets, &store, s->total, &load, all);
 
   LLVMValueRef number = gather_bits(c, bits, count);
   uint32_t warps = 1u << count;
@@ -186,41 +152,42 @@ static void scan_warps(Scan *s, const uint32_t *bits, uint32_t count, const uint
     Tuple sum = {0}, before = {0};
     for (uint32_t j = 0; j < warps; j++) {
       uint32_t w = s->reverse ? warps - 1 - j : j;
-      Tuple total = get(s, all, key + w * s->regs);
+      Tuple total = tuple_get(&s->of, all, key + w * s->regs);
       if (j == 0) {
         sum = before = total;
         continue;
       }
-      if (j > 1) before = choose(s, LLVMBuildICmp(c->b, LLVMIntEQ, number, cg_i32(c, w), ""), &sum, &before);
-      sum = combine(s, &sum, &total);
+      if (j > 1) before = tuple_select(&s->of, cg_cmp(c, LLVMIntEQ, number, w), &sum, &before);
+      sum = tuple_combine(&s->of, &sum, &total);
     }
-    LLVMValueRef is_first = LLVMBuildICmp(c->b, LLVMIntEQ, number, cg_i32(c, s->reverse ? warps - 1 : 0), "");
+    LLVMValueRef is_first = cg_cmp(c, LLVMIntEQ, number, s->reverse ? warps - 1 : 0);
     for (uint32_t r = 0; r < s->regs; r++) {
-      if (!in_block(s, r, key)) continue;
-      Tuple x = get(s, s->v, r), y = combine(s, &before, &x);
-      y = choose(s, is_first, &x, &y);
-      put(s, s->v, r, &y);
+      if (!in_segment(s, r, key)) continue;
+      Tuple x = tuple_get(&s->of, s->v, r), y = tuple_combine(&s->of, &before, &x);
+      y = tuple_select(&s->of, is_first, &x, &y);
+      tuple_put(&s->of, s->v, r, &y);
     }
-    put(s, s->total, key, &sum);
+    tuple_put(&s->of, s->total, key, &sum);
   }
 }
 
 void emit_scan(Cg *c, Op *op) {
   const Type *t = op_operand(op, 0)->type;
   uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0);
-  Scan s = {.c = c, .op = op, .type = t, .n = op->num_operands, .regs = cg_num_regs(t), .reps = cg_reg_reps(c, t->layout),
+  Scan s = {.of = {c, op, op->num_operands}, .type = t, .regs = cg_num_regs(t), .reps = cg_reps(c, t),
             .reverse = op_int(op, ATTR_REVERSE, 0) != 0};
   AxisPlace at[LAYOUT_MAX_BITS];
-  if (!axis_places(t->layout, axis, at)) cg_unsupported(c, op, "the layout mixes the axis with others");
-  for (uint32_t i = 0; i < s.n; i++) {
+  if (!reduce_axis_places(t->layout, axis, at)) cg_unsupported(c, op, "the layout mixes the axis with others");
+  for (uint32_t i = 0; i < s.of.n; i++) {
     const CgValue *x = cg_get(op_operand(op, i));
     s.v[i] = cg_value_new(c, s.regs);
     s.total[i] = cg_value_new(c, s.regs);
     for (uint32_t r = 0; r < s.regs; r++) s.v[i]->v[r] = s.total[i]->v[r] = cg_reg(x, r);
   }
   ScanGroup groups[LAYOUT_MAX_BITS];
-  uint32_t n = scan_order(t, axis, groups), offsets[MAX_SCAN_OFFSETS] = {0}, warp_groups = 0, lanes = t->layout->num_bits[LAYOUT_LANE];
-  scan_scratch_offsets(op, offsets);
+  uint32_t n = reduce_scan_order(t, axis, groups), offsets[MAX_SCAN_OFFSETS] = {0}, warp_groups = 0;
+  uint32_t lanes = t->layout->num_bits[LAYOUT_LANE];
+  scratch_scan_offsets(op, offsets);
   for (uint32_t g = 0; g < n; g++) {
     uint32_t bits[LAYOUT_MAX_BITS], count = groups[g].count, mask = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -231,11 +198,11 @@ void emit_scan(Cg *c, Op *op) {
     switch (groups[g].dim) {
     case LAYOUT_REG: scan_registers(&s, bits, count); s.low_regs |= mask; break;
     case LAYOUT_LANE: scan_lanes(&s, bits, count, g + 1 == n); s.low_thread |= mask; break;
-    case LAYOUT_WARP: scan_warps(&s, bits, count, offsets + s.n * warp_groups++); s.low_thread |= mask; break;
+    case LAYOUT_WARP: scan_warps(&s, bits, count, offsets + s.of.n * warp_groups++); s.low_thread |= mask; break;
     default: cg_unsupported(c, op, "a scan across the blocks of a cluster");
     }
   }
-  for (uint32_t i = 0; i < s.n; i++) {
+  for (uint32_t i = 0; i < s.of.n; i++) {
     for (uint32_t r = 0; r < s.regs; r++) s.v[i]->v[r] = s.v[i]->v[s.reps[r]];
     cg_set(op_result(op, i), s.v[i]);
   }

@@ -1,16 +1,13 @@
-// Buffers in shared memory. A buffer is a byte offset; views add to it or only change the layout. Loads and stores of
-// tiles go by ldmatrix and stmatrix where the layouts have the 8×8 fragments of those instructions, else by vectors.
-#include <stdio.h>
-#include <string.h>
-
+// Buffers in shared memory. A buffer is a byte offset; views add to it or only change the layout. ldmatrix and stmatrix
+// move tiles whose layouts have the 8×8 fragments of those instructions; vectors move the others.
 #include "codegen/cg.h"
 
 // ---- 8×8 matrices of 16-bit elements ----
 //
-// A matrix is eight rows of 16 bytes. Lane l holds the pair of elements 2(l mod 4) of row l / 4: as place bits, register
-// bit 0 and lane bits 0, 1 run along the row, lane bits 2, 3, 4 over the rows. With .trans rows and columns change
-// places. Up to four matrices go at once, chosen by two more register bits; lane l gives the address of row l mod 8 of
-// matrix l / 8.
+// A matrix is eight rows of 16 bytes. Lane l holds the pair of elements 2(l mod 4) of row l / 4: as place bits,
+// register bit 0 and lane bits 0, 1 run along the row, lane bits 2, 3, 4 over the rows. With .trans rows and columns
+// change places. Up to four matrices go at once, chosen by two more register bits; lane l gives the address of row l
+// mod 8 of matrix l / 8.
 
 typedef struct {
   bool transposed;
@@ -29,7 +26,7 @@ static bool matrix_access(const PlaceMap *m, uint32_t elem_bytes, MatrixAccess *
     over = row;
   }
   if (inside[0] != 1 || inside[1] != 2 || inside[2] != 4) return false;
-  // All else must keep whole rows: multiples of eight elements.
+  // All other bits must keep rows whole: they step by multiples of eight elements.
   for (uint32_t i = 0; i < 3; i++)
     if (over[i] & 7 || !over[i]) return false;
   for (uint32_t i = 5; i < m->num_thread_bits; i++)
@@ -51,20 +48,9 @@ static uint32_t matrix_register(const MatrixAccess *a, uint32_t first, uint32_t 
   return first;
 }
 
-static void matrix_text(const MatrixAccess *a, bool is_load, char *text, size_t text_size, char *constraints, size_t size) {
-  uint32_t n = 1u << a->num_extra;
-  char list[64];
-  size_t at = 0;
-  for (uint32_t i = 0; i < n; i++) at += (size_t)snprintf(list + at, sizeof list - at, "%s$%u", i ? ", " : "", i + !is_load);
-  const char *trans = a->transposed ? ".trans" : "";
-  if (is_load)
-    snprintf(text, text_size, "ldmatrix.sync.aligned.m8n8.x%u%s.shared.b16 {%s}, [$%u];", n, trans, list, n);
-  else
-    snprintf(text, text_size, "stmatrix.sync.aligned.m8n8.x%u%s.shared.b16 [$0], {%s};", n, trans, list);
-  at = 0;
-  if (!is_load) at += (size_t)snprintf(constraints, size, "r");
-  for (uint32_t i = 0; i < n; i++) at += (size_t)snprintf(constraints + at, size - at, "%s%sr", i || !is_load ? "," : "", is_load ? "=" : "");
-  if (is_load) snprintf(constraints + at, size - at, ",r");
+static void put_matrices(CgAsm *a, const MatrixAccess *m, const char *operation) {
+  const char *trans = m->transposed ? ".trans" : "";
+  buf_printf(&a->text, "%s.sync.aligned.m8n8.x%u%s.shared.b16 ", operation, 1u << m->num_extra, trans);
 }
 
 static LLVMValueRef row_address(Cg *c, const MatrixAccess *a, LLVMValueRef base, LLVMValueRef thread, uint32_t r) {
@@ -78,40 +64,43 @@ static uint32_t extra_mask(const MatrixAccess *a) {
 }
 
 static CgValue *load_matrices(Cg *c, LLVMValueRef base, const PlaceMap *m, const MatrixAccess *a, const Type *elem) {
-  char text[160], constraints[64];
-  matrix_text(a, true, text, sizeof text, constraints, sizeof constraints);
   uint32_t regs = 1u << m->num_reg_bits, n = 1u << a->num_extra, inside = extra_mask(a);
   CgValue *out = cg_value_new(c, regs);
   LLVMValueRef thread = placemap_thread(c, &a->rows), address = cg_smem_addr(c, base);
-  LLVMTypeRef words[4] = {c->t_i32, c->t_i32, c->t_i32, c->t_i32}, et = cg_elem_type(c, elem);
-  LLVMTypeRef result = n == 1 ? c->t_i32 : LLVMStructTypeInContext(c->ll, words, n, false);
   for (uint32_t r = 0; r < regs; r++) {
     if (r & inside) continue;
-    LLVMValueRef at = row_address(c, a, address, thread, r), call = cg_insn_text(c, INSN_LDMATRIX, text, constraints, result, &at, 1);
+    CgAsm load = cg_asm_new(c);
+    for (uint32_t i = 0; i < n; i++) cg_asm_result(&load, c->t_i32);
+    put_matrices(&load, a, "ldmatrix");
+    cg_asm_list(&load, "{", 0, n, "}");
+    buf_printf(&load.text, ", [$%u];", cg_asm_arg(&load, row_address(c, a, address, thread, r)));
+    LLVMValueRef call = cg_asm_call(&load, INSN_LDMATRIX);
     for (uint32_t k = 0; k < n; k++) {
-      LLVMValueRef w = n == 1 ? call : LLVMBuildExtractValue(c->b, call, k, ""), pair[2];
-      cg_unpack(c, w, 2, 16, pair);
+      LLVMValueRef pair[2];
+      cg_unpack(c, cg_asm_get(c, call, k), 2, 16, pair);
       uint32_t first = matrix_register(a, r, k);
-      for (uint32_t i = 0; i < 2; i++) out->v[first | i] = cg_bitcast(c, pair[i], et);
+      for (uint32_t i = 0; i < 2; i++) out->v[first | i] = cg_bitcast(c, pair[i], cg_elem_type(c, elem));
     }
   }
   return out;
 }
 
-static void store_matrices(Cg *c, LLVMValueRef base, const PlaceMap *m, const MatrixAccess *a, ScalarKind k, const CgValue *v) {
-  char text[160], constraints[64];
-  matrix_text(a, false, text, sizeof text, constraints, sizeof constraints);
+static void store_matrices(Cg *c, LLVMValueRef base, const PlaceMap *m, const MatrixAccess *a, ScalarKind k,
+                           const CgValue *v) {
   uint32_t regs = 1u << m->num_reg_bits, n = 1u << a->num_extra, inside = extra_mask(a);
   LLVMValueRef thread = placemap_thread(c, &a->rows), address = cg_smem_addr(c, base);
   for (uint32_t r = 0; r < regs; r++) {
     if (r & (inside | m->free_reg)) continue;
-    LLVMValueRef args[5] = {row_address(c, a, address, thread, r)};
+    CgAsm store = cg_asm_new(c);
+    cg_asm_arg(&store, row_address(c, a, address, thread, r));
     for (uint32_t i = 0; i < n; i++) {
       uint32_t first = matrix_register(a, r, i);
       LLVMValueRef pair[2] = {cg_to_storage(c, cg_reg(v, first), k), cg_to_storage(c, cg_reg(v, first | 1), k)};
-      args[1 + i] = cg_pack(c, pair, 2, 16);
+      cg_asm_arg(&store, cg_pack(c, pair, 2, 16));
     }
-    cg_insn_text(c, INSN_STMATRIX, text, constraints, c->t_void, args, 1 + n);
+    put_matrices(&store, a, "stmatrix");
+    cg_asm_list(&store, "[$0], {", 1, n, "};");
+    cg_asm_call(&store, INSN_STMATRIX);
   }
 }
 
@@ -119,11 +108,12 @@ static void store_matrices(Cg *c, LLVMValueRef base, const PlaceMap *m, const Ma
 
 static PlaceMap tile_map(Cg *c, const Op *op, const Type *tensor, const Type *buffer) {
   PlaceMap m;
-  if (!placemap_to_shared(tensor->layout, buffer->layout, &m)) cg_unsupported(c, op, "the buffer does not hold the tensor");
+  if (!placemap_to_shared(tensor->layout, buffer->layout, &m))
+    cg_unsupported(c, op, "the buffer does not hold the tensor");
   return m;
 }
 
-// Pairs that already go as wider vectors need no matrices.
+// Whether pairs go as wider vectors, which need no matrices.
 static bool is_wide(const PlaceMap *m) { return m->num_reg_bits > 1 && m->reg[0] == 1 && m->reg[1] == 2; }
 
 bool cg_shared_store_matrices(Cg *c, LLVMValueRef base, const PlaceMap *m, const Type *elem, const CgValue *v) {
@@ -133,7 +123,7 @@ bool cg_shared_store_matrices(Cg *c, LLVMValueRef base, const PlaceMap *m, const
   return true;
 }
 
-// Everyone loads, duplicates too.
+// All threads load, also those that hold duplicates.
 static bool load_access(PlaceMap *m, const Type *elem, MatrixAccess *a) {
   m->free_reg = m->free_thread = 0;
   return !is_wide(m) && matrix_access(m, type_elem_bytes(elem), a);
@@ -168,7 +158,7 @@ void emit_alloc(Cg *c, Op *op) {
 
 void emit_buffer_index(Cg *c, Op *op) {
   LLVMValueRef i = LLVMBuildIntCast2(c->b, cg_scalar(op_operand(op, 1)), c->t_i32, true, "");
-  LLVMValueRef step = LLVMBuildMul(c->b, i, cg_i32(c, buffer_tile_stride(op_operand(op, 0)->type)), "");
+  LLVMValueRef step = cg_op(c, LLVMMul, i, scratch_tile_stride(op_operand(op, 0)->type));
   cg_set_scalar(c, op_result(op, 0), cg_add(c, cg_scalar(op_operand(op, 0)), step));
 }
 
@@ -176,10 +166,12 @@ void emit_buffer_trans(Cg *c, Op *op) { cg_set_scalar(c, op_result(op, 0), cg_sc
 
 void emit_buffer_slice(Cg *c, Op *op) {
   const Type *t = op_operand(op, 0)->type;
-  uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0), start = (uint32_t)op_int(op, ATTR_START, 0), places[LAYOUT_MAX_BITS], at = 0;
+  uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0), start = (uint32_t)op_int(op, ATTR_START, 0);
+  uint32_t places[LAYOUT_MAX_BITS], at = 0;
   if (!layout_right_inverse(t->layout, places)) cg_unsupported(c, op, "the buffer's layout has holes");
   for (uint32_t x = start << layout_axis_shift(t->layout, axis); x; x &= x - 1) at ^= places[__builtin_ctz(x)];
-  cg_set_scalar(c, op_result(op, 0), cg_add(c, cg_scalar(op_operand(op, 0)), cg_i32(c, at * type_elem_bytes(type_elem(t)))));
+  cg_set_scalar(c, op_result(op, 0), cg_add(c, cg_scalar(op_operand(op, 0)),
+                                            cg_i32(c, at * type_elem_bytes(type_elem(t)))));
 }
 
 void emit_local_load(Cg *c, Op *op) {

@@ -1,27 +1,25 @@
-// Tensor maps that the kernel writes: each block has its own, in the global scratch memory that the launcher provides. The first
-// warp fills the 128 bytes in shared memory and copies them out with the fence that shows them to TMA; it is also the warp that
-// issues copies, so that no other one has to look.
-#include <stdio.h>
-
+// Tensor maps that the kernel writes. Each block has its own, in the global scratch memory that the launcher
+// provides. The first warp fills the 128 bytes in shared memory and copies them out with the fence that makes them
+// visible to TMA. It also issues the copies: no other warp needs a fence.
 #include "codegen/cg.h"
 #include "ir/scratch.h"
 
 typedef struct { Cg *c; LLVMValueRef address, pred; } MapWriter;
 
-// One field, or entry `index` of it (−1: it has one). The value is a register, or the number where it is NULL.
+// Writes one field, or entry `index` of it (−1: it has one). The value is a register, or the number if that is NULL.
 static void put(MapWriter *w, const char *field, int index, LLVMValueRef value, uint32_t number) {
   Cg *c = w->c;
-  char operand[32], text[160];
-  bool is_wide = value && LLVMTypeOf(value) == c->t_i64;
-  int at = index < 0 ? 0 : snprintf(operand, sizeof operand, "%d, ", index);
-  if (value) snprintf(operand + at, sizeof operand - (size_t)at, "$2");
-  else snprintf(operand + at, sizeof operand - (size_t)at, "%u", number);
-  snprintf(text, sizeof text, cg_insn_template(INSN_TENSORMAP_REPLACE), field, is_wide ? "b64" : "b32", operand);
-  LLVMValueRef args[3] = {w->pred, w->address, value};
-  cg_insn_text(c, INSN_TENSORMAP_REPLACE, text, !value ? "b,r" : is_wide ? "b,r,l" : "b,r,r", c->t_void, args, value ? 3 : 2);
+  CgAsm a = cg_asm_new(c);
+  cg_asm_arg(&a, w->pred);
+  cg_asm_arg(&a, w->address);
+  const char *width = value && LLVMTypeOf(value) == c->t_i64 ? "b64" : "b32";
+  buf_printf(&a.text, "@$0 tensormap.replace.tile.%s.shared::cta.b1024.%s [$1], ", field, width);
+  if (index >= 0) buf_printf(&a.text, "%d, ", index);
+  buf_printf(&a.text, value ? "$%u;" : "%u;", value ? cg_asm_arg(&a, value) : number);
+  cg_asm_call(&a, INSN_TENSORMAP_REPLACE);
 }
 
-// As tensormap.replace numbers them. Only reductions look at signs.
+// The number of the type in tensormap.replace. Only reductions depend on the sign.
 static uint32_t element_code(Cg *c, const Op *op, const Type *elem) {
   bool is_signed = op_int(op, ATTR_SIGNED, 0);
   switch (cg_elem_kind(elem)) {
@@ -51,7 +49,8 @@ static void put_fields(MapWriter *w, const Op *op) {
     put(w, "box_dim", (int)i, cg_i32(c, i ? (uint32_t)t->shape[axis] : type_desc_box_width(t)), 0);
     put(w, "global_dim", (int)i, extent, 0);
     put(w, "element_stride", (int)i, cg_i32(c, 1), 0);
-    if (i) put(w, "global_stride", (int)i - 1, LLVMBuildMul(c->b, cg_scalar(op_operand(op, 2 + rank + axis)), bytes, ""), 0);
+    if (i)
+      put(w, "global_stride", (int)i - 1, LLVMBuildMul(c->b, cg_scalar(op_operand(op, 2 + rank + axis)), bytes, ""), 0);
   }
   put(w, "elemtype", -1, NULL, element_code(c, op, type_elem(t)));
   put(w, "interleave_layout", -1, NULL, 0);
@@ -59,30 +58,28 @@ static void put_fields(MapWriter *w, const Op *op) {
   put(w, "fill_mode", -1, NULL, op_int(op, ATTR_PADDING, PAD_ZERO) == PAD_NAN);
 }
 
-// Where this block's map lies.
+// The address of this block's map.
 static LLVMValueRef map_address(Cg *c, const Op *op) {
-  static const char *const ids[] = {"llvm.nvvm.read.ptx.sreg.ctaid.z", "llvm.nvvm.read.ptx.sreg.ctaid.y", "llvm.nvvm.read.ptx.sreg.ctaid.x"};
-  static const char *const counts[] = {"llvm.nvvm.read.ptx.sreg.nctaid.z", "llvm.nvvm.read.ptx.sreg.nctaid.y", "llvm.nvvm.read.ptx.sreg.nctaid.x"};
   LLVMValueRef block = cg_i64(c, 0);
-  for (uint32_t i = 0; i < countof(ids); i++) {
-    LLVMValueRef count = LLVMBuildZExt(c->b, cg_call_intrinsic(c, counts[i], NULL, 0, NULL, 0), c->t_i64, "");
-    LLVMValueRef id = LLVMBuildZExt(c->b, cg_call_intrinsic(c, ids[i], NULL, 0, NULL, 0), c->t_i64, "");
+  for (uint32_t axis = 3; axis-- > 0;) {
+    LLVMValueRef count = LLVMBuildZExt(c->b, cg_special_register(c, "nctaid", axis), c->t_i64, "");
+    LLVMValueRef id = LLVMBuildZExt(c->b, cg_special_register(c, "ctaid", axis), c->t_i64, "");
     block = LLVMBuildAdd(c->b, LLVMBuildMul(c->b, block, count, ""), id, "");
   }
-  LLVMValueRef offset = LLVMBuildMul(c->b, block, cg_i64(c, c->module->scratch_bytes), "");
-  offset = LLVMBuildAdd(c->b, offset, cg_i64(c, (uint64_t)op_int(op, ATTR_START, 0)), "");
+  LLVMValueRef offset = cg_op(c, LLVMMul, block, c->module->scratch_bytes);
+  offset = cg_op(c, LLVMAdd, offset, (uint64_t)op_int(op, ATTR_START, 0));
   return LLVMBuildGEP2(c->b, c->t_i8, cg_scalar(op_operand(op, 0)), &offset, 1, "tensormap");
 }
 
 void emit_make_tensor_map(Cg *c, Op *op) {
   const Type *t = op_result(op, 0)->type;
   LLVMValueRef scratch = cg_scratch(c, op), map = map_address(c, op);
-  LLVMValueRef first_warp = LLVMBuildICmp(c->b, LLVMIntEQ, cg_uniform_warp(c), cg_i32(c, 0), "");
+  LLVMValueRef first_warp = cg_cmp(c, LLVMIntEQ, cg_uniform_warp(c), 0);
   CgIf fill = cg_begin_if(c, first_warp);
-  LLVMValueRef own = cg_add(c, scratch, LLVMBuildShl(c->b, c->lane, cg_i32(c, 2), ""));
+  LLVMValueRef own = cg_add(c, scratch, cg_op(c, LLVMShl, c->lane, 2));
   LLVMSetAlignment(LLVMBuildStore(c->b, cg_i32(c, 0), cg_smem_ptr(c, own)), 4);
   cg_insn(c, INSN_WARP_SYNC, c->t_void, NULL, 0);
-  MapWriter w = {c, cg_smem_addr(c, scratch), LLVMBuildICmp(c->b, LLVMIntEQ, c->lane, cg_i32(c, 0), "")};
+  MapWriter w = {c, cg_smem_addr(c, scratch), cg_cmp(c, LLVMIntEQ, c->lane, 0)};
   put_fields(&w, op);
   cg_end_if(c, fill);
   cg_barrier(c);

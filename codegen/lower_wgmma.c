@@ -52,7 +52,7 @@ typedef struct {
   uint32_t insn_regs, insn_words;    // accumulators of one instruction: registers of the layout, words
 } Wgmma;
 
-// A in registers: words of four registers each, made before the fence.
+// Packs A in registers to words of k_width elements, before the fence.
 static LLVMValueRef *pack_operand(Cg *c, const Value *a, uint32_t k_width) {
   const CgValue *v = cg_get(a);
   ScalarKind kind = cg_elem_kind(a->type);
@@ -65,7 +65,8 @@ static LLVMValueRef *pack_operand(Cg *c, const Value *a, uint32_t k_width) {
   return words;
 }
 
-// Registers of A hold pairs, rows g and g + 8, then the K halves; further registers step over K, then M.
+// The register of A that holds element (row, k). Registers hold pairs, rows g and g + 8, then the K halves; further
+// ones step over K, then M.
 static uint32_t operand_register(const Layout *a, uint32_t row, uint32_t k) {
   uint32_t first = 0, flat = row << a->log2_size[1] | k;
   for (uint32_t bit = 0; bit < a->num_bits[LAYOUT_REG]; bit++)
@@ -107,7 +108,7 @@ static void add_instruction(const Wgmma *p, CgAsm *a, uint32_t insn, uint32_t k,
   buf_puts(&a->text, ";\n\t");
 }
 
-enum { MAX_WORDS = 224 };   // of accumulators, that a thread's 255 registers hold with what else is needed
+enum { MAX_WORDS = 224 };   // of accumulators that fit into a thread's 255 registers beside its other values
 
 // words += A·B over k in [begin, end), as one group. The first step of K scales the words by `scale`, or by the
 // literal if that is known. A pinned accumulator has no words.
@@ -120,8 +121,8 @@ static void multiply(const Wgmma *p, uint32_t begin, uint32_t end, LLVMValueRef 
   for (uint32_t i = 0; i < tied; i++) cg_asm_result(&a, wgmma_word_type(c, p->acc));
   if (!literal) literal = arena_printf(c->arena, "$%u", cg_asm_arg(&a, scale));
   buf_puts(&a.text, "wgmma.fence.sync.aligned;\n\t");
-  // Accumulators that registers do not hold at once are spilled, and ptxas waits for each instruction: then all steps
-  // of one instruction come together.
+  // If the accumulators do not fit into registers at once, ptxas spills them and waits for each instruction. In this
+  // case all steps of K of one instruction come together.
   bool spills = n > MAX_WORDS;
   for (uint32_t i = 0; i < p->num_insns * steps; i++) {
     uint32_t step = spills ? i % steps : i / p->num_insns, insn = spills ? i / steps : i % p->num_insns;
@@ -133,8 +134,8 @@ static void multiply(const Wgmma *p, uint32_t begin, uint32_t end, LLVMValueRef 
   for (uint32_t i = 0; i < tied; i++) words[i] = cg_asm_get(c, call, i);
 }
 
-// The tensor cores add fp8 products with few bits: after every `depth` of them the accumulators are added to f32
-// registers of their own.
+// The tensor cores add fp8 products with few bits: after every `depth` of them the partial accumulators are added to
+// `words`, which are f32.
 static void multiply_precisely(const Wgmma *p, uint32_t k_end, uint32_t depth, LLVMValueRef scale, bool from_zero,
                                LLVMValueRef *words) {
   Cg *c = p->c;
@@ -142,7 +143,7 @@ static void multiply_precisely(const Wgmma *p, uint32_t k_end, uint32_t depth, L
   LLVMValueRef *partial = arena_array(c->arena, LLVMValueRef, n), zero = LLVMConstNull(c->t_f32);
   for (uint32_t i = 0; i < n; i++)
     if (from_zero) words[i] = zero;
-    else if (scale) words[i] = LLVMBuildSelect(c->b, scale, words[i], zero, "");
+    else if (scale) words[i] = cg_select(c, scale, words[i], zero);
   for (uint32_t k = 0; k < k_end; k += depth) {
     for (uint32_t i = 0; i < n; i++) partial[i] = LLVMGetUndef(c->t_f32);
     multiply(p, k, k + depth < k_end ? k + depth : k_end, NULL, "0", partial);

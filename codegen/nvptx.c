@@ -9,30 +9,38 @@ typedef struct {
   const char *text, *constraints;
 } Insn;
 
+#define INSN(id, sm, ptx, effects, text, constraints)                                                       \
+  _Static_assert((sm) == 80 || (sm) == 89 || (sm) == 90, #id ": no target has this as its lowest SM");      \
+  _Static_assert((ptx) >= ((sm) == 80 ? 70 : 78), #id ": the lowest SM came with a later PTX version");     \
+  _Static_assert(sizeof text > 1 || sizeof constraints == 1, #id ": constraints without a text");
+#include "codegen/nvptx.def"
+
 static const Insn insns[NUM_INSNS] = {
 #define INSN(id, sm, ptx, effects, text, constraints) {#id, sm, ptx, EFFECT_##effects, text, constraints},
 #include "codegen/nvptx.def"
 };
 
-const char *cg_insn_template(InsnId id) { return insns[id].text; }
-
-LLVMValueRef cg_asm(Cg *c, uint32_t effects, const char *text, const char *constraints, LLVMTypeRef result, LLVMValueRef *args, unsigned n) {
+LLVMValueRef cg_asm(Cg *c, uint32_t effects, const char *text, const char *constraints, LLVMTypeRef result,
+                    LLVMValueRef *args, unsigned n) {
   LLVMTypeRef *types = arena_array(c->arena, LLVMTypeRef, n);
   for (unsigned i = 0; i < n; i++) types[i] = LLVMTypeOf(args[i]);
   LLVMTypeRef ft = LLVMFunctionType(result, types, n, false);
-  // To LLVM's machine passes an effect alone is no store: without the clobber they sink loads past a barrier into a later block.
-  if (effects & EFFECT_SIDE) constraints = arena_printf(c->arena, "%s%s~{memory}", constraints, *constraints ? "," : "");
-  LLVMValueRef fn = LLVMGetInlineAsm(ft, text, strlen(text), constraints, strlen(constraints), (effects & EFFECT_SIDE) != 0, false,
-                                     LLVMInlineAsmDialectATT, false);
+  // LLVM's machine passes do not take a side effect for a store: without the clobber they sink loads past a barrier
+  // into a later block.
+  if (effects & EFFECT_SIDE)
+    constraints = arena_printf(c->arena, "%s%s~{memory}", constraints, *constraints ? "," : "");
+  LLVMValueRef fn = LLVMGetInlineAsm(ft, text, strlen(text), constraints, strlen(constraints),
+                                     (effects & EFFECT_SIDE) != 0, false, LLVMInlineAsmDialectATT, false);
   LLVMValueRef call = LLVMBuildCall2(c->b, ft, fn, args, n, "");
-  // Every assembly call that threads make together must be marked: the function's own attribute does not cover it.
+  // Each convergent call must be marked: the attribute of the function does not cover it.
   if (effects & EFFECT_CONVERGENT) LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex, c->convergent);
   if (!(effects & EFFECT_SIDE)) LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex, c->memory_none);
   LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex, c->nounwind);
   return call;
 }
 
-LLVMValueRef cg_insn_text(Cg *c, InsnId id, const char *text, const char *constraints, LLVMTypeRef result, LLVMValueRef *args, unsigned n) {
+static LLVMValueRef call_insn(Cg *c, InsnId id, const char *text, const char *constraints, LLVMTypeRef result,
+                              LLVMValueRef *args, unsigned n) {
   const Insn *in = &insns[id];
   if (c->target->sm < in->min_sm) {
     c->ctx->current_op = c->op;
@@ -43,15 +51,15 @@ LLVMValueRef cg_insn_text(Cg *c, InsnId id, const char *text, const char *constr
 }
 
 LLVMValueRef cg_insn(Cg *c, InsnId id, LLVMTypeRef result, LLVMValueRef *args, unsigned n) {
-  return cg_insn_text(c, id, insns[id].text, insns[id].constraints, result, args, n);
+  return call_insn(c, id, insns[id].text, insns[id].constraints, result, args, n);
 }
 
 CgAsm cg_asm_new(Cg *c) { return (CgAsm){.c = c, .text = buf_make(c->arena), .constraints = buf_make(c->arena)}; }
 
 static void add_constraint(CgAsm *a, const char *modifier, LLVMTypeRef t) {
-  const char *class = LLVMGetTypeKind(t) == LLVMFloatTypeKind ? "f" : LLVMGetTypeKind(t) == LLVMDoubleTypeKind ? "d" : NULL;
   uint32_t bits = cg_bits(a->c, t);
-  if (!class) class = bits == 64 ? "l" : bits == 32 ? "r" : bits == 16 ? "h" : "b";
+  const char *class = bits == 64 ? "l" : bits == 32 ? "r" : bits == 16 ? "h" : "b";
+  if (t == a->c->t_f32 || t == a->c->t_f64) class = bits == 32 ? "f" : "d";
   buf_printf(&a->constraints, "%s%s%s", a->constraints.size ? "," : "", modifier, class);
 }
 
@@ -61,20 +69,25 @@ uint32_t cg_asm_result(CgAsm *a, LLVMTypeRef type) {
   return a->results.count - 1;
 }
 
-uint32_t cg_asm_arg(CgAsm *a, LLVMValueRef v) {
-  add_constraint(a, "", LLVMTypeOf(v));
+static LLVMValueRef add_arg(CgAsm *a, LLVMValueRef v) {
+  if (LLVMTypeOf(v) == a->c->t_i8) v = LLVMBuildZExt(a->c->b, v, a->c->t_i16, "");
   vec_push(a->c->arena, &a->args, v);
+  return v;
+}
+
+uint32_t cg_asm_arg(CgAsm *a, LLVMValueRef v) {
+  add_constraint(a, "", LLVMTypeOf(add_arg(a, v)));
   return a->results.count + a->args.count - 1;
 }
 
 void cg_asm_tie(CgAsm *a, uint32_t result, LLVMValueRef v) {
   buf_printf(&a->constraints, ",%u", result);
-  vec_push(a->c->arena, &a->args, v);
+  add_arg(a, v);
 }
 
-void cg_asm_list(CgAsm *a, uint32_t first, uint32_t n) {
-  for (uint32_t i = 0; i < n; i++) buf_printf(&a->text, "%s$%u", i ? ", " : n > 1 ? "{" : "", first + i);
-  if (n > 1) buf_putc(&a->text, '}');
+void cg_asm_list(CgAsm *a, const char *open, uint32_t first, uint32_t n, const char *close) {
+  for (uint32_t i = 0; i < n; i++) buf_printf(&a->text, "%s$%u", i ? ", " : open, first + i);
+  buf_puts(&a->text, close);
 }
 
 LLVMTypeRef cg_asm_type(Cg *c, LLVMTypeRef *results, uint32_t n) {
@@ -83,7 +96,7 @@ LLVMTypeRef cg_asm_type(Cg *c, LLVMTypeRef *results, uint32_t n) {
 
 LLVMValueRef cg_asm_call(CgAsm *a, InsnId id) {
   LLVMTypeRef result = cg_asm_type(a->c, a->results.data, a->results.count);
-  return cg_insn_text(a->c, id, buf_str(&a->text), buf_str(&a->constraints), result, a->args.data, a->args.count);
+  return call_insn(a->c, id, buf_str(&a->text), buf_str(&a->constraints), result, a->args.data, a->args.count);
 }
 
 LLVMValueRef cg_asm_get(Cg *c, LLVMValueRef call, uint32_t i) {
@@ -92,7 +105,7 @@ LLVMValueRef cg_asm_get(Cg *c, LLVMValueRef call, uint32_t i) {
 
 void cg_barrier(Cg *c) { cg_insn(c, INSN_BARRIER, c->t_void, NULL, 0); }
 
-// Words of 32 bits, each moved by f; narrower values are widened.
+// Shuffles each 32-bit word; narrower values are widened.
 static LLVMValueRef shuffle_words(Cg *c, LLVMValueRef v, InsnId id, LLVMValueRef selector) {
   LLVMTypeRef t = LLVMTypeOf(v);
   uint32_t bits = cg_bits(c, t);
@@ -107,5 +120,9 @@ static LLVMValueRef shuffle_words(Cg *c, LLVMValueRef v, InsnId id, LLVMValueRef
   return cg_bitcast(c, x, t);
 }
 
-LLVMValueRef cg_shuffle_idx(Cg *c, LLVMValueRef v, LLVMValueRef source) { return shuffle_words(c, v, INSN_SHFL_IDX, source); }
-LLVMValueRef cg_shuffle_xor(Cg *c, LLVMValueRef v, uint32_t mask) { return shuffle_words(c, v, INSN_SHFL_BFLY, cg_i32(c, mask)); }
+LLVMValueRef cg_shuffle_idx(Cg *c, LLVMValueRef v, LLVMValueRef source) {
+  return shuffle_words(c, v, INSN_SHFL_IDX, source);
+}
+LLVMValueRef cg_shuffle_xor(Cg *c, LLVMValueRef v, uint32_t mask) {
+  return shuffle_words(c, v, INSN_SHFL_BFLY, cg_i32(c, mask));
+}

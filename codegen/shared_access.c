@@ -1,13 +1,10 @@
-// Traffic between registers and shared memory, vectorised as far as the map from registers to offsets allows.
-#include <stdio.h>
-#include <string.h>
-
-#include "codegen/cg.h"
+// Loads and stores of shared memory, vectorised as far as the map from registers to offsets allows.
+#include "codegen/address.h"
 
 enum { MAX_VECTOR_BYTES = 16 };
 
-// The register bits that step the offset by 1, 2, 4, … and are alone in touching those bits: registers along them form
-// vectors at aligned offsets.
+// Finds the register bits that step the offset by 1, 2, 4, … and alone change those bits of it: registers along them
+// form vectors at aligned offsets.
 static uint32_t vector_bits(const PlaceMap *m, uint32_t elem_bytes, uint32_t bits[8]) {
   uint32_t n = 0;
   for (uint32_t step = 1; elem_bytes << (n + 1) <= MAX_VECTOR_BYTES; step <<= 1) {
@@ -29,7 +26,7 @@ typedef struct {
   uint32_t inside;              // as a mask
   uint32_t elem_bytes;
   PlaceMap bytes;               // the map in bytes
-  LLVMValueRef thread;          // base + the thread's part, once
+  LLVMValueRef thread;          // the thread's part
   LLVMValueRef base;
   LLVMTypeRef storage;
 } Access;
@@ -49,7 +46,7 @@ static uint32_t vector_register(const Access *a, uint32_t first, uint32_t k) {
   return first;
 }
 
-// base + (thread ^ overlapping constant), and the disjoint constant, which becomes an immediate of the instruction.
+// base + (thread ^ overlapping constant). The disjoint constant becomes an immediate of the instruction.
 static LLVMValueRef access_offset(Cg *c, const Access *a, uint32_t r, uint32_t *immediate) {
   uint32_t k = placemap_reg(&a->bytes, r), mask = 0;
   for (uint32_t i = 0; i < a->bytes.num_thread_bits; i++) mask |= a->bytes.thread[i];
@@ -67,30 +64,12 @@ static LLVMTypeRef vector_type(const Access *a) {
   return a->num_bits ? LLVMVectorType(a->storage, 1u << a->num_bits) : a->storage;
 }
 
-// A predicated instruction, not a branch: lanes of a warp stay together.
-static void store_if(Cg *c, LLVMValueRef pred, LLVMValueRef offset, LLVMValueRef *elems, uint32_t n, uint32_t elem_bytes) {
-  uint32_t bytes = n * elem_bytes, word = elem_bytes == 8 ? 8 : bytes < 4 ? bytes : 4, num_words = bytes / word, per_word = word / elem_bytes;
-  LLVMValueRef args[6] = {cg_smem_addr(c, offset)};
-  char text[96], constraints[24] = "r", list[40] = "$1", vec[8] = "";
-  const char *reg = word == 8 ? ",l" : word == 4 ? ",r" : ",h";
-  for (uint32_t i = 0; i < num_words; i++) {
-    args[1 + i] = cg_pack(c, elems + i * per_word, per_word, elem_bytes * 8);
-    if (word == 1) args[1 + i] = LLVMBuildZExt(c->b, args[1 + i], c->t_i16, "");
-    strcat(constraints, reg);
-  }
-  strcat(constraints, ",b");
-  args[1 + num_words] = pred;
-  if (num_words == 2) snprintf(list, sizeof list, "{$1, $2}");
-  if (num_words == 4) snprintf(list, sizeof list, "{$1, $2, $3, $4}");
-  if (num_words > 1) snprintf(vec, sizeof vec, ".v%c", num_words == 2 ? '2' : '4');
-  snprintf(text, sizeof text, "@$%u st.shared%s.b%u [$0], %s;", 1 + num_words, vec, word * 8, list);
-  cg_insn_text(c, INSN_ST_SHARED, text, constraints, c->t_void, args, 2 + num_words);
-}
-
-void cg_shared_store(Cg *c, LLVMValueRef base, const PlaceMap *map, const Type *elem, const CgValue *values, LLVMValueRef pred) {
+void cg_shared_store(Cg *c, LLVMValueRef base, const PlaceMap *map, const Type *elem, const CgValue *values,
+                     LLVMValueRef pred) {
   Access a = access_new(c, base, map, elem);
   ScalarKind k = cg_elem_kind(elem);
   uint32_t n = 1u << map->num_reg_bits, vec = 1u << a.num_bits;
+  AccessShape shape = access_shape(vec, a.elem_bytes);
   pred = cg_and(c, cg_owner_pred(c, map->free_thread), pred);
   for (uint32_t r = 0; r < n; r++) {
     if (r & (a.inside | map->free_reg)) continue;
@@ -99,14 +78,12 @@ void cg_shared_store(Cg *c, LLVMValueRef base, const PlaceMap *map, const Type *
     if (pred) {
       uint32_t immediate;
       LLVMValueRef at = access_offset(c, &a, r, &immediate);
-      store_if(c, pred, cg_add(c, at, cg_i32(c, immediate)), elems, vec, a.elem_bytes);
+      at = cg_smem_addr(c, cg_add(c, at, cg_i32(c, immediate)));
+      // Predicated, without a branch: the lanes of a warp stay together.
+      access_store(c, INSN_ST_SHARED, ".shared", at, pred, elems, &shape);
       continue;
     }
-    LLVMValueRef v = elems[0];
-    if (vec > 1) {
-      v = LLVMGetPoison(vector_type(&a));
-      for (uint32_t i = 0; i < vec; i++) v = LLVMBuildInsertElement(c->b, v, elems[i], cg_i32(c, i), "");
-    }
+    LLVMValueRef v = cg_vector(c, elems, vec);
     LLVMSetAlignment(LLVMBuildStore(c->b, v, access_ptr(c, &a, r)), a.elem_bytes * vec);
   }
 }
@@ -116,7 +93,7 @@ CgValue *cg_shared_load(Cg *c, LLVMValueRef base, const PlaceMap *map, const Typ
   uint32_t n = 1u << map->num_reg_bits, vec = 1u << a.num_bits;
   LLVMTypeRef et = cg_elem_type(c, elem);
   CgValue *out = cg_value_new(c, n);
-  // All loads first, then the unpacking: they are in flight together.
+  // All loads come before the unpacking, so that they are in flight together.
   for (uint32_t r = 0; r < n; r++) {
     if (r & a.inside) continue;
     LLVMValueRef same = NULL;
@@ -131,10 +108,8 @@ CgValue *cg_shared_load(Cg *c, LLVMValueRef base, const PlaceMap *map, const Typ
   for (uint32_t r = 0; r < n; r++) {
     if (r & a.inside) continue;
     LLVMValueRef v = out->v[r];
-    for (uint32_t i = vec; i-- > 0;) {
-      LLVMValueRef e = vec == 1 ? v : LLVMBuildExtractElement(c->b, v, cg_i32(c, i), "");
-      out->v[vector_register(&a, r, i)] = cg_from_storage(c, e, et);
-    }
+    for (uint32_t i = vec; i-- > 0;)
+      out->v[vector_register(&a, r, i)] = cg_from_storage(c, cg_element(c, v, i), et);
   }
   return out;
 }
@@ -144,4 +119,3 @@ LLVMValueRef cg_shared_load_one(Cg *c, LLVMValueRef offset, const Type *elem) {
   LLVMSetAlignment(v, type_elem_bytes(elem));
   return cg_from_storage(c, v, cg_elem_type(c, elem));
 }
-

@@ -22,9 +22,9 @@ WgmmaDescriptor wgmma_descriptor_make(Cg *c, const Op *op, Value *buf, uint32_t 
   uint32_t sbo = span || d.k_major ? group : next_chunk;
   uint64_t strides = (uint64_t)(lbo >> 4 & 0x3fff) << 16 | (uint64_t)(sbo >> 4 & 0x3fff) << 32;
   uint64_t constant = strides | (uint64_t)modes[i / 2] << 62;
-  LLVMValueRef address = LLVMBuildAnd(c->b, cg_smem_addr(c, cg_scalar(buf)), cg_i32(c, 0x3ffff), "");
-  address = LLVMBuildZExt(c->b, LLVMBuildLShr(c->b, address, cg_i32(c, 4), ""), c->t_i64, "");
-  d.base = LLVMBuildOr(c->b, address, cg_i64(c, constant), "");
+  LLVMValueRef address = cg_op(c, LLVMAnd, cg_smem_addr(c, cg_scalar(buf)), 0x3ffff);
+  address = LLVMBuildZExt(c->b, cg_op(c, LLVMLShr, address, 4), c->t_i64, "");
+  d.base = cg_op(c, LLVMOr, address, constant);
   d.warpgroup = cg_i64(c, 0);
   return d;
 }
@@ -42,7 +42,7 @@ void wgmma_descriptor_split(Cg *c, WgmmaDescriptor *d, const Layout *acc, bool r
   for (uint32_t b = 2; b < acc->num_bits[LAYOUT_WARP]; b++) {
     uint32_t flat = layout_basis(acc, LAYOUT_WARP, b), outer = rows ? flat >> log2_n : flat & ((1u << log2_n) - 1);
     if (!outer) continue;
-    LLVMValueRef bit = LLVMBuildAnd(c->b, LLVMBuildLShr(c->b, warp, cg_i32(c, b), ""), cg_i32(c, 1), "");
+    LLVMValueRef bit = cg_op(c, LLVMAnd, cg_op(c, LLVMLShr, warp, b), 1);
     offset = cg_add(c, offset, LLVMBuildMul(c->b, LLVMBuildZExt(c->b, bit, c->t_i64, ""), units(c, d, outer, 0), ""));
   }
   d->warpgroup = offset;

@@ -14,9 +14,13 @@ enum { FIRST_CHUNK = 64 * 1024, MAX_CHUNK = 4 * 1024 * 1024 };
 
 void arena_init(Arena *a) { *a = (Arena){0}; }
 
-void arena_init_with(Arena *a, ArenaMemory memory, jmp_buf *const *on_empty) { *a = (Arena){.memory = memory, .on_empty = on_empty}; }
+void arena_init_with(Arena *a, ArenaMemory memory, jmp_buf *const *on_empty) {
+  *a = (Arena){.memory = memory, .on_empty = on_empty};
+}
 
-static ArenaChunk *get_chunk(const ArenaMemory *m, size_t bytes) { return m->alloc ? m->alloc(m->user, bytes) : malloc(bytes); }
+static ArenaChunk *get_chunk(const ArenaMemory *m, size_t bytes) {
+  return m->alloc ? m->alloc(m->user, bytes) : malloc(bytes);
+}
 
 static void give_chunk_back(const ArenaMemory *m, ArenaChunk *c) {
   if (m->free) m->free(m->user, c, sizeof *c + c->size);

@@ -1,5 +1,5 @@
-// Bump arena. Everything one compilation makes lives in its Context's arena; nothing is freed singly.
-// A scratch user takes a mark and rewinds to it.
+// A bump arena. All that one compilation makes lives in its Context's arena; nothing is freed singly. A user of scratch
+// memory takes a mark and rewinds to it.
 #ifndef TILE_IR_ARENA_H
 #define TILE_IR_ARENA_H
 
@@ -8,7 +8,7 @@
 #include "ir/base.h"
 
 typedef struct ArenaChunk ArenaChunk;
-// Where chunks come from; without functions, malloc and free.
+// Where chunks come from; malloc and free if there are no functions.
 typedef struct {
   void *(*alloc)(void *user, size_t size);   // aligned to 16 bytes; NULL when there is none
   void (*free)(void *user, void *p, size_t size);
@@ -26,9 +26,10 @@ typedef struct { ArenaChunk *chunk; size_t used; } ArenaMark;
 void arena_init(Arena *a);
 void arena_init_with(Arena *a, ArenaMemory memory, jmp_buf *const *on_empty);
 void arena_free(Arena *a);                    // gives all memory back; the arena can be used again
-// Zeroed memory, aligned to 16 bytes. Never returns NULL: running out of memory leaves by longjmp to on_empty.
+// Zeroed memory, aligned to 16 bytes. Never NULL: without memory it leaves by longjmp to on_empty.
 void *arena_alloc(Arena *a, size_t size);
-void *arena_try(Arena *a, size_t size);       // NULL when there is none, for those who have something to give back first
+// NULL when there is none, for those who have something to give back first.
+void *arena_try(Arena *a, size_t size);
 ArenaMark arena_mark(const Arena *a);
 void arena_rewind(Arena *a, ArenaMark m);     // frees what was allocated since the mark
 char *arena_strndup(Arena *a, const char *s, size_t n);
@@ -38,8 +39,10 @@ char *arena_vprintf(Arena *a, const char *fmt, va_list ap);
 #define arena_new(a, T) ((T *)arena_alloc((a), sizeof(T)))
 #define arena_array(a, T, n) ((T *)arena_alloc((a), sizeof(T) * (size_t)(n)))
 
-// Growable array in an arena: VEC(int) v = {0}; vec_push(&arena, &v, 3); v.data[0]; v.count.
+// A growable array in an arena: VEC(int) v = {0}; vec_push(&arena, &v, 3); v.data[0]; v.count.
 #define VEC(T) struct { T *data; uint32_t count, capacity; }
+// Walks a vector's elements with a pointer; the body must not push.
+#define VEC_EACH(x, v) for (__auto_type x = (v).data; (uint32_t)(x - (v).data) < (v).count; x++)
 #define vec_push(arena, v, x)                                                                                   \
   do {                                                                                                          \
     if ((v)->count == (v)->capacity)                                                                            \

@@ -1,4 +1,4 @@
-// Attributes of ops, and the tables of their keys and enumerations.
+// The attributes of ops, and the tables of their keys and enumerations.
 #include <string.h>
 
 #include "ir/ir.h"
@@ -12,13 +12,25 @@ static const AttrKind kind_of_INT = {ATTR_CLASS_INT, NULL, 0}, kind_of_INTS = {A
                       kind_of_STR = {ATTR_CLASS_STR, NULL, 0}, kind_of_BITS = {ATTR_CLASS_BITS, NULL, 0};
 #define ENUM_BEGIN(name)
 #define V(prefix, id, text)
-#define ENUM_END(name) static const AttrKind kind_of_##name = {ATTR_CLASS_ENUM, texts_of_##name, countof(texts_of_##name)};
+#define ENUM_END(name)                                                                                                 \
+  static const AttrKind kind_of_##name = {ATTR_CLASS_ENUM, texts_of_##name, countof(texts_of_##name)};
 #include "ir/enums.def"
 
 static const struct { const char *name; const AttrKind *kind; } attrs[NUM_ATTRS] = {
 #define ATTR(id, text, kind) [ATTR_##id] = {text, &kind_of_##kind},
 #include "ir/attrs.def"
 };
+
+// ---- what a row of attrs.def or enums.def can get wrong ----
+
+#define ATTR(id, text, kind) _Static_assert(sizeof text > 1, "attrs.def, " #id ": the attribute has a name");
+#include "ir/attrs.def"
+#define ENUM_BEGIN(name)
+#define V(prefix, id, text) _Static_assert(sizeof text > 1, "enums.def, " #prefix "_" #id ": the value has a word");
+#define ENUM_END(name)
+#include "ir/enums.def"
+_Static_assert(CMP_UGE + 1 == CMP_OEQ,
+               "enums.def: predicates of integers come before those of floats, and nothing else");
 
 const char *attr_name(AttrKey k) { return attrs[k].name; }
 const AttrKind *attr_kind(AttrKey k) { return attrs[k].kind; }
@@ -63,7 +75,9 @@ static void set(Context *ctx, Op *op, Attr a) {
 
 void op_set_int(Context *ctx, Op *op, AttrKey k, int64_t v) { set(ctx, op, (Attr){.key = k, .i = v}); }
 void op_set_bits(Context *ctx, Op *op, AttrKey k, uint64_t v) { set(ctx, op, (Attr){.key = k, .bits = v}); }
-void op_set_str(Context *ctx, Op *op, AttrKey k, const char *s) { set(ctx, op, (Attr){.key = k, .str = intern(ctx, s)}); }
+void op_set_str(Context *ctx, Op *op, AttrKey k, const char *s) {
+  set(ctx, op, (Attr){.key = k, .str = intern(ctx, s)});
+}
 
 void op_set_ints(Context *ctx, Op *op, AttrKey k, const int64_t *v, uint32_t n) {
   int64_t *copy = arena_array(&ctx->arena, int64_t, n);

@@ -1,4 +1,4 @@
-// Words every file uses: attributes, array length, internal-error stop.
+// Words that every file uses: attributes, array length, positions, small arithmetic.
 #ifndef TILE_IR_BASE_H
 #define TILE_IR_BASE_H
 
@@ -20,8 +20,7 @@
 #define UNUSED
 #endif
 
-// 32-bit source position: an offset into the one address space of all source files of a Context (see source.h).
-// 0 means "no position".
+// A source position: an offset into the one address space of all source files of a Context (source.c). 0: no position.
 typedef uint32_t Loc;
 typedef struct { Loc begin, end; } Span;
 

@@ -31,20 +31,15 @@ void buf_fill(Buf *b, char c, size_t n) {
   b->data[b->size] = 0;
 }
 
-void buf_vprintf(Buf *b, const char *fmt, va_list ap) {
-  va_list again;
+void buf_printf(Buf *b, const char *fmt, ...) {
+  va_list ap, again;
+  va_start(ap, fmt);
   va_copy(again, ap);
   int n = vsnprintf(NULL, 0, fmt, ap);
   reserve(b, (size_t)n);
   vsnprintf(b->data + b->size, (size_t)n + 1, fmt, again);
   b->size += (size_t)n;
   va_end(again);
-}
-
-void buf_printf(Buf *b, const char *fmt, ...) {
-  va_list ap;
-  va_start(ap, fmt);
-  buf_vprintf(b, fmt, ap);
   va_end(ap);
 }
 

@@ -1,4 +1,4 @@
-// Buf: growing text in an arena. Always NUL-terminated; the text stays where buf_str last found it until the next append.
+// Buf: growing text in an arena, always NUL-terminated. What buf_str returns stays valid until the next append.
 #ifndef TILE_IR_BUF_H
 #define TILE_IR_BUF_H
 
@@ -16,8 +16,7 @@ void buf_puts(Buf *b, const char *s);
 void buf_putc(Buf *b, char c);
 void buf_fill(Buf *b, char c, size_t n);   // c, n times
 void buf_printf(Buf *b, const char *fmt, ...) PRINTF_LIKE(2, 3);
-void buf_vprintf(Buf *b, const char *fmt, va_list ap);
-// s inside double quotes, with \\ \" \n \t \xNN escapes: what the IR reader and JSON-like consumers read back.
+// s in double quotes with the escapes \\ \" \n \t \xNN, which the IR reader and readers of JSON-like text understand.
 void buf_quote(Buf *b, const char *s, size_t n);
 const char *buf_str(Buf *b);
 

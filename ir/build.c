@@ -1,4 +1,5 @@
-// Builders. One-result conveniences fold what they can, so that callers need not ask for constants.
+// Builders. Those of ops with one result fold what they can, and callers need not look for constants. build.c and
+// fold.c call each other: a builder folds the op that it makes, and folding builds the constant that replaces an op.
 #include "ir/build.h"
 
 #include <string.h>
@@ -6,10 +7,17 @@
 #include "ir/fold.h"
 #include "ir/num.h"
 
-Builder builder_at_end(Context *ctx, Func *f, Block *b, Span span) { return (Builder){.ctx = ctx, .func = f, .block = b, .span = span}; }
+Builder builder_at_end(Context *ctx, Func *f, Block *b, Span span) {
+  return (Builder){.ctx = ctx, .func = f, .block = b, .span = span};
+}
 
 Builder builder_before(Context *ctx, Op *op) {
-  return (Builder){.ctx = ctx, .func = op->parent->func, .block = op->parent, .before = op, .span = op->span, .inlined_at = op->inlined_at};
+  return (Builder){.ctx = ctx,
+                   .func = op->parent->func,
+                   .block = op->parent,
+                   .before = op,
+                   .span = op->span,
+                   .inlined_at = op->inlined_at};
 }
 
 Builder builder_after(Context *ctx, Op *op) {
@@ -24,8 +32,10 @@ static Op *insert(Builder *b, Op *op) {
   return op;
 }
 
-Op *build_op_typed(Builder *b, Opcode oc, const Type *const *types, uint32_t num_types, Value *const *operands, uint32_t n) {
-  return insert(b, op_new(b->ctx, b->func, oc, b->span, types, num_types, operands, n, (uint32_t)op_info[oc].num_blocks));
+Op *build_op_typed(Builder *b, Opcode oc, const Type *const *types, uint32_t num_types, Value *const *operands,
+                   uint32_t n) {
+  return insert(b,
+                op_new(b->ctx, b->func, oc, b->span, types, num_types, operands, n, (uint32_t)op_info[oc].num_blocks));
 }
 
 Op *build_op(Builder *b, Opcode oc, Value *const *operands, uint32_t n) {
@@ -33,7 +43,7 @@ Op *build_op(Builder *b, Opcode oc, Value *const *operands, uint32_t n) {
   int count = infer_types(b->ctx, oc, operands, n, NULL, types);
   if (count < 0) ice(b->ctx, "build_op(%s): the result types must be given, or operands do not fit", op_info[oc].name);
   if (op_has(oc, TRAIT_ELEMENTWISE) && !op_takes(oc, operands[op_subject(oc)]->type))   // before folding could hide it
-    ice(b->ctx, "build_op(%s): works on %s", op_info[oc].name, elems_text(b->ctx, op_info[oc].takes, scalar_name));
+    ice(b->ctx, "build_op(%s): works on %s", op_info[oc].name, op_elems_text(b->ctx, op_info[oc].takes, scalar_name));
   return build_op_typed(b, oc, types, (uint32_t)count, operands, n);
 }
 
@@ -51,7 +61,7 @@ void build_clone_range(Builder *b, const Op *from, const Op *to, ValueMap *map) 
   for (const Op *op = from; op != to; op = op->next) build_clone(b, op, map);
 }
 
-// The folded value, with op taken away again; else op's result.
+// The folded value, after erasing op; or op's result if it does not fold.
 static Value *folded(Builder *b, Op *op) {
   Builder at = *b;
   at.before = op;
@@ -62,10 +72,16 @@ static Value *folded(Builder *b, Op *op) {
   return v;
 }
 
-Value *build_elementwise(Builder *b, Opcode oc, Value *const *x, uint32_t n) { return folded(b, build_op(b, oc, x, n)); }
+Value *build_elementwise(Builder *b, Opcode oc, Value *const *x, uint32_t n) {
+  return folded(b, build_op(b, oc, x, n));
+}
 Value *build_unary(Builder *b, Opcode oc, Value *x) { return build_elementwise(b, oc, &x, 1); }
-Value *build_binary(Builder *b, Opcode oc, Value *x, Value *y) { return build_elementwise(b, oc, (Value *[]){x, y}, 2); }
-Value *build_ternary(Builder *b, Opcode oc, Value *x, Value *y, Value *z) { return build_elementwise(b, oc, (Value *[]){x, y, z}, 3); }
+Value *build_binary(Builder *b, Opcode oc, Value *x, Value *y) {
+  return build_elementwise(b, oc, (Value *[]){x, y}, 2);
+}
+Value *build_ternary(Builder *b, Opcode oc, Value *x, Value *y, Value *z) {
+  return build_elementwise(b, oc, (Value *[]){x, y, z}, 3);
+}
 
 Value *build_cast(Builder *b, Opcode oc, Value *x, const Type *elem) {
   const Type *t = type_with_elem(b->ctx, x->type, elem);
@@ -138,7 +154,8 @@ Value *build_expand_dims(Builder *b, Value *x, uint32_t axis) {
   Op probe = {.opcode = OP_EXPAND_DIMS};
   op_set_int(b->ctx, &probe, ATTR_AXIS, axis);
   const Type *types[2];
-  if (infer_types(b->ctx, OP_EXPAND_DIMS, &x, 1, &probe, types) != 1) ice(b->ctx, "build expand_dims: axis %u does not fit", axis);
+  if (infer_types(b->ctx, OP_EXPAND_DIMS, &x, 1, &probe, types) != 1)
+    ice(b->ctx, "build expand_dims: axis %u does not fit", axis);
   Op *op = build_op_typed(b, OP_EXPAND_DIMS, types, 1, &x, 1);
   op_set_int(b->ctx, op, ATTR_AXIS, axis);
   return folded(b, op);
@@ -161,13 +178,16 @@ Value *build_atomic(Builder *b, AtomicKind kind, Value *ptr, Value *value, Value
 }
 
 // Ordered as integers, the bits of non-negative floats rise and those of negative ones fall.
-Value *build_atomic_float_minmax(Builder *b, bool is_max, Value *ptr, Value *value, Value *mask, int64_t sem, int64_t scope) {
+Value *build_atomic_float_minmax(Builder *b, bool is_max, Value *ptr, Value *value, Value *mask, int64_t sem,
+                                 int64_t scope) {
   const Type *elem = type_elem(value->type), *bits = type_scalar(b->ctx, type_elem_bits(elem) == 64 ? SC_I64 : SC_I32);
   Value *as_int = build_cast(b, OP_BITCAST, value, bits), *zero = build_int(b, as_int->type, 0);
   Value *ints = build_cast(b, OP_BITCAST, ptr, type_ptr(b->ctx, bits, false));
   Value *rising = build_cmp(b, CMP_SGE, as_int, zero), *falling = build_cmp(b, CMP_SLT, as_int, zero);
-  Value *up = build_atomic(b, is_max ? ATOMIC_MAX : ATOMIC_MIN, ints, as_int, mask ? build_binary(b, OP_ANDI, mask, rising) : rising, sem, scope);
-  Value *down = build_atomic(b, is_max ? ATOMIC_UMIN : ATOMIC_UMAX, ints, as_int, mask ? build_binary(b, OP_ANDI, mask, falling) : falling, sem, scope);
+  Value *up = build_atomic(b, is_max ? ATOMIC_MAX : ATOMIC_MIN, ints, as_int,
+                           mask ? build_binary(b, OP_ANDI, mask, rising) : rising, sem, scope);
+  Value *down = build_atomic(b, is_max ? ATOMIC_UMIN : ATOMIC_UMAX, ints, as_int,
+                             mask ? build_binary(b, OP_ANDI, mask, falling) : falling, sem, scope);
   return build_cast(b, OP_BITCAST, build_ternary(b, OP_SELECT, rising, up, down), elem);
 }
 
@@ -188,7 +208,8 @@ static Op *leave(Builder *b, BuildRegion r) {
 
 static void yield(Builder *b, Value *const *values, uint32_t n) { build_op_typed(b, OP_YIELD, NULL, 0, values, n); }
 
-BuildRegion build_for_begin(Builder *b, Value *lb, Value *ub, Value *step, Value *const *inits, uint32_t n, Value **carried) {
+BuildRegion build_for_begin(Builder *b, Value *lb, Value *ub, Value *step, Value *const *inits, uint32_t n,
+                            Value **carried) {
   const Type **types = arena_array(&b->ctx->arena, const Type *, n);
   Value **operands = arena_array(&b->ctx->arena, Value *, n + 3);
   operands[0] = lb, operands[1] = ub, operands[2] = step;

@@ -1,4 +1,4 @@
-// The root of a compilation: set-up, tear-down, and the stop for bugs of ours.
+// The root of a compilation: how it begins and ends, and the stop for internal errors.
 #include "ir/context.h"
 
 #include <stdio.h>

@@ -17,7 +17,7 @@ typedef struct SourceFile {
   Loc base;                // Loc of byte 0; byte i is base + i
   const uint32_t *line_starts;
   uint32_t num_lines;
-  bool is_embedded;        // text that the library carries: no file of the user's, and no dependency of a build
+  bool is_embedded;        // text that the library carries: not a file, and no dependency of a build
 } SourceFile;
 typedef struct { const SourceFile *file; uint32_t line, col; } LineCol;  // 1-based; col counts bytes
 
@@ -34,18 +34,19 @@ struct Diag {
   const char *text;
   Diag *next;              // notes follow the message they belong to
 };
-// Records an error and returns false, so that callers can `return diag_error(...)`. Text: reason first, lower case,
-// no full stop. Follow with diag_note for the way out ("write …", "pass -D …").
+// Records an error and returns false: callers can `return diag_error(...)`. The text gives the reason first, in lower
+// case, without a full stop. A diag_note after it gives the way out ("write …", "pass -D …").
 bool diag_error(Context *ctx, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
 void diag_warning(Context *ctx, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
 void diag_note(Context *ctx, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);   // span {0,0}: a hint without a place
 uint32_t diag_error_count(const Context *ctx);
-// All messages as text: `path:line:col: error: text`, the source line, caret and tildes (width-aware, control bytes
-// escaped). Owned by the context's arena.
+// All messages as text: `path:line:col: error: text`, the source line, caret and tildes (by display width, control
+// bytes escaped). The context's arena owns it.
 const char *diag_render(Context *ctx, bool color);
 static inline Span span_of(Loc a, Loc b) { return (Span){a, b}; }
 
-// A bug of ours: remembers op and pass, and leaves by longjmp to ctx->on_ice when set (the facade sets it), else aborts.
+// An internal error: remembers op and pass, and leaves by longjmp to ctx->on_ice if that is set (the facade sets it);
+// otherwise aborts.
 NORETURN void ice(Context *ctx, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 // ---- intern.c ----
@@ -60,16 +61,16 @@ struct Context {
   uint32_t num_files, cap_files;
   Loc next_loc;
   Diag *diags, *last_diag;
-  uint32_t num_errors, error_limit;      // after error_limit errors further ones are counted only; 0 = 20
+  uint32_t num_errors, error_limit;      // errors past error_limit are only counted; 0 means 20
   const char *current_pass;              // for ice()
   const void *current_op;
   const char *ice_text;
-  jmp_buf *on_ice;                       // reached with 1 by ice(), with ARENA_EMPTY, with CONTEXT_STOPPED
-  bool (*should_stop)(void *user);       // the host's wish to end this compilation; may be NULL
+  jmp_buf *on_ice;                       // setjmp gives 1 after ice(), or ARENA_EMPTY, or CONTEXT_STOPPED
+  bool (*should_stop)(void *user);       // whether the host wants to end this compilation; may be NULL
   void *stop_user;
 };
 enum { CONTEXT_STOPPED = 3 };
-// Called between steps; does not come back when the compilation shall end.
+// Called between steps; does not return if the host wants to end the compilation.
 static inline void context_poll(Context *ctx) {
   if (ctx->should_stop && ctx->on_ice && ctx->should_stop(ctx->stop_user)) longjmp(*ctx->on_ice, CONTEXT_STOPPED);
 }

@@ -5,7 +5,8 @@
 #include <pthread.h>
 #include <stdint.h>
 
-// Where a thread's stack is does not change, and finding it out may mean reading the process's whole memory map. Empty: it is not known.
+// A thread's stack does not move, and to find it may mean to read the whole memory map of the process: it is found
+// once. Empty: not known.
 typedef struct { bool is_known; uintptr_t low, high; } Stack;
 
 static Stack find_stack(void) {
@@ -19,7 +20,7 @@ static Stack find_stack(void) {
   return s;
 }
 
-// Nothing is known of a fiber, which is outside of its thread's stack.
+// The bytes left of this thread's stack. 0 on a fiber, which is outside its thread's stack.
 static size_t stack_left(void) {
   static _Thread_local Stack stack;
   if (!stack.is_known) stack = find_stack();
@@ -27,25 +28,25 @@ static size_t stack_left(void) {
   return here > stack.low && here < stack.high ? here - stack.low : 0;
 }
 
-typedef struct { void (*work)(void *user); void *user; locale_t locale; } DeepWork;
+typedef struct { void (*work)(void *user); void *user; locale_t locale; } StackWork;
 
 static void *run(void *argument) {
-  const DeepWork *w = argument;
+  const StackWork *w = argument;
   uselocale(w->locale);
   w->work(w->user);
   return NULL;
 }
 
-bool on_deep_stack(void (*work)(void *user), void *user) {
+bool deep_stack_run(void (*work)(void *user), void *user) {
   if (stack_left() >= DEEP_STACK_NEEDED) {
     work(user);
     return true;
   }
-  DeepWork w = {work, user, uselocale((locale_t)0)};
+  StackWork w = {work, user, uselocale((locale_t)0)};
   pthread_attr_t attr;
   pthread_t thread;
   if (pthread_attr_init(&attr)) return false;
-  // Who cancels the caller waits: the work uses the caller's variables until it has ended.
+  // A thread that cancels the caller waits: the work uses the caller's variables until it has ended.
   int before;
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
   const bool runs = !pthread_attr_setstacksize(&attr, DEEP_STACK_BYTES) && !pthread_create(&thread, &attr, run, &w);

@@ -1,5 +1,6 @@
-// Hosts give some of their threads little stack (128 KB is musl's default, engines take 64), and what works on programs recurses as deep as
-// those nest: limits of the front end (AST_MAX_DEPTH, MAX_EXPR_DEPTH, MAX_REGION_DEPTH, MAX_STACK) keep that below DEEP_STACK_NEEDED.
+// Runs work on a stack that is deep enough. Hosts give some of their threads little stack (128 KB is musl's default,
+// engines take 64), and work on a program recurses as deeply as the program nests. The front end's limits
+// (AST_MAX_DEPTH, MAX_EXPR_DEPTH, MAX_REGION_DEPTH, MAX_STACK) keep that below DEEP_STACK_NEEDED.
 #ifndef TILE_IR_DEEP_STACK_H
 #define TILE_IR_DEEP_STACK_H
 
@@ -8,8 +9,9 @@
 
 static const size_t DEEP_STACK_NEEDED = (size_t)6 << 20, DEEP_STACK_BYTES = (size_t)16 << 20;
 
-// work(user), in this thread if it has as much stack left, else in one of its own, with this thread's locale and signal mask, that has ended
-// when this returns. work must not leave by longjmp. False: nothing was done, for there was no memory for such a thread.
-bool on_deep_stack(void (*work)(void *user), void *user);
+// Calls work(user): in this thread if it has as much stack left; otherwise in a new thread with this thread's locale
+// and signal mask, and waits for its end. work must not leave by longjmp. False: nothing was done, because there was no
+// memory for the new thread.
+bool deep_stack_run(void (*work)(void *user), void *user);
 
 #endif

@@ -2,8 +2,10 @@
 //   path:line:col: error: text
 //     source line
 //        ^~~~
-// The caret stands by display width: tabs are opened to stops of eight, wide characters take two columns, combining ones
-// none; control bytes and bytes that are not UTF-8 are shown as <XX>. A message without a place is a line of its own.
+// The caret stands by display width: tabs expand to stops of eight, wide characters take two columns, combining ones
+// none. Control bytes and bytes that are not UTF-8 become <XX>. A message without a place is a line of its own.
+//
+// diag.c and source.c call each other: a diagnostic looks up its line, and a file that is too large is a diagnostic.
 #include <string.h>
 
 #include "ir/buf.h"
@@ -82,23 +84,25 @@ static bool in_ranges(int32_t c, const Range *r, size_t n) {
   return false;
 }
 
-// C0, DEL, C1, and the characters that reorder or hide text: shown by number.
+// C0, DEL, C1, and the characters that reorder or hide text. They are shown by number.
 static bool is_control(int32_t c) {
-  static const Range hidden[] = {{0, 0x1f}, {0x7f, 0x9f}, {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f}, {0xfeff, 0xfeff}};
+  static const Range hidden[] = {{0, 0x1f},        {0x7f, 0x9f},     {0x200b, 0x200f},
+                                 {0x2028, 0x202e}, {0x2060, 0x206f}, {0xfeff, 0xfeff}};
   return in_ranges(c, hidden, countof(hidden));
 }
 
 static uint32_t width_of(int32_t c) {
-  static const Range wide[] = {{0x1100, 0x115f}, {0x2e80, 0x303e}, {0x3041, 0xa4cf}, {0xac00, 0xd7a3}, {0xf900, 0xfaff},
-                               {0xfe30, 0xfe6f}, {0xff00, 0xff60}, {0xffe0, 0xffe6}, {0x1f300, 0x1f64f}, {0x1f900, 0x1f9ff},
-                               {0x20000, 0x3fffd}};
-  static const Range none[] = {{0x300, 0x36f}, {0x483, 0x489}, {0x591, 0x5bd}, {0x610, 0x61a}, {0x64b, 0x65f}, {0x1ab0, 0x1aff},
-                               {0x1dc0, 0x1dff}, {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}, {0xe0100, 0xe01ef}};
+  static const Range wide[] = {{0x1100, 0x115f},   {0x2e80, 0x303e},   {0x3041, 0xa4cf},  {0xac00, 0xd7a3},
+                               {0xf900, 0xfaff},   {0xfe30, 0xfe6f},   {0xff00, 0xff60},  {0xffe0, 0xffe6},
+                               {0x1f300, 0x1f64f}, {0x1f900, 0x1f9ff}, {0x20000, 0x3fffd}};
+  static const Range none[] = {{0x300, 0x36f},   {0x483, 0x489},   {0x591, 0x5bd},    {0x610, 0x61a},
+                               {0x64b, 0x65f},   {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff},  {0x20d0, 0x20ff},
+                               {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}, {0xe0100, 0xe01ef}};
   if (in_ranges(c, none, countof(none))) return 0;
   return in_ranges(c, wide, countof(wide)) ? 2 : 1;
 }
 
-// Appends the character at s to b, given that it begins in column col; returns its width and sets *len.
+// Appends the character at s, which begins in column col; returns its width and sets *len.
 static uint32_t put_char(Buf *b, const char *s, size_t n, uint32_t col, size_t *len) {
   int32_t c;
   *len = decode(s, n, &c);
@@ -125,7 +129,8 @@ static void put_escaped(Buf *b, const char *s) {
 static void put_snippet(Buf *b, LineCol at, Span span, const char *mark, const char *reset) {
   const SourceFile *f = at.file;
   const char *line = f->text + f->line_starts[at.line - 1];
-  size_t n = at.line < f->num_lines ? f->line_starts[at.line] - f->line_starts[at.line - 1] - 1 : f->size - f->line_starts[at.line - 1];
+  size_t n = at.line < f->num_lines ? f->line_starts[at.line] - f->line_starts[at.line - 1] - 1
+                                    : f->size - f->line_starts[at.line - 1];
   if (n && line[n - 1] == '\r') n--;
   size_t caret = at.col - 1 < n ? at.col - 1 : n;
   size_t end = span.end > span.begin ? caret + (span.end - span.begin) : caret + 1;
@@ -170,7 +175,8 @@ const char *diag_render(Context *ctx, bool color) {
     } else if (d->level != DIAG_NOTE) {
       buf_puts(&b, "tilec: ");
     }
-    buf_printf(&b, "%s%s%s:%s%s ", reset, color ? colors[d->level] : "", words[d->level], reset, d->level == DIAG_NOTE ? "" : bold);
+    buf_printf(&b, "%s%s%s:%s%s ", reset, color ? colors[d->level] : "", words[d->level], reset,
+               d->level == DIAG_NOTE ? "" : bold);
     put_escaped(&b, d->text);
     buf_printf(&b, "%s\n", reset);
     if (at.file) put_snippet(&b, at, d->span, mark, reset);

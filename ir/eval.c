@@ -1,5 +1,5 @@
-// The meaning of each op marked SCALAR in ops.def, on one element: eval_<name>, bits in, bits out. Used by constant
-// folding and by the interpreter, so that folding never changes a result.
+// The meaning of each SCALAR or LLVM row of ops.def on one element: eval_<name>, bits in, bits out. Constant folding
+// and the interpreter both use it: folding never changes a result.
 #include <math.h>
 
 #include "ir/fold.h"
@@ -38,7 +38,7 @@ EVAL(subi, e->in[0] - e->in[1])
 EVAL(muli, e->in[0] * e->in[1])
 EVAL(divui, u(e, 1) ? u(e, 0) / u(e, 1) : 0)
 EVAL(remui, u(e, 1) ? u(e, 0) % u(e, 1) : 0)
-// −1 apart: INT64_MIN / −1 would trap.
+// Division by −1 is a case of its own: INT64_MIN / −1 would trap.
 EVAL(divsi, s(e, 1) == 0 ? 0 : s(e, 1) == -1 ? 0 - (uint64_t)s(e, 0) : (uint64_t)(s(e, 0) / s(e, 1)))
 EVAL(remsi, s(e, 1) == 0 || s(e, 1) == -1 ? 0 : s(e, 0) % s(e, 1))
 EVAL(andi, e->in[0] & e->in[1])
@@ -78,25 +78,30 @@ static uint64_t sign_bit(const Eval *e) { return 1ull << (e->w - 1); }
 
 static uint64_t add(const Eval *e, uint64_t a, uint64_t b) {
   NumFormat k = fmt(e->out_type);
-  return k == NUM_F64 ? num_bits_f64(num_add_f64(num_f64_bits(a), num_f64_bits(b), NUM_RNE)) : num_add(k, a, b, NUM_RNE, false);
+  return k == NUM_F64 ? num_bits_f64(num_add_f64(num_f64_bits(a), num_f64_bits(b), NUM_RNE))
+                      : num_add(k, a, b, NUM_RNE, false);
 }
 EVAL(addf, add(e, e->in[0], e->in[1]))
-EVAL(subf, num_is_nan(fmt(e->out_type), e->in[1]) ? num_canonical_nan(fmt(e->out_type)) : add(e, e->in[0], e->in[1] ^ sign_bit(e)))
+EVAL(subf, num_is_nan(fmt(e->out_type), e->in[1]) ? num_canonical_nan(fmt(e->out_type))
+                                                  : add(e, e->in[0], e->in[1] ^ sign_bit(e)))
 EVAL(negf, e->in[0] ^ sign_bit(e))
 EVAL(absf, e->in[0] & ~sign_bit(e))
 
 static uint64_t eval_mulf(const Eval *e) {
   NumFormat k = fmt(e->out_type);
-  return k == NUM_F64 ? num_bits_f64(num_mul_f64(f(e, 0), f(e, 1), NUM_RNE)) : num_mul(k, e->in[0], e->in[1], NUM_RNE, false);
+  return k == NUM_F64 ? num_bits_f64(num_mul_f64(f(e, 0), f(e, 1), NUM_RNE))
+                      : num_mul(k, e->in[0], e->in[1], NUM_RNE, false);
 }
 static uint64_t eval_divf(const Eval *e) {
   NumFormat k = fmt(e->out_type);
-  return k == NUM_F64 ? num_bits_f64(num_div_f64(f(e, 0), f(e, 1), NUM_RNE)) : num_div(k, e->in[0], e->in[1], NUM_RNE, false);
+  return k == NUM_F64 ? num_bits_f64(num_div_f64(f(e, 0), f(e, 1), NUM_RNE))
+                      : num_div(k, e->in[0], e->in[1], NUM_RNE, false);
 }
 static uint64_t eval_divf_rn(const Eval *e) { return eval_divf(e); }
 static uint64_t eval_fma(const Eval *e) {
   NumFormat k = fmt(e->out_type);
-  return k == NUM_F64 ? num_bits_f64(num_fma_f64(f(e, 0), f(e, 1), f(e, 2), NUM_RNE)) : num_fma(k, e->in[0], e->in[1], e->in[2], NUM_RNE, false);
+  return k == NUM_F64 ? num_bits_f64(num_fma_f64(f(e, 0), f(e, 1), f(e, 2), NUM_RNE))
+                      : num_fma(k, e->in[0], e->in[1], e->in[2], NUM_RNE, false);
 }
 static uint64_t eval_sqrt_rn(const Eval *e) {
   NumFormat k = fmt(e->out_type);
@@ -130,7 +135,7 @@ static uint64_t eval_cmpf(const Eval *e) {
   }
 }
 
-// A function computed in double and rounded once to the op's type; as `approximate` with f32 subnormals flushed, as .ftz does.
+// Computes a function in double and rounds once to the op's type. For f32 it flushes subnormals, as .ftz does.
 static uint64_t approximate(const Eval *e, double (*fn)(double)) {
   if (fmt(e->out_type) != NUM_F32) return from(e, fn(f(e, 0)));
   float x = num_ftz_f32(num_f32_bits((uint32_t)e->in[0]));
@@ -176,7 +181,8 @@ static uint64_t eval_fptrunc(const Eval *e) {
 }
 
 static uint64_t eval_addptr(const Eval *e) {
-  return e->in[0] + (uint64_t)num_sext(e->in[1], type_elem_bits(e->in_types[1])) * type_elem_bytes(e->in_types[0]->elem);
+  return e->in[0] +
+         (uint64_t)num_sext(e->in[1], type_elem_bits(e->in_types[1])) * type_elem_bytes(e->in_types[0]->elem);
 }
 
 typedef uint64_t (*EvalFn)(const Eval *e);
@@ -185,7 +191,8 @@ typedef uint64_t (*EvalFn)(const Eval *e);
 #define HOW_WHOLE(name) NULL
 #define HOW_GONE(name) NULL
 static const EvalFn eval_fns[NUM_OPS] = {
-#define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how) [OP_##id] = HOW_##how(name),
+#define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how)                       \
+  [OP_##id] = HOW_##how(name),
 #include "ir/ops.def"
 };
 

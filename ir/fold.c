@@ -1,5 +1,9 @@
-// Folds: an op that can be had as a constant or as one of its operands. Only what holds bit for bit, NaNs and signed zeros
-// included, except that a NaN operand may keep its payload where the op would have made it canonical.
+// Folds: laws whose right side exists already, as a constant or as an operand. Builders apply them to every op that
+// they build, therefore a fold builds nothing but a constant or a splat. A law whose right side is a new op, or that
+// changes the op in place, is a rewrite and belongs to passes/rewrite.c, which canonicalize applies. A law that changes
+// blocks (loops, conditionals) belongs to passes/canonicalize.c. Every law holds bit for bit, NaNs and signed zeros
+// included, with one exception: a NaN operand may keep its payload where the op would have made it canonical. Each case
+// has its equation above it; x and y are the operands, c and d constants.
 #include "ir/fold.h"
 
 static bool is_bits(const Value *v, uint64_t want) {
@@ -9,11 +13,18 @@ static bool is_bits(const Value *v, uint64_t want) {
 
 static bool is_zero(const Value *v) { return is_bits(v, 0); }
 static bool is_ones(const Value *v) { return is_bits(v, num_zext(~0ull, type_elem_bits(v->type))); }
-static bool is_one(const Value *v) { return is_bits(v, type_is_int(v->type) ? 1 : num_encode(scalar_num_format(type_elem(v->type)->scalar), 1.0, NUM_RNE, false)); }
+static bool is_one(const Value *v) {
+  return is_bits(v, type_is_int(v->type)
+                        ? 1
+                        : num_encode(scalar_num_format(type_elem(v->type)->scalar), 1.0, NUM_RNE, false));
+}
 static bool is_negative_zero(const Value *v) { return is_bits(v, 1ull << (type_elem_bits(v->type) - 1)); }
 
-static Value *constant_like(Builder *b, const Op *op, uint64_t bits) { return build_constant_bits(b, op->results[0].type, bits); }
+static Value *constant_like(Builder *b, const Op *op, uint64_t bits) {
+  return build_constant_bits(b, op->results[0].type, bits);
+}
 
+// c ∘ d = their value
 static Value *fold_constants(Builder *b, const Op *op) {
   uint64_t in[4];
   const Type *types[4];
@@ -25,6 +36,7 @@ static Value *fold_constants(Builder *b, const Op *op) {
   return constant_like(b, op, eval_scalar(op, types, type_elem(op->results[0].type), in));
 }
 
+// (x = x) = (x ≤ x) = (x ≥ x) = true;  (x ≠ x) = (x < x) = (x > x) = false
 static Value *fold_cmpi(Builder *b, const Op *op) {
   if (op_operand(op, 0) != op_operand(op, 1)) return NULL;
   int64_t p = op_int(op, ATTR_PRED, CMP_EQ);
@@ -32,6 +44,7 @@ static Value *fold_cmpi(Builder *b, const Op *op) {
   return constant_like(b, op, holds);
 }
 
+// (c ? x : x) = x;  (true ? x : y) = x;  (false ? x : y) = y
 static Value *fold_select(const Op *op) {
   Value *c = op_operand(op, 0), *x = op_operand(op, 1), *y = op_operand(op, 2);
   uint64_t bits;
@@ -40,10 +53,17 @@ static Value *fold_select(const Op *op) {
   return NULL;
 }
 
-// Identities of two-operand ops; x is the first, y the second.
+// trunc(ext(x)) = x, if the type is x's again
+static Value *fold_trunci(const Op *op) {
+  const Op *ext = op_operand(op, 0)->def;
+  if (!ext || (ext->opcode != OP_EXTSI && ext->opcode != OP_EXTUI)) return NULL;
+  return op_operand(ext, 0)->type == op->results[0].type ? op_operand(ext, 0) : NULL;
+}
+
 static Value *fold_identity(Builder *b, const Op *op) {
   Value *x = op_operand(op, 0), *y = op->num_operands > 1 ? op_operand(op, 1) : NULL;
   switch (op->opcode) {
+    // x + 0 = x | 0 = x ⊕ 0 = x, and with the operands swapped;  x ⊕ x = 0;  x | x = x;  x | ~0 = ~0
     case OP_ADDI: case OP_ORI: case OP_XORI:
       if (is_zero(y)) return x;
       if (is_zero(x)) return y;
@@ -51,39 +71,48 @@ static Value *fold_identity(Builder *b, const Op *op) {
       if (op->opcode == OP_ORI && (x == y || is_ones(x))) return x;
       if (op->opcode == OP_ORI && is_ones(y)) return y;
       return NULL;
+    // x − 0 = x;  x − x = 0
     case OP_SUBI:
       if (is_zero(y)) return x;
       return x == y ? constant_like(b, op, 0) : NULL;
+    // x << 0 = x >> 0 = x
     case OP_SHLI: case OP_SHRSI: case OP_SHRUI: return is_zero(y) ? x : NULL;
+    // x · 1 = 1 · x = x;  x · 0 = 0 · x = 0
     case OP_MULI:
       if (is_one(y) || is_zero(x)) return x;
       return is_one(x) || is_zero(y) ? y : NULL;
+    // x / 1 = x
     case OP_DIVSI: case OP_DIVUI: return is_one(y) ? x : NULL;
+    // x mod 1 = 0
     case OP_REMSI: case OP_REMUI: return is_one(y) ? constant_like(b, op, 0) : NULL;
+    // x & x = x & ~0 = ~0 & x = x;  x & 0 = 0 & x = 0
     case OP_ANDI:
       if (x == y || is_ones(y) || is_zero(x)) return x;
       return is_ones(x) || is_zero(y) ? y : NULL;
-    case OP_MINSI: case OP_MAXSI: case OP_MINUI: case OP_MAXUI: case OP_MINF: case OP_MAXF: case OP_MINIMUMF: case OP_MAXIMUMF:
-      return x == y ? x : NULL;
+    // min(x, x) = max(x, x) = x
+    case OP_MINSI: case OP_MAXSI: case OP_MINUI: case OP_MAXUI:
+    case OP_MINF: case OP_MAXF: case OP_MINIMUMF: case OP_MAXIMUMF: return x == y ? x : NULL;
+    // x + −0.0 = −0.0 + x = x (x + 0.0 is not: −0.0 + 0.0 = 0.0)
     case OP_ADDF:
       if (is_negative_zero(y)) return x;
       return is_negative_zero(x) ? y : NULL;
+    // x − 0.0 = x
     case OP_SUBF: return is_zero(y) ? x : NULL;
+    // x · 1.0 = 1.0 · x = x
     case OP_MULF:
       if (is_one(y)) return x;
       return is_one(x) ? y : NULL;
+    // x / 1.0 = x
     case OP_DIVF: case OP_DIVF_RN: return is_one(y) ? x : NULL;
-    case OP_NEGF: return x->def && x->def->opcode == OP_NEGF ? op_operand(x->def, 0) : NULL;
+    // −(−x) = x
+    case OP_NEGF: return value_op(x, OP_NEGF) ? op_operand(x->def, 0) : NULL;
+    // addptr(x, 0) = x, if a scalar did not become a tensor
     case OP_ADDPTR: return is_zero(y) && x->type == op->results[0].type ? x : NULL;
+    // bitcast(x) = x, if the type stays
     case OP_BITCAST: return x->type == op->results[0].type ? x : NULL;
     case OP_CMPI: return fold_cmpi(b, op);
     case OP_SELECT: return fold_select(op);
-    case OP_TRUNCI: {
-      // Truncating what was extended from that very type.
-      Op *d = x->def;
-      if (d && (d->opcode == OP_EXTSI || d->opcode == OP_EXTUI) && op_operand(d, 0)->type == op->results[0].type) return op_operand(d, 0);
-      return NULL;
-    }
+    case OP_TRUNCI: return fold_trunci(op);
     default: return NULL;
   }
 }
@@ -95,7 +124,8 @@ static bool is_identity_order(const Op *op) {
   return true;
 }
 
-// Ops that move elements: nothing moves when all are equal.
+// move(x) = x, if the type (of a transpose, the order of axes) stays;  move(c) = c;  move(splat x) = splat x, in the
+// new shape: nothing moves when all elements are equal.
 static Value *fold_shape(Builder *b, const Op *op) {
   Value *x = op_operand(op, 0);
   const Type *t = op->results[0].type;
@@ -106,7 +136,7 @@ static Value *fold_shape(Builder *b, const Op *op) {
     return x;
   }
   if (value_constant_bits(x, &bits) && type_elem(t)->kind == TYPE_SCALAR) return build_constant_bits(b, t, bits);
-  if (op->opcode != OP_SPLAT && x->def && x->def->opcode == OP_SPLAT && t->rank) return build_splat(b, op_operand(x->def, 0), t);
+  if (op->opcode != OP_SPLAT && value_op(x, OP_SPLAT) && t->rank) return build_splat(b, op_operand(x->def, 0), t);
   return NULL;
 }
 

@@ -41,7 +41,7 @@ uint32_t gf2_intersect(const uint32_t *a, uint32_t num_a, const uint32_t *b, uin
   for (uint32_t i = 0; i < num_b; i++) {
     uint32_t pre, rest = gf2_reduce(&sum, b[i], &pre);
     if (rest) {
-      // Preimages count only a's columns: what b added has the part of a that was used to reduce it.
+      // A preimage counts only a's columns: a vector that b added has the part of a by which it was reduced.
       sum.vec[log2_u32(rest)] = rest;
       sum.pre[log2_u32(rest)] = pre;
       sum.dim++;

@@ -1,5 +1,5 @@
-// Result types from operands: infer_<rule> for each rule named in ops.def. The builder uses them to make ops and the
-// verifier to check them.
+// Result types from operands: infer_<rule> for each rule that ops.def names. The builder makes ops with them, and the
+// verifier checks ops by them.
 #include "ir/build.h"
 #include "ir/layout.h"
 
@@ -11,7 +11,9 @@ typedef struct {
   const Type **out;
 } In;
 
-static const Type *type_at(const In *in, uint32_t i) { return i < in->num_operands && in->operands[i] ? in->operands[i]->type : NULL; }
+static const Type *type_at(const In *in, uint32_t i) {
+  return i < in->num_operands && in->operands[i] ? in->operands[i]->type : NULL;
+}
 
 static int one(const In *in, const Type *t) {
   if (!t) return -1;
@@ -25,11 +27,7 @@ static int infer_i32(const In *in) { return one(in, type_scalar(in->ctx, SC_I32)
 static int infer_token(const In *in) { return one(in, type_token(in->ctx)); }
 static int infer_same(const In *in) { return one(in, type_at(in, 0)); }
 static int infer_same_first(const In *in) { return one(in, type_at(in, 0)); }
-static int infer_first(const In *in) {
-  const Type *p = type_at(in, 0), *offset = type_at(in, 1);
-  // addptr of a scalar pointer and a tensor of offsets is not elementwise: both are tensors or both scalars.
-  return p && offset ? one(in, p) : -1;
-}
+static int infer_first(const In *in) { return type_at(in, 1) ? one(in, type_at(in, 0)) : -1; }
 static int infer_second(const In *in) { return one(in, type_at(in, 1)); }
 static int infer_third(const In *in) { return one(in, type_at(in, 2)); }
 static int infer_value(const In *in) { return one(in, type_at(in, 2)); }
@@ -56,7 +54,8 @@ static int infer_expand_dims(const In *in) {
   int64_t axis = op_int(in->attrs, ATTR_AXIS, -1), shape[MAX_RANK];
   if (axis < 0 || axis > t->rank) return -1;
   for (int i = 0, k = 0; i <= t->rank; i++) shape[i] = i == axis ? 1 : t->shape[k++];
-  return one(in, type_tensor(in->ctx, t->elem, t->rank + 1, shape, t->layout ? layout_expand_dims(in->ctx, t->layout, (uint32_t)axis) : NULL));
+  return one(in, type_tensor(in->ctx, t->elem, t->rank + 1, shape,
+                             t->layout ? layout_expand_dims(in->ctx, t->layout, (uint32_t)axis) : NULL));
 }
 
 static int infer_trans(const In *in) {
@@ -70,7 +69,8 @@ static int infer_trans(const In *in) {
     seen |= 1u << order->ints[i];
     shape[i] = t->shape[order->ints[i]];
   }
-  return one(in, type_tensor(in->ctx, t->elem, t->rank, shape, t->layout ? layout_transpose(in->ctx, t->layout, order->ints) : NULL));
+  return one(in, type_tensor(in->ctx, t->elem, t->rank, shape,
+                             t->layout ? layout_transpose(in->ctx, t->layout, order->ints) : NULL));
 }
 
 static int infer_join(const In *in) {
@@ -79,7 +79,8 @@ static int infer_join(const In *in) {
   int64_t shape[MAX_RANK] = {0};
   for (uint32_t i = 0; i < t->rank; i++) shape[i] = t->shape[i];
   shape[t->rank] = 2;
-  return one(in, type_tensor(in->ctx, type_elem(t), t->rank + 1, shape, t->layout ? layout_join(in->ctx, t->layout) : NULL));
+  return one(in, type_tensor(in->ctx, type_elem(t), t->rank + 1, shape,
+                             t->layout ? layout_join(in->ctx, t->layout) : NULL));
 }
 
 static int infer_split(const In *in) {
@@ -97,7 +98,9 @@ static int infer_split(const In *in) {
 static int infer_load(const In *in) {
   const Type *p = type_at(in, 0), *offset = type_at(in, 1), *mask = type_at(in, 2);
   if (!p || !type_is_ptr(p)) return -1;
-  const Type *elem = type_elem(p)->elem, *shape = p->rank ? p : offset && offset->rank ? offset : mask && mask->rank ? mask : p;
+  const Type *elem = type_elem(p)->elem, *shape = p;
+  if (!p->rank && mask && mask->rank) shape = mask;
+  if (!p->rank && offset && offset->rank) shape = offset;
   return one(in, type_shaped(in->ctx, elem, shape->rank, shape->shape, shape->layout));
 }
 
@@ -123,7 +126,8 @@ static int infer_gather(const In *in) {
 
 typedef int (*InferFn)(const In *in);
 static const InferFn infer_fns[NUM_OPS] = {
-#define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how) [OP_##id] = infer_##infer,
+#define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how)                       \
+  [OP_##id] = infer_##infer,
 #include "ir/ops.def"
 };
 

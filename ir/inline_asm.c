@@ -33,18 +33,22 @@ const char *inline_asm_registers(Context *ctx, const Op *op, AsmRegisters *out) 
     if (is_result) letter++;
     if (is_result && *letter == '&') letter++;
     if (n < want && is_result != (n < out->num_results))
-      return arena_printf(&ctx->arena, "constraint %u is `%s`: the first %u are results, with `=`, the others are arguments", n, text, out->num_results);
+      return arena_printf(&ctx->arena,
+                          "constraint %u is `%s`: the first %u are results, with `=`, the others are arguments", n,
+                          text, out->num_results);
     char *end_of_number;
     unsigned long tied = strtoul(letter, &end_of_number, 10);
     char kind = *letter;
     if (!is_result && end_of_number != letter && *end_of_number == 0 && tied < out->num_results && tied < n)
       kind = out->letters[tied];      // the same register as a result
     else if (strlen(letter) != 1 || !strchr("hrlfdb", kind))
-      return arena_printf(&ctx->arena, "constraint %u is `%s`, which is none of h, r, l, f, d, b or a result's number", n, text);
+      return arena_printf(&ctx->arena, "constraint %u is `%s`, which is none of h, r, l, f, d, b or a result's number",
+                          n, text);
     if (n < want) out->letters[n] = kind;
     n++;
   }
   if (n != want)
-    return arena_printf(&ctx->arena, "there are %u constraints for %u registers of results and %u of arguments", n, out->num_results, out->num_args);
+    return arena_printf(&ctx->arena, "there are %u constraints for %u registers of results and %u of arguments", n,
+                        out->num_results, out->num_args);
   return NULL;
 }

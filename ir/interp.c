@@ -1,4 +1,5 @@
-// The interpreter: launch, programs as coroutines, storage of values, control flow, dispatch. See interp.h.
+// The interpreter: launch, programs as coroutines, control flow, dispatch. See interp.h. interp.c and interp_combine.c
+// call each other: an op with a region runs its blocks, and a block runs its ops.
 #include "ir/interp.h"
 
 #include <stdlib.h>
@@ -8,71 +9,9 @@
 
 enum { STACK_BYTES = 1 << 20, MAX_ACTIVE = 512, IDLE_ROUNDS = 2000 };
 
-bool interp_fail(Prog *p, const Op *op, const char *fmt, ...) {
-  Context *ctx = p->run->ctx;
-  va_list ap;
-  va_start(ap, fmt);
-  diag_error(ctx, op->span, "%s", arena_vprintf(&ctx->arena, fmt, ap));
-  va_end(ap);
-  for (const CallSite *c = op->inlined_at; c; c = c->outer) diag_note(ctx, c->span, "called from here%s%s", c->function ? ", in " : "", c->function ? c->function : "");
-  diag_note(ctx, (Span){0, 0}, "in program (%u, %u, %u) of @%s", p->id[0], p->id[1], p->id[2], p->run->launch->func->name);
-  p->failed = true;
-  return false;
-}
+// ---- control flow ----
 
-// ---- storage ----
-
-void *temporary(size_t n) {
-  void *m = malloc(n ? n : 1);
-  if (!m) abort();   // as the arena: without memory nothing can be reported
-  return m;
-}
-
-static size_t value_bytes(const Type *t) {
-  switch (t->kind) {
-    case TYPE_BUFFER: return sizeof(BufferView);
-    case TYPE_DESC: return sizeof(InterpDesc);
-    case TYPE_TOKEN: return 1;
-    default: return (size_t)type_numel(t) * type_elem_bytes(t);
-  }
-}
-
-static void reserve(void **data, size_t *capacity, size_t n) {
-  if (*capacity >= n) return;
-  free(*data);
-  *data = temporary(n);
-  *capacity = n;
-}
-
-uint32_t value_count(const Prog *p, const Type *t) { return (uint32_t)type_numel(t) * p->lanes; }
-
-void *value_storage(Prog *p, const Value *v) {
-  Slot *s = &p->slots[v->number];
-  reserve(&s->data, &s->capacity, value_bytes(v->type) * p->lanes);
-  s->lanes = p->lanes;
-  return s->data;
-}
-
-void *result_data(Prog *p, Op *op, uint32_t i) { return value_storage(p, &op->results[i]); }
-
-const void *value_data(Prog *p, const Value *v) {
-  Slot *s = &p->slots[v->number];
-  if (s->lanes == p->lanes || v->type->kind == TYPE_BUFFER || v->type->kind == TYPE_DESC) return s->data;
-  // Defined outside of the region that runs: the same for every lane.
-  size_t n = value_bytes(v->type);
-  reserve(&s->wide, &s->wide_capacity, n * p->lanes);
-  for (uint32_t i = 0; i < p->lanes; i++) memcpy((char *)s->wide + n * i, s->data, n);
-  return s->wide;
-}
-
-const void *operand_data(Prog *p, const Op *op, uint32_t i) { return has_operand(op, i) ? value_data(p, op->operands[i].value) : NULL; }
-
-int64_t operand_int(Prog *p, const Op *op, uint32_t i) {
-  const Type *t = operand_type(op, i);
-  return num_sext(element(operand_data(p, op, i), type_elem_bytes(t), 0), type_elem_bits(t));
-}
-
-// Copies values to others at once: a source may be one of the destinations.
+// Copies values to others, all at once: a source may also be a destination.
 static void move_values(Prog *p, const Op *from, uint32_t skip, Value *const *to, uint32_t n) {
   bool overlap = false;
   for (uint32_t i = 0; i < n; i++)
@@ -80,19 +19,19 @@ static void move_values(Prog *p, const Op *from, uint32_t skip, Value *const *to
   char *all = NULL;
   if (overlap) {
     size_t total = 0, at = 0;
-    for (uint32_t i = 0; i < n; i++) total += value_bytes(to[i]->type) * p->lanes;
-    all = temporary(total);
+    for (uint32_t i = 0; i < n; i++) total += interp_value_bytes(to[i]->type) * p->lanes;
+    all = interp_malloc(total);
     for (uint32_t i = 0; i < n; i++) {
-      size_t size = value_bytes(to[i]->type) * p->lanes;
-      memcpy(all + at, operand_data(p, from, skip + i), size);
+      size_t size = interp_value_bytes(to[i]->type) * p->lanes;
+      memcpy(all + at, interp_operand_data(p, from, skip + i), size);
       at += size;
     }
   }
   size_t at = 0;
   for (uint32_t i = 0; i < n; i++) {
-    size_t size = value_bytes(to[i]->type) * p->lanes;
-    const void *source = all ? all + at : operand_data(p, from, skip + i);
-    void *dest = value_storage(p, to[i]);
+    size_t size = interp_value_bytes(to[i]->type) * p->lanes;
+    const void *source = all ? all + at : interp_operand_data(p, from, skip + i);
+    void *dest = interp_value_storage(p, to[i]);
     if (dest != source) memcpy(dest, source, size);
     at += size;
   }
@@ -104,13 +43,21 @@ static void move_to_results(Prog *p, const Op *from, uint32_t skip, Op *op) {
     move_values(p, from, skip + i, (Value *[]){op_result(op, i)}, 1);
 }
 
-// ---- control flow ----
+// Returns to the scheduler until the other programs have run.
+static void give_way(Prog *p, const Op *op) {
+  if (!p->run->use_contexts) return;
+  p->waiting = op;
+  p->yielded = true;
+  swapcontext(&p->context, &p->run->scheduler);
+}
+
+static bool run_op(Prog *p, Op *op);
 
 static bool is_stepped(const Prog *p) { return p->run->stepper == p && p->lanes == 1; }
 
-bool run_block(Prog *p, Block *b) {
-  if (is_stepped(p)) step_into(p, b);
-  for (Op *op = b->first; op; op = op->next) {
+bool interp_run_block(Prog *p, Block *b) {
+  if (is_stepped(p)) interp_step_into(p, b);
+  EACH_OP(op, b) {
     if (op_is(op, TRAIT_TERMINATOR)) return true;
     if (!run_op(p, op)) return false;
   }
@@ -120,19 +67,20 @@ bool run_block(Prog *p, Block *b) {
 bool interp_for(Prog *p, Op *op) {
   Block *body = op->blocks[0];
   uint32_t bytes = type_elem_bytes(operand_type(op, 0));
-  int64_t iv = operand_int(p, op, 0), ub = operand_int(p, op, 1), step = operand_int(p, op, 2);
+  int64_t iv = interp_operand_int(p, op, 0), ub = interp_operand_int(p, op, 1), step = interp_operand_int(p, op, 2);
   if (step <= 0) return interp_fail(p, op, "the step of this loop is %lld; it must be positive", (long long)step);
   move_values(p, op, 3, body->args + 1, op->num_results);
   while (iv < ub) {
-    set_element(value_storage(p, body->args[0]), bytes, 0, (uint64_t)iv);
-    step_round(p);
-    if (!run_block(p, body)) return false;
+    set_element(interp_value_storage(p, body->args[0]), bytes, 0, (uint64_t)iv);
+    interp_step_round(p);
+    if (!interp_run_block(p, body)) return false;
     move_values(p, body->last, 0, body->args + 1, op->num_results);
     if (__builtin_add_overflow(iv, step, &iv)) break;
     if (bytes == 4 && iv > INT32_MAX) break;
   }
   for (uint32_t i = 0; i < op->num_results; i++)
-    memcpy(result_data(p, op, i), value_data(p, body->args[i + 1]), value_bytes(op->results[i].type) * p->lanes);
+    memcpy(interp_result_data(p, op, i), interp_value_data(p, body->args[i + 1]),
+           interp_value_bytes(op->results[i].type) * p->lanes);
   return true;
 }
 
@@ -143,14 +91,14 @@ bool interp_while(Prog *p, Op *op) {
   for (;;) {
     outer |= p->synchronised;
     p->synchronised = false;
-    step_round(p);
-    if (!run_block(p, before)) return false;
-    bool again = *(const uint8_t *)operand_data(p, before->last, 0);
+    interp_step_round(p);
+    if (!interp_run_block(p, before)) return false;
+    bool again = *(const uint8_t *)interp_operand_data(p, before->last, 0);
     if (!again) break;
     move_values(p, before->last, 1, after->args, op->num_results);
-    if (!run_block(p, after)) return false;
+    if (!interp_run_block(p, after)) return false;
     move_values(p, after->last, 0, before->args, op->num_operands);
-    if (p->synchronised) interp_give_way(p, op);
+    if (p->synchronised) give_way(p, op);
   }
   p->synchronised |= outer;
   move_to_results(p, before->last, 1, op);
@@ -158,34 +106,43 @@ bool interp_while(Prog *p, Op *op) {
 }
 
 bool interp_if(Prog *p, Op *op) {
-  Block *b = op->blocks[*(const uint8_t *)operand_data(p, op, 0) ? 0 : 1];
-  if (!run_block(p, b)) return false;
+  Block *b = op->blocks[*(const uint8_t *)interp_operand_data(p, op, 0) ? 0 : 1];
+  if (!interp_run_block(p, b)) return false;
   move_to_results(p, b->last, 0, op);
   return true;
 }
 
-bool interp_yield(Prog *p, Op *op) { (void)p, (void)op; return true; }
-bool interp_condition(Prog *p, Op *op) { (void)p, (void)op; return true; }
-bool interp_return(Prog *p, Op *op) { (void)p, (void)op; return true; }
+// Terminators, whose operands the op around them reads; and ops that order what is in order here: one thread stands for
+// a block, and grids run one after another.
+#define NOTHING(name) bool interp_##name(Prog *p, Op *op) { (void)p, (void)op; return true; }
+NOTHING(yield)
+NOTHING(condition)
+NOTHING(return)
+NOTHING(barrier)
+NOTHING(grid_dependency)
+NOTHING(fence_async)
+NOTHING(pingpong_wait)
+NOTHING(pingpong_pass)
 
 typedef bool (*InterpFn)(Prog *p, Op *op);
 static const InterpFn interp_fns[NUM_OPS] = {
-#define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how) [OP_##id] = HOW_##how(name),
+#define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how)                       \
+  [OP_##id] = HOW_##how(name),
 #include "ir/ops.def"
 };
 
-bool run_op(Prog *p, Op *op) {
+static bool run_op(Prog *p, Op *op) {
   bool steps = is_stepped(p);
-  if (steps) step_before(p, op);
+  if (steps) interp_step_before(p, op);
   if (!interp_fns[op->opcode](p, op)) return false;
-  if (steps) step_after(p, op);
-  if (p->shared) poison_scratch(p, op);
+  if (steps) interp_step_after(p, op);
+  if (p->shared) interp_poison_scratch(p, op);
   return true;
 }
 
 // ---- programs ----
 
-static Prog *new_prog(Run *run) {
+static Prog *new_prog(InterpRun *run) {
   Prog *p = run->free_progs;
   if (p) {
     run->free_progs = p->next;
@@ -195,17 +152,17 @@ static Prog *new_prog(Run *run) {
     if (!p->slots) abort();
   }
   const Module *m = run->launch->func->module;
-  if (!p->shared && m->stage == STAGE_ALLOCATED) p->shared = temporary(m->shared_bytes);
+  if (!p->shared && m->stage == STAGE_ALLOCATED) p->shared = interp_malloc(m->shared_bytes);
   *p = (Prog){.run = run, .slots = p->slots, .stack = p->stack, .shared = p->shared, .lanes = 1};
   return p;
 }
 
-static void free_prog(Run *run, Prog *p) {
+static void free_prog(InterpRun *run, Prog *p) {
   p->next = run->free_progs;
   run->free_progs = p;
 }
 
-static void release_progs(Run *run) {
+static void release_progs(InterpRun *run) {
   for (Prog *p = run->free_progs; p; p = p->next) {
     for (uint32_t i = 0; i < run->num_values; i++) {
       free(p->slots[i].data);
@@ -221,13 +178,13 @@ static void run_program(Prog *p) {
   const Func *f = p->run->launch->func;
   for (uint32_t i = 0; i < f->num_params; i++) {
     const Value *v = f->body->args[i];
-    void *to = value_storage(p, v);
+    void *to = interp_value_storage(p, v);
     if (v->type->kind == TYPE_DESC) memcpy(to, &p->run->descs[i], sizeof(InterpDesc));
     else set_element(to, type_elem_bytes(v->type), 0, num_zext(p->run->args[i].bits, type_elem_bits(v->type)));
   }
-  bool ok = run_block(p, f->body);
-  finish_copies(p, ok);
-  step_end(p);
+  bool ok = interp_run_block(p, f->body);
+  interp_finish_copies(p, ok);
+  interp_step_end(p);
   p->finished = true;
 }
 
@@ -237,20 +194,13 @@ static void start(uint32_t high, uint32_t low) {
   swapcontext(&p->context, &p->run->scheduler);
 }
 
-void interp_give_way(Prog *p, const Op *op) {
-  if (!p->run->use_contexts) return;
-  p->waiting = op;
-  p->yielded = true;
-  swapcontext(&p->context, &p->run->scheduler);
-}
-
 static void resume(Prog *p) {
   if (!p->run->use_contexts) {
     run_program(p);
     return;
   }
   if (!p->yielded) {
-    if (!p->stack) p->stack = temporary(STACK_BYTES);
+    if (!p->stack) p->stack = interp_malloc(STACK_BYTES);
     getcontext(&p->context);
     p->context.uc_stack.ss_sp = p->stack;
     p->context.uc_stack.ss_size = STACK_BYTES;
@@ -262,8 +212,8 @@ static void resume(Prog *p) {
   swapcontext(&p->run->scheduler, &p->context);
 }
 
-// Runs programs in order; those that spin are taken up again in turn, beside newly started ones.
-static bool run_grid(Run *run) {
+// Runs programs in order. Those that spin take turns, beside newly started ones.
+static bool run_grid(InterpRun *run) {
   const InterpLaunch *l = run->launch;
   uint32_t count[3], first[3] = {0, 0, 0};
   bool part = l->num_programs[0] != 0, ok = true;
@@ -299,7 +249,8 @@ static bool run_grid(Run *run) {
     if (run->writes != seen) idle = 0;
     seen = run->writes;
     if (num_active && ++idle > IDLE_ROUNDS && (next == total || num_active == MAX_ACTIVE)) {
-      ok = interp_fail(active[0], active[0]->waiting, "deadlock: %u programs wait in loops, and nothing they wait for changes", num_active);
+      ok = interp_fail(active[0], active[0]->waiting,
+                       "deadlock: %u programs wait in loops, and nothing they wait for changes", num_active);
       for (uint32_t i = 0; i < num_active; i++) free_prog(run, active[i]);
     }
   }
@@ -316,31 +267,33 @@ static bool synchronises(const Op *op) {
   return op->opcode == OP_LOAD && (op_int(op, ATTR_VOLATILE, 0) || op_int(op, ATTR_CACHE, CACHE_NONE) == CACHE_CV);
 }
 
-// Whether some while loop could wait for another program: only then are programs coroutines.
+// Whether some `while` could wait for another program. Only then are programs coroutines.
 static void find_spin(Op *op, void *found) {
   if (!synchronises(op)) return;
   for (const Op *up = op->parent->parent; up; up = up->parent->parent)
     if (up->opcode == OP_WHILE) *(bool *)found = true;
 }
 
-// The descriptor that a hidden parameter stands for, from the arguments that it names.
-static InterpDesc automatic_desc(const Run *run, const FuncParam *param, const Type *type) {
+// The descriptor for which a hidden parameter stands, from the arguments that it names.
+static InterpDesc automatic_desc(const InterpRun *run, const FuncParam *param, const Type *type) {
   InterpDesc d = {.address = run->args[param->base_param].bits, .padding = param->padding};
   const Func *f = run->launch->func;
   for (uint32_t i = 0; i < type->rank; i++) {
     int e = param->extent_params[i], s = param->stride_params[i];
-    d.extents[i] = e < 0 ? param->extent_values[i] : num_sext(run->args[e].bits, type_elem_bits(f->body->args[e]->type));
-    d.strides[i] = s < 0 ? param->stride_values[i] : num_sext(run->args[s].bits, type_elem_bits(f->body->args[s]->type));
+    d.extents[i] =
+        e < 0 ? param->extent_values[i] : num_sext(run->args[e].bits, type_elem_bits(f->body->args[e]->type));
+    d.strides[i] =
+        s < 0 ? param->stride_values[i] : num_sext(run->args[s].bits, type_elem_bits(f->body->args[s]->type));
   }
   return d;
 }
 
 bool interp_run(Context *ctx, const InterpLaunch *launch) {
   Func *f = launch->func;
-  Run run = {.ctx = ctx, .launch = launch, .num_buffers = launch->num_buffers};
+  InterpRun run = {.ctx = ctx, .launch = launch, .num_buffers = launch->num_buffers};
   ir_number_values(f->module);
   run.num_values = 1;
-  for (const Func *g = f->module->funcs; g; g = g->next) {
+  EACH_FUNC(g, f->module) {
     uint32_t n = ir_count_values(g);
     if (n > run.num_values) run.num_values = n;
   }

@@ -1,23 +1,24 @@
-// What a program says of itself: print, assert, breakpoint; and the ops that have no meaning on a CPU.
+// print, assert, assume, and how values become text; also inline assembly, which has no meaning on a CPU.
 #include <string.h>
 
 #include "ir/interp_int.h"
 
-// op says how integers are meant; NULL: signed, decimal.
+// op says how to write integers; NULL: signed, decimal.
 static void put_number(Buf *b, const Op *op, const Type *elem, uint64_t bits) {
   uint32_t w = type_elem_bits(elem);
   if (type_is_float(elem)) buf_printf(b, "%f", num_decode(scalar_num_format(elem->scalar), bits));
-  else if (op && op_int(op, ATTR_HEX, 0)) buf_printf(b, "0x%0*llx", (int)(w < 8 ? 2 : w / 4), (unsigned long long)num_zext(bits, w));
+  else if (op && op_int(op, ATTR_HEX, 0))
+    buf_printf(b, "0x%0*llx", (int)(w < 8 ? 2 : w / 4), (unsigned long long)num_zext(bits, w));
   else if (elem->kind == TYPE_PTR) buf_printf(b, "0x%llx", (unsigned long long)bits);
   else if (w == 1 || (op && !op_int(op, ATTR_SIGNED, 1))) buf_printf(b, "%llu", (unsigned long long)num_zext(bits, w));
   else buf_printf(b, "%lld", (long long)num_sext(bits, w));
 }
 
-// "pid (0, 0, 0) idx ( 3, 12) text: label value", one line for each element.
+// A line for each element: "pid (0, 0, 0) idx ( 3, 12) text: label value".
 static void put_elements(Prog *p, Buf *b, const Op *op, const char *text, const char *label, const Value *v) {
   const Type *t = v->type;
   if (t->kind != TYPE_TENSOR && t->kind != TYPE_SCALAR && t->kind != TYPE_PTR) return;
-  const void *data = value_data(p, v);
+  const void *data = interp_value_data(p, v);
   for (int64_t i = 0, n = type_numel(t); i < n; i++) {
     buf_printf(b, "pid (%u, %u, %u) idx (", p->id[0], p->id[1], p->id[2]);
     int64_t below = n;
@@ -39,12 +40,14 @@ static void put_elements(Prog *p, Buf *b, const Op *op, const char *text, const 
 
 static void put_values(Prog *p, Buf *b, const Op *op) {
   const char *text = op_str(op, ATTR_TEXT, "");
-  if (!op->num_operands) buf_printf(b, "pid (%u, %u, %u) idx ()%s%s\n", p->id[0], p->id[1], p->id[2], text[0] == ' ' ? "" : " ", text);
+  if (!op->num_operands)
+    buf_printf(b, "pid (%u, %u, %u) idx ()%s%s\n", p->id[0], p->id[1], p->id[2], text[0] == ' ' ? "" : " ", text);
   for (uint32_t k = 0; k < op->num_operands; k++)
-    put_elements(p, b, op, text, op->num_operands > 1 ? arena_printf(&p->run->ctx->arena, "(operand %u) ", k) : "", op_operand(op, k));
+    put_elements(p, b, op, text, op->num_operands > 1 ? arena_printf(&p->run->ctx->arena, "(operand %u) ", k) : "",
+                 op_operand(op, k));
 }
 
-void put_variable(Prog *p, Buf *b, const char *name, const Value *v) {
+void interp_put_variable(Prog *p, Buf *b, const char *name, const Value *v) {
   put_elements(p, b, NULL, "", arena_printf(&p->run->ctx->arena, "%s: ", name), v);
 }
 
@@ -59,10 +62,10 @@ bool interp_print(Prog *p, Op *op) {
   return true;
 }
 
-// Number of the first element that is false, or -1.
+// The number of the first false element, or -1.
 static int64_t first_false(Prog *p, const Op *op) {
-  const uint8_t *c = operand_data(p, op, 0);
-  for (int64_t i = 0, n = value_count(p, operand_type(op, 0)); i < n; i++)
+  const uint8_t *c = interp_operand_data(p, op, 0);
+  for (int64_t i = 0, n = interp_value_count(p, operand_type(op, 0)); i < n; i++)
     if (!c[i]) return i;
   return -1;
 }
@@ -86,14 +89,6 @@ bool interp_assume(Prog *p, Op *op) {
   return first_false(p, op) < 0 || interp_fail(p, op, "what is assumed here does not hold");
 }
 
-
-bool interp_breakpoint(Prog *p, Op *op) {
-  const uint8_t *c = operand_data(p, op, 0);
-  bool any = false;
-  for (uint32_t i = 0, n = value_count(p, operand_type(op, 0)); i < n; i++) any |= c[i] != 0;
-  if (!any || !p->run->launch->breakpoint) return true;
-  step_from_breakpoint(p, op);
-  return true;
+bool interp_inline_asm(Prog *p, Op *op) {
+  return interp_fail(p, op, "inline assembly cannot be interpreted; run it with --device=sim or gpu");
 }
-
-bool interp_inline_asm(Prog *p, Op *op) { return interp_fail(p, op, "inline assembly cannot be interpreted; run it with --device=sim or gpu"); }

@@ -1,12 +1,13 @@
-// Matrix products: dot, mma, wgmma. Floating-point terms are added to the accumulator one by one along k, each with one
-// rounding to f32 (f64 for f64); a tensor core's own order of summation is not modelled.
+// dot, mma, wgmma. The terms of a floating-point sum are added to the accumulator one by one along k, each with one
+// rounding to f32 (f64 for f64). A tensor core's own order of summation is not modelled.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ir/interp_int.h"
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&               \
+    !defined(__SANITIZE_THREAD__)
 #define WITH_FMA __attribute__((target_clones("arch=haswell", "default")))
 #else
 #define WITH_FMA
@@ -30,12 +31,13 @@ WITH_FMA static void multiply_f64(const double *a, const double *b, double *c, i
 static void multiply_i64(const int64_t *a, const int64_t *b, int64_t *c, int64_t m, int64_t n, int64_t k) {
   for (int64_t i = 0; i < m; i++)
     for (int64_t q = 0; q < k; q++)
-      for (int64_t j = 0; j < n; j++) c[i * n + j] = (int64_t)((uint64_t)c[i * n + j] + (uint64_t)a[i * k + q] * (uint64_t)b[q * n + j]);
+      for (int64_t j = 0; j < n; j++)
+        c[i * n + j] = (int64_t)((uint64_t)c[i * n + j] + (uint64_t)a[i * k + q] * (uint64_t)b[q * n + j]);
 }
 
 static void *widen(const Type *elem, const void *in, size_t n, bool f64, bool tf32, bool is_signed) {
   uint32_t bytes = type_elem_bytes(elem), bits = type_elem_bits(elem);
-  void *out = temporary(n * 8);
+  void *out = interp_malloc(n * 8);
   if (!type_is_float(elem)) {
     for (size_t i = 0; i < n; i++) {
       uint64_t x = element(in, bytes, i);
@@ -61,14 +63,17 @@ static void narrow(const Type *elem, const void *wide, void *out, size_t n, bool
   }
   NumFormat f = scalar_num_format(elem->scalar);
   for (size_t i = 0; i < n; i++)
-    set_element(out, bytes, i, f64 ? num_encode(f, ((const double *)wide)[i], NUM_RNE, false) : num_encode_f32(f, ((const float *)wide)[i], NUM_RNE, false));
+    set_element(out, bytes, i,
+                f64 ? num_encode(f, ((const double *)wide)[i], NUM_RNE, false)
+                    : num_encode_f32(f, ((const float *)wide)[i], NUM_RNE, false));
 }
 
-void dot_tiles(Prog *p, const Type *a_elem, const void *a, const Type *b_elem, const void *b, const Type *c_elem, void *c,
-               int64_t m, int64_t n, int64_t k, bool tf32, bool is_signed) {
-  (void)p;
+// c[M,N] += a[M,K]·b[K,N], dense row-major; elements of the given types.
+static void dot_tiles(const Type *a_elem, const void *a, const Type *b_elem, const void *b, const Type *c_elem, void *c,
+                      int64_t m, int64_t n, int64_t k, bool tf32, bool is_signed) {
   bool f64 = type_is_scalar(c_elem, SC_F64);
-  void *wa = widen(a_elem, a, (size_t)(m * k), f64, tf32, is_signed), *wb = widen(b_elem, b, (size_t)(k * n), f64, tf32, is_signed);
+  void *wa = widen(a_elem, a, (size_t)(m * k), f64, tf32, is_signed),
+       *wb = widen(b_elem, b, (size_t)(k * n), f64, tf32, is_signed);
   void *wc = widen(c_elem, c, (size_t)(m * n), f64, false, true);
   if (!type_is_float(c_elem)) multiply_i64(wa, wb, wc, m, n, k);
   else if (f64) multiply_f64(wa, wb, wc, m, n, k);
@@ -79,13 +84,13 @@ void dot_tiles(Prog *p, const Type *a_elem, const void *a, const Type *b_elem, c
   free(wc);
 }
 
-// An operand as a dense array: a tensor's own, or a copy of a shared tile (to be freed).
+// An operand as a dense array: a tensor's own, or a copy of a shared tile, which the caller frees.
 static const void *dense(Prog *p, const Op *op, uint32_t i, void **copy) {
   const Type *t = operand_type(op, i);
   *copy = NULL;
-  if (t->kind != TYPE_BUFFER) return operand_data(p, op, i);
-  *copy = temporary((size_t)type_numel(t) * type_elem_bytes(t));
-  view_read(operand_data(p, op, i), t, *copy);
+  if (t->kind != TYPE_BUFFER) return interp_operand_data(p, op, i);
+  *copy = interp_malloc((size_t)type_numel(t) * type_elem_bytes(t));
+  interp_view_read(interp_operand_data(p, op, i), t, *copy);
   return *copy;
 }
 
@@ -96,15 +101,14 @@ static bool multiply(Prog *p, Op *op, bool tf32) {
   void *copy_a, *copy_b;
   const char *a = dense(p, op, 0, &copy_a), *b = dense(p, op, 1, &copy_b);
   size_t c_bytes = (size_t)(m * n) * type_elem_bytes(ct);
-  const void *init = operand_data(p, op, 2);
-  char *c = result_data(p, op, 0);
-  bool add = !(op->opcode == OP_WGMMA && has_operand(op, 3) && !*(const uint8_t *)operand_data(p, op, 3));
-  if (!add) memset(c, 0, c_bytes * (size_t)batch);
+  const void *init = interp_operand_data(p, op, 2);
+  char *c = interp_result_data(p, op, 0);
+  if (operand_is_false(p, op, 3)) memset(c, 0, c_bytes * (size_t)batch);
   else if (init != c) memcpy(c, init, c_bytes * (size_t)batch);
   bool is_signed = op_int(op, ATTR_SIGNED, 1) != 0;
   for (int64_t i = 0; i < batch; i++)
-    dot_tiles(p, at->elem, a + i * m * k * type_elem_bytes(at), bt->elem, b + i * k * n * type_elem_bytes(bt), ct->elem, c + i * (int64_t)c_bytes, m, n, k, tf32,
-              is_signed);
+    dot_tiles(at->elem, a + i * m * k * type_elem_bytes(at), bt->elem, b + i * k * n * type_elem_bytes(bt), ct->elem,
+              c + i * (int64_t)c_bytes, m, n, k, tf32, is_signed);
   free(copy_a);
   free(copy_b);
   return true;
@@ -115,9 +119,7 @@ bool interp_mma(Prog *p, Op *op) { return multiply(p, op, true); }
 bool interp_wgmma(Prog *p, Op *op) { return multiply(p, op, true); }
 
 bool interp_wgmma_wait(Prog *p, Op *op) {
-  for (uint32_t i = 0; i < op->num_results; i++) {
-    const Type *t = op->results[i].type;
-    memcpy(result_data(p, op, i), operand_data(p, op, i), t->kind == TYPE_TENSOR ? (size_t)type_numel(t) * type_elem_bytes(t) : t->kind == TYPE_BUFFER ? sizeof(BufferView) : 1);
-  }
+  for (uint32_t i = 0; i < op->num_results; i++)
+    memcpy(interp_result_data(p, op, i), interp_operand_data(p, op, i), interp_value_bytes(op->results[i].type));
   return true;
 }

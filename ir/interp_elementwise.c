@@ -1,10 +1,10 @@
-// Element-wise ops: eval_scalar on every element, with direct loops for the common types.
+// Elementwise ops: eval_scalar on every element, and direct loops for the common types.
 #include <math.h>
 #include <string.h>
 
 #include "ir/interp_int.h"
 
-// The GPU's canonical NaN in place of the host's.
+// Replaces the host's NaN by the GPU's canonical one.
 static inline float canonical(float x) { return x == x ? x : num_f32_bits(0x7fffffff); }
 
 #define LOOP(T, expr)                                                                        \
@@ -98,7 +98,8 @@ static bool fast_addptr(const Op *op, size_t n, const void *const *in, void *out
   uint32_t bits = type_elem_bits(operand_type(op, 1));
   if (bits != 32 && bits != 64) return false;
   for (size_t i = 0; i < n; i++)
-    r[i] = base[i] + (bits == 32 ? (uint64_t)(int64_t)((const int32_t *)in[1])[i] : ((const uint64_t *)in[1])[i]) * size;
+    r[i] =
+        base[i] + (bits == 32 ? (uint64_t)(int64_t)((const int32_t *)in[1])[i] : ((const uint64_t *)in[1])[i]) * size;
   return true;
 }
 
@@ -116,13 +117,13 @@ bool interp_scalar(Prog *p, Op *op) {
   const Type *types[4], *result = op->results[0].type, *elem = type_elem(result);
   const void *in[4] = {NULL};
   uint32_t bytes[4], num = op->num_operands, out_bytes = type_elem_bytes(result);
-  size_t n = value_count(p, result);
+  size_t n = interp_value_count(p, result);
   for (uint32_t i = 0; i < num; i++) {
     types[i] = type_elem(operand_type(op, i));
     bytes[i] = type_elem_bytes(types[i]);
-    in[i] = operand_data(p, op, i);
+    in[i] = interp_operand_data(p, op, i);
   }
-  void *out = result_data(p, op, 0);
+  void *out = interp_result_data(p, op, 0);
   if (op->opcode == OP_SELECT) {
     select_elements(op, n, in, out, operand_type(op, 0)->rank == 0 && result->rank);
     return true;

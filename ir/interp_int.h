@@ -1,9 +1,9 @@
 // Inside the interpreter: shared by interp*.c only.
 //
-// A tensor is an array of its elements in row-major order, each in type_elem_bytes bytes (i1: a byte of 0 or 1, pointers
-// 8 bytes). A value's storage is made at its first definition and reused at the next: SSA values of a loop body have one
-// slot each. Regions that combine elements (reduce, scan, map) run over `lanes` elements at once: every scalar of the
-// region is then an array of `lanes`.
+// A tensor is an array of its elements in row-major order, of type_elem_bytes bytes each (i1: a byte of 0 or 1; a
+// pointer: 8 bytes). A value gets storage at its first definition and reuses it at the next: an SSA value of a loop's
+// body has one slot. Regions that combine elements (reduce, scan, map) run over `lanes` elements at once; every scalar
+// of the region is then an array of `lanes`.
 #ifndef TILE_IR_INTERP_INT_H
 #define TILE_IR_INTERP_INT_H
 
@@ -14,20 +14,21 @@
 #include "ir/interp.h"
 
 typedef struct {
-  void *data, *wide;             // wide: a one-lane value repeated for the lanes of a region
+  void *data, *wide;             // wide: a value of one lane, repeated for the lanes of a region
   size_t capacity, wide_capacity;
   uint32_t lanes;
 } Slot;
 
 // A buffer in shared memory: a strided view of elements. The value of a TYPE_BUFFER.
-typedef struct { uint8_t *data; int64_t strides[MAX_RANK]; int64_t tile; } BufferView;   // strides in elements; tile: of a multi-buffer
+// Strides count elements; tile is the distance between tiles of a multi-buffer.
+typedef struct { uint8_t *data; int64_t strides[MAX_RANK]; int64_t tile; } BufferView;
 
 typedef struct PendingCopy PendingCopy;
 struct PendingCopy {
   PendingCopy *next;
   const Type *type;              // of the tile
   BufferView view;
-  uint8_t *data;                 // what lands, row-major (loads)
+  uint8_t *data;                 // loads: what arrives, row-major
   uint64_t group;                // cp.async
   uint8_t *barrier;              // TMA load
   const Op *op;                  // TMA store
@@ -35,16 +36,16 @@ struct PendingCopy {
   int64_t coords[MAX_RANK];
 };
 
-typedef struct Run Run;
+typedef struct InterpRun InterpRun;
 typedef struct Prog {
-  Run *run;
+  InterpRun *run;
   uint32_t id[3];
   Slot *slots;
   uint32_t lanes;
-  uint8_t *shared;               // stage ALLOCATED: the block's shared memory, where buffers may overlap
+  uint8_t *shared;               // stage ALLOCATED: the block's shared memory; buffers may overlap in it
   PendingCopy *copies, *tma_loads, *tma_stores;   // oldest first
-  uint64_t group;                // cp.async group being filled
-  bool synchronised;             // an atomic or volatile load ran since the last time round a while loop
+  uint64_t group;                // number of the open cp.async group
+  bool synchronised;             // an atomic or volatile load ran in this iteration of a while loop
   bool failed, finished, yielded;
   const Op *waiting;             // the loop it spins in
   ucontext_t context;
@@ -54,7 +55,7 @@ typedef struct Prog {
 
 typedef struct { const char *name; const Value *value; const char *text; } StepVar;
 
-struct Run {
+struct InterpRun {
   Context *ctx;
   const InterpLaunch *launch;
   uint32_t num_values;
@@ -67,24 +68,33 @@ struct Run {
   ucontext_t scheduler;
   bool use_contexts;
   uint64_t clock;
-  uint64_t writes;               // counts changes of memory: progress of spinning programs
-  Prog *stepper;                 // the program that is stepped through, or NULL
-  LineCol step_at;               // the line it stands on
+  uint64_t writes;               // counts changes of memory: the progress for which spinning programs wait
+  Prog *stepper;                 // the program through which the host steps, or NULL
+  LineCol step_at;               // its line
   VEC(StepVar) step_vars;
 };
 
+// interp_values.c
 // Records the error, with the program and the call chain; returns false.
 bool interp_fail(Prog *p, const Op *op, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
-// interp.c: storage
-uint32_t value_count(const Prog *p, const Type *t);          // elements × lanes
-const void *operand_data(Prog *p, const Op *op, uint32_t i); // NULL when absent
-void *result_data(Prog *p, Op *op, uint32_t i);
-void *value_storage(Prog *p, const Value *v);                // makes room for v's elements × lanes
-const void *value_data(Prog *p, const Value *v);
-void *temporary(size_t n);                                   // malloc that does not fail; free() it
+uint32_t interp_value_count(const Prog *p, const Type *t);          // elements × lanes
+const void *interp_operand_data(Prog *p, const Op *op, uint32_t i); // NULL when absent
+void *interp_result_data(Prog *p, Op *op, uint32_t i);
+void *interp_value_storage(Prog *p, const Value *v);                // makes room for v's elements × lanes
+const void *interp_value_data(Prog *p, const Value *v);
+size_t interp_value_bytes(const Type *t);                           // of one lane
+void interp_reserve(void **data, size_t *capacity, size_t n);        // contents are lost when it grows
+void interp_row_major(const Type *t, int64_t strides[MAX_RANK]);
+void interp_coords(Prog *p, const Op *op, uint32_t first, int64_t coords[MAX_RANK]);   // the operands from `first` on
+void *interp_malloc(size_t n);                                   // malloc that does not fail; free() it
 static inline const Type *operand_type(const Op *op, uint32_t i) { return op->operands[i].value->type; }
 static inline bool has_operand(const Op *op, uint32_t i) { return i < op->num_operands && op->operands[i].value; }
+
+static inline bool operand_is_false(Prog *p, const Op *op, uint32_t i) {   // a predicate that is absent holds
+  const uint8_t *x = interp_operand_data(p, op, i);
+  return x && !*x;
+}
 
 static inline uint64_t element(const void *data, uint32_t bytes, size_t i) {
   switch (bytes) {
@@ -102,46 +112,44 @@ static inline void set_element(void *data, uint32_t bytes, size_t i, uint64_t bi
     default: ((uint64_t *)data)[i] = bits; break;
   }
 }
-int64_t operand_int(Prog *p, const Op *op, uint32_t i);      // a scalar integer, sign-extended
+int64_t interp_operand_int(Prog *p, const Op *op, uint32_t i);      // a scalar integer, sign-extended
 
 // interp.c: running
-bool run_op(Prog *p, Op *op);
-bool run_block(Prog *p, Block *b);                           // up to its terminator, whose operands are then ready
-void interp_give_way(Prog *p, const Op *op);
+// Runs a block up to its terminator, whose operands are ready then.
+bool interp_run_block(Prog *p, Block *b);
 
 // interp_debug.c
-void put_variable(Prog *p, Buf *b, const char *name, const Value *v);
+void interp_put_variable(Prog *p, Buf *b, const char *name, const Value *v);
 
-// interp_step.c: only for run->stepper, and the first to begin
-void step_from_breakpoint(Prog *p, const Op *op);
-void step_into(Prog *p, const Block *b);    // its arguments have been set
-void step_before(Prog *p, const Op *op);
-void step_after(Prog *p, const Op *op);
-void step_end(Prog *p);
-// A loop begins another round: its line is a new place again.
-static inline void step_round(Prog *p) { if (p->run->stepper == p) p->run->step_at.line = 0; }
+// interp_step.c: for run->stepper only, except interp_breakpoint, which makes a program the stepper.
+void interp_step_into(Prog *p, const Block *b);    // its arguments have been set
+void interp_step_before(Prog *p, const Op *op);
+void interp_step_after(Prog *p, const Op *op);
+void interp_step_end(Prog *p);
+// A loop begins another iteration: its line counts as a new place.
+static inline void interp_step_round(Prog *p) { if (p->run->stepper == p) p->run->step_at.line = 0; }
 
 // interp_memory.c
-bool check_access(Prog *p, const Op *op, uint64_t address, size_t size, const char *what);
-bool desc_load(Prog *p, const Op *op, const InterpDesc *d, const Type *tile, const int64_t *coords, void *out);
-bool desc_store(Prog *p, const Op *op, const InterpDesc *d, const Type *tile, const int64_t *coords, const void *in, int64_t atomic);
-uint64_t atomic_combine(AtomicKind kind, const Type *elem, uint64_t old, uint64_t value);
+// Gathers n elements through the operands ptr, offset?, mask?, other? that begin at `first`, each access checked.
+bool interp_load_elements(Prog *p, const Op *op, uint32_t first, size_t n, const char *what, char *out);
+bool interp_check_access(Prog *p, const Op *op, uint64_t address, size_t size, const char *what);
+bool interp_read_tile(Prog *p, const Op *op, const InterpDesc *d, const Type *tile, const int64_t *coords, void *out);
+bool interp_write_tile(Prog *p, const Op *op, const InterpDesc *d, const Type *tile, const int64_t *coords,
+                       const void *in, int64_t atomic);
 
 // interp_shared.c
-void view_read(const BufferView *v, const Type *tile, void *out);          // row-major
-void view_write(const BufferView *v, const Type *tile, const void *in);
-void poison_scratch(Prog *p, const Op *op);                                // stage ALLOCATED: what the op's lowering would overwrite
-bool finish_copies(Prog *p, bool ok);                                      // at the end: stores land if all went well, the rest is dropped
-
-// interp_dot.c: c[M,N] += a[M,K]·b[K,N], dense row-major; elements of the given types.
-void dot_tiles(Prog *p, const Type *a_elem, const void *a, const Type *b_elem, const void *b, const Type *c_elem, void *c,
-               int64_t m, int64_t n, int64_t k, bool tf32, bool is_signed);
+void interp_view_read(const BufferView *v, const Type *tile, void *out);          // row-major
+// At stage ALLOCATED: poisons what the op's lowering would overwrite.
+void interp_poison_scratch(Prog *p, const Op *op);
+// Ends a program's copies: completes its stores if all went well, and drops the rest.
+bool interp_finish_copies(Prog *p, bool ok);
 
 #define HOW_SCALAR(name) interp_scalar
 #define HOW_LLVM(intrinsic) HOW_SCALAR
 #define HOW_WHOLE(name) interp_##name
 #define HOW_GONE(name) interp_##name
-#define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how) bool HOW_##how(name)(Prog *p, Op *op);
+#define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how)                       \
+  bool HOW_##how(name)(Prog *p, Op *op);
 #include "ir/ops.def"
 
 #endif

@@ -5,7 +5,7 @@
 #include "ir/interp_int.h"
 
 // The buffer with the greatest address not above `address`, or num_buffers.
-static uint32_t buffer_below(const Run *run, uint64_t address) {
+static uint32_t buffer_below(const InterpRun *run, uint64_t address) {
   uint32_t lo = 0, hi = run->num_buffers;
   while (lo < hi) {
     uint32_t mid = (lo + hi) / 2;
@@ -18,8 +18,8 @@ static bool inside(const InterpBuffer *b, uint64_t address, size_t size) {
   return address >= b->address && address - b->address <= b->size && size <= b->size - (address - b->address);
 }
 
-// Who points into the buffer, for messages.
-static const char *buffer_name(const Run *run, const InterpBuffer *b) {
+// The parameter that points into the buffer, for messages.
+static const char *buffer_name(const InterpRun *run, const InterpBuffer *b) {
   const Func *f = run->launch->func;
   for (uint32_t i = 0; i < f->num_params; i++) {
     uint64_t a = f->params[i].kind == PARAM_PLAIN ? run->args[i].bits : run->descs[i].address;
@@ -29,8 +29,8 @@ static const char *buffer_name(const Run *run, const InterpBuffer *b) {
   return NULL;
 }
 
-bool check_access(Prog *p, const Op *op, uint64_t address, size_t size, const char *what) {
-  Run *run = p->run;
+bool interp_check_access(Prog *p, const Op *op, uint64_t address, size_t size, const char *what) {
+  InterpRun *run = p->run;
   if (run->last_buffer < run->num_buffers && inside(&run->buffers[run->last_buffer], address, size)) return true;
   uint32_t at = buffer_below(run, address);
   if (at < run->num_buffers && inside(&run->buffers[at], address, size)) {
@@ -38,36 +38,42 @@ bool check_access(Prog *p, const Op *op, uint64_t address, size_t size, const ch
     return true;
   }
   if (!address) return interp_fail(p, op, "%s through a null pointer", what);
-  // The nearest buffer: the one below, or the next above when the address is just before it.
+  // The nearest buffer is the one below, or the next above if the address is closer to that.
   const InterpBuffer *b = at < run->num_buffers ? &run->buffers[at] : NULL;
   uint32_t above = at < run->num_buffers ? at + 1 : 0;
-  if (above < run->num_buffers && (!b || run->buffers[above].address - address < address - (b->address + b->size))) b = &run->buffers[above];
+  if (above < run->num_buffers && (!b || run->buffers[above].address - address < address - (b->address + b->size)))
+    b = &run->buffers[above];
   const char *name = b ? buffer_name(run, b) : NULL;
   if (!b) return interp_fail(p, op, "%s of %zu bytes out of bounds: there is no memory to access", what, size);
   if (address < b->address)
     return interp_fail(p, op, "%s of %zu bytes out of bounds: %llu bytes before the start of %s", what, size,
                        (unsigned long long)(b->address - address), name ? name : "the nearest buffer");
-  return interp_fail(p, op, "%s of %zu bytes out of bounds: at byte %llu of %s, which has %zu", what, size, (unsigned long long)(address - b->address),
-                     name ? name : "the nearest buffer", b->size);
+  return interp_fail(p, op, "%s of %zu bytes out of bounds: at byte %llu of %s, which has %zu", what, size,
+                     (unsigned long long)(address - b->address), name ? name : "the nearest buffer", b->size);
 }
 
-// Addresses of a memory op's elements, operands 0 and 1.
-typedef struct { const uint64_t *pointers; uint64_t base; const void *offsets; uint32_t offset_bits, bytes; } Address;
+// The addresses of an access's elements, from the operands ptr and offset? that begin at `first`.
+typedef struct {
+  const uint64_t *pointers;
+  uint64_t base;
+  const void *offsets;
+  uint32_t offset_bits, bytes;
+} InterpAddress;
 
-static Address address_of(Prog *p, const Op *op) {
-  Address a = {.bytes = type_elem_bytes(type_elem(operand_type(op, 0))->elem)};
-  const uint64_t *ptr = operand_data(p, op, 0);
-  if (has_operand(op, 1)) {
+static InterpAddress address_of(Prog *p, const Op *op, uint32_t first) {
+  InterpAddress a = {.bytes = type_elem_bytes(type_elem(operand_type(op, first))->elem)};
+  const uint64_t *ptr = interp_operand_data(p, op, first);
+  if (has_operand(op, first + 1)) {
     a.base = *ptr;
-    a.offsets = operand_data(p, op, 1);
-    a.offset_bits = type_elem_bits(operand_type(op, 1));
+    a.offsets = interp_operand_data(p, op, first + 1);
+    a.offset_bits = type_elem_bits(operand_type(op, first + 1));
   } else {
     a.pointers = ptr;
   }
   return a;
 }
 
-static inline uint64_t address_at(const Address *a, size_t i) {
+static inline uint64_t address_at(const InterpAddress *a, size_t i) {
   if (a->pointers) return a->pointers[i];
   int64_t offset = a->offset_bits == 32 ? ((const int32_t *)a->offsets)[i] : ((const int64_t *)a->offsets)[i];
   return a->base + (uint64_t)offset * a->bytes;
@@ -75,14 +81,12 @@ static inline uint64_t address_at(const Address *a, size_t i) {
 
 static void *host(uint64_t address) { return (void *)(uintptr_t)address; }
 
-bool interp_load(Prog *p, Op *op) {
-  Address a = address_of(p, op);
-  const uint8_t *mask = operand_data(p, op, 2);
-  const char *other = operand_data(p, op, 3);
-  char *out = result_data(p, op, 0);
-  size_t n = value_count(p, op->results[0].type), bytes = a.bytes;
-  p->synchronised |= op_int(op, ATTR_VOLATILE, 0) || op_int(op, ATTR_CACHE, CACHE_NONE) == CACHE_CV;
-  bool is_i1 = type_is_scalar(type_elem(op->results[0].type), SC_I1);
+bool interp_load_elements(Prog *p, const Op *op, uint32_t first, size_t n, const char *what, char *out) {
+  InterpAddress a = address_of(p, op, first);
+  const uint8_t *mask = interp_operand_data(p, op, first + 2);
+  const char *other = interp_operand_data(p, op, first + 3);
+  size_t bytes = a.bytes;
+  bool is_i1 = type_is_scalar(type_elem(operand_type(op, first))->elem, SC_I1);
   for (size_t i = 0; i < n; i++) {
     char *to = out + i * bytes;
     if (mask && !mask[i]) {
@@ -90,22 +94,28 @@ bool interp_load(Prog *p, Op *op) {
       continue;
     }
     uint64_t from = address_at(&a, i);
-    if (!check_access(p, op, from, bytes, "load")) return false;
+    if (!interp_check_access(p, op, from, bytes, what)) return false;
     memcpy(to, host(from), bytes);
     if (is_i1) *to = *to != 0;
   }
   return true;
 }
 
+bool interp_load(Prog *p, Op *op) {
+  p->synchronised |= op_int(op, ATTR_VOLATILE, 0) || op_int(op, ATTR_CACHE, CACHE_NONE) == CACHE_CV;
+  return interp_load_elements(p, op, 0, interp_value_count(p, op->results[0].type), "load",
+                              interp_result_data(p, op, 0));
+}
+
 bool interp_store(Prog *p, Op *op) {
-  Address a = address_of(p, op);
-  const char *value = operand_data(p, op, 2);
-  const uint8_t *mask = operand_data(p, op, 3);
-  size_t n = value_count(p, operand_type(op, 2)), bytes = a.bytes;
+  InterpAddress a = address_of(p, op, 0);
+  const char *value = interp_operand_data(p, op, 2);
+  const uint8_t *mask = interp_operand_data(p, op, 3);
+  size_t n = interp_value_count(p, operand_type(op, 2)), bytes = a.bytes;
   for (size_t i = 0; i < n; i++) {
     if (mask && !mask[i]) continue;
     uint64_t to = address_at(&a, i);
-    if (!check_access(p, op, to, bytes, "store")) return false;
+    if (!interp_check_access(p, op, to, bytes, "store")) return false;
     memcpy(host(to), value + i * bytes, bytes);
   }
   p->run->writes++;
@@ -114,28 +124,30 @@ bool interp_store(Prog *p, Op *op) {
 
 // ---- atomics ----
 
-uint64_t atomic_combine(AtomicKind kind, const Type *elem, uint64_t old, uint64_t value) {
-  static const Opcode as_op[] = {[ATOMIC_ADD] = OP_ADDI, [ATOMIC_FADD] = OP_ADDF, [ATOMIC_MAX] = OP_MAXSI, [ATOMIC_MIN] = OP_MINSI, [ATOMIC_UMAX] = OP_MAXUI,
-                                 [ATOMIC_UMIN] = OP_MINUI, [ATOMIC_AND] = OP_ANDI, [ATOMIC_OR] = OP_ORI, [ATOMIC_XOR] = OP_XORI};
+static uint64_t atomic_combine(AtomicKind kind, const Type *elem, uint64_t old, uint64_t value) {
+  static const Opcode as_op[] = {[ATOMIC_ADD] = OP_ADDI,  [ATOMIC_FADD] = OP_ADDF,  [ATOMIC_MAX] = OP_MAXSI,
+                                 [ATOMIC_MIN] = OP_MINSI, [ATOMIC_UMAX] = OP_MAXUI, [ATOMIC_UMIN] = OP_MINUI,
+                                 [ATOMIC_AND] = OP_ANDI,  [ATOMIC_OR] = OP_ORI,     [ATOMIC_XOR] = OP_XORI};
   if (kind == ATOMIC_XCHG) return value;
   Opcode oc = as_op[kind];
-  if (type_is_float(elem)) oc = kind == ATOMIC_MAX ? OP_MAXF : kind == ATOMIC_MIN ? OP_MINF : kind == ATOMIC_ADD ? OP_ADDF : oc;
+  if (type_is_float(elem))
+    oc = kind == ATOMIC_MAX ? OP_MAXF : kind == ATOMIC_MIN ? OP_MINF : kind == ATOMIC_ADD ? OP_ADDF : oc;
   return eval_scalar(&(Op){.opcode = oc}, (const Type *[]){elem, elem}, elem, (uint64_t[]){old, value});
 }
 
 bool interp_atomic_rmw(Prog *p, Op *op) {
-  Address a = address_of(p, op);
+  InterpAddress a = address_of(p, op, 0);
   const Type *elem = type_elem(operand_type(op, 2));
-  const void *value = operand_data(p, op, 2);
-  const uint8_t *mask = operand_data(p, op, 3);
-  void *out = result_data(p, op, 0);
+  const void *value = interp_operand_data(p, op, 2);
+  const uint8_t *mask = interp_operand_data(p, op, 3);
+  void *out = interp_result_data(p, op, 0);
   AtomicKind kind = (AtomicKind)op_int(op, ATTR_ATOMIC, ATOMIC_ADD);
   p->synchronised = true;
-  for (size_t i = 0, n = value_count(p, operand_type(op, 2)); i < n; i++) {
+  for (size_t i = 0, n = interp_value_count(p, operand_type(op, 2)); i < n; i++) {
     set_element(out, a.bytes, i, 0);
     if (mask && !mask[i]) continue;
     uint64_t at = address_at(&a, i);
-    if (!check_access(p, op, at, a.bytes, "atomic access")) return false;
+    if (!interp_check_access(p, op, at, a.bytes, "atomic access")) return false;
     uint64_t old = element(host(at), a.bytes, 0), now = atomic_combine(kind, elem, old, element(value, a.bytes, i));
     set_element(out, a.bytes, i, old);
     set_element(host(at), a.bytes, 0, now);
@@ -145,13 +157,13 @@ bool interp_atomic_rmw(Prog *p, Op *op) {
 }
 
 bool interp_atomic_cas(Prog *p, Op *op) {
-  Address a = address_of(p, op);
-  const void *expected = operand_data(p, op, 2), *value = operand_data(p, op, 3);
-  void *out = result_data(p, op, 0);
+  InterpAddress a = address_of(p, op, 0);
+  const void *expected = interp_operand_data(p, op, 2), *value = interp_operand_data(p, op, 3);
+  void *out = interp_result_data(p, op, 0);
   p->synchronised = true;
-  for (size_t i = 0, n = value_count(p, operand_type(op, 2)); i < n; i++) {
+  for (size_t i = 0, n = interp_value_count(p, operand_type(op, 2)); i < n; i++) {
     uint64_t at = address_at(&a, i);
-    if (!check_access(p, op, at, a.bytes, "atomic access")) return false;
+    if (!interp_check_access(p, op, at, a.bytes, "atomic access")) return false;
     uint64_t old = element(host(at), a.bytes, 0);
     set_element(out, a.bytes, i, old);
     if (old != element(expected, a.bytes, i)) continue;
@@ -163,13 +175,13 @@ bool interp_atomic_cas(Prog *p, Op *op) {
 
 // ---- tensor descriptors ----
 
-// Calls for each row of the tile (last axis): the index of its first element in the tile, the address, how many elements
-// from `skip` on lie inside the tensor.
-typedef struct { int64_t first; uint64_t address; int64_t skip, count; } Row;
+// A row of the tile (along the last axis): the index of its first element in the tile. From element `skip` on, `count`
+// elements lie inside the tensor; the first of these is at `address`.
+typedef struct { int64_t first; uint64_t address; int64_t skip, count; } TileRow;
 
 static int64_t num_rows(const Type *tile) { return type_numel(tile) / tile->shape[tile->rank - 1]; }
 
-static Row row_at(const InterpDesc *d, const Type *tile, const int64_t *coords, uint32_t bytes, int64_t r) {
+static TileRow row_at(const InterpDesc *d, const Type *tile, const int64_t *coords, uint32_t bytes, int64_t r) {
   uint32_t last = tile->rank - 1u;
   int64_t width = tile->shape[last], offset = 0, index = r;
   bool outside = false;
@@ -179,7 +191,7 @@ static Row row_at(const InterpDesc *d, const Type *tile, const int64_t *coords, 
     outside |= at < 0 || at >= d->extents[k];
     offset += at * d->strides[k];
   }
-  Row row = {.first = r * width};
+  TileRow row = {.first = r * width};
   int64_t begin = max_i64(coords[last], 0), stop = min_i64(coords[last] + width, d->extents[last]);
   row.skip = begin - coords[last];
   row.count = outside || stop <= begin ? 0 : stop - begin;
@@ -187,49 +199,50 @@ static Row row_at(const InterpDesc *d, const Type *tile, const int64_t *coords, 
   return row;
 }
 
-bool desc_load(Prog *p, const Op *op, const InterpDesc *d, const Type *tile, const int64_t *coords, void *out) {
+bool interp_read_tile(Prog *p, const Op *op, const InterpDesc *d, const Type *tile, const int64_t *coords, void *out) {
   uint32_t bytes = type_elem_bytes(tile);
-  uint64_t pad = d->padding == PAD_NAN && type_is_float(tile) ? num_canonical_nan(scalar_num_format(type_elem(tile)->scalar)) : 0;
+  uint64_t pad =
+      d->padding == PAD_NAN && type_is_float(tile) ? num_canonical_nan(scalar_num_format(type_elem(tile)->scalar)) : 0;
   for (size_t i = 0, n = (size_t)type_numel(tile); i < n; i++) set_element(out, bytes, i, pad);
   for (int64_t r = 0, n = num_rows(tile); r < n; r++) {
-    Row row = row_at(d, tile, coords, bytes, r);
+    TileRow row = row_at(d, tile, coords, bytes, r);
     if (!row.count) continue;
-    if (!check_access(p, op, row.address, (size_t)row.count * bytes, "load through a descriptor")) return false;
+    if (!interp_check_access(p, op, row.address, (size_t)row.count * bytes, "load through a descriptor")) return false;
     memcpy((char *)out + (row.first + row.skip) * bytes, host(row.address), (size_t)row.count * bytes);
   }
   return true;
 }
 
-// atomic: −1 stores, else the AtomicKind to combine with.
-bool desc_store(Prog *p, const Op *op, const InterpDesc *d, const Type *tile, const int64_t *coords, const void *in, int64_t atomic) {
+// atomic: −1 stores; any other value is the AtomicKind by which to combine.
+bool interp_write_tile(Prog *p, const Op *op, const InterpDesc *d, const Type *tile, const int64_t *coords,
+                       const void *in, int64_t atomic) {
   uint32_t bytes = type_elem_bytes(tile);
   for (int64_t r = 0, n = num_rows(tile); r < n; r++) {
-    Row row = row_at(d, tile, coords, bytes, r);
+    TileRow row = row_at(d, tile, coords, bytes, r);
     if (!row.count) continue;
-    if (!check_access(p, op, row.address, (size_t)row.count * bytes, "store through a descriptor")) return false;
+    if (!interp_check_access(p, op, row.address, (size_t)row.count * bytes, "store through a descriptor")) return false;
     const char *from = (const char *)in + (row.first + row.skip) * bytes;
     if (atomic < 0) memcpy(host(row.address), from, (size_t)row.count * bytes);
     else
       for (size_t i = 0; i < (size_t)row.count; i++)
-        set_element(host(row.address), bytes, i, atomic_combine((AtomicKind)atomic, type_elem(tile), element(host(row.address), bytes, i), element(from, bytes, i)));
+        set_element(host(row.address), bytes, i,
+                    atomic_combine((AtomicKind)atomic, type_elem(tile), element(host(row.address), bytes, i),
+                                   element(from, bytes, i)));
   }
   p->run->writes++;
   return true;
 }
 
-static void coords_of(Prog *p, const Op *op, uint32_t first, uint32_t rank, int64_t *coords) {
-  for (uint32_t i = 0; i < rank; i++) coords[i] = operand_int(p, op, first + i);
-}
-
-// base: the operand that the descriptor begins with.
+// base: the operand with which the descriptor begins.
 static bool make_desc(Prog *p, Op *op, uint32_t base) {
   uint32_t rank = op->results[0].type->rank;
-  InterpDesc d = {.address = *(const uint64_t *)operand_data(p, op, base), .padding = (Padding)op_int(op, ATTR_PADDING, PAD_ZERO)};
+  InterpDesc d = {.address = *(const uint64_t *)interp_operand_data(p, op, base),
+                  .padding = (Padding)op_int(op, ATTR_PADDING, PAD_ZERO)};
   for (uint32_t i = 0; i < rank; i++) {
-    d.extents[i] = operand_int(p, op, base + 1 + i);
-    d.strides[i] = operand_int(p, op, base + 1 + rank + i);
+    d.extents[i] = interp_operand_int(p, op, base + 1 + i);
+    d.strides[i] = interp_operand_int(p, op, base + 1 + rank + i);
   }
-  memcpy(result_data(p, op, 0), &d, sizeof d);
+  memcpy(interp_result_data(p, op, 0), &d, sizeof d);
   return true;
 }
 
@@ -237,13 +250,13 @@ bool interp_make_desc(Prog *p, Op *op) { return make_desc(p, op, 0); }
 bool interp_make_tensor_map(Prog *p, Op *op) { return make_desc(p, op, 1); }
 
 bool interp_desc_fields(Prog *p, Op *op) {
-  const InterpDesc *d = operand_data(p, op, 0);
+  const InterpDesc *d = interp_operand_data(p, op, 0);
   uint32_t rank = operand_type(op, 0)->rank;
-  memcpy(result_data(p, op, 0), &d->address, sizeof d->address);
+  memcpy(interp_result_data(p, op, 0), &d->address, sizeof d->address);
   for (uint32_t i = 0; i < rank; i++) {
     int32_t extent = (int32_t)d->extents[i];
-    memcpy(result_data(p, op, 1 + i), &extent, sizeof extent);
-    memcpy(result_data(p, op, 1 + rank + i), &d->strides[i], sizeof d->strides[i]);
+    memcpy(interp_result_data(p, op, 1 + i), &extent, sizeof extent);
+    memcpy(interp_result_data(p, op, 1 + rank + i), &d->strides[i], sizeof d->strides[i]);
   }
   return true;
 }
@@ -251,35 +264,38 @@ bool interp_desc_fields(Prog *p, Op *op) {
 bool interp_desc_load(Prog *p, Op *op) {
   int64_t coords[MAX_RANK];
   const Type *tile = op->results[0].type;
-  coords_of(p, op, 1, tile->rank, coords);
-  return desc_load(p, op, operand_data(p, op, 0), tile, coords, result_data(p, op, 0));
+  interp_coords(p, op, 1, coords);
+  return interp_read_tile(p, op, interp_operand_data(p, op, 0), tile, coords, interp_result_data(p, op, 0));
 }
 
-bool interp_desc_store(Prog *p, Op *op) {
+static bool store_tile(Prog *p, const Op *op, int64_t atomic) {
   int64_t coords[MAX_RANK];
-  coords_of(p, op, 2, operand_type(op, 1)->rank, coords);
-  return desc_store(p, op, operand_data(p, op, 0), operand_type(op, 1), coords, operand_data(p, op, 1), -1);
+  interp_coords(p, op, 2, coords);
+  return interp_write_tile(p, op, interp_operand_data(p, op, 0), operand_type(op, 1), coords,
+                           interp_operand_data(p, op, 1), atomic);
 }
 
-bool interp_desc_reduce(Prog *p, Op *op) {
-  int64_t coords[MAX_RANK];
-  coords_of(p, op, 2, operand_type(op, 1)->rank, coords);
-  return desc_store(p, op, operand_data(p, op, 0), operand_type(op, 1), coords, operand_data(p, op, 1), op_int(op, ATTR_ATOMIC, ATOMIC_ADD));
-}
+bool interp_desc_store(Prog *p, Op *op) { return store_tile(p, op, -1); }
+bool interp_desc_reduce(Prog *p, Op *op) { return store_tile(p, op, op_int(op, ATTR_ATOMIC, ATOMIC_ADD)); }
 
-// Rows rows[i] of a descriptor of one-row blocks, from column y on.
+// Loads or stores rows rows[i] of a descriptor of one-row blocks, from column y on.
 static bool each_row(Prog *p, Op *op, const Type *tile, char *loaded, const char *stored, uint32_t rows, uint32_t y) {
-  const InterpDesc *d = operand_data(p, op, 0);
-  const int32_t *row = operand_data(p, op, rows);
+  const InterpDesc *d = interp_operand_data(p, op, 0);
+  const int32_t *row = interp_operand_data(p, op, rows);
   const Type *line = type_tensor(p->run->ctx, type_elem(tile), 2, (int64_t[]){1, tile->shape[1]}, NULL);
   size_t pitch = (size_t)tile->shape[1] * type_elem_bytes(tile);
   for (int64_t i = 0; i < tile->shape[0]; i++) {
-    int64_t coords[] = {row[i], operand_int(p, op, y)};
-    bool ok = loaded ? desc_load(p, op, d, line, coords, loaded + (size_t)i * pitch) : desc_store(p, op, d, line, coords, stored + (size_t)i * pitch, -1);
+    int64_t coords[] = {row[i], interp_operand_int(p, op, y)};
+    bool ok = loaded ? interp_read_tile(p, op, d, line, coords, loaded + (size_t)i * pitch)
+                     : interp_write_tile(p, op, d, line, coords, stored + (size_t)i * pitch, -1);
     if (!ok) return false;
   }
   return true;
 }
 
-bool interp_desc_gather(Prog *p, Op *op) { return each_row(p, op, op->results[0].type, result_data(p, op, 0), NULL, 1, 2); }
-bool interp_desc_scatter(Prog *p, Op *op) { return each_row(p, op, operand_type(op, 1), NULL, operand_data(p, op, 1), 2, 3); }
+bool interp_desc_gather(Prog *p, Op *op) {
+  return each_row(p, op, op->results[0].type, interp_result_data(p, op, 0), NULL, 1, 2);
+}
+bool interp_desc_scatter(Prog *p, Op *op) {
+  return each_row(p, op, operand_type(op, 1), NULL, interp_operand_data(p, op, 1), 2, 3);
+}

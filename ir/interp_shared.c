@@ -1,5 +1,5 @@
-// Shared memory and what moves through it on its own: buffers, cp.async, mbarriers, TMA. A copy leaves poison when it is
-// issued and lands as late as the rules allow: at the wait that it is waited for by.
+// Shared memory and the copies that run on their own: buffers, cp.async, mbarriers, TMA. Issuing a copy leaves poison
+// at its destination. It completes as late as the rules allow: at the wait for it.
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,15 +10,7 @@ enum { POISON = 0xA5 };
 
 // ---- buffers ----
 
-static void row_major(const Type *t, int64_t strides[MAX_RANK]) {
-  int64_t s = 1;
-  for (int k = t->rank - 1; k >= 0; k--) {
-    strides[k] = s;
-    s *= t->shape[k];
-  }
-}
-
-// Visits the tile's elements in row-major order: their offsets in the view.
+// Copies the tile's elements between the view and a dense array in row-major order.
 static void each_element(const BufferView *v, const Type *tile, char *dense, bool to_view) {
   uint32_t bytes = type_elem_bytes(tile), last = tile->rank - 1u;
   int64_t index[MAX_RANK] = {0}, width = tile->shape[last], step = v->strides[last];
@@ -34,60 +26,61 @@ static void each_element(const BufferView *v, const Type *tile, char *dense, boo
   }
 }
 
-void view_read(const BufferView *v, const Type *tile, void *out) { each_element(v, tile, out, false); }
-void view_write(const BufferView *v, const Type *tile, const void *in) { each_element(v, tile, (char *)(uintptr_t)in, true); }
+void interp_view_read(const BufferView *v, const Type *tile, void *out) { each_element(v, tile, out, false); }
+static void view_write(const BufferView *v, const Type *tile, const void *in) {
+  each_element(v, tile, (char *)(uintptr_t)in, true);
+}
 
 static void poison(const BufferView *v, const Type *tile) {
   size_t n = (size_t)type_numel(tile) * type_elem_bytes(tile);
-  void *bytes = temporary(n);
+  void *bytes = interp_malloc(n);
   memset(bytes, POISON, n);
   view_write(v, tile, bytes);
   free(bytes);
 }
 
-static const BufferView *view_of(Prog *p, const Op *op, uint32_t i) { return operand_data(p, op, i); }
+static const BufferView *view_of(Prog *p, const Op *op, uint32_t i) { return interp_operand_data(p, op, i); }
 
 bool interp_alloc(Prog *p, Op *op) {
   const Type *t = op->results[0].type;
   size_t tiles = t->count ? t->count : 1, n = tiles * (size_t)type_numel(t) * type_elem_bytes(t);
-  BufferView *v = result_data(p, op, 0);
+  BufferView *v = interp_result_data(p, op, 0);
   uint8_t *memory;
   if (p->shared) {
     int64_t offset = op_int(op, ATTR_OFFSET, 0);
-    if (offset < 0 || (uint64_t)offset + n > p->run->launch->func->module->shared_bytes) return interp_fail(p, op, "buffer outside of the %u bytes of shared memory", p->run->launch->func->module->shared_bytes);
+    uint32_t all = p->run->launch->func->module->shared_bytes;
+    if (offset < 0 || (uint64_t)offset + n > all)
+      return interp_fail(p, op, "buffer outside of the %u bytes of shared memory", all);
     memory = p->shared + offset;
   } else {
-    // The memory belongs to the op: it lies in its slot's second half and is the same each time round a loop.
+    // The memory belongs to the op: it is the second half of its slot, and the same in each iteration of a loop.
     Slot *s = &p->slots[op->results[0].number];
-    if (s->wide_capacity < n) {
-      free(s->wide);
-      s->wide = temporary(n);
-      s->wide_capacity = n;
-    }
+    interp_reserve(&s->wide, &s->wide_capacity, n);
     memory = s->wide;
   }
   memset(memory, POISON, n);
   *v = (BufferView){.data = memory, .tile = type_numel(t)};
-  row_major(t, v->strides);
-  if (has_operand(op, 0)) view_write(v, t, operand_data(p, op, 0));
+  interp_row_major(t, v->strides);
+  if (has_operand(op, 0)) view_write(v, t, interp_operand_data(p, op, 0));
   return true;
 }
 
-void poison_scratch(Prog *p, const Op *op) {
+void interp_poison_scratch(Prog *p, const Op *op) {
   const Attr *offset = op_attr(op, ATTR_OFFSET);
   if (!offset || op->opcode == OP_ALLOC) return;
   const Module *m = p->run->launch->func->module;
-  uint32_t align, n = op_scratch_bytes(p->run->ctx, op, m->num_warps, &align);
+  uint32_t align, n = scratch_op_bytes(p->run->ctx, op, m->num_warps, &align);
   if ((uint64_t)offset->i + n <= m->shared_bytes) memset(p->shared + offset->i, POISON, n);
 }
 
 bool interp_buffer_index(Prog *p, Op *op) {
   const Type *t = operand_type(op, 0);
   BufferView v = *view_of(p, op, 0);
-  int64_t i = operand_int(p, op, 1);
-  if (i < 0 || i >= (t->count ? t->count : 1)) return interp_fail(p, op, "tile %lld of a buffer that has %u", (long long)i, t->count ? t->count : 1);
+  int64_t i = interp_operand_int(p, op, 1);
+  if (i < 0 || i >= (t->count ? t->count : 1))
+    return interp_fail(p, op, "tile %lld of a buffer that has %u", (long long)i, t->count ? t->count : 1);
   v.data += i * v.tile * type_elem_bytes(t);
-  memcpy(result_data(p, op, 0), &v, sizeof v);
+  memcpy(interp_result_data(p, op, 0), &v, sizeof v);
   return true;
 }
 
@@ -95,32 +88,26 @@ bool interp_buffer_trans(Prog *p, Op *op) {
   BufferView v = *view_of(p, op, 0), r = v;
   const Attr *order = op_attr(op, ATTR_ORDER);
   for (uint32_t k = 0; k < order->num_ints; k++) r.strides[k] = v.strides[order->ints[k]];
-  memcpy(result_data(p, op, 0), &r, sizeof r);
+  memcpy(interp_result_data(p, op, 0), &r, sizeof r);
   return true;
 }
 
 bool interp_buffer_slice(Prog *p, Op *op) {
   BufferView v = *view_of(p, op, 0);
   v.data += op_int(op, ATTR_START, 0) * v.strides[op_int(op, ATTR_AXIS, 0)] * type_elem_bytes(operand_type(op, 0));
-  memcpy(result_data(p, op, 0), &v, sizeof v);
+  memcpy(interp_result_data(p, op, 0), &v, sizeof v);
   return true;
 }
 
 bool interp_local_load(Prog *p, Op *op) {
-  view_read(view_of(p, op, 0), op->results[0].type, result_data(p, op, 0));
+  interp_view_read(view_of(p, op, 0), op->results[0].type, interp_result_data(p, op, 0));
   return true;
 }
 
 bool interp_local_store(Prog *p, Op *op) {
-  view_write(view_of(p, op, 1), operand_type(op, 1), operand_data(p, op, 0));
+  view_write(view_of(p, op, 1), operand_type(op, 1), interp_operand_data(p, op, 0));
   return true;
 }
-
-bool interp_barrier(Prog *p, Op *op) { (void)p, (void)op; return true; }
-bool interp_grid_dependency(Prog *p, Op *op) { (void)p, (void)op; return true; }   // grids run one after another here
-bool interp_fence_async(Prog *p, Op *op) { (void)p, (void)op; return true; }
-bool interp_pingpong_wait(Prog *p, Op *op) { (void)p, (void)op; return true; }
-bool interp_pingpong_pass(Prog *p, Op *op) { (void)p, (void)op; return true; }
 
 // ---- pending copies ----
 
@@ -144,31 +131,18 @@ static uint32_t length(const PendingCopy *list) {
   return n;
 }
 
-static void give_token(Prog *p, Op *op) { *(uint8_t *)result_data(p, op, 0) = 0; }
+static void give_token(Prog *p, Op *op) { *(uint8_t *)interp_result_data(p, op, 0) = 0; }
 
 // ---- cp.async ----
 
 bool interp_async_copy(Prog *p, Op *op) {
-  // As a load whose operands come one later; what it gives lands at the wait.
+  // A load whose operands begin one later. What it loads arrives at the wait.
   const Type *tile = operand_type(op, 0);
   size_t n = (size_t)type_numel(tile);
-  uint32_t bytes = type_elem_bytes(tile);
-  const uint64_t *ptr = operand_data(p, op, 1);
-  const void *offset = operand_data(p, op, 2);
-  const uint8_t *mask = operand_data(p, op, 3);
-  const char *other = operand_data(p, op, 4);
-  uint8_t *data = temporary(n * bytes);
-  for (size_t i = 0; i < n; i++) {
-    if (mask && !mask[i]) {
-      if (other) memcpy(data + i * bytes, other + i * bytes, bytes); else memset(data + i * bytes, 0, bytes);
-      continue;
-    }
-    uint64_t from = offset ? *ptr + (uint64_t)num_sext(element(offset, type_elem_bytes(operand_type(op, 2)), i), type_elem_bits(operand_type(op, 2))) * bytes : ptr[i];
-    if (!check_access(p, op, from, bytes, "asynchronous load")) {
-      free(data);
-      return false;
-    }
-    memcpy(data + i * bytes, (const void *)(uintptr_t)from, bytes);
+  uint8_t *data = interp_malloc(n * type_elem_bytes(tile));
+  if (!interp_load_elements(p, op, 1, n, "asynchronous load", (char *)data)) {
+    free(data);
+    return false;
   }
   PendingCopy *c = append(&p->copies);
   c->type = tile;
@@ -207,7 +181,7 @@ static Barrier get_barrier(const uint8_t *at) {
   return b;
 }
 
-// Completes the phase when nothing is missing any more.
+// Completes the phase if no arrivals and no bytes are missing.
 static void put_barrier(uint8_t *at, Barrier b) {
   if (b.pending == 0 && b.bytes == 0) {
     b.phase ^= 1;
@@ -215,8 +189,6 @@ static void put_barrier(uint8_t *at, Barrier b) {
   }
   memcpy(at, &b, sizeof b);
 }
-
-static bool disabled(Prog *p, const Op *op, uint32_t pred) { return has_operand(op, pred) && !*(const uint8_t *)operand_data(p, op, pred); }
 
 bool interp_mbar_init(Prog *p, Op *op) {
   uint32_t n = (uint32_t)op_int(op, ATTR_COUNT, 1);
@@ -231,10 +203,12 @@ bool interp_mbar_inval(Prog *p, Op *op) {
 }
 
 static bool arrive(Prog *p, Op *op, int64_t arrivals, int64_t bytes) {
-  if (disabled(p, op, 1)) return true;
+  if (operand_is_false(p, op, 1)) return true;
   uint8_t *at = view_of(p, op, 0)->data;
   Barrier b = get_barrier(at);
-  if (b.pending < arrivals) return interp_fail(p, op, "%lld arrival%s at an mbarrier that waits for %u", (long long)arrivals, arrivals == 1 ? "" : "s", b.pending);
+  if (b.pending < arrivals)
+    return interp_fail(p, op, "%lld arrival%s at an mbarrier that waits for %u", (long long)arrivals,
+                       arrivals == 1 ? "" : "s", b.pending);
   b.pending = (b.pending - (uint32_t)arrivals) & 0xffff;
   b.bytes += (int32_t)bytes;
   put_barrier(at, b);
@@ -252,9 +226,9 @@ static void land(PendingCopy *c) {
 }
 
 bool interp_mbar_wait(Prog *p, Op *op) {
-  if (disabled(p, op, 2)) return true;
+  if (operand_is_false(p, op, 2)) return true;
   uint8_t *at = view_of(p, op, 0)->data;
-  uint32_t parity = (uint32_t)operand_int(p, op, 1) & 1;
+  uint32_t parity = (uint32_t)interp_operand_int(p, op, 1) & 1;
   for (PendingCopy **c = &p->tma_loads; *c && get_barrier(at).phase == parity;) {
     if ((*c)->barrier != at) {
       c = &(*c)->next;
@@ -265,17 +239,15 @@ bool interp_mbar_wait(Prog *p, Op *op) {
   }
   Barrier b = get_barrier(at);
   if (b.phase == parity)
-    return interp_fail(p, op, "waits for ever: %u arrivals and %d bytes are missing, and nothing that could bring them is under way", b.pending, b.bytes);
+    return interp_fail(
+        p, op, "waits for ever: %u arrivals and %d bytes are missing, and nothing that could bring them is under way",
+        b.pending, b.bytes);
   return true;
 }
 
 // ---- TMA ----
 
-static void coords_of(Prog *p, const Op *op, uint32_t first, int64_t coords[MAX_RANK]) {
-  for (uint32_t i = first; i < op->num_operands; i++) coords[i - first] = operand_int(p, op, i);
-}
-
-// The tile in the descriptor's rank: leading axes of 1 that the buffer leaves out are put back.
+// The tile in the descriptor's rank, with the leading axes of size 1 that the buffer leaves out.
 static const Type *tile_of(Prog *p, const Type *buffer, uint32_t rank) {
   int64_t shape[MAX_RANK];
   for (uint32_t i = 0; i < rank; i++) shape[i] = i + buffer->rank < rank ? 1 : buffer->shape[i + buffer->rank - rank];
@@ -283,13 +255,13 @@ static const Type *tile_of(Prog *p, const Type *buffer, uint32_t rank) {
 }
 
 bool interp_tma_load(Prog *p, Op *op) {
-  if (disabled(p, op, 3)) return true;
+  if (operand_is_false(p, op, 3)) return true;
   const Type *buffer = operand_type(op, 1);
   uint32_t rank = op->num_operands - 4;
   int64_t coords[MAX_RANK];
-  coords_of(p, op, 4, coords);
-  uint8_t *data = temporary((size_t)type_numel(buffer) * type_elem_bytes(buffer));
-  if (!desc_load(p, op, operand_data(p, op, 0), tile_of(p, buffer, rank), coords, data)) {
+  interp_coords(p, op, 4, coords);
+  uint8_t *data = interp_malloc((size_t)type_numel(buffer) * type_elem_bytes(buffer));
+  if (!interp_read_tile(p, op, interp_operand_data(p, op, 0), tile_of(p, buffer, rank), coords, data)) {
     free(data);
     return false;
   }
@@ -307,20 +279,21 @@ static bool start_store(Prog *p, Op *op) {
   c->op = op;
   c->type = operand_type(op, 1);
   c->view = *view_of(p, op, 1);
-  c->desc = *(const InterpDesc *)operand_data(p, op, 0);
-  coords_of(p, op, 2, c->coords);
+  c->desc = *(const InterpDesc *)interp_operand_data(p, op, 0);
+  interp_coords(p, op, 2, c->coords);
   return true;
 }
 bool interp_tma_store(Prog *p, Op *op) { return start_store(p, op); }
 bool interp_tma_reduce(Prog *p, Op *op) { return start_store(p, op); }
 
-// Shared memory is read here and not before: a buffer changed too early gives wrong results.
+// The store reads shared memory here and not before: changing the buffer too early gives wrong results.
 static bool finish_store(Prog *p) {
   PendingCopy *c = p->tma_stores;
-  void *data = temporary((size_t)type_numel(c->type) * type_elem_bytes(c->type));
-  view_read(&c->view, c->type, data);
+  void *data = interp_malloc((size_t)type_numel(c->type) * type_elem_bytes(c->type));
+  interp_view_read(&c->view, c->type, data);
   int64_t atomic = c->op->opcode == OP_TMA_REDUCE ? op_int(c->op, ATTR_ATOMIC, ATOMIC_ADD) : -1;
-  bool ok = desc_store(p, c->op, &c->desc, tile_of(p, c->type, c->op->num_operands - 2), c->coords, data, atomic);
+  bool ok =
+      interp_write_tile(p, c->op, &c->desc, tile_of(p, c->type, c->op->num_operands - 2), c->coords, data, atomic);
   free(data);
   drop_first(&p->tma_stores);
   return ok;
@@ -333,7 +306,7 @@ bool interp_tma_wait(Prog *p, Op *op) {
   return true;
 }
 
-bool finish_copies(Prog *p, bool ok) {
+bool interp_finish_copies(Prog *p, bool ok) {
   while (p->copies) drop_first(&p->copies);
   while (p->tma_loads) drop_first(&p->tma_loads);
   while (p->tma_stores)

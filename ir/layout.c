@@ -1,11 +1,13 @@
-// Layouts as GF(2) maps: interning, queries, conversion maps, algebra and shape operations. The lesson is in layout.h.
+// Layouts as GF(2) maps: interning, queries, conversion maps, shape operations. layout.h explains them.
 #include "ir/layout.h"
 
 #include <string.h>
 
 #include "ir/gf2.h"
 
-static uint32_t total_bits(const Layout *l) { return l->num_bits[0] + l->num_bits[1] + l->num_bits[2] + l->num_bits[3]; }
+static uint32_t total_bits(const Layout *l) {
+  return l->num_bits[0] + l->num_bits[1] + l->num_bits[2] + l->num_bits[3];
+}
 
 static uint32_t hash_layout(const Layout *l) {
   uint32_t h = 2166136261u;
@@ -25,18 +27,21 @@ static uint32_t hash_layout(const Layout *l) {
 static bool same(const void *kept, const void *key) {
   const Layout *a = kept, *b = key;
   return a->kind == b->kind && a->rank == b->rank && memcmp(a->log2_size, b->log2_size, sizeof a->log2_size) == 0 &&
-         memcmp(a->num_bits, b->num_bits, sizeof a->num_bits) == 0 && memcmp(a->basis, b->basis, total_bits(a) * sizeof *a->basis) == 0;
+         memcmp(a->num_bits, b->num_bits, sizeof a->num_bits) == 0 &&
+         memcmp(a->basis, b->basis, total_bits(a) * sizeof *a->basis) == 0;
 }
 
 const Layout *layout_intern(Context *ctx, const Layout *l) {
   MapSlot *slot = map_find(&ctx->arena, &ctx->layouts, hash_layout(l), l, same);
   if (slot->key) return slot->key;
   uint32_t n = total_bits(l), tensor = layout_tensor_bits(l);
-  if (n > LAYOUT_MAX_BITS || tensor > 31) ice(ctx, "layout with %u place bits for a tensor of 2^%u elements", n, tensor);
+  if (n > LAYOUT_MAX_BITS || tensor > 31)
+    ice(ctx, "layout with %u place bits for a tensor of 2^%u elements", n, tensor);
   Layout *kept = arena_new(&ctx->arena, Layout);
   *kept = *l;
   for (uint32_t i = 0; i < n; i++)
-    if (l->basis[i] >> tensor) ice(ctx, "layout column %u = %u outside a tensor of 2^%u elements", i, l->basis[i], tensor);
+    if (l->basis[i] >> tensor)
+      ice(ctx, "layout column %u = %u outside a tensor of 2^%u elements", i, l->basis[i], tensor);
   for (uint32_t i = n; i < LAYOUT_MAX_BITS; i++) kept->basis[i] = 0;
   slot->key = kept;
   return kept;
@@ -69,7 +74,9 @@ uint32_t layout_axis_shift(const Layout *l, uint32_t axis) {
   return n;
 }
 
-uint32_t layout_axis_mask(const Layout *l, uint32_t axis) { return ((1u << l->log2_size[axis]) - 1) << layout_axis_shift(l, axis); }
+uint32_t layout_axis_mask(const Layout *l, uint32_t axis) {
+  return ((1u << l->log2_size[axis]) - 1) << layout_axis_shift(l, axis);
+}
 
 uint32_t layout_apply_bits(const Layout *l, uint32_t place) { return gf2_apply(l->basis, total_bits(l), place); }
 
@@ -111,7 +118,7 @@ uint32_t layout_free_bits(const Layout *l, LayoutDim dim) {
 uint32_t layout_vector_bits(const Layout *l, uint32_t axis, uint8_t bits[LAYOUT_MAX_BITS]) {
   uint32_t shift = layout_axis_shift(l, axis), n = 0;
   for (; n < l->log2_size[axis]; n++) {
-    // The one column with this flat bit must be a register's, and hold nothing else.
+    // The only column with this flat bit must be that of a register, and hold nothing else.
     uint32_t want = 1u << (shift + n), found = LAYOUT_MAX_BITS;
     for (uint32_t i = 0, all = total_bits(l); i < all; i++) {
       if (!(l->basis[i] & want)) continue;
@@ -139,7 +146,9 @@ static uint32_t sum_of(const uint8_t bits[LAYOUT_DIMS], uint32_t n) {
   return s;
 }
 
-uint32_t layoutmap_apply(const LayoutMap *m, uint32_t place) { return gf2_apply(m->col, sum_of(m->in_bits, LAYOUT_DIMS), place); }
+uint32_t layoutmap_apply(const LayoutMap *m, uint32_t place) {
+  return gf2_apply(m->col, sum_of(m->in_bits, LAYOUT_DIMS), place);
+}
 
 uint32_t layoutmap_out(const LayoutMap *m, uint32_t packed, LayoutDim dim) {
   if (!m->out_bits[dim]) return 0;
@@ -183,7 +192,8 @@ LayoutMove layoutmap_move(const LayoutMap *m) {
 
 // ---- shape operations ----
 
-// The flat index in a tensor of axis sizes `to` whose part on axis i is f's part on axis map[i] of `from`; map[i] < 0: zero.
+// The flat index in a tensor of axis sizes `to`: its part on axis i is f's part on axis map[i] of `from`, or zero if
+// map[i] < 0.
 static uint32_t rearrange(uint32_t f, const Layout *from, const Layout *to, const int *map) {
   uint32_t r = 0;
   for (uint32_t i = 0; i < to->rank; i++) {
@@ -194,7 +204,7 @@ static uint32_t rearrange(uint32_t f, const Layout *from, const Layout *to, cons
   return r;
 }
 
-// r with its rank and sizes set; its columns are l's, axis i taken from axis map[i].
+// Completes r, whose rank and sizes are set: its columns are those of l, with axis i taken from axis map[i].
 static const Layout *remap(Context *ctx, const Layout *l, Layout *r, const int *map) {
   r->kind = l->kind;
   memcpy(r->num_bits, l->num_bits, sizeof r->num_bits);

@@ -1,5 +1,5 @@
-// Constructors of layouts. All but the swizzled ones have single-bit columns: they deal out the bits of each axis, from
-// the lowest up, to groups of place bits, in an order that says which layout it is.
+// Constructors of layouts. Except for the swizzled ones, each column is a single bit: a constructor deals the bits of
+// each axis, from the lowest up, to groups of place bits. The order in which it deals makes the layout.
 #include <string.h>
 
 #include "ir/gf2.h"
@@ -9,7 +9,7 @@ typedef struct {
   Layout l;
   uint32_t cols[LAYOUT_DIMS][LAYOUT_MAX_BITS];
   uint8_t num[LAYOUT_DIMS];
-  uint8_t used[LAYOUT_MAX_RANK];   // bits of the axis already dealt out, or that would be if the axis were long enough
+  uint8_t used[LAYOUT_MAX_RANK];   // bits of the axis dealt so far, also past its end
 } Deal;
 
 static uint8_t log2_ceil(int64_t n) {
@@ -28,7 +28,7 @@ static void deal_column(Deal *d, LayoutDim dim, uint32_t column) {
   if (d->num[dim] < LAYOUT_MAX_BITS) d->cols[dim][d->num[dim]++] = column;
 }
 
-// The next n bits of the axis go to dim. Past the end of the axis: duplicates (none in registers).
+// Deals the next n bits of the axis to dim. Past the end of the axis these are duplicates, but not in registers.
 static void deal(Deal *d, LayoutDim dim, uint32_t axis, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) {
     uint32_t bit = d->used[axis]++;
@@ -41,7 +41,7 @@ static void deal_duplicates(Deal *d, LayoutDim dim, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) deal_column(d, dim, 0);
 }
 
-// What is left of the axis, to registers (shared: to the offset).
+// Deals the rest of the axis to registers (in shared memory: to the offset).
 static void deal_rest(Deal *d, uint32_t axis) {
   if (d->used[axis] < d->l.log2_size[axis]) deal(d, LAYOUT_REG, axis, (uint32_t)(d->l.log2_size[axis] - d->used[axis]));
 }
@@ -59,7 +59,8 @@ static const Layout *end(Context *ctx, Deal *d) {
 }
 
 const Layout *layout_make_blocked(Context *ctx, uint32_t rank, const int64_t *shape, const uint32_t *size_per_thread,
-                                  const uint32_t *threads_per_warp, const uint32_t *warps_per_block, const uint32_t *order) {
+                                  const uint32_t *threads_per_warp, const uint32_t *warps_per_block,
+                                  const uint32_t *order) {
   Deal d = begin(LAYOUT_DISTRIBUTED, rank, shape);
   const uint32_t *const sizes[] = {size_per_thread, threads_per_warp, warps_per_block};
   for (uint32_t dim = LAYOUT_REG; dim <= LAYOUT_WARP; dim++)
@@ -74,7 +75,8 @@ const Layout *layout_make_slice(Context *ctx, const Layout *parent, uint32_t axi
 
 // ---- tensor cores ----
 
-// Warps along one operand axis step over it; along the other operand's axis they hold duplicates (axis < 0).
+// Deals warps. Along one operand's axis they step over it; along the other operand's axis (axis < 0) they hold
+// duplicates.
 static void deal_warps(Deal *d, const MmaShape *mma, int m_axis, int n_axis) {
   for (uint32_t k = 0; k < 2; k++) {
     bool is_m = (k == 0) == mma->warps_m_first;
@@ -108,12 +110,14 @@ const Layout *layout_make_mma_acc(Context *ctx, const int64_t *shape, const MmaS
   return end(ctx, &d);
 }
 
-const Layout *layout_make_wgmma_acc(Context *ctx, const int64_t *shape, uint32_t warps_m, uint32_t warps_n, uint32_t instr_n) {
+const Layout *layout_make_wgmma_acc(Context *ctx, const int64_t *shape, uint32_t warps_m, uint32_t warps_n,
+                                    uint32_t instr_n) {
   MmaShape mma = {.rank = 2, .warps = {warps_m, warps_n}, .warps_m_first = true, .instr_n = instr_n};
   return layout_make_mma_acc(ctx, shape, &mma);
 }
 
-const Layout *layout_make_mma_operand(Context *ctx, uint32_t op_index, const int64_t *shape, const MmaShape *mma, uint32_t k_width) {
+const Layout *layout_make_mma_operand(Context *ctx, uint32_t op_index, const int64_t *shape, const MmaShape *mma,
+                                      uint32_t k_width) {
   uint32_t rank = mma->rank, k = op_index == 0 ? rank - 1 : rank - 2, other = op_index == 0 ? rank - 2 : rank - 1;
   Deal d = begin(LAYOUT_DISTRIBUTED, rank, shape);
   deal(&d, LAYOUT_REG, k, log2_u32(k_width));
@@ -137,7 +141,8 @@ const Layout *layout_make_shared_plain(Context *ctx, uint32_t rank, const int64_
   return end(ctx, &d);
 }
 
-const Layout *layout_make_shared_chunked(Context *ctx, uint32_t rank, const int64_t *shape, uint32_t chunk, const uint32_t *order) {
+const Layout *layout_make_shared_chunked(Context *ctx, uint32_t rank, const int64_t *shape, uint32_t chunk,
+                                         const uint32_t *order) {
   Deal d = begin(LAYOUT_SHARED, rank, shape);
   deal(&d, LAYOUT_OFFSET, order[0], log2_u32(chunk));
   for (uint32_t i = 1; i < rank; i++) deal_rest(&d, order[i]);
@@ -154,8 +159,8 @@ const Layout *layout_make_shared_swizzled(Context *ctx, uint32_t rank, const int
   deal(&d, LAYOUT_OFFSET, order[0], chunk);
   for (uint32_t i = 1; i < rank; i++) deal_rest(&d, order[i]);
   deal_rest(&d, order[0]);
-  // Place → byte address is plain; the element that lies there is the one whose unswizzled address is address ^ (row
-  // bits shifted down), so the column of address bit 7 + i also has that of bit 4 + i.
+  // The byte address of a place is plain. The element at it is the one whose unswizzled address is address ^ (row bits,
+  // shifted down): the column of address bit 7 + i also contains that of bit 4 + i.
   uint32_t xor_bits = swizzle_bytes ? log2_u32(swizzle_bytes) - 4 : 0;
   for (uint32_t i = 0; i < xor_bits; i++) {
     uint32_t from = 7 + i - log2_elem, to = 4 + i - log2_elem;
@@ -164,26 +169,29 @@ const Layout *layout_make_shared_swizzled(Context *ctx, uint32_t rank, const int
   return end(ctx, &d);
 }
 
-// The columns of the lanes that access shared memory in one phase: 4 bytes a lane at a time, so all 32 lanes for up to
-// 4-byte vectors, 16 for 8, 8 for 16.
+// The number of lane bits in one phase of an access to shared memory. A phase moves 128 bytes: all 32 lanes with
+// vectors of up to 4 bytes, 16 with 8 bytes, 8 with 16.
 static uint32_t phase_lanes(uint32_t vec_bytes) { return vec_bytes <= 4 ? 5 : 7 - log2_u32(vec_bytes); }
 
-// Appends to out the vectors of from that are independent of space, adding them to space.
-static uint32_t extend(Gf2Space *space, const uint32_t *from, uint32_t n, uint32_t *out, uint32_t num_out, uint32_t limit) {
+// Appends to out those vectors of `from` that are independent of space, and adds them to space.
+static uint32_t extend(Gf2Space *space, const uint32_t *from, uint32_t n, uint32_t *out, uint32_t num_out,
+                       uint32_t limit) {
   for (uint32_t i = 0; i < n && num_out < limit; i++)
     if (gf2_add(space, from[i], 0)) out[num_out++] = from[i];
   return num_out;
 }
 
-// Let V be the vector's span, P and Q the spans of V and one phase's lanes on either side (p and q, which begin with vec). The
-// offset bits are V, then B (banks), then S (rows of 128 bytes). Two lanes conflict when they differ by something in V + S but
-// not in V, so S must meet neither P nor Q: it is made of what lies outside P + Q, and of sums p + q of a vector only P has and
-// one only Q has.
-static const Layout *make_swizzled(Context *ctx, const Layout *shape, uint32_t bytes, const uint32_t *vec, uint32_t num_vec,
-                                   const uint32_t *p, uint32_t num_p, const uint32_t *q, uint32_t num_q) {
+// Let V be the span of the vector, P and Q the spans of V and of one phase's lanes on either side (p and q, which begin
+// with vec). The offset bits are V, then B (banks), then S (rows of 128 bytes). Two lanes conflict if they differ by
+// something in V + S that is not in V: S must meet neither P nor Q. It consists of what lies outside P + Q, and of sums
+// p + q of a vector that only P has and one that only Q has.
+static const Layout *make_swizzled(Context *ctx, const Layout *shape, uint32_t bytes, const uint32_t *vec,
+                                   uint32_t num_vec, const uint32_t *p, uint32_t num_p, const uint32_t *q,
+                                   uint32_t num_q) {
   uint32_t bits = layout_tensor_bits(shape);
   Gf2Space v = gf2_span(vec, num_vec);
-  uint32_t both[LAYOUT_MAX_BITS], only_p[LAYOUT_MAX_BITS], only_q[LAYOUT_MAX_BITS], rest[LAYOUT_MAX_BITS], unit[LAYOUT_MAX_BITS];
+  uint32_t both[LAYOUT_MAX_BITS], only_p[LAYOUT_MAX_BITS], only_q[LAYOUT_MAX_BITS], rest[LAYOUT_MAX_BITS],
+      unit[LAYOUT_MAX_BITS];
   uint32_t num_both = gf2_intersect(p, num_p, q, num_q, both);
   Gf2Space sum = gf2_span(both, num_both), sum_q = sum;
   uint32_t num_only_p = extend(&sum, p, num_p, only_p, 0, LAYOUT_MAX_BITS);
@@ -196,15 +204,16 @@ static const Layout *make_swizzled(Context *ctx, const Layout *shape, uint32_t b
   bank_bits = bank_bits > num_vec ? bank_bits - num_vec : 0;
   if (bank_bits > bits - num_vec) bank_bits = bits - num_vec;
   uint32_t num_rows = bits - num_vec - bank_bits, rows[LAYOUT_MAX_BITS], pairs[LAYOUT_MAX_BITS], num_pairs = 0;
-  for (; num_pairs < num_only_p && num_pairs < num_only_q; num_pairs++) pairs[num_pairs] = only_p[num_pairs] ^ only_q[num_pairs];
+  for (; num_pairs < num_only_p && num_pairs < num_only_q; num_pairs++)
+    pairs[num_pairs] = only_p[num_pairs] ^ only_q[num_pairs];
   Gf2Space taken = v;
   uint32_t n = extend(&taken, rest, num_rest, rows, 0, num_rows);
   n = extend(&taken, pairs, num_pairs, rows, n, num_rows);
-  n = extend(&taken, only_q, num_only_q, rows, n, num_rows);   // conflicts from here on
+  n = extend(&taken, only_q, num_only_q, rows, n, num_rows);   // these rows conflict
   n = extend(&taken, only_p, num_only_p, rows, n, num_rows);
   n = extend(&taken, both, num_both, rows, n, num_rows);
 
-  // Banks: what the lanes share goes lowest, into one word when elements are narrower than a word.
+  // Banks: what the lanes share goes lowest, into one word if elements are narrower than a word.
   uint32_t banks[LAYOUT_MAX_BITS], b = 0;
   b = extend(&taken, both, num_both, banks, b, bank_bits);
   b = extend(&taken, only_p, num_only_p, banks, b, bank_bits);
@@ -226,8 +235,9 @@ static bool in_registers(const Layout *l, uint32_t column) {
   return false;
 }
 
-// vec and the first `lanes` lane columns of l.
-static uint32_t phase(const Layout *l, const uint32_t *vec, uint32_t num_vec, uint32_t lanes, uint32_t out[LAYOUT_MAX_BITS]) {
+// out gets vec and the first `lanes` lane columns of l.
+static uint32_t phase(const Layout *l, const uint32_t *vec, uint32_t num_vec, uint32_t lanes,
+                      uint32_t out[LAYOUT_MAX_BITS]) {
   memcpy(out, vec, num_vec * sizeof *vec);
   for (uint32_t i = 0; i < lanes && i < l->num_bits[LAYOUT_LANE]; i++) out[num_vec++] = layout_basis(l, LAYOUT_LANE, i);
   return num_vec;
@@ -240,15 +250,18 @@ const Layout *layout_make_shared_for_conversion(Context *ctx, const Layout *src,
   Gf2Space v = {0};
   for (uint32_t i = 0; i < src->num_bits[LAYOUT_REG] && num_vec < max_vec; i++)
     if (in_registers(dst, src->basis[i])) num_vec = extend(&v, &src->basis[i], 1, vec, num_vec, max_vec);
-  uint32_t lanes = phase_lanes(bytes << num_vec), num_p = phase(src, vec, num_vec, lanes, p), num_q = phase(dst, vec, num_vec, lanes, q);
+  uint32_t lanes = phase_lanes(bytes << num_vec), num_p = phase(src, vec, num_vec, lanes, p),
+           num_q = phase(dst, vec, num_vec, lanes, q);
   if (log2_vec) *log2_vec = num_vec;
   return make_swizzled(ctx, src, bytes, vec, num_vec, p, num_p, q, num_q);
 }
 
-const Layout *layout_make_shared_for_matrices(Context *ctx, const Layout *fragments, const Layout *vectors, bool transposed) {
+const Layout *layout_make_shared_for_matrices(Context *ctx, const Layout *fragments, const Layout *vectors,
+                                              bool transposed) {
   enum { ROW = 3 };   // eight elements of 16 bits
   if (fragments->num_bits[LAYOUT_REG] < 1 || fragments->num_bits[LAYOUT_LANE] != 5) return NULL;
-  uint32_t pair[ROW] = {layout_basis(fragments, LAYOUT_REG, 0), layout_basis(fragments, LAYOUT_LANE, 0), layout_basis(fragments, LAYOUT_LANE, 1)};
+  uint32_t pair[ROW] = {layout_basis(fragments, LAYOUT_REG, 0), layout_basis(fragments, LAYOUT_LANE, 0),
+                        layout_basis(fragments, LAYOUT_LANE, 1)};
   uint32_t high[ROW], p[LAYOUT_MAX_BITS], q[LAYOUT_MAX_BITS], num_q = 0;
   for (uint32_t i = 0; i < ROW; i++) high[i] = layout_basis(fragments, LAYOUT_LANE, 2 + i);
   const uint32_t *row = transposed ? high : pair, *rows = transposed ? pair : high;
@@ -271,7 +284,8 @@ uint32_t layout_bank_conflicts(const Layout *distributed, const Layout *shared, 
   for (uint32_t first = 0; first < LANES; first += group) {
     uint32_t words[LANES * 4], num_words = 0, in_bank[BANKS] = {0}, worst = 0;
     for (uint32_t lane = first; lane < first + group; lane++) {
-      uint32_t offset = layoutmap_out(&to_offset, layoutmap_apply(&to_offset, layout_pack(distributed, 0, lane, 0, 0)), LAYOUT_OFFSET);
+      uint32_t offset = layoutmap_out(&to_offset, layoutmap_apply(&to_offset, layout_pack(distributed, 0, lane, 0, 0)),
+                                      LAYOUT_OFFSET);
       for (uint32_t w = 0; w < words_each; w++) {
         uint32_t word = offset * bytes / 4 + w, i = 0;
         while (i < num_words && words[i] != word) i++;

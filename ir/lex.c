@@ -7,7 +7,7 @@
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_'; }
 
-Token lex_next(Lexer *l) {
+LexToken lex_next(Lexer *l) {
   const char *s = l->file->text;
   size_t n = l->file->size, i = l->at;
   for (;;) {
@@ -18,7 +18,7 @@ Token lex_next(Lexer *l) {
       break;
   }
   size_t start = i, text = i;
-  Token t = {.kind = TOK_END};
+  LexToken t = {.kind = TOK_END};
   if (i < n) {
     char c = s[i++];
     if (c == '%' || c == '@' || c == '#') {
@@ -28,7 +28,9 @@ Token lex_next(Lexer *l) {
       if (i == text) t.kind = TOK_BAD;
     } else if (is_digit(c) || (c == '-' && i < n && is_digit(s[i]))) {
       t.kind = TOK_NUMBER;
-      while (i < n && (is_word(s[i]) || s[i] == '.' || ((s[i] == '-' || s[i] == '+') && (s[i - 1] == 'e' || s[i - 1] == 'E')))) i++;
+      while (i < n &&
+             (is_word(s[i]) || s[i] == '.' || ((s[i] == '-' || s[i] == '+') && (s[i - 1] == 'e' || s[i - 1] == 'E'))))
+        i++;
     } else if (is_word(c)) {
       t.kind = TOK_WORD;
       while (i < n && is_word(s[i])) i++;
@@ -56,7 +58,7 @@ static int hex(char c) {
   return is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : 0;
 }
 
-const char *lex_string(Context *ctx, const Token *t) {
+const char *lex_string(Context *ctx, const LexToken *t) {
   Buf b = buf_make(&ctx->arena);
   for (size_t i = 0; i < t->size; i++) {
     char c = t->text[i];

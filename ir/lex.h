@@ -5,19 +5,28 @@
 #include "ir/context.h"
 
 typedef enum {
-  TOK_END, TOK_WORD, TOK_NUMBER, TOK_STRING, TOK_VALUE /* %x */, TOK_SYMBOL /* @f */, TOK_LAYOUT /* #0 */, TOK_PUNCT, TOK_BAD
+  TOK_END,
+  TOK_WORD,
+  TOK_NUMBER,
+  TOK_STRING,
+  TOK_VALUE /* %x */,
+  TOK_SYMBOL /* @f */,
+  TOK_LAYOUT /* #0 */,
+  TOK_PUNCT,
+  TOK_BAD
 } TokenKind;
 typedef struct {
   TokenKind kind;
   char punct;              // TOK_PUNCT
-  const char *text;        // WORD, NUMBER as written; VALUE, SYMBOL, LAYOUT without the sigil; STRING raw, without quotes
+  // WORD, NUMBER as written; VALUE, SYMBOL, LAYOUT without the sigil; STRING raw, without quotes.
+  const char *text;
   size_t size;
   Span span;
-} Token;
+} LexToken;
 typedef struct { Context *ctx; const SourceFile *file; size_t at; } Lexer;
 
-Token lex_next(Lexer *l);
+LexToken lex_next(Lexer *l);
 // The characters of a string token with its escapes resolved, interned.
-const char *lex_string(Context *ctx, const Token *t);
+const char *lex_string(Context *ctx, const LexToken *t);
 
 #endif

@@ -1,7 +1,8 @@
-// The hash map: open addressing in an arena, at most half full, linear probing. A key is a pointer, compared by address or by the user's
-// MapEqual (what it points to: a string, a type). Nothing is removed, and nobody walks a map: its order is that of addresses.
+// The hash map: open addressing in an arena, at most half full, linear probing. A key is a pointer, compared by its
+// address or by the user's MapEqual (as the string or type to which it points). Nothing is removed, and nobody walks a
+// map: its order depends on addresses.
 //
-//   MapSlot *s = map_at(&arena, &map, v);      the slot of pointer v, made if it was not there (value NULL, number 0)
+//   MapSlot *s = map_at(&arena, &map, v);      the slot of pointer v; a new one has value NULL and number 0
 //   s = map_get(&map, v);                      … or NULL
 #ifndef TILE_IR_MAP_H
 #define TILE_IR_MAP_H
@@ -15,10 +16,12 @@ typedef struct {
 } MapSlot;
 typedef struct { MapSlot *slots; uint32_t count, capacity; } Map;   // {0} is empty
 
-// Does the key of a slot equal the one looked for? Their hashes do.
+// Whether the key of a slot equals the one sought, which has the same hash.
 typedef bool MapEqual(const void *kept, const void *key);
 
-static inline uint32_t map_hash_pointer(const void *p) { return (uint32_t)(((uint64_t)(uintptr_t)p >> 4) * 0x9E3779B97F4A7C15ull >> 32); }
+static inline uint32_t map_hash_pointer(const void *p) {
+  return (uint32_t)(((uint64_t)(uintptr_t)p >> 4) * 0x9E3779B97F4A7C15ull >> 32);
+}
 
 static inline uint32_t map_hash_bytes(const char *s, size_t n) {
   uint32_t h = 2166136261u;
@@ -26,7 +29,7 @@ static inline uint32_t map_hash_bytes(const char *s, size_t n) {
   return h ^ h >> 15;
 }
 
-// The slot of the key, or the empty one where it goes. equal NULL: by address.
+// The slot of the key, or the empty one where it belongs. equal is NULL: compares addresses.
 static inline MapSlot *map_probe(const Map *m, uint32_t hash, const void *key, MapEqual *equal) {
   for (uint32_t at = hash & (m->capacity - 1);; at = (at + 1) & (m->capacity - 1)) {
     MapSlot *s = &m->slots[at];
@@ -42,7 +45,7 @@ static inline void map_grow(Arena *a, Map *m) {
   *m = more;
 }
 
-// As map_probe, with room for one more: when the slot is empty, the caller sets its key, and value or number.
+// As map_probe, with room for one more. If the slot is empty, the caller sets its key, and value or number.
 static inline MapSlot *map_find(Arena *a, Map *m, uint32_t hash, const void *key, MapEqual *equal) {
   if (m->count * 2 >= m->capacity) map_grow(a, m);
   MapSlot *s = map_probe(m, hash, key, equal);

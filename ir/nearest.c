@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-// More than limit where the distance exceeds it.
+// A value above limit if the distance exceeds it.
 static uint32_t distance(const char *a, const char *b, uint32_t limit) {
   enum { LONGEST = 64 };
   size_t n = strlen(a), m = strlen(b);

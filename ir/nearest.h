@@ -4,8 +4,9 @@
 
 #include "ir/base.h"
 
-// The name that takes the fewest insertions, deletions and substitutions, or NULL when none is near: one such change in up
-// to 3 letters, two in up to 7, three in more. A name that is equal is no suggestion.
+// The name that takes the fewest insertions, deletions and substitutions, or NULL if none is near. A name of up to 3
+// letters may differ by one of these, a name of up to 7 by two, a longer one by three. The name itself is no
+// suggestion.
 const char *nearest_name(const char *name, const char *const *names, uint32_t count);
 
 #endif

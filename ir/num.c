@@ -1,6 +1,6 @@
-// Exact scalar arithmetic. One rounding routine serves every format: a value is sign, 64-bit mantissa, exponent and a
-// sticky bit for what lies below, and round_parts makes the target's bits of it. Sums, quotients and roots first become
-// a double rounded to odd, which keeps enough to round once more to 51 bits or fewer without a second error.
+// Exact scalar arithmetic. One rounding routine serves every format: a value is a sign, a 64-bit mantissa, an exponent
+// and a sticky bit for what lies below, and round_parts makes the target's bits of it. Sums, quotients and roots first
+// become a double rounded to odd. That keeps enough to round once more, to 51 bits or fewer, without a second error.
 #include "ir/num.h"
 
 #include <fenv.h>
@@ -64,10 +64,14 @@ static uint64_t overflow_bits(NumFormat f, bool neg, NumRound r, bool saturate) 
   const NumFormatInfo *i = &formats[f];
   uint64_t sign = neg ? 1ull << (i->exp_bits + i->man_bits) : 0;
   uint64_t top = mask_bits(i->exp_bits) << i->man_bits;  // infinity where there is one
-  uint64_t max = i->has_inf ? top - 1 : i->has_nan ? num_canonical_nan(f) >> i->low_zeros : top | mask_bits(i->man_bits);
+  uint64_t max = i->has_inf   ? top - 1
+                 : i->has_nan ? num_canonical_nan(f) >> i->low_zeros
+                              : top | mask_bits(i->man_bits);
   if (!i->has_inf && i->has_nan) max -= 1;
   bool to_max = r == NUM_RTZ || (r == NUM_RDN && !neg) || (r == NUM_RUP && neg);
-  uint64_t v = saturate || to_max || (!i->has_inf && !i->has_nan) ? max : i->has_inf ? top : num_canonical_nan(f) >> i->low_zeros;
+  uint64_t v = saturate || to_max || (!i->has_inf && !i->has_nan) ? max
+               : i->has_inf                                       ? top
+                                                                  : num_canonical_nan(f) >> i->low_zeros;
   return (v | sign) << i->low_zeros;
 }
 
@@ -120,7 +124,9 @@ uint64_t num_encode(NumFormat f, double x, NumRound r, bool saturate) {
   return round_parts(f, neg, man, field - 1023 - 52, false, r, saturate);
 }
 
-uint64_t num_encode_f32(NumFormat f, float x, NumRound r, bool saturate) { return num_encode(f, (double)x, r, saturate); }
+uint64_t num_encode_f32(NumFormat f, float x, NumRound r, bool saturate) {
+  return num_encode(f, (double)x, r, saturate);
+}
 
 uint64_t num_encode_u64(NumFormat f, uint64_t x, NumRound r, bool saturate) {
   return round_parts(f, false, x, 0, false, r, saturate);
@@ -154,7 +160,7 @@ uint64_t num_to_int(double x, unsigned width, bool is_signed, NumRound r, bool n
   return x <= 0 ? 0 : (uint64_t)x;
 }
 
-// s is the nearest double to a value that lies off s in the direction of err (err 0: exactly s).
+// s rounded to odd: s is the nearest double to a value that lies off s in the direction of err (err 0: it is s).
 static double fix_odd(double s, double err) {
   if (err == 0 || !isfinite(s) || (num_bits_f64(s) & 1)) return s;
   return nextafter(s, err > 0 ? INFINITY : -INFINITY);
@@ -175,7 +181,9 @@ static uint64_t flush(NumFormat f, uint64_t bits, bool ftz) {
 }
 
 static double operand(NumFormat f, uint64_t bits, bool ftz) { return num_decode(f, flush(f, bits, ftz)); }
-static uint64_t result(NumFormat f, double x, NumRound r, bool ftz) { return flush(f, num_encode(f, x, r, false), ftz); }
+static uint64_t result(NumFormat f, double x, NumRound r, bool ftz) {
+  return flush(f, num_encode(f, x, r, false), ftz);
+}
 
 // An exact zero sum of operands of opposite sign is -0 only when rounding down.
 static double zero_sum(double s, double a, double b, NumRound r) {
@@ -210,18 +218,25 @@ uint64_t num_sqrt(NumFormat f, uint64_t a, NumRound r, bool ftz) {
 #define F32_BITS(x) num_bits_f32(x)
 static float f32(uint64_t bits) { return num_f32_bits((uint32_t)bits); }
 float num_ftz_f32(float a) { return f32(flush(NUM_F32, F32_BITS(a), true)); }
-float num_add_f32(float a, float b, NumRound r, bool ftz) { return f32(num_add(NUM_F32, F32_BITS(a), F32_BITS(b), r, ftz)); }
+float num_add_f32(float a, float b, NumRound r, bool ftz) {
+  return f32(num_add(NUM_F32, F32_BITS(a), F32_BITS(b), r, ftz));
+}
 float num_sub_f32(float a, float b, NumRound r, bool ftz) {
   return f32(num_add(NUM_F32, F32_BITS(a), F32_BITS(b) ^ 0x80000000u, r, ftz));
 }
-float num_mul_f32(float a, float b, NumRound r, bool ftz) { return f32(num_mul(NUM_F32, F32_BITS(a), F32_BITS(b), r, ftz)); }
+float num_mul_f32(float a, float b, NumRound r, bool ftz) {
+  return f32(num_mul(NUM_F32, F32_BITS(a), F32_BITS(b), r, ftz));
+}
 float num_fma_f32(float a, float b, float c, NumRound r, bool ftz) {
   return f32(num_fma(NUM_F32, F32_BITS(a), F32_BITS(b), F32_BITS(c), r, ftz));
 }
-float num_div_f32(float a, float b, NumRound r, bool ftz) { return f32(num_div(NUM_F32, F32_BITS(a), F32_BITS(b), r, ftz)); }
+float num_div_f32(float a, float b, NumRound r, bool ftz) {
+  return f32(num_div(NUM_F32, F32_BITS(a), F32_BITS(b), r, ftz));
+}
 float num_sqrt_f32(float a, NumRound r, bool ftz) { return f32(num_sqrt(NUM_F32, F32_BITS(a), r, ftz)); }
 
-// F64 uses the host's unit in the wanted mode. The volatile operands keep the operation between the mode changes.
+// F64 uses the host's floating-point unit in the mode that r asks for. The volatile operands keep the operation between
+// the changes of mode.
 static int host_mode(NumRound r) {
   return r == NUM_RTZ ? FE_TOWARDZERO : r == NUM_RDN ? FE_DOWNWARD : r == NUM_RUP ? FE_UPWARD : FE_TONEAREST;
 }

@@ -1,6 +1,6 @@
-// Exact scalar arithmetic on bit patterns: the numeric meaning of every dtype, shared by constant folding, the
-// interpreter and the simulator. Every function rounds once, whatever the host's own rounding mode or FMA support.
-// Invariant: a value of any format but F64 is a double exactly; bits above a format's width are ignored on input.
+// Exact scalar arithmetic on bit patterns: the numeric meaning of every dtype, for constant folding, the interpreter
+// and the simulator. Every function rounds once, whatever the host's rounding mode or FMA support. A value of any
+// format except F64 is exactly a double. Input bits above a format's width are ignored.
 #ifndef TILE_IR_NUM_H
 #define TILE_IR_NUM_H
 
@@ -30,9 +30,9 @@ typedef struct {
 const NumFormatInfo *num_format_info(NumFormat f);
 
 double num_decode(NumFormat f, uint64_t bits);
-// saturate: what is beyond the largest finite value (infinities too) becomes that value; NaN stays NaN where the format
-// has one. Without it, overflow gives infinity, or NaN where there is no infinity. NaN results are canonical
-// (all exponent and mantissa bits set, sign clear), as the GPU makes them.
+// saturate: what lies beyond the largest finite value (infinities too) becomes that value; NaN stays NaN if the format
+// has one. Without saturate, overflow gives infinity, or NaN in a format without infinity. NaN results are canonical,
+// as the GPU makes them: all exponent and mantissa bits set, sign clear.
 uint64_t num_encode(NumFormat f, double x, NumRound r, bool saturate);
 uint64_t num_encode_f32(NumFormat f, float x, NumRound r, bool saturate);
 uint64_t num_encode_i64(NumFormat f, int64_t x, NumRound r, bool saturate);
@@ -40,13 +40,13 @@ uint64_t num_encode_u64(NumFormat f, uint64_t x, NumRound r, bool saturate);
 uint64_t num_canonical_nan(NumFormat f);
 bool num_is_nan(NumFormat f, uint64_t bits);
 
-// To an integer of `width` (8..64) bits, clamped to its range; the result is sign- or zero-extended to 64 bits.
-// NaN gives 0, or 1 << (width-1) when nan_is_min (PTX: when either side is 64 bits wide).
+// To an integer of `width` (8…64) bits, clamped to its range and sign- or zero-extended to 64 bits. NaN gives 0, or 1
+// << (width-1) if nan_is_min (as PTX does if either side is 64 bits wide).
 uint64_t num_to_int(double x, unsigned width, bool is_signed, NumRound r, bool nan_is_min);
 double num_round_to_integral(double x, NumRound r);
 
-// a + b rounded to odd (truncated, low bit set when inexact): rounding its result to any format of at most 51 bits of
-// precision equals rounding the exact sum once.
+// a + b rounded to odd (truncated, low bit set if inexact). Rounding that to any format of at most 51 bits of precision
+// equals rounding the exact sum once.
 double num_add_odd(double a, double b);
 
 // Correctly rounded arithmetic in any format up to F32 on bit patterns; ftz flushes subnormal inputs and results to

@@ -1,7 +1,8 @@
-// Ops, blocks and values: making, linking, erasing, cloning, use lists. Everything lives in the Context's arena.
+// Makes, links, erases and clones ops, blocks and values, and keeps the lists of uses. All live in the Context's arena.
 #include <string.h>
 
 #include "ir/ir.h"
+#include "ir/num.h"
 #include "ir/scratch.h"
 
 // ---- modules, functions, blocks ----
@@ -17,6 +18,13 @@ Module *module_new(Context *ctx, const Target *target) {
   m->fp_fusion = true;
   m->auto_tma = true;
   return m;
+}
+
+static Block *block_new(Context *ctx, Func *func, Op *parent) {
+  Block *b = arena_new(&ctx->arena, Block);
+  b->func = func;
+  b->parent = parent;
+  return b;
 }
 
 Func *func_new(Module *m, const char *name, Span span) {
@@ -43,26 +51,22 @@ Value *func_add_param(Func *f, const Type *type, FuncParam param) {
   return v;
 }
 
-static uint32_t place(uint32_t bytes, uint32_t size, uint32_t count) { return (bytes + size - 1) / size * size + size * count; }
+static uint32_t place(uint32_t bytes, uint32_t size, uint32_t count) {
+  return (bytes + size - 1) / size * size + size * count;
+}
 
-// In order, each at a multiple of its size; a descriptor's map is followed by its extents and strides.
+// Parameters lie in order, each at a multiple of its size. A descriptor's map is followed by its extents and strides.
 uint32_t func_param_bytes(const Func *f) {
   uint32_t bytes = 0;
   for (uint32_t i = 0; i < f->num_params; i++) {
     const Type *t = f->body->args[i]->type;
     const FuncParamKind kind = f->params[i].kind;
-    const bool is_map = kind == PARAM_DESC || kind == PARAM_AUTO_TENSORMAP, has_fields = kind == PARAM_DESC || kind == PARAM_DESC_FIELDS;
+    const bool is_map = kind == PARAM_DESC || kind == PARAM_AUTO_TENSORMAP,
+               has_fields = kind == PARAM_DESC || kind == PARAM_DESC_FIELDS;
     bytes = place(bytes, is_map ? TENSOR_MAP_BYTES : has_fields ? 8 : type_elem_bytes(t), 1);
     if (has_fields) bytes = place(place(bytes, 4, t->rank), 8, t->rank);
   }
   return bytes;
-}
-
-Block *block_new(Context *ctx, Func *func, Op *parent) {
-  Block *b = arena_new(&ctx->arena, Block);
-  b->func = func;
-  b->parent = parent;
-  return b;
 }
 
 Value *block_add_arg(Context *ctx, Block *b, const Type *type) {
@@ -116,7 +120,7 @@ void op_set_operand(Op *op, uint32_t i, Value *v) {
 
 void op_append_operand(Context *ctx, Op *op, Value *v) {
   if (op->num_operands == op->cap_operands) {
-    // Uses are linked by address: take them out, move, put them back.
+    // Uses are linked by address: each is unlinked, moved and linked again.
     uint32_t cap = op->cap_operands ? op->cap_operands * 2 : 4;
     Use *bigger = arena_array(&ctx->arena, Use, cap);
     for (uint32_t i = 0; i < op->num_operands; i++) {
@@ -239,7 +243,7 @@ void op_move_before(Op *op, Op *before) {
 static void drop_uses(Op *op) {
   for (uint32_t i = 0; i < op->num_operands; i++) op_set_operand(op, i, NULL);
   for (uint32_t k = 0; k < op->num_blocks; k++)
-    for (Op *in = op->blocks[k]->first; in; in = in->next) drop_uses(in);
+    EACH_OP(in, op->blocks[k]) drop_uses(in);
 }
 
 void op_erase(Op *op) {
@@ -249,7 +253,8 @@ void op_erase(Op *op) {
   op->num_blocks = 0;
 }
 
-Op *op_rebuild(Context *ctx, Op *op, const Type *const *result_types, uint32_t num_results, Value *const *operands, uint32_t num_operands) {
+Op *op_rebuild(Context *ctx, Op *op, const Type *const *result_types, uint32_t num_results, Value *const *operands,
+               uint32_t num_operands) {
   Op *made = op_new(ctx, op->parent->func, op->opcode, op->span, result_types, num_results, operands, num_operands, 0);
   op_copy_attrs(ctx, made, op);
   made->inlined_at = op->inlined_at;
@@ -265,7 +270,9 @@ Op *op_rebuild(Context *ctx, Op *op, const Type *const *result_types, uint32_t n
 
 ValueMap *value_map_new(Context *ctx) { return arena_new(&ctx->arena, ValueMap); }
 
-void value_map_set(Context *ctx, ValueMap *m, const Value *from, Value *to) { map_at(&ctx->arena, m, from)->value = to; }
+void value_map_set(Context *ctx, ValueMap *m, const Value *from, Value *to) {
+  map_at(&ctx->arena, m, from)->value = to;
+}
 
 Value *value_map_get(const ValueMap *m, Value *v) {
   const MapSlot *s = m ? map_get(m, v) : NULL;
@@ -276,7 +283,8 @@ static Op *clone(Context *ctx, Func *func, const Op *op, ValueMap *map) {
   Op *made = op_new(ctx, func, op->opcode, op->span, NULL, 0, NULL, 0, op->num_blocks);
   op_copy_attrs(ctx, made, op);
   made->inlined_at = op->inlined_at;
-  for (uint32_t i = 0; i < op->num_operands; i++) op_append_operand(ctx, made, value_map_get(map, op->operands[i].value));
+  for (uint32_t i = 0; i < op->num_operands; i++)
+    op_append_operand(ctx, made, value_map_get(map, op->operands[i].value));
   made->num_results = op->num_results;
   made->results = arena_array(&ctx->arena, Value, op->num_results);
   for (uint32_t i = 0; i < op->num_results; i++) {
@@ -292,7 +300,7 @@ static Op *clone(Context *ctx, Func *func, const Op *op, ValueMap *map) {
       arg->name = from->args[i]->name;
       value_map_set(ctx, map, from->args[i], arg);
     }
-    for (const Op *in = from->first; in; in = in->next) op_append(clone(ctx, func, in, map), to);
+    EACH_OP(in, from) op_append(clone(ctx, func, in, map), to);
   }
   return made;
 }
@@ -315,7 +323,7 @@ bool value_constant_int(const Value *v, int64_t *x) {
   uint64_t bits;
   if (!v || !type_is_int(v->type) || !value_constant_bits(v, &bits)) return false;
   uint32_t w = type_elem_bits(v->type);
-  *x = w == 1 || w >= 64 ? (int64_t)bits : (int64_t)(bits << (64 - w)) >> (64 - w);
+  *x = w == 1 ? (int64_t)bits : num_sext(bits, w);
   return true;
 }
 
@@ -332,18 +340,18 @@ void block_walk(Block *b, OpVisitor visit, void *user) {
 bool op_only_computes(const Op *op) {
   if (!op_is(op, TRAIT_PURE | TRAIT_TERMINATOR) && op->opcode != OP_IF) return false;
   for (uint32_t i = 0; i < op->num_blocks; i++)
-    for (const Op *in = op->blocks[i]->first; in; in = in->next)
+    EACH_OP(in, op->blocks[i])
       if (!op_only_computes(in)) return false;
   return true;
 }
 
 void module_walk(Module *m, OpVisitor visit, void *user) {
-  for (Func *f = m->funcs; f; f = f->next) block_walk(f->body, visit, user);
+  EACH_FUNC(f, m) block_walk(f->body, visit, user);
 }
 
 static void clear_block(Block *b) {
   for (uint32_t i = 0; i < b->num_args; i++) b->args[i]->aux = NULL;
-  for (Op *op = b->first; op; op = op->next) {
+  EACH_OP(op, b) {
     op->mark = 0;
     for (uint32_t i = 0; i < op->num_results; i++) op->results[i].aux = NULL;
     for (uint32_t i = 0; i < op->num_blocks; i++) clear_block(op->blocks[i]);
@@ -351,7 +359,7 @@ static void clear_block(Block *b) {
 }
 
 void module_clear_scratch(Module *m) {
-  for (Func *f = m->funcs; f; f = f->next) clear_block(f->body);
+  EACH_FUNC(f, m) clear_block(f->body);
 }
 
 static void walk_inside_out(Block *b, OpVisitor visit, void *user) {
@@ -363,5 +371,5 @@ static void walk_inside_out(Block *b, OpVisitor visit, void *user) {
 }
 
 void module_walk_inside_out(Module *m, OpVisitor visit, void *user) {
-  for (Func *f = m->funcs; f; f = f->next) walk_inside_out(f->body, visit, user);
+  EACH_FUNC(f, m) walk_inside_out(f->body, visit, user);
 }

@@ -1,10 +1,10 @@
-// The op table as data (ops.def), with what a row can get wrong checked at compile time, and what is asked of it.
+// The op table (ops.def) as data, compile-time checks of what a row can get wrong, and queries.
 #include <string.h>
 
 #include "ir/buf.h"
 #include "ir/ir.h"
 
-// Each column is expanded where its letters mean that column's.
+// Each column of letters is expanded where the letters have that column's meaning.
 #define P TRAIT_PURE
 #define R TRAIT_READS
 #define W TRAIT_WRITES
@@ -22,7 +22,8 @@
 #define B TRAIT_BASE
 #define F TRAIT_FREE
 enum {
-#define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how) TRAITS_OF_##id = traits,
+#define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how)                       \
+  TRAITS_OF_##id = traits,
 #include "ir/ops.def"
 };
 #undef P
@@ -47,7 +48,8 @@ enum {
 #define A STAGE_ALLOCATED
 #define ALL (STAGE_TILE | STAGE_LAID_OUT | STAGE_ALLOCATED)
 enum {
-#define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how) STAGES_OF_##id = stages,
+#define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how)                       \
+  STAGES_OF_##id = stages,
 #include "ir/ops.def"
 };
 #undef T
@@ -55,7 +57,8 @@ enum {
 #undef A
 #undef ALL
 
-// Sets of elements: bit k is ScalarKind k, the one after them is pointers. The upper half is the result's, 0 = by the infer rule.
+// Sets of element types: bit k is ScalarKind k, the bit after these is pointers. The upper half is the result's set; 0:
+// the infer rule decides.
 enum { ELEM_PTR = NUM_SCALARS, RESULT_SHIFT = 16 };
 #define INTS (1 << SC_I1 | 1 << SC_I8 | 1 << SC_I16 | 1 << SC_I32 | 1 << SC_I64)
 #define I8UP (INTS & ~(1 << SC_I1))
@@ -75,34 +78,51 @@ _Static_assert((INTS | FP8S | FLTS | PTRS) == ANY, "the sets of elements hold al
 _Static_assert(ELEM_PTR < RESULT_SHIFT - 1, "a set has 16 bits");
 
 const OpInfo op_info[NUM_OPS] = {
-#define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how)                                       \
-  [OP_##id] = {#name,           operands, results, blocks, UNIT_##unit, TRAITS_OF_##id, STAGES_OF_##id, ELEMS_OF_##id & 0xffff,  \
+#define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how)                       \
+  [OP_##id] = {#name,                                                                                                  \
+               operands,                                                                                               \
+               results,                                                                                                \
+               blocks,                                                                                                 \
+               UNIT_##unit,                                                                                            \
+               TRAITS_OF_##id,                                                                                         \
+               STAGES_OF_##id,                                                                                         \
+               ELEMS_OF_##id & 0xffff,                                                                                 \
                ELEMS_OF_##id >> RESULT_SHIFT},
 #include "ir/ops.def"
 };
 
 // ---- what a row can get wrong ----
 
-enum { OF_ELEMENT_SCALAR = 1, OF_ELEMENT_WHOLE = 0, OF_ELEMENT_GONE = 0, IS_GONE_SCALAR = 0, IS_GONE_WHOLE = 0, IS_GONE_GONE = 1 };
+enum {
+  OF_ELEMENT_SCALAR = 1,
+  OF_ELEMENT_WHOLE = 0,
+  OF_ELEMENT_GONE = 0,
+  IS_GONE_SCALAR = 0,
+  IS_GONE_WHOLE = 0,
+  IS_GONE_GONE = 1
+};
 #define OF_ELEMENT_LLVM(intrinsic) 1
 #define IS_GONE_LLVM(intrinsic) 0
 #define HAS(id, trait) ((TRAITS_OF_##id & TRAIT_##trait) != 0)
 #define ROW(id, condition, why) _Static_assert(condition, "ops.def, " #id ": " why);
-#define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how)                                       \
-  ROW(id, sizeof #name <= 24, "the name has at most 23 letters")                                                                       \
-  ROW(id, sizeof operands <= 48, "the operands' names have at most 47 letters")                                                        \
-  ROW(id, (results) >= -1 && (results) <= 2 && (blocks) >= 0 && (blocks) <= 2, "results are -1 to 2, blocks 0 to 2")                    \
-  ROW(id, STAGES_OF_##id, "lives in no stage")                                                                                         \
-  ROW(id, IS_GONE_##how == !(STAGES_OF_##id & STAGE_ALLOCATED), "GONE ops alone cannot be ALLOCATED") \
-  ROW(id, !HAS(id, PURE) || !(HAS(id, READS) || HAS(id, WRITES) || HAS(id, SYNC)), "a pure op has no effect")                           \
-  ROW(id, HAS(id, REGION) == ((blocks) > 0), "G says that it has blocks")                                                              \
-  ROW(id, !HAS(id, CARRIES) || HAS(id, REGION), "only an op with blocks carries values (V)")                                            \
-  ROW(id, !HAS(id, LOOP) || HAS(id, CARRIES), "a loop (L) carries values (V)")                                                          \
-  ROW(id, HAS(id, ELEMENTWISE) == (ELEMS_OF_##id != 0), "an elementwise op, and no other, names its elements")                          \
-  ROW(id, !HAS(id, ELEMENTWISE) || (HAS(id, PURE) && (results) == 1), "an elementwise op is pure and has one result")                   \
-  ROW(id, OF_ELEMENT_##how <= HAS(id, ELEMENTWISE), "only elementwise ops are SCALAR or LLVM")                                          \
-  ROW(id, HAS(id, CONVERTS) == (ELEMS_OF_##id >> RESULT_SHIFT != 0), "a conversion (N), and no other, names the result's elements")     \
-  ROW(id, !(HAS(id, COMMUTES) || HAS(id, HALVES)) || HAS(id, ELEMENTWISE), "C and H are for elementwise ops")
+#define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how)                       \
+  ROW(id, sizeof #name <= 24, "the name has at most 23 letters")                                                       \
+  ROW(id, sizeof operands <= 48, "the operands' names have at most 47 letters")                                        \
+  ROW(id, (results) >= -1 && (results) <= 2 && (blocks) >= 0 && (blocks) <= 2, "results are -1 to 2, blocks 0 to 2")   \
+  ROW(id, STAGES_OF_##id, "lives in no stage")                                                                         \
+  ROW(id, IS_GONE_##how == !(STAGES_OF_##id & STAGE_ALLOCATED), "GONE ops alone cannot be ALLOCATED")                  \
+  ROW(id, !HAS(id, PURE) || !(HAS(id, READS) || HAS(id, WRITES) || HAS(id, SYNC)), "a pure op has no effect")          \
+  ROW(id, HAS(id, REGION) == ((blocks) > 0), "G says that it has blocks")                                              \
+  ROW(id, !HAS(id, CARRIES) || HAS(id, REGION), "only an op with blocks carries values (V)")                           \
+  ROW(id, !HAS(id, LOOP) || HAS(id, CARRIES), "a loop (L) carries values (V)")                                         \
+  ROW(id, HAS(id, ELEMENTWISE) == (ELEMS_OF_##id != 0), "an elementwise op, and no other, names its elements")         \
+  ROW(id, !HAS(id, ELEMENTWISE) || (HAS(id, PURE) && (results) == 1), "an elementwise op is pure and has one result")  \
+  ROW(id, OF_ELEMENT_##how <= HAS(id, ELEMENTWISE), "only elementwise ops are SCALAR or LLVM")                         \
+  ROW(id, HAS(id, CONVERTS) == (ELEMS_OF_##id >> RESULT_SHIFT != 0),                                                   \
+      "a conversion (N), and no other, names the result's elements")                                                   \
+  ROW(id, !(HAS(id, COMMUTES) || HAS(id, HALVES)) || HAS(id, ELEMENTWISE), "C and H are for elementwise ops")          \
+  ROW(id, !HAS(id, COMMUTES) || sizeof operands == sizeof "a b", "C is for two operands")                              \
+  ROW(id, !(HAS(id, MOVES) || HAS(id, FREE)) || !HAS(id, ELEMENTWISE), "M and F are for no elementwise op")
 #include "ir/ops.def"
 
 // ---- elements ----
@@ -115,7 +135,7 @@ uint32_t op_subject(Opcode oc) { return op_has(oc, TRAIT_CONDITION); }
 bool op_takes(Opcode oc, const Type *t) { return op_info[oc].takes & elem_bit(type_elem(t)); }
 bool op_gives(Opcode oc, const Type *t) { return !op_info[oc].gives || op_info[oc].gives & elem_bit(type_elem(t)); }
 
-const char *elems_text(Context *ctx, uint32_t set, const char *(*name_of)(ScalarKind k)) {
+const char *op_elems_text(Context *ctx, uint32_t set, const char *(*name_of)(ScalarKind k)) {
   Buf b = buf_make(&ctx->arena);
   bool all_ints = (set & INTS) == INTS;
   if (all_ints) set = (set & ~(uint32_t)INTS) | 1 << SC_I1;   // one word for all
@@ -133,7 +153,7 @@ const char *elems_text(Context *ctx, uint32_t set, const char *(*name_of)(Scalar
 
 // ---- operand lists of the table ----
 
-// The i-th name of the list, with ? or *, and its length. NULL past the end.
+// Name i of the operands, with its ? or *, and its length. NULL past the end.
 static const char *operand_spec(Opcode oc, uint32_t i, size_t *n) {
   const char *s = op_info[oc].operands;
   if (!*s) return NULL;
@@ -165,7 +185,7 @@ bool op_operand_is_optional(Opcode oc, uint32_t i) {
   return s && s[n - 1] == '?';
 }
 
-bool opcode_find(const char *name, size_t n, Opcode *oc) {
+bool op_find(const char *name, size_t n, Opcode *oc) {
   for (uint32_t i = 0; i < NUM_OPS; i++)
     if (strlen(op_info[i].name) == n && memcmp(op_info[i].name, name, n) == 0) {
       *oc = (Opcode)i;

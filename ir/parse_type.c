@@ -1,4 +1,4 @@
-// Reads the numbers, types and layouts of the IR text form: well-formed ones only.
+// Reads the numbers, types and layouts of the IR's text form, and refuses malformed ones.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,8 @@ bool parse_ints(Parser *p, int64_t *out, uint32_t max, uint32_t *n) {
 
 // ---- layouts and types ----
 
-// 128x64x…: dimensions, each followed by x; `last` says that the final x is missing. The lexer would take "x64" for a word.
+// 128x64x…: dimensions, each with an x after it, except that the final x is missing if `last`. The lexer would take
+// "x64" for a word.
 static bool parse_dims(Parser *p, bool last, int64_t *shape, uint32_t *rank) {
   const char *s = p->lexer.file->text;
   size_t i = p->tok.span.begin - p->lexer.file->base, n = p->lexer.file->size;
@@ -78,8 +79,7 @@ bool parse_layout(Parser *p, const Layout **out) {
   Layout l = {.kind = is_word(p, "shared") ? LAYOUT_SHARED : LAYOUT_DISTRIBUTED};
   if (!is_word(p, "layout") && !is_word(p, "shared")) return fail(p, "a layout");
   next(p);
-  if (!is_punct(p, '<')) return fail(p, "'<'");
-  next(p);
+  if (!expect(p, '<')) return false;
   int64_t shape[MAX_RANK], cols[LAYOUT_DIMS][LAYOUT_MAX_BITS] = {{0}};
   uint32_t rank = 0, total = 0;
   if (!parse_dims(p, true, shape, &rank)) return false;
@@ -99,12 +99,29 @@ bool parse_layout(Parser *p, const Layout **out) {
   if (!expect(p, '>')) return false;
   for (uint32_t g = 0; g < LAYOUT_DIMS; g++)
     for (uint32_t i = 0; i < l.num_bits[g]; i++) {
-      if (total == LAYOUT_MAX_BITS) return diag_error(p->ctx, span, "layout with more than %d columns", LAYOUT_MAX_BITS);
-      if (cols[g][i] < 0 || cols[g][i] >> layout_tensor_bits(&l)) return diag_error(p->ctx, span, "layout column outside the tensor");
+      if (total == LAYOUT_MAX_BITS)
+        return diag_error(p->ctx, span, "layout with more than %d columns", LAYOUT_MAX_BITS);
+      if (cols[g][i] < 0 || cols[g][i] >> layout_tensor_bits(&l))
+        return diag_error(p->ctx, span, "layout column outside the tensor");
       l.basis[total++] = (uint32_t)cols[g][i];
     }
   *out = layout_intern(p->ctx, &l);
   return true;
+}
+
+// ptr<elem> or ptr<elem, const>, from `<` on.
+static bool parse_ptr(Parser *p, Span span, const Type **out) {
+  const Type *elem = NULL;
+  p->depth++;
+  if (!expect(p, '<') || !parse_type(p, &elem)) return false;
+  p->depth--;
+  if (elem->kind != TYPE_SCALAR && elem->kind != TYPE_PTR)
+    return diag_error(p->ctx, span, "pointer to something other than a scalar");
+  bool is_const = accept(p, ',');
+  if (is_const && !is_word(p, "const")) return fail(p, "'const'");
+  if (is_const) next(p);
+  *out = type_ptr(p->ctx, elem, is_const);
+  return expect(p, '>');
 }
 
 bool parse_type(Parser *p, const Type **out) {
@@ -120,44 +137,32 @@ bool parse_type(Parser *p, const Type **out) {
     return true;
   }
   const Type *elem = NULL;
-  if (strcmp(word, "ptr") == 0) {
-    bool is_const = false;
-    p->depth++;
-    if (!expect(p, '<') || !parse_type(p, &elem)) return false;
-    p->depth--;
-    if (elem->kind != TYPE_SCALAR && elem->kind != TYPE_PTR) return diag_error(p->ctx, span, "pointer to something other than a scalar");
-    if (accept(p, ',')) {
-      if (!is_word(p, "const")) return fail(p, "'const'");
-      is_const = true;
-      next(p);
-    }
-    if (!expect(p, '>')) return false;
-    *out = type_ptr(p->ctx, elem, is_const);
-    return true;
-  }
+  if (strcmp(word, "ptr") == 0) return parse_ptr(p, span, out);
   bool tensor = strcmp(word, "tensor") == 0, buffer = strcmp(word, "buffer") == 0;
   if (!tensor && !buffer && strcmp(word, "desc") != 0) return diag_error(p->ctx, span, "unknown type '%s'", word);
-  if (!is_punct(p, '<')) return fail(p, "'<'");
-  next(p);
+  if (!expect(p, '<')) return false;
   int64_t shape[MAX_RANK], count = 0;
   uint32_t rank = 0;
   if (buffer) {
-    // A count is a number followed by a space and '*'.
+    // A count is a number, a space and '*'.
     Lexer ahead = p->lexer;
-    Token star = lex_next(&ahead);
+    LexToken star = lex_next(&ahead);
     if (p->tok.kind == TOK_NUMBER && star.kind == TOK_PUNCT && star.punct == '*') {
       if (!parse_int(p, &count) || !expect(p, '*')) return false;
       if (count < 1 || count > 1024) return diag_error(p->ctx, span, "a multi-buffer has 1 to 1024 tiles");
     }
   }
   if (!parse_dims(p, false, shape, &rank) || !parse_type(p, &elem)) return false;
-  if (elem->kind != TYPE_SCALAR && !(tensor && elem->kind == TYPE_PTR)) return diag_error(p->ctx, span, "%s of something other than scalars", word);
-  if (!tensor && !buffer && rank > MAX_DESC_RANK) return diag_error(p->ctx, span, "a descriptor of more than %d dimensions", MAX_DESC_RANK);
+  if (elem->kind != TYPE_SCALAR && !(tensor && elem->kind == TYPE_PTR))
+    return diag_error(p->ctx, span, "%s of something other than scalars", word);
+  if (!tensor && !buffer && rank > MAX_DESC_RANK)
+    return diag_error(p->ctx, span, "a descriptor of more than %d dimensions", MAX_DESC_RANK);
   const Layout *layout = NULL;
   if (accept(p, ',')) {
     Span at = p->tok.span;
     if (!parse_layout(p, &layout)) return false;
-    if (layout->kind != (tensor ? LAYOUT_DISTRIBUTED : LAYOUT_SHARED)) return diag_error(p->ctx, at, "a %s cannot have a layout of this kind", word);
+    if (layout->kind != (tensor ? LAYOUT_DISTRIBUTED : LAYOUT_SHARED))
+      return diag_error(p->ctx, at, "a %s cannot have a layout of this kind", word);
   }
   if (!expect(p, '>')) return false;
   *out = tensor ? type_tensor(p->ctx, elem, (int)rank, shape, layout)

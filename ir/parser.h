@@ -1,4 +1,4 @@
-// What the two halves of the IR reader share: its state and its tokens.
+// The state and the tokens of the IR reader, which parse.c and parse_type.c share.
 #ifndef TILE_IR_PARSER_H
 #define TILE_IR_PARSER_H
 
@@ -12,7 +12,7 @@ enum { MAX_PARSE_DEPTH = 200 };
 typedef struct {
   Context *ctx;
   Lexer lexer;
-  Token tok;
+  LexToken tok;
   Module *module;
   Func *func;
   VEC(struct { const char *name; const Layout *layout; }) layouts;
@@ -24,7 +24,7 @@ typedef struct {
 static inline void next(Parser *p) { p->tok = lex_next(&p->lexer); }
 
 static inline bool fail(Parser *p, const char *what) {
-  Token *t = &p->tok;
+  LexToken *t = &p->tok;
   if (t->kind == TOK_END) return diag_error(p->ctx, t->span, "expected %s, found the end of the file", what);
   return diag_error(p->ctx, t->span, "expected %s", what);
 }
@@ -45,7 +45,7 @@ static inline bool expect(Parser *p, char c) {
 static inline const char *token_text(Parser *p) { return intern_n(p->ctx, p->tok.text, p->tok.size); }
 
 // ---- parse_type.c ----
-// Each reads one thing at the current token; false after a diagnostic. `what` is what the message expects.
+// Each reads one thing at the current token and returns false after a diagnostic. `what` is what the message expects.
 bool parse_word(Parser *p, const char *what, const char **out);
 bool parse_int(Parser *p, int64_t *out);
 bool parse_ints(Parser *p, int64_t *out, uint32_t max, uint32_t *n);

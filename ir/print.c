@@ -1,5 +1,5 @@
-// IR as text. Deterministic: values are numbered in order, or named by their hints made unique; layouts are listed at the
-// top in the order of their first use. ir_parse reads it back, and printing that gives the same bytes.
+// The IR as text, deterministic: values have numbers in order, or their names made unique; layouts stand at the top in
+// the order of their first use. ir_parse reads it back, and printing that gives the same bytes.
 //
 //   module {stage = laid_out, target = "sm_90a", num_warps = 4}
 //   #0 = layout<512, reg = [128, 256], lane = [1, 2, 4, 8, 16], warp = [32, 64]>
@@ -16,21 +16,21 @@
 
 #include "ir/buf.h"
 #include "ir/fold.h"
-#include "ir/ir.h"
+#include "ir/text.h"
 
 typedef struct {
   Buf *out;
   Context *ctx;            // NULL: a single op, with layouts in full and names as they are
   VEC(const Layout *) layouts;
   const char **names;      // by value number
-  Map used;                // interned name → the number to try when the name is wanted again
+  Map used;                // interned name → the suffix to try when another value has that name
 } Printer;
 
 // ---- numbering and names ----
 
 static void number_block(Block *b, uint32_t *n) {
   for (uint32_t i = 0; i < b->num_args; i++) b->args[i]->number = (*n)++;
-  for (Op *op = b->first; op; op = op->next) {
+  EACH_OP(op, b) {
     for (uint32_t i = 0; i < op->num_results; i++) op->results[i].number = (*n)++;
     for (uint32_t i = 0; i < op->num_blocks; i++) number_block(op->blocks[i], n);
   }
@@ -38,7 +38,7 @@ static void number_block(Block *b, uint32_t *n) {
 
 static void count_block(const Block *b, uint32_t *n) {
   *n += b->num_args;
-  for (const Op *op = b->first; op; op = op->next) {
+  EACH_OP(op, b) {
     *n += op->num_results;
     for (uint32_t i = 0; i < op->num_blocks; i++) count_block(op->blocks[i], n);
   }
@@ -57,10 +57,10 @@ uint32_t ir_count_values(const Func *f) {
 }
 
 void ir_number_values(Module *m) {
-  for (Func *f = m->funcs; f; f = f->next) number_func(f);
+  EACH_FUNC(f, m) number_func(f);
 }
 
-// False when it is there already.
+// False if the name is taken.
 static bool use_name(Printer *p, const char *name) {
   MapSlot *s = map_at(&p->ctx->arena, &p->used, name);
   if (s->number) return false;
@@ -68,7 +68,9 @@ static bool use_name(Printer *p, const char *name) {
   return true;
 }
 
-static bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
+static bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
 
 static void name_value(Printer *p, const Value *v) {
   if (!v->name || !v->name[0]) {
@@ -80,13 +82,14 @@ static void name_value(Printer *p, const Value *v) {
     if (!is_word(*c)) *c = '_';
   if (base[0] >= '0' && base[0] <= '9') base = arena_printf(&p->ctx->arena, "_%s", base);
   const char *plain = intern(p->ctx, base), *name = plain;
-  while (!use_name(p, name)) name = intern(p->ctx, arena_printf(&p->ctx->arena, "%s_%u", base, (uint32_t)map_get(&p->used, plain)->number++));
+  while (!use_name(p, name))
+    name = intern(p->ctx, arena_printf(&p->ctx->arena, "%s_%u", base, (uint32_t)map_get(&p->used, plain)->number++));
   p->names[v->number] = name;
 }
 
 static void name_block(Printer *p, const Block *b) {
   for (uint32_t i = 0; i < b->num_args; i++) name_value(p, b->args[i]);
-  for (Op *op = b->first; op; op = op->next) {
+  EACH_OP(op, b) {
     for (uint32_t i = 0; i < op->num_results; i++) name_value(p, &op->results[i]);
     for (uint32_t i = 0; i < op->num_blocks; i++) name_block(p, op->blocks[i]);
   }
@@ -103,7 +106,7 @@ static void collect_layout(Printer *p, const Type *t) {
 
 static void collect_layouts(Printer *p, const Block *b) {
   for (uint32_t i = 0; i < b->num_args; i++) collect_layout(p, b->args[i]->type);
-  for (Op *op = b->first; op; op = op->next) {
+  EACH_OP(op, b) {
     for (uint32_t i = 0; i < op->num_results; i++) collect_layout(p, op->results[i].type);
     for (uint32_t i = 0; i < op->num_blocks; i++) collect_layouts(p, op->blocks[i]);
   }
@@ -153,7 +156,7 @@ static void print_bits(Buf *out, const Type *elem, uint64_t bits) {
     NumFormat f = scalar_num_format(elem->scalar);
     double x = num_decode(f, bits);
     char text[48];
-    // The shortest decimal that reads back to the same bits; NaNs and infinities as bits.
+    // The shortest decimal that reads back to the same bits; a NaN or infinity as bits.
     for (int digits = 1; digits <= 17 && x - x == 0; digits++) {
       snprintf(text, sizeof text, "%.*g", digits, x);
       if (num_encode(f, strtod(text, NULL), NUM_RNE, false) != bits) continue;
@@ -240,7 +243,7 @@ static void print_op(Printer *p, const Op *op, uint32_t indent) {
 }
 
 static void print_ops(Printer *p, const Block *b, uint32_t indent) {
-  for (const Op *op = b->first; op; op = op->next) print_op(p, op, indent);
+  EACH_OP(op, b) print_op(p, op, indent);
 }
 
 void ir_print_op(Buf *out, const Op *op) {
@@ -250,50 +253,35 @@ void ir_print_op(Buf *out, const Op *op) {
 
 // ---- functions and module ----
 
-static void comma(Buf *out, bool *first) {
-  buf_puts(out, *first ? " {" : ", ");
+// ` {name = ` before the first attribute of a parameter, `, name = ` before the others.
+static Buf *param_attr(Buf *out, bool *first, const char *name) {
+  buf_printf(out, "%s%s = ", *first ? " {" : ", ", name);
   *first = false;
+  return out;
 }
 
 static void print_param(Printer *p, const FuncParam *param, const char *printed_name) {
-  static const char *const kinds[] = {"plain", "desc", "auto_tensormap", "scratch", "desc_fields"};
   Buf *out = p->out;
-  bool first = true;
-  if (param->name && strcmp(param->name, printed_name) != 0) {
-    comma(out, &first);
-    buf_puts(out, "name = ");
-    buf_quote(out, param->name, strlen(param->name));
-  }
-  if (param->kind != PARAM_PLAIN) {
-    comma(out, &first);
-    buf_printf(out, "kind = %s", kinds[param->kind]);
-  }
-  if (param->spelling) {
-    comma(out, &first);
-    buf_puts(out, "spelling = ");
-    buf_quote(out, param->spelling, strlen(param->spelling));
-  }
-  if (param->divisible > 1) {
-    comma(out, &first);
-    buf_printf(out, "divisible = %lld", (long long)param->divisible);
-  }
-  if (param->kind == PARAM_DESC || param->kind == PARAM_AUTO_TENSORMAP) {
-    comma(out, &first);
-    buf_printf(out, "padding = %s, swizzle = %u, box = ", attr_kind(ATTR_PADDING)->texts[param->padding], param->swizzle_bytes);
-    print_ints(out, param->box, MAX_DESC_RANK);
+  bool first = true, is_map = param->kind == PARAM_DESC || param->kind == PARAM_AUTO_TENSORMAP;
+  if (param->name && strcmp(param->name, printed_name) != 0)
+    buf_quote(param_attr(out, &first, "name"), param->name, strlen(param->name));
+  if (param->kind != PARAM_PLAIN) buf_puts(param_attr(out, &first, "kind"), param_kind_words[param->kind]);
+  if (param->spelling) buf_quote(param_attr(out, &first, "spelling"), param->spelling, strlen(param->spelling));
+  if (param->divisible > 1) buf_printf(param_attr(out, &first, "divisible"), "%lld", (long long)param->divisible);
+  if (is_map) {
+    buf_puts(param_attr(out, &first, "padding"), attr_kind(ATTR_PADDING)->texts[param->padding]);
+    buf_printf(param_attr(out, &first, "swizzle"), "%u", param->swizzle_bytes);
+    print_ints(param_attr(out, &first, "box"), param->box, MAX_DESC_RANK);
     if (param->is_signed) buf_puts(out, ", signed = 1");
   }
   if (param->kind == PARAM_AUTO_TENSORMAP) {
     int64_t extents[MAX_DESC_RANK], strides[MAX_DESC_RANK];
     for (int i = 0; i < MAX_DESC_RANK; i++) extents[i] = param->extent_params[i], strides[i] = param->stride_params[i];
-    buf_printf(out, ", base = %d, extent_params = ", param->base_param);
-    print_ints(out, extents, MAX_DESC_RANK);
-    buf_puts(out, ", stride_params = ");
-    print_ints(out, strides, MAX_DESC_RANK);
-    buf_puts(out, ", extents = ");
-    print_ints(out, param->extent_values, MAX_DESC_RANK);
-    buf_puts(out, ", strides = ");
-    print_ints(out, param->stride_values, MAX_DESC_RANK);
+    buf_printf(param_attr(out, &first, "base"), "%d", param->base_param);
+    print_ints(param_attr(out, &first, "extent_params"), extents, MAX_DESC_RANK);
+    print_ints(param_attr(out, &first, "stride_params"), strides, MAX_DESC_RANK);
+    print_ints(param_attr(out, &first, "extents"), param->extent_values, MAX_DESC_RANK);
+    print_ints(param_attr(out, &first, "strides"), param->stride_values, MAX_DESC_RANK);
   }
   if (!first) buf_putc(out, '}');
 }
@@ -323,27 +311,17 @@ static void print_func(Printer *p, Func *f) {
 }
 
 void ir_print_module(Buf *out, const Module *m) {
-  static const char *const stages[] = {[STAGE_TILE] = "tile", [STAGE_LAID_OUT] = "laid_out", [STAGE_ALLOCATED] = "allocated"};
   Printer p = {.out = out, .ctx = m->ctx};
-  buf_printf(out, "module {stage = %s", stages[m->stage]);
+  buf_printf(out, "module {stage = %s", stage_words[m->stage]);
   if (m->target) buf_printf(out, ", target = \"%s\"", m->target->name);
-  buf_printf(out, ", num_warps = %u, num_stages = %u", m->num_warps, m->num_stages);
-  if (m->num_ctas != 1) buf_printf(out, ", num_ctas = %u", m->num_ctas);
-  if (m->maxnreg) buf_printf(out, ", maxnreg = %u", m->maxnreg);
-  if (m->min_blocks) buf_printf(out, ", min_blocks = %u", m->min_blocks);
-  if (m->shared_bytes) buf_printf(out, ", shared = %u", m->shared_bytes);
-  if (m->scratch_bytes) buf_printf(out, ", scratch = %u", m->scratch_bytes);
-  if (!m->fp_fusion) buf_puts(out, ", fp_fusion = 0");
-  if (m->debug) buf_puts(out, ", debug = 1");
-  if (!m->auto_tma) buf_puts(out, ", auto_tma = 0");
-  if (m->cooperative) buf_puts(out, ", cooperative = 1");
-  if (m->pdl) buf_puts(out, ", pdl = 1");
+#define FIELD(text, field, usual) if (m->field != usual) buf_printf(out, ", " #text " = %u", m->field);
+#include "ir/module.def"
   buf_puts(out, "}\n");
-  for (Func *f = m->funcs; f; f = f->next) collect_layouts(&p, f->body);
+  EACH_FUNC(f, m) collect_layouts(&p, f->body);
   for (uint32_t i = 0; i < p.layouts.count; i++) {
     buf_printf(out, "#%u = ", i);
     layout_print(out, p.layouts.data[i]);
     buf_putc(out, '\n');
   }
-  for (Func *f = m->funcs; f; f = f->next) print_func(&p, f);
+  EACH_FUNC(f, m) print_func(&p, f);
 }

@@ -1,17 +1,18 @@
-// The order in which `reduce` and `scan` combine elements, read off the layout. Codegen, the interpreter and constant
-// folding follow it, so that sums agree bit for bit.
+// The order in which `reduce` and `scan` combine elements, as the layout gives it. Codegen, the interpreter and
+// constant folding follow it: sums agree bit for bit.
 //
-// Reduction. The axis' index bits are folded one after another: first those held by registers, then by lanes, then by
-// warps, each group in the order of the place's bits. Folding bit b:
+// Reduction. The bits of the axis' index are folded one after another: first those that registers hold, then those of
+// lanes, then those of warps, each group in the order of the place's bits. Folding bit b:
 //     for every index i with bit b and all bits folded before clear:  acc[i] = combine(acc[i], acc[i | 1 << b])
 // The result is acc[0]. Example, 8 elements, 2 registers × 4 lanes: (0+1)+(2+3) + ((4+5)+(6+7)).
 //
-// Sum of squares. The first folds in registers, three at most, are one chain of multiply-adds over the 2^k elements x[j] that
-// they bring together, in the order of those bits' number: acc[0] = x[0]·x[0], then acc[0] = fma(x[j], x[j], acc[0]).
+// Sum of squares. The first folds in registers, at most three, are one chain of multiply-adds. It takes the 2^k
+// elements x[j] that these folds bring together, in the order of those bits' number: acc[0] = x[0]·x[0], then acc[0] =
+// fma(x[j], x[j], acc[0]).
 //
-// Scan. The axis' index bits, from the lowest up, are cut into groups of neighbours held by the same kind of place. At a
-// group of k bits above 2^lo already scanned elements there are 2^k blocks of 2^lo each; T[j] is the last element of
-// block j. Registers and warps: P[0] = T[0], P[j] = combine(P[j-1], T[j]). Lanes: P = T, then for d = 1, 2, 4 …
+// Scan. The bits of the axis' index, from the lowest up, form groups of neighbours that the same kind of place holds. A
+// group of k bits above 2^lo scanned elements has 2^k blocks of 2^lo elements; T[j] is the last element of block j.
+// Registers and warps: P[0] = T[0], P[j] = combine(P[j-1], T[j]). Lanes: P = T, then for d = 1, 2, 4 …
 //     P[j] = combine(P[j-d], P[j]) for all j ≥ d at once.
 // Then block j ≥ 1: its last element becomes P[j], any other element x becomes combine(P[j-1], x).
 // A reverse scan is the same with index i read as N−1−i.
@@ -22,18 +23,18 @@
 
 #include "ir/type.h"
 
-// Axis index bits in the order they are folded; returns how many (log2 of the axis' size).
+// The bits of the axis' index in the order of folding; returns how many there are (log2 of the axis' size).
 uint32_t reduce_order(const Type *t, uint32_t axis, uint8_t bits[LAYOUT_MAX_BITS]);
 
-// How many of the first folds of a sum of squares are its chain.
+// How many of the first folds of a sum of squares form its chain.
 uint32_t reduce_square_folds(const Type *t, uint32_t axis);
 
 typedef struct { LayoutDim dim; uint8_t first, count; } ScanGroup;   // axis bits first … first + count − 1
-uint32_t scan_order(const Type *t, uint32_t axis, ScanGroup groups[LAYOUT_MAX_BITS]);
+uint32_t reduce_scan_order(const Type *t, uint32_t axis, ScanGroup groups[LAYOUT_MAX_BITS]);
 
-// For every bit of the axis' index, the place bit that holds it: group and number. False when a column mixes the axis
-// with others or several bits of it (such a tensor is converted first).
+// For every bit of the axis' index, the place bit that holds it: group and number. False if a column mixes the axis
+// with others or holds several of its bits; a pass then converts the tensor first.
 typedef struct { uint8_t dim, bit; } AxisPlace;
-bool axis_places(const Layout *l, uint32_t axis, AxisPlace places[LAYOUT_MAX_BITS]);
+bool reduce_axis_places(const Layout *l, uint32_t axis, AxisPlace places[LAYOUT_MAX_BITS]);
 
 #endif

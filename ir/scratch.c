@@ -1,4 +1,4 @@
-// Scratch sizes and the plans behind them, from layouts alone.
+// The sizes of scratch, and the plans that need it, from layouts alone.
 #include "ir/scratch.h"
 
 #include <string.h>
@@ -6,17 +6,17 @@
 #include "ir/gf2.h"
 #include "ir/reduce_order.h"
 
-enum { MAX_SHUFFLED_WORDS = 64 };   // beyond this many 32-bit words per thread shared memory is cheaper
+enum { MAX_SHUFFLED_WORDS = 64 };   // above this many 32-bit words of a thread, shared memory is cheaper
 
 // ---- conversions ----
 
 static uint32_t lanes_of(const LayoutMap *m, uint32_t packed) { return layoutmap_out(m, packed, LAYOUT_LANE); }
 static uint32_t regs_of(const LayoutMap *m, uint32_t packed) { return layoutmap_out(m, packed, LAYOUT_REG); }
 
-// A dst place (r, l) wants src place M(r, l). In round j lane l takes care of its register r = j ^ A(l), where A is
-// chosen so that the lane asked, B(l) ^ const, determines the register asked there: then every source lane can first
-// permute its registers such that one shuffle serves all lanes.
-bool convert_shuffle_plan(const Layout *from, const Layout *to, ShufflePlan *plan) {
+// A place (r, l) of dst wants place M(r, l) of src. In round j lane l fetches its register r = j ^ A(l). A is chosen so
+// that the lane asked, B(l) ^ const, determines the register asked there: every source lane can first permute its
+// registers, and one shuffle then serves all lanes.
+bool scratch_shuffle_plan(const Layout *from, const Layout *to, ShufflePlan *plan) {
   *plan = (ShufflePlan){0};
   LayoutMap m;
   if (from->num_bits[LAYOUT_LANE] != 5 || to->num_bits[LAYOUT_LANE] != 5) return false;
@@ -26,15 +26,15 @@ bool convert_shuffle_plan(const Layout *from, const Layout *to, ShufflePlan *pla
   plan->dst_reg_bits = dst_regs;
   plan->src_reg_bits = src_regs;
 
-  // Images of lane bits, as source place (lane, register), each joined with dst registers' images where its own lane
-  // part is not new.
+  // The images of the lane bits, as (lane, register) of src. An image whose lane part is not new is joined with the
+  // image of a register of dst.
   Gf2Space lanes = {0};            // over source lanes; preimages in lane bits
   uint32_t reg_of_lane[5];
   for (uint32_t i = 0; i < 5; i++) {
     uint32_t image = m.col[dst_regs + i], chosen = 0, pre = 0;
     uint32_t rest = gf2_reduce(&lanes, lanes_of(&m, image), &pre);
     if (rest == 0) {
-      // Its lane is one that earlier lane bits reach already; fine when the register then agrees, too.
+      // Earlier lane bits already reach its lane. That is right if the register agrees, too.
       uint32_t reg = regs_of(&m, image);
       for (uint32_t k = 0; k < i; k++)
         if (pre >> k & 1) reg ^= reg_of_lane[k];
@@ -50,8 +50,8 @@ bool convert_shuffle_plan(const Layout *from, const Layout *to, ShufflePlan *pla
     reg_of_lane[i] = regs_of(&m, image);
     gf2_add(&lanes, plan->from_lane[i], 1u << i);
   }
-  // A source lane s serves the lanes l with from_lane(l) = s ^ from_round(j): they ask for register reg_of_lane(l) ^ …
-  // Lanes outside the span of from_lane keep their registers in place.
+  // A source lane s serves the lanes l with from_lane(l) = s ^ from_round(j): they ask for register reg_of_lane(l) ^
+  // … Lanes outside the span of from_lane keep their registers in place.
   for (uint32_t i = 0; i < 5; i++) gf2_add(&lanes, 1u << i, 0);
   for (uint32_t i = 0; i < 5; i++) {
     uint32_t pre = 0;
@@ -70,7 +70,7 @@ bool convert_shuffle_plan(const Layout *from, const Layout *to, ShufflePlan *pla
   return true;
 }
 
-ConvertKind convert_kind(Context *ctx, const Type *from, const Type *to) {
+ConvertKind scratch_convert_kind(Context *ctx, const Type *from, const Type *to) {
   (void)ctx;
   if (from->layout == to->layout) return CONVERT_NONE;
   LayoutMap m;
@@ -79,12 +79,14 @@ ConvertKind convert_kind(Context *ctx, const Type *from, const Type *to) {
     if (move <= MOVE_REGISTERS) return CONVERT_REGISTERS;
     uint32_t words = layout_regs_per_thread(to->layout) * (type_elem_bits(to) > 32 ? 2 : 1);
     ShufflePlan plan;
-    if (move == MOVE_LANES && words <= MAX_SHUFFLED_WORDS && convert_shuffle_plan(from->layout, to->layout, &plan)) return CONVERT_SHUFFLE;
+    if (move == MOVE_LANES && words <= MAX_SHUFFLED_WORDS && scratch_shuffle_plan(from->layout, to->layout, &plan))
+      return CONVERT_SHUFFLE;
   }
   return CONVERT_SHARED;
 }
 
-const Layout *convert_scratch_layout(Context *ctx, const Type *from, const Type *to, uint32_t *store_vec, uint32_t *load_vec) {
+const Layout *scratch_convert_layout(Context *ctx, const Type *from, const Type *to, uint32_t *store_vec,
+                                     uint32_t *load_vec) {
   uint32_t log2_vec = 0;
   uint32_t bits = type_elem_bytes(type_elem(from)) * 8;
   const Layout *l = layout_make_shared_for_conversion(ctx, from->layout, to->layout, bits, &log2_vec);
@@ -96,12 +98,12 @@ const Layout *convert_scratch_layout(Context *ctx, const Type *from, const Type 
 
 static uint32_t round_up(uint32_t x, uint32_t align) { return (x + align - 1) / align * align; }
 
-ReducePlan reduce_plan(Context *ctx, const Op *op) {
+ReducePlan scratch_reduce_plan(Context *ctx, const Op *op) {
   const Type *t = op->operands[0].value->type;
   uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0);
   ReducePlan p = {.num_partials = 1};
   AxisPlace at[LAYOUT_MAX_BITS];
-  if (!axis_places(t->layout, axis, at)) ice(ctx, "reduce: the layout mixes axis %u with others", axis);
+  if (!reduce_axis_places(t->layout, axis, at)) ice(ctx, "reduce: the layout mixes axis %u with others", axis);
   for (uint32_t i = 0; i < t->layout->log2_size[axis]; i++)
     if (at[i].dim == LAYOUT_WARP) p.num_partials *= 2;
   const Type *result = op->results[0].type;
@@ -109,7 +111,8 @@ ReducePlan reduce_plan(Context *ctx, const Op *op) {
   if (type_is_tensor(result)) {
     p.partial = layout_slice(ctx, t->layout, axis);
     LayoutMap m;
-    if (!layout_invert_and_compose(result->layout, p.partial, &m) || layoutmap_move(&m) > MOVE_REGISTERS) p.through_shared = true;
+    if (!layout_invert_and_compose(result->layout, p.partial, &m) || layoutmap_move(&m) > MOVE_REGISTERS)
+      p.through_shared = true;
   }
   if (!p.through_shared) return p;
   uint32_t elements = type_is_tensor(result) ? 1u << layout_tensor_bits(result->layout) : 1;
@@ -120,10 +123,10 @@ ReducePlan reduce_plan(Context *ctx, const Op *op) {
   return p;
 }
 
-uint32_t scan_scratch_offsets(const Op *op, uint32_t offsets[MAX_SCAN_OFFSETS]) {
+uint32_t scratch_scan_offsets(const Op *op, uint32_t offsets[MAX_SCAN_OFFSETS]) {
   const Type *t = op->operands[0].value->type;
   ScanGroup groups[LAYOUT_MAX_BITS];
-  uint32_t n = scan_order(t, (uint32_t)op_int(op, ATTR_AXIS, 0), groups), bytes = 0, at = 0;
+  uint32_t n = reduce_scan_order(t, (uint32_t)op_int(op, ATTR_AXIS, 0), groups), bytes = 0, at = 0;
   for (uint32_t g = 0; g < n; g++) {
     if (groups[g].dim != LAYOUT_WARP) continue;
     uint32_t totals = 1u << (layout_tensor_bits(t->layout) - groups[g].first);
@@ -137,7 +140,7 @@ uint32_t scan_scratch_offsets(const Op *op, uint32_t offsets[MAX_SCAN_OFFSETS]) 
 
 // ---- dot ----
 
-DotScratch dot_scratch(const Op *op) {
+DotScratch scratch_dot(const Op *op) {
   const Type *a = op->operands[0].value->type, *b = op->operands[1].value->type;
   DotScratch s = {0};
   s.b = round_up((uint32_t)type_numel(a) * type_elem_bytes(type_elem(a)), 16);
@@ -147,12 +150,12 @@ DotScratch dot_scratch(const Op *op) {
 
 // ---- buffers ----
 
-uint32_t buffer_tile_bytes(const Type *t) {
+uint32_t scratch_tile_bytes(const Type *t) {
   return t->layout ? layout_size_bytes(t->layout, type_elem_bits(t)) : (uint32_t)type_numel(t) * type_elem_bytes(t);
 }
 
-uint32_t buffer_tile_stride(const Type *t) {
-  uint32_t bytes = buffer_tile_bytes(t);
+uint32_t scratch_tile_stride(const Type *t) {
+  uint32_t bytes = scratch_tile_bytes(t);
   return t->count > 1 && bytes > BARRIER_BYTES ? round_up(bytes, TMA_TILE_ALIGN) : bytes;
 }
 
@@ -165,7 +168,7 @@ static uint32_t atomic_bytes(const Op *op, const Type *t) {
   return (uint32_t)type_numel(t) * type_elem_bytes(type_elem(t));
 }
 
-uint32_t op_scratch_bytes(Context *ctx, const Op *op, uint32_t num_warps, uint32_t *align) {
+uint32_t scratch_op_bytes(Context *ctx, const Op *op, uint32_t num_warps, uint32_t *align) {
   (void)num_warps;
   *align = 16;
   const Type *result = op->num_results ? op->results[0].type : NULL;
@@ -173,15 +176,15 @@ uint32_t op_scratch_bytes(Context *ctx, const Op *op, uint32_t num_warps, uint32
   switch (op->opcode) {
   case OP_CONVERT_LAYOUT: {
     const Type *from = op->operands[0].value->type;
-    if (convert_kind(ctx, from, result) != CONVERT_SHARED) return 0;
+    if (scratch_convert_kind(ctx, from, result) != CONVERT_SHARED) return 0;
     *align = 128;
     return (1u << layout_tensor_bits(from->layout)) * type_elem_bytes(type_elem(from));
   }
-  case OP_REDUCE: return reduce_plan(ctx, op).bytes;
-  case OP_SCAN: return scan_scratch_offsets(op, offsets);
+  case OP_REDUCE: return scratch_reduce_plan(ctx, op).bytes;
+  case OP_SCAN: return scratch_scan_offsets(op, offsets);
   case OP_HISTOGRAM: return (uint32_t)type_numel(result) * 4;
   case OP_GATHER: return (uint32_t)type_numel(op->operands[0].value->type) * type_elem_bytes(type_elem(result));
-  case OP_DOT: return dot_scratch(op).bytes;
+  case OP_DOT: return scratch_dot(op).bytes;
   case OP_MAKE_TENSOR_MAP: return *align = TENSOR_MAP_BYTES;
   case OP_ATOMIC_RMW:
   case OP_ATOMIC_CAS: return atomic_bytes(op, result);

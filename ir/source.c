@@ -1,5 +1,5 @@
-// Source files share one 32-bit address space, so that a position is one number. Each file takes size + 1 positions: the
-// last is its end, where "unexpected end of file" points.
+// Source files share one 32-bit address space: a position is one number. Each file takes size + 1 positions; the last
+// is its end, where "unexpected end of file" points.
 #include <string.h>
 
 #include "ir/context.h"

@@ -1,4 +1,4 @@
-// Machine facts as data: one row per architecture we compile for.
+// Facts about the machines, one row of target.def for each architecture.
 #ifndef TILE_IR_TARGET_H
 #define TILE_IR_TARGET_H
 
@@ -16,14 +16,14 @@ typedef struct {
   bool has_bf16_vector_red;   // atomic additions of bf16; red of several elements, up to 16 bytes
 } Target;
 
-const Target *target_find(const char *name);             // NULL when unknown
+const Target *target_find(const char *name);             // NULL if there is none
 bool target_is_ptx_version(uint32_t version);            // ×10; one that LLVM 22 can print
 const Target *target_at(uint32_t i);                     // NULL past the end
 enum { WARP_SIZE = 32, WARPGROUP_WARPS = 4 };
-// Of all of them: 32-bit registers of an SM, the most that a thread can have, and the shared memory that the system takes in each block (an
-// SM has as much more than its largest block).
+// The same for all: the 32-bit registers of an SM, the most that a thread can have, and the shared memory that the
+// system takes in each block. (The SM has that much more than its largest block.)
 enum { SM_REGISTERS = 65536, THREAD_REGISTERS = 255, SYSTEM_SHARED_BYTES = 1024 };
-// The most blocks of so many threads that an SM holds, registers and shared memory aside.
+// The most blocks of `threads` threads that an SM holds, as far as registers and shared memory allow.
 static inline uint32_t target_blocks_per_sm(const Target *t, uint32_t threads) {
   uint32_t by_threads = t->sm_threads / threads;
   return by_threads < t->sm_blocks ? by_threads : t->sm_blocks;

@@ -12,6 +12,11 @@ static const struct { const char *name; uint32_t bits; bool is_float; } scalars[
 #undef FLOAT
 };
 
+#define SCALAR(id, text, bits, cls)                                                                                    \
+  _Static_assert((bits) == 1 || ((bits) >= 8 && (bits) <= 64 && ((bits) & ((bits)-1)) == 0),                           \
+                 "types.def, " #id ": 1, 8, 16, 32 or 64 bits");
+#include "ir/types.def"
+
 static uint32_t hash_type(const Type *t) {
   uint64_t h = 14695981039346656037ull;
 #define MIX(x) h = (h ^ (uint64_t)(x)) * 1099511628211ull
@@ -30,7 +35,8 @@ static uint32_t hash_type(const Type *t) {
 static bool same(const void *kept, const void *key) {
   const Type *a = kept, *b = key;
   return a->kind == b->kind && a->scalar == b->scalar && a->elem == b->elem && a->is_const == b->is_const &&
-         a->rank == b->rank && a->count == b->count && a->layout == b->layout && memcmp(a->shape, b->shape, sizeof a->shape) == 0;
+         a->rank == b->rank && a->count == b->count && a->layout == b->layout &&
+         memcmp(a->shape, b->shape, sizeof a->shape) == 0;
 }
 
 static const Type *type_intern(Context *ctx, Type *key) {
@@ -43,14 +49,17 @@ static const Type *type_intern(Context *ctx, Type *key) {
   return kept;
 }
 
-const Type *type_scalar(Context *ctx, ScalarKind k) { return type_intern(ctx, &(Type){.kind = TYPE_SCALAR, .scalar = k}); }
+const Type *type_scalar(Context *ctx, ScalarKind k) {
+  return type_intern(ctx, &(Type){.kind = TYPE_SCALAR, .scalar = k});
+}
 const Type *type_token(Context *ctx) { return type_intern(ctx, &(Type){.kind = TYPE_TOKEN}); }
 
 const Type *type_ptr(Context *ctx, const Type *elem, bool is_const) {
   return type_intern(ctx, &(Type){.kind = TYPE_PTR, .elem = elem, .is_const = is_const});
 }
 
-static const Type *shaped(Context *ctx, TypeKind kind, const Type *elem, int rank, const int64_t *shape, const Layout *layout, uint32_t count) {
+static const Type *shaped(Context *ctx, TypeKind kind, const Type *elem, int rank, const int64_t *shape,
+                          const Layout *layout, uint32_t count) {
   if (rank < 0 || rank > (kind == TYPE_DESC ? MAX_DESC_RANK : MAX_RANK)) ice(ctx, "type of rank %d", rank);
   Type t = {.kind = kind, .elem = elem, .rank = (uint8_t)rank, .layout = layout, .count = count};
   for (int i = 0; i < rank; i++) t.shape[i] = shape[i];
@@ -60,7 +69,8 @@ static const Type *shaped(Context *ctx, TypeKind kind, const Type *elem, int ran
 const Type *type_tensor(Context *ctx, const Type *elem, int rank, const int64_t *shape, const Layout *layout) {
   return shaped(ctx, TYPE_TENSOR, elem, rank, shape, layout, 0);
 }
-const Type *type_buffer(Context *ctx, const Type *elem, int rank, const int64_t *shape, const Layout *layout, uint32_t count) {
+const Type *type_buffer(Context *ctx, const Type *elem, int rank, const int64_t *shape, const Layout *layout,
+                        uint32_t count) {
   return shaped(ctx, TYPE_BUFFER, elem, rank, shape, layout, count);
 }
 const Type *type_desc(Context *ctx, const Type *elem, int rank, const int64_t *shape, const Layout *layout) {
@@ -111,7 +121,7 @@ uint32_t type_elem_bytes(const Type *t) {
 
 uint32_t type_desc_swizzle_bytes(const Type *desc) {
   int64_t inner = desc->shape[desc->rank - 1], bytes = inner * (int64_t)type_elem_bytes(desc);
-  // The pattern repeats every eight rows by address: a tile with fewer would not start where it does.
+  // The pattern repeats every eight rows by address: a tile with fewer rows would not start where the pattern does.
   if (type_numel(desc) / inner < 8) return 0;
   return bytes >= 128 ? 128 : bytes >= 64 ? 64 : bytes >= 32 ? 32 : 0;
 }
@@ -132,4 +142,6 @@ bool type_is_float(const Type *t) {
   return t->kind == TYPE_SCALAR && scalars[t->scalar].is_float;
 }
 bool type_is_ptr(const Type *t) { return type_elem(t)->kind == TYPE_PTR; }
-bool type_same_shape(const Type *a, const Type *b) { return a->rank == b->rank && memcmp(a->shape, b->shape, sizeof a->shape) == 0; }
+bool type_same_shape(const Type *a, const Type *b) {
+  return a->rank == b->rank && memcmp(a->shape, b->shape, sizeof a->shape) == 0;
+}

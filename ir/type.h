@@ -7,7 +7,7 @@
 //   buffer<3 * 128x64xf16, #s>            an array of 3 such tiles (multi-buffering), selected by `buffer_index`
 //   desc<128x64xf16>                      tensor descriptor with its block shape
 //   token                                 orders asynchronous operations; has no run-time form
-// The layout carries log2 sizes of its own, apart from the shape, so that a shape may later be smaller than its layout.
+// A layout has log2 sizes of its own: a shape may be smaller than its layout.
 #ifndef TILE_IR_TYPE_H
 #define TILE_IR_TYPE_H
 
@@ -41,17 +41,18 @@ struct Type {
 const Type *type_scalar(Context *ctx, ScalarKind k);
 const Type *type_ptr(Context *ctx, const Type *elem, bool is_const);
 const Type *type_tensor(Context *ctx, const Type *elem, int rank, const int64_t *shape, const Layout *layout);
-const Type *type_buffer(Context *ctx, const Type *elem, int rank, const int64_t *shape, const Layout *layout, uint32_t count);
+const Type *type_buffer(Context *ctx, const Type *elem, int rank, const int64_t *shape, const Layout *layout,
+                        uint32_t count);
 const Type *type_desc(Context *ctx, const Type *elem, int rank, const int64_t *shape, const Layout *layout);
 const Type *type_token(Context *ctx);
 
-// The same type with another element / layout. type_with_elem of a scalar or pointer is `elem` itself.
+// The same type with another element or layout. type_with_elem of a scalar or a pointer is `elem` itself.
 const Type *type_with_elem(Context *ctx, const Type *t, const Type *elem);
 const Type *type_with_layout(Context *ctx, const Type *t, const Layout *layout);
-// elem for rank 0, else a tensor: so scalars and 0-d tensors are one thing.
+// elem for rank 0, otherwise a tensor: a tensor without axes is its scalar.
 const Type *type_shaped(Context *ctx, const Type *elem, int rank, const int64_t *shape, const Layout *layout);
 
-const Type *type_elem(const Type *t);            // element of a tensor/buffer/desc, else t itself
+const Type *type_elem(const Type *t);            // element of a tensor, buffer or descriptor; otherwise t itself
 int64_t type_numel(const Type *t);               // 1 for scalars and pointers
 uint32_t scalar_bits(ScalarKind k);
 bool scalar_is_float(ScalarKind k);
@@ -64,8 +65,8 @@ static inline bool type_is_scalar(const Type *t, ScalarKind k) { return t->kind 
 bool type_is_int(const Type *t);                 // of the element: i1…i64
 bool type_is_float(const Type *t);
 bool type_is_ptr(const Type *t);                 // of the element
-// How TMA moves the tile of a descriptor: the swizzle span in bytes (0, 32, 64, 128), and how many elements of the last axis
-// one box holds. A wider tile is moved as boxes side by side, each of whole rows.
+// How TMA moves a descriptor's tile: the bytes of the swizzle span (0, 32, 64, 128), and the elements of the last axis
+// that one box holds. A wider tile is moved as boxes side by side, each of whole rows.
 uint32_t type_desc_swizzle_bytes(const Type *desc);
 uint32_t type_desc_box_width(const Type *desc);
 bool type_same_shape(const Type *a, const Type *b);

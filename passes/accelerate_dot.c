@@ -5,12 +5,12 @@
 //          mma on register operands loaded from buffers                sm_80 and up
 //        with convert_layout to and from the accumulator layout around it; the rest stay dots (multiply-add).
 //
-//   %d = dot %a, %b, %c          %A = alloc %a : buffer<…, swizzled>     (of the value before a transpose: the view is free)
+//   %d = dot %a, %b, %c          %A = alloc %a : buffer<…, swizzled>     (of the value before a transpose: a view)
 //                         →      %B = alloc %b ; %Bt = buffer_trans %B
 //                                %c' = convert_layout %c : accumulator
 //                                %d' = wgmma %A, %Bt, %c'
 //                                %d = convert_layout %d'
-// Loads that feed the allocs are later made asynchronous by pipeline_loops, which looks for exactly this shape.
+// pipeline_loops looks for exactly this shape: it makes the loads that feed the allocs asynchronous.
 #include "passes/pass.h"
 
 typedef struct {
@@ -22,7 +22,7 @@ typedef struct {
 
 typedef enum { UNIT_FMA, UNIT_MMA, UNIT_WGMMA } DotUnit;
 
-// Bits of an operand element as the tensor core reads it; 0 when it cannot.
+// Bits of an operand element as the tensor core reads it; 0 if it cannot.
 static uint32_t operand_bits(const Target *t, const Type *a, const Type *b, const Type *c, const Op *dot) {
   ScalarKind ka = type_elem(a)->scalar, kb = type_elem(b)->scalar, kc = type_elem(c)->scalar;
   bool fp8 = (ka == SC_F8E4M3 || ka == SC_F8E5M2) && (kb == SC_F8E4M3 || kb == SC_F8E5M2);
@@ -48,7 +48,8 @@ static DotUnit choose_unit(const Module *m, const Op *dot, uint32_t *bits) {
   uint32_t m_axis = c->rank - 2u, n_axis = c->rank - 1u;
   int64_t rows = c->shape[m_axis], cols = c->shape[n_axis], k = a->shape[n_axis];
   if (k < 8 * (int64_t)k_width(*bits)) return UNIT_FMA;
-  if (m->target->has_wgmma && *bits < 64 && c->rank == 2 && rows >= 64 && cols >= 8 && m->num_warps % WARPGROUP_WARPS == 0) {
+  if (m->target->has_wgmma && *bits < 64 && c->rank == 2 && rows >= 64 && cols >= 8 &&
+      m->num_warps % WARPGROUP_WARPS == 0) {
     uint32_t warps_m = (uint32_t)min_i64(m->num_warps, rows / 16);
     // Each warp column needs at least 8 columns of its own.
     if (cols / (m->num_warps / warps_m) >= 8) return UNIT_WGMMA;
@@ -64,7 +65,7 @@ static bool swaps_last_axes(const Op *trans) {
   return rank >= 2;
 }
 
-// What the operand is before conversions and transposes that a view of its buffer can stand for.
+// Returns the operand before conversions and those transposes that a view of its buffer can express.
 static Value *operand_source(Value *v, bool *transposed) {
   *transposed = false;
   while (v->def) {
@@ -76,19 +77,21 @@ static Value *operand_source(Value *v, bool *transposed) {
   return v;
 }
 
-// Axis along which memory (or the threads' registers) runs: it becomes the contiguous axis of the buffer.
+// The axis along which memory (or a thread's registers) is contiguous. It becomes the contiguous axis of the buffer.
 static uint32_t fast_axis(const Value *v) {
   uint32_t last = v->type->rank - 1u;
   if (value_op(v, OP_DESC_LOAD)) return last;
   return layout_contiguity(v->type->layout, last - 1) > layout_contiguity(v->type->layout, last) ? last - 1 : last;
 }
 
-// A value that is computed from another dot's accumulator stays in registers: storing it would cost a round trip.
+// Whether v is computed from another dot's accumulator. It then stays in registers: storing it would cost a round trip.
 static bool search_back(const Accel *s, const Value *v) {
   Op *op = v->def;
   if (!op) return false;
   if (op_unit(op) == UNIT_DOT || op->opcode == OP_WGMMA_WAIT) return true;
-  if (op->opcode == OP_IF) return search_back(s, op_operand(op->blocks[0]->last, v->index)) || search_back(s, op_operand(op->blocks[1]->last, v->index));
+  if (op->opcode == OP_IF)
+    return search_back(s, op_operand(op->blocks[0]->last, v->index)) ||
+           search_back(s, op_operand(op->blocks[1]->last, v->index));
   bool through = op->opcode == OP_CONVERT_LAYOUT || op_is(op, TRAIT_ELEMENTWISE);
   if (!through || op->mark == s->search) return false;
   op->mark = s->search;
@@ -105,7 +108,7 @@ static bool comes_from_dot(Accel *s, const Value *v) {
 }
 
 static bool search_on(const Accel *s, const Value *v) {
-  for (const Use *u = v->uses; u; u = u->next) {
+  EACH_USE(u, v) {
     Op *op = u->user;
     if (op_unit(op) == UNIT_DOT) {
       if (u->index < 2) return true;
@@ -131,10 +134,12 @@ static uint32_t swizzle_for(int64_t inner, uint32_t bits) {
   return bytes >= 128 ? 128 : bytes >= 64 ? 64 : bytes >= 32 ? 32 : 0;
 }
 
-// Operand buffers are only read, so dots of one value share one. Dots are visited in program order: what is there comes before.
+// Operand buffers are only read; dots of one value share one. Dots are visited in program order, therefore an existing
+// buffer comes before.
 static Value *existing_buffer(const Value *src, const Type *type, const Block *block) {
-  for (const Use *u = src->uses; u; u = u->next)
-    if (u->user->opcode == OP_ALLOC && u->user->parent == block && u->user->results[0].type == type) return &u->user->results[0];
+  EACH_USE(u, src)
+    if (u->user->opcode == OP_ALLOC && u->user->parent == block && u->user->results[0].type == type)
+      return &u->user->results[0];
   return NULL;
 }
 
@@ -147,10 +152,11 @@ static Value *operand_buffer(Accel *s, Builder *b, Value *operand, uint32_t bits
   if (need_k_major) fast = transposed ? 2 * rank - 3 - k_axis : k_axis;
   uint32_t slow = 2 * rank - 3 - fast, order[MAX_RANK] = {fast, slow};
   for (uint32_t i = 2; i < rank; i++) order[i] = rank - 1 - i;
-  // A tile with fewer rows than the swizzle pattern is laid out as TMA does it, plainly.
+  // A tile with fewer rows than the swizzle pattern has a plain layout, as TMA writes it.
   bool plain = type_numel(src->type) / shape[fast] < 8;
-  const Layout *shared = plain ? layout_make_shared_plain(s->ctx, rank, shape, order)
-                               : layout_make_shared_swizzled(s->ctx, rank, shape, bits, swizzle_for(shape[fast], bits), order);
+  const Layout *shared =
+      plain ? layout_make_shared_plain(s->ctx, rank, shape, order)
+            : layout_make_shared_swizzled(s->ctx, rank, shape, bits, swizzle_for(shape[fast], bits), order);
   if (!shared) shared = layout_make_shared_plain(s->ctx, rank, shape, order);
   const Type *bt = type_buffer(s->ctx, type_elem(src->type), rank, shape, shared, 0);
   // A value from outside the loop is stored there, once.
@@ -167,7 +173,8 @@ static Value *operand_buffer(Accel *s, Builder *b, Value *operand, uint32_t bits
     swap[i] = i + 2 < rank ? i : 2 * rank - 3 - i;
     view_shape[i] = shape[swap[i]];
   }
-  const Type *vt = type_buffer(s->ctx, type_elem(src->type), rank, view_shape, layout_transpose(s->ctx, shared, swap), 0);
+  const Type *vt =
+      type_buffer(s->ctx, type_elem(src->type), rank, view_shape, layout_transpose(s->ctx, shared, swap), 0);
   Op *view = build_op_typed(b, OP_BUFFER_TRANS, &vt, 1, &buf, 1);
   op_set_ints(s->ctx, view, ATTR_ORDER, swap, rank);
   return op_result(view, 0);
@@ -232,8 +239,8 @@ static void to_wgmma(Accel *s, Op *dot, uint32_t bits) {
   replace_dot(dot, &b, OP_WGMMA, a, bv, c, use_c, c->type);
 }
 
-// Warps are laid over the batch first, then over the tile so that each one's part stays as square as fragments allow; a
-// dot whose result feeds another dot keeps whole rows in a warp.
+// Warps cover the batch first. Then they cover the tile in a way that keeps each warp's part as square as fragments
+// allow. In a dot whose result feeds another dot, a warp keeps whole rows.
 static MmaShape mma_shape(Accel *s, const Op *dot, const Type *ct) {
   uint32_t m = ct->rank - 2u, n = ct->rank - 1u, used = 1;
   MmaShape shape = {.rank = ct->rank, .warps = {1, 1, 1}, .warps_m_first = false, .instr_n = 8};

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "passes/axis_transfer.h"
+#include "passes/axis_lattice.h"
 
 bool access_is_tensor(const Op *op) { return op_unit(op) == UNIT_GMEM && access_type(op)->kind == TYPE_TENSOR; }
 
@@ -11,7 +11,9 @@ int64_t access_width(const Op *op, uint32_t bytes) {
   if (op->opcode == OP_ATOMIC_CAS) return 1;
   if (op->opcode != OP_ATOMIC_RMW) return 16 / bytes;
   const int64_t sem = op_int(op, ATTR_SEM, SEM_ACQ_REL);
-  if (op_int(op, ATTR_ATOMIC, 0) != ATOMIC_FADD || op->results[0].uses || bytes > 4 || (sem != SEM_RELAXED && sem != SEM_RELEASE)) return 1;
+  if (op_int(op, ATTR_ATOMIC, 0) != ATOMIC_FADD || op->results[0].uses || bytes > 4 ||
+      (sem != SEM_RELAXED && sem != SEM_RELEASE))
+    return 1;
   if (op->parent->func->module->target->has_bf16_vector_red) return 16 / bytes;
   return type_is_scalar(type_elem(op_operand(op, 2)->type), SC_F16) ? 2 : 1;
 }
@@ -42,7 +44,7 @@ bool access_info(AxisAnalysis *a, const Op *op, AccessInfo *out) {
     out->mask_constancy[i] = uniform ? AXIS_MAX_DIVISOR : mi->constancy[i];
     out->mask_prefix[i] = uniform ? AXIS_MAX_DIVISOR : mi->prefix[i];
   }
-  // The longest run; of equals, the later axis.
+  // The axis of the longest run. Of equals, the later one.
   for (uint32_t i = 0; i < t->rank; i++)
     if (i == 0 || out->contiguity[i] >= out->contiguity[out->fastest]) out->fastest = i;
   return true;
@@ -54,10 +56,14 @@ static int64_t max_access(const AccessInfo *x, uint32_t axis, uint32_t elem_byte
   return axis_gcd(v, max_i64(1, 16 / (int64_t)elem_bytes));
 }
 
-int64_t access_max_vector(const AccessInfo *x, uint32_t axis, uint32_t elem_bytes) { return max_access(x, axis, elem_bytes, x->mask_constancy[axis]); }
-int64_t access_max_copy(const AccessInfo *x, uint32_t axis, uint32_t elem_bytes) { return max_access(x, axis, elem_bytes, x->mask_prefix[axis]); }
+int64_t access_max_vector(const AccessInfo *x, uint32_t axis, uint32_t elem_bytes) {
+  return max_access(x, axis, elem_bytes, x->mask_constancy[axis]);
+}
+int64_t access_max_copy(const AccessInfo *x, uint32_t axis, uint32_t elem_bytes) {
+  return max_access(x, axis, elem_bytes, x->mask_prefix[axis]);
+}
 
-// Looks at no more than `left` uses.
+// Looks at `left` uses at most.
 static bool reaches_dot(const Value *v, const Block *block, uint32_t *left) {
   for (const Use *u = v->uses; u && *left; u = u->next) {
     Op *op = u->user;

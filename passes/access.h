@@ -7,28 +7,30 @@
 bool access_is_tensor(const Op *op);    // load, store or atomic on tensors
 const Type *access_type(const Op *op);     // of the tensor of addresses
 uint32_t access_elem_bytes(const Op *op);
-// Elements of `bytes` each that one machine instruction takes at most if all lie together: up to 16 bytes of a load or store; of an
-// atomic addition of floats whose old values nobody reads, the longest vector of `red`; of other atomics, 1.
+// Returns how many elements of `bytes` each one machine instruction takes at most if all are consecutive: up to 16
+// bytes for a load or store, the longest vector of `red` for an atomic addition of floats whose old values nobody
+// reads, 1 for other atomics.
 int64_t access_width(const Op *op, uint32_t bytes);
 
-// What an access knows about its addresses: contiguous elements along each axis, the byte alignment of each group's first
-// element, and the groups over which the mask is constant.
+// What is known of an access: contiguous elements along each axis, the byte alignment of each group's first element,
+// and the groups over which the mask is constant.
 typedef struct {
   uint32_t fastest;                 // the axis of longest useful contiguity
   int64_t contiguity[MAX_RANK];     // elements
   int64_t alignment[MAX_RANK];      // bytes
   int64_t mask_constancy[MAX_RANK];
-  int64_t mask_prefix[MAX_RANK];    // groups in which the mask ends the access, if at all: cp.async moves their first elements
+  int64_t mask_prefix[MAX_RANK];    // groups whose first elements the mask keeps: cp.async moves these
 } AccessInfo;
 bool access_info(AxisAnalysis *a, const Op *op, AccessInfo *out);
 // The most elements per machine access that addresses, alignment and mask allow along the axis (16 bytes at most).
 int64_t access_max_vector(const AccessInfo *x, uint32_t axis, uint32_t elem_bytes);
-// The same where the mask may end within it.
+// The same if the mask may end within the access.
 int64_t access_max_copy(const AccessInfo *x, uint32_t axis, uint32_t elem_bytes);
-// Whether an operand of a dot is computed from the load, in its block: a tile as it is, transposed, or converted from smaller numbers.
+// Whether an operand of a dot is computed from the load, in its block: the tile itself, its transpose, or a conversion
+// from smaller numbers.
 bool access_feeds_dot(const Op *load);
-// A load in a pipelined loop that cp.async will do, as far as can be told without its layout: a dot reads it, or the loop asks for
-// all loads; what is masked off is zero.
+// Whether the load is in a pipelined loop and cp.async will do it, as far as can be told without its layout: a dot
+// reads it, or the loop asks for all loads, and what the mask leaves out is zero.
 bool access_is_copied(const Op *op);
 
 #endif

@@ -8,7 +8,11 @@ void affine_constant(Affine *a, int64_t c) {
 
 void affine_scalar(Affine *a, Value *v) {
   a->num_terms = 1;
-  a->terms[0] = (AffineTerm){.coef = 1, .num_scalars = 1, .scalars = {v}, .wide = type_elem_bits(v->type) > 32, .axis = AFFINE_NO_AXIS};
+  a->terms[0] = (AffineTerm){.coef = 1,
+                             .num_scalars = 1,
+                             .scalars = {v},
+                             .wide = type_elem_bits(v->type) > 32,
+                             .axis = AFFINE_NO_AXIS};
 }
 
 bool affine_is_zero(const Affine *a) { return a->num_terms == 0; }
@@ -26,7 +30,8 @@ static bool same_scalars(const AffineTerm *a, const AffineTerm *b) {
 }
 
 static bool same_factor(const AffineTerm *a, const AffineTerm *b) {
-  return a->axis == b->axis && a->wrap_start == b->wrap_start && a->wrap_modulus == b->wrap_modulus && same_scalars(a, b);
+  return a->axis == b->axis && a->wrap_start == b->wrap_start && a->wrap_modulus == b->wrap_modulus &&
+         same_scalars(a, b);
 }
 
 static bool add_term(Affine *a, const AffineTerm *t, int64_t factor) {
@@ -84,8 +89,9 @@ bool affine_divide_term(const AffineTerm *term, const AffineTerm *divisor, Affin
     if (j == quotient->num_scalars) return false;
     quotient->scalars[j] = quotient->scalars[--quotient->num_scalars];
   }
-  // One 32-bit number times a constant is what it was before the product.
-  if (quotient->num_scalars == 0 || (quotient->num_scalars == 1 && type_elem_bits(quotient->scalars[0]->type) <= 32)) quotient->wide = false;
+  // If the program multiplied one 32-bit number by a constant, the number itself has 32 bits.
+  if (quotient->num_scalars == 0 || (quotient->num_scalars == 1 && type_elem_bits(quotient->scalars[0]->type) <= 32))
+    quotient->wide = false;
   return true;
 }
 
@@ -109,7 +115,7 @@ static bool wrapped(Op *rem, Affine *out) {
   return false;
 }
 
-// Shared subexpressions are looked at each time: `budget` is how many values may be.
+// Looks at a shared subexpression each time that it occurs, at `budget` values in all.
 static bool affine_within(Value *v, uint32_t *budget, Affine *out) {
   int64_t c;
   out->num_terms = 0;
@@ -133,10 +139,14 @@ static bool affine_within(Value *v, uint32_t *budget, Affine *out) {
     affine_constant(&rhs, op_int(op, ATTR_START, 0));
     return affine_add(out, &rhs, 1);
   case OP_ADDI: case OP_SUBI:
-    return affine_within(op_operand(op, 0), budget, out) && affine_within(op_operand(op, 1), budget, &rhs) && affine_add(out, &rhs, op->opcode == OP_ADDI ? 1 : -1);
+    return affine_within(op_operand(op, 0), budget, out) && affine_within(op_operand(op, 1), budget, &rhs) &&
+           affine_add(out, &rhs, op->opcode == OP_ADDI ? 1 : -1);
   case OP_MULI:
-    if (!affine_within(op_operand(op, 0), budget, out) || !affine_within(op_operand(op, 1), budget, &rhs) || !affine_multiply(out, &rhs)) break;
-    for (uint32_t i = 0; i < out->num_terms; i++) out->terms[i].wide |= type_elem_bits(v->type) > 32 && out->terms[i].num_scalars;
+    if (!affine_within(op_operand(op, 0), budget, out) || !affine_within(op_operand(op, 1), budget, &rhs) ||
+        !affine_multiply(out, &rhs))
+      break;
+    for (uint32_t i = 0; i < out->num_terms; i++)
+      out->terms[i].wide |= type_elem_bits(v->type) > 32 && out->terms[i].num_scalars;
     return true;
   case OP_EXTSI: case OP_HINT: case OP_SPLAT: case OP_BROADCAST: case OP_CONVERT_LAYOUT:
     return affine_within(op_operand(op, 0), budget, out);

@@ -1,7 +1,7 @@
-// Affine view of integer values: a sum of terms  coefficient · scalars… · (1 | index along an axis).
-// For a tensor it describes every element; an axis factor is the element's index on that axis (a `range` seen through
-// expand_dims and broadcast), possibly wrapped: (start + index) mod modulus, the idiom that keeps a ragged tile in bounds.
-// 32-bit arithmetic is taken not to overflow, as for any address that is meant.
+// An affine view of integer values: a sum of terms, each a coefficient times scalars times 1 or the index along an
+// axis. For a tensor it describes every element. An axis factor is the element's index on that axis (a `range` seen
+// through expand_dims and broadcast), possibly wrapped: (start + index) mod modulus, the idiom that keeps a ragged tile
+// in bounds. The analysis assumes that 32-bit arithmetic does not overflow.
 #ifndef TILE_PASSES_AFFINE_H
 #define TILE_PASSES_AFFINE_H
 
@@ -13,7 +13,7 @@ typedef struct {
   int64_t coef;
   uint32_t num_scalars;
   Value *scalars[AFFINE_MAX_SCALARS];   // opaque i32 or i64 scalars, in any order
-  bool wide;                            // the program computed it in 64 bits: it may need them
+  bool wide;                            // the program computed it in 64 bits and it may need them
   int axis;                             // AFFINE_NO_AXIS, or the axis whose index is a factor
   Value *wrap_start, *wrap_modulus;     // the factor is (start + index) mod modulus; NULL: the index itself
 } AffineTerm;
@@ -23,13 +23,13 @@ typedef struct {
   AffineTerm terms[AFFINE_MAX_TERMS];
 } Affine;
 
-// False when v is not affine in this sense, or too large. A scalar always is: by itself, if need be.
+// False if v is not affine in this sense, or too large. A scalar always is: it is a term by itself.
 bool affine_of(Value *v, Affine *out);
 bool affine_add(Affine *a, const Affine *b, int64_t factor);             // a += factor · b
 bool affine_multiply(Affine *a, const Affine *b);
 void affine_constant(Affine *a, int64_t c);
 void affine_scalar(Affine *a, Value *v);
-// term = quotient · divisor, where divisor has no axis. False when it does not divide.
+// term = quotient · divisor, where divisor has no axis. False if it does not divide.
 bool affine_divide_term(const AffineTerm *term, const AffineTerm *divisor, AffineTerm *quotient);
 // The sum as a scalar of type t, i32 or i64; it must have no axis factors.
 Value *affine_build(Builder *b, const Affine *a, const Type *t);

@@ -1,8 +1,10 @@
-// Vector widths: how many elements each load, store or asynchronous copy moves in one machine access. The layout must give
-// a thread that many consecutive registers of consecutive elements; the addresses must be contiguous and aligned; the mask
-// must be constant over them; 16 bytes at most. What cp.async moves may be more: its mask may end within (`copy`). Atomics go by pairs where two halves fit a word and nobody wants the result.
-// Likewise constancy: an integer or i1 that is the same over a thread's neighbouring registers (a mask of whole vectors) is
-// computed once for them.
+// annotate_access: sets the vector width of each load, store, atomic and asynchronous copy: how many elements one
+// machine access moves. The layout must give a thread that many consecutive registers of consecutive elements, the
+// addresses must be contiguous and aligned, the mask constant over them, and 16 bytes are the most. cp.async may move
+// more (`copy`), because its mask may end within the access. Atomics go in pairs if two halves fit a word and nobody
+// wants the result.
+// Likewise sets constancy: an integer or i1 that is the same over a thread's neighbouring registers (a mask of whole
+// vectors) is computed once for them.
 // In, out: LAID_OUT; sets `vector`, `copy` and `constancy`.
 #include "passes/access.h"
 #include "passes/axis_info.h"
@@ -16,7 +18,8 @@ static void note_constancy(Annotate *a, Op *op) {
   if (t->kind != TYPE_TENSOR || !type_is_int(t) || !t->layout) return;
   const AxisInfo *x = axis_info(a->axes, v);
   bool any = false;
-  for (uint32_t axis = 0; axis < t->rank; axis++) any |= x->constancy[axis] > 1 && layout_contiguity(t->layout, axis) > 1;
+  for (uint32_t axis = 0; axis < t->rank; axis++)
+    any |= x->constancy[axis] > 1 && layout_contiguity(t->layout, axis) > 1;
   if (!any) return;
   op_set_ints(a->ctx, op, ATTR_CONSTANCY, x->constancy, t->rank);
   a->changed = true;

@@ -2,15 +2,16 @@
 //   in:  TILE with split addresses (base + offsets); loads in loops whose value goes to a dot
 //   out: such loads are desc_loads on a hidden parameter, which the launcher fills from the kernel's own arguments
 //
-// For element (i, j) the address is   param + Σ uniform + i · s0 + j · s1   with one unit stride, the other stride S a
-// constant or a product of scalars. The uniform part is split by S: what S divides moves the tile along the slow axis, the rest
-// along the fast one. Bases, strides and the way along the fast axis must be known multiples of 16 bytes (rules of tensor maps). A mask
-// must bound axes, from above by what becomes the map's extent, from below (if at all) by 0; what it keeps out reads as zero or NaN from
-// either. Block pointers come here as such addresses and masks.
-// What is not known when compiling is tested once per loop, which then exists twice: that rows wrapped by `% M` do not cross M, that
-// coordinates are not negative (a map reads zeros there, a pointer what lies before), that what the program computed in 64 bits fits 32.
-// Computed numbers and products are taken not to be negative (they are numbers of tiles, strides, extents); constants and parameters
-// that are added may be. An array that the kernel writes, too, is read by plain loads.
+// For element (i, j) the address is param + Σ uniform + i · s0 + j · s1. One stride is 1; the other, S, is a
+// constant or a product of scalars. The uniform part is split by S: what S divides moves the tile along the slow axis,
+// the rest along the fast one. Bases, strides and movement along the fast axis must be known multiples of 16 bytes (a
+// rule of tensor maps). A mask must bound axes: from above by what becomes the map's extent, from below, if at all, by
+// 0. What it leaves out reads as zero or NaN in both forms. Block pointers arrive here as the same addresses and masks.
+// TMA zero-fills negative coordinates and counts in 32 bits; pointers do neither. If equality is not proved, the loop
+// is versioned: a test before it chooses between TMA and the plain loads. It tests that rows wrapped by `% M` do not
+// cross M, that coordinates are not negative, and that what the program computed in 64 bits fits 32. Computed numbers
+// and products are assumed not to be negative (they are numbers of tiles, strides, extents); constants and parameters
+// that are added may be. An array that the kernel also writes is read by plain loads.
 #include <math.h>
 
 #include "ir/fold.h"
@@ -20,7 +21,7 @@
 #include "passes/global_memory.h"
 #include "passes/tma.h"
 
-enum { MAX_SWIZZLE = 128 };         // bytes of a row that a box moves
+enum { MAX_SWIZZLE = 128 };         // bytes of a row that one box moves
 
 typedef struct {
   Op *load;
@@ -45,11 +46,11 @@ typedef struct {
   bool changed;
 } AutoTma;
 
-// Extent where nothing bounds the axis: the most that keeps every i32 coordinate inside.
+// The extent if nothing bounds the axis: the greatest that keeps every i32 coordinate inside.
 static const int64_t UNBOUNDED = 0x7fffffff;
 
 static bool feeds_dot(const Value *v) {
-  for (const Use *u = v->uses; u; u = u->next) {
+  EACH_USE(u, v) {
     if (u->user->opcode == OP_DOT && u->index < 2) return true;
     if (u->user->opcode == OP_TRANS && feeds_dot(&u->user->results[0])) return true;
   }
@@ -58,7 +59,7 @@ static bool feeds_dot(const Value *v) {
 
 static int param_index(const AutoTma *s, const Value *v) { return v->block == s->func->body ? (int)v->index : -1; }
 
-// (iv − lb) / step of the loop, as an affine in iv when it is one.
+// scale · (iv − lb) / step of the loop, if that is affine in iv.
 static bool trip_index(const AutoTma *s, int64_t scale, Affine *out) {
   int64_t step;
   Affine lb;
@@ -70,11 +71,13 @@ static bool trip_index(const AutoTma *s, int64_t scale, Affine *out) {
   return affine_multiply(out, &k);
 }
 
-// Base pointer to parameter and uniform element offset; a base that the loop advances adds its step times the trip index.
+// Splits a base pointer into a parameter and a uniform offset in elements. A base that the loop advances adds its step
+// times the trip index.
 static bool base_offset(const AutoTma *s, Value *base, int *param, Affine *offset) {
   Affine part;
   if (value_op(base, OP_ADDPTR) && !type_is_tensor(base->type))
-    return base_offset(s, op_operand(base->def, 0), param, offset) && affine_of(op_operand(base->def, 1), &part) && affine_add(offset, &part, 1);
+    return base_offset(s, op_operand(base->def, 0), param, offset) && affine_of(op_operand(base->def, 1), &part) &&
+           affine_add(offset, &part, 1);
   if (base->block && base->block == s->loop->blocks[0] && base->index > 0) {
     Block *body = s->loop->blocks[0];
     Value *next = op_operand(body->last, base->index - 1);
@@ -87,7 +90,9 @@ static bool base_offset(const AutoTma *s, Value *base, int *param, Affine *offse
         if (!value_defined_outside(part.terms[i].scalars[k], s->loop)) return false;
       Affine trips, rest = {.num_terms = 1, .terms = {part.terms[i]}};
       rest.terms[0].coef = 1;
-      if (!trip_index(s, part.terms[i].coef, &trips) || !affine_multiply(&trips, &rest) || !affine_add(&moved, &trips, 1)) return false;
+      if (!trip_index(s, part.terms[i].coef, &trips) || !affine_multiply(&trips, &rest) ||
+          !affine_add(&moved, &trips, 1))
+        return false;
     }
     return base_offset(s, op_operand(s->loop, 2 + base->index), param, offset) && affine_add(offset, &moved, 1);
   }
@@ -104,7 +109,7 @@ static bool divisible_by(const AutoTma *s, const AffineTerm *t, int64_t n) {
   return d % n == 0;
 }
 
-// The launcher can compute it: a constant, or parameters times a constant.
+// Whether the launcher can compute it: a constant or a parameter.
 static bool known_to_launcher(const AutoTma *s, const AffineTerm *t) {
   if (t->num_scalars > 1 || (t->num_scalars == 1 && t->coef != 1)) return false;
   return t->num_scalars == 0 || param_index(s, t->scalars[0]) >= 0;
@@ -124,7 +129,8 @@ static bool bound_by_mask(const AutoTma *s, Dense *d, Value *mask) {
   int64_t pred = op && op->opcode == OP_CMPI ? op_int(op, ATTR_PRED, CMP_EQ) : CMP_EQ;
   if (pred != CMP_SLT && pred != CMP_SGE) return false;
   Affine diff, rhs;
-  if (!affine_of(op_operand(op, 0), &diff) || !affine_of(op_operand(op, 1), &rhs) || !affine_add(&diff, &rhs, -1)) return false;
+  if (!affine_of(op_operand(op, 0), &diff) || !affine_of(op_operand(op, 1), &rhs) || !affine_add(&diff, &rhs, -1))
+    return false;
   int axis = AFFINE_NO_AXIS;
   for (uint32_t i = 0; i < diff.num_terms; i++) {
     AffineTerm *t = &diff.terms[i];
@@ -134,7 +140,8 @@ static bool bound_by_mask(const AutoTma *s, Dense *d, Value *mask) {
     axis = t->axis;
   }
   if (axis == AFFINE_NO_AXIS || (pred == CMP_SLT && !affine_is_zero(&d->extent[axis]))) return false;
-  // coordinate = u + index and index + w < 0, so the extent is u − w. A lower bound, index + w ≥ 0, must be 0 ≤ coordinate.
+  // coordinate = u + index and index + w < 0, so the extent is u − w. A lower bound, index + w ≥ 0, must be 0 ≤
+  // coordinate.
   Affine extent = d->coord[axis];
   if (!affine_add(&extent, &diff, -1)) return false;
   AffineTerm index = {.coef = 1, .axis = axis};
@@ -144,7 +151,8 @@ static bool bound_by_mask(const AutoTma *s, Dense *d, Value *mask) {
     d->masked_below[axis] = true;
     return affine_is_zero(&extent);
   }
-  if (extent.num_terms != 1 || extent.terms[0].axis != AFFINE_NO_AXIS || !known_to_launcher(s, &extent.terms[0])) return false;
+  if (extent.num_terms != 1 || extent.terms[0].axis != AFFINE_NO_AXIS || !known_to_launcher(s, &extent.terms[0]))
+    return false;
   d->extent[axis] = extent;
   return true;
 }
@@ -157,7 +165,8 @@ static bool padding_of(const Value *other, const Type *t, Padding *padding) {
   if (!value_constant_bits(other, &bits)) return false;
   if (bits == 0) return true;
   *padding = PAD_NAN;
-  return type_is_float(t) && tma_can_pad(t, PAD_NAN) && isnan(num_decode(scalar_num_format(type_elem(t)->scalar), bits));
+  return type_is_float(t) && tma_can_pad(t, PAD_NAN) &&
+         isnan(num_decode(scalar_num_format(type_elem(t)->scalar), bits));
 }
 
 static const AxisInfo *info_of(AutoTma *s, Value *v) {
@@ -180,15 +189,18 @@ static bool never_negative(AutoTma *s, const AffineTerm *t) {
   return t->num_scalars != 1 || param_index(s, t->scalars[0]) < 0 || info_of(s, t->scalars[0])->nonneg;
 }
 
-// Whether the map is small enough that its coordinates fit 32 bits wherever its memory ends: 2^31 rows of so many bytes are 256 GiB.
+// 2^31 rows of so many bytes are 256 GiB: if rows are that long, coordinates of existing memory fit 32 bits.
 enum { LONG_ROW = 128 };
 
-// The least or the greatest value of a coordinate in the loop: where the induction variable is at one of its ends, a term each.
+// The least or the greatest value of a coordinate in the loop: each term is taken with the induction variable at one of
+// its ends.
 static bool extreme_of(AutoTma *s, const Affine *coord, bool greatest, Affine *out) {
   const Value *iv = s->loop->blocks[0]->args[0];
   Affine ends[2], minus_one;
   affine_constant(&minus_one, -1);
-  if (!affine_of(op_operand(s->loop, 0), &ends[0]) || !affine_of(op_operand(s->loop, 1), &ends[1]) || !affine_add(&ends[1], &minus_one, 1)) return false;
+  if (!affine_of(op_operand(s->loop, 0), &ends[0]) || !affine_of(op_operand(s->loop, 1), &ends[1]) ||
+      !affine_add(&ends[1], &minus_one, 1))
+    return false;
   *out = (Affine){0};
   for (uint32_t i = 0; i < coord->num_terms; i++) {
     Affine part = {.num_terms = 1, .terms = {coord->terms[i]}};
@@ -205,7 +217,7 @@ static bool extreme_of(AutoTma *s, const Affine *coord, bool greatest, Affine *o
   return true;
 }
 
-// Finds out what must be tested of a coordinate. False when no test before the loop can tell.
+// Finds out what must be tested of a coordinate. False if no test before the loop can tell.
 static bool examine_coordinate(AutoTma *s, Dense *d, int axis, int64_t row_bytes) {
   Affine *least = &d->least[axis];
   if (!extreme_of(s, &d->coord[axis], false, least)) return false;
@@ -222,11 +234,25 @@ static bool examine_coordinate(AutoTma *s, Dense *d, int axis, int64_t row_bytes
   return outside || (!d->test_sign[axis] && !d->test_size[axis]);
 }
 
+// A wrapped axis starts at wrap_start and ends at the modulus.
+static bool take_wrap(const AutoTma *s, Dense *d, int axis, const AffineTerm *t) {
+  if (param_index(s, t->wrap_modulus) < 0 || !value_defined_outside(t->wrap_start, s->loop)) return false;
+  // It cannot also be displaced: the modulus would not bound it.
+  if (!affine_is_zero(&d->coord[axis])) return false;
+  d->wrap_start[axis] = t->wrap_start;
+  d->wrap_modulus[axis] = t->wrap_modulus;
+  affine_scalar(&d->coord[axis], t->wrap_start);
+  affine_scalar(&d->extent[axis], t->wrap_modulus);
+  return true;
+}
+
 static bool recognise(AutoTma *s, Op *load, Dense *d) {
   const Type *t = op_result(load, 0)->type;
-  Value *base = op_operand(load, 0), *offset = op_operand(load, 1), *mask = op_operand(load, 2), *other = op_operand(load, 3);
+  Value *base = op_operand(load, 0), *offset = op_operand(load, 1), *mask = op_operand(load, 2),
+        *other = op_operand(load, 3);
   Padding padding;
-  if (!type_is_tensor(t) || t->rank != 2 || !offset || type_is_tensor(base->type) || op_int(load, ATTR_VOLATILE, 0)) return false;
+  if (!type_is_tensor(t) || t->rank != 2 || !offset || type_is_tensor(base->type) || op_int(load, ATTR_VOLATILE, 0))
+    return false;
   if (type_elem(t)->kind != TYPE_SCALAR || !padding_of(other, t, &padding)) return false;
   int64_t bytes = type_elem_bytes(t);
   if (t->shape[0] > TMA_MAX_BOX || t->shape[1] > TMA_MAX_BOX * MAX_SWIZZLE / bytes) return false;
@@ -234,7 +260,8 @@ static bool recognise(AutoTma *s, Op *load, Dense *d) {
   Affine all, uniform = {0};
   if (!base_offset(s, base, &d->base_param, &uniform) || !affine_of(offset, &all)) return false;
   if (s->func->params[d->base_param].divisible % TMA_ALIGNMENT) return false;
-  // What threads have written, TMA sees only behind a fence: barriers, by which a program orders its accesses, are none.
+  // TMA sees what threads have written only after a proxy fence. Barriers, by which a program orders its accesses, are
+  // none.
   if (global_uses_of(s->ctx, s->func, (uint32_t)d->base_param).writes.count) return false;
   const AffineTerm *axis_term[2] = {NULL, NULL};
   for (uint32_t i = 0; i < all.num_terms; i++) {
@@ -256,7 +283,9 @@ static bool recognise(AutoTma *s, Op *load, Dense *d) {
   d->stride.axis = AFFINE_NO_AXIS;
   d->stride.wrap_start = d->stride.wrap_modulus = NULL;
   int64_t unit = max_i64(1, TMA_ALIGNMENT / bytes);
-  if (!known_to_launcher(s, &d->stride) || !divisible_by(s, &d->stride, unit) || t->shape[d->fast] * bytes < TMA_ALIGNMENT) return false;
+  if (!known_to_launcher(s, &d->stride) || !divisible_by(s, &d->stride, unit) ||
+      t->shape[d->fast] * bytes < TMA_ALIGNMENT)
+    return false;
   if (t->shape[slow] > TMA_MAX_BOX) return false;
   for (uint32_t i = 0; i < uniform.num_terms; i++) {
     AffineTerm q;
@@ -264,23 +293,20 @@ static bool recognise(AutoTma *s, Op *load, Dense *d) {
     Affine one = {.num_terms = 1, .terms = {along_slow ? q : uniform.terms[i]}};
     if (!affine_add(&d->coord[along_slow ? slow : d->fast], &one, 1)) return false;
   }
-  for (int a = 0; a < 2; a++) {
-    if (!axis_term[a]->wrap_modulus) continue;
-    if (param_index(s, axis_term[a]->wrap_modulus) < 0 || !value_defined_outside(axis_term[a]->wrap_start, s->loop)) return false;
-    // A wrapped axis cannot also be displaced: the modulus would not bound it.
-    if (!affine_is_zero(&d->coord[a])) return false;
-    d->wrap_start[a] = axis_term[a]->wrap_start;
-    d->wrap_modulus[a] = axis_term[a]->wrap_modulus;
-    affine_scalar(&d->coord[a], d->wrap_start[a]);
-    affine_scalar(&d->extent[a], d->wrap_modulus[a]);
-  }
+  for (int a = 0; a < 2; a++)
+    if (axis_term[a]->wrap_modulus && !take_wrap(s, d, a, axis_term[a])) return false;
   if (!moves_by_multiples(s, &d->coord[d->fast], unit) || (mask && !bound_by_mask(s, d, mask))) return false;
   int64_t row_bytes = d->stride.num_scalars ? bytes : d->stride.coef * bytes;
   return examine_coordinate(s, d, slow, row_bytes) && examine_coordinate(s, d, d->fast, bytes);
 }
 
 static int add_hidden_param(AutoTma *s, const Dense *d, const Type *desc) {
-  FuncParam p = {.name = "tensormap", .kind = PARAM_AUTO_TENSORMAP, .spelling = "tensormap", .divisible = 1, .base_param = d->base_param, .padding = d->padding};
+  FuncParam p = {.name = "tensormap",
+                 .kind = PARAM_AUTO_TENSORMAP,
+                 .spelling = "tensormap",
+                 .divisible = 1,
+                 .base_param = d->base_param,
+                 .padding = d->padding};
   int slow = 1 - d->fast, order[2] = {slow, d->fast};
   for (int i = 0; i < 2; i++) {
     const Affine *e = &d->extent[order[i]];
@@ -308,7 +334,8 @@ static void replace_load(AutoTma *s, const Dense *d, Op *load, const ValueMap *m
   Value *args[3] = {map_param};
   for (int i = 0; i < 2; i++) {
     for (uint32_t k = 0; k < coord[i].num_terms; k++)
-      for (uint32_t j = 0; j < coord[i].terms[k].num_scalars; j++) coord[i].terms[k].scalars[j] = value_map_get(map, coord[i].terms[k].scalars[j]);
+      for (uint32_t j = 0; j < coord[i].terms[k].num_scalars; j++)
+        coord[i].terms[k].scalars[j] = value_map_get(map, coord[i].terms[k].scalars[j]);
     args[1 + i] = affine_build(&b, &coord[i], type_scalar(ctx, SC_I32));
   }
   const Type *tile = type_tensor(ctx, type_elem(t), 2, shape, NULL);
@@ -324,7 +351,7 @@ static void replace_load(AutoTma *s, const Dense *d, Op *load, const ValueMap *m
 
 static Value *both(Builder *b, Value *x, Value *y) { return x ? build_binary(b, OP_ANDI, x, y) : y; }
 
-// What must hold of one axis for the map to be right throughout the loop, and `fits`; NULL: nothing.
+// `fits` and what must hold of one axis for the map to be right throughout the loop; NULL: nothing.
 static Value *test_axis(AutoTma *s, Builder *b, const Dense *d, int axis, Value *fits) {
   const Type *i64 = type_scalar(s->ctx, SC_I64);
   int64_t extent = op_result(d->load, 0)->type->shape[axis];
@@ -333,10 +360,12 @@ static Value *test_axis(AutoTma *s, Builder *b, const Dense *d, int axis, Value 
     fits = both(b, fits, build_cmp(b, CMP_SLE, end, d->wrap_modulus[axis]));
   }
   if (!d->test_sign[axis] && !d->test_size[axis]) return fits;
-  if (d->test_sign[axis]) fits = both(b, fits, build_cmp(b, CMP_SGE, affine_build(b, &d->least[axis], i64), build_int(b, i64, 0)));
+  if (d->test_sign[axis])
+    fits = both(b, fits, build_cmp(b, CMP_SGE, affine_build(b, &d->least[axis], i64), build_int(b, i64, 0)));
   if (!d->test_size[axis]) return fits;
   Affine greatest;
-  if (!extreme_of(s, &d->coord[axis], true, &greatest)) ice(s->ctx, "a coordinate that has a least value has no greatest");
+  if (!extreme_of(s, &d->coord[axis], true, &greatest))
+    ice(s->ctx, "a coordinate that has a least value has no greatest");
   Value *end = build_binary(b, OP_ADDI, affine_build(b, &greatest, i64), build_int(b, i64, extent));
   return both(b, fits, build_cmp(b, CMP_SLE, end, build_int(b, i64, UNBOUNDED)));
 }
@@ -361,7 +390,7 @@ static void convert_loop(AutoTma *s, Op *loop) {
     for (uint32_t i = 0; i < n; i++) replace_load(s, &dense[i], dense[i].load, map);
     return;
   }
-  // The copy keeps the plain loads; the original, moved into the first branch, gets the tensor maps.
+  // The copy keeps the plain loads. The original moves into the first branch and gets the tensor maps.
   Op *plain = op_clone(ctx, loop, map);
   BuildRegion r = build_if_begin(&b, fits, op_result_types(ctx, loop), loop->num_results);
   Op *branch = r.op;

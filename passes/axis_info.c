@@ -1,11 +1,12 @@
-// The solver of the analysis that axis_info.h describes: a table of what is known, sweeps over the structured IR, assumptions. What each
-// op makes of its operands is axis_transfer.c.
+// The solver of the axis analysis (axis_info.h): the table of what is known, sweeps over the structured IR,
+// assumptions. What each op makes of its operands is in axis_transfer.c.
 #include <string.h>
 
 #include "ir/num.h"
+#include "passes/axis_lattice.h"
 #include "passes/axis_transfer.h"
 
-// What is assumed of a value besides what is computed: every element is in lo … hi and a multiple of `divisor`.
+// What assumptions say of a value: every element is in lo … hi and a multiple of `divisor`.
 typedef struct { int64_t lo, hi, divisor; } Fact;
 struct AxisAnalysis {
   Context *ctx;
@@ -64,7 +65,8 @@ static AxisInfo result_info(AxisAnalysis *a, Op *op, uint32_t index) {
 
 static void analyse_block(AxisAnalysis *a, Block *b);
 
-// arg ⊇ old arg ∪ x; when it still grows late, ranges go to the type's limits so that the sweep ends.
+// Joins x into what is known of arg. In late sweeps a range that still grows goes to the type's limits, which ends the
+// sweeps.
 static void join_into(AxisAnalysis *a, Value *arg, const AxisInfo *x) {
   const AxisInfo *old = get_info(a, arg);
   if (!old) {
@@ -81,7 +83,8 @@ static void join_into(AxisAnalysis *a, Value *arg, const AxisInfo *x) {
 }
 
 static AxisInfo induction_info(AxisAnalysis *a, Op *loop) {
-  const AxisInfo *lb = axis_info(a, op_operand(loop, 0)), *ub = axis_info(a, op_operand(loop, 1)), *step = axis_info(a, op_operand(loop, 2));
+  const AxisInfo *lb = axis_info(a, op_operand(loop, 0)), *ub = axis_info(a, op_operand(loop, 1)),
+                 *step = axis_info(a, op_operand(loop, 2));
   const Type *t = loop->blocks[0]->args[0]->type;
   AxisInfo r = axis_unknown(t);
   r.divisibility[0] = axis_gcd(lb->divisibility[0], step->divisibility[0]);
@@ -95,7 +98,8 @@ static void analyse_loop(AxisAnalysis *a, Op *op) {
   bool is_for = op->opcode == OP_FOR;
   Block *body = op->blocks[0];
   uint32_t first = is_for ? 3 : 0, shift = is_for ? 1 : 0;
-  for (uint32_t i = first; i < op->num_operands; i++) join_into(a, body->args[i - first + shift], axis_info(a, op_operand(op, i)));
+  for (uint32_t i = first; i < op->num_operands; i++)
+    join_into(a, body->args[i - first + shift], axis_info(a, op_operand(op, i)));
   bool outer_changed = a->changed, outer_widen = a->widen;
   for (uint32_t sweep = 0;; sweep++) {
     a->changed = false;
@@ -107,11 +111,13 @@ static void analyse_loop(AxisAnalysis *a, Op *op) {
     analyse_block(a, body);
     Op *back = block_terminator(body);
     if (!is_for) {
-      for (uint32_t i = 1; i < back->num_operands; i++) join_into(a, op->blocks[1]->args[i - 1], axis_info(a, op_operand(back, i)));
+      for (uint32_t i = 1; i < back->num_operands; i++)
+        join_into(a, op->blocks[1]->args[i - 1], axis_info(a, op_operand(back, i)));
       analyse_block(a, op->blocks[1]);
       back = block_terminator(op->blocks[1]);
     }
-    for (uint32_t i = 0; i < back->num_operands; i++) join_into(a, body->args[i + shift], axis_info(a, op_operand(back, i)));
+    for (uint32_t i = 0; i < back->num_operands; i++)
+      join_into(a, body->args[i + shift], axis_info(a, op_operand(back, i)));
     if (!a->changed) break;
     outer_changed = true;
   }
@@ -127,13 +133,14 @@ static void analyse_if(AxisAnalysis *a, Op *op) {
   analyse_block(a, op->blocks[0]);
   analyse_block(a, op->blocks[1]);
   for (uint32_t i = 0; i < op->num_results; i++) {
-    AxisInfo r = axis_join(axis_info(a, op_operand(block_terminator(op->blocks[0]), i)), axis_info(a, op_operand(block_terminator(op->blocks[1]), i)));
-    // A tensor that is one or the other is constant where both are; which it is does not depend on the element.
+    AxisInfo r = axis_join(axis_info(a, op_operand(block_terminator(op->blocks[0]), i)),
+                           axis_info(a, op_operand(block_terminator(op->blocks[1]), i)));
+    // The condition is uniform; therefore a tensor that is one of two is constant where both are.
     set_info(a, &op->results[i], &r);
   }
 }
 
-// What assume(cond) says of a value holds wherever the value is, when the assumption stands in the value's own block.
+// What assume(cond) says of a value holds wherever the value is visible if the assumption is in the value's own block.
 static void apply_assume(AxisAnalysis *a, Op *assume, Value *cond) {
   Op *def = cond->def;
   if (!def) return;
@@ -159,7 +166,9 @@ static void apply_assume(AxisAnalysis *a, Op *assume, Value *cond) {
     bool less = pred == CMP_EQ || (side == 0 ? pred == CMP_SLT || pred == CMP_SLE : pred == CMP_SGT || pred == CMP_SGE);
     bool more = pred == CMP_EQ || (side == 0 ? pred == CMP_SGT || pred == CMP_SGE : pred == CMP_SLT || pred == CMP_SLE);
     bool strict = pred == CMP_SLT || pred == CMP_SGT;
-    if (value_block(v) != assume->parent || !(less || more) || (strict && k == (less ? INT64_MIN : INT64_MAX))) continue;   // or it never holds
+    // Or it never holds.
+    if (value_block(v) != assume->parent || !(less || more) || (strict && k == (less ? INT64_MIN : INT64_MAX)))
+      continue;
     add_fact(a, v, (Fact){more ? k + strict : INT64_MIN, less ? k - strict : INT64_MAX, 1});
   }
 }
@@ -185,8 +194,8 @@ static void analyse_op(AxisAnalysis *a, Op *op) {
 }
 
 static void analyse_block(AxisAnalysis *a, Block *b) {
-  for (Op *op = b->first; op; op = op->next) analyse_op(a, op);
-  for (Op *op = b->first; op; op = op->next)
+  EACH_OP(op, b) analyse_op(a, op);
+  EACH_OP(op, b)
     if (op->opcode == OP_ASSUME) apply_assume(a, op, op_operand(op, 0));
 }
 
@@ -203,10 +212,10 @@ static void seed_params(AxisAnalysis *a, Func *f) {
 AxisAnalysis *axis_analyse(Context *ctx, Module *m) {
   AxisAnalysis *a = arena_new(&ctx->arena, AxisAnalysis);
   a->ctx = ctx;
-  for (Func *f = m->funcs; f; f = f->next) {
+  EACH_FUNC(f, m) {
     seed_params(a, f);
     analyse_block(a, f->body);
-    // Assumptions stand after what was computed from the value: sweep once more, with parameters and all knowing them.
+    // Assumptions follow what was computed from the value. The second sweep knows them from the start.
     seed_params(a, f);
     analyse_block(a, f->body);
   }
@@ -215,19 +224,9 @@ AxisAnalysis *axis_analyse(Context *ctx, Module *m) {
 
 const AxisInfo *axis_info(AxisAnalysis *a, Value *v) {
   if (!get_info(a, v)) {
-    AxisInfo r = v->def && !op_info[v->def->opcode].num_blocks ? result_info(a, v->def, v->index) : axis_unknown(v->type);
+    AxisInfo r =
+        v->def && !op_info[v->def->opcode].num_blocks ? result_info(a, v->def, v->index) : axis_unknown(v->type);
     set_info(a, v, &r);
   }
   return get_info(a, v);
-}
-
-// ---- answers ----
-
-int64_t axis_divisor_at(const AxisInfo *x, uint32_t axis, int64_t size) {
-  return size >= x->contiguity[axis] ? x->divisibility[axis] : axis_gcd(x->divisibility[axis], size * x->unit);
-}
-
-bool axis_known(const AxisInfo *x, int64_t *number) {
-  *number = x->lo;
-  return x->lo == x->hi;
 }

@@ -2,13 +2,14 @@
 //   contiguity[a] = c   along axis a, aligned groups of c elements count up by one `unit`
 //   divisibility[a] = d d divides the first number of each such group
 //   constancy[a] = k    along axis a, aligned groups of k elements are equal
-//   prefix[a] = p       of an i1: along axis a, what is true in aligned groups of p elements comes first; at least constancy
-// All are powers of two; d is at most AXIS_MAX_DIVISOR. A scalar is a tensor of rank 1 and size 1. `lo … hi` bounds every
-// element as a signed number (of its own width, i1 as 0…1); the bounds are sound, wrapping included. `nonneg` is weaker:
-// not negative unless signed arithmetic overflowed on the way, which index arithmetic is assumed not to do.
+//   prefix[a] = p       of an i1: along axis a, the true elements of aligned groups of p come first; at least constancy
+// All are powers of two; d is at most AXIS_MAX_DIVISOR. A scalar counts as a tensor of rank 1 and size 1. `lo … hi`
+// bounds every element as a signed number of its own width (i1 as 0…1); the bounds hold even if arithmetic wraps.
+// `nonneg` is weaker: not negative unless signed arithmetic overflowed on the way, which the analysis assumes index
+// arithmetic does not do.
 //
-// The analysis is forward over the structured IR, to a fixpoint round loops. Values made after it ran are analysed on
-// demand from their operands.
+// The analysis runs forward over the structured IR, to a fixpoint at loops. It analyses values made after it ran on
+// demand, from their operands.
 #ifndef TILE_PASSES_AXIS_INFO_H
 #define TILE_PASSES_AXIS_INFO_H
 
@@ -27,7 +28,9 @@ typedef struct {
 typedef struct AxisAnalysis AxisAnalysis;
 AxisAnalysis *axis_analyse(Context *ctx, Module *m);
 const AxisInfo *axis_info(AxisAnalysis *a, Value *v);
-// Divisor of the first numbers of groups of `size` (≤ contiguity) elements along the axis.
+
+// ---- axis_lattice.c ----
+// Returns what divides the first numbers of groups of `size` (≤ contiguity) elements along the axis.
 int64_t axis_divisor_at(const AxisInfo *x, uint32_t axis, int64_t size);
 // Whether x is one known number.
 bool axis_known(const AxisInfo *x, int64_t *number);

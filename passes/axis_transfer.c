@@ -1,105 +1,18 @@
-// Of the axis analysis: what each op makes of its operands' facts.
+// The transfer function of the axis analysis, op by op: what is known of a result, from what is known of the operands.
 #include "passes/axis_transfer.h"
 
-#include <string.h>
+#include "passes/axis_lattice.h"
 
-#include "ir/num.h"
-
-// ---- numbers ----
-
-// The smaller of two powers of two divides the other.
-int64_t axis_gcd(int64_t x, int64_t y) { return min_i64(x, y); }
-int64_t axis_mul(int64_t x, int64_t y) { return x > AXIS_MAX_DIVISOR / y ? AXIS_MAX_DIVISOR : x * y; }
-int64_t axis_pow2_divisor(int64_t x) { return x % AXIS_MAX_DIVISOR == 0 ? AXIS_MAX_DIVISOR : (int64_t)((uint64_t)x & -(uint64_t)x); }
-static int64_t floor_pow2(int64_t x) { return x <= 1 ? 1 : (int64_t)1 << (63 - __builtin_clzll((unsigned long long)x)); }
-
-static uint32_t int_bits(const Type *t) { return type_elem_bits(t); }
-static int64_t type_min(const Type *t) {
-  uint32_t b = int_bits(t);
-  return b == 1 ? 0 : b >= 64 ? INT64_MIN : -((int64_t)1 << (b - 1));
-}
-static int64_t type_max(const Type *t) {
-  uint32_t b = int_bits(t);
-  return b == 1 ? 1 : b >= 64 ? INT64_MAX : ((int64_t)1 << (b - 1)) - 1;
-}
-
-// ---- making infos ----
-
-static uint8_t rank_of(const Type *t) { return t->kind == TYPE_TENSOR ? t->rank : 1; }
-static int64_t dim_of(const Type *t, uint32_t a) { return t->kind == TYPE_TENSOR ? t->shape[a] : 1; }
-
-AxisInfo axis_unknown(const Type *t) {
-  AxisInfo x;
-  memset(&x, 0, sizeof x);      // compared bytewise
-  x.rank = rank_of(t);
-  for (uint32_t i = 0; i < x.rank; i++) x.contiguity[i] = x.divisibility[i] = x.constancy[i] = x.prefix[i] = 1;
-  x.lo = INT64_MIN;
-  x.hi = INT64_MAX;
-  x.unit = type_is_ptr(t) ? (uint8_t)type_elem_bytes(type_elem(t)->elem) : 1;
-  if (type_is_int(t)) {
-    x.lo = type_min(t);
-    x.hi = type_max(t);
-  }
-  x.nonneg = x.lo >= 0;
-  return x;
-}
-
-static AxisInfo known(const Type *t, int64_t v) {
-  AxisInfo x = axis_unknown(t);
-  for (uint32_t i = 0; i < x.rank; i++) {
-    x.constancy[i] = x.prefix[i] = dim_of(t, i);
-    x.divisibility[i] = axis_pow2_divisor(v);
-  }
-  x.lo = x.hi = v;
-  x.nonneg = v >= 0;
-  return x;
-}
-
-void axis_set_range(AxisInfo *x, const Type *t, __int128 lo, __int128 hi) {
-  if (lo < type_min(t) || hi > type_max(t)) {
-    x->lo = type_min(t);
-    x->hi = type_max(t);
-  } else {
-    x->lo = (int64_t)lo;
-    x->hi = (int64_t)hi;
-  }
-  int64_t d = AXIS_MAX_DIVISOR;
-  for (uint32_t i = 0; i < x->rank; i++) d = axis_gcd(d, axis_divisor_at(x, i, 1));
-  if (d > 1 && d < AXIS_MAX_DIVISOR && x->lo < x->hi) {
-    int64_t hi_down = x->hi & ~(d - 1);
-    int64_t lo_up = x->lo > INT64_MAX - d ? x->lo : (x->lo + d - 1) & ~(d - 1);
-    if (lo_up <= hi_down) {
-      x->lo = lo_up;
-      x->hi = hi_down;
-    }
-  }
-  if (x->lo >= 0) x->nonneg = true;
-}
-
-AxisInfo axis_join(const AxisInfo *x, const AxisInfo *y) {
-  AxisInfo r = *x;
-  for (uint32_t i = 0; i < r.rank; i++) {
-    r.contiguity[i] = axis_gcd(x->contiguity[i], y->contiguity[i]);
-    r.divisibility[i] = axis_gcd(axis_divisor_at(x, i, r.contiguity[i]), axis_divisor_at(y, i, r.contiguity[i]));
-    r.constancy[i] = axis_gcd(x->constancy[i], y->constancy[i]);
-    r.prefix[i] = axis_gcd(x->prefix[i], y->prefix[i]);
-  }
-  r.lo = min_i64(x->lo, y->lo);
-  r.hi = max_i64(x->hi, y->hi);
-  r.nonneg = x->nonneg && y->nonneg;
+// What holds of any function of two operands: it is constant where both are.
+static AxisInfo function_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
+  AxisInfo r = axis_unknown(op->results[0].type);
+  for (uint32_t i = 0; i < r.rank; i++) r.constancy[i] = axis_gcd(x->constancy[i], y->constancy[i]);
   return r;
 }
 
-static void common_constancy(AxisInfo *r, const AxisInfo *x, const AxisInfo *y) {
-  for (uint32_t i = 0; i < r->rank; i++) r->constancy[i] = axis_gcd(x->constancy[i], y->constancy[i]);
-}
-
-// ---- transfer functions ----
-
 static AxisInfo add_like(const Op *op, const AxisInfo *x, const AxisInfo *y, int64_t y_scale, bool subtract) {
   const Type *t = op->results[0].type;
-  AxisInfo r = axis_unknown(t);
-  common_constancy(&r, x, y);
+  AxisInfo r = function_info(op, x, y);
   for (uint32_t i = 0; i < r.rank; i++) {
     int64_t steps_x = axis_gcd(x->contiguity[i], y->constancy[i]);
     int64_t steps_y = subtract ? 1 : axis_gcd(x->constancy[i], y->contiguity[i]);
@@ -122,8 +35,7 @@ static AxisInfo add_like(const Op *op, const AxisInfo *x, const AxisInfo *y, int
 
 static AxisInfo mul_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
   const Type *t = op->results[0].type;
-  AxisInfo r = axis_unknown(t);
-  common_constancy(&r, x, y);
+  AxisInfo r = function_info(op, x, y);
   int64_t k;
   for (uint32_t i = 0; i < r.rank; i++) {
     bool by_one_y = axis_known(y, &k) && k == 1, by_one_x = axis_known(x, &k) && k == 1;
@@ -143,12 +55,11 @@ static AxisInfo mul_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
   return r;
 }
 
-// Signed and unsigned quotient. Rounding toward zero keeps aligned groups together only when numbers are not negative, or
-// when a group does not straddle zero, which aligned groups do not.
+// Signed and unsigned quotient. Rounding toward zero keeps aligned groups together only when numbers are not negative,
+// or when a group does not straddle zero, which aligned groups do not.
 static AxisInfo div_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
   const Type *t = op->results[0].type;
-  AxisInfo r = axis_unknown(t);
-  common_constancy(&r, x, y);
+  AxisInfo r = function_info(op, x, y);
   if (op->opcode == OP_DIVUI && (x->lo < 0 || y->lo < 0)) return r;
   int64_t k;
   bool is_known = axis_known(y, &k) && k > 0;
@@ -161,9 +72,11 @@ static AxisInfo div_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
       continue;
     }
     // x counts up from a multiple of g, y is a multiple of g: g neighbours have one quotient (x not negative).
-    int64_t g = axis_gcd(axis_gcd(x->contiguity[i], y->constancy[i]), axis_gcd(x->divisibility[i], axis_divisor_at(y, i, 1)));
+    int64_t g =
+        axis_gcd(axis_gcd(x->contiguity[i], y->constancy[i]), axis_gcd(x->divisibility[i], axis_divisor_at(y, i, 1)));
     if (x->nonneg) r.constancy[i] = max_i64(r.constancy[i], g);
-    if (is_known && is_pow2_u64((uint64_t)k) && x->contiguity[i] <= k && x->divisibility[i] > k && (x->contiguity[i] == 1 || x->nonneg))
+    if (is_known && is_pow2_u64((uint64_t)k) && x->contiguity[i] <= k && x->divisibility[i] > k &&
+        (x->contiguity[i] == 1 || x->nonneg))
       r.divisibility[i] = x->divisibility[i] / k;
   }
   r.nonneg = x->nonneg && y->nonneg;
@@ -175,13 +88,12 @@ static AxisInfo div_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
 
 static AxisInfo rem_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
   const Type *t = op->results[0].type;
-  AxisInfo r = axis_unknown(t);
-  common_constancy(&r, x, y);
+  AxisInfo r = function_info(op, x, y);
   for (uint32_t i = 0; i < r.rank; i++) {
     int64_t dy = axis_divisor_at(y, i, 1);
     int64_t c = axis_gcd(axis_gcd(x->contiguity[i], y->constancy[i]), axis_gcd(x->divisibility[i], dy));
-    // A negative block that starts at a multiple of y is not contiguous (0, then -y + 1 …). As in Triton that is left out of
-    // account: an index that wraps to negative numbers reads outside, and rarely can its sign be proved.
+    // A negative block that starts at a multiple of y is not contiguous (0, then -y + 1 …). As in Triton that is left
+    // out of account: an index that wraps to negative numbers reads outside, and rarely can its sign be proved.
     r.contiguity[i] = c;
     r.divisibility[i] = axis_gcd(axis_divisor_at(x, i, r.contiguity[i]), dy);
   }
@@ -189,7 +101,8 @@ static AxisInfo rem_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
   bool is_unsigned = op->opcode == OP_REMUI;
   if (y->lo > 0 && (!is_unsigned || x->lo >= 0)) {
     int64_t most = y->hi - 1;
-    axis_set_range(&r, t, x->lo >= 0 ? 0 : -(__int128)most, x->hi >= 0 ? (x->lo >= 0 ? min_i64(most, x->hi) : most) : 0);
+    axis_set_range(&r, t, x->lo >= 0 ? 0 : -(__int128)most,
+                   x->hi >= 0 ? (x->lo >= 0 ? min_i64(most, x->hi) : most) : 0);
   } else if (y->lo > 0) {
     axis_set_range(&r, t, 0, y->hi - 1);
   }
@@ -198,18 +111,12 @@ static AxisInfo rem_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
 
 static AxisInfo shift_or_scale(const Op *op, const AxisInfo *x, const AxisInfo *y, uint32_t bits) {
   int64_t k;
-  AxisInfo r = axis_unknown(op->results[0].type);
-  if (!axis_known(y, &k) || k < 0 || k >= bits - 1) {
-    common_constancy(&r, x, y);
-    return r;
-  }
-  AxisInfo factor = known(op->results[0].type, (int64_t)1 << k);
+  AxisInfo r = function_info(op, x, y);
+  if (!axis_known(y, &k) || k < 0 || k >= bits - 1) return r;
+  AxisInfo factor = axis_constant(op->results[0].type, (int64_t)1 << k);
   for (uint32_t i = 0; i < r.rank; i++) factor.constancy[i] = y->constancy[i];
   if (op->opcode == OP_SHLI) return mul_info(op, x, &factor);
-  if (op->opcode == OP_SHRUI && x->lo < 0) {
-    common_constancy(&r, x, y);
-    return r;
-  }
+  if (op->opcode == OP_SHRUI && x->lo < 0) return r;
   r = div_info(op, x, &factor);
   if (x->lo < 0) axis_set_range(&r, op->results[0].type, x->lo >> k, x->hi >> k);   // rounds down, not toward zero
   return r;
@@ -217,9 +124,9 @@ static AxisInfo shift_or_scale(const Op *op, const AxisInfo *x, const AxisInfo *
 
 static AxisInfo bit_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
   const Type *t = op->results[0].type;
-  AxisInfo r = axis_unknown(t);
+  AxisInfo r = function_info(op, x, y);
   int64_t k;
-  for (uint32_t side = 0; op->opcode == OP_ANDI && int_bits(t) > 1 && side < 2; side++) {
+  for (uint32_t side = 0; op->opcode == OP_ANDI && type_elem_bits(t) > 1 && side < 2; side++) {
     const AxisInfo *mask = side ? x : y, *other = side ? y : x;
     if (axis_known(mask, &k) && k > 0 && k < AXIS_MAX_DIVISOR && is_pow2_u64((uint64_t)k + 1)) {
       // x & (2^n − 1) is the unsigned remainder by 2^n, for any sign of x.
@@ -232,28 +139,26 @@ static AxisInfo bit_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
       return r;
     }
   }
-  common_constancy(&r, x, y);
   for (uint32_t i = 0; i < r.rank; i++) {
     int64_t dx = axis_divisor_at(x, i, 1), dy = axis_divisor_at(y, i, 1);
     r.divisibility[i] = op->opcode == OP_ANDI ? max_i64(dx, dy) : axis_gcd(dx, dy);
   }
-  if (int_bits(t) == 1) {
+  if (type_elem_bits(t) == 1) {
     // The shorter of two prefixes is one, and so is the longer.
     for (uint32_t i = 0; i < r.rank && op->opcode != OP_XORI; i++) r.prefix[i] = axis_gcd(x->prefix[i], y->prefix[i]);
   } else {
     if (op->opcode == OP_ANDI && (x->lo >= 0 || y->lo >= 0))
       axis_set_range(&r, t, 0, x->lo < 0 ? y->hi : y->lo < 0 ? x->hi : min_i64(x->hi, y->hi));
     else if (op->opcode != OP_ANDI && x->lo >= 0 && y->lo >= 0)
-      axis_set_range(&r, t, 0, (__int128)floor_pow2(max_i64(x->hi, y->hi)) * 2 - 1);
+      axis_set_range(&r, t, 0, (__int128)axis_floor_pow2(max_i64(x->hi, y->hi)) * 2 - 1);
   }
   return r;
 }
 
-// Along which groups a comparison is constant. i < n changes at n: aligned groups of g do not straddle it when n and the
-// groups' first numbers are multiples of g. Likewise n ≤ i. (i ≤ n changes after n, i == n twice.)
+// Along which groups a comparison is constant. i < n changes at n: aligned groups of g do not straddle it when n and
+// the groups' first numbers are multiples of g. Likewise n ≤ i. (i ≤ n changes after n, i == n twice.)
 static AxisInfo cmp_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
-  AxisInfo r = axis_unknown(op->results[0].type);
-  common_constancy(&r, x, y);
+  AxisInfo r = function_info(op, x, y);
   CmpPred pred = (CmpPred)op_int(op, ATTR_PRED, 0);
   bool left_counts = pred == CMP_SLT || pred == CMP_ULT || pred == CMP_SGE || pred == CMP_UGE;
   bool right_counts = pred == CMP_SGT || pred == CMP_UGT || pred == CMP_SLE || pred == CMP_ULE;
@@ -265,13 +170,14 @@ static AxisInfo cmp_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
     r.constancy[i] = max_i64(r.constancy[i], axis_gcd(axis_gcd(counts->contiguity[i], bound->constancy[i]), apart));
   }
   // i < n and i ≤ n are true at first, for signed numbers that do not overflow: an index.
-  if (op->opcode == OP_CMPI && int_bits(op_operand(op, 0)->type) >= 32)
+  if (op->opcode == OP_CMPI && type_elem_bits(op_operand(op, 0)->type) >= 32)
     for (uint32_t i = 0; i < r.rank; i++) {
       if (pred == CMP_SLT || pred == CMP_SLE) r.prefix[i] = axis_gcd(x->contiguity[i], y->constancy[i]);
       if (pred == CMP_SGT || pred == CMP_SGE) r.prefix[i] = axis_gcd(y->contiguity[i], x->constancy[i]);
     }
   int result = -1;
-  if (op->opcode != OP_CMPI || !type_is_int(op_operand(op, 0)->type) || int_bits(op_operand(op, 0)->type) == 1) return r;
+  if (op->opcode != OP_CMPI || !type_is_int(op_operand(op, 0)->type) || type_elem_bits(op_operand(op, 0)->type) == 1)
+    return r;
   switch (pred) {
     case CMP_SLT: result = x->hi < y->lo ? 1 : x->lo >= y->hi ? 0 : -1; break;
     case CMP_SLE: result = x->hi <= y->lo ? 1 : x->lo > y->hi ? 0 : -1; break;
@@ -279,7 +185,7 @@ static AxisInfo cmp_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
     case CMP_SGE: result = x->lo >= y->hi ? 1 : x->hi < y->lo ? 0 : -1; break;
     default: break;
   }
-  if (result >= 0) return known(op->results[0].type, result);
+  if (result >= 0) return axis_constant(op->results[0].type, result);
   return r;
 }
 
@@ -295,12 +201,12 @@ static AxisInfo select_info(const Op *op, const AxisInfo *c, const AxisInfo *x, 
 }
 
 static AxisInfo minmax_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
-  AxisInfo r = axis_unknown(op->results[0].type);
-  common_constancy(&r, x, y);
-  for (uint32_t i = 0; i < r.rank; i++) r.divisibility[i] = axis_gcd(axis_divisor_at(x, i, 1), axis_divisor_at(y, i, 1));
+  AxisInfo r = function_info(op, x, y);
+  for (uint32_t i = 0; i < r.rank; i++)
+    r.divisibility[i] = axis_gcd(axis_divisor_at(x, i, 1), axis_divisor_at(y, i, 1));
   bool is_min = op->opcode == OP_MINSI || op->opcode == OP_MINUI;
   bool is_signed = op->opcode == OP_MINSI || op->opcode == OP_MAXSI;
-  if (int_bits(op->results[0].type) == 1) return r;
+  if (type_elem_bits(op->results[0].type) == 1) return r;
   if (is_signed || (x->lo >= 0 && y->lo >= 0)) {
     if (is_min) axis_set_range(&r, op->results[0].type, min_i64(x->lo, y->lo), min_i64(x->hi, y->hi));
     else axis_set_range(&r, op->results[0].type, max_i64(x->lo, y->lo), max_i64(x->hi, y->hi));
@@ -311,16 +217,13 @@ static AxisInfo minmax_info(const Op *op, const AxisInfo *x, const AxisInfo *y) 
 
 static AxisInfo cast_info(const Op *op, const AxisInfo *x) {
   const Type *t = op->results[0].type;
-  AxisInfo r = *x;
+  AxisInfo r = *x, u = function_info(op, x, x);
   const Type *from = op_operand(op, 0)->type;
   switch (op->opcode) {
-    case OP_EXTSI: {
-      if (int_bits(from) > 1) return r;
-      AxisInfo u = axis_unknown(t);
-      memcpy(u.constancy, x->constancy, sizeof u.constancy);
+    case OP_EXTSI:
+      if (type_elem_bits(from) > 1) return r;
       axis_set_range(&u, t, -(__int128)x->hi, -(__int128)x->lo);
       return u;
-    }
     case OP_EXTUI:
       if (x->lo >= 0) return r;
       // −1 becomes the largest number: only groups that do not straddle zero still count up.
@@ -330,37 +233,37 @@ static AxisInfo cast_info(const Op *op, const AxisInfo *x) {
       }
       r.nonneg = true;
       r.lo = 0;
-      r.hi = (int64_t)(((uint64_t)1 << int_bits(from)) - 1);
+      r.hi = (int64_t)(((uint64_t)1 << type_elem_bits(from)) - 1);
       return r;
     case OP_TRUNCI:
       for (uint32_t i = 0; i < r.rank; i++) {
-        int64_t wraps = (int64_t)1 << min_i64(int_bits(t), 40);
+        int64_t wraps = (int64_t)1 << min_i64(type_elem_bits(t), 40);
         r.contiguity[i] = axis_gcd(axis_gcd(x->contiguity[i], x->divisibility[i]), wraps);
         r.divisibility[i] = axis_divisor_at(x, i, r.contiguity[i]);
       }
       axis_set_range(&r, t, x->lo, x->hi);
       return r;
-    case OP_BITCAST: {
-      AxisInfo u = axis_unknown(t);
-      memcpy(u.constancy, x->constancy, sizeof u.constancy);
+    case OP_BITCAST:
       if (type_is_ptr(t) && type_is_ptr(from)) {
-        bool same = int_bits(type_elem(t)->elem) == int_bits(type_elem(from)->elem);
+        bool same = type_elem_bits(type_elem(t)->elem) == type_elem_bits(type_elem(from)->elem);
         for (uint32_t i = 0; i < u.rank; i++) {
           u.contiguity[i] = same ? x->contiguity[i] : 1;
-          int64_t bytes = type_elem_bytes(type_elem(from)->elem);
-          u.divisibility[i] = same ? x->divisibility[i] : x->contiguity[i] == 1 ? x->divisibility[i] : axis_gcd(x->divisibility[i], bytes);
+          u.divisibility[i] = same ? x->divisibility[i] : axis_divisor_at(x, i, 1);
         }
       }
       return u;
-    }
-    default: {
-      AxisInfo u = axis_unknown(t);
-      memcpy(u.constancy, x->constancy, sizeof u.constancy);
+    default:
       if (op->opcode == OP_INTTOPTR || op->opcode == OP_PTRTOINT)
         for (uint32_t i = 0; i < u.rank; i++) u.divisibility[i] = axis_divisor_at(x, i, 1);
       return u;
-    }
   }
+}
+
+static void copy_axis(AxisInfo *r, uint32_t i, const AxisInfo *x, uint32_t j) {
+  r->contiguity[i] = x->contiguity[j];
+  r->divisibility[i] = x->divisibility[j];
+  r->constancy[i] = x->constancy[j];
+  r->prefix[i] = x->prefix[j];
 }
 
 static AxisInfo shape_info(const Op *op, const AxisInfo *x) {
@@ -378,39 +281,27 @@ static AxisInfo shape_info(const Op *op, const AxisInfo *x) {
       break;
     case OP_BROADCAST:
       for (uint32_t i = 0; i < r.rank; i++) {
-        bool stretched = from->shape[i] != t->shape[i];
-        r.contiguity[i] = stretched ? 1 : x->contiguity[i];
-        r.constancy[i] = stretched ? t->shape[i] : x->constancy[i];
-        r.prefix[i] = stretched ? t->shape[i] : x->prefix[i];
-        r.divisibility[i] = x->divisibility[i];
+        copy_axis(&r, i, x, i);
+        if (from->shape[i] == t->shape[i]) continue;
+        r.contiguity[i] = 1;
+        r.constancy[i] = r.prefix[i] = t->shape[i];
       }
       break;
     case OP_EXPAND_DIMS: {
       uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0);
-      int64_t all = AXIS_MAX_DIVISOR;      // divides every element
-      for (uint32_t i = 0; i < x->rank; i++) all = axis_gcd(all, axis_divisor_at(x, i, 1));
-      for (uint32_t i = 0; i < r.rank; i++) {
-        uint32_t j = i < axis ? i : i - 1;
-        r.contiguity[i] = i == axis ? 1 : x->contiguity[j];
-        r.constancy[i] = i == axis ? 1 : x->constancy[j];
-        r.prefix[i] = i == axis ? 1 : x->prefix[j];
-        r.divisibility[i] = i == axis ? all : x->divisibility[j];
+      r.divisibility[axis] = AXIS_MAX_DIVISOR;      // what divides every element
+      for (uint32_t i = 0; i < x->rank; i++) {
+        r.divisibility[axis] = axis_gcd(r.divisibility[axis], axis_divisor_at(x, i, 1));
+        copy_axis(&r, i < axis ? i : i + 1, x, i);
       }
       break;
     }
-    case OP_TRANS: {
-      const Attr *order = op_attr(op, ATTR_ORDER);
-      for (uint32_t i = 0; i < r.rank; i++) {
-        r.contiguity[i] = x->contiguity[order->ints[i]];
-        r.constancy[i] = x->constancy[order->ints[i]];
-        r.prefix[i] = x->prefix[order->ints[i]];
-        r.divisibility[i] = x->divisibility[order->ints[i]];
-      }
+    case OP_TRANS:
+      for (uint32_t i = 0; i < r.rank; i++) copy_axis(&r, i, x, (uint32_t)op_attr(op, ATTR_ORDER)->ints[i]);
       break;
-    }
     case OP_RESHAPE: {
       if (op_int(op, ATTR_REORDER, 0) || from->kind != TYPE_TENSOR || t->kind != TYPE_TENSOR) {
-        if (x->lo == x->hi) r = known(t, x->lo);
+        if (x->lo == x->hi) r = axis_constant(t, x->lo);
         break;
       }
       // Along the last axes, runs of x's last axis stay runs.
@@ -433,8 +324,8 @@ static AxisInfo range_info(const Op *op) {
   const Type *t = op->results[0].type;
   AxisInfo r = axis_unknown(t);
   int64_t start = op_int(op, ATTR_START, 0), end = op_int(op, ATTR_END, 0);
-  if (end - start == 1) return known(t, start);
-  r.contiguity[0] = floor_pow2(t->shape[0]);
+  if (end - start == 1) return axis_constant(t, start);
+  r.contiguity[0] = axis_floor_pow2(t->shape[0]);
   r.divisibility[0] = axis_pow2_divisor(start);
   axis_set_range(&r, t, start, end - 1);
   return r;
@@ -448,7 +339,8 @@ static void apply_promises(const Op *op, AxisInfo *r) {
     const Attr *a = op_attr(op, keys[k]);
     if (!a) continue;
     for (uint32_t i = 0; i < r->rank && i < a->num_ints; i++)
-      fields[k][i] = max_i64(fields[k][i], keys[k] == ATTR_DIVISIBILITY ? axis_pow2_divisor(a->ints[i]) : floor_pow2(a->ints[i]));
+      fields[k][i] = max_i64(fields[k][i], keys[k] == ATTR_DIVISIBILITY ? axis_pow2_divisor(a->ints[i])
+                                                                        : axis_floor_pow2(a->ints[i]));
   }
 }
 
@@ -456,12 +348,12 @@ static AxisInfo constant_info(const Op *op) {
   const Type *t = op->results[0].type;
   if (!type_is_int(t)) {
     AxisInfo r = axis_unknown(t);
-    for (uint32_t i = 0; i < r.rank; i++) r.constancy[i] = dim_of(t, i);
+    for (uint32_t i = 0; i < r.rank; i++) r.constancy[i] = axis_size(t, i);
     return r;
   }
   int64_t v = 0;
   value_constant_int(&op->results[0], &v);
-  return known(t, int_bits(t) == 1 ? v & 1 : v);
+  return axis_constant(t, type_elem_bits(t) == 1 ? v & 1 : v);
 }
 
 static AxisInfo grid_info(const Op *op) {
@@ -484,7 +376,7 @@ static AxisInfo other_info(const Op *op, uint32_t index, const AxisInfo *const *
   AxisInfo r = axis_unknown(t);
   bool elementwise = op_is(op, TRAIT_ELEMENTWISE);
   if (!(elementwise || op->opcode == OP_LOAD) || t->kind != TYPE_TENSOR) return r;
-  for (uint32_t i = 0; i < r.rank; i++) r.constancy[i] = dim_of(t, i);
+  for (uint32_t i = 0; i < r.rank; i++) r.constancy[i] = axis_size(t, i);
   for (uint32_t k = 0; k < op->num_operands; k++)
     for (uint32_t i = 0; i < r.rank && x[k] && op_operand(op, k)->type->kind == TYPE_TENSOR; i++)
       r.constancy[i] = axis_gcd(r.constancy[i], x[k]->constancy[i]);
@@ -505,7 +397,9 @@ static AxisInfo transfer(const Op *op, uint32_t index, const AxisInfo *const *x)
     case OP_MULI: return mul_info(op, x[0], x[1]);
     case OP_DIVSI: case OP_DIVUI: return div_info(op, x[0], x[1]);
     case OP_REMSI: case OP_REMUI: return rem_info(op, x[0], x[1]);
-    case OP_SHLI: case OP_SHRSI: case OP_SHRUI: return shift_or_scale(op, x[0], x[1], int_bits(op->results[0].type));
+    case OP_SHLI:
+    case OP_SHRSI:
+    case OP_SHRUI: return shift_or_scale(op, x[0], x[1], type_elem_bits(op->results[0].type));
     case OP_ANDI: case OP_ORI: case OP_XORI: return bit_info(op, x[0], x[1]);
     case OP_CMPI: case OP_CMPF: return cmp_info(op, x[0], x[1]);
     case OP_SELECT: return select_info(op, x[0], x[1], x[2]);

@@ -8,10 +8,10 @@ bool buffer_is_view(const Op *op) {
   return op_is(op, TRAIT_MOVES) && op->results[0].type->kind == TYPE_BUFFER;
 }
 
-uint32_t buffer_bytes(const Type *t) { return buffer_tile_stride(t) * (t->count ? t->count : 1); }
+uint32_t buffer_bytes(const Type *t) { return scratch_tile_stride(t) * (t->count ? t->count : 1); }
 
 bool buffer_read_by_async_proxy(const Value *buf) {
-  for (const Use *u = buf->uses; u; u = u->next)
+  EACH_USE(u, buf)
     switch (u->user->opcode) {
       case OP_WGMMA: case OP_TMA_STORE: case OP_TMA_REDUCE: return true;
       default: if (buffer_is_view(u->user) && buffer_read_by_async_proxy(&u->user->results[0])) return true;
@@ -26,12 +26,12 @@ typedef struct { Context *ctx; OpList *allocs; VEC(Value *) seen; } AllocSearch;
 static void search_allocs(Value *v, void *user) {
   AllocSearch *s = user;
   if (!v || v->type->kind != TYPE_BUFFER) return;
-  for (uint32_t i = 0; i < s->seen.count; i++)
-    if (s->seen.data[i] == v) return;
+  VEC_EACH(x, s->seen)
+    if (*x == v) return;
   vec_push(&s->ctx->arena, &s->seen, v);
   if (value_op(v, OP_ALLOC)) {
-    for (uint32_t i = 0; i < s->allocs->count; i++)
-      if (s->allocs->data[i] == v->def) return;
+    VEC_EACH(alloc, *s->allocs)
+      if (*alloc == v->def) return;
     vec_push(&s->ctx->arena, s->allocs, v->def);
   } else if (v->def && buffer_is_view(v->def)) {
     search_allocs(op_operand(v->def, 0), s);
@@ -49,5 +49,5 @@ uint32_t buffer_align(const Type *t) {
   // A swizzle is a function of address bits, so the tile must start where they are zero.
   for (uint32_t i = 0; t->layout && i < layout_total_bits(t->layout); i++)
     if (__builtin_popcount(t->layout->basis[i]) > 1) return 1024;
-  return buffer_tile_bytes(t) > BARRIER_BYTES ? TMA_TILE_ALIGN : 16;
+  return scratch_tile_bytes(t) > BARRIER_BYTES ? TMA_TILE_ALIGN : 16;
 }

@@ -1,4 +1,5 @@
-// Folds constants (ir/fold.h), applies the algebraic rules (rewrite.h) and simplifies control flow, until nothing changes.
+// canonicalize: folds constants (ir/fold.h), applies the rewrites (rewrite.h) and simplifies control flow until nothing
+// changes.
 //   if with a known condition        → the branch; known also where an induction variable starts above the bound
 //   for that never runs, runs once   → what goes in, the body
 //   a carried value that never changes, a result that both branches share → that value
@@ -23,18 +24,20 @@ static void replace(Canon *c, Op *op, Value *v) {
   op_replace(op, &v);
 }
 
-// The block's ops but its terminator go before `at`.
+// Moves the block's ops, except its terminator, before `at`.
 static void splice(Block *from, Op *at) {
   while (from->first != from->last) op_move_before(from->first, at);
 }
 
-// The least value of an induction variable, or of the one that comes next: neither wraps.
+// The least value of an induction variable, or of the next one. Neither wraps.
 static bool least_value(const Value *v, int64_t *least) {
   int64_t more = 0, step;
   if (value_op(v, OP_ADDI) && value_constant_int(op_operand(v->def, 1), &more) && more >= 0) v = op_operand(v->def, 0);
   const Op *loop = v->block ? v->block->parent : NULL;
   if (v->def || !loop || loop->opcode != OP_FOR || v->index != 0) return false;
-  if (!value_constant_int(op_operand(loop, 2), &step) || step < more || step <= 0 || !value_constant_int(op_operand(loop, 0), least)) return false;
+  if (!value_constant_int(op_operand(loop, 2), &step) || step < more || step <= 0 ||
+      !value_constant_int(op_operand(loop, 0), least))
+    return false;
   *least += more;
   return true;
 }
@@ -43,7 +46,9 @@ static bool known_condition(const Value *v, uint64_t *cond) {
   int64_t least, bound;
   if (value_constant_bits(v, cond)) return true;
   const Op *op = v->def;
-  if (!op || op->opcode != OP_CMPI || type_is_tensor(v->type) || !value_constant_int(op_operand(op, 1), &bound) || !least_value(op_operand(op, 0), &least)) return false;
+  if (!op || op->opcode != OP_CMPI || type_is_tensor(v->type) || !value_constant_int(op_operand(op, 1), &bound) ||
+      !least_value(op_operand(op, 0), &least))
+    return false;
   switch (op_int(op, ATTR_PRED, CMP_EQ)) {
     case CMP_SLT: *cond = 0; return least >= bound;
     case CMP_SLE: *cond = 0; return least > bound;
@@ -95,7 +100,7 @@ static bool shorten_for(Canon *c, Op *op) {
   return true;
 }
 
-// A carried value that is yielded as it came is its initial value, in the loop and after it.
+// A carried value that the body yields unchanged is its initial value, in the loop and after it.
 static void forward_invariants(Canon *c, Op *op) {
   Block *body = op->blocks[0];
   for (uint32_t i = 0; i < op->num_results; i++) {
@@ -109,9 +114,12 @@ static void forward_invariants(Canon *c, Op *op) {
   }
 }
 
-// What an atomic read and nobody looks at orders nothing that comes after it.
+// If nobody looks at what an atomic read, the atomic orders nothing that follows it.
 static void weaken_unread_atomic(Canon *c, Op *op) {
-  static const uint8_t unread[] = {[SEM_RELAXED] = SEM_RELAXED, [SEM_ACQUIRE] = SEM_RELAXED, [SEM_RELEASE] = SEM_RELEASE, [SEM_ACQ_REL] = SEM_RELEASE};
+  static const uint8_t unread[] = {[SEM_RELAXED] = SEM_RELAXED,
+                                   [SEM_ACQUIRE] = SEM_RELAXED,
+                                   [SEM_RELEASE] = SEM_RELEASE,
+                                   [SEM_ACQ_REL] = SEM_RELEASE};
   int64_t sem = op_int(op, ATTR_SEM, SEM_ACQ_REL);
   if (op->results[0].uses || unread[sem] == sem) return;
   op_set_int(c->ctx, op, ATTR_SEM, unread[sem]);
@@ -194,7 +202,7 @@ bool pass_canonicalize(PassCtx *p) {
   bool any = false;
   do {
     c.changed = false;
-    for (Func *f = p->module->funcs; f; f = f->next) {
+    EACH_FUNC(f, p->module) {
       canon_block(&c, f->body);
       drop_unused(f->body);
     }

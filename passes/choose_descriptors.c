@@ -1,12 +1,12 @@
-// Accesses through a descriptor that is chosen at run time among the kernel's arguments: a number is chosen in the descriptor's
-// place, and each access branches over the arguments that it may be.
+// choose_descriptors: for accesses through a descriptor that the program chooses at run time among the kernel's
+// arguments. It chooses a number in the descriptor's place, and each access branches over the arguments that it may be.
 //
 //   %d = if %c { yield %a } { yield %b }     →  %n = if %c { yield 0 } { yield 1 }
 //   %x = desc_load %d, i, j                     %x = if %n == 0 { desc_load %a, i, j } { desc_load %b, i, j }
 //
-// A tensor map has no address that could be chosen: it is passed by value, and what TMA reads is the parameter itself. In, out: TILE.
-// After it no result of a region and no block argument is a descriptor, except in functions where one that the kernel makes is among
-// those to choose from: lower_descriptors refuses these.
+// A tensor map has no address that could be chosen: it is passed by value, and TMA reads the parameter itself.
+// In, out: TILE. Afterwards no result of a region and no block argument is a descriptor, except in functions where one
+// of the candidates is made by the kernel. lower_descriptors refuses these.
 #include "passes/pass.h"
 
 typedef struct { Value **data; uint32_t count, capacity; } Values;
@@ -25,7 +25,7 @@ static bool is_carrier(const Op *op) { return op_is(op, TRAIT_CARRIES | TRAIT_TE
 static void add_chosen(Choose *c, Value *v) {
   if (v->type->kind != TYPE_DESC) return;
   vec_push(&c->ctx->arena, &c->chosen, v);
-  for (const Use *u = v->uses; u; u = u->next) {
+  EACH_USE(u, v) {
     if (op_unit(u->user) == UNIT_DESC) vec_push(&c->ctx->arena, &c->accesses, u->user);
     else if (!is_carrier(u->user)) c->is_lowerable = false;
   }
@@ -48,7 +48,7 @@ static void visit(Op *op, void *user) {
   if (carries) vec_push(&c->ctx->arena, &c->carriers, op);
 }
 
-// Where a chosen value comes from: at most two operands of carriers.
+// Where a chosen value comes from: one or two operands of carriers.
 static uint32_t sources(const Value *v, Value *out[2]) {
   uint32_t n = 0;
   const Op *op = v->def ? v->def : v->block->parent;
@@ -75,8 +75,8 @@ static uint32_t sources(const Value *v, Value *out[2]) {
 }
 
 static bool holds(const Values *values, const Value *v) {
-  for (uint32_t i = 0; i < values->count; i++)
-    if (values->data[i] == v) return true;
+  VEC_EACH(x, *values)
+    if (*x == v) return true;
   return false;
 }
 
@@ -96,7 +96,8 @@ static Values candidates(Choose *c, Value *v) {
   return params;
 }
 
-// The access once for each parameter from `first` on, behind the comparisons that lead there. Gives the first result, if any.
+// Builds the access once for each parameter from `first` on, each under the comparison that selects it. Returns the
+// first result, if any.
 static Value *branch(Builder *b, const Op *access, Value *number, const Values *params, uint32_t first) {
   const Type *type = access->num_results ? access->results[0].type : NULL;
   Value *param = params->data[first];
@@ -107,7 +108,8 @@ static Value *branch(Builder *b, const Op *access, Value *number, const Values *
     op_copy_attrs(b->ctx, op, access);
     return type ? op_result(op, 0) : NULL;
   }
-  BuildRegion r = build_if_begin(b, build_cmp(b, CMP_EQ, number, build_i32(b, param->index)), &type, access->num_results);
+  BuildRegion r =
+      build_if_begin(b, build_cmp(b, CMP_EQ, number, build_i32(b, param->index)), &type, access->num_results);
   const Values one = {&param, 1, 1};
   Value *yield = branch(b, access, number, &one, 0);
   build_if_else(b, &r, &yield);
@@ -120,8 +122,8 @@ static bool choose(Choose *c) {
   if (!c->chosen.count || !c->is_lowerable) return false;
   Values *which = arena_array(&c->ctx->arena, Values, c->accesses.count + 1);
   for (uint32_t i = 0; i < c->accesses.count; i++) which[i] = candidates(c, op_operand(c->accesses.data[i], 0));
-  for (uint32_t i = 0; i < c->carriers.count; i++) {
-    Op *op = c->carriers.data[i];
+  VEC_EACH(x, c->carriers) {
+    Op *op = *x;
     for (uint32_t k = 0; k < op->num_operands; k++) {
       const Value *v = op_operand(op, k);
       if (!v || !is_param(c, v) || v->type->kind != TYPE_DESC) continue;
@@ -129,7 +131,7 @@ static bool choose(Choose *c) {
       op_set_operand(op, k, build_i32(&b, v->index));
     }
   }
-  for (uint32_t i = 0; i < c->chosen.count; i++) c->chosen.data[i]->type = type_scalar(c->ctx, SC_I32);
+  VEC_EACH(it, c->chosen) (*it)->type = type_scalar(c->ctx, SC_I32);
   for (uint32_t i = 0; i < c->accesses.count; i++) {
     Op *op = c->accesses.data[i];
     Builder b = builder_before(c->ctx, op);
@@ -141,7 +143,7 @@ static bool choose(Choose *c) {
 
 bool pass_choose_descriptors(PassCtx *p) {
   bool changed = false;
-  for (Func *f = p->module->funcs; f; f = f->next) {
+  EACH_FUNC(f, p->module) {
     Choose c = {.ctx = p->ctx, .func = f, .is_lowerable = true};
     module_walk(p->module, visit, &c);
     changed |= choose(&c);

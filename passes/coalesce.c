@@ -1,13 +1,13 @@
-// TILE → LAID_OUT: a layout for every tensor.
+// coalesce: a layout for every tensor. TILE becomes LAID_OUT.
 //
-// Anchors (dots, then memory accesses, the most bytes in the deepest loops first) choose their layout; it flows from there
-// along data (layout_rules.h) to every value that has none yet, so that what belongs together shares one layout. Where two
-// regions meet, a convert_layout is placed; remove_conversions then removes those that can be had cheaper.
+// Anchors choose their layouts: dots, then memory accesses, those with the most bytes in the deepest loops first. Each
+// layout flows along data (layout_rules.h) to every value that has none yet; what belongs together shares one. Where
+// two regions meet, the pass places a convert_layout. remove_conversions removes those that have a cheaper substitute.
 //
-// Choice at an access: the fastest axis is the one of longest contiguity, and lanes run along it. All accesses of one shape
-// and fastest axis in a kernel are given one layout: as many consecutive elements per thread as make them cheapest together
-// (16 bytes where all elements have one size), but not so many that threads go idle. Where the tensor is reduced along that
-// axis and there are rows enough, warps take whole rows, so that the reduction needs shuffles only.
+// Choice at an access: the fastest axis is the one of longest contiguity, and lanes run along it. All accesses of a
+// kernel with the same shape and fastest axis get one layout: as many consecutive elements per thread as make them
+// cheapest together (16 bytes if all elements have one size), but not more than leaves every thread busy. If the tensor
+// is reduced along that axis and has rows enough, warps take whole rows: the reduction then needs only shuffles.
 //
 // In: verified TILE. Out: every tensor type has a layout; operands agree as layout_rules.h says.
 #include <string.h>
@@ -41,12 +41,14 @@ static void gather(Op *op, void *user) {
   if (weight) vec_push(&c->ctx->arena, &c->anchors, ((LayoutAnchor){op, layout_loop_weight(op, weight), NULL}));
 }
 
-// Whether a tensor of this shape is reduced or scanned along the axis in the kernel, as often as what happens in `at`: sums that a
-// loop has gathered are not worth it that the loop makes do with fewer columns per row.
+// Whether the kernel reduces or scans a tensor of this shape along the axis, in loops as deep as `at`. For a sum that a
+// loop has accumulated it is not worth giving the loop fewer columns per row.
 static bool shape_is_reduced(const Coalesce *c, const Block *at, const Type *t, uint32_t axis) {
-  for (uint32_t i = 0; i < c->reductions.count; i++) {
-    const Op *op = c->reductions.data[i];
-    if (op->parent->func != at->func || !type_same_shape(op_operand(op, 0)->type, t) || op_int(op, ATTR_AXIS, 0) != axis) continue;
+  VEC_EACH(x, c->reductions) {
+    const Op *op = *x;
+    if (op->parent->func != at->func || !type_same_shape(op_operand(op, 0)->type, t) ||
+        op_int(op, ATTR_AXIS, 0) != axis)
+      continue;
     if (!at->first || layout_loop_weight(op, 1) >= layout_loop_weight(at->first, 1)) return true;
   }
   return false;
@@ -60,17 +62,18 @@ static bool same_choice(const Choice *x, const Func *f, const Type *t, const Blo
   return x->func == f && type_same_shape(x->shape, t) && !memcmp(x->order, b->order, sizeof *b->order * t->rank);
 }
 
-// The number of elements per thread that makes all accesses of this shape with this fastest axis cheapest together.
+// The layout with the number of elements per thread that makes all accesses of this shape and fastest axis cheapest
+// together.
 static const Layout *cheapest(Coalesce *c, const Func *f, const Type *t, BlockedChoice *b) {
-  for (uint32_t i = 0; i < c->choices.count; i++)
-    if (same_choice(&c->choices.data[i], f, t, b)) return c->choices.data[i].layout;
+  VEC_EACH(x, c->choices)
+    if (same_choice(x, f, t, b)) return x->layout;
   const Layout *best = NULL;
   int64_t best_cost = INT64_MAX;
   for (b->vec = 1; b->vec <= 16 && b->vec <= elements_per_thread(c, t); b->vec *= 2) {
     const Layout *l = layout_blocked_for(c->ctx, c->module, t, b);
     int64_t cost = 0;
-    for (uint32_t i = 0; i < c->anchors.count; i++) {
-      const Op *op = c->anchors.data[i].op;
+    VEC_EACH(it, c->anchors) {
+      const Op *op = it->op;
       AccessInfo a;
       if (!access_is_tensor(op) || op->parent->func != f || !type_same_shape(access_type(op), t)) continue;
       if (!access_info(c->axes, op, &a) || a.fastest != b->order[0]) continue;
@@ -92,7 +95,7 @@ static const Layout *choose_for_access(Coalesce *c, const Op *op) {
   AccessInfo a;
   access_info(c->axes, op, &a);
   BlockedChoice choice = {.vec = 1};
-  // Axes by contiguity, longest first; of equals, the later axis.
+  // Axes by contiguity, longest first. Of equals, the later axis.
   for (uint32_t i = 0; i < t->rank; i++) choice.order[i] = t->rank - 1u - i;
   for (uint32_t i = 1; i < t->rank; i++)
     for (uint32_t k = i; k > 0 && a.contiguity[choice.order[k]] > a.contiguity[choice.order[k - 1]]; k--) {
@@ -104,7 +107,7 @@ static const Layout *choose_for_access(Coalesce *c, const Op *op) {
   return cheapest(c, f, t, &choice);
 }
 
-// An accumulator for multiply-adds: square-ish patches per thread, so that each operand element loaded is used often.
+// An accumulator for multiply-adds: nearly square patches per thread use each loaded operand element often.
 static const Layout *choose_for_dot(Coalesce *c, const Op *op) {
   const Type *t = op->results[0].type;
   int64_t per_thread = elements_per_thread(c, t);
@@ -140,14 +143,16 @@ static bool accepts(void *user, const Op *op, const Layout *l) {
   access_info(c->axes, op, &a);
   uint32_t warps = c->module->num_warps;
   const Type *moved = type_with_elem(c->ctx, access_type(op), type_elem(op_operand(op, 0)->type)->elem);
-  return own == l || layout_cost_access(op, &a, l, warps) <= layout_cost_access(op, &a, own, warps) + layout_cost_conversion(moved, warps);
+  return own == l || layout_cost_access(op, &a, l, warps) <=
+                         layout_cost_access(op, &a, own, warps) + layout_cost_conversion(moved, warps);
 }
 
 static const Layout *otherwise(void *user, const Value *v) {
   Coalesce *c = user;
   const Type *t = v->type;
-  BlockedChoice choice = {.vec = 1, .rows_in_warps = t->rank > 1 && shape_is_reduced(c, value_block(v), t, t->rank - 1u)};
-  // A tile that comes by TMA is read from shared memory 16 bytes at a time.
+  BlockedChoice choice = {.vec = 1,
+                          .rows_in_warps = t->rank > 1 && shape_is_reduced(c, value_block(v), t, t->rank - 1u)};
+  // Threads read a tile that TMA has written 16 bytes at a time.
   bool from_tile = v->def && (v->def->opcode == OP_DESC_LOAD || v->def->opcode == OP_DESC_GATHER);
   if (from_tile) choice.vec = (uint32_t)min_i64(16 / type_elem_bytes(t), elements_per_thread(c, t));
   for (uint32_t i = 0; i < t->rank; i++) choice.order[i] = t->rank - 1u - i;

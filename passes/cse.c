@@ -1,5 +1,5 @@
-// One copy of equal pure operations: equal opcode, operands (in any order where they commute), attributes and types. A copy
-// serves everything that it is visible to: its block from there on, and the blocks nested in it.
+// cse: keeps one copy of equal pure operations: equal opcode, operands (in any order if they commute), attributes and
+// types. A copy serves everything that it is visible to: the rest of its block and the blocks nested there.
 // In, out: TILE or LAID_OUT.
 #include <string.h>
 
@@ -53,7 +53,9 @@ static bool same_operands(const Op *a, const Op *b) {
 }
 
 static bool same_op(const Op *a, const Op *b) {
-  if (a->opcode != b->opcode || a->num_operands != b->num_operands || a->num_results != b->num_results || a->num_attrs != b->num_attrs) return false;
+  if (a->opcode != b->opcode || a->num_operands != b->num_operands || a->num_results != b->num_results ||
+      a->num_attrs != b->num_attrs)
+    return false;
   for (uint32_t i = 0; i < a->num_results; i++)
     if (a->results[i].type != b->results[i].type) return false;
   for (uint32_t i = 0; i < a->num_attrs; i++) {
@@ -89,7 +91,7 @@ static void cse_block(Cse *c, Block *b) {
 
 static uint32_t count_ops(const Block *b) {
   uint32_t n = 0;
-  for (const Op *op = b->first; op; op = op->next) {
+  EACH_OP(op, b) {
     n++;
     for (uint32_t i = 0; i < op->num_blocks; i++) n += count_ops(op->blocks[i]);
   }
@@ -98,7 +100,7 @@ static uint32_t count_ops(const Block *b) {
 
 bool pass_cse(PassCtx *p) {
   Cse c = {.ctx = p->ctx};
-  for (Func *f = p->module->funcs; f; f = f->next) {
+  EACH_FUNC(f, p->module) {
     uint32_t ops = count_ops(f->body), n = 64;
     while (n < ops) n *= 2;
     c.buckets = arena_array(&p->ctx->arena, Entry *, n);

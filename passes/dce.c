@@ -1,6 +1,6 @@
-// Removes what nothing uses: pure ops and loads without a live user, and carried variables that only feed themselves.
-// A value is live when an op with an effect needs it, directly or through live values; loops and ifs are live when
-// something in them has an effect or a result is live, and carry only what is live.
+// dce: removes what nothing uses: pure ops and loads without a live user, and carried variables that feed only
+// themselves. A value is live if an op with an effect needs it, directly or through live values. A loop or an if is
+// live if something in it has an effect or a result is live; it carries only what is live.
 // In, out: TILE or LAID_OUT.
 #include "passes/pass.h"
 
@@ -20,7 +20,7 @@ static void mark_value(Dce *d, Value *v) {
   vec_push(&d->ctx->arena, &d->work, v);
 }
 
-// The op must stay: so must what it needs in any case, and the ops around it. Carried values are marked one by one.
+// The op must stay. What it always needs and the ops around it must stay, too. Carried values are marked one by one.
 static void mark_op(Dce *d, Op *op) {
   if (op->mark) return;
   op->mark = 1;
@@ -120,7 +120,7 @@ static void drop_results(Dce *d, Op *op, uint32_t first_operand) {
   op_erase(op);
 }
 
-// After the dead ops are gone: block arguments of carried variables that were dropped, which have no uses left.
+// Once the dead ops are gone, removes the block arguments of dropped carried variables. They have no uses left.
 static void drop_args(Dce *d, Op *op, uint32_t block, uint32_t shift) {
   Block *b = op->blocks[block];
   for (uint32_t i = b->num_args; i-- > shift;) {
@@ -140,7 +140,7 @@ static void sweep_block(Dce *d, Block *b) {
     bool live = op->mark;
     for (uint32_t i = 0; i < op->num_results; i++) live |= is_live(&op->results[i]);
     if (!live) {
-      // Its users are dead too: what comes later in the block is gone already, what is in its own blocks goes with it.
+      // Its users are dead, too: those later in the block are gone already, those in its own blocks go with it.
       op_erase(op);
       d->changed = true;
       continue;
@@ -151,7 +151,8 @@ static void sweep_block(Dce *d, Block *b) {
     Op *now = prev ? prev->next : b->first;
     for (uint32_t k = 0; k < now->num_blocks; k++) {
       sweep_block(d, now->blocks[k]);
-      // A while's first block goes before its second: its dead arguments take with them what the second yields to them.
+      // A while's first block comes before its second: dropping an argument also drops what the second block yields to
+      // it.
       if (op_is(now, TRAIT_LOOP)) drop_args(d, now, k, now->opcode == OP_FOR);
     }
   }
@@ -168,6 +169,6 @@ bool pass_dce(PassCtx *p) {
     mark_op(&d, op);
     if (is_carrier(op)) mark_carried(&d, v);
   }
-  for (Func *f = p->module->funcs; f; f = f->next) sweep_block(&d, f->body);
+  EACH_FUNC(f, p->module) sweep_block(&d, f->body);
   return d.changed;
 }

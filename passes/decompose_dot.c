@@ -1,19 +1,20 @@
-// decompose_dot: products of a precision or type that no tensor core has, as sums of products that one has.
+// decompose_dot: a dot of a precision or type that no tensor core has becomes a sum of dots that one has.
 //
-//   tf32x3    a = a₁ + a₂, each as wide as tf32:            a₁b₁ + (a₁b₂ + a₂b₁)
-//   bf16x3    a = a₁ + a₂ in bf16:                          a₁b₁ + (a₁b₂ + a₂b₁)
-//   bf16x6    a = a₁ + a₂ + a₃ in bf16:                     a₁b₁ + (a₁b₂ + a₂b₁ + a₁b₃ + a₃b₁ + a₂b₂)
-//   fp8       where there is no fp8 product, or none that adds up in half precision: of the same numbers in half precision
+//   tf32x3    a = a₁ + a₂, each of tf32:     a₁b₁ + (a₁b₂ + a₂b₁)
+//   bf16x3    a = a₁ + a₂ in bf16:           a₁b₁ + (a₁b₂ + a₂b₁)
+//   bf16x6    a = a₁ + a₂ + a₃ in bf16:      a₁b₁ + (a₁b₂ + a₂b₁ + a₁b₃ + a₃b₁ + a₂b₂)
+//   fp8       the same numbers in half precision, if no tensor core multiplies fp8 with this accumulator
 //
-// Small terms come first. An infinite operand leaves NaNs in its remainder: they are struck from the small terms, so that the
-// leading product alone says what the result is. In, out: TILE.
+// Small terms come first. An infinite operand leaves NaNs in its remainder; the pass replaces NaNs of the small terms
+// by zero. Therefore the leading term alone decides the result.
+// In, out: TILE.
 #include "passes/pass.h"
 
 enum { MAX_PARTS = 3, TF32_DROPPED_BITS = 13 };
 
 typedef struct { Context *ctx; const Target *target; bool changed; } Decompose;
 
-// Which products are summed, smallest first; the leading one, {0, 0}, is not in the list.
+// Which products of parts are summed, smallest first. The leading one, {0, 0}, is not in the list.
 typedef struct { uint32_t num_parts, num_terms; uint8_t terms[5][2]; } Scheme;
 static const Scheme schemes[] = {
   [PREC_TF32X3] = {2, 2, {{1, 0}, {0, 1}}},
@@ -55,14 +56,17 @@ static void split_precision(Decompose *s, Op *dot, DotPrecision precision) {
   split(&b, op_operand(dot, 1), tf32, scheme->num_parts, y);
   DotPrecision of_parts = tf32 ? PREC_TF32 : PREC_IEEE;
   Value *zero = build_float(&b, c->type, 0), *small = zero;
-  for (uint32_t i = 0; i < scheme->num_terms; i++) small = product(&b, x[scheme->terms[i][0]], y[scheme->terms[i][1]], small, of_parts);
+  for (uint32_t i = 0; i < scheme->num_terms; i++)
+    small = product(&b, x[scheme->terms[i][0]], y[scheme->terms[i][1]], small, of_parts);
   small = build_ternary(&b, OP_SELECT, build_cmp(&b, CMP_OEQ, small, small), small, zero);
   Value *sum = product(&b, x[0], y[0], build_binary(&b, OP_ADDF, c, small), of_parts);
   op_replace(dot, &sum);
   s->changed = true;
 }
 
-static bool is_fp8(const Type *t) { return type_is_scalar(type_elem(t), SC_F8E4M3) || type_is_scalar(type_elem(t), SC_F8E5M2); }
+static bool is_fp8(const Type *t) {
+  return type_is_scalar(type_elem(t), SC_F8E4M3) || type_is_scalar(type_elem(t), SC_F8E5M2);
+}
 
 static void visit(Op *op, void *user) {
   Decompose *s = user;

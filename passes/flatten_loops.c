@@ -1,5 +1,5 @@
-// flatten_loops: a loop over tiles and the loop over K inside it become one loop, so that pipeline_loops can fetch the next
-// tile's operands while this tile is still being finished.
+// flatten_loops: a loop over tiles and the loop over K inside it become one loop. pipeline_loops can then copy the next
+// tile's operands while this tile is being finished.
 //   in:  TILE, `for` with flatten and exactly one `for` in its body; what stands before the inner loop is pure
 //   out: one `for` over all inner iterations of all tiles
 //
@@ -17,7 +17,7 @@
 
 typedef struct { Context *ctx; bool changed; } Flatten;
 
-// What a tile's prologue computes without the tile's number is computed once, and not carried.
+// Moves out of the loop what a tile's prologue computes without the tile's number. It need not be carried.
 static void hoist_invariants(Op *outer, const Op *inner) {
   for (Op *op = outer->blocks[0]->first, *next; op != inner; op = next) {
     next = op->next;
@@ -28,9 +28,9 @@ static void hoist_invariants(Op *outer, const Op *inner) {
   }
 }
 
-// A descriptor of one tile would be written over by the next one's while copies through it are in flight.
+// The next tile would overwrite this tile's descriptor while copies through it are in flight.
 static bool makes_descriptor_of_tile(const Op *outer, const Op *inner) {
-  for (const Op *op = inner->blocks[0]->first; op; op = op->next) {
+  EACH_OP(op, inner->blocks[0]) {
     if (op->opcode != OP_MAKE_DESC) continue;
     for (uint32_t i = 0; i < op->num_operands; i++)
       if (!value_defined_outside(op_operand(op, i), outer)) return true;
@@ -40,7 +40,7 @@ static bool makes_descriptor_of_tile(const Op *outer, const Op *inner) {
 
 static Op *only_inner_loop(Op *outer) {
   Op *inner = NULL;
-  for (Op *op = outer->blocks[0]->first; op; op = op->next) {
+  EACH_OP(op, outer->blocks[0]) {
     if (op->opcode != OP_FOR) continue;
     if (inner) return NULL;
     inner = op;
@@ -98,15 +98,16 @@ static void find_live(Nest *n) {
     }
 }
 
-// The prologue's inputs: the outer loop's variables as they are in one tile.
+// The prologue's inputs: the outer loop's variables in one tile.
 static ValueMap *tile_inputs(const Nest *n, Value *j, Value *const *o) {
   ValueMap *map = value_map_new(n->ctx);
   value_map_set(n->ctx, map, n->outer->blocks[0]->args[0], j);
-  for (uint32_t i = 0; i < n->outer->num_results; i++) value_map_set(n->ctx, map, n->outer->blocks[0]->args[1 + i], o[i]);
+  for (uint32_t i = 0; i < n->outer->num_results; i++)
+    value_map_set(n->ctx, map, n->outer->blocks[0]->args[1 + i], o[i]);
   return map;
 }
 
-// P and I start as the first tile has them: the first step sets them.
+// P and I start as in the first tile.
 static void initial_values(const Nest *n, Builder *b, Value *zero, Value **inits) {
   const Op *outer = n->outer, *inner = n->inner;
   inits[TILE] = op_operand(outer, 0);
@@ -116,10 +117,11 @@ static void initial_values(const Nest *n, Builder *b, Value *zero, Value **inits
   ValueMap *first = tile_inputs(n, inits[TILE], inits + at_outer(0));
   build_clone_range(b, outer->blocks[0]->first, inner, first);
   for (uint32_t i = 0; i < n->live.count; i++) inits[at_live(n, i)] = value_map_get(first, n->live.data[i]);
-  for (uint32_t i = 0; i < inner->num_results; i++) inits[at_inner(n, i)] = value_map_get(first, op_operand(inner, 3 + i));
+  for (uint32_t i = 0; i < inner->num_results; i++)
+    inits[at_inner(n, i)] = value_map_get(first, op_operand(inner, 3 + i));
 }
 
-// P of this step: made anew in a tile's first one. Into map.
+// Maps P to its values in this step. A tile's first step computes them.
 static void choose_live(const Nest *n, Builder *b, Value *is_first, Value *const *carried, ValueMap *map) {
   uint32_t count = n->live.count;
   if (!count) return;
@@ -136,7 +138,8 @@ static void choose_live(const Nest *n, Builder *b, Value *is_first, Value *const
 }
 
 // One step of the fused loop.
-static void build_step(const Nest *n, Builder *b, Value *num_steps, const Type *const *outer_types, Value *const *carried, Value **yields) {
+static void build_step(const Nest *n, Builder *b, Value *num_steps, const Type *const *outer_types,
+                       Value *const *carried, Value **yields) {
   const Op *outer = n->outer, *inner = n->inner;
   const Block *ob = outer->blocks[0], *ib = inner->blocks[0];
   const Type *ct = num_steps->type;
@@ -146,7 +149,7 @@ static void build_step(const Nest *n, Builder *b, Value *num_steps, const Type *
   choose_live(n, b, is_first, carried, map);
   value_map_set(n->ctx, map, ib->args[0], carried[K]);
   for (uint32_t i = 0; i < inner->num_results; i++) {
-    // The inner loop's starting value, as this tile's prologue gives it: invariant, or one of the live values.
+    // The inner loop's initial value in this tile: an invariant or one of the live values.
     Value *init = value_map_get(map, op_operand(inner, 3 + i));
     value_map_set(n->ctx, map, ib->args[1 + i], build_ternary(b, OP_SELECT, is_first, init, carried[at_inner(n, i)]));
   }
@@ -161,15 +164,17 @@ static void build_step(const Nest *n, Builder *b, Value *num_steps, const Type *
   build_if_else(b, &post, mapped(n->ctx, map, ob->last, 0, outer->num_results));
   Op *epilogue = build_if_end(b, post, carried + at_outer(0));
 
-  yields[TILE] = build_ternary(b, OP_SELECT, is_last, build_binary(b, OP_ADDI, carried[TILE], op_operand(outer, 2)), carried[TILE]);
+  yields[TILE] = build_ternary(b, OP_SELECT, is_last, build_binary(b, OP_ADDI, carried[TILE], op_operand(outer, 2)),
+                               carried[TILE]);
   yields[STEP] = build_ternary(b, OP_SELECT, is_last, zero, next_step);
-  yields[K] = build_ternary(b, OP_SELECT, is_last, op_operand(inner, 0), build_binary(b, OP_ADDI, carried[K], op_operand(inner, 2)));
+  yields[K] = build_ternary(b, OP_SELECT, is_last, op_operand(inner, 0),
+                            build_binary(b, OP_ADDI, carried[K], op_operand(inner, 2)));
   for (uint32_t i = 0; i < outer->num_results; i++) yields[at_outer(i)] = op_result(epilogue, i);
   for (uint32_t i = 0; i < n->live.count; i++) yields[at_live(n, i)] = value_map_get(map, n->live.data[i]);
   for (uint32_t i = 0; i < inner->num_results; i++) yields[at_inner(n, i)] = iter[i];
 }
 
-// Without inner iterations every tile is prologue and epilogue only.
+// Without inner iterations a tile is prologue and epilogue only.
 static Op *without_inner(const Nest *n) {
   Op *empty = op_clone(n->ctx, n->outer, value_map_new(n->ctx)), *loop = empty->blocks[0]->first;
   op_remove_attr(empty, ATTR_FLATTEN);
@@ -186,8 +191,8 @@ static void flatten(Flatten *s, Op *outer, Op *inner) {
   Builder b = builder_before(ctx, outer);
   Value *n_inner = trip_count(&b, inner), *n_outer = trip_count(&b, outer);
   const Type *i64 = type_scalar(ctx, SC_I64), *i32 = type_scalar(ctx, SC_I32);
-  // Tiles times steps may pass 2^31 in a persistent kernel over a large problem only when each does by itself nearly so;
-  // 32 bits where both counts are 32-bit keeps the loop cheap.
+  // If both counts have 32 bits, 32 bits keep the loop cheap. The product passes 2^31 only in a problem where each
+  // count nearly does.
   const Type *ct = type_is_scalar(n_inner->type, SC_I64) || type_is_scalar(n_outer->type, SC_I64) ? i64 : i32;
   if (n_inner->type != ct) n_inner = build_cast(&b, OP_EXTSI, n_inner, ct);
   if (n_outer->type != ct) n_outer = build_cast(&b, OP_EXTSI, n_outer, ct);
@@ -195,7 +200,8 @@ static void flatten(Flatten *s, Op *outer, Op *inner) {
   const Type **types = op_result_types(ctx, outer);
   BuildRegion versions = build_if_begin(&b, build_cmp(&b, CMP_SGT, n_inner, zero), types, num_o);
 
-  Value **inits = arena_array(&ctx->arena, Value *, num), **carried = arena_array(&ctx->arena, Value *, num), **yields = arena_array(&ctx->arena, Value *, num);
+  Value **inits = arena_array(&ctx->arena, Value *, num), **carried = arena_array(&ctx->arena, Value *, num),
+        **yields = arena_array(&ctx->arena, Value *, num);
   initial_values(&nest, &b, zero, inits);
   BuildRegion loop = build_for_begin(&b, zero, build_binary(&b, OP_MULI, n_outer, n_inner), one, inits, num, carried);
   op_copy_attrs(ctx, loop.op, inner);

@@ -1,7 +1,7 @@
-// a·b + c with one rounding: an add whose operand is a product that nothing else uses becomes fma; so do the differences, with
-// a sign turned (which is exact). The tile IR says what is fused, so that interpreter, simulator and GPU round alike.
-// A sum over a square is marked so: its additions in registers fuse (ir/reduce_order.h).
-// Likewise a sum with a dot whose accumulator is zero becomes that accumulator.
+// fuse_multiply_add: a·b + c with one rounding. An add of a product that nothing else uses becomes fma. A difference
+// does, too, with a sign turned (which is exact). The tile IR says what is fused; therefore interpreter, simulator and
+// GPU round alike. A sum of squares is marked: its additions in registers fuse (ir/reduce_order.h). A sum with a dot
+// whose accumulator is zero becomes that accumulator.
 // In, out: TILE.
 #include "passes/pass.h"
 
@@ -20,7 +20,7 @@ static bool fuse_dot(Op *op) {
   Value *product = op_operand(op, which);
   if (!is_plain_dot(product, op)) return false;
   Op *dot = product->def;
-  op_move_before(dot, op);       // behind the definition of what it now adds to
+  op_move_before(dot, op);       // after the definition of what it now adds to
   op_set_operand(dot, 2, op_operand(op, 1 - which));
   op_replace(op, &product);
   return true;
@@ -28,16 +28,20 @@ static bool fuse_dot(Op *op) {
 
 static bool is_sum(const Block *b) {
   const Op *add = b->first, *end = block_terminator(b);
-  if (b->num_args != 2 || add->opcode != OP_ADDF || add->next != end || op_operand(end, 0) != &add->results[0]) return false;
+  if (b->num_args != 2 || add->opcode != OP_ADDF || add->next != end || op_operand(end, 0) != &add->results[0])
+    return false;
   Value *x = op_operand(add, 0), *y = op_operand(add, 1);
   return (x == b->args[0] && y == b->args[1]) || (x == b->args[1] && y == b->args[0]);
 }
 
 //   sum(x · x) → sum of the squares of x
 static bool fuse_squares(Op *op) {
-  if (op->opcode != OP_REDUCE || op->num_operands != 1 || op_int(op, ATTR_SQUARE, 0) || !is_sum(op->blocks[0])) return false;
+  if (op->opcode != OP_REDUCE || op->num_operands != 1 || op_int(op, ATTR_SQUARE, 0) || !is_sum(op->blocks[0]))
+    return false;
   Value *v = op_operand(op, 0);
-  if (!is_product(v) || v->def->parent != op->parent || type_elem(v->type)->kind != TYPE_SCALAR || type_elem(v->type)->scalar != SC_F32) return false;
+  if (!is_product(v) || v->def->parent != op->parent || type_elem(v->type)->kind != TYPE_SCALAR ||
+      type_elem(v->type)->scalar != SC_F32)
+    return false;
   Op *product = v->def;
   if (op_operand(product, 0) != op_operand(product, 1)) return false;
   op_set_operand(op, 0, op_operand(product, 0));

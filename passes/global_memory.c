@@ -15,10 +15,10 @@ typedef struct { Context *ctx; GlobalUses *found; VEC(Value *) seen; } Search;
 static void search(Value *v, void *user) {
   Search *s = user;
   if (!v || (v->type->kind != TYPE_DESC && type_elem(v->type)->kind != TYPE_PTR)) return;
-  for (uint32_t i = 0; i < s->seen.count; i++)
-    if (s->seen.data[i] == v) return;
+  VEC_EACH(x, s->seen)
+    if (*x == v) return;
   vec_push(&s->ctx->arena, &s->seen, v);
-  for (Use *u = v->uses; u; u = u->next) {
+  EACH_USE(u, v) {
     Op *op = u->user;
     if (op_unit(op) == UNIT_GMEM || op_unit(op) == UNIT_DESC) {
       if (u->index > 0) continue;
@@ -36,7 +36,8 @@ GlobalUses global_uses_of(Context *ctx, Func *f, uint32_t param) {
   Search s = {.ctx = ctx, .found = &found};
   search(f->body->args[param], &s);
   for (uint32_t i = 0; i < f->num_params; i++)
-    if (f->params[i].kind == PARAM_AUTO_TENSORMAP && f->params[i].base_param == (int)param) search(f->body->args[i], &s);
+    if (f->params[i].kind == PARAM_AUTO_TENSORMAP && f->params[i].base_param == (int)param)
+      search(f->body->args[i], &s);
   return found;
 }
 
@@ -50,7 +51,7 @@ static bool acquires(const Op *op) {
 }
 
 bool global_is_acquired(const Block *b) {
-  for (const Op *op = b->first; op; op = op->next) {
+  EACH_OP(op, b) {
     if (acquires(op)) return true;
     for (uint32_t i = 0; i < op->num_blocks; i++)
       if (global_is_acquired(op->blocks[i])) return true;

@@ -1,16 +1,18 @@
-// Tells the assembler for how many blocks per SM to keep registers (`.minnctapersm`), by the guess of pressure.h.
-//   - Row kernels of 16 warps and more: left alone the assembler takes a few registers more than it must and loses a whole block.
-//     Smaller blocks get no hint: one block more or less matters little there, and a limit that is too tight costs spills.
-//   - Loops that only load and compute, such as matrix-vector products and sums over rows: left alone the assembler may save registers
-//     for one more block by waiting for some of an iteration's loads before it issues the others, which halves the speed. A limit with
-//     room for all of them prevents that. If registers do not limit occupancy, there is no hint.
+// hint_occupancy: tells the assembler for how many blocks per SM to keep registers (`.minnctapersm`), by the estimate
+// of pressure.h.
+//   - Row kernels of 16 warps and more: without a hint the assembler takes a few registers more than it must and loses
+//     a whole block. Smaller blocks get no hint: one block more or less matters little there, and too tight a limit
+//     spills.
+//   - Loops that only load and compute, for example matrix-vector products and sums over rows: without a hint the
+//     assembler may save registers for one more block by waiting for some of an iteration's loads before it issues the
+//     others. A limit with room for all of them prevents that. If registers do not limit occupancy, there is no hint.
 // In, out: LAID_OUT; sets the module's min_blocks.
 #include "passes/pass.h"
 #include "passes/pressure.h"
 
 enum { MIN_WARPS = 16, ROOM = 16 };
 
-// 0: nothing to say.
+// Returns 0 for no hint.
 static uint32_t blocks_wanted(const Module *m, Func *f) {
   Pressure p = pressure_of(m, f);
   uint32_t threads = m->num_warps * WARP_SIZE, need = (uint32_t)max_i64(p.stream, p.words) + ROOM;
@@ -23,7 +25,7 @@ static uint32_t blocks_wanted(const Module *m, Func *f) {
 bool pass_hint_occupancy(PassCtx *p) {
   uint32_t blocks = UINT32_MAX;
   if (p->module->maxnreg) return false;
-  for (Func *f = p->module->funcs; f; f = f->next) blocks = (uint32_t)min_i64(blocks, blocks_wanted(p->module, f));
+  EACH_FUNC(f, p->module) blocks = (uint32_t)min_i64(blocks, blocks_wanted(p->module, f));
   if (!p->module->funcs || !blocks) return false;
   p->module->min_blocks = blocks;
   return true;

@@ -1,11 +1,11 @@
-// Descriptors that the kernel makes from its own parameters become tensor maps that the launcher makes: a hidden parameter
-// takes the place of make_desc.
+// hoist_descriptors: descriptors that the kernel makes from its own parameters become tensor maps that the launcher
+// makes: a hidden parameter takes the place of make_desc.
 //
 //   %d = make_desc %x, %m, %n, %s, 1        %x: param, %m, %n, %s: params or constants
 //   %t = desc_load %d, i, j                 →  %t = desc_load %tensormap, i, j
 //
-// In, out: TILE. What cannot be hoisted (a moved base, a computed extent) is left for
-// lower_descriptors and lower_tma.
+// In, out: TILE. lower_descriptors and lower_tma serve descriptors that cannot be hoisted (a moved base, a computed
+// extent).
 #include "passes/tma.h"
 
 typedef struct { Context *ctx; bool changed; } Hoist;
@@ -22,10 +22,12 @@ static bool known_to_launcher(const Func *f, const Value *v, int *param, int64_t
 }
 
 static bool only_moves_tiles(const Value *d) {
-  for (const Use *u = d->uses; u; u = u->next) {
+  EACH_USE(u, d) {
     Opcode oc = u->user->opcode;
     if (oc != OP_DESC_LOAD && oc != OP_DESC_STORE && oc != OP_DESC_REDUCE) return false;
-    if (oc == OP_DESC_REDUCE && !tma_can_reduce((AtomicKind)op_int(u->user, ATTR_ATOMIC, ATOMIC_ADD), type_elem(d->type))) return false;
+    if (oc == OP_DESC_REDUCE &&
+        !tma_can_reduce((AtomicKind)op_int(u->user, ATTR_ATOMIC, ATOMIC_ADD), type_elem(d->type)))
+      return false;
   }
   return true;
 }
@@ -37,9 +39,14 @@ static void hoist(Op *op, void *user) {
   const Type *t = op_result(op, 0)->type;
   const Value *base = op_operand(op, 0);
   uint32_t bytes = type_elem_bytes(t), last = t->rank - 1u;
-  if (base->block != f->body || f->params[base->index].kind != PARAM_PLAIN || !only_moves_tiles(op_result(op, 0))) return;
+  if (base->block != f->body || f->params[base->index].kind != PARAM_PLAIN || !only_moves_tiles(op_result(op, 0)))
+    return;
   if (t->shape[last] * bytes < TMA_ALIGNMENT) return;
-  FuncParam p = {.name = "tensormap", .kind = PARAM_AUTO_TENSORMAP, .spelling = "tensormap", .divisible = 1, .base_param = (int)base->index,
+  FuncParam p = {.name = "tensormap",
+                 .kind = PARAM_AUTO_TENSORMAP,
+                 .spelling = "tensormap",
+                 .divisible = 1,
+                 .base_param = (int)base->index,
                  .padding = (Padding)op_int(op, ATTR_PADDING, PAD_ZERO)};
   if (!tma_can_pad(t, p.padding)) return;
   for (uint32_t i = 0; i < t->rank; i++) {
@@ -47,9 +54,11 @@ static void hoist(Op *op, void *user) {
     if (!known_to_launcher(f, op_operand(op, 1 + i), &p.extent_params[i], &p.extent_values[i])) return;
     if (!known_to_launcher(f, op_operand(op, 1 + t->rank + i), &p.stride_params[i], &p.stride_values[i])) return;
     bool is_constant = p.stride_params[i] < 0;
-    if (i == last ? !is_constant || p.stride_values[i] != 1 : is_constant && p.stride_values[i] * bytes % TMA_ALIGNMENT != 0) return;
+    if (i == last ? !is_constant || p.stride_values[i] != 1
+                  : is_constant && p.stride_values[i] * bytes % TMA_ALIGNMENT != 0)
+      return;
   }
-  for (const Use *u = op_result(op, 0)->uses; u; u = u->next) tma_guard_empty(u->user, op);
+  EACH_USE(u, op_result(op, 0)) tma_guard_empty(u->user, op);
   Value *map = func_add_param(f, t, p);
   value_replace_all_uses(op_result(op, 0), map);
   map->name = p.name;

@@ -1,18 +1,23 @@
-// The fewest block barriers that order accesses of shared memory by different threads.
+// insert_barriers: the fewest block barriers that order accesses of shared memory by different threads.
 //
-// A forward walk keeps what was read and written since the last barrier, as byte ranges. Before an op that writes what was
-// read or written, or reads what was written, goes a barrier, and the slate is clean. Loop bodies are walked until what comes
-// round the back edge adds nothing. An op with scratch writes it, meets all threads at a barrier of its own, and reads it.
+// A forward walk records what was read and written since the last barrier, as byte ranges (the slate). A barrier goes
+// before an op that writes what was read or written, or reads what was written, and empties the slate. Loop bodies are
+// walked until the back edge adds nothing. An op with scratch writes it, meets all threads at a barrier of its own, and
+// reads it. A ring counts as one buffer if its slot is not a constant; therefore the result holds for any number of
+// slots.
 //
-// Asynchronous accesses end at a wait of the thread that issued them, not at a barrier: they stay on the slate as *pending*
-// and become ordinary accesses at their wait; so the first use after the wait gets its barrier. TMA loads complete on an
-// mbarrier, which each reader waits for: nothing is left of them but that earlier readers must be done.
+// Asynchronous accesses end at a wait by the thread that issued them, not at a barrier. They stay on the slate as
+// *pending* until their wait makes them ordinary accesses; the first use after the wait then gets its barrier. TMA
+// loads complete on an mbarrier that each reader waits for. They leave one obligation: earlier readers of the buffer
+// must have finished.
 //
-// After its pingpong_wait the last warpgroup knows that all others have done what came before their turn, and its own warps have met:
-// what it issues then (`issuer`) needs no barrier against accesses before the pingpong_wait. For the others that is not so.
+// After its pingpong_wait the last warpgroup knows that all others have done what came before theirs, and its own warps
+// have met: what it issues then (`issuer`) needs no barrier against accesses before the pingpong_wait. This does not
+// hold for the other warpgroups.
 //
-// Global memory: threads that hold duplicates read what only one of them writes. A store to what was loaded with
-// duplicates or in another layout, through the same pointer parameter, waits for the readers; likewise a load after a store.
+// Global memory: of threads that hold duplicates all read, but only one writes. A store to what was loaded with
+// duplicates or in another layout, through the same pointer parameter, waits for the readers. A load after such a store
+// waits, too.
 //
 // In: ALLOCATED. Out: ALLOCATED, safe.
 #include <string.h>
@@ -39,45 +44,47 @@ typedef struct {
   Context *ctx;
   Module *module;
   Slate slate;
-  Op *pingpong;                 // the pingpong_wait of the turn that the walk is in; NULL: none
+  Op *pingpong;                 // the pingpong_wait whose pass the walk has not met; NULL: none
   VEC(Op *) added;           // barriers
 } Barriers;
 
 static bool same_access(const Access *a, const Access *b) {
-  return a->is_write == b->is_write && a->before_pingpong == b->before_pingpong && a->pending == b->pending && a->root == b->root && a->layout == b->layout && a->lo == b->lo && a->hi == b->hi;
+  return a->is_write == b->is_write && a->before_pingpong == b->before_pingpong && a->pending == b->pending &&
+         a->root == b->root && a->layout == b->layout && a->lo == b->lo && a->hi == b->hi;
 }
 
 static bool add_access(Barriers *s, Slate *to, Access a) {
-  for (uint32_t i = 0; i < to->count; i++)
-    if (same_access(&to->data[i], &a)) return false;
+  VEC_EACH(x, *to)
+    if (same_access(x, &a)) return false;
   vec_push(&s->ctx->arena, to, a);
   return true;
 }
 
 static Slate copy_slate(Barriers *s, const Slate *from) {
   Slate to = {0};
-  for (uint32_t i = 0; i < from->count; i++) vec_push(&s->ctx->arena, &to, from->data[i]);
+  VEC_EACH(x, *from) vec_push(&s->ctx->arena, &to, *x);
   return to;
 }
 
 static bool merge_slate(Barriers *s, Slate *to, const Slate *from) {
   bool grew = false;
-  for (uint32_t i = 0; i < from->count; i++) grew |= add_access(s, to, from->data[i]);
+  VEC_EACH(x, *from) grew |= add_access(s, to, *x);
   return grew;
 }
 
 // ---- what an op touches ----
 
-// The bytes of one buffer value: those of its allocs, narrowed to a tile where the index is a constant.
+// Adds the bytes of one buffer value: those of its allocs, narrowed to a tile if the index is a constant.
 static void add_buffer(Barriers *s, Slate *out, Value *v, bool is_write, Pending pending) {
   OpList allocs = {0};
   buffer_find_allocs(s->ctx, v, &allocs);
   int64_t tile = -1;
   for (Value *w = v; w->def && buffer_is_view(w->def); w = op_operand(w->def, 0))
-    if (w->def->opcode == OP_BUFFER_INDEX && (!value_constant_int(op_operand(w->def, 1), &tile) || allocs.count != 1)) tile = -1;
-  for (uint32_t i = 0; i < allocs.count; i++) {
-    const Type *t = allocs.data[i]->results[0].type;
-    uint32_t lo = (uint32_t)op_int(allocs.data[i], ATTR_OFFSET, 0), bytes = buffer_bytes(t);
+    if (w->def->opcode == OP_BUFFER_INDEX && (!value_constant_int(op_operand(w->def, 1), &tile) || allocs.count != 1))
+      tile = -1;
+  VEC_EACH(alloc, allocs) {
+    const Type *t = (*alloc)->results[0].type;
+    uint32_t lo = (uint32_t)op_int(*alloc, ATTR_OFFSET, 0), bytes = buffer_bytes(t);
     if (tile >= 0 && t->count && tile < t->count) {
       bytes /= t->count;
       lo += bytes * (uint32_t)tile;
@@ -89,7 +96,9 @@ static void add_buffer(Barriers *s, Slate *out, Value *v, bool is_write, Pending
 static void add_global(Barriers *s, Slate *out, const Op *op, bool is_write) {
   const Value *root = global_root(op_operand(op, 0));
   const Type *t = access_type(op);
-  if (root) add_access(s, out, (Access){.is_write = is_write, .root = root, .layout = t->kind == TYPE_TENSOR ? t->layout : NULL});
+  if (root)
+    add_access(s, out,
+               (Access){.is_write = is_write, .root = root, .layout = t->kind == TYPE_TENSOR ? t->layout : NULL});
 }
 
 static void op_accesses(Barriers *s, const Op *op, Slate *out) {
@@ -100,7 +109,9 @@ static void op_accesses(Barriers *s, const Op *op, Slate *out) {
     case OP_LOCAL_STORE: add_buffer(s, out, op_operand(op, 1), true, PENDING_NO); break;
     case OP_ASYNC_COPY: add_buffer(s, out, op_operand(op, 0), true, PENDING_COPY); break;
     case OP_MBAR_INIT: case OP_MBAR_INVAL: add_buffer(s, out, op_operand(op, 0), true, PENDING_NO); break;
-    case OP_MBAR_EXPECT: case OP_MBAR_ARRIVE: case OP_MBAR_WAIT: add_buffer(s, out, op_operand(op, 0), false, PENDING_NO); break;
+    case OP_MBAR_EXPECT:
+    case OP_MBAR_ARRIVE:
+    case OP_MBAR_WAIT: add_buffer(s, out, op_operand(op, 0), false, PENDING_NO); break;
     case OP_TMA_LOAD:
       add_buffer(s, out, op_operand(op, 1), true, PENDING_BULK);
       add_buffer(s, out, op_operand(op, 2), false, PENDING_NO);
@@ -108,7 +119,8 @@ static void op_accesses(Barriers *s, const Op *op, Slate *out) {
     case OP_TMA_STORE: case OP_TMA_REDUCE: add_buffer(s, out, op_operand(op, 1), false, PENDING_BULK); break;
     case OP_WGMMA:
       for (uint32_t i = 0; i < 2; i++)
-        if (op_operand(op, i)->type->kind == TYPE_BUFFER) add_buffer(s, out, op_operand(op, i), false, is_async ? PENDING_WGMMA : PENDING_NO);
+        if (op_operand(op, i)->type->kind == TYPE_BUFFER)
+          add_buffer(s, out, op_operand(op, i), false, is_async ? PENDING_WGMMA : PENDING_NO);
       break;
     case OP_LOAD: add_global(s, out, op, false); break;
     case OP_STORE: add_global(s, out, op, true); break;
@@ -123,7 +135,7 @@ static bool conflict(const Access *before, const Access *now) {
   if ((before->root != NULL) != (now->root != NULL)) return false;
   if (now->root) {
     if (now->root != before->root) return false;
-    if (now->is_write && before->is_write) return false;      // left to the program, as two programs would be
+    if (now->is_write && before->is_write) return false;      // left to the program, as between two programs
     return now->layout != before->layout || holds_duplicates(now->is_write ? before->layout : now->layout);
   }
   return before->pending == PENDING_NO && before->lo < now->hi && now->lo < before->hi;
@@ -133,12 +145,13 @@ static bool conflict(const Access *before, const Access *now) {
 
 static void clear_at_barrier(Slate *s) {
   uint32_t n = 0;
-  for (uint32_t i = 0; i < s->count; i++)
-    if (s->data[i].pending != PENDING_NO) s->data[n++] = s->data[i];
+  VEC_EACH(x, *s)
+    if (x->pending != PENDING_NO) s->data[n++] = *x;
   s->count = n;
 }
 
-// A wait turns the pending accesses of its kind into ordinary ones. With groups still in flight they also stay pending.
+// A wait turns the pending accesses of its kind into ordinary ones. If groups are still in flight, they also stay
+// pending.
 static void complete(Barriers *s, Pending kind, bool all) {
   uint32_t n = s->slate.count;
   for (uint32_t i = 0; i < n; i++) {
@@ -152,11 +165,11 @@ static void complete(Barriers *s, Pending kind, bool all) {
 
 static void meet(Barriers *s, Op *op, const Slate *now) {
   bool by_last = op_int(op, ATTR_ISSUER, 0) != 0;
-  for (uint32_t i = 0; i < now->count; i++)
+  VEC_EACH(x, *now)
     for (uint32_t k = 0; k < s->slate.count; k++) {
       if (by_last && s->slate.data[k].before_pingpong) continue;
-      if (!conflict(&s->slate.data[k], &now->data[i])) continue;
-      // Within a turn a warpgroup is alone: all meet before it.
+      if (!conflict(&s->slate.data[k], x)) continue;
+      // Between pingpong_wait and pingpong_pass a warpgroup is alone: all meet before it.
       Builder b = builder_before(s->ctx, s->pingpong ? s->pingpong : op);
       vec_push(&s->ctx->arena, &s->added, build_op(&b, OP_BARRIER, NULL, 0));
       clear_at_barrier(&s->slate);
@@ -170,8 +183,8 @@ static void take_back(Barriers *s, uint32_t count) {
   while (s->added.count > count) op_erase(s->added.data[--s->added.count]);
 }
 
-// A round that knows more of what comes round the back edge may put a barrier earlier, where it also serves what the round before put
-// another one for: each begins without the barriers of the last.
+// A round that knows more of the back edge may put a barrier earlier, where it also serves what the previous round put
+// another one for. Therefore each round removes the barriers of the last.
 static void walk_loop_from(Barriers *s, Op *op, Slate entry) {
   for (uint32_t before = s->added.count;;) {
     s->slate = copy_slate(s, &entry);
@@ -182,13 +195,13 @@ static void walk_loop_from(Barriers *s, Op *op, Slate entry) {
       take_back(s, before);
       continue;
     }
-    // A for may run no times; a while leaves after its first block.
+    // A for may run zero times. A while leaves after its first block.
     s->slate = op->opcode == OP_WHILE ? leave : copy_slate(s, &entry);
     return;
   }
 }
 
-// A barrier in front of the loop, where that saves one in it.
+// Puts a barrier before the loop if that saves one in it.
 static void walk_loop(Barriers *s, Op *op) {
   Slate entry = copy_slate(s, &s->slate), clean = copy_slate(s, &s->slate);
   uint32_t before = s->added.count;
@@ -223,7 +236,8 @@ static void walk_op(Barriers *s, Op *op) {
     case OP_PINGPONG_PASS: s->pingpong = NULL; return;
     case OP_PINGPONG_WAIT:
       if (!op_int(op, ATTR_EDGE, 0)) s->pingpong = op;
-      for (uint32_t i = 0; i < s->slate.count; i++) s->slate.data[i].before_pingpong |= s->slate.data[i].pending == PENDING_NO;
+      VEC_EACH(x, s->slate)
+        x->before_pingpong |= x->pending == PENDING_NO;
       return;
     case OP_ASYNC_WAIT: complete(s, PENDING_COPY, op_int(op, ATTR_COUNT, 0) == 0); return;
     case OP_WGMMA_WAIT: complete(s, PENDING_WGMMA, op_int(op, ATTR_COUNT, 0) == 0); return;
@@ -232,7 +246,7 @@ static void walk_op(Barriers *s, Op *op) {
   }
   Slate now = {0};
   op_accesses(s, op, &now);
-  uint32_t align, bytes = op_scratch_bytes(s->ctx, op, s->module->num_warps, &align);
+  uint32_t align, bytes = scratch_op_bytes(s->ctx, op, s->module->num_warps, &align);
   if (bytes && op->opcode != OP_ALLOC) {
     uint32_t lo = (uint32_t)op_int(op, ATTR_OFFSET, 0);
     Access scratch = {.is_write = true, .lo = lo, .hi = lo + bytes};
@@ -245,17 +259,17 @@ static void walk_op(Barriers *s, Op *op) {
   }
   if (!now.count) return;
   meet(s, op, &now);
-  for (uint32_t i = 0; i < now.count; i++)
-    if (op->opcode != OP_TMA_LOAD || !now.data[i].is_write) add_access(s, &s->slate, now.data[i]);
+  VEC_EACH(it, now)
+    if (op->opcode != OP_TMA_LOAD || !it->is_write) add_access(s, &s->slate, *it);
 }
 
 static void walk_block(Barriers *s, Block *b) {
-  for (Op *op = b->first; op; op = op->next) walk_op(s, op);
+  EACH_OP(op, b) walk_op(s, op);
 }
 
 bool pass_insert_barriers(PassCtx *p) {
   Barriers s = {.ctx = p->ctx, .module = p->module};
-  for (Func *f = p->module->funcs; f; f = f->next) {
+  EACH_FUNC(f, p->module) {
     s.slate = (Slate){0};
     s.pingpong = NULL;
     walk_block(&s, f->body);

@@ -1,4 +1,4 @@
-// Layout assignment: see layout_assign.h. During the flow a value's layout is in Value.aux, an op's number in Op.mark.
+// Layout assignment: see layout_assign.h. Value.aux is a value's layout, Op.mark an op's number.
 #include "passes/layout_assign.h"
 
 #include "passes/layout_rules.h"
@@ -44,7 +44,8 @@ typedef struct { Context *ctx; FixedList *list; } FixedSearch;
 static void remember_fixed(Op *op, void *user) {
   FixedSearch *f = user;
   if (!is_tensor_core(op)) return;
-  vec_push(&f->ctx->arena, f->list, ((FixedOperands){op, {op_operand(op, 0)->type->layout, op_operand(op, 1)->type->layout}}));
+  vec_push(&f->ctx->arena, f->list,
+           ((FixedOperands){op, {op_operand(op, 0)->type->layout, op_operand(op, 1)->type->layout}}));
 }
 
 static void take_conversion_away(Op *op, void *user) {
@@ -90,7 +91,7 @@ static void flow(Assign *c) {
       if (pivot && may_settle(c, v->def, pivot)) set_pivot(c, v->def, pivot);
     }
     if (layout_rule_is_free(v)) continue;        // each user can have its own copy
-    for (Use *u = v->uses; u; u = u->next) {
+    EACH_USE(u, v) {
       const Layout *pivot = layout_rule_pivot_of_operand(c->ctx, u->user, u->index, l);
       if (!pivot || c->pivots[u->user->mark]) continue;
       if (may_settle(c, u->user, pivot)) set_pivot(c, u->user, pivot);
@@ -105,7 +106,7 @@ static void assign_default(Assign *c, Value *v) {
 }
 
 static void assign_all(Assign *c, const Module *m, const LayoutAnchors *anchors) {
-  // Heaviest first; insertion sort keeps program order among equals.
+  // Heaviest first. Insertion sort keeps the program's order among equals.
   uint32_t *order = arena_array(&c->ctx->arena, uint32_t, anchors->count + 1);
   for (uint32_t i = 0; i < anchors->count; i++) {
     uint32_t k = i;
@@ -124,8 +125,8 @@ static void assign_all(Assign *c, const Module *m, const LayoutAnchors *anchors)
     set_pivot(c, c->ops.data[i], own);
     flow(c);
   }
-  for (uint32_t i = 0; i < c->ops.count; i++) {
-    Op *op = c->ops.data[i];
+  VEC_EACH(x, c->ops) {
+    Op *op = *x;
     for (uint32_t k = 0; k < op->num_results; k++) assign_default(c, &op->results[k]);
     for (uint32_t b = 0; b < op->num_blocks; b++)
       for (uint32_t k = 0; k < op->blocks[b]->num_args; k++) assign_default(c, op->blocks[b]->args[k]);
@@ -134,7 +135,7 @@ static void assign_all(Assign *c, const Module *m, const LayoutAnchors *anchors)
 
 // ---- rewriting ----
 
-// v as an operand of op, in the layout.
+// Returns v in the layout, as an operand of op.
 static Value *in_layout(Assign *c, Op *op, Value *v, const Layout *l) {
   if (!l || v->type->kind != TYPE_TENSOR || v->type->layout == l) return v;
   Builder b = builder_before(c->ctx, op);
@@ -151,7 +152,7 @@ static void set_type(Assign *c, Value *v) {
   if (v->type->kind == TYPE_TENSOR) v->type = type_with_layout(c->ctx, v->type, layout_of(v));
 }
 
-// Carried values: what goes in and what is yielded agree with the block argument or result.
+// Carried values: the initial and the yielded values agree with the block argument or result.
 static void convert_carried(Assign *c, Op *op) {
   Op *parent = op->parent->parent;
   for (uint32_t i = 0; i < op->num_operands; i++) {
@@ -162,17 +163,20 @@ static void convert_carried(Assign *c, Op *op) {
     else if (op->opcode == OP_YIELD && parent && parent->opcode == OP_FOR) like = parent->blocks[0]->args[i + 1];
     else if (op->opcode == OP_YIELD && parent && parent->opcode == OP_WHILE) like = parent->blocks[0]->args[i];
     else if (op->opcode == OP_CONDITION && i > 0) like = parent->blocks[1]->args[i - 1];
-    if (like && like->type->kind == TYPE_TENSOR) op_set_operand(op, i, in_layout(c, op, op_operand(op, i), like->type->layout));
+    if (like && like->type->kind == TYPE_TENSOR)
+      op_set_operand(op, i, in_layout(c, op, op_operand(op, i), like->type->layout));
   }
 }
 
-// What a loop gives has the layout of the argument that carries it.
+// A loop's result has the layout of the argument that carries it.
 static const Layout *carried_layout(const Op *op, uint32_t k) {
-  const Value *arg = op->opcode == OP_FOR ? op->blocks[0]->args[k + 1] : op->opcode == OP_WHILE ? op->blocks[1]->args[k] : NULL;
+  const Value *arg = op->opcode == OP_FOR     ? op->blocks[0]->args[k + 1]
+                     : op->opcode == OP_WHILE ? op->blocks[1]->args[k]
+                                              : NULL;
   return arg && arg->type->kind == TYPE_TENSOR ? arg->type->layout : NULL;
 }
 
-// A result whose layout was settled before that of what makes it: the op keeps its own, the users get what they expect.
+// A result whose layout was settled before that of the op: the op keeps its own, and the users get what they expect.
 static void settle_result(Assign *c, Op *op, uint32_t k, const Layout *made) {
   Value *r = &op->results[k];
   if (!made || made == r->type->layout) return;
@@ -187,21 +191,22 @@ static void settle_result(Assign *c, Op *op, uint32_t k, const Layout *made) {
 }
 
 static void rewrite(Assign *c) {
-  for (uint32_t i = 0; i < c->ops.count; i++) {
-    Op *op = c->ops.data[i];
+  VEC_EACH(x, c->ops) {
+    Op *op = *x;
     for (uint32_t k = 0; k < op->num_results; k++) set_type(c, &op->results[k]);
     for (uint32_t b = 0; b < op->num_blocks; b++)
       for (uint32_t k = 0; k < op->blocks[b]->num_args; k++) set_type(c, op->blocks[b]->args[k]);
   }
-  for (uint32_t i = 0; i < c->ops.count; i++) {
-    Op *op = c->ops.data[i];
+  VEC_EACH(it, c->ops) {
+    Op *op = *it;
     convert_carried(c, op);
     for (uint32_t k = 0; k < op->num_results; k++) settle_result(c, op, k, carried_layout(op, k));
     const Layout *pivot = c->pivots[op->mark];
     if (!pivot) pivot = layout_rule_pivot(c->ctx, op);
     if (!pivot) continue;
     for (uint32_t k = 0; k < op->num_operands; k++)
-      if (op_operand(op, k)) op_set_operand(op, k, in_layout(c, op, op_operand(op, k), operand_layout(c, op, k, pivot)));
+      if (op_operand(op, k))
+        op_set_operand(op, k, in_layout(c, op, op_operand(op, k), operand_layout(c, op, k, pivot)));
     for (uint32_t k = 0; k < op->num_results; k++) settle_result(c, op, k, layout_rule_result(c->ctx, op, k, pivot));
   }
 }
@@ -215,8 +220,8 @@ void layout_assign(Context *ctx, Module *m, const LayoutAnchors *anchors, const 
   module_walk(m, number, &c);
   c.pivots = arena_array(&ctx->arena, const Layout *, c.ops.count + 1);
   c.fixed = arena_alloc(&ctx->arena, sizeof *c.fixed * (c.ops.count + 1));
-  for (uint32_t i = 0; i < fixed.count; i++)
-    for (uint32_t k = 0; k < 2; k++) c.fixed[fixed.data[i].op->mark][k] = fixed.data[i].operand[k];
+  VEC_EACH(x, fixed)
+    for (uint32_t k = 0; k < 2; k++) c.fixed[x->op->mark][k] = x->operand[k];
   assign_all(&c, m, anchors);
   rewrite(&c);
 }

@@ -1,5 +1,6 @@
-// Gives every tensor a layout: anchors choose, the rest follows by layout_rules.h. Shared by coalesce, which chooses for the
-// first time, and remove_conversions, which takes all conversions away and lets the layouts flow anew.
+// Gives every tensor a layout: anchors choose, the rest follows by layout_rules.h. coalesce uses it to choose layouts
+// for the first time, remove_conversions to choose them again without conversions. It uses Op.mark and Value.aux of the
+// pass that runs.
 #ifndef TILE_PASSES_LAYOUT_ASSIGN_H
 #define TILE_PASSES_LAYOUT_ASSIGN_H
 
@@ -21,7 +22,7 @@ typedef struct {
   void *user;
 } LayoutChoices;
 
-// Loops count 16-fold; a branch that is hardly ever taken a 64th.
+// Multiplies by 16 for each loop around op; divides by 64 for a branch that is unlikely.
 int64_t layout_loop_weight(const Op *op, int64_t weight);
 // Sets the types of all tensors and places convert_layouts where regions meet.
 void layout_assign(Context *ctx, Module *m, const LayoutAnchors *anchors, const LayoutChoices *choices);

@@ -3,15 +3,16 @@
 
 enum { SECTOR_BYTES = 32 };
 
-// Sectors that one instruction of a warp touches.
-static uint32_t sectors_touched(const AccessInfo *a, const Layout *l, uint32_t axis, uint32_t bytes, int64_t vec, uint32_t idle) {
+// Returns the sectors that one instruction of a warp touches.
+static uint32_t sectors_touched(const AccessInfo *a, const Layout *l, uint32_t axis, uint32_t bytes, int64_t vec,
+                                uint32_t idle) {
   uint32_t mask = layout_axis_mask(l, axis), shift = layout_axis_shift(l, axis), count = 0;
   uint64_t seen[WARP_SIZE];
   for (uint32_t lane = 0; lane < WARP_SIZE; lane++) {
     if (lane & idle) continue;
     uint32_t e = layout_apply(l, 0, lane, 0, 0);
     uint64_t column = (e & mask) >> shift, row = e & ~mask, runs = (uint64_t)a->contiguity[axis];
-    // Only aligned runs are known to be neighbours in memory.
+    // Only elements of one aligned run are known to be neighbours in memory.
     uint64_t run = column / runs, first = column % runs * bytes, last = first + (uint64_t)vec * bytes - 1;
     for (uint64_t at = first / SECTOR_BYTES; at <= last / SECTOR_BYTES; at++) {
       uint64_t key = row << 40 ^ run << 20 ^ at;
@@ -25,10 +26,12 @@ static uint32_t sectors_touched(const AccessInfo *a, const Layout *l, uint32_t a
 
 int64_t layout_cost_access(const Op *op, const AccessInfo *a, const Layout *l, uint32_t num_warps) {
   uint32_t bytes = access_elem_bytes(op), axis = a->fastest;
-  int64_t vec = min_i64(layout_contiguity(l, axis), access_is_copied(op) ? access_max_copy(a, axis, bytes) : access_max_vector(a, axis, bytes));
+  int64_t vec = min_i64(layout_contiguity(l, axis),
+                        access_is_copied(op) ? access_max_copy(a, axis, bytes) : access_max_vector(a, axis, bytes));
   vec = min_i64(vec, access_width(op, bytes));
   bool is_load = op->opcode == OP_LOAD;               // duplicates load again, but only one of them stores
-  uint32_t idle_lanes = is_load ? 0 : layout_free_bits(l, LAYOUT_LANE), idle_warps = is_load ? 0 : layout_free_bits(l, LAYOUT_WARP);
+  uint32_t idle_lanes = is_load ? 0 : layout_free_bits(l, LAYOUT_LANE),
+           idle_warps = is_load ? 0 : layout_free_bits(l, LAYOUT_WARP);
   int64_t instructions = max_i64(1, layout_regs_per_thread(l) / vec);
   int64_t warps = (int64_t)num_warps >> __builtin_popcount(idle_warps);
   return instructions * warps * (sectors_touched(a, l, axis, bytes, vec, idle_lanes) + 4);

@@ -4,9 +4,9 @@
 
 #include "passes/access.h"
 
-// Memory transactions (32-byte sectors, and some per instruction) of the access in a layout.
+// Returns the memory transactions (32-byte sectors, plus a constant per instruction) of the access in a layout.
 int64_t layout_cost_access(const Op *op, const AccessInfo *a, const Layout *l, uint32_t num_warps);
-// Through shared memory: stores, loads, the barriers.
+// Returns the cost of a conversion through shared memory: stores, loads, barriers.
 int64_t layout_cost_conversion(const Type *t, uint32_t num_warps);
 
 #endif

@@ -36,7 +36,7 @@ static Flow flow_of(const Op *op) {
   }
 }
 
-// The operand's layout, an operand of a broadcast: stretched axes shrunk to size 1.
+// The layout of a broadcast's operand: stretched axes shrink to size 1.
 static const Layout *shrink(Context *ctx, const Op *op, const Layout *l) {
   const Type *from = op_operand(op, 0)->type, *to = op->results[0].type;
   for (uint32_t a = 0; a < to->rank; a++)
@@ -51,7 +51,7 @@ static const Layout *inverse_transpose(Context *ctx, const Op *op, const Layout 
   return layout_transpose(ctx, l, inverse);
 }
 
-// Two tensors one behind the other along axis 0: which of them is the highest register bit.
+// The layout of two tensors concatenated along axis 0: the highest register bit tells them apart.
 static const Layout *cat_layout(Context *ctx, const Layout *half) {
   Layout l = *half;
   uint32_t at = l.num_bits[LAYOUT_REG]++, n = layout_total_bits(half);
@@ -61,7 +61,7 @@ static const Layout *cat_layout(Context *ctx, const Layout *half) {
   return layout_intern(ctx, &l);
 }
 
-// The inverse; NULL when the halves are not told apart by the highest register bit alone.
+// The inverse of cat_layout. NULL if it is not the highest register bit alone that tells the halves apart.
 static const Layout *half_layout(Context *ctx, const Layout *whole) {
   Layout l = *whole;
   uint32_t n = layout_total_bits(whole);
@@ -107,7 +107,7 @@ const Layout *layout_rule_result(Context *ctx, const Op *op, uint32_t i, const L
   }
 }
 
-// A map whose function takes several elements wants them in consecutive registers of one thread.
+// A map whose function takes several elements needs them in consecutive registers of one thread.
 static bool holds_groups(const Op *op, const Layout *l) {
   uint32_t group = op->opcode == OP_MAP ? (uint32_t)op_int(op, ATTR_PACK, 1) : 1, bits = 0;
   while (1u << bits < group) bits++;
@@ -118,7 +118,8 @@ static bool holds_groups(const Op *op, const Layout *l) {
 }
 
 const Layout *layout_rule_own(Context *ctx, const Module *m, const Op *op) {
-  if (op->opcode != OP_MAP || op_int(op, ATTR_PACK, 1) == 1 || !op->num_operands || !is_tensor(op_operand(op, 0))) return NULL;
+  if (op->opcode != OP_MAP || op_int(op, ATTR_PACK, 1) == 1 || !op->num_operands || !is_tensor(op_operand(op, 0)))
+    return NULL;
   return layout_default(ctx, m, op_operand(op, 0)->type, (uint32_t)op_int(op, ATTR_PACK, 1));
 }
 
@@ -194,7 +195,7 @@ const Layout *layout_blocked_for(Context *ctx, const Module *m, const Type *t, c
     warps[a] = (uint32_t)min_i64(warps_left, left[a]);
     warps_left /= warps[a];
   }
-  // What is left over holds duplicates; the slowest axis has its name.
+  // Lanes and warps that are left over hold duplicates; they are written at the slowest axis.
   lanes[c->order[t->rank - 1]] *= lanes_left;
   warps[c->order[t->rank - 1]] *= warps_left;
   return layout_make_blocked(ctx, t->rank, t->shape, per_thread, lanes, warps, c->order);

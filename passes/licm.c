@@ -1,13 +1,13 @@
-// Moves what does not change out of loops, innermost loops first: pure ops whose operands are all made outside. Loads stay,
-// since a store in the loop may change what they read and a loop that never runs must not read at all. A loop with
-// disable_licm keeps what it has.
+// licm: moves what does not change out of loops, innermost loops first: pure ops whose operands are all defined
+// outside. Loads stay, because a store in the loop may change what they read and a loop that never runs must not read
+// at all. A loop with disable_licm keeps what it has.
 // In, out: TILE or LAID_OUT.
 #include "passes/pass.h"
 
-// Everything a reduction's combine function uses must come from outside the loop too.
+// What a reduction's combine function uses must come from outside the loop, too.
 static bool blocks_invariant(const Op *op, const Op *loop) {
   for (uint32_t b = 0; b < op->num_blocks; b++)
-    for (const Op *in = op->blocks[b]->first; in; in = in->next) {
+    EACH_OP(in, op->blocks[b]) {
       if (!blocks_invariant(in, loop)) return false;
       for (uint32_t i = 0; i < in->num_operands; i++) {
         const Value *v = op_operand(in, i);

@@ -15,7 +15,7 @@ typedef struct {
   VEC(Lifetime) items;
 } Lifetimes;
 
-// The number at which a use by `op` of what was made in block `home` is over.
+// The number at which `op` no longer uses what was made in block `home`.
 static uint32_t use_end(const OpOrder *o, const Op *op, const Block *home) {
   uint32_t end = op_order_end(o, op);
   for (const Op *p = op->parent->parent; p && op->parent != home; op = p, p = p->parent->parent)
@@ -27,7 +27,8 @@ typedef struct { Context *ctx; const OpOrder *order; const Block *home; uint32_t
 
 static void search_uses(Value *v, void *user);
 
-// The end of bulk stores that read a buffer: the first full wait after them in their block, else the end of the home block.
+// The end of bulk stores that read a buffer: the first full wait after them in their block; otherwise the end of the
+// home block.
 static uint32_t bulk_store_end(const OpOrder *order, const Op *op, const Block *home) {
   for (const Op *o = op->next; o; o = o->next)
     if (o->opcode == OP_TMA_WAIT && op_int(o, ATTR_COUNT, 0) == 0) return use_end(order, o, home);
@@ -36,22 +37,24 @@ static uint32_t bulk_store_end(const OpOrder *order, const Op *op, const Block *
 
 static void search_uses(Value *v, void *user) {
   UseSearch *s = user;
-  // A constant that loops start from is in no buffer; other loops may start from it, too.
+  // A constant that loops start from is in no buffer, and other loops may start from it, too.
   if (!v || layout_rule_is_free(v)) return;
-  for (uint32_t i = 0; i < s->seen.count; i++)
-    if (s->seen.data[i] == v) return;
+  VEC_EACH(x, s->seen)
+    if (*x == v) return;
   vec_push(&s->ctx->arena, &s->seen, v);
-  // What has been waited for in full holds no buffer any more.
+  // After a full wait the value holds no buffer.
   if (value_op(v, OP_WGMMA_WAIT) && op_int(v->def, ATTR_COUNT, 0) == 0) return;
   if (value_block(v) != s->home && v->block && v->block->parent) {
     uint32_t end = use_end(s->order, v->block->parent, s->home);
     if (end > s->end) s->end = end;
   }
-  for (Use *u = v->uses; u; u = u->next) {
+  EACH_USE(u, v) {
     Op *op = u->user;
-    uint32_t end = op->opcode == OP_TMA_STORE || op->opcode == OP_TMA_REDUCE ? bulk_store_end(s->order, op, s->home) : use_end(s->order, op, s->home);
+    uint32_t end = op->opcode == OP_TMA_STORE || op->opcode == OP_TMA_REDUCE ? bulk_store_end(s->order, op, s->home)
+                                                                             : use_end(s->order, op, s->home);
     if (end > s->end) s->end = end;
-    bool is_async = op->opcode == OP_ASYNC_COPY || op->opcode == OP_ASYNC_COMMIT || (op->opcode == OP_WGMMA && op_attr(op, ATTR_ASYNC));
+    bool is_async = op->opcode == OP_ASYNC_COPY || op->opcode == OP_ASYNC_COMMIT ||
+                    (op->opcode == OP_WGMMA && op_attr(op, ATTR_ASYNC));
     if (buffer_is_view(op) || is_async)
       for (uint32_t i = 0; i < op->num_results; i++) search_uses(&op->results[i], s);
   }
@@ -66,10 +69,11 @@ static void collect(Op *op, void *user) {
     search_uses(&op->results[0], &s);
     const Type *t = op->results[0].type;
     uint32_t asked = (uint32_t)op_int(op, ATTR_ALIGN, 0);
-    vec_push(&n->ctx->arena, &n->items, ((Lifetime){op, begin, s.end, buffer_bytes(t), asked ? asked : buffer_align(t)}));
+    vec_push(&n->ctx->arena, &n->items,
+             ((Lifetime){op, begin, s.end, buffer_bytes(t), asked ? asked : buffer_align(t)}));
     return;
   }
-  uint32_t align = 1, bytes = op_scratch_bytes(n->ctx, op, n->module->num_warps, &align);
+  uint32_t align = 1, bytes = scratch_op_bytes(n->ctx, op, n->module->num_warps, &align);
   if (bytes) vec_push(&n->ctx->arena, &n->items, ((Lifetime){op, begin, op_order_end(&n->order, op), bytes, align}));
 }
 

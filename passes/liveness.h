@@ -1,5 +1,6 @@
-// Lifetimes of shared memory, as intervals of program order. A buffer lives from its alloc to the last use of it or of a view of it; a use inside a loop that
-// does not contain the alloc lasts to the loop's end; an asynchronous use lasts to the wait that completes it.
+// Lifetimes of shared memory, as intervals of program order. A buffer lives from its alloc to the last use of it or of
+// a view of it. A use inside a loop that does not contain the alloc lasts to the loop's end, an asynchronous use to the
+// wait that completes it.
 #ifndef TILE_PASSES_LIVENESS_H
 #define TILE_PASSES_LIVENESS_H
 
@@ -17,6 +18,6 @@ typedef struct {
   OpOrder order;             // whose numbers the lifetimes have
 } Liveness;
 
-// Of all allocs and scratch of the function.
+// Returns the lifetimes of all allocs and scratch of the function.
 Liveness liveness_compute(Context *ctx, const Module *m, Func *f);
 #endif

@@ -1,8 +1,8 @@
 // lower_allocs: `alloc %x` becomes an empty alloc and a store into it.
 //   in:  LAID_OUT, allocs with an initial value
 //   out: allocs without one
-// Where the tensor cores or TMA read the buffer, each writer fences its generic writes for them; the block barrier that
-// must follow comes from insert_barriers.
+// If tensor cores or TMA read the buffer, each writer needs a proxy fence after its writes. insert_barriers adds the
+// block barrier that must follow.
 #include "passes/buffer.h"
 #include "passes/pass.h"
 

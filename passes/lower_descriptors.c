@@ -1,22 +1,22 @@
-// Descriptor accesses to masked pointers, where no TMA will do them: below sm_90, by rows, reductions that TMA does not have, and of
-// descriptors that the kernel makes with blocks or strides that TMA does not take. (Those that the launcher could make are
-// parameters by now, see hoist_descriptors; the others' tensor maps are written by the kernel, see lower_tma.)
+// lower_descriptors: descriptor accesses become masked pointers where TMA does not do them: below sm_90, rows by index,
+// reductions that TMA does not have, and descriptors that the kernel makes with blocks or strides that TMA does not
+// take. (hoist_descriptors has already made parameters of those that the launcher can make; lower_tma writes the tensor
+// maps of the others.)
 //
 //   %x = desc_load %d, i, j     →   rows = i + range ; cols = j + range
 //   (%d = make_desc base,           mask = 0 ≤ rows < M and 0 ≤ cols < N
 //    M, N, sm, sn)                  %x = load base + rows·sm + cols·sn, mask, padding
-// A descriptor parameter is then its base, extents and strides (desc_fields) for all its accesses. In, out: TILE.
+// A descriptor parameter then becomes base, extents and strides (desc_fields) for all its accesses.
+// In, out: TILE.
 #include "ir/num.h"
 #include "passes/pass.h"
 #include "passes/tma.h"
 
 typedef struct { Context *ctx; Module *module; VEC(const Op *) told; bool changed; } Lower;
-
-
 typedef struct { Value *base, *extents[MAX_RANK], *strides[MAX_RANK]; Padding padding; } Fields;
 typedef struct { Value *pointers, *mask; } Tile;
 
-// What the launcher has checked: addresses are multiples of 16 bytes.
+// The launcher has checked that addresses are multiples of 16 bytes.
 static Value *aligned(Builder *b, Value *v, int64_t divisibility) {
   Op *hint = build_op(b, OP_HINT, &v, 1);
   op_set_ints(b->ctx, hint, ATTR_DIVISIBILITY, &divisibility, 1);
@@ -29,19 +29,22 @@ static Fields fields_of(Builder *b, Value *d) {
   if (d->def) {
     f.base = op_operand(d->def, 0);
     f.padding = (Padding)op_int(d->def, ATTR_PADDING, PAD_ZERO);
-    for (uint32_t i = 0; i < t->rank; i++) f.extents[i] = op_operand(d->def, 1 + i), f.strides[i] = op_operand(d->def, 1 + t->rank + i);
+    for (uint32_t i = 0; i < t->rank; i++)
+      f.extents[i] = op_operand(d->def, 1 + i), f.strides[i] = op_operand(d->def, 1 + t->rank + i);
     return f;
   }
   FuncParam *p = &b->func->params[d->index];
   p->kind = PARAM_DESC_FIELDS;
   f.padding = p->padding;
   const Type *types[1 + 2 * MAX_RANK] = {type_ptr(b->ctx, t->elem, false)};
-  for (uint32_t i = 0; i < t->rank; i++) types[1 + i] = type_scalar(b->ctx, SC_I32), types[1 + t->rank + i] = type_scalar(b->ctx, SC_I64);
+  for (uint32_t i = 0; i < t->rank; i++)
+    types[1 + i] = type_scalar(b->ctx, SC_I32), types[1 + t->rank + i] = type_scalar(b->ctx, SC_I64);
   Op *op = build_op_typed(b, OP_DESC_FIELDS, types, 1 + 2u * t->rank, &d, 1);
   f.base = aligned(b, op_result(op, 0), TMA_ALIGNMENT);
   for (uint32_t i = 0; i < t->rank; i++) {
     f.extents[i] = op_result(op, 1 + i);
-    f.strides[i] = i + 1 < t->rank ? aligned(b, op_result(op, 1 + t->rank + i), TMA_ALIGNMENT / type_elem_bytes(t)) : build_int(b, types[1 + t->rank + i], 1);
+    f.strides[i] = i + 1 < t->rank ? aligned(b, op_result(op, 1 + t->rank + i), TMA_ALIGNMENT / type_elem_bytes(t))
+                                   : build_int(b, types[1 + t->rank + i], 1);
   }
   return f;
 }
@@ -53,7 +56,7 @@ static Value *along(Builder *b, Value *v, uint32_t axis, const Type *tile) {
   return build_broadcast(b, v, tile);
 }
 
-// Pointers and bounds of the tile whose index along axis i is index[i], a vector of i32.
+// The pointers and bounds of the tile whose index along axis i is index[i], a vector of i32.
 static Tile address_tile(Builder *b, const Fields *f, const Type *tile, Value *const *index) {
   uint32_t rank = tile->rank;
   const Type *i64 = type_scalar(b->ctx, SC_I64), *i64s = type_with_elem(b->ctx, tile, i64);
@@ -63,7 +66,8 @@ static Tile address_tile(Builder *b, const Fields *f, const Type *tile, Value *c
     Value *extent = build_splat(b, f->extents[i], index[i]->type);
     Value *stride = build_splat(b, f->strides[i], type_with_elem(b->ctx, index[i]->type, i64));
     Value *low = build_cmp(b, CMP_SGE, index[i], build_int(b, index[i]->type, 0));
-    Value *inside = along(b, build_binary(b, OP_ANDI, low, build_cmp(b, CMP_SLT, index[i], extent)), i, type_with_elem(b->ctx, tile, type_scalar(b->ctx, SC_I1)));
+    Value *inside = along(b, build_binary(b, OP_ANDI, low, build_cmp(b, CMP_SLT, index[i], extent)), i,
+                          type_with_elem(b->ctx, tile, type_scalar(b->ctx, SC_I1)));
     Value *part = along(b, build_binary(b, OP_MULI, build_cast(b, OP_EXTSI, index[i], i64), stride), i, i64s);
     offset = offset ? build_binary(b, OP_ADDI, offset, part) : part;
     t.mask = t.mask ? build_binary(b, OP_ANDI, t.mask, inside) : inside;
@@ -83,69 +87,78 @@ static Value *padding(Builder *b, const Fields *f, const Type *tile) {
   return nan ? build_float(b, tile, __builtin_nan("")) : NULL;
 }
 
-// What cuTensorMapEncodeTiled would refuse at the launch.
+// Reports what cuTensorMapEncodeTiled would refuse at the launch.
 static void check_box(Context *ctx, const Op *op, const Type *desc) {
   int axis = tma_axis_too_long(desc);
   if (axis >= 0) {
-    diag_error(ctx, op->span, "a block of %lld elements on axis %d: TMA moves at most %d", (long long)desc->shape[axis], axis, TMA_MAX_BOX);
+    diag_error(ctx, op->span, "a block of %lld elements on axis %d: TMA moves at most %d", (long long)desc->shape[axis],
+               axis, TMA_MAX_BOX);
     diag_note(ctx, (Span){0, 0}, "use a block of %d and move it twice, or plain pointers", TMA_MAX_BOX);
     return;
   }
   uint32_t bytes = type_elem_bytes(desc), width = type_desc_box_width(desc);
   if (width * bytes >= TMA_ALIGNMENT) return;
-  diag_error(ctx, op->span, "a block of %u bytes on the last axis: TMA moves at least %d", width * bytes, TMA_ALIGNMENT);
-  diag_note(ctx, (Span){0, 0}, "make the last axis of the block at least %u elements long, or use plain pointers", TMA_ALIGNMENT / bytes);
+  diag_error(ctx, op->span, "a block of %u bytes on the last axis: TMA moves at least %d", width * bytes,
+             TMA_ALIGNMENT);
+  diag_note(ctx, (Span){0, 0}, "make the last axis of the block at least %u elements long, or use plain pointers",
+            TMA_ALIGNMENT / bytes);
 }
 
-// A descriptor of the kernel's own that breaks a rule of tensor maps works, but not by TMA: that is said once.
+// A descriptor that the kernel makes may break a rule of tensor maps: it then works without TMA. The program is told
+// once.
 static void tell_pointers(Lower *l, const Op *make) {
   if (!l->module->target->has_tma) return;
-  for (uint32_t i = 0; i < l->told.count; i++)
-    if (l->told.data[i] == make) return;
+  VEC_EACH(x, l->told)
+    if (*x == make) return;
   vec_push(&l->ctx->arena, &l->told, make);
   const Type *t = make->results[0].type;
   uint32_t bytes = type_elem_bytes(t);
   int long_axis = tma_axis_too_long(t);
   static const char by_pointers[] = "its tiles are moved by plain pointers";
   if (long_axis >= 0) {
-    diag_warning(l->ctx, make->span, "a descriptor with a block of %lld elements on axis %d, of which TMA moves at most %d: %s", (long long)t->shape[long_axis], long_axis,
-                 TMA_MAX_BOX, by_pointers);
+    diag_warning(l->ctx, make->span,
+                 "a descriptor with a block of %lld elements on axis %d, of which TMA moves at most %d: %s",
+                 (long long)t->shape[long_axis], long_axis, TMA_MAX_BOX, by_pointers);
     diag_note(l->ctx, (Span){0, 0}, "use a block of %d and move it twice", TMA_MAX_BOX);
     return;
   }
   if (!tma_can_pad(t, (Padding)op_int(make, ATTR_PADDING, PAD_ZERO))) {
-    diag_warning(l->ctx, make->span, "a descriptor of fp8 that pads with NaN, which TMA has for wider types only: %s", by_pointers);
+    diag_warning(l->ctx, make->span, "an fp8 descriptor that pads with NaN, which TMA does for wider types only: %s",
+                 by_pointers);
     diag_note(l->ctx, (Span){0, 0}, "leave the padding at zero, and TMA moves them");
     return;
   }
   for (uint32_t i = 0; i + 1u < t->rank; i++) {
     int64_t stride;
-    if (!value_constant_int(op_operand(make, 1 + t->rank + i), &stride) || stride * bytes % TMA_ALIGNMENT == 0) continue;
-    diag_warning(l->ctx, make->span, "a descriptor whose stride on axis %u, %lld elements of %u bytes, is no multiple of %d bytes: %s", i, (long long)stride, bytes, TMA_ALIGNMENT,
-                 by_pointers);
+    if (!value_constant_int(op_operand(make, 1 + t->rank + i), &stride) || stride * bytes % TMA_ALIGNMENT == 0)
+      continue;
+    diag_warning(l->ctx, make->span,
+                 "a descriptor whose stride on axis %u, %lld elements of %u bytes, is no multiple of %d bytes: %s", i,
+                 (long long)stride, bytes, TMA_ALIGNMENT, by_pointers);
     diag_note(l->ctx, (Span){0, 0}, "pad its rows, and TMA moves them");
     return;
   }
 }
 
-// Rows by index come through TMA from sm_100 on only.
+// TMA has rows by index from sm_100 on only.
 static bool tma_has(const Op *op) {
-  if (op->opcode == OP_DESC_REDUCE) return tma_can_reduce((AtomicKind)op_int(op, ATTR_ATOMIC, ATOMIC_ADD), type_elem(op_operand(op, 0)->type));
+  if (op->opcode == OP_DESC_REDUCE)
+    return tma_can_reduce((AtomicKind)op_int(op, ATTR_ATOMIC, ATOMIC_ADD), type_elem(op_operand(op, 0)->type));
   return op->opcode != OP_DESC_GATHER && op->opcode != OP_DESC_SCATTER;
 }
 
-// A tensor map does not tell its address: a parameter with an access or a padding that TMA does not have comes as base, extents
-// and strides.
+// A tensor map does not tell its address. Therefore a parameter with an access or a padding that TMA does not have
+// comes as base, extents and strides.
 static void choose_params(Func *f) {
   for (uint32_t i = 0; i < f->num_params; i++) {
     if (f->params[i].kind != PARAM_DESC) continue;
     if (!tma_can_pad(f->body->args[i]->type, f->params[i].padding)) f->params[i].kind = PARAM_DESC_FIELDS;
-    for (const Use *u = f->body->args[i]->uses; u; u = u->next)
+    EACH_USE(u, f->body->args[i])
       if (op_unit(u->user) == UNIT_DESC && !tma_has(u->user)) f->params[i].kind = PARAM_DESC_FIELDS;
   }
 }
 
-// Only TMA has the smaller and the larger of two halves; atomics on pointers have 32 and 64 bits.
+// Only TMA has minimum and maximum of 16-bit elements; atomics on pointers have 32 and 64 bits.
 static bool needs_tma(const Op *op) {
   if (op->opcode != OP_DESC_REDUCE) return false;
   AtomicKind kind = (AtomicKind)op_int(op, ATTR_ATOMIC, ATOMIC_ADD);
@@ -168,8 +181,11 @@ static void lower(Op *op, void *user) {
     return;
   }
   if (needs_tma(op)) {
-    diag_error(l->ctx, op->span, "atomic_min and atomic_max of 16-bit elements are TMA's, which %s", l->module->target->has_tma ? "does not take this descriptor" : "this target does not have");
-    diag_note(l->ctx, (Span){0, 0}, "compile for sm_90a with a descriptor that is an argument or made of arguments, or keep the array in fp32 and use tl.atomic_min, tl.atomic_max");
+    diag_error(l->ctx, op->span, "atomic_min and atomic_max of 16-bit elements need TMA, which %s",
+               l->module->target->has_tma ? "does not take this descriptor" : "this target does not have");
+    diag_note(l->ctx, (Span){0, 0},
+              "compile for sm_90a with a descriptor that is an argument or made of arguments, or keep the array in "
+              "fp32 and use tl.atomic_min, tl.atomic_max");
     return;
   }
   if (d->def) tell_pointers(l, d->def);
@@ -187,11 +203,13 @@ static void lower(Op *op, void *user) {
   }
   Fields f = fields_of(&b, d);
   Tile t = address_tile(&b, &f, tile, index);
-  if (!has_value) value_replace_all_uses(&op->results[0], build_load(&b, t.pointers, NULL, t.mask, padding(&b, &f, tile)));
+  if (!has_value)
+    value_replace_all_uses(&op->results[0], build_load(&b, t.pointers, NULL, t.mask, padding(&b, &f, tile)));
   else if (op->opcode == OP_DESC_REDUCE) {
     AtomicKind kind = (AtomicKind)op_int(op, ATTR_ATOMIC, ATOMIC_ADD);
     bool is_max = kind == ATOMIC_MAX;
-    if ((is_max || kind == ATOMIC_MIN) && type_is_float(tile)) build_atomic_float_minmax(&b, is_max, t.pointers, value, t.mask, SEM_RELAXED, SCOPE_GPU);
+    if ((is_max || kind == ATOMIC_MIN) && type_is_float(tile))
+      build_atomic_float_minmax(&b, is_max, t.pointers, value, t.mask, SEM_RELAXED, SCOPE_GPU);
     else build_atomic(&b, kind, t.pointers, value, t.mask, SEM_RELAXED, SCOPE_GPU);
   } else build_store(&b, t.pointers, NULL, value, t.mask);
   op_erase(op);
@@ -200,7 +218,7 @@ static void lower(Op *op, void *user) {
 
 bool pass_lower_descriptors(PassCtx *p) {
   Lower l = {.ctx = p->ctx, .module = p->module};
-  for (Func *f = p->module->funcs; f; f = f->next) choose_params(f);
+  EACH_FUNC(f, p->module) choose_params(f);
   module_walk(p->module, lower, &l);
   return l.changed;
 }

@@ -1,14 +1,15 @@
 // lower_tma: descriptor accesses that pipeline_loops left become synchronous TMA copies through a shared buffer.
 //   in:  LAID_OUT; desc_load/desc_store/desc_reduce on descriptors that reach TMA
-//   out: none of those; every descriptor parameter knows its box and swizzle; descriptors that the kernel makes for TMA have
-//        their tensor maps written by it, into memory that the launcher provides (a hidden parameter)
+//   out: none of those; every descriptor parameter knows its box and swizzle; for descriptors that the kernel makes, it
+//        writes tensor maps itself, into memory that the launcher provides (a hidden parameter)
 //
 //   %x = desc_load %d, i, j        %buf = alloc; %bar = alloc; mbar_init; mbar_expect; tma_load; mbar_wait; mbar_inval
-//                                  %x = local_load %buf            (or %buf itself where an alloc of %x asked for this layout)
+//                                  %x = local_load %buf     (or %buf itself if an alloc of %x asks for this layout)
 //   desc_store %d, %x, i, j        tma_wait 0; %buf = alloc; local_store %x, %buf; fence_async; tma_store
 //
-// A store does not wait: the wait comes before its buffer is written again, and before the kernel returns. The program's own barriers
-// order accesses of global memory: before them TMA's writes are waited for, and threads' writes fenced for TMA.
+// A store does not wait: the wait comes before the next write to its buffer, and before the kernel returns. The
+// program's own barriers order accesses of global memory: before them the kernel waits for TMA's writes, and a proxy
+// fence orders threads' writes with TMA.
 #include "passes/tma.h"
 
 #include "ir/scratch.h"
@@ -27,10 +28,10 @@ typedef struct {
   Module *module;
   Func *func;
   bool stored, changed;
-  uint32_t num_maps;         // that the kernel writes
-  bool scarce;               // a buffer for every store would not fit
+  uint32_t num_maps;         // tensor maps that the kernel writes
+  bool scarce;               // there is no room for a buffer for every store
   VEC(StoreBuffer) buffers;  // of stores in loops
-  VEC(Op *) accesses;        // found before any is lowered: lowering a load erases ops behind it
+  VEC(Op *) accesses;        // found before any is lowered, because lowering a load erases later ops
 } LowerTma;
 
 static void coordinates(const Op *op, uint32_t first, Value **coords) {
@@ -64,8 +65,8 @@ static Op *outermost_loop(const Op *op) {
   return loop;
 }
 
-// The buffer of a store inside loops belongs to the outermost one: the copy out of it runs on into the next iteration.
-// Stores of one loop and type share a buffer where one each would not fit.
+// The buffer of a store inside loops belongs to the outermost one: the copy out of it is in flight during the next
+// iteration. Stores of one loop and type share a buffer if there is no room for one each.
 static Value *store_buffer(LowerTma *s, Op *op, const Type *desc) {
   Op *loop = outermost_loop(op);
   Builder b = builder_before(s->module->ctx, loop ? loop : op);
@@ -114,7 +115,7 @@ static void lower(LowerTma *s, Op *op) {
   else lower_store(s, op);
 }
 
-// Bytes of all buffers there are, and of one for each store to come.
+// Adds the bytes of all existing buffers, and of one for each store that is still to be lowered.
 static void count_bytes(Op *op, void *user) {
   int64_t *bytes = user;
   if (op->opcode == OP_ALLOC) {
@@ -135,21 +136,23 @@ static Value *scratch_param(LowerTma *s) {
 }
 
 static bool is_written(const Value *desc) {
-  for (const Use *u = desc->uses; u; u = u->next)
+  EACH_USE(u, desc)
     if (u->user->opcode == OP_TMA_STORE || u->user->opcode == OP_TMA_REDUCE) return true;
   return false;
 }
 
 static bool compares_signed(const Value *desc) {
-  for (const Use *u = desc->uses; u; u = u->next) {
-    int64_t kind = u->user->opcode == OP_TMA_REDUCE || u->user->opcode == OP_DESC_REDUCE ? op_int(u->user, ATTR_ATOMIC, ATOMIC_ADD) : ATOMIC_ADD;
+  EACH_USE(u, desc) {
+    int64_t kind = u->user->opcode == OP_TMA_REDUCE || u->user->opcode == OP_DESC_REDUCE
+                       ? op_int(u->user, ATTR_ATOMIC, ATOMIC_ADD)
+                       : ATOMIC_ADD;
     if ((kind == ATOMIC_MAX || kind == ATOMIC_MIN) && type_is_int(desc->type)) return true;
   }
   return false;
 }
 
-// Each make_desc has a map of its own in each program's scratch. In a loop it is written again when no copy uses it any more: loads
-// have been waited for where their data is read, stores are waited for here.
+// Each make_desc has its own map in each program's scratch. In a loop the map is written again when no copy uses it any
+// more: loads were waited for where their data is read, stores are waited for here.
 static void write_map(Op *op, void *user) {
   LowerTma *s = user;
   Value *desc = op_result(op, 0);
@@ -201,11 +204,11 @@ static void order_at_barrier(Op *op, void *user) {
 
 bool pass_lower_tma(PassCtx *p) {
   LowerTma s = {.module = p->module};
-  for (Func *f = p->module->funcs; f; f = f->next) {
+  EACH_FUNC(f, p->module) {
     s.func = f;
     s.stored = false;
     s.buffers.count = 0;
-    int64_t bytes = 1024;   // what alignment may cost
+    int64_t bytes = 1024;   // alignment may cost as much
     block_walk(f->body, count_bytes, &bytes);
     s.scarce = bytes > s.module->target->shared_bytes;
     for (uint32_t i = 0; i < f->num_params; i++) {
@@ -216,14 +219,15 @@ bool pass_lower_tma(PassCtx *p) {
     }
     s.accesses.count = 0;
     block_walk(f->body, find, &s);
-    for (uint32_t i = 0; i < s.accesses.count; i++) lower(&s, s.accesses.data[i]);
+    VEC_EACH(x, s.accesses) lower(&s, *x);
     if (s.stored) block_walk(f->body, wait_before_return, &s);
     BarrierOrder order = {.ctx = p->ctx};
     block_walk(f->body, find_accesses, &order);
     if (order.has_tma) block_walk(f->body, order_at_barrier, &order);
     s.num_maps = 0;
     block_walk(f->body, write_map, &s);
-    if (s.num_maps * TENSOR_MAP_BYTES > p->module->scratch_bytes) p->module->scratch_bytes = s.num_maps * TENSOR_MAP_BYTES;
+    if (s.num_maps * TENSOR_MAP_BYTES > p->module->scratch_bytes)
+      p->module->scratch_bytes = s.num_maps * TENSOR_MAP_BYTES;
   }
   return s.changed;
 }

@@ -2,7 +2,7 @@
 #include "passes/op_order.h"
 
 static void number_block(OpOrder *o, const Block *b) {
-  for (const Op *op = b->first; op; op = op->next) {
+  EACH_OP(op, b) {
     map_at(&o->ctx->arena, &o->begins, op)->number = ++o->count;
     for (uint32_t i = 0; i < op->num_blocks; i++) number_block(o, op->blocks[i]);
     if (op->num_blocks) o->count++;

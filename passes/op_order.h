@@ -1,5 +1,5 @@
-// The numbers of a function's ops in program order, from 1. An op with blocks has one number before and one after its blocks. What is live
-// from one op to another is therefore an interval.
+// The numbers of a function's ops in program order, from 1. An op with blocks has one number before and one after its
+// blocks. Therefore what is live from one op to another is an interval.
 #ifndef TILE_PASSES_OP_ORDER_H
 #define TILE_PASSES_OP_ORDER_H
 

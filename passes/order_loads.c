@@ -1,7 +1,7 @@
-// Loads in flight: a block's loads are issued before the first op that has to wait for other threads (a reduction, a scan, a
-// conversion), so that memory works while the block computes. A load moves up, with the pure ops that its addresses
-// need, to behind the last thing it must follow: what defines its operands, a write, a barrier, a loop. Loads keep their
-// order. What moves stays in registers for longer: only as much moves as leaves an SM the same number of blocks.
+// order_loads: issues a block's loads before the first op that waits for other threads (a reduction, a scan, a
+// conversion): memory then works while the block computes. A load moves up, with the pure ops that its addresses need,
+// until just after the last thing it must follow: what defines its operands, a write, a barrier, a loop. Loads keep
+// their order. A moved load's value stays in registers longer; only as much moves as does not cost a resident block.
 // In, out: LAID_OUT.
 #include "passes/pass.h"
 #include "passes/pressure.h"
@@ -23,27 +23,28 @@ static bool stops(const Op *op) {
   return false;
 }
 static bool block_stops(const Block *b) {
-  for (const Op *op = b->first; op; op = op->next)
+  EACH_OP(op, b)
     if (stops(op)) return true;
   return false;
 }
 
 static bool is_plain_load(const Op *op) { return op->opcode == OP_LOAD && !op_int(op, ATTR_VOLATILE, 0); }
 
-// More words than where the load stands: there a vector of it streams, which the guess has counted.
+// The words that moving a load adds. In place a vector of it streams, which the estimate has counted.
 static int64_t words(const Op *load) {
   const Type *t = load->results[0].type;
-  int64_t regs = t->kind == TYPE_TENSOR ? layout_regs_per_thread(t->layout) : 1, n = (regs * type_elem_bits(t) + 31) / 32;
+  int64_t regs = t->kind == TYPE_TENSOR ? layout_regs_per_thread(t->layout) : 1,
+          n = (regs * type_elem_bits(t) + 31) / 32;
   return t->kind == TYPE_TENSOR ? n - min_i64(n, PRESSURE_VECTOR) : n;
 }
 
-// Op.mark is the position in the block. The pure ops below position `at` that the value needs; false when it needs one that
-// cannot move.
+// Adds the pure ops after position `at` that the value needs. False if it needs one that cannot move. Op.mark is the
+// position in the block.
 static bool add_slice(Order *o, const Block *b, Value *v, uint32_t at) {
   Op *op = v ? v->def : NULL;
   if (!op || op->parent != b || op->mark <= at) return true;
-  for (uint32_t i = 0; i < o->slice.count; i++)
-    if (o->slice.data[i] == op) return true;
+  VEC_EACH(x, o->slice)
+    if (*x == op) return true;
   if (!op_is(op, TRAIT_PURE) || op->num_blocks || op_unit(op) == UNIT_EXCH) return false;
   for (uint32_t i = 0; i < op->num_operands; i++)
     if (!add_slice(o, b, op_operand(op, i), at)) return false;
@@ -51,7 +52,8 @@ static bool add_slice(Order *o, const Block *b, Value *v, uint32_t at) {
   return true;
 }
 
-// Positions that a load cannot rise above because it needs their results, whatever else may move. Value.aux: the last load that asked.
+// The last position whose result a load needs and that cannot move with it; at least `least`. Value.aux is the last
+// load that asked.
 static uint32_t last_fixed(const Block *b, Value *v, uint32_t least, Op *load) {
   const Op *op = v ? v->def : NULL;
   if (!op || op->parent != b || op->mark <= least || v->aux == load) return least;
@@ -62,13 +64,13 @@ static uint32_t last_fixed(const Block *b, Value *v, uint32_t least, Op *load) {
 }
 
 static void order_block(Order *o, Block *b) {
-  for (Op *op = b->first; op; op = op->next)
+  EACH_OP(op, b)
     for (uint32_t i = 0; i < op->num_blocks; i++) order_block(o, op->blocks[i]);
   uint32_t n = 1;            // 0: before the first op
-  for (Op *op = b->first; op; op = op->next) op->mark = n++;
+  EACH_OP(op, b) op->mark = n++;
   Op **at = arena_array(&o->ctx->arena, Op *, n);   // by position
-  for (Op *op = b->first; op; op = op->next) at[op->mark] = op;
-  uint32_t floor = 0, wait = 0;      // last op that no load passes; first wait after it
+  EACH_OP(op, b) at[op->mark] = op;
+  uint32_t floor = 0, wait = 0;      // the last op that no load passes; the first wait after it
   for (uint32_t i = 1; i < n; i++) {
     Op *op = at[i];
     if (stops(op)) {
@@ -80,7 +82,7 @@ static void order_block(Order *o, Block *b) {
     if (!is_plain_load(op) || !wait || words(op) > o->spare) continue;
     uint32_t least = floor;
     for (uint32_t k = 0; k < op->num_operands; k++) least = last_fixed(b, op_operand(op, k), least, op);
-    // Up to the first wait behind everything it must follow.
+    // To the first wait after everything that the load must follow.
     uint32_t to = wait;
     while (to < i && (to <= least || op_unit(at[to]) != UNIT_EXCH)) to++;
     if (to >= i) continue;
@@ -88,9 +90,9 @@ static void order_block(Order *o, Block *b) {
     bool can = true;
     for (uint32_t k = 0; k < op->num_operands && can; k++) can = add_slice(o, b, op_operand(op, k), to);
     if (!can) continue;
-    for (uint32_t k = 0; k < o->slice.count; k++) {
-      op_move_before(o->slice.data[k], at[to]);
-      o->slice.data[k]->mark = to - 1;
+    VEC_EACH(x, o->slice) {
+      op_move_before(*x, at[to]);
+      (*x)->mark = to - 1;
     }
     op_move_before(op, at[to]);
     op->mark = to - 1;
@@ -101,7 +103,7 @@ static void order_block(Order *o, Block *b) {
 
 bool pass_order_loads(PassCtx *p) {
   Order o = {.ctx = p->ctx};
-  for (Func *f = p->module->funcs; f; f = f->next) {
+  EACH_FUNC(f, p->module) {
     Pressure pressure = pressure_of(p->module, f);
     o.spare = pressure.words ? min_i64(pressure.spare, MAX_MOVED_WORDS) : MAX_MOVED_WORDS;
     order_block(&o, f->body);

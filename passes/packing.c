@@ -1,4 +1,4 @@
-// Packing of lifetimes: biggest first, each as low as it goes among those placed that are alive with it.
+// Packing of lifetimes: biggest first, each at the lowest offset that is free among those live with it.
 //
 //        time →
 //   off  ┌─────────┐
@@ -13,7 +13,7 @@ static bool overlap(uint32_t a, uint32_t a_end, uint32_t b, uint32_t b_end) { re
 uint32_t packing_place(Context *ctx, const Liveness *l, Placed *placed) {
   uint32_t n = l->count, total = 0;
   for (uint32_t i = 0; i < n; i++) {
-    uint32_t k = i;                                // biggest first, else in program order
+    uint32_t k = i;                                // of equals, in program order
     for (; k > 0 && placed[k - 1].life->bytes < l->items[i].bytes; k--) placed[k] = placed[k - 1];
     placed[k] = (Placed){&l->items[i], 0};
   }

@@ -1,4 +1,4 @@
-// Where lifetimes of shared memory lie: those that are alive together in different places.
+// Places lifetimes of shared memory: those that overlap in time do not overlap in memory.
 #ifndef TILE_PASSES_PACKING_H
 #define TILE_PASSES_PACKING_H
 

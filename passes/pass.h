@@ -1,4 +1,4 @@
-// The interface of passes. A pass is one file, one entry point pass_<name>, one row in passes.def and one test file
+// The interface of passes. A pass has one file, one entry point pass_<name>, one row in passes.def and one test file
 // tests/passes/<name>.tir.
 #ifndef TILE_PASSES_PASS_H
 #define TILE_PASSES_PASS_H
@@ -12,7 +12,7 @@ typedef struct {
   Module *module;
 } PassCtx;
 
-// Each returns whether it changed anything; errors are diagnostics in ctx.
+// Each returns whether it changed anything. Errors are diagnostics in ctx.
 #define PASS(name, stage_in, stage_out, may_change_rounding, text) bool pass_##name(PassCtx *p);
 #include "passes/passes.def"
 

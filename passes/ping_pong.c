@@ -1,5 +1,6 @@
-// ping_pong: ping-pong scheduling of a loop with two chained dots (attention): the second dot's operand is computed from the first's result.
-// The second dot is delayed by one iteration. The tensor cores get both dots together, and the arithmetic between the two runs meanwhile.
+// ping_pong: ping-pong scheduling of a loop with two chained dots (attention): the second dot's operand is computed
+// from the first's result. The second dot is delayed by one iteration. The tensor cores get both dots together, and the
+// arithmetic between the two runs meanwhile.
 //   in, out: LAID_OUT, dots on wgmma; before pipeline_loops
 //
 //   for j                                    S = wgmma Q, K(first);  P, C = f(S), g(O, S)     if the loop runs at all
@@ -12,10 +13,10 @@
 //                                              C = g(wait O, S)
 //                                            O = wgmma (half P), V(last), C                   if the loop runs at all
 //
-// Between pingpong_wait and pingpong_pass a warpgroup has the tensor cores to itself. It does its arithmetic while the others have them.
-// If registers that a wgmma reads are written while it is in flight, the assembler serialises the wgmmas. Therefore the loop carries P as f
-// computes it and converts it before the next pair.
-// Loads of K are marked `peeled` 1 (the first is before the loop, and the loop loads the next iteration's), those of V -1 (the last is after
+// Between pingpong_wait and pingpong_pass a warpgroup has the tensor cores to itself. It does its arithmetic while the
+// others have them. If registers that a wgmma reads are written while it is in flight, the assembler serialises the
+// wgmmas. Therefore the loop carries P as f computes it and converts it before the next pair. Loads of K are marked
+// `peeled` 1 (the first is before the loop, and the loop loads the next iteration's), those of V -1 (the last is after
 // the loop).
 #include "passes/pass.h"
 
@@ -29,14 +30,15 @@ typedef struct {
   uint32_t carried;                           // which of the loop's values is the second's result: O
 } Chain;
 
-// Marks what a value needs of the body: pure ops of the induction variable, TMA loads, buffers, and the one product `dot`.
+// Marks what a value needs of the body: pure ops of the induction variable, TMA loads, buffers, and the one dot `dot`.
 static bool mark_slice(const Op *loop, Value *v, const Op *dot, uint32_t bit) {
   Block *body = loop->blocks[0];
   if (v->block == body) return v->index == 0;
   if (!v->def || v->def->parent != body) return true;
   Op *op = v->def;
   if (op->mark & bit) return true;
-  bool fine = (op_is(op, TRAIT_PURE) && !op->num_blocks) || op->opcode == OP_DESC_LOAD || op->opcode == OP_ALLOC || op == dot;
+  bool fine =
+      (op_is(op, TRAIT_PURE) && !op->num_blocks) || op->opcode == OP_DESC_LOAD || op->opcode == OP_ALLOC || op == dot;
   if (!fine) return false;
   op->mark |= bit;
   for (uint32_t i = 0; i < op->num_operands; i++)
@@ -44,7 +46,7 @@ static bool mark_slice(const Op *loop, Value *v, const Op *dot, uint32_t bit) {
   return true;
 }
 
-// Within the loop.
+// Whether v depends on `source` within the loop.
 static bool depends_on(const Op *loop, const Value *v, const Op *source) {
   Op *op = v->def;
   if (op == source) return true;
@@ -62,7 +64,7 @@ static bool depends_on(const Op *loop, const Value *v, const Op *source) {
 
 static void clear_marks(Op *op, void *user) { op->mark &= ~*(const uint32_t *)user; }
 
-// What lies between the dots is made once more in front of the loop.
+// What lies between the dots is cloned before the loop.
 static bool can_clone(const Chain *c, const Op *op) {
   if (op == c->first) return true;
   switch (op->opcode) {
@@ -89,9 +91,9 @@ static bool mark_from_carried(const Chain *c, Value *v) {
   return from;
 }
 
-// O is read by nothing but g, and what g computes by nothing else.
+// Only g reads O, and only g and the second dot read what g computes.
 static bool is_only_delayed(const Chain *c, const Value *v) {
-  for (const Use *u = v->uses; u; u = u->next)
+  EACH_USE(u, v)
     if (u->user->parent != c->loop->blocks[0] || !(u->user->mark & DELAYED)) return false;
   return true;
 }
@@ -101,7 +103,7 @@ static bool find_chain(Op *loop, Chain *c) {
   Op *dots[2];
   uint32_t n = 0, all = OF_FIRST | OF_SECOND | DELAYED | SEEN, seen = SEEN;
   block_walk(body, clear_marks, &all);
-  for (Op *op = body->first; op; op = op->next) {
+  EACH_OP(op, body) {
     if (op->opcode != OP_WGMMA) continue;
     if (n == 2) return false;
     dots[n++] = op;
@@ -120,7 +122,7 @@ static bool find_chain(Op *loop, Chain *c) {
   c->narrow = a->def;
   c->narrow->mark |= DELAYED;
   if (op_operand(c->narrow, 0)->def == c->first) return false;
-  // The result is carried, and read by nothing else in this iteration.
+  // The result is carried, and nothing else in this iteration reads it.
   if (!value_has_one_use(result) || result->uses->user != body->last) return false;
   c->carried = result->uses->index;
   Value *c_in = op_operand(c->second, 2);
@@ -130,8 +132,11 @@ static bool find_chain(Op *loop, Chain *c) {
     if ((op->mark & DELAYED) && !is_only_delayed(c, op_result(op, 0))) return false;
   uint32_t of_s = layout_regs_per_thread(op_result(c->first, 0)->type->layout);
   if (of_s + of_s / 2 + layout_regs_per_thread(result->type->layout) > THREAD_REGISTERS - OTHER_REGISTERS) return false;
-  // Tile loads on both sides, or there is nothing to fetch early; pointers that the loop advances cannot be had early.
-  if (!mark_slice(loop, op_result(c->first, 0), c->first, OF_FIRST) || !mark_slice(loop, op_operand(c->second, 1), NULL, OF_SECOND)) return false;
+  // Both dots need tile loads, otherwise there is nothing to copy early. Pointers that the loop advances cannot be
+  // computed early.
+  if (!mark_slice(loop, op_result(c->first, 0), c->first, OF_FIRST) ||
+      !mark_slice(loop, op_operand(c->second, 1), NULL, OF_SECOND))
+    return false;
   bool loads[2] = {false, false};
   for (Op *op = body->first; op != body->last; op = op->next) {
     if (op->mark & DELAYED) continue;
@@ -140,7 +145,7 @@ static bool find_chain(Op *loop, Chain *c) {
     if (!(op->mark & OF_SECOND) || !is_memory(op)) continue;
     // The second dot's tiles stay with it.
     if (op->mark & OF_FIRST) return false;
-    for (const Use *u = op_result(op, 0)->uses; u; u = u->next)
+    EACH_USE(u, op_result(op, 0))
       if (u->user->parent != body || !(u->user->mark & (OF_SECOND | DELAYED))) return false;
   }
   return loads[0] && loads[1];
@@ -160,7 +165,7 @@ static bool is_between(const Op *op) {
 static Value *clone_tiles(Builder *b, const Chain *c, Value *iv) {
   ValueMap *map = value_map_new(b->ctx);
   value_map_set(b->ctx, map, c->loop->blocks[0]->args[0], iv);
-  for (const Op *op = c->loop->blocks[0]->first; op; op = op->next)
+  EACH_OP(op, c->loop->blocks[0])
     if (op->mark & OF_SECOND) clone_to(b, op, map, -1);
   return value_map_get(map, op_operand(c->second, 1));
 }
@@ -170,13 +175,16 @@ static Value *clone_operand(Builder *b, const Chain *c, Value *p) {
   value_map_set(b->ctx, map, op_operand(c->narrow, 0), p);
   clone_to(b, c->narrow, map, 0);
   for (const Op *op = c->narrow->next; op != c->second; op = op->next)
-    if ((op->mark & DELAYED) && op->opcode == OP_CONVERT_LAYOUT && value_map_get(map, op_operand(op, 0)) != op_operand(op, 0)) clone_to(b, op, map, 0);
+    if ((op->mark & DELAYED) && op->opcode == OP_CONVERT_LAYOUT &&
+        value_map_get(map, op_operand(op, 0)) != op_operand(op, 0))
+      clone_to(b, op, map, 0);
   return value_map_get(map, op_operand(c->second, 0));
 }
 
-// g: the second dot's accumulator, from O in the map.
+// Clones g: the second dot's accumulator, from O in the map.
 static Value *clone_accumulator(Builder *b, const Chain *c, ValueMap *map, Value *v) {
-  if (!v->def || v->def->parent != c->loop->blocks[0] || !(v->def->mark & DELAYED) || value_map_get(map, v) != v) return value_map_get(map, v);
+  if (!v->def || v->def->parent != c->loop->blocks[0] || !(v->def->mark & DELAYED) || value_map_get(map, v) != v)
+    return value_map_get(map, v);
   for (uint32_t i = 0; i < v->def->num_operands; i++)
     if (op_operand(v->def, i)) clone_accumulator(b, c, map, op_operand(v->def, i));
   clone_to(b, v->def, map, 0);
@@ -191,8 +199,8 @@ static Op *clone_second(Builder *b, const Chain *c, Value *a, Value *tiles, Valu
   return clone_to(b, c->second, map, 0);
 }
 
-// What the loop carries now, from the values of one iteration and its O: the old values but for O, then P, C and the induction
-// variable of the tiles that the second dot takes next.
+// What the new loop carries, from the values of one iteration and its O: the old values except O, then P, C and the
+// induction variable of the tiles that the second dot reads next.
 static void carried_values(Builder *b, const Chain *c, ValueMap *map, Value *o, Value *iv, Value **out) {
   const Op *yield = c->loop->blocks[0]->last;
   uint32_t n = 0;
@@ -216,7 +224,7 @@ static Value *await(Builder *b, int64_t count, Value *v) {
   return op_result(wait, 0);
 }
 
-// The first iteration up to the second dot. Results: carried_values but for the induction variable.
+// Builds the first iteration up to the second dot. Its results are the carried values except the induction variable.
 static Op *build_front(Builder *b, const Chain *c, Value *has_any) {
   Context *ctx = b->ctx;
   Op *loop = c->loop;
@@ -267,7 +275,7 @@ static void schedule(PingPong *s, Chain *c) {
   for (uint32_t i = 0, k = 0; i < n; i++)
     if (i != c->carried) value_map_set(ctx, map, body->args[1 + i], carried[k++]);
   Value *a = clone_operand(&b, c, carried[n - 1]);
-  for (const Op *op = body->first; op; op = op->next)
+  EACH_OP(op, body)
     if ((op->mark & OF_FIRST) && op != c->first) clone_to(&b, op, map, 1);
   Value *tiles = clone_tiles(&b, c, iv);
   build_pingpong(&b, OP_PINGPONG_WAIT, false);
@@ -282,7 +290,7 @@ static void schedule(PingPong *s, Chain *c) {
   Op *made = build_for_end(&b, region, yields);
   if (alternate) build_pingpong(&b, OP_PINGPONG_WAIT, true);
 
-  // The last second dot.
+  // The second dot of the last iteration.
   Value *o = op_result(made, n);
   BuildRegion r = build_if_begin(&b, has_any, &o->type, 1);
   a = clone_operand(&b, c, op_result(made, n - 1));
@@ -290,7 +298,8 @@ static void schedule(PingPong *s, Chain *c) {
   Value *result = op_result(clone_second(&b, c, a, tiles, o), 0);
   build_if_else(&b, &r, &result);
   Op *back = build_if_end(&b, r, &o);
-  for (uint32_t i = 0, k = 0; i < n; i++) value_replace_all_uses(op_result(loop, i), i == c->carried ? op_result(back, 0) : op_result(made, k++));
+  for (uint32_t i = 0, k = 0; i < n; i++)
+    value_replace_all_uses(op_result(loop, i), i == c->carried ? op_result(back, 0) : op_result(made, k++));
   op_erase(loop);
   s->changed = true;
 }

@@ -1,6 +1,6 @@
-// Of pipeline_loops: which loads become asynchronous. A load does when its tile can be copied to shared memory as it is, its address
-// can be computed ahead (the ops between the loop's carried values and the load, the slice, are pure and cheap), and iterations before
-// do not change what is there.
+// Of pipeline_loops: which loads become asynchronous. A load does if its tile can be copied to shared memory unchanged,
+// if its address can be computed ahead (the ops between the loop's carried values and the load, the slice, are pure and
+// cheap), and if earlier iterations do not write what it reads.
 #include "passes/access.h"
 #include "passes/global_memory.h"
 #include "passes/pipeline_loops.h"
@@ -9,7 +9,7 @@
 
 static Op *first_consumer(const Pipe *p, const Value *v) {
   Op *first = NULL;
-  for (const Use *u = v->uses; u; u = u->next) {
+  EACH_USE(u, v) {
     Op *at = pipe_in_body(p, u->user);
     if (at->opcode == OP_ALLOC || buffer_is_view(at)) at = first_consumer(p, op_result(at, 0));
     if (!at) continue;
@@ -19,25 +19,26 @@ static Op *first_consumer(const Pipe *p, const Value *v) {
 }
 
 static Op *only_alloc(const Value *v) {
-  for (const Use *u = v->uses; u; u = u->next)
+  EACH_USE(u, v)
     if (u->user->opcode == OP_ALLOC) return u->user;
   return NULL;
 }
 
 // cp.async moves 4, 8 or 16 bytes.
 static bool can_copy_async(const Pipe *p, const Op *load) {
-  if (!p->module->target->has_cp_async || op_int(load, ATTR_VOLATILE, 0) || !type_is_tensor(load->results[0].type)) return false;
+  if (!p->module->target->has_cp_async || op_int(load, ATTR_VOLATILE, 0) || !type_is_tensor(load->results[0].type))
+    return false;
   return pipe_copy_elements(load) * type_elem_bytes(load->results[0].type) >= 4;
 }
 
-// cp.async fills with zeros.
+// cp.async fills with zeros. Whether the load fills with something else.
 static bool fills_otherwise(const Op *load) {
   const Value *other = op_operand(load, 3);
   uint64_t bits;
   return op_operand(load, 2) && other && !(value_constant_bits(other, &bits) && bits == 0);
 }
 
-// Row-major, the axis first along which a thread has most consecutive elements.
+// A row-major buffer whose fastest axis is the one along which a thread has most consecutive elements.
 static const Type *plain_buffer(Context *ctx, const Type *t) {
   uint32_t order[MAX_RANK], fast = 0;
   for (uint32_t i = 1; i < t->rank; i++)
@@ -48,14 +49,15 @@ static const Type *plain_buffer(Context *ctx, const Type *t) {
   return type_buffer(ctx, type_elem(t), t->rank, t->shape, layout_make_shared_plain(ctx, t->rank, t->shape, order), 0);
 }
 
-// Marks the loads of arrays that the loop writes: a copy ahead of the iterations before would not see it.
+// Marks the loads of arrays that the loop writes: a copy issued before earlier iterations would miss their writes.
 static void mark_written(Pipe *p) {
   Func *f = p->loop->parent->func;
   for (uint32_t i = 0; i < f->num_params; i++) {
     if (f->params[i].kind == PARAM_AUTO_TENSORMAP) continue;   // with its base
     GlobalUses uses = global_uses_of(p->ctx, f, i);
     bool written = false;
-    for (uint32_t k = 0; k < uses.writes.count; k++) written |= block_encloses(pipe_body(p), uses.writes.data[k]->parent);
+    VEC_EACH(x, uses.writes)
+      written |= block_encloses(pipe_body(p), (*x)->parent);
     for (uint32_t k = 0; written && k < uses.reads.count; k++) uses.reads.data[k]->mark = WRITTEN;
   }
 }
@@ -64,7 +66,7 @@ static void consider(Pipe *p, Op *op, bool all_loads) {
   AsyncLoad a = {.load = op};
   if (op->mark & WRITTEN) return;
   if (op->opcode == OP_DESC_LOAD) {
-    // There is one tensor map, not one a stage, where the descriptor changes from iteration to iteration.
+    // If the descriptor changes from iteration to iteration, there is still one tensor map, not one per stage.
     if (!tma_usable(p->module, op_operand(op, 0)) || !value_defined_outside(op_operand(op, 0), p->loop)) return;
     a.tma = true;
     a.buffer_type = tma_tile_buffer(p->ctx, op_operand(op, 0)->type);
@@ -80,7 +82,7 @@ static void consider(Pipe *p, Op *op, bool all_loads) {
     return;
   }
   a.consumer = first_consumer(p, op_result(op, 0));
-  // A turn on the tensor cores is not spent waiting.
+  // Copies are waited for before pingpong_wait, because a warpgroup should not wait while it has the tensor cores.
   for (Op *o = pipe_body(p)->first; a.consumer && o != a.consumer; o = o->next)
     if (o->opcode == OP_PINGPONG_WAIT) {
       a.consumer = o;
@@ -94,7 +96,7 @@ static void consider(Pipe *p, Op *op, bool all_loads) {
 static bool add_to_slice(Pipe *p, Value *v);
 
 static bool add_captures(Pipe *p, Block *b) {
-  for (Op *op = b->first; op; op = op->next) {
+  EACH_OP(op, b) {
     if (!op_is(op, TRAIT_PURE | TRAIT_TERMINATOR) && op->opcode != OP_IF) return false;
     for (uint32_t i = 0; i < op->num_operands; i++)
       if (op_operand(op, i) && !add_to_slice(p, op_operand(op, i))) return false;
@@ -114,7 +116,8 @@ static bool add_to_slice(Pipe *p, Value *v) {
   if (!v->def || v->def->parent != body) return true;   // outside the loop, or inside an op that is cloned whole
   Op *op = v->def;
   if (op->mark & IN_SLICE) return true;
-  if (op->opcode != OP_IF && (!op_is(op, TRAIT_PURE) || op->num_blocks || op_unit(op) == UNIT_DOT)) return false;   // not worth running twice
+  // Not worth running twice.
+  if (op->opcode != OP_IF && (!op_is(op, TRAIT_PURE) || op->num_blocks || op_unit(op) == UNIT_DOT)) return false;
   op->mark |= IN_SLICE;
   for (uint32_t i = 0; i < op->num_operands; i++)
     if (op_operand(op, i) && !add_to_slice(p, op_operand(op, i))) return false;
@@ -129,11 +132,11 @@ static bool slice_of(Pipe *p, const Op *load) {
   return true;
 }
 
-// Marks the slices of all loads; drops those that have none (their slice would contain memory accesses).
+// Marks the slices of all loads. Drops loads whose slice would contain memory accesses.
 static void find_slices(Pipe *p) {
   p->carried_in_slice = arena_array(&p->ctx->arena, bool, p->loop->num_results + 1);
-  for (bool all = false; !all;) {      // a failed attempt leaves marks: once more with the good ones only
-    for (Op *op = pipe_body(p)->first; op; op = op->next) op->mark &= ~(uint32_t)IN_SLICE;
+  for (bool all = false; !all;) {      // a failed attempt leaves marks: repeat with the remaining loads
+    EACH_OP(op, pipe_body(p)) op->mark &= ~(uint32_t)IN_SLICE;
     for (uint32_t i = 0; i < p->loop->num_results; i++) p->carried_in_slice[i] = false;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < p->loads.count; i++)
@@ -143,23 +146,24 @@ static void find_slices(Pipe *p) {
   }
 }
 
-// ---- rotated dots ----
+// ---- peeled dots ----
 
 static Op *next_peeled(Op *op, int64_t peeled) {
   while (op && (op->opcode != OP_DESC_LOAD || op_int(op, ATTR_PEELED, 0) != peeled)) op = op->next;
   return op;
 }
 
-// The loads of a rotated dot are the same ones, in the same order, in the conditional outside the loop and in the loop.
+// The loads of a peeled dot are the same, in the same order, in the conditional outside the loop and in the loop.
 static bool match_outside(Pipe *p, Op *conditional, int64_t peeled) {
   if (!conditional) return false;
   Op *op = next_peeled(conditional->blocks[0]->first, peeled);
   bool any = false;
-  for (uint32_t i = 0; i < p->loads.count; i++) {
-    AsyncLoad *a = &p->loads.data[i];
+  VEC_EACH(a, p->loads) {
     if (op_int(a->load, ATTR_PEELED, 0) != peeled) continue;
     a->outside = op && value_has_one_use(op_result(op, 0)) ? only_alloc(op_result(op, 0)) : NULL;
-    if (!a->outside || !a->alloc || op_operand(op, 0) != op_operand(a->load, 0) || op_result(a->outside, 0)->type != a->buffer_type) return false;
+    if (!a->outside || !a->alloc || op_operand(op, 0) != op_operand(a->load, 0) ||
+        op_result(a->outside, 0)->type != a->buffer_type)
+      return false;
     a->ahead = peeled > 0;
     any = true;
     op = next_peeled(op->next, peeled);
@@ -171,43 +175,34 @@ static void find_outside(Pipe *p) {
   p->front = p->loop->prev, p->back = p->loop->next, p->pingpong = NULL;
   while (p->front && p->front->opcode != OP_IF) p->front = p->front->prev;
   while (p->back && p->back->opcode != OP_IF) p->back = p->back->next;
-  for (Op *op = pipe_body(p)->first; op; op = op->next)
+  EACH_OP(op, pipe_body(p))
     if (op->opcode == OP_PINGPONG_WAIT) p->pingpong = op;
   if (p->pingpong && match_outside(p, p->front, 1) && match_outside(p, p->back, -1)) return;
   p->front = p->back = NULL;
-  for (uint32_t i = 0; i < p->loads.count; i++) p->loads.data[i].outside = NULL, p->loads.data[i].ahead = false;
+  VEC_EACH(a, p->loads) a->outside = NULL, a->ahead = false;
 }
 
-// A warp of the last warpgroup to have its turn. A tensor map that the block has made is visible to warp 0 alone, which then issues,
-// behind a block barrier.
+// Copies are issued by a warp of the last warpgroup in the ping-pong order. A tensor map that the block has made is
+// visible to warp 0 only: then warp 0 issues, after a block barrier.
 static void choose_issuer(Pipe *p) {
   p->issuer = p->pingpong && p->module->num_warps >= 2 * WARPGROUP_WARPS ? p->module->num_warps - WARPGROUP_WARPS : 0;
   for (uint32_t i = 0; i < p->loads.count; i++)
     if (!op_operand(p->loads.data[i].load, 0)->block) p->issuer = 0;
 }
 
-bool pipe_is_short(const Op *op) {
-  switch (op->opcode) {
-    case OP_LOCAL_LOAD: case OP_ALLOC: case OP_LOAD: case OP_DESC_LOAD: return true;
-    default: return op_is(op, TRAIT_PURE) && op_unit(op) != UNIT_DOT && op->num_blocks == 0;
-  }
-}
-
-// Tiles that are read one soon after the other, as the operands of mma are, are waited for together. A barrier between them would also
-// hold the first ones' registers longer than the machine's scheduler needs to.
+// Tiles that are read close together, as the operands of mma are, share one wait. A barrier between them would also
+// hold the first tiles' registers longer than the hardware scheduler needs.
 static void join_waits(Pipe *p) {
-  for (uint32_t i = 0; i < p->loads.count; i++) {
-    AsyncLoad *a = &p->loads.data[i];
+  VEC_EACH(a, p->loads) {
     for (Op *op = a->consumer->prev; op && !a->tma && pipe_is_short(op); op = op->prev)
-      for (uint32_t k = 0; k < p->loads.count; k++)
-        if (p->loads.data[k].consumer == op && !p->loads.data[k].tma) a->consumer = op;
+      VEC_EACH(load, p->loads)
+        if (load->consumer == op && !load->tma) a->consumer = op;
   }
 }
 
 static void group_loads(Pipe *p) {
   p->groups.count = p->num_copy_groups = 0;
-  for (uint32_t i = 0; i < p->loads.count; i++) {
-    AsyncLoad *a = &p->loads.data[i];
+  VEC_EACH(a, p->loads) {
     uint32_t g = 0;
     for (; g < p->groups.count; g++) {
       const LoadGroup *other = &p->groups.data[g];
@@ -225,10 +220,10 @@ static void group_loads(Pipe *p) {
 
 bool pipe_choose_loads(Pipe *p, bool all_loads) {
   p->loads.count = 0;
-  for (Op *op = pipe_body(p)->first; op; op = op->next) op->mark = 0;
-  if (global_is_acquired(pipe_body(p))) return false;   // what is there may have changed then
+  EACH_OP(op, pipe_body(p)) op->mark = 0;
+  if (global_is_acquired(pipe_body(p))) return false;   // memory may have changed then
   mark_written(p);
-  for (Op *op = pipe_body(p)->first; op; op = op->next) consider(p, op, all_loads);
+  EACH_OP(op, pipe_body(p)) consider(p, op, all_loads);
   if (p->loads.count == 0) return false;
   pipe_measure(p);
   find_slices(p);

@@ -1,7 +1,7 @@
 // pipeline_loops: loads of coming iterations run while this one computes.
 //   in:  LAID_OUT, loops with loads or desc_loads whose addresses can be computed ahead
-//   out: those loads are cp.async or TMA copies into buffers of S stages, issued S − 1 iterations early; wgmmas on such
-//        buffers stay in flight across iterations
+//   out: those loads are cp.async or TMA copies into rings of S slots, issued S − 1 iterations early; wgmmas on the
+//        rings stay in flight across iterations
 //
 //   for i, acc                         bufA, bufB = alloc S tiles;  full = alloc S barriers
 //     %a = load A[i]                   issue loads 0 … S−2 (each only if that iteration exists)       prologue
@@ -13,16 +13,15 @@
 //                                        yield acc', …
 //                                      wait for the last wgmma
 //
-// The ops that addresses depend on (the *slice*) are cloned into the issue: loop-carried values they need get a second
-// copy that runs S − 1 iterations ahead. What only the slice needed dies in dce. A load whose slice contains memory
-// accesses stays where it is. Trip counts of 0 and below S are covered by the predicates; there is no epilogue.
-// Around dots that ping_pong has moved, a ring of slots reaches beyond the loop: loads of the next iteration (`ahead` 1) are one
-// further on in theirs, with slot 0 for the dot in front of the loop; the dot behind the loop takes the slot after the last
-// iteration's. Both begin in the first turn of the loop: waits come before pingpong_wait, copies are issued after pingpong_pass, by a warp
-// of the last warpgroup, which by then knows that all others have done what they did before their turn.
-// Tiles that threads read into registers may do with S − 1 slots: pipeline_slots.c.
-// Whoever frees a slot reads it before the block barrier that insert_barriers puts in front of the next copy into it. (An mbarrier
-// per slot on which every warp arrives, waited for by the issuing warp alone, was measured and is slower: docs/performance.md.)
+// Every issue clones the ops that addresses depend on (the *slice*). Loop-carried values that they need get a second
+// copy that runs S − 1 iterations ahead. dce removes what only the old slice needed. A load whose slice contains
+// memory accesses stays in place. Predicates cover trip counts of 0 and below S; there is no epilogue. Around the dots
+// of ping_pong the rings extend beyond the loop. Loads of the next iteration (`peeled` 1) are one slot further on in
+// theirs, and slot 0 is for the dot before the loop. The dot after the loop takes the slot after the last iteration's.
+// Waits come before pingpong_wait. Copies are issued after pingpong_pass by a warp of the last warpgroup, which by then
+// knows that all others have done what came before their pingpong_wait. Rings of tiles that threads read into registers
+// may do with S − 1 slots: pipeline_slots.c. Whoever frees a slot reads it before the block barrier that
+// insert_barriers puts before the next copy into it.
 #include "passes/pipeline_loops.h"
 
 // The new loop while it is built.
@@ -30,16 +29,19 @@ typedef struct {
   Pipe *pipe;
   Builder b;
   ValueMap *map;             // of the old body's values, for this iteration
-  RingRead here, next;       // this iteration's slot, and the one after
+  RingRead here, next;       // this iteration's slot, and the next one
   RingRead short_here;       // this iteration's in rings of S − 1 slots
   ValueMap *ahead;           // of the slice's values, for the iteration that is issued
   Value *iv_ahead, *fill;    // its induction variable and slot
   bool *waited;              // by group
-  Op *issue_after, *issue_before;   // op of the old body; both NULL: issue behind the first wait, before anything is read
+  // Op of the old body; both NULL: issue after the first wait, before anything is read.
+  Op *issue_after, *issue_before;
   bool issued;
 } NewBody;
 
-static RingRead place_of(const NewBody *n, const AsyncLoad *a) { return a->short_ring ? n->short_here : a->ahead ? n->next : n->here; }
+static RingRead place_of(const NewBody *n, const AsyncLoad *a) {
+  return a->short_ring ? n->short_here : a->ahead ? n->next : n->here;
+}
 
 static void wait_once(NewBody *n, const AsyncLoad *a) {
   if (n->waited[a->group]) return;
@@ -49,7 +51,7 @@ static void wait_once(NewBody *n, const AsyncLoad *a) {
 
 static bool issue_at_wait(const NewBody *n) { return !n->issue_after && !n->issue_before; }
 
-// S − 1 iterations ahead: into the slot freed last, for rotated dots into this iteration's.
+// Issues the copies for S − 1 iterations ahead into the slot freed last, those of peeled loads into this iteration's.
 static void issue_once(NewBody *n) {
   Pipe *p = n->pipe;
   if (n->issued) return;
@@ -62,8 +64,8 @@ static void issue_once(NewBody *n) {
   ring_issue(p, &n->b, n->ahead, fill, next, p->issuer);
 }
 
-// The assembler moves a wait for tensor cores up as far as its basic block goes, and with it the end of what runs beside them. A
-// look at a barrier that this iteration has passed already ends the block.
+// The assembler moves a wait for tensor cores up to the start of its basic block, and nothing overlaps with them after
+// that. A wait for an mbarrier phase that has already completed ends the block.
 static void end_basic_block(NewBody *n) {
   for (uint32_t g = 0; g < n->pipe->groups.count; g++)
     if (!n->pipe->groups.data[g].ahead) {
@@ -79,8 +81,8 @@ static void replace_load(NewBody *n, const AsyncLoad *a) {
   wait_once(n, a);
   if (issue_at_wait(n)) issue_once(n);
   Value *tile = tma_build_index(&n->b, a->ring, place_of(n, a).slot), *read = NULL;
-  for (const Use *u = x->uses; u; u = u->next) {
-    // Read in the layout that is wanted.
+  EACH_USE(u, x) {
+    // The read can give the wanted layout.
     if (u->user->opcode == OP_CONVERT_LAYOUT && u->user->parent == pipe_body(n->pipe) && !a->filled_after) {
       Value *converted = op_result(u->user, 0);
       value_map_set(n->pipe->ctx, n->map, converted, tma_build_read(&n->b, tile, converted->type));
@@ -89,7 +91,8 @@ static void replace_load(NewBody *n, const AsyncLoad *a) {
     }
   }
   if (read && a->filled_after)
-    read = build_ternary(&n->b, OP_SELECT, value_map_get(n->map, op_operand(a->load, 2)), read, value_map_get(n->map, op_operand(a->load, 3)));
+    read = build_ternary(&n->b, OP_SELECT, value_map_get(n->map, op_operand(a->load, 2)), read,
+                         value_map_get(n->map, op_operand(a->load, 3)));
   if (read) value_map_set(n->pipe->ctx, n->map, x, read);
 }
 
@@ -98,9 +101,8 @@ static void clone_op(NewBody *n, Op *op) {
   n->b.span = op->span;
   n->b.inlined_at = op->inlined_at;
   const AsyncLoad *load = NULL, *alloc = NULL;
-  for (uint32_t i = 0; i < p->loads.count; i++) {
-    const AsyncLoad *a = &p->loads.data[i];
-    // Waits for mbarriers need no barrier behind them: copies are issued first.
+  VEC_EACH(a, p->loads) {
+    // A wait for an mbarrier needs no barrier after it: copies are issued first.
     if (a->consumer == op && !(n->issue_before == op && a->tma)) wait_once(n, a);
     if (a->load == op) load = a;
     if (a->alloc == op) alloc = a;
@@ -109,38 +111,60 @@ static void clone_op(NewBody *n, Op *op) {
   for (uint32_t i = 0; i < p->loads.count; i++) {
     if (p->loads.data[i].consumer != op) continue;
     wait_once(n, &p->loads.data[i]);
-    // Nothing of the previous iteration is in flight: its slot is free as soon as this iteration's first wait has let every
-    // warp through.
+    // Nothing of the previous iteration is in flight. Its slot is free as soon as this iteration's first wait has let
+    // every warp through.
     if (issue_at_wait(n)) issue_once(n);
   }
   if (load) {
     replace_load(n, load);
   } else if (alloc) {
     value_map_set(p->ctx, n->map, op_result(op, 0), tma_build_index(&n->b, alloc->ring, place_of(n, alloc).slot));
-  } else if (op->opcode != OP_CONVERT_LAYOUT || value_map_get(n->map, op_result(op, 0)) == op_result(op, 0)) {   // else read so already
+  // Not read in its layout yet.
+  } else if (op->opcode != OP_CONVERT_LAYOUT || value_map_get(n->map, op_result(op, 0)) == op_result(op, 0)) {
     if (p->front && op->opcode == OP_WGMMA_WAIT && op_int(op, ATTR_COUNT, 0) == 0) end_basic_block(n);
     build_clone(&n->b, op, n->map);
   }
   if (n->issue_after == op) issue_once(n);
 }
 
-// Behind the loop, after the waits that pipe_overlap_wgmmas has put there, the barriers die.
+// Invalidates the mbarriers after the loop and the waits that pipe_overlap_wgmmas has put there.
 static void finish(Pipe *p, Builder *b, Op *made, RingRead end) {
   ring_drain(p, b);
   for (uint32_t i = 0; i < p->loop->num_results; i++) value_replace_all_uses(op_result(p->loop, i), op_result(made, i));
-  Op *behind = made->next;
-  while (behind && (behind->opcode == OP_WGMMA_WAIT || behind->opcode == OP_ASYNC_WAIT || behind == p->loop)) behind = behind->next;
+  Op *after = made->next;
+  while (after && (after->opcode == OP_WGMMA_WAIT || after->opcode == OP_ASYNC_WAIT || after == p->loop))
+    after = after->next;
   if (p->back) {
     ring_serve_outside(p, false, end.slot, end.phase);
-    behind = p->back->next;
+    after = p->back->next;
   }
-  if (behind) b->before = behind;
+  if (after) b->before = after;
   ring_invalidate(p, b);
 }
 
-// The loop carries its old values, a copy of those that the slice needs, then what the issue needs: the induction variable ahead, the
-// slot of this iteration, its parity, the slot to fill; then the slot of rings of S − 1 slots and its parity, where there are any.
+// The loop carries its old values, a copy of those that the slice needs, then what the issue needs: the induction
+// variable ahead, this iteration's slot and its parity, and the slot to fill; then the slot and parity of rings of S
+// − 1 slots, if there are any.
 enum { IV_AHEAD, SLOT, PHASE, FILL, SHORT_SLOT, SHORT_PHASE, NUM_EXTRA };
+
+// What the new loop yields; num: of the old values and the slice's.
+static void yield_values(NewBody *n, uint32_t num, bool any_short, Value **yields) {
+  const Pipe *p = n->pipe;
+  const Op *yield = pipe_body(p)->last;
+  Builder *b = &n->b;
+  for (uint32_t i = 0, k = yield->num_operands; i < yield->num_operands; i++) {
+    yields[i] = value_map_get(n->map, op_operand(yield, i));
+    if (p->carried_in_slice[i]) yields[k++] = value_map_get(n->ahead, op_operand(yield, i));
+  }
+  Value **extra = yields + num;
+  extra[IV_AHEAD] = build_binary(b, OP_ADDI, n->iv_ahead, op_operand(p->loop, 2));
+  extra[SLOT] = n->next.slot;
+  extra[PHASE] = n->next.phase;
+  extra[FILL] = ring_next(b, (RingRead){n->fill, NULL}, ring_slots(p, false)).slot;
+  if (!any_short) return;
+  RingRead next = ring_next(b, n->short_here, ring_slots(p, true));
+  extra[SHORT_SLOT] = next.slot, extra[SHORT_PHASE] = next.phase;
+}
 
 static void expand(Pipe *p) {
   Context *ctx = p->ctx;
@@ -148,7 +172,7 @@ static void expand(Pipe *p) {
   Block *body = pipe_body(p);
   uint32_t n = loop->num_results, num = n;
   NewBody new = {.pipe = p, .issue_after = pipe_overlap_wgmmas(p)};
-  for (Op *op = body->first; op; op = op->next)
+  EACH_OP(op, body)
     if (op->opcode == OP_PINGPONG_PASS) new.issue_after = op;
   new.issue_before = pipe_choose_slots(p, new.issue_after);
   bool any_short = ring_any_short(p);
@@ -169,7 +193,8 @@ static void expand(Pipe *p) {
   if (any_short) extra[SHORT_SLOT] = build_i32(b, 0), extra[SHORT_PHASE] = build_i32(b, 0);
   uint32_t total = num + (any_short ? NUM_EXTRA : SHORT_SLOT);
   Value **carried = arena_array(&ctx->arena, Value *, total), **yields = arena_array(&ctx->arena, Value *, total);
-  BuildRegion region = build_for_begin(b, op_operand(loop, 0), op_operand(loop, 1), op_operand(loop, 2), inits, total, carried);
+  BuildRegion region =
+      build_for_begin(b, op_operand(loop, 0), op_operand(loop, 1), op_operand(loop, 2), inits, total, carried);
   op_copy_attrs(ctx, region.op, loop);
   op_remove_attr(region.op, ATTR_NUM_STAGES);
 
@@ -189,18 +214,7 @@ static void expand(Pipe *p) {
   for (Op *op = body->first; op != body->last; op = op->next) clone_op(&new, op);
   issue_once(&new);
 
-  for (uint32_t i = 0; i < n; i++) yields[i] = value_map_get(new.map, op_operand(body->last, i));
-  for (uint32_t i = 0, k = n; i < n; i++)
-    if (p->carried_in_slice[i]) yields[k++] = value_map_get(new.ahead, op_operand(body->last, i));
-  extra = yields + num;
-  extra[IV_AHEAD] = build_binary(b, OP_ADDI, new.iv_ahead, op_operand(loop, 2));
-  extra[SLOT] = new.next.slot;
-  extra[PHASE] = new.next.phase;
-  extra[FILL] = ring_next(b, (RingRead){new.fill, NULL}, ring_slots(p, false)).slot;
-  if (any_short) {
-    RingRead next = ring_next(b, new.short_here, ring_slots(p, true));
-    extra[SHORT_SLOT] = next.slot, extra[SHORT_PHASE] = next.phase;
-  }
+  yield_values(&new, num, any_short, yields);
   Op *made = build_for_end(b, region, yields);
   finish(p, b, made, (RingRead){op_result(made, num + SLOT), op_result(made, num + PHASE)});
   op_erase(loop);

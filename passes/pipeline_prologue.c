@@ -1,5 +1,5 @@
-// Of pipeline_loops: what is issued in front of the loop. It stands as high as it can, so that its copies run while slow ops before the
-// loop do: global loads and stores to shared memory.
+// Of pipeline_loops: the copies that are issued before the loop. The prologue is placed as early as possible: its
+// copies then run during slow ops before the loop, which are global loads and stores to shared memory.
 #include "ir/scratch.h"
 #include "passes/pipeline_loops.h"
 
@@ -13,16 +13,17 @@ static void need(Value *v, const Block *block) {
 static void need_operands(const Op *op, const Block *block) {
   for (uint32_t i = 0; i < op->num_operands; i++) need(op_operand(op, i), block);
   for (uint32_t k = 0; k < op->num_blocks; k++)
-    for (const Op *o = op->blocks[k]->first; o; o = o->next) need_operands(o, block);
+    EACH_OP(o, op->blocks[k]) need_operands(o, block);
 }
 
-// What the prologue may come before: nothing that writes global memory, waits, or has scratch memory of its own.
+// Whether the prologue may come before the op: not if it writes global memory, waits, or has scratch.
 static bool can_pass(Pipe *p, const Op *op) {
   uint32_t align;
   switch (op->opcode) {
     case OP_LOAD: return !op_int(op, ATTR_VOLATILE, 0);
     case OP_ALLOC: case OP_LOCAL_STORE: case OP_FENCE_ASYNC: return true;
-    default: return op_is(op, TRAIT_PURE) && !op->num_blocks && !op_scratch_bytes(p->ctx, op, p->module->num_warps, &align);
+    default:
+      return op_is(op, TRAIT_PURE) && !op->num_blocks && !scratch_op_bytes(p->ctx, op, p->module->num_warps, &align);
   }
 }
 
@@ -35,7 +36,7 @@ static void move_needed(Op *from, const Op *to, Op *before) {
   }
 }
 
-// The highest place that the prologue can go up to from `at`, where there is something slow to overtake; else `at`.
+// The earliest place for the prologue, if there is something slow between it and `at`; otherwise `at`.
 static Op *above_slow(Pipe *p, Op *at) {
   Op *highest = at;
   for (Op *op = at->prev; op && can_pass(p, op); op = op->prev) {
@@ -48,16 +49,16 @@ static Op *above_slow(Pipe *p, Op *at) {
   return slow;
 }
 
-// The op before which the prologue is built, after moving what it needs in front of that. `at` is the loop, or a dot of rotated ones
-// before it; what the loop needs, its bounds for instance, may stand between the two.
+// Returns the op before which the prologue is built, after moving what the prologue needs before that op. `at` is the
+// loop, or the peeled dot before it. What the loop needs, for example its bounds, may lie between the two.
 static Op *prologue_position(Pipe *p, Op *at) {
   Block *block = at->parent;
   bool all_tma = true;
-  for (uint32_t i = 0; i < p->loads.count; i++) all_tma &= p->loads.data[i].tma;
-  for (Op *op = block->first; op; op = op->next) op->mark &= ~(uint32_t)NEEDED;
+  VEC_EACH(a, p->loads) all_tma &= a->tma;
+  EACH_OP(op, block) op->mark &= ~(uint32_t)NEEDED;
   for (uint32_t i = 0; i < p->loop->num_operands; i++)
     if (i < 3 || p->carried_in_slice[i - 3]) need(op_operand(p->loop, i), block);
-  for (Op *op = pipe_body(p)->first; op; op = op->next)
+  EACH_OP(op, pipe_body(p))
     if (op->mark & IN_SLICE) need_operands(op, block);
   for (uint32_t i = 0; i < p->loads.count; i++) need_operands(p->loads.data[i].load, block);
   for (Op *op = p->loop; op != at; op = op->prev)
@@ -84,7 +85,7 @@ Value *pipe_build_prologue(Pipe *p, Value **carried) {
   p->limit = p->front ? build_binary(&b, OP_ADDI, ub, step) : ub;
   ring_build(p, &b);
   for (uint32_t i = 0; i < loop->num_results; i++) carried[i] = op_operand(loop, 3 + i);
-  if (p->front) {            // an iteration before the first, for the rotated dots alone, which depend on nothing carried
+  if (p->front) {            // an iteration before the first, for peeled loads only; they depend on nothing carried
     ValueMap *map = ring_slice_inputs(p, build_binary(&b, OP_SUBI, lb, step), carried);
     ring_issue(p, &b, map, nowhere, place_of(p, &b, 0, lb), 0);
   }

@@ -1,6 +1,6 @@
-// Of pipeline_loops: the rings. Each load has one of `stages` slots, or stages − 1; iteration i lies in slot i mod their number. Each group
-// of TMA loads has an mbarrier per slot, whose phase flips every time round, so a reader needs the slot and a parity. Groups of cp.async are counted: a wait
-// names how many may still be on their way.
+// Of pipeline_loops: the rings. Each ring has `stages` slots, or stages − 1; iteration i uses slot i modulo their
+// number. Each group of TMA loads has an mbarrier per slot. Its phase flips each time round the ring; therefore a
+// reader needs the slot and a parity. Groups of cp.async are counted: a wait names how many may still be in flight.
 #include "passes/buffer.h"
 #include "passes/pipeline_loops.h"
 
@@ -11,26 +11,27 @@ const Type *ring_type(const Pipe *p, const AsyncLoad *a) {
 
 bool ring_any_short(const Pipe *p) {
   bool any = false;
-  for (uint32_t i = 0; i < p->loads.count; i++) any |= p->loads.data[i].short_ring;
+  VEC_EACH(a, p->loads) any |= a->short_ring;
   return any;
 }
 
 void ring_build(Pipe *p, Builder *b) {
-  for (uint32_t i = 0; i < p->loads.count; i++) {
-    AsyncLoad *a = &p->loads.data[i];
-    b->span = a->load->span;   // for the list of what shared memory is needed for
+  VEC_EACH(a, p->loads) {
+    b->span = a->load->span;   // for the message that lists buffers
     a->ring = build_alloc(b, ring_type(p, a), NULL);
     if (a->short_ring) op_set_int(p->ctx, a->ring->def, ATTR_NUM_STAGES, p->stages);
   }
-  for (uint32_t g = 0; g < p->groups.count; g++)
-    if (p->groups.data[g].tma) p->groups.data[g].barriers = tma_build_barriers(b, ring_slots(p, p->groups.data[g].short_ring));
+  VEC_EACH(group, p->groups)
+    if (group->tma)
+      group->barriers = tma_build_barriers(b, ring_slots(p, group->short_ring));
 }
 
 RingRead ring_next(Builder *b, RingRead place, uint32_t slots) {
   Value *plus = build_binary(b, OP_ADDI, place.slot, build_i32(b, 1));
   Value *wraps = build_cmp(b, CMP_EQ, plus, build_i32(b, slots));
   RingRead next = {.slot = build_ternary(b, OP_SELECT, wraps, build_i32(b, 0), plus)};
-  if (place.phase) next.phase = build_binary(b, OP_XORI, place.phase, build_cast(b, OP_EXTUI, wraps, type_scalar(b->ctx, SC_I32)));
+  if (place.phase)
+    next.phase = build_binary(b, OP_XORI, place.phase, build_cast(b, OP_EXTUI, wraps, type_scalar(b->ctx, SC_I32)));
   return next;
 }
 
@@ -46,7 +47,8 @@ ValueMap *ring_slice_inputs(const Pipe *p, Value *iv, Value *const *carried) {
 
 static Value *slice_value(const ValueMap *map, Value *v) { return v ? value_map_get(map, v) : NULL; }
 
-static void issue_tma(Builder *b, const ValueMap *map, const AsyncLoad *a, Value *buf, Value *bar, Value *pred, int64_t issuer) {
+static void issue_tma(Builder *b, const ValueMap *map, const AsyncLoad *a, Value *buf, Value *bar, Value *pred,
+                      int64_t issuer) {
   Value *coords[MAX_RANK];
   for (uint32_t k = 1; k < a->load->num_operands; k++) coords[k - 1] = slice_value(map, op_operand(a->load, k));
   tma_build_load(b, slice_value(map, op_operand(a->load, 0)), buf, bar, pred, coords, issuer);
@@ -58,7 +60,8 @@ static Value *issue_copy(Builder *b, const ValueMap *map, const AsyncLoad *a, Va
   Value *mask = slice_value(map, op_operand(a->load, 2));
   Value *all = build_splat(b, pred, type_with_elem(b->ctx, t, type_scalar(b->ctx, SC_I1)));
   mask = mask ? build_binary(b, OP_ANDI, mask, all) : all;
-  Value *args[5] = {buf, slice_value(map, op_operand(a->load, 0)), slice_value(map, op_operand(a->load, 1)), mask, NULL};
+  Value *args[5] = {buf, slice_value(map, op_operand(a->load, 0)), slice_value(map, op_operand(a->load, 1)), mask,
+                    NULL};
   Op *copy = build_op(b, OP_ASYNC_COPY, args, 5);
   op_copy_attrs(b->ctx, copy, a->load);
   return op_result(copy, 0);
@@ -66,12 +69,12 @@ static Value *issue_copy(Builder *b, const ValueMap *map, const AsyncLoad *a, Va
 
 static void issue_group(Pipe *p, Builder *b, const ValueMap *map, uint32_t g, RingWrite place, int64_t issuer) {
   const LoadGroup *group = &p->groups.data[g];
-  Value *bar = group->tma ? tma_build_index(b, group->barriers, group->short_ring ? place.short_slot : place.slot) : NULL;
+  Value *bar =
+      group->tma ? tma_build_index(b, group->barriers, group->short_ring ? place.short_slot : place.slot) : NULL;
   if (bar) tma_build_expect(b, bar, place.pred, group->bytes, issuer);
   Value **tokens = arena_array(&p->ctx->arena, Value *, p->loads.count);
   uint32_t num_tokens = 0;
-  for (uint32_t i = 0; i < p->loads.count; i++) {
-    const AsyncLoad *a = &p->loads.data[i];
+  VEC_EACH(a, p->loads) {
     if (a->group != g) continue;
     Value *buf = tma_build_index(b, a->ring, a->short_ring ? place.short_slot : place.slot);
     if (bar) issue_tma(b, map, a, buf, bar, place.pred, issuer);
@@ -81,7 +84,7 @@ static void issue_group(Pipe *p, Builder *b, const ValueMap *map, uint32_t g, Ri
 }
 
 void ring_issue(Pipe *p, Builder *b, ValueMap *map, RingWrite here, RingWrite next, int64_t issuer) {
-  for (Op *op = pipe_body(p)->first; op; op = op->next)
+  EACH_OP(op, pipe_body(p))
     if (op->mark & IN_SLICE) build_clone(b, op, map);
   for (uint32_t g = 0; g < p->groups.count; g++) {
     RingWrite place = p->groups.data[g].ahead ? next : here;
@@ -91,10 +94,9 @@ void ring_issue(Pipe *p, Builder *b, ValueMap *map, RingWrite here, RingWrite ne
 
 // ---- wait ----
 
-// cp.async writes through the generic proxy; wgmma reads through the async proxy. It need not be the first to read.
+// cp.async writes through the generic proxy; wgmma reads through the async proxy, perhaps not as the first reader.
 static bool needs_fence(const Pipe *p, uint32_t g) {
-  for (uint32_t i = 0; i < p->loads.count; i++) {
-    const AsyncLoad *a = &p->loads.data[i];
+  VEC_EACH(a, p->loads) {
     if (a->group == g && !a->tma && a->alloc && buffer_read_by_async_proxy(op_result(a->alloc, 0))) return true;
   }
   return false;
@@ -106,7 +108,7 @@ static bool any_needs_fence(const Pipe *p) {
   return any;
 }
 
-static void fence_behind(Op *op, void *user) {
+static void fence_after(Op *op, void *user) {
   Pipe *p = user;
   if (op->opcode != OP_ASYNC_WAIT || op_int(op, ATTR_COUNT, 0) != 0) return;
   Builder b = builder_after(p->ctx, op);
@@ -114,7 +116,7 @@ static void fence_behind(Op *op, void *user) {
 }
 
 void ring_fence_inner_waits(Pipe *p) {
-  if (any_needs_fence(p)) block_walk(pipe_body(p), fence_behind, p);
+  if (any_needs_fence(p)) block_walk(pipe_body(p), fence_after, p);
 }
 
 void ring_wait(Pipe *p, Builder *b, uint32_t g, RingRead place, bool issued) {
@@ -123,7 +125,7 @@ void ring_wait(Pipe *p, Builder *b, uint32_t g, RingRead place, bool issued) {
     tma_build_wait(b, tma_build_index(b, group->barriers, place.slot), place.phase);
     return;
   }
-  // Committed after this group: the later groups of this iteration, and all of the iterations issued since.
+  // Committed after this group: the later groups of this iteration, and all groups of the iterations issued since.
   uint32_t later = 0;
   for (uint32_t i = g + 1; i < p->groups.count; i++) later += !p->groups.data[i].tma;
   int64_t pending = later + (int64_t)(p->stages - 2 + (issued ? 1 : 0)) * p->num_copy_groups;
@@ -133,8 +135,7 @@ void ring_wait(Pipe *p, Builder *b, uint32_t g, RingRead place, bool issued) {
 
 void ring_serve_outside(Pipe *p, bool ahead, Value *slot, Value *phase) {
   bool *waited = arena_array(&p->ctx->arena, bool, p->groups.count);
-  for (uint32_t i = 0; i < p->loads.count; i++) {
-    AsyncLoad *a = &p->loads.data[i];
+  VEC_EACH(a, p->loads) {
     if (!a->outside || a->ahead != ahead) continue;
     Builder b = builder_before(p->ctx, a->outside);
     if (!waited[a->group]) ring_wait(p, &b, a->group, (RingRead){slot, phase}, false);
@@ -151,6 +152,6 @@ void ring_drain(Pipe *p, Builder *b) {
 }
 
 void ring_invalidate(Pipe *p, Builder *b) {
-  for (uint32_t g = 0; g < p->groups.count; g++)
-    if (p->groups.data[g].tma) tma_build_invalidate(b, p->groups.data[g].barriers);
+  VEC_EACH(group, p->groups)
+    if (group->tma) tma_build_invalidate(b, group->barriers);
 }

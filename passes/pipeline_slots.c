@@ -2,18 +2,18 @@
 //
 //        S slots                                   S − 1 slots, where threads read the tile into registers
 //   wait for tile i                            wait for tile i
-//   ── barrier ── all have read tile i−1       ── barrier ──   (cp.async: the copies of all threads are there)
+//   ── barrier ── all have read tile i−1       ── barrier ──   (cp.async: all copies are complete)
 //   issue tile i+S−1 over tile i−1             read tile i
 //   read tile i                                ── barrier ── all have read tile i
 //   compute                                    issue tile i+S−1 over tile i
 //                                              compute
 //
-// The copies are as far ahead in both. Fewer slots cost up to one barrier more, and the issue comes behind the reads: they are for loops
-// in which the shared memory saved lets one more block share an SM that has few, or lets the loop have its stages at all. What is computed from the
-// tile may be stored for tensor cores or exchanged between threads: that takes a barrier anyway, and the issue then goes behind that.
-// A ring that tensor cores read has S slots, as they read while the threads go on. But where the stages do not fit otherwise and no
-// wgmma stays in flight, every ring gets S − 1: the issue comes at the iteration's end, when all that reads is done. The copies are
-// then about one iteration less ahead.
+// Both copy equally far ahead. Fewer slots cost up to one barrier more, and the issue comes after the reads. They pay
+// in loops where the shared memory saved lets one more block share an SM that has few, or lets the loop have its stages
+// at all. What is computed from the tile may be stored for tensor cores or exchanged between threads: that needs a
+// barrier anyway, and the issue then goes after it. A ring that tensor cores read has S slots, because they read while
+// the threads continue. But if the stages do not fit otherwise and no wgmma stays in flight, every ring gets S − 1:
+// the issue comes at the iteration's end, when all reads are done. The copies are then about one iteration less ahead.
 #include "ir/scratch.h"
 #include "passes/buffer.h"
 #include "passes/packing.h"
@@ -30,27 +30,28 @@ void pipe_measure(Pipe *p) {
 
 // Whether the op's memory, or scratch, is not needed beside the rings.
 static bool becomes_ring(const Pipe *p, const Op *op) {
-  for (uint32_t i = 0; i < p->loads.count; i++) {
-    const AsyncLoad *a = &p->loads.data[i];
-    if (op == a->alloc || (op->opcode == OP_CONVERT_LAYOUT && op_operand(op, 0) == op_result(a->load, 0) && !a->filled_after)) return true;
+  VEC_EACH(a, p->loads) {
+    if (op == a->alloc ||
+        (op->opcode == OP_CONVERT_LAYOUT && op_operand(op, 0) == op_result(a->load, 0) && !a->filled_after))
+      return true;
   }
   return false;
 }
 
-// The block's bytes with the rings as they are marked.
+// The block's shared memory with the rings as they are marked.
 static uint32_t shared_need(const Pipe *p) {
   uint32_t most = p->shared.count + p->loads.count + p->groups.count + 1;
   Liveness l = {.items = arena_array(&p->ctx->arena, Lifetime, most)};
   Lifetime ring = {.begin = p->first_number, .end = p->last_number};
   for (uint32_t i = 0; i < p->shared.count; i++)
     if (!becomes_ring(p, p->shared.items[i].op)) l.items[l.count++] = p->shared.items[i];
-  for (uint32_t i = 0; i < p->loads.count; i++) {
-    const Type *t = ring_type(p, &p->loads.data[i]);
+  VEC_EACH(a, p->loads) {
+    const Type *t = ring_type(p, a);
     ring.bytes = buffer_bytes(t), ring.align = buffer_align(t);
     l.items[l.count++] = ring;
   }
-  for (uint32_t g = 0; g < p->groups.count; g++) {
-    ring.bytes = p->groups.data[g].tma ? ring_slots(p, p->groups.data[g].short_ring) * (uint32_t)sizeof(uint64_t) : 0;
+  VEC_EACH(group, p->groups) {
+    ring.bytes = group->tma ? ring_slots(p, group->short_ring) * (uint32_t)sizeof(uint64_t) : 0;
     ring.align = sizeof(uint64_t);
     if (ring.bytes) l.items[l.count++] = ring;
   }
@@ -60,12 +61,13 @@ static uint32_t shared_need(const Pipe *p) {
 static uint32_t blocks_of(const Pipe *p, uint32_t bytes, uint32_t registers) {
   uint32_t threads = p->module->num_warps * WARP_SIZE;
   int64_t by_shared = (p->module->target->shared_bytes + SYSTEM_SHARED_BYTES) / (bytes + SYSTEM_SHARED_BYTES);
-  return (uint32_t)min_i64(by_shared, min_i64(SM_REGISTERS / (registers * threads), target_blocks_per_sm(p->module->target, threads)));
+  return (uint32_t)min_i64(by_shared, min_i64(SM_REGISTERS / (registers * threads),
+                                              target_blocks_per_sm(p->module->target, threads)));
 }
 
-// Whether the op or one behind it in the body reads v.
+// Whether the op or a later one of the body reads v.
 static bool used_from(const Pipe *p, const Value *v, const Op *op) {
-  for (const Use *u = v->uses; u; u = u->next) {
+  EACH_USE(u, v) {
     const Op *at = pipe_in_body(p, u->user);
     if (at == op || pipe_is_before(op, at)) return true;
   }
@@ -74,17 +76,18 @@ static bool used_from(const Pipe *p, const Value *v, const Op *op) {
 
 enum { ADDRESS_WORDS = 2 };
 
-// Words per thread of addresses in the global memory that is copied from.
+// Words per thread of the global addresses that are copied from.
 static uint32_t address_words(const Pipe *p) {
   uint32_t words = 0;
-  for (uint32_t i = 0; i < p->loads.count; i++) {
-    const Op *load = p->loads.data[i].load;
-    if (!p->loads.data[i].tma) words += layout_regs_per_thread(load->results[0].type->layout) / pipe_copy_elements(load) * ADDRESS_WORDS;
+  VEC_EACH(a, p->loads) {
+    const Op *load = a->load;
+    if (!a->tma)
+      words += layout_regs_per_thread(load->results[0].type->layout) / pipe_copy_elements(load) * ADDRESS_WORDS;
   }
   return words;
 }
 
-// A guess of the registers per thread where copies are issued in front of an op of the body.
+// An estimate of the registers per thread if copies are issued before an op of the body.
 static uint32_t registers_at(const Pipe *p, const Op *at) {
   const Block *body = pipe_body(p);
   uint32_t carried = 0, tiles = 0;
@@ -94,23 +97,25 @@ static uint32_t registers_at(const Pipe *p, const Op *at) {
       uint32_t held = pressure_words(op_result(op, i));
       if (held && used_from(p, op_result(op, i), at)) tiles += held;
     }
-  // Addresses may take the registers of tiles where none are held.
+  // If no tiles are held, addresses may use their registers.
   return pressure_registers(carried + (tiles ? tiles + address_words(p) : 0));
 }
 
-// Not where tiles that are read before the issue would spill. One block more is no matter once a quarter of an SM's threads are there.
+// Not if tiles that are read before the issue would spill. One block more does not matter once a quarter of an SM's
+// threads are resident.
 static bool is_worth(const Pipe *p, uint32_t full_bytes, const Op *issue) {
   uint32_t bytes = shared_need(p), registers = registers_at(p, issue), blocks = blocks_of(p, full_bytes, registers);
   if (registers > THREAD_REGISTERS) return false;
   if (full_bytes > p->module->target->shared_bytes) return bytes <= p->module->target->shared_bytes;
-  return blocks_of(p, bytes, registers) > blocks && 4 * blocks * p->module->num_warps * WARP_SIZE < p->module->target->sm_threads;
+  return blocks_of(p, bytes, registers) > blocks &&
+         4 * blocks * p->module->num_warps * WARP_SIZE < p->module->target->sm_threads;
 }
 
 // ---- where tiles are read ----
 
-// The body's last op that reads the buffer v. False: something other than threads reads it.
+// Sets *last to the body's last op that reads the buffer v. False: something other than threads reads it.
 static bool read_by_threads(const Pipe *p, const Value *v, Op **last) {
-  for (const Use *u = v->uses; u; u = u->next) {
+  EACH_USE(u, v) {
     Op *at = pipe_in_body(p, u->user);
     bool is_view = at == u->user && buffer_is_view(at);
     if (is_view ? !read_by_threads(p, op_result(at, 0), last) : u->user->opcode != OP_LOCAL_LOAD) return false;
@@ -121,19 +126,21 @@ static bool read_by_threads(const Pipe *p, const Value *v, Op **last) {
 
 static void mark_groups(Pipe *p) {
   for (uint32_t g = 0; g < p->groups.count; g++) p->groups.data[g].short_ring = p->groups.data[g].tma;
-  for (uint32_t i = 0; i < p->loads.count; i++)
-    if (!p->loads.data[i].short_ring) p->groups.data[p->loads.data[i].group].short_ring = false;
-  for (uint32_t i = 0; i < p->loads.count; i++)       // a phase is of all the tiles that an mbarrier announces
-    if (p->loads.data[i].tma) p->loads.data[i].short_ring = p->groups.data[p->loads.data[i].group].short_ring;
+  VEC_EACH(a, p->loads)
+    if (!a->short_ring) p->groups.data[a->group].short_ring = false;
+  VEC_EACH(load, p->loads) // an mbarrier's phase covers all of its tiles
+    if (load->tma) load->short_ring = p->groups.data[load->group].short_ring;
 }
 
-// The rings that threads have read when the body comes to `work` get S − 1 slots. Returns the last op that reads one; NULL: there is none.
+// The rings that threads have read before `work` get S − 1 slots. Returns the last op that reads one; NULL: there is
+// none.
 static Op *shorten_read_before(Pipe *p, const Op *work) {
   Op **reads = arena_array(&p->ctx->arena, Op *, p->loads.count), *last = NULL;
   for (uint32_t i = 0; i < p->loads.count; i++) {
     AsyncLoad *a = &p->loads.data[i];
     reads[i] = a->load;
-    a->short_ring = (!a->alloc || read_by_threads(p, op_result(a->alloc, 0), &reads[i])) && pipe_is_before(reads[i], work);
+    a->short_ring =
+        (!a->alloc || read_by_threads(p, op_result(a->alloc, 0), &reads[i])) && pipe_is_before(reads[i], work);
   }
   mark_groups(p);
   for (uint32_t i = 0; i < p->loads.count; i++)
@@ -142,26 +149,33 @@ static Op *shorten_read_before(Pipe *p, const Op *work) {
 }
 
 static void set_all(Pipe *p, bool is_short) {
-  for (uint32_t i = 0; i < p->loads.count; i++) p->loads.data[i].short_ring = is_short;
+  VEC_EACH(a, p->loads) a->short_ring = is_short;
   mark_groups(p);
 }
 
 // ---- where copies are issued ----
 
 static const AsyncLoad *async_load(const Pipe *p, const Op *load) {
-  for (uint32_t i = 0; i < p->loads.count; i++)
-    if (p->loads.data[i].load == load) return &p->loads.data[i];
+  VEC_EACH(a, p->loads)
+    if (a->load == load) return a;
   return NULL;
 }
 
-// The first op behind the first wait that copies should run beside.
+bool pipe_is_short(const Op *op) {
+  switch (op->opcode) {
+    case OP_LOCAL_LOAD: case OP_ALLOC: case OP_LOAD: case OP_DESC_LOAD: return true;
+    default: return op_is(op, TRAIT_PURE) && op_unit(op) != UNIT_DOT && op->num_blocks == 0;
+  }
+}
+
+// The first op after the first wait that copies should overlap with.
 static Op *first_work(const Pipe *p) {
   bool waited = false;
   for (Op *op = pipe_body(p)->first;; op = op->next) {
     const AsyncLoad *load = async_load(p, op);
     bool other_load = !load && (op->opcode == OP_LOAD || op->opcode == OP_DESC_LOAD);
     waited = waited || (load && !load->alloc);
-    for (uint32_t i = 0; i < p->loads.count; i++) waited = waited || p->loads.data[i].consumer == op;
+    VEC_EACH(a, p->loads) waited = waited || a->consumer == op;
     if (op == pipe_body(p)->last || (waited && (other_load || !pipe_is_short(op)))) return op;
   }
 }
@@ -177,13 +191,15 @@ static bool reads_computed(const Pipe *p, const Op *op) {
   return false;
 }
 
-// The op before which copies over what `last` has read are issued: not behind `work`, but behind a barrier that is there anyway.
-static Op *issue_behind(const Pipe *p, Op *last, Op *work) {
+// The op before which copies over what `last` has read are issued: not after `work`, but after a barrier that is there
+// anyway.
+static Op *issue_after_barrier(const Pipe *p, Op *last, Op *work) {
   for (Op *op = last->next;; op = op->next) {
     uint32_t align;
     if (reads_computed(p, op)) return op;
     if (op == work) return last->next;
-    if (op->opcode != OP_ALLOC && !becomes_ring(p, op) && op_scratch_bytes(p->ctx, op, p->module->num_warps, &align)) return op->next;
+    if (op->opcode != OP_ALLOC && !becomes_ring(p, op) && scratch_op_bytes(p->ctx, op, p->module->num_warps, &align))
+      return op->next;
   }
 }
 
@@ -191,7 +207,7 @@ Op *pipe_choose_slots(Pipe *p, Op *free) {
   if (p->front || p->pingpong) return NULL;
   uint32_t full = shared_need(p);
   Op *work = free ? free : first_work(p), *last = shorten_read_before(p, work);
-  Op *issue = free || !last ? free : issue_behind(p, last, work);
+  Op *issue = free || !last ? free : issue_after_barrier(p, last, work);
   if (last && is_worth(p, full, issue)) return free ? NULL : issue;
   bool fits = full <= p->module->target->shared_bytes;
   set_all(p, !fits && !free);

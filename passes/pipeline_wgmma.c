@@ -1,4 +1,4 @@
-// Of pipeline_loops: wgmmas that stay in flight into the next iteration, and the waits that this takes.
+// Of pipeline_loops: wgmmas that stay in flight into the next iteration, and the waits that they need.
 #include "passes/buffer.h"
 #include "passes/pipeline_loops.h"
 
@@ -6,20 +6,22 @@ static bool operand_is_staged(const Pipe *p, const Value *buf) {
   while (buf->def && buffer_is_view(buf->def)) buf = op_operand(buf->def, 0);
   if (buf->type->kind != TYPE_BUFFER) return false;
   if (value_defined_outside(buf, p->loop)) return true;
-  for (uint32_t i = 0; i < p->loads.count; i++)
-    if (p->loads.data[i].alloc == buf->def) return true;
+  VEC_EACH(a, p->loads)
+    if (a->alloc == buf->def) return true;
   return false;
 }
 
-// acc stays in flight when nothing in the iteration but nested conditionals reads it.
+// The accumulator stays in flight if nothing in the iteration except nested conditionals reads it.
 static bool can_overlap(const Pipe *p, Op *wgmma) {
   Value *r = op_result(wgmma, 0), *c = op_operand(wgmma, 2);
   Block *body = pipe_body(p);
-  // Packed halves would be taken apart to be carried: that reads them.
+  // Carrying packed halves would unpack them, which reads them.
   if (type_is_scalar(type_elem(c->type), SC_F16)) return false;
-  if (wgmma->parent != body || !operand_is_staged(p, op_operand(wgmma, 0)) || !operand_is_staged(p, op_operand(wgmma, 1))) return false;
+  if (wgmma->parent != body || !operand_is_staged(p, op_operand(wgmma, 0)) ||
+      !operand_is_staged(p, op_operand(wgmma, 1)))
+    return false;
   if (c->block != body || op_operand(body->last, c->index - 1) != r || !value_has_one_use(c)) return false;
-  for (const Use *u = r->uses; u; u = u->next) {
+  EACH_USE(u, r) {
     const Op *at = u->user;
     while (at->parent != body) at = at->parent->parent;
     if (at != body->last && (at == u->user || at->opcode != OP_IF)) return false;
@@ -34,14 +36,14 @@ static void build_wgmma_wait(Builder *b, int64_t count, Value **v) {
 }
 
 static bool used_inside(const Value *v, const Op *op) {
-  for (const Use *u = v->uses; u; u = u->next)
+  EACH_USE(u, v)
     for (uint32_t k = 0; k < op->num_blocks; k++)
       if (block_encloses(op->blocks[k], u->user->parent)) return true;
   return false;
 }
 
-// Conditional readers wait in their own block. The conditional gives the value on: it must not be alive twice, in flight and
-// waited for, or registers that tensor cores still write would be copied.
+// Conditional readers wait in their own block. The conditional yields the value: if it were live twice, in flight and
+// waited for, registers that tensor cores still write would be copied.
 static void wait_in_conditionals(Pipe *p, Op *wgmma) {
   Value *v = op_result(wgmma, 0);
   for (Op *op = wgmma->next, *next; op; op = next) {
@@ -79,21 +81,21 @@ static void wait_in_conditionals(Pipe *p, Op *wgmma) {
   }
 }
 
-// Returns the op after which this iteration's slot (s − 1) is free: the wait for the previous iteration's wgmmas.
+// Returns the op after which slot s − 1 is free: the wait for the previous iteration's wgmmas.
 Op *pipe_overlap_wgmmas(Pipe *p) {
   Op *last = NULL;
   uint32_t num = 0;
   bool mixed = false;
-  for (Op *op = pipe_body(p)->first; op; op = op->next) {
+  EACH_OP(op, pipe_body(p)) {
     if (op->opcode != OP_WGMMA) continue;
     if (can_overlap(p, op)) num++, last = op;
     else mixed = true;
   }
-  // A wait counts groups in order: with synchronous wgmmas between, every one is waited for anyway.
+  // A wait counts groups in order. With a synchronous wgmma between them, every group is waited for anyway.
   if (!last || mixed) return NULL;
   Builder after = builder_at_end(p->ctx, p->loop->parent->func, p->loop->parent, p->loop->span);
   after.before = p->loop->next;
-  for (Op *op = pipe_body(p)->first; op; op = op->next) {
+  EACH_OP(op, pipe_body(p)) {
     if (op->opcode != OP_WGMMA) continue;
     op_set_int(p->ctx, op, ATTR_ASYNC, 1);
     wait_in_conditionals(p, op);

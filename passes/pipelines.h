@@ -9,8 +9,8 @@ typedef struct {
   bool (*when)(const Module *m);   // NULL = always
 } PipelineStep;
 
-// The steps that belong to one stage: after them the module is at `reaches`, as far as passes take it there. A module that
-// comes in at a later stage (from a .tir file) skips the steps that do not run on it.
+// The steps that belong to one stage. After them the module is at `reaches`, as far as passes take it there. A module
+// that enters at a later stage (from a .tir file) skips the steps that do not run on it.
 typedef struct {
   Stage reaches;
   const PipelineStep *steps;

@@ -9,19 +9,20 @@ typedef struct {
   OpOrder order;
   uint32_t last_wait;        // number of the last op that waits; 0: none
   uint32_t most;
-  uint32_t streams;          // words of loads behind the last wait, a vector each
-  uint32_t stream;           // words of a loop's loads and of what is held round it, the most of any
+  uint32_t streams;          // words of loads after the last wait, a vector each
+  uint32_t stream;           // words of a loop's loads and of what is held around it, the most of any loop
   bool complex;
-} Guess;
+} Estimate;
 
-// Where values must stay: at waits, and where branches that give tensors meet.
+// Values must stay at waits and where branches that yield tensors meet.
 static bool holds(const Op *op) {
   bool joins = false;
-  for (uint32_t i = 0; i < op->num_results && op->opcode == OP_IF; i++) joins |= op->results[i].type->kind == TYPE_TENSOR;
+  for (uint32_t i = 0; i < op->num_results && op->opcode == OP_IF; i++)
+    joins |= op->results[i].type->kind == TYPE_TENSOR;
   return joins || op_unit(op) == UNIT_EXCH;
 }
 
-// Offsets and masks are made anew where they are needed.
+// Offsets and masks are recomputed where they are needed.
 static bool is_cheap(const Value *v, uint32_t depth) {
   if (type_elem_bits(v->type) == 1) return true;
   const Op *op = v->def;
@@ -38,10 +39,11 @@ uint32_t pressure_words(const Value *v) {
   return (layout_regs_per_thread(v->type->layout) * type_elem_bits(v->type) + 31) / 32;
 }
 
-// Whether v is needed behind op, which it is visible to: in what follows, or again round a loop that v is made outside of.
-static bool used_behind(const OpOrder *o, const Value *v, const Op *op) {
+// Whether v, which is visible to op, is needed after op: by a later op, or by the next iteration of a loop that v is
+// defined outside of.
+static bool used_after(const OpOrder *o, const Value *v, const Op *op) {
   uint32_t at = op_order_begin(o, op);
-  for (const Use *u = v->uses; u; u = u->next) {
+  EACH_USE(u, v) {
     if (op_order_begin(o, u->user) > at) return true;
     for (const Op *p = op->parent->parent; p; p = p->parent->parent) {
       bool is_loop = op_is(p, TRAIT_LOOP);
@@ -55,16 +57,16 @@ static bool used_behind(const OpOrder *o, const Value *v, const Op *op) {
 
 static uint32_t held_of(const OpOrder *o, const Value *v, const Op *at) {
   uint32_t words = pressure_words(v);
-  return words && used_behind(o, v, at) ? words : 0;
+  return words && used_after(o, v, at) ? words : 0;
 }
 
-// What is defined before `at` in its block and those around it.
-static uint32_t held_behind(const OpOrder *o, const Op *at) {
+// Words held after `at`, of what is defined before it in its block and the blocks around it.
+static uint32_t held_after(const OpOrder *o, const Op *at) {
   uint32_t words = 0;
   for (const Op *inner = at; inner; inner = inner->parent->parent) {
     const Block *b = inner->parent;
     for (uint32_t i = 0; i < b->num_args; i++) words += held_of(o, b->args[i], at);
-    for (const Op *op = b->first; op; op = op->next) {
+    EACH_OP(op, b) {
       if (op != inner || op == at)
         for (uint32_t i = 0; i < op->num_results; i++) words += held_of(o, &op->results[i], at);
       if (op == inner) break;
@@ -74,16 +76,17 @@ static uint32_t held_behind(const OpOrder *o, const Op *at) {
 }
 
 static void find_waits(Op *op, void *user) {
-  Guess *g = user;
+  Estimate *g = user;
   if (holds(op)) g->last_wait = op_order_begin(&g->order, op);
   if (op_unit(op) == UNIT_DOT || op->opcode == OP_ALLOC || op->opcode == OP_WHILE) g->complex = true;
 }
 
-// Words of the loads in a loop's body, and of the values that it carries. 0: it has at most one machine load, or something waits in it.
+// Words of the loads in a loop's body, and of the values that it carries. 0: it has at most one machine load, or
+// something waits in it.
 static uint32_t streamed_by(const Op *loop) {
   const Block *body = loop->blocks[0];
   uint32_t loaded = 0, loads = 0, carried = 0;
-  for (const Op *op = body->first; op; op = op->next) {
+  EACH_OP(op, body) {
     if (op->num_blocks || op_unit(op) == UNIT_EXCH || op_is(op, TRAIT_WRITES | TRAIT_SYNC)) return 0;
     uint32_t words = op->opcode == OP_LOAD ? pressure_words(&op->results[0]) : 0;
     loaded += words;
@@ -94,18 +97,19 @@ static uint32_t streamed_by(const Op *loop) {
 }
 
 static void measure(Op *op, void *user) {
-  Guess *g = user;
-  if (op->opcode == OP_LOAD && op_order_begin(&g->order, op) > g->last_wait) g->streams += (uint32_t)min_i64(pressure_words(&op->results[0]), PRESSURE_VECTOR);
+  Estimate *g = user;
+  if (op->opcode == OP_LOAD && op_order_begin(&g->order, op) > g->last_wait)
+    g->streams += (uint32_t)min_i64(pressure_words(&op->results[0]), PRESSURE_VECTOR);
   if (op->opcode == OP_FOR) {
     uint32_t words = streamed_by(op);
     if (words > g->stream) g->stream = words;
   }
   if (!holds(op)) return;
-  uint32_t held = held_behind(&g->order, op), taken = 0;
+  uint32_t held = held_after(&g->order, op), taken = 0;
   for (uint32_t i = 0; i < op->num_operands; i++)
     if (op_operand(op, i)) taken += pressure_words(op_operand(op, i));
-  // What only the wait takes may be loaded and combined in two halves. A scan keeps every element to its end, and beside each
-  // what comes before it.
+  // What only the wait takes may be loaded and combined in two halves. A scan keeps every element to its end, and
+  // beside each the total before it.
   uint32_t given = 0;
   for (uint32_t i = 0; i < op->num_results; i++) given += held_of(&g->order, &op->results[i], op);
   if (op->opcode == OP_SCAN) held += 2 * taken - given;
@@ -113,13 +117,13 @@ static void measure(Op *op, void *user) {
   if (held > g->most) g->most = held;
 }
 
-// Much that is held also needs more addresses, predicates and room to compute in.
+// More held values also need more addresses, predicates and temporaries.
 static uint32_t overhead(uint32_t held) { return OVERHEAD + (held > 32 ? (held - 32) / 2 : 0); }
 
 uint32_t pressure_registers(uint32_t words) { return words + overhead(words); }
 
 Pressure pressure_of(const Module *m, Func *f) {
-  Guess g = {.order = op_order_of(m->ctx, f)};
+  Estimate g = {.order = op_order_of(m->ctx, f)};
   block_walk(f->body, find_waits, &g);
   if (g.complex) return (Pressure){0};
   block_walk(f->body, measure, &g);
@@ -127,7 +131,7 @@ Pressure pressure_of(const Module *m, Func *f) {
   if (!g.last_wait) return p;
   uint32_t threads = m->num_warps * WARP_SIZE;
   p.words = g.most + (uint32_t)min_i64(g.streams, PRESSURE_VECTOR * MAX_STREAMS) + overhead(g.most);
-  // Of small blocks an SM holds many: one fewer is no matter while half of its threads are there.
+  // An SM holds many small blocks: one fewer does not matter while half of its threads are there.
   const uint32_t most = m->target->sm_threads, enough = threads >= most / 4 ? UINT32_MAX : most / 2 / threads;
   uint32_t limit = 0;
   for (uint32_t k = 1; k <= target_blocks_per_sm(m->target, threads); k++) {

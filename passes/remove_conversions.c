@@ -1,12 +1,14 @@
-// Moves and removes layout conversions.
+// remove_conversions: moves and removes layout conversions.
 //
-// First all conversions are taken away and the layouts flow anew from what has a reason for its layout: tensor-core ops and
-// the dots that stay (heaviest first), then memory accesses, which keep the layout they have. So a carried accumulator takes
-// the tensor cores' layout, and what is computed between two dots never leaves it.
+// First it takes all conversions away and lets the layouts flow again from ops that have a reason for their layout:
+// tensor-core ops and the remaining dots (heaviest first), then memory accesses, which keep the layout they have.
+// Therefore a carried accumulator takes the tensor cores' layout, and what is computed between two dots never leaves
+// it.
 //
-// Then each conversion left is weighed against making its value anew in the layout that is wanted: backward from it, an op is
-// either made a second time (or, without other users, moved over) with operands that are had the same way, or its result is
-// converted where it is made, which hoists conversions to smaller tensors and out of loops. Loads are never made twice.
+// Then it weighs each remaining conversion against recomputing its value in the wanted layout. Going backward from the
+// conversion, it either recomputes an op (or, if the op has no other users, moves it) with operands obtained the same
+// way, or converts the op's result where it is computed, which hoists conversions to smaller tensors and out of loops.
+// Loads are never repeated.
 // In, out: LAID_OUT.
 #include "ir/scratch.h"
 #include "passes/layout_assign.h"
@@ -14,7 +16,7 @@
 #include "passes/layout_rules.h"
 #include "passes/pass.h"
 
-// ---- flowing anew ----
+// ---- layouts flow again ----
 
 typedef struct {
   Context *ctx;
@@ -23,8 +25,8 @@ typedef struct {
   LayoutAnchors anchors;
 } Reflow;
 
-// A tile that is copied ahead can be read from shared memory in any layout. Its own comes last, and of several such the smallest tile's
-// first: what is unpacked from it has least choice.
+// A tile that is copied ahead can be read from shared memory in any layout. Its own layout comes last. Of several such
+// tiles the smallest comes first, because what is unpacked from it has the least choice.
 enum { COPIED = 1 << 20 };
 
 static void gather(Op *op, void *user) {
@@ -39,7 +41,8 @@ static void gather(Op *op, void *user) {
     if (access_is_copied(op)) weight = max_i64(1, COPIED / weight);
   }
   if (!weight) return;
-  vec_push(&r->ctx->arena, &r->anchors, ((LayoutAnchor){op, layout_loop_weight(op, weight), layout_rule_pivot(r->ctx, op)}));
+  vec_push(&r->ctx->arena, &r->anchors,
+           ((LayoutAnchor){op, layout_loop_weight(op, weight), layout_rule_pivot(r->ctx, op)}));
 }
 
 static const Layout *choose(void *user, const Op *op) { return layout_rule_pivot(((Reflow *)user)->ctx, op); }
@@ -52,7 +55,8 @@ static bool accepts(void *user, const Op *op, const Layout *l) {
   access_info(r->axes, op, &a);
   uint32_t warps = r->module->num_warps;
   const Type *moved = type_with_elem(r->ctx, access_type(op), type_elem(op_operand(op, 0)->type)->elem);
-  return layout_cost_access(op, &a, l, warps) <= layout_cost_access(op, &a, own, warps) + layout_cost_conversion(moved, warps);
+  return layout_cost_access(op, &a, l, warps) <=
+         layout_cost_access(op, &a, own, warps) + layout_cost_conversion(moved, warps);
 }
 
 static const Layout *otherwise(void *user, const Value *v) {
@@ -60,15 +64,15 @@ static const Layout *otherwise(void *user, const Value *v) {
   return v->type->layout;
 }
 
-// ---- making values anew ----
+// ---- recomputing values ----
 
 typedef struct Plan Plan;
 struct Plan {
   Value *value;
   const Layout *layout;
   int64_t cost;
-  bool convert;              // else the op is made anew
-  Value *made;               // once carried out
+  bool convert;              // false: recompute the op
+  Value *made;               // after carry_out
   Plan *next;
 };
 
@@ -82,7 +86,7 @@ typedef struct {
 static int64_t depth_weight(const Op *op) { return layout_loop_weight(op, 1); }
 
 static int64_t convert_cost_at(Remat *r, Value *v, const Layout *l, const Op *place) {
-  ConvertKind kind = convert_kind(r->ctx, v->type, type_with_layout(r->ctx, v->type, l));
+  ConvertKind kind = scratch_convert_kind(r->ctx, v->type, type_with_layout(r->ctx, v->type, l));
   int64_t regs = layout_regs_per_thread(l), warps = r->module->num_warps, cost;
   switch (kind) {
     case CONVERT_NONE: case CONVERT_REGISTERS: cost = 0; break;
@@ -92,11 +96,14 @@ static int64_t convert_cost_at(Remat *r, Value *v, const Layout *l, const Op *pl
   return cost * depth_weight(place);
 }
 
-// Of an element, in instructions of a thread: what the assembler makes of it.
-static const uint8_t unit_cost[] = {[UNIT_NONE] = 0, [UNIT_ALU] = 1, [UNIT_SFU] = 4, [UNIT_FDIV] = 12, [UNIT_IDIV] = 24};
+// The cost of an element in instructions of a thread, as the assembler expands it.
+static const uint8_t unit_cost[] =
+    {[UNIT_NONE] = 0, [UNIT_ALU] = 1, [UNIT_SFU] = 4, [UNIT_FDIV] = 12, [UNIT_IDIV] = 24};
 
-// Ops that a value may be made by a second time, in another layout.
-static bool can_redo(const Op *op) { return op_is(op, TRAIT_PURE) && op_unit(op) < countof(unit_cost) && !op->num_blocks; }
+// Whether the op may be repeated in another layout.
+static bool can_redo(const Op *op) {
+  return op_is(op, TRAIT_PURE) && op_unit(op) < countof(unit_cost) && !op->num_blocks;
+}
 
 static Plan *find_plan(Remat *r, const Value *v, const Layout *l) {
   for (Plan *p = r->plans; p; p = p->next)
@@ -106,7 +113,7 @@ static Plan *find_plan(Remat *r, const Value *v, const Layout *l) {
 
 enum { MAX_PLAN_DEPTH = 48 };
 
-// The cheapest way to v in the layout. What several users share is paid for once.
+// The cost of the cheapest way to v in the layout. What several users share is paid for once.
 static int64_t plan_cost(Remat *r, Value *v, const Layout *l, const Op *place, uint32_t depth) {
   if (!l || v->type->kind != TYPE_TENSOR || v->type->layout == l || layout_rule_is_free(v)) return 0;
   if (find_plan(r, v, l)) return 0;
@@ -118,7 +125,7 @@ static int64_t plan_cost(Remat *r, Value *v, const Layout *l, const Op *place, u
   p->cost = v->def && access_is_copied(v->def) && value_has_one_use(v) ? 0 : convert_cost_at(r, v, l, home);
   Op *op = v->def;
   if (!op || depth == 0) return p->cost;
-  if (op->opcode == OP_LOCAL_LOAD) {      // can as well read in the layout that is wanted, there and then
+  if (op->opcode == OP_LOCAL_LOAD) {      // it can read in the wanted layout
     p->convert = false;
     p->cost = value_has_one_use(v) ? 0 : 2 * layout_regs_per_thread(l) * r->module->num_warps * depth_weight(op);
     return p->cost;
@@ -133,9 +140,12 @@ static int64_t plan_cost(Remat *r, Value *v, const Layout *l, const Op *place, u
   }
   if (!pivot) return p->cost;
   Plan *before = r->plans;
-  int64_t again = value_has_one_use(v) ? 0 : unit_cost[op_unit(op)] * layout_regs_per_thread(l) * r->module->num_warps * depth_weight(op);
+  int64_t again = value_has_one_use(v)
+                      ? 0
+                      : unit_cost[op_unit(op)] * layout_regs_per_thread(l) * r->module->num_warps * depth_weight(op);
   for (uint32_t i = 0; i < op->num_operands && again < p->cost; i++)
-    if (op_operand(op, i)) again += plan_cost(r, op_operand(op, i), layout_rule_operand(r->ctx, op, i, pivot), op, depth - 1);
+    if (op_operand(op, i))
+      again += plan_cost(r, op_operand(op, i), layout_rule_operand(r->ctx, op, i, pivot), op, depth - 1);
   if (again < p->cost) {
     p->cost = again;
     p->convert = false;

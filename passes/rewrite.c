@@ -1,21 +1,27 @@
-// The rules of canonicalize; the laws are in rewrite.h.
+// Rewrites: laws whose right side is a new op, or that change the op in place. canonicalize applies them until none
+// applies. A law whose right side exists already (x + 0 = x) is a fold and belongs to ir/fold.c, because builders apply
+// folds, too. A law that changes blocks or removes ops with effects belongs to canonicalize.c. What every rewrite must
+// keep is in rewrite.h. Each rule has its equation above it; x, y and z are operands, c and d constants.
 #include "passes/rewrite.h"
 
 #include <string.h>
 
-static Op *def_of(const Value *v, Opcode oc) { return v && v->def && v->def->opcode == oc ? v->def : NULL; }
 static bool is_constant(const Value *v) { uint64_t bits; return v && value_constant_bits(v, &bits); }
 static bool is_true(const Value *v) { uint64_t bits; return v && value_constant_bits(v, &bits) && (bits & 1); }
 static bool is_false(const Value *v) { uint64_t bits; return v && value_constant_bits(v, &bits) && !(bits & 1); }
 
-static Op *build_like(Builder *b, const Op *like, Value *const *operands, uint32_t n) {
-  const Type *t = like->results[0].type;
+// An op with the opcode and attributes of `like`.
+static Op *build_like(Builder *b, const Op *like, const Type *t, Value *const *operands, uint32_t n) {
   Op *op = build_op_typed(b, like->opcode, &t, 1, operands, n);
   op_copy_attrs(b->ctx, op, like);
   return op;
 }
 
-// f(splat x, splat y) → splat f(x, y): uniform work is done once, on scalars.
+static Value *like_on(Builder *b, const Op *like, Value *x) {
+  return op_result(build_like(b, like, like->results[0].type, &x, 1), 0);
+}
+
+// f(splat x, splat y) = splat f(x, y);  f(splat x, c) = splat f(x, c): uniform work is done once, on scalars.
 Value *rewrite_elementwise(Builder *b, Op *op) {
   const Type *t = op->results[0].type;
   if (op->num_results != 1 || t->kind != TYPE_TENSOR) return NULL;
@@ -25,8 +31,8 @@ Value *rewrite_elementwise(Builder *b, Op *op) {
   for (uint32_t i = 0; i < op->num_operands; i++) {
     Value *v = op_operand(op, i);
     if (v->type->kind != TYPE_TENSOR) scalars[i] = v;
-    else if (def_of(v, OP_SPLAT)) { scalars[i] = op_operand(v->def, 0); any = true; }
-    else if (def_of(v, OP_CONSTANT)) scalars[i] = NULL;
+    else if (value_op(v, OP_SPLAT)) { scalars[i] = op_operand(v->def, 0); any = true; }
+    else if (value_op(v, OP_CONSTANT)) scalars[i] = NULL;
     else return NULL;
   }
   if (!any) return NULL;
@@ -37,12 +43,12 @@ Value *rewrite_elementwise(Builder *b, Op *op) {
       scalars[i] = build_constant_bits(b, type_elem(op_operand(op, i)->type), bits);
     }
   const Type *elem = type_elem(t);
-  Op *scalar = build_op_typed(b, op->opcode, &elem, 1, scalars, op->num_operands);
-  op_copy_attrs(b->ctx, scalar, op);
+  Op *scalar = build_like(b, op, elem, scalars, op->num_operands);
   return build_splat(b, op_result(scalar, 0), t);
 }
 
-// Constants go right in commutative ops; (x ∘ c) ∘ d → x ∘ (c ∘ d) where ∘ is associative on the wrapping integers.
+// c ∘ x = x ∘ c;  (x ∘ c) ∘ d = x ∘ (c ∘ d): every ∘ of this rule commutes and is associative on the
+// wrapping integers.
 static Value *commute(Builder *b, Op *op) {
   Value *x = op_operand(op, 0), *y = op_operand(op, 1);
   if (is_constant(x) && !is_constant(y)) {
@@ -50,12 +56,15 @@ static Value *commute(Builder *b, Op *op) {
     op_set_operand(op, 1, x);
     return op_result(op, 0);
   }
-  Op *inner = def_of(x, op->opcode);
+  Op *inner = value_op(x, op->opcode);
   if (!inner || !is_constant(y) || !is_constant(op_operand(inner, 1)) || type_is_float(x->type)) return NULL;
-  return op_result(build_like(b, op, (Value *[]){op_operand(inner, 0), build_binary(b, op->opcode, op_operand(inner, 1), y)}, 2), 0);
+  return op_result(build_like(b, op, x->type,
+                              (Value *[]){op_operand(inner, 0), build_binary(b, op->opcode, op_operand(inner, 1), y)},
+                              2),
+                   0);
 }
 
-// x − c → x + (−c)
+// x − c = x + (−c)
 static Value *subtract_constant(Builder *b, Op *op) {
   int64_t c;
   Value *x = op_operand(op, 0), *y = op_operand(op, 1);
@@ -63,11 +72,11 @@ static Value *subtract_constant(Builder *b, Op *op) {
   return build_binary(b, OP_ADDI, x, build_int(b, y->type, (int64_t)-(uint64_t)c));
 }
 
-// The right constant's predicate, operands swapped.
+// (c < x) = (x > c), and likewise for the other predicates
 static Value *compare_constant_right(Builder *b, Op *op) {
   static const uint8_t swapped[] = {
-    [CMP_EQ] = CMP_EQ, [CMP_NE] = CMP_NE, [CMP_SLT] = CMP_SGT, [CMP_SLE] = CMP_SGE, [CMP_SGT] = CMP_SLT, [CMP_SGE] = CMP_SLE,
-    [CMP_ULT] = CMP_UGT, [CMP_ULE] = CMP_UGE, [CMP_UGT] = CMP_ULT, [CMP_UGE] = CMP_ULE,
+      [CMP_EQ] = CMP_EQ,   [CMP_NE] = CMP_NE,   [CMP_SLT] = CMP_SGT, [CMP_SLE] = CMP_SGE, [CMP_SGT] = CMP_SLT,
+      [CMP_SGE] = CMP_SLE, [CMP_ULT] = CMP_UGT, [CMP_ULE] = CMP_UGE, [CMP_UGT] = CMP_ULT, [CMP_UGE] = CMP_ULE,
   };
   Value *x = op_operand(op, 0), *y = op_operand(op, 1);
   if (!is_constant(x) || is_constant(y)) return NULL;
@@ -77,12 +86,12 @@ static Value *compare_constant_right(Builder *b, Op *op) {
   return op_result(op, 0);
 }
 
-// (c ? true : false) → c; (!c ? x : y) → (c ? y : x)
+// (x ? true : false) = x;  (¬x ? y : z) = (x ? z : y)
 static Value *select_rules(Builder *b, Op *op) {
   Value *c = op_operand(op, 0), *x = op_operand(op, 1), *y = op_operand(op, 2);
   (void)b;
   if (c->type == x->type && type_elem_bits(x->type) == 1 && is_true(x) && is_false(y)) return c;
-  Op *inverted = def_of(c, OP_XORI);
+  Op *inverted = value_op(c, OP_XORI);
   if (!inverted || !is_true(op_operand(inverted, 1))) return NULL;
   op_set_operand(op, 0, op_operand(inverted, 0));
   op_set_operand(op, 1, y);
@@ -90,26 +99,23 @@ static Value *select_rules(Builder *b, Op *op) {
   return op_result(op, 0);
 }
 
-// A cast of the same cast.
-static Value *repeat_cast(Builder *b, Op *op) {
-  Op *inner = def_of(op_operand(op, 0), op->opcode);
-  return inner ? op_result(build_like(b, op, (Value *[]){op_operand(inner, 0)}, 1), 0) : NULL;
+// f(f(x)) = f(x), if both are the same cast, or broadcasts
+static Value *repeated(Builder *b, Op *op) {
+  Op *inner = value_op(op_operand(op, 0), op->opcode);
+  return inner ? like_on(b, op, op_operand(inner, 0)) : NULL;
 }
 
+// reshape(reshape(x)) = reshape(x), if both may or both may not reorder
 static Value *reshape_rules(Builder *b, Op *op) {
   Value *x = op_operand(op, 0);
-  Op *inner = def_of(x, OP_RESHAPE);
+  Op *inner = value_op(x, OP_RESHAPE);
   if (!inner || op_int(inner, ATTR_REORDER, 0) != op_int(op, ATTR_REORDER, 0)) return NULL;
-  return op_result(build_like(b, op, (Value *[]){op_operand(inner, 0)}, 1), 0);
+  return like_on(b, op, op_operand(inner, 0));
 }
 
-static Value *broadcast_rules(Builder *b, Op *op) {
-  Op *inner = def_of(op_operand(op, 0), OP_BROADCAST);
-  return inner ? op_result(build_like(b, op, (Value *[]){op_operand(inner, 0)}, 1), 0) : NULL;
-}
-
+// trans(trans(x, p), q) = trans(x, p ∘ q), and x itself if p ∘ q is the identity
 static Value *trans_rules(Builder *b, Op *op) {
-  Op *inner = def_of(op_operand(op, 0), OP_TRANS);
+  Op *inner = value_op(op_operand(op, 0), OP_TRANS);
   if (!inner) return NULL;
   const Attr *outer_order = op_attr(op, ATTR_ORDER), *inner_order = op_attr(inner, ATTR_ORDER);
   int64_t order[MAX_RANK];
@@ -119,25 +125,24 @@ static Value *trans_rules(Builder *b, Op *op) {
     same &= order[i] == i;
   }
   if (same && op_operand(inner, 0)->type == op->results[0].type) return op_operand(inner, 0);
-  Op *made = build_like(b, op, (Value *[]){op_operand(inner, 0)}, 1);
-  op_set_ints(b->ctx, made, ATTR_ORDER, order, outer_order->num_ints);
-  return op_result(made, 0);
+  Value *made = like_on(b, op, op_operand(inner, 0));
+  op_set_ints(b->ctx, made->def, ATTR_ORDER, order, outer_order->num_ints);
+  return made;
 }
 
-// Of a conversion only the last matters; leaves are made in the layout that is wanted.
+// convert(convert(x)) = convert(x);  convert(f()) = f(), if f can be computed in any layout at no cost (constant,
+// range, splat)
 static Value *convert_rules(Builder *b, Op *op) {
   Value *x = op_operand(op, 0);
   const Type *t = op->results[0].type;
-  Op *inner = def_of(x, OP_CONVERT_LAYOUT);
+  Op *inner = value_op(x, OP_CONVERT_LAYOUT);
   if (inner) return build_convert_layout(b, op_operand(inner, 0), t->layout);
   if (!x->def || !op_is(x->def, TRAIT_FREE)) return NULL;
   Value *operand = x->def->num_operands ? op_operand(x->def, 0) : NULL;
-  Op *made = build_op_typed(b, x->def->opcode, &t, 1, &operand, x->def->num_operands);
-  op_copy_attrs(b->ctx, made, x->def);
-  return op_result(made, 0);
+  return op_result(build_like(b, x->def, t, &operand, x->def->num_operands), 0);
 }
 
-// A mask that is known: all of it or nothing.
+// load(p, mask true, other) = load(p);  load(p, mask false, other) = other, and 0 if there is no other
 static Value *load_rules(Builder *b, Op *op) {
   Value *mask = op_operand(op, 2), *other = op_operand(op, 3);
   if (mask && is_true(mask)) {
@@ -146,7 +151,9 @@ static Value *load_rules(Builder *b, Op *op) {
     return op_result(op, 0);
   }
   if (!mask || !is_false(mask) || op_int(op, ATTR_VOLATILE, 0)) return NULL;
-  return other ? other : type_elem(op->results[0].type)->kind == TYPE_SCALAR ? build_constant_bits(b, op->results[0].type, 0) : NULL;
+  return other                                                 ? other
+         : type_elem(op->results[0].type)->kind == TYPE_SCALAR ? build_constant_bits(b, op->results[0].type, 0)
+                                                               : NULL;
 }
 
 static const RewriteRule rules[] = {
@@ -155,8 +162,8 @@ static const RewriteRule rules[] = {
   {OP_SUBI, subtract_constant},
   {OP_CMPI, compare_constant_right},
   {OP_SELECT, select_rules},
-  {OP_EXTSI, repeat_cast}, {OP_EXTUI, repeat_cast}, {OP_TRUNCI, repeat_cast}, {OP_FPEXT, repeat_cast}, {OP_BITCAST, repeat_cast},
-  {OP_RESHAPE, reshape_rules}, {OP_BROADCAST, broadcast_rules}, {OP_TRANS, trans_rules},
+  {OP_EXTSI, repeated}, {OP_EXTUI, repeated}, {OP_TRUNCI, repeated}, {OP_FPEXT, repeated}, {OP_BITCAST, repeated},
+  {OP_RESHAPE, reshape_rules}, {OP_BROADCAST, repeated}, {OP_TRANS, trans_rules},
   {OP_CONVERT_LAYOUT, convert_rules},
   {OP_LOAD, load_rules},
 };

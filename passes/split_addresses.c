@@ -1,179 +1,41 @@
-// Keeps a tensor of pointers as one scalar base and a tensor of offsets.
+// split_addresses: keeps a tensor of pointers as one scalar base and a tensor of offsets.
 //
 //   %p = splat %base ; %q = addptr %p, %offs ; %x = load %q      →     %x = load %base', %offs'
 //
-// An offset is split into a *uniform* part, which moves to the base, and a *varying* part: (splat u + r)·s + splat c has
-// uniform u·s + c and varying r·s. A carried pointer tensor that only uniform parts are added to becomes a carried base, and
-// its offsets stay outside the loop. Pointers that are data (loaded, chosen per element from different bases) stay tensors.
+// An offset is split into a *uniform* part, which moves to the base, and a *varying* part: (splat u + r)·s + splat c
+// has uniform u·s + c and varying r·s. If a loop adds only uniform parts to a carried pointer tensor, it carries the
+// base, and the offsets stay outside the loop. Pointers that are data (loaded, or chosen per element from different
+// bases) stay tensors.
 //
-// Why the split may stay in 32 bits: address arithmetic is taken not to overflow the program's own integers (where it does,
-// the access is wild). Let o = u + v. When u and v never have opposite signs (*balanced*), |v| ≤ |o|, so v, and v·s when o·s,
-// fits where o did. Sums of balanced parts keep that: two v's of one sign belong to o's of that sign. Uniform parts are
-// computed in 64 bits unless ranges prove 32 enough. What is neither proved nor balanced is widened or left whole. Offsets
-// added to a pointer one after the other are summed in 32 bits where both stay within a tile (a small number, or one times
-// a stride): a tile spans less than 2^31 elements.
+// Why the split may stay in 32 bits: address arithmetic is assumed not to overflow the program's own integers (if it
+// does, the access is wild). Let o = u + v. If u and v never have opposite signs (*balanced*), |v| ≤ |o|. Therefore v
+// fits where o did, and v·s where o·s did. Sums of balanced parts stay balanced: two v's of one sign belong to o's of
+// that sign. Uniform parts are computed in 64 bits unless ranges prove 32 enough. What is neither proved nor balanced
+// is widened or left whole. Offsets added to a pointer one after the other are summed in 32 bits if both stay within a
+// tile (a small number, or a small number times a stride): a tile spans less than 2^31 elements.
 // In, out: TILE.
-#include "passes/axis_info.h"
+#include "passes/split_addresses.h"
+
 #include "passes/pass.h"
 
 typedef struct { Value *base, *offset; } Address;     // offset NULL: zero
-typedef struct { Value *uniform, *varying; bool balanced; } Parts;   // either may be NULL: zero
-
-typedef struct {
-  Context *ctx;
-  AxisAnalysis *axes;
-  VEC(Value *) failed;       // block arguments whose loop variable stays a tensor of pointers
-  bool changed;
-} Split;
 
 static bool is_pointers(const Value *v) { return v && v->type->kind == TYPE_TENSOR && type_is_ptr(v->type); }
-static const Type *i64_of(Split *s) { return type_scalar(s->ctx, SC_I64); }
 static const Type *i32_of(Split *s) { return type_scalar(s->ctx, SC_I32); }
-static bool fits32(__int128 lo, __int128 hi) { return lo >= INT32_MIN && hi <= INT32_MAX; }
-
-// ---- arithmetic on parts ----
-
-static Value *widen(Split *s, Builder *b, Value *v) {
-  return type_elem_bits(v->type) < 64 ? build_cast(b, OP_EXTSI, v, i64_of(s)) : v;
-}
-
-// x + y (x − y, x · y) of signed numbers, in 32 bits where the ranges prove it or `assume32`, else in 64.
-static Value *arithmetic(Split *s, Builder *b, Opcode oc, Value *x, Value *y, bool assume32) {
-  const AxisInfo *p = axis_info(s->axes, x), *q = axis_info(s->axes, y);
-  bool narrow = type_elem_bits(x->type) == 32 && type_elem_bits(y->type) == 32;
-  if (narrow && !assume32) {
-    if (oc == OP_ADDI) narrow = fits32((__int128)p->lo + q->lo, (__int128)p->hi + q->hi);
-    else if (oc == OP_SUBI) narrow = fits32((__int128)p->lo - q->hi, (__int128)p->hi - q->lo);
-    else {
-      __int128 a = (__int128)p->lo * q->lo, c = (__int128)p->lo * q->hi, d = (__int128)p->hi * q->lo, e = (__int128)p->hi * q->hi;
-      narrow = fits32(a, a) && fits32(c, c) && fits32(d, d) && fits32(e, e);
-    }
-  }
-  if (!narrow) {
-    x = widen(s, b, x);
-    y = widen(s, b, y);
-  }
-  return build_binary(b, oc, x, y);
-}
-
-static Value *add_optional(Split *s, Builder *b, Opcode oc, Value *x, Value *y, bool assume32) {
-  if (!y) return x;
-  if (x) return arithmetic(s, b, oc, x, y, assume32);
-  if (oc == OP_ADDI) return y;
-  return arithmetic(s, b, OP_SUBI, build_int(b, y->type, 0), y, assume32);
-}
-
-static bool nonneg(Split *s, Value *v) { return !v || axis_info(s->axes, v)->nonneg; }
-
-static Parts split_offset(Split *s, Value *o);
-
-// The parts of an integer are kept in its aux, as addresses of pointers are: a sum may be shared by many. They hold as long as what they
-// consist of is in its place.
-static bool in_place(const Value *v) { return !v || !v->def || v->def->parent; }
-
-static Value *rebuild_shape(Builder *b, const Op *op, Value *x) {
-  const Type *t = type_with_elem(b->ctx, op->results[0].type, type_elem(x->type));
-  Op *made = build_op_typed(b, op->opcode, &t, 1, &x, 1);
-  op_copy_attrs(b->ctx, made, op);
-  return op_result(made, 0);
-}
-
-static Parts split_sum(Split *s, Op *op) {
-  Value *o = op_result(op, 0);
-  Parts whole = {NULL, o, true};
-  Parts x = split_offset(s, op_operand(op, 0)), y = split_offset(s, op_operand(op, 1));
-  if (!x.uniform && !y.uniform) return whole;
-  Builder b = builder_before(s->ctx, op);
-  bool is_sum = op->opcode == OP_ADDI;
-  bool signs_agree = is_sum && nonneg(s, x.uniform) && nonneg(s, x.varying) && nonneg(s, y.uniform) && nonneg(s, y.varying);
-  // A pure uniform plus a pure varying of unknown signs may cancel; two balanced sums may not.
-  bool mixed = (!x.varying && !y.uniform) || (!x.uniform && !y.varying);
-  Parts r;
-  r.balanced = signs_agree || (x.balanced && y.balanced && !mixed);
-  r.uniform = add_optional(s, &b, op->opcode, x.uniform, y.uniform, false);
-  r.varying = add_optional(s, &b, op->opcode, x.varying, y.varying, r.balanced);
-  return r;
-}
-
-static Parts split_product(Split *s, Op *op) {
-  Parts whole = {NULL, op_result(op, 0), true};
-  Parts x = split_offset(s, op_operand(op, 0)), y = split_offset(s, op_operand(op, 1));
-  if (x.uniform && !x.varying) {
-    Parts swap = x;
-    x = y;
-    y = swap;
-  }
-  if (y.varying || !y.uniform || !x.uniform) return whole;
-  Builder b = builder_before(s->ctx, op);
-  Parts r = {.balanced = x.balanced};
-  if (x.varying) {
-    Value *factor = build_splat(&b, y.uniform, type_with_elem(s->ctx, x.varying->type, y.uniform->type));
-    const AxisInfo *p = axis_info(s->axes, x.varying), *q = axis_info(s->axes, y.uniform);
-    int64_t most_p = max_i64(p->hi, -(p->lo + 1)), most_q = max_i64(q->hi, -(q->lo + 1));
-    bool proved = (__int128)(most_p + (__int128)1) * (most_q + (__int128)1) <= INT32_MAX;
-    if (!proved && !x.balanced && type_elem_bits(op->results[0].type) < 64) return whole;
-    r.varying = arithmetic(s, &b, OP_MULI, x.varying, factor, x.balanced);
-  }
-  r.uniform = arithmetic(s, &b, OP_MULI, x.uniform, y.uniform, false);
-  return r;
-}
-
-static Parts split_anew(Split *s, Value *o) {
-  Parts whole = {NULL, o, true};
-  Op *op = o->def;
-  if (!op || type_elem_bits(o->type) < 32) return whole;
-  switch (op->opcode) {
-    case OP_SPLAT: return (Parts){op_operand(op, 0), NULL, true};
-    case OP_CONSTANT: {
-      int64_t c;
-      if (!value_constant_int(o, &c)) return whole;
-      Builder b = builder_before(s->ctx, op);
-      return (Parts){build_int(&b, type_elem(o->type), c), NULL, true};
-    }
-    case OP_ADDI: case OP_SUBI: return split_sum(s, op);
-    case OP_MULI: return split_product(s, op);
-    case OP_EXTSI: {
-      Parts x = split_offset(s, op_operand(op, 0));
-      // Stays narrow: only the sum with the base is wide.
-      return x.uniform || (x.varying && type_elem_bits(x.varying->type) >= 32) ? x : whole;
-    }
-    case OP_BROADCAST: case OP_EXPAND_DIMS: case OP_RESHAPE: case OP_TRANS: {
-      if (op_operand(op, 0)->type->kind != TYPE_TENSOR || o->type->kind != TYPE_TENSOR) return whole;
-      Parts x = split_offset(s, op_operand(op, 0));
-      if (!x.uniform && x.varying == op_operand(op, 0)) return whole;
-      if (x.varying) {
-        Builder b = builder_before(s->ctx, op);
-        x.varying = rebuild_shape(&b, op, x.varying);
-      }
-      return x;
-    }
-    default: return whole;
-  }
-}
-
-// o = uniform + varying, mathematically, under the assumption at the top of the file.
-static Parts split_offset(Split *s, Value *o) {
-  Parts *known = o->aux;
-  if (known && in_place(known->uniform) && in_place(known->varying)) return *known;
-  Parts parts = split_anew(s, o);
-  known = arena_new(&s->ctx->arena, Parts);
-  *known = parts;
-  o->aux = known;
-  return parts;
-}
 
 // ---- addresses ----
 
 enum { SMALL_OFFSET = 1 << 20, MAX_LOCAL_DEPTH = 8 };
 
-// Whether v is small, or a small number times a stride: an offset within one tile.
+// Whether v is an offset within one tile: a small number, or a small number times a stride.
 static bool is_tile_local(Split *s, Value *v, uint32_t depth) {
   const AxisInfo *x = axis_info(s->axes, v);
   if (x->lo > -SMALL_OFFSET && x->hi < SMALL_OFFSET) return true;
   if (!v->def || depth == 0) return false;
   switch (v->def->opcode) {
     case OP_BROADCAST: case OP_EXPAND_DIMS: return is_tile_local(s, op_operand(v->def, 0), depth);
-    case OP_ADDI: return is_tile_local(s, op_operand(v->def, 0), depth - 1) && is_tile_local(s, op_operand(v->def, 1), depth - 1);
+    case OP_ADDI:
+      return is_tile_local(s, op_operand(v->def, 0), depth - 1) && is_tile_local(s, op_operand(v->def, 1), depth - 1);
     case OP_MULI:
       for (uint32_t i = 0; i < 2; i++) {
         const Value *factor = op_operand(v->def, 1 - i);
@@ -185,22 +47,23 @@ static bool is_tile_local(Split *s, Value *v, uint32_t depth) {
 }
 
 static bool has_failed(const Split *s, const Value *arg) {
-  for (uint32_t i = 0; i < s->failed.count; i++)
-    if (s->failed.data[i] == arg) return true;
+  VEC_EACH(x, s->failed)
+    if (*x == arg) return true;
   return false;
 }
 
-// The block argument that stands for a loop variable, given the argument or the loop's result; NULL when it is neither.
+// The block argument of a loop variable, given the argument or the loop's result; NULL if v is neither.
 static Value *loop_variable(Value *v) {
   if (v->def) return v->def->opcode == OP_FOR ? v->def->blocks[0]->args[v->index + 1] : NULL;
   return v->block->parent && v->block->parent->opcode == OP_FOR && v->index > 0 ? v : NULL;
 }
 
 static bool same_width(const Op *bitcast) {
-  return type_elem_bytes(type_elem(op_operand(bitcast, 0)->type)->elem) == type_elem_bytes(type_elem(bitcast->results[0].type)->elem);
+  return type_elem_bytes(type_elem(op_operand(bitcast, 0)->type)->elem) ==
+         type_elem_bytes(type_elem(bitcast->results[0].type)->elem);
 }
 
-// Whether decompose will succeed, given which loop variables do.
+// Whether decompose will succeed, given which loop variables it succeeds for.
 static bool can_decompose(Split *s, Value *v) {
   if (!is_pointers(v)) return false;
   Value *variable = loop_variable(v);
@@ -213,14 +76,17 @@ static bool can_decompose(Split *s, Value *v) {
       return can_decompose(s, op_operand(op, 0));
     case OP_BITCAST: return is_pointers(op_operand(op, 0)) && same_width(op) && can_decompose(s, op_operand(op, 0));
     case OP_IF:
-      return can_decompose(s, op_operand(op->blocks[0]->last, v->index)) && can_decompose(s, op_operand(op->blocks[1]->last, v->index));
+      return can_decompose(s, op_operand(op->blocks[0]->last, v->index)) &&
+             can_decompose(s, op_operand(op->blocks[1]->last, v->index));
     default: return false;
   }
 }
 
-static Value *zero_offset(Split *s, Builder *b, const Type *like) { return build_int(b, type_with_elem(s->ctx, like, i32_of(s)), 0); }
+static Value *zero_offset(Split *s, Builder *b, const Type *like) {
+  return build_int(b, type_with_elem(s->ctx, like, i32_of(s)), 0);
+}
 
-// Promises made of the addresses are promised of base and offset, whose sum they are used for.
+// A hint on the addresses becomes hints on base and offset, because accesses use their sum.
 static Address decompose_hint(Split *s, Op *op, Address a) {
   Builder b = builder_before(s->ctx, op);
   int64_t bytes = type_elem_bytes(type_elem(op->results[0].type)->elem);
@@ -259,13 +125,14 @@ static bool decompose(Split *s, Value *v, Address *out) {
       Parts o = split_offset(s, op_operand(op, 1));
       if (o.uniform) a.base = build_binary(&b, OP_ADDPTR, a.base, o.uniform);
       if (o.varying && type_elem_bits(o.varying->type) < 32) o.varying = build_cast(&b, OP_EXTSI, o.varying, i32_of(s));
-      bool local = a.offset && o.varying && is_tile_local(s, a.offset, MAX_LOCAL_DEPTH) && is_tile_local(s, o.varying, MAX_LOCAL_DEPTH);
-      a.offset = add_optional(s, &b, OP_ADDI, a.offset, o.varying, local);
+      bool local = a.offset && o.varying && is_tile_local(s, a.offset, MAX_LOCAL_DEPTH) &&
+                   is_tile_local(s, o.varying, MAX_LOCAL_DEPTH);
+      a.offset = split_add(s, &b, OP_ADDI, a.offset, o.varying, local);
       break;
     }
     case OP_BROADCAST: case OP_EXPAND_DIMS: case OP_RESHAPE: case OP_TRANS:
       if (!decompose(s, op_operand(op, 0), &a)) return false;
-      if (a.offset) a.offset = rebuild_shape(&b, op, a.offset);
+      if (a.offset) a.offset = split_move(&b, op, a.offset);
       break;
     case OP_HINT:
       if (!decompose(s, op_operand(op, 0), &a)) return false;
@@ -283,7 +150,7 @@ static bool decompose(Split *s, Value *v, Address *out) {
   return true;
 }
 
-// A value of pointers again, for users that want one (other accesses decompose it back).
+// Builds the pointers again, for users that need them. (Other accesses decompose them.)
 static Value *compose(Split *s, Builder *b, const Type *t, Address a) {
   const Type *splat_type = t;
   Value *splat = build_value(b, OP_SPLAT, splat_type, &a.base, 1);
@@ -296,7 +163,7 @@ static Value *compose(Split *s, Builder *b, const Type *t, Address a) {
 
 // ---- loops and ifs ----
 
-// Whether v's offsets are those of the loop variable: only uniform parts were added since.
+// Whether v has the offsets of the loop variable: only uniform parts were added.
 static bool keeps_offset(Split *s, Value *v, const Value *variable) {
   if (v == variable) return true;
   if (!v->def) return false;
@@ -317,7 +184,7 @@ static bool keeps_offset(Split *s, Value *v, const Value *variable) {
 
 static void split_block(Split *s, Block *block);
 
-// The use of v by `keep` stays; all others get `by`.
+// Keeps the use of v by `keep`; all others get `by`.
 static void replace_other_uses(Value *v, Value *by, Op *keep) {
   value_replace_all_uses(v, by);
   op_set_operand(keep, 0, v);
@@ -327,46 +194,50 @@ static Op *composed_splat(Value *composed) {
   return composed->def->opcode == OP_SPLAT ? composed->def : op_operand(composed->def, 0)->def;
 }
 
+// A carried pointer tensor that is split: its base takes the place of the pointers; if its offset changes in the loop,
+// too, the offset is carried as value `offset_index`.
 typedef struct { uint32_t index; Address init; bool carries_offset; uint32_t offset_index; } Carried;
+typedef struct { Carried *data; uint32_t count; } CarriedList;
 
-static void split_for(Split *s, Op *op) {
-  Block *body = op->blocks[0];
-  uint32_t n = op->num_results, num_split = 0, num_results = n;
-  Carried *split = arena_array(&s->ctx->arena, Carried, n + 1);
+static CarriedList choose_carried(Split *s, const Op *loop) {
+  CarriedList list = {.data = arena_array(&s->ctx->arena, Carried, loop->num_results + 1)};
+  for (uint32_t i = 0; i < loop->num_results; i++) {
+    Carried c = {.index = i};
+    Value *arg = loop->blocks[0]->args[i + 1];
+    if (!is_pointers(arg) || has_failed(s, arg) || !decompose(s, op_operand(loop, i + 3), &c.init)) continue;
+    c.carries_offset = !keeps_offset(s, op_operand(loop->blocks[0]->last, i), arg);
+    list.data[list.count++] = c;
+  }
+  return list;
+}
+
+// The loop with bases for pointers and, after the old carried values, the offsets that change.
+static Op *rebuild_for(Split *s, Op *op, const CarriedList *list) {
+  uint32_t n = op->num_results, num = n;
   const Type **types = arena_array(&s->ctx->arena, const Type *, 2 * n + 1);
   Value **operands = arena_array(&s->ctx->arena, Value *, 2 * n + 4);
-  for (uint32_t i = 0; i < 3; i++) operands[i] = op_operand(op, i);
-  for (uint32_t i = 0; i < n; i++) {
-    types[i] = op->results[i].type;
-    operands[i + 3] = op_operand(op, i + 3);
-    Carried c = {.index = i};
-    Value *arg = body->args[i + 1];
-    if (!is_pointers(arg) || has_failed(s, arg) || !decompose(s, op_operand(op, i + 3), &c.init)) continue;
-    c.carries_offset = !keeps_offset(s, op_operand(body->last, i), arg);
-    types[i] = c.init.base->type;
-    operands[i + 3] = c.init.base;
-    split[num_split++] = c;
-  }
-  if (!num_split) {
-    split_block(s, body);
-    return;
-  }
+  for (uint32_t i = 0; i < n; i++) types[i] = op->results[i].type;
+  for (uint32_t i = 0; i < n + 3; i++) operands[i] = op_operand(op, i);
   Builder before = builder_before(s->ctx, op);
-  for (uint32_t k = 0; k < num_split; k++) {
-    Carried *c = &split[k];
+  VEC_EACH(c, *list) {
+    types[c->index] = c->init.base->type;
+    operands[c->index + 3] = c->init.base;
     if (!c->carries_offset) continue;
     if (!c->init.offset) c->init.offset = zero_offset(s, &before, op->results[c->index].type);
-    c->init.offset = widen(s, &before, c->init.offset);
-    c->offset_index = num_results;
-    types[num_results] = c->init.offset->type;
-    operands[3 + num_results++] = c->init.offset;
+    c->init.offset = split_widen(s, &before, c->init.offset);
+    c->offset_index = num;
+    types[num] = c->init.offset->type;
+    operands[3 + num++] = c->init.offset;
   }
-  Op *made = op_rebuild(s->ctx, op, types, num_results, operands, num_results + 3);
-  s->changed = true;
-  for (uint32_t k = 0; k < num_split; k++)
-    if (split[k].carries_offset) block_add_arg(s->ctx, body, types[split[k].offset_index]);
-  for (uint32_t k = 0; k < num_split; k++) {
-    Carried *c = &split[k];
+  Op *made = op_rebuild(s->ctx, op, types, num, operands, num + 3);
+  for (uint32_t i = n; i < num; i++) block_add_arg(s->ctx, made->blocks[0], types[i]);
+  return made;
+}
+
+// In the body and after the loop, pointers are composed again from base and offset.
+static void compose_carried(Split *s, Op *old, Op *made, const CarriedList *list) {
+  Block *body = made->blocks[0];
+  VEC_EACH(c, *list) {
     Value *arg = body->args[c->index + 1];
     const Type *t = arg->type;
     arg->type = c->init.base->type;
@@ -375,29 +246,33 @@ static void split_for(Split *s, Op *op) {
     Value *tensor = compose(s, &b, t, a);
     replace_other_uses(arg, tensor, composed_splat(tensor));
   }
-  for (uint32_t i = 0; i < n; i++) made->results[i].name = op->results[i].name;
-  Builder after = builder_before(s->ctx, op);
-  for (uint32_t i = 0, k = 0; i < n; i++) {
-    Value *r = op_result(made, i);
-    if (k < num_split && split[k].index == i) {
-      Address a = {r, split[k].carries_offset ? op_result(made, split[k].offset_index) : split[k].init.offset};
-      r = compose(s, &after, op->results[i].type, a);
-      k++;
-    }
-    value_replace_all_uses(&op->results[i], r);
+  Value **results = op_result_values(s->ctx, made);
+  Builder after = builder_before(s->ctx, old);
+  for (uint32_t i = 0; i < old->num_results; i++) made->results[i].name = old->results[i].name;
+  VEC_EACH(c, *list) {
+    Address a = {results[c->index], c->carries_offset ? op_result(made, c->offset_index) : c->init.offset};
+    results[c->index] = compose(s, &after, old->results[c->index].type, a);
   }
-  op_erase(op);
+  op_replace(old, results);
+}
+
+static void split_for(Split *s, Op *op) {
+  Block *body = op->blocks[0];
+  CarriedList list = choose_carried(s, op);
+  if (list.count) {
+    compose_carried(s, op, rebuild_for(s, op, &list), &list);
+    s->changed = true;
+  }
   split_block(s, body);
   Op *yield = body->last;
-  for (uint32_t k = 0; k < num_split; k++) {
-    Carried *c = &split[k];
+  VEC_EACH(c, list) {
     Address a;
     if (!decompose(s, op_operand(yield, c->index), &a)) ice(s->ctx, "a carried pointer that was to be split is not");
     op_set_operand(yield, c->index, a.base);
     if (!c->carries_offset) continue;
     Builder b = builder_before(s->ctx, yield);
     if (!a.offset) a.offset = zero_offset(s, &b, c->init.offset->type);
-    op_append_operand(s->ctx, yield, widen(s, &b, a.offset));
+    op_append_operand(s->ctx, yield, split_widen(s, &b, a.offset));
   }
 }
 
@@ -416,7 +291,8 @@ static void split_if(Split *s, Op *op) {
     if (!can[i]) continue;
     Address a[2];
     for (uint32_t k = 0; k < 2; k++)
-      if (!decompose(s, op_operand(op->blocks[k]->last, i), &a[k])) ice(s->ctx, "a pointer of an if that was to be split is not");
+      if (!decompose(s, op_operand(op->blocks[k]->last, i), &a[k]))
+        ice(s->ctx, "a pointer of an if that was to be split is not");
     any = true;
     types[i] = a[0].base->type;
     bool same = a[0].offset == a[1].offset && (!a[0].offset || value_defined_outside(a[0].offset, op));
@@ -428,7 +304,7 @@ static void split_if(Split *s, Op *op) {
       if (same) continue;
       Builder b = builder_before(s->ctx, yield);
       if (!a[k].offset) a[k].offset = zero_offset(s, &b, op->results[i].type);
-      Value *wide = widen(s, &b, a[k].offset);
+      Value *wide = split_widen(s, &b, a[k].offset);
       types[offset_index[i]] = wide->type;
       op_append_operand(s->ctx, yield, wide);
     }
@@ -441,7 +317,9 @@ static void split_if(Split *s, Op *op) {
   for (uint32_t i = 0; i < n; i++) {
     Value *r = op_result(made, i);
     r->name = op->results[i].name;
-    if (can[i]) r = compose(s, &after, op->results[i].type, (Address){r, offset_index[i] ? op_result(made, offset_index[i]) : offsets[i]});
+    if (can[i])
+      r = compose(s, &after, op->results[i].type,
+                  (Address){r, offset_index[i] ? op_result(made, offset_index[i]) : offsets[i]});
     value_replace_all_uses(&op->results[i], r);
   }
   op_erase(op);
@@ -449,7 +327,7 @@ static void split_if(Split *s, Op *op) {
 
 // ---- accesses ----
 
-// The offset in 32 bits, where its range proves that enough: pushed down to where it was widened.
+// Builds the offset in 32 bits, given that its range fits: the narrowing moves down to where the offset was widened.
 static Value *narrow(Split *s, Builder *b, ValueMap *done, Value *v) {
   const Type *t = type_with_elem(s->ctx, v->type, i32_of(s));
   Op *op = v->def;
@@ -460,7 +338,7 @@ static Value *narrow(Split *s, Builder *b, ValueMap *done, Value *v) {
     Value *x = narrow(s, b, done, op_operand(op, 0)), *y = narrow(s, b, done, op_operand(op, 1));
     r = build_binary(b, op->opcode, x, y);
   } else if (op && (op->opcode == OP_BROADCAST || op->opcode == OP_EXPAND_DIMS || op->opcode == OP_SPLAT)) {
-    r = rebuild_shape(b, op, narrow(s, b, done, op_operand(op, 0)));
+    r = split_move(b, op, narrow(s, b, done, op_operand(op, 0)));
   } else {
     r = build_cast(b, OP_TRUNCI, v, i32_of(s));
   }
@@ -475,7 +353,8 @@ static void split_access(Split *s, Op *op) {
   const Type *t = op_operand(op, 0)->type;
   if (!a.offset) a.offset = zero_offset(s, &b, t);
   const AxisInfo *range = axis_info(s->axes, a.offset);
-  if (type_elem_bits(a.offset->type) == 64 && fits32(range->lo, range->hi)) a.offset = narrow(s, &b, value_map_new(s->ctx), a.offset);
+  if (type_elem_bits(a.offset->type) == 64 && split_fits32(range->lo, range->hi))
+    a.offset = narrow(s, &b, value_map_new(s->ctx), a.offset);
   op_set_operand(op, 0, a.base);
   op_set_operand(op, 1, a.offset);
   s->changed = true;
@@ -519,6 +398,6 @@ bool pass_split_addresses(PassCtx *p) {
     search.grew = false;
     module_walk(p->module, find_failures, &search);
   }
-  for (Func *f = p->module->funcs; f; f = f->next) split_block(&s, f->body);
+  EACH_FUNC(f, p->module) split_block(&s, f->body);
   return s.changed;
 }

@@ -36,7 +36,7 @@ void ties_visit(Value *v, TieVisitor visit, void *user) {
     if (op->opcode == OP_FOR && v->index > 0) visit_carried(op, v->index - 1, false, v, visit, user);
     if (op->opcode == OP_WHILE) visit_carried(op, v->index, v->block == op->blocks[1], v, visit, user);
   }
-  for (Use *u = v->uses; u; u = u->next) {
+  EACH_USE(u, v) {
     Op *op = u->user, *parent = op->parent->parent;
     if (op->opcode == OP_WGMMA_WAIT) visit_other(op_result(op, u->index), v, visit, user);
     if (op->opcode == OP_FOR && u->index >= 3) visit_carried(op, u->index - 3, false, v, visit, user);

@@ -1,4 +1,5 @@
-// Values that control flow ties together: the initial value, the block argument, the yielded value and the result of a carried variable.
+// Values that control flow ties together: the initial value, the block argument, the yielded value and the result of a
+// carried variable.
 #ifndef TILE_PASSES_TIES_H
 #define TILE_PASSES_TIES_H
 

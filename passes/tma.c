@@ -36,7 +36,9 @@ bool tma_usable(const Module *m, const Value *desc) {
   return true;
 }
 
-bool tma_can_pad(const Type *tile, Padding padding) { return padding != PAD_NAN || type_elem_bytes(type_elem(tile)) > 1; }
+bool tma_can_pad(const Type *tile, Padding padding) {
+  return padding != PAD_NAN || type_elem_bytes(type_elem(tile)) > 1;
+}
 
 bool tma_can_reduce(AtomicKind kind, const Type *elem) {
   ScalarKind k = elem->kind == TYPE_SCALAR ? elem->scalar : SC_I64;
@@ -50,7 +52,7 @@ bool tma_can_reduce(AtomicKind kind, const Type *elem) {
 }
 
 void tma_guard_empty(Op *access, Op *make) {
-  enum { OUTSIDE = 1 << 30 };     // not below: stores must not begin there
+  enum { OUTSIDE = 1 << 30 };     // not negative: stores must not begin there
   Builder b = builder_before(make->parent->func->module->ctx, make);
   Value *empty = NULL;
   for (uint32_t i = 0; i < op_result(make, 0)->type->rank; i++) {
@@ -61,7 +63,8 @@ void tma_guard_empty(Op *access, Op *make) {
     empty = empty ? build_binary(&b, OP_ORI, empty, none) : none;
   }
   if (!empty) return;
-  // One coordinate will do: if there is one, such as is not computed for this access alone, a loop's iteration for instance.
+  // It suffices to move one coordinate. A coordinate that is not computed for this access alone, for example the
+  // loop's, is best.
   b = builder_before(b.ctx, access);
   uint32_t chosen = access->num_operands - 1;
   for (uint32_t i = access->num_operands - op_result(make, 0)->type->rank; i < access->num_operands; i++)
@@ -82,7 +85,8 @@ Value *tma_build_index(Builder *b, Value *buffers, Value *i) {
 Value *tma_build_barriers(Builder *b, uint32_t count) {
   const int64_t one = 1;
   const uint32_t order = 0;
-  const Type *t = type_buffer(b->ctx, type_scalar(b->ctx, SC_I64), 1, &one, layout_make_shared_plain(b->ctx, 1, &one, &order), count);
+  const Type *t = type_buffer(b->ctx, type_scalar(b->ctx, SC_I64), 1, &one,
+                              layout_make_shared_plain(b->ctx, 1, &one, &order), count);
   Value *bars = build_alloc(b, t, NULL);
   for (uint32_t i = 0; i < (count ? count : 1); i++) {
     Value *bar = tma_build_index(b, bars, build_i32(b, i));
@@ -104,7 +108,8 @@ void tma_build_expect(Builder *b, Value *bar, Value *pred, int64_t bytes, int64_
   if (issuer) op_set_int(b->ctx, op, ATTR_ISSUER, issuer);
 }
 
-void tma_build_load(Builder *b, Value *desc, Value *buf, Value *bar, Value *pred, Value *const *coords, int64_t issuer) {
+void tma_build_load(Builder *b, Value *desc, Value *buf, Value *bar, Value *pred, Value *const *coords,
+                    int64_t issuer) {
   Value *args[4 + MAX_RANK] = {desc, buf, bar, pred};
   for (uint32_t i = 0; i < desc->type->rank; i++) args[4 + i] = coords[i];
   Op *op = build_op(b, OP_TMA_LOAD, args, 4u + desc->type->rank);
@@ -118,7 +123,8 @@ void tma_build_wait(Builder *b, Value *bar, Value *phase) {
 Value *tma_build_read(Builder *b, Value *buf, const Type *tensor) {
   const Type *t = tensor;
   if (tensor->rank != buf->type->rank)
-    t = type_tensor(b->ctx, tensor->elem, buf->type->rank, buf->type->shape, layout_reshape(b->ctx, tensor->layout, buf->type->rank, buf->type->shape));
+    t = type_tensor(b->ctx, tensor->elem, buf->type->rank, buf->type->shape,
+                    layout_reshape(b->ctx, tensor->layout, buf->type->rank, buf->type->shape));
   Value *v = build_local_load(b, buf, t);
   return t == tensor ? v : build_value(b, OP_RESHAPE, tensor, &v, 1);
 }

@@ -1,5 +1,5 @@
-// Unrolls `for` loops that ask for it (loop_unroll_factor = n): the body n times per iteration, and the iterations that are
-// left over in a second loop. With known bounds and no more than n iterations, no loop is left.
+// unroll_loops: unrolls `for` loops that ask for it (loop_unroll_factor = n): the body n times per iteration, and the
+// remaining iterations in a second loop. If the bounds are known and give no more than n iterations, no loop is left.
 //
 //   for i = lb, ub, s { B(i) }   →   m = lb + floor(trips / n) · n · s
 //                                    for i = lb, m, n·s { B(i); B(i+s); … }     for i = m, ub, s { B(i) }
@@ -8,7 +8,7 @@
 
 typedef struct { Context *ctx; bool changed; } Unroll;
 
-// Clones the body into the cursor's place with the given induction value; carried[] goes in and out.
+// Clones the body at the cursor with the given induction value. carried[] goes in and out.
 static void clone_body(Builder *b, const Block *body, Value *iv, Value **carried, uint32_t n) {
   ValueMap *map = value_map_new(b->ctx);
   value_map_set(b->ctx, map, body->args[0], iv);
@@ -33,7 +33,8 @@ static void unroll(Op *op, int64_t factor, Unroll *u) {
     Value *count = build_int(&b, lb->type, factor);
     Value *span = build_binary(&b, OP_SUBI, ub, lb);
     Value *one = build_int(&b, lb->type, 1);
-    Value *all = build_binary(&b, OP_DIVSI, build_binary(&b, OP_SUBI, build_binary(&b, OP_ADDI, span, step), one), step);
+    Value *all =
+        build_binary(&b, OP_DIVSI, build_binary(&b, OP_SUBI, build_binary(&b, OP_ADDI, span, step), one), step);
     all = build_binary(&b, OP_MAXSI, all, build_int(&b, lb->type, 0));
     Value *rounds = build_binary(&b, OP_DIVSI, all, count);
     Value *wide = build_binary(&b, OP_MULI, step, count);
@@ -41,7 +42,9 @@ static void unroll(Op *op, int64_t factor, Unroll *u) {
     BuildRegion r = build_for_begin(&b, lb, middle, wide, carried, n, inner);
     Value *iv = r.op->blocks[0]->args[0];
     for (int64_t k = 0; k < factor; k++)
-      clone_body(&b, body, k ? build_binary(&b, OP_ADDI, iv, build_binary(&b, OP_MULI, step, build_int(&b, lb->type, k))) : iv, inner, n);
+      clone_body(&b, body,
+                 k ? build_binary(&b, OP_ADDI, iv, build_binary(&b, OP_MULI, step, build_int(&b, lb->type, k))) : iv,
+                 inner, n);
     Op *main_loop = build_for_end(&b, r, inner);
     op_copy_attrs(u->ctx, main_loop, op);
     op_remove_attr(main_loop, ATTR_UNROLL);

@@ -1,24 +1,25 @@
-// A tile that lies wholly inside its bounds needs no mask. A comparison that ranges decide becomes a constant. Where a mask keeps accesses from being vectors (nothing is known of
-// what divides the bound), the tile is asked once, and the rest of the block exists twice.
+// version_full_tile: a tile that lies wholly inside its bounds needs no mask. A comparison that ranges decide becomes a
+// constant. If a mask keeps accesses from being vectors (nothing is known of what divides the bound), the rest of the
+// block is versioned: a test before it chooses between a copy without masks and the original.
 //
 //   %m = s + range(0, B) < n                      %full = s + B − 1 < n
 //   %x = load p, o, %m               →            if %full {likely} { %x = load p, o ; … ; store q, o, %y }
 //   … ; store q, o, %y, %m                        else             { %x = load p, o, %m ; … ; store q, o, %y, %m }
 //
-// Masks may be conjunctions of such bounds on several axes, broadcast. The question is put in 64 bits, so that it is right for
-// any start. What is copied is what follows the first such access in its block; blocks with dots, loops or tile copies there
-// are left alone (the loops' own bodies are asked one by one).
+// Masks may be conjunctions of such bounds on several axes, broadcast. The test is computed in 64 bits: it is right for
+// any start. The versioned part is what follows the first such access in its block. If it contains dots, loops or tile
+// copies, it is left alone (the loops' own bodies are versioned one by one).
 // In, out: TILE.
 #include "passes/access.h"
 #include "passes/axis_info.h"
 #include "passes/pass.h"
 
-enum { MAX_COPIED_OPS = 300, MAX_MASKS = 8, MAX_QUESTION = 64 };
+enum { MAX_COPIED_OPS = 300, MAX_MASKS = 8, MAX_TEST = 64 };
 
 typedef struct {
   Context *ctx;
   AxisAnalysis *axes;
-  uint32_t left;             // values that the question at hand may still look at
+  uint32_t left;             // values that the test being built may still look at
   bool changed;
 } Version;
 
@@ -27,10 +28,10 @@ static Value *mask_of(const Op *op) {
   return op->opcode == OP_STORE ? op_operand(op, 3) : NULL;
 }
 
-// ---- the question ----
+// ---- the test ----
 
-// The greatest (least) element of an integer tensor as an i64 scalar. False when it is not a sum of ranges and uniform numbers.
-// With b NULL nothing is built.
+// The greatest (least) element of an integer tensor as an i64 scalar. False if it is not a sum of ranges and uniform
+// numbers. If b is NULL, builds nothing.
 static bool extreme(Version *s, Builder *b, Value *v, bool greatest, Value **out) {
   const Type *i64 = type_scalar(s->ctx, SC_I64);
   int64_t k;
@@ -47,14 +48,18 @@ static bool extreme(Version *s, Builder *b, Value *v, bool greatest, Value **out
   Op *op = v->def;
   if (!op) return false;
   switch (op->opcode) {
-    case OP_SPLAT: case OP_BROADCAST: case OP_EXPAND_DIMS: case OP_EXTSI: return extreme(s, b, op_operand(op, 0), greatest, out);
+    case OP_SPLAT:
+    case OP_BROADCAST:
+    case OP_EXPAND_DIMS:
+    case OP_EXTSI: return extreme(s, b, op_operand(op, 0), greatest, out);
     case OP_RANGE:
       if (b) *out = build_int(b, i64, greatest ? op_int(op, ATTR_END, 0) - 1 : op_int(op, ATTR_START, 0));
       return true;
     case OP_ADDI: case OP_SUBI: {
       Value *x = NULL, *y = NULL;
       bool flip = op->opcode == OP_SUBI;
-      if (!extreme(s, b, op_operand(op, 0), greatest, &x) || !extreme(s, b, op_operand(op, 1), greatest != flip, &y)) return false;
+      if (!extreme(s, b, op_operand(op, 0), greatest, &x) || !extreme(s, b, op_operand(op, 1), greatest != flip, &y))
+        return false;
       if (b) *out = build_binary(b, op->opcode, x, y);
       return true;
     }
@@ -97,18 +102,20 @@ static bool all_of(Version *s, Builder *b, Value *mask, Value **out) {
   }
 }
 
-// Whether every element of the mask is true, as an i1 scalar. False when the mask is no conjunction of plain bounds, or a long one.
+// Builds an i1 scalar: whether every element of the mask is true. False if the mask is not a conjunction of plain
+// bounds, or a long one.
 static bool all_true(Version *s, Builder *b, Value *mask, Value **out) {
-  s->left = MAX_QUESTION;
+  s->left = MAX_TEST;
   return all_of(s, b, mask, out);
 }
 
-// ---- what to ask of ----
+// ---- what to version ----
 
-// Without its mask the access could move more at once.
+// Whether the access could move more at once without its mask.
 static bool mask_costs(Version *s, const Op *op) {
   AccessInfo a;
-  if (!access_is_tensor(op) || !mask_of(op) || mask_of(op)->type->kind != TYPE_TENSOR || !access_info(s->axes, op, &a)) return false;
+  if (!access_is_tensor(op) || !mask_of(op) || mask_of(op)->type->kind != TYPE_TENSOR || !access_info(s->axes, op, &a))
+    return false;
   int64_t with = access_max_vector(&a, a.fastest, access_elem_bytes(op));
   a.mask_constancy[a.fastest] = AXIS_MAX_DIVISOR;
   return access_max_vector(&a, a.fastest, access_elem_bytes(op)) > with;
@@ -143,7 +150,7 @@ static void version_from(Version *s, Block *block, Op *first, const Masks *masks
     all_true(s, &b, masks->masks[i], &one);
     full = full ? build_binary(&b, OP_ANDI, full, one) : one;
   }
-  // What the block's end needs of the copied part comes out of the if.
+  // What the block's end needs of the versioned part becomes a result of the if.
   Op *end = block->last;
   uint32_t n = 0;
   const Type **types = arena_array(&ctx->arena, const Type *, end->num_operands + 1);
@@ -160,7 +167,8 @@ static void version_from(Version *s, Block *block, Op *first, const Masks *masks
   BuildRegion r = build_if_begin(&b, full, types, n);
   Op *branch = r.op;
   op_set_int(ctx, branch, ATTR_LIKELY, 1);
-  for (uint32_t i = 0; i < masks->count; i++) value_map_set(ctx, map, masks->masks[i], build_int(&b, masks->masks[i]->type, 1));
+  for (uint32_t i = 0; i < masks->count; i++)
+    value_map_set(ctx, map, masks->masks[i], build_int(&b, masks->masks[i]->type, 1));
   build_clone_range(&b, first, end, map);
   Value **copies = arena_array(&ctx->arena, Value *, n + 1);
   for (uint32_t i = 0; i < n; i++) copies[i] = value_map_get(map, inside[i]);
@@ -176,10 +184,10 @@ static void version_from(Version *s, Block *block, Op *first, const Masks *masks
 }
 
 static void visit_block(Version *s, Block *block) {
-  for (Op *op = block->first; op; op = op->next)
+  EACH_OP(op, block)
     for (uint32_t i = 0; i < op->num_blocks && op_is(op, TRAIT_CARRIES); i++)
       visit_block(s, op->blocks[i]);
-  // A loop whose loads are to be fetched ahead keeps them in its body.
+  // A loop whose loads are copied ahead keeps them in its body.
   if (block->parent && block->parent->opcode == OP_FOR && op_int(block->parent, ATTR_NUM_STAGES, 1) > 1) return;
   Op *first = block->first;
   while (first && !(mask_costs(s, first) && all_true(s, NULL, mask_of(first), NULL))) first = first->next;
@@ -189,7 +197,8 @@ static void visit_block(Version *s, Block *block) {
   for (Op *op = first; op != block->last; op = op->next) {
     if (keeps_whole(op) || ++copied > MAX_COPIED_OPS) return;
     Value *mask = mask_of(op);
-    if (mask && mask->type->kind == TYPE_TENSOR && comes_before(mask, block, first) && all_true(s, NULL, mask, NULL)) add_mask(&masks, mask);
+    if (mask && mask->type->kind == TYPE_TENSOR && comes_before(mask, block, first) && all_true(s, NULL, mask, NULL))
+      add_mask(&masks, mask);
   }
   version_from(s, block, first, &masks);
 }
@@ -206,6 +215,6 @@ static void fold_decided(Op *op, void *user) {
 bool pass_version_full_tile(PassCtx *p) {
   Version s = {.ctx = p->ctx, .axes = axis_analyse(p->ctx, p->module)};
   module_walk(p->module, fold_decided, &s);
-  for (Func *f = p->module->funcs; f; f = f->next) visit_block(&s, f->body);
+  EACH_FUNC(f, p->module) visit_block(&s, f->body);
   return s.changed;
 }

@@ -24,7 +24,8 @@ rows() {
     grep -q '^def [a-z]' "$f" || continue
     name=${f##*/}
     printf '\n%s: ' "${name%.tile}"
-    sed -nE 's/^def ([a-z][a-zA-Z0-9_]*)(\(.*\)).*:.*/`\1\2`/p' "$f" | paste -sd, - | sed 's/,`/, `/g'
+    sed -nE 's/^def _([a-z0-9]+_r)\(MODE: tl.constexpr, (.*\)).*/`\1{n,z,d,u}(\2`/p
+             s/^def ([a-z][a-zA-Z0-9_]*)(\(.*\)).*:.*/`\1\2`/p' "$f" | paste -sd, - | sed 's/,`/, `/g'
   done
 } >"$made/reference-builtins.md"
 

@@ -4,46 +4,14 @@
 #include "frontend/comptime/comptime_impl.h"
 
 static CtValue *method_of(Comptime *ct, CtValue *self, const char *kind, const char *name) {
-  CtValue *v = arena_new(ct->arena, CtValue);
-  v->kind = CT_METHOD;
-  v->method.self = self;
-  v->method.fn = ct_builtin(ct->ctx, arena_printf(ct->arena, "%s.%s", kind, name));
-  return v;
-}
-
-static CtValue *bind(Comptime *ct, CtValue *self, CtValue *fn) {
-  CtValue *v = arena_new(ct->arena, CtValue);
-  v->kind = CT_METHOD;
-  v->method.self = self;
-  v->method.fn = fn;
-  return v;
+  return ct_bind(ct, self, ct_builtin(ct->ctx, arena_printf(ct->arena, "%s.%s", kind, name)));
 }
 
 // ---- types ----
 
-static int mantissa_bits(DtypeKind k) {
-  switch (k) {
-    case DT_FP8E4NV: case DT_FP8E4B15: case DT_FP8E4B8: return 3;
-    case DT_FP8E5: case DT_FP8E5B16: return 2;
-    case DT_FP16: return 10;
-    case DT_BF16: return 7;
-    case DT_FP32: return 23;
-    case DT_FP64: return 53;
-    default: return 0;
-  }
-}
-
-static int exponent_bias(DtypeKind k) {
-  switch (k) {
-    case DT_FP8E4NV: return 7;
-    case DT_FP8E4B15: case DT_FP8E5: case DT_FP16: return 15;
-    case DT_FP8E4B8: return 8;
-    case DT_FP8E5B16: return 16;
-    case DT_BF16: case DT_FP32: return 127;
-    case DT_FP64: return 1023;
-    default: return 0;
-  }
-}
+static const struct { uint8_t mantissa_bits; uint16_t exponent_bias; } float_formats[NUM_DTYPE_KINDS] = {
+    [DT_FP8E4NV] = {3, 7}, [DT_FP8E4B15] = {3, 15}, [DT_FP8E4B8] = {3, 8}, [DT_FP8E5] = {2, 15},
+    [DT_FP8E5B16] = {2, 16}, [DT_FP16] = {10, 15}, [DT_BF16] = {7, 127}, [DT_FP32] = {23, 127}, [DT_FP64] = {53, 1023}};
 
 static CtValue *dtype_attr(Comptime *ct, CtValue *v, const char *name) {
   const CtType *t = v->type, *scalar = t;
@@ -51,21 +19,22 @@ static CtValue *dtype_attr(Comptime *ct, CtValue *v, const char *name) {
   uint32_t bits = scalar->kind == CT_TYPE_POINTER ? 64 : dtype_info[t->scalar].bits;
   int64_t numel = 1;
   for (uint32_t i = 0; t->kind == CT_TYPE_BLOCK && i < t->rank; i++) numel *= t->shape[i];
+  const int absent = -1, bytes = bits < 8 ? 1 : (int)bits / 8, mantissa = float_formats[t->scalar].mantissa_bits;
+  const struct { const char *name; int64_t value; } numbers[] = {
+      {"primitive_bitwidth", bits}, {"itemsize", bytes}, {"nbytes", numel * bytes}, {"numel", numel},
+      {"int_bitwidth", dtype_info[t->scalar].cls == DTCLASS_FLOAT ? absent : (int)bits},
+      {"fp_mantissa_width", mantissa ? mantissa : absent},
+      {"exponent_bias", mantissa ? float_formats[t->scalar].exponent_bias : absent},
+      {"address_space", t->kind == CT_TYPE_POINTER ? (int)t->address_space : absent}};
+  for (size_t i = 0; i < countof(numbers); i++)
+    if (!strcmp(name, numbers[i].name) && numbers[i].value != absent) return ct_int(ct->ctx, numbers[i].value);
   if (!strcmp(name, "name")) return ct_str(ct->ctx, ct_type_name(ct->ctx, t));
-  if (!strcmp(name, "primitive_bitwidth")) return ct_int(ct->ctx, bits);
-  if (!strcmp(name, "itemsize")) return ct_int(ct->ctx, bits < 8 ? 1 : bits / 8);
-  if (!strcmp(name, "nbytes")) return ct_int(ct->ctx, (Int128)numel * (bits < 8 ? 1 : bits / 8));
-  if (!strcmp(name, "int_bitwidth") && dtype_info[t->scalar].cls != DTCLASS_FLOAT) return ct_int(ct->ctx, bits);
-  if (!strcmp(name, "fp_mantissa_width") && mantissa_bits(t->scalar)) return ct_int(ct->ctx, mantissa_bits(t->scalar));
-  if (!strcmp(name, "exponent_bias") && exponent_bias(t->scalar)) return ct_int(ct->ctx, exponent_bias(t->scalar));
   if (!strcmp(name, "scalar")) return ct_dtype(ct->ctx, scalar);
   if (!strcmp(name, "element_ty") && t->elem) return ct_dtype(ct->ctx, t->elem);
-  if (!strcmp(name, "numel")) return ct_int(ct->ctx, numel);
-  if (!strcmp(name, "address_space") && t->kind == CT_TYPE_POINTER) return ct_int(ct->ctx, t->address_space);
   if (!strcmp(name, "shape")) {
     CtValue *shape = ct_tuple(ct->ctx, NULL, 0);
     for (uint32_t i = 0; t->kind == CT_TYPE_BLOCK && i < t->rank; i++)
-      vec_push(ct->arena, &shape->list, ct_int(ct->ctx, t->shape[i]));
+      ct_append(ct, shape, ct_int(ct->ctx, t->shape[i]));
     return shape;
   }
   return ct_has_method(v, name) ? method_of(ct, v, "dtype", name) : NULL;
@@ -79,13 +48,13 @@ static CtValue *function_attr(Comptime *ct, const CtFunction *fn, const char *na
   if (!strcmp(name, "__doc__")) {
     const Node *first = fn->def->func.body.count ? fn->def->func.body.data[0] : NULL;
     bool has = first && first->kind == NODE_EXPR_STMT && first->unary.value->kind == NODE_STR;
-    return has ? ct_str_n(ct->ctx, first->unary.value->str.data, first->unary.value->str.size) : ct_none(ct->ctx);
+    return has ? ct_str_n(ct->ctx, first->unary.value->str.data, first->unary.value->str.size) : ct_none();
   }
   if (fn->role == FN_PLAIN) return NULL;
   if (!strcmp(name, "arg_names")) {
     CtValue *names = ct_list(ct->ctx, NULL, 0);
     for (uint32_t i = 0; i < fn->num_params; i++)
-      vec_push(ct->arena, &names->list, ct_str(ct->ctx, fn->params[i].name));
+      ct_append(ct, names, ct_str(ct->ctx, fn->params[i].name));
     return names;
   }
   if (!strcmp(name, "fn")) {   // what the decorator was given
@@ -103,19 +72,19 @@ static CtValue *function_attr(Comptime *ct, const CtFunction *fn, const char *na
 static CtValue *class_attr(Comptime *ct, CtValue *v, const char *name) {
   CtClass *cls = v->cls;
   CtValue *found = ct_class_lookup(cls, name);
-  if (found) return found->kind == CT_FUNCTION && found->fn->binding == BIND_CLASS ? bind(ct, v, found) : found;
+  if (found) return found->kind == CT_FUNCTION && found->fn->binding == BIND_CLASS ? ct_bind(ct, v, found) : found;
   if (!strcmp(name, "__name__") || !strcmp(name, "__qualname__")) return ct_str(ct->ctx, cls->name);
   if (!strcmp(name, "_fields")) {
     CtValue *fields = ct_tuple(ct->ctx, NULL, 0);
     for (uint32_t i = 0; i < cls->num_fields; i++)
-      vec_push(ct->arena, &fields->list, ct_str(ct->ctx, cls->fields[i].name));
+      ct_append(ct, fields, ct_str(ct->ctx, cls->fields[i].name));
     return fields;
   }
   if (!strcmp(name, "__members__") && cls->form == CLASS_ENUM) {
     CtValue *members = ct_dict(ct->ctx);
     for (uint32_t i = 0; i < cls->env->count; i++)
       if (cls->env->bindings[i].value->kind == CT_INSTANCE)
-        dict_set_str(ct->ctx, members->dict, cls->env->bindings[i].name, cls->env->bindings[i].value);
+        ct_dict_set_str(ct->ctx, members->dict, cls->env->bindings[i].name, cls->env->bindings[i].value);
     return members;
   }
   return NULL;
@@ -123,22 +92,20 @@ static CtValue *class_attr(Comptime *ct, CtValue *v, const char *name) {
 
 static CtValue *class_value(Comptime *ct, CtClass *cls) {
   if (!cls->env) return ct_builtin(ct->ctx, cls->name);
-  CtValue *v = arena_new(ct->arena, CtValue);
-  v->kind = CT_CLASS;
+  CtValue *v = ct_new(ct->ctx, CT_CLASS);
   v->cls = cls;
   return v;
 }
 
 static CtValue *instance_attr(Comptime *ct, CtValue *v, const char *name, Span span) {
   CtInstance *in = v->instance;
-  CtValue *found = instance_get(in, name);
+  CtValue *found = ct_instance_get(in, name);
   if (found) return found;
   if ((found = ct_class_lookup(in->cls, name))) {
-    if (found->kind != CT_FUNCTION && found->kind != CT_BUILTIN) return found;
-    if (found->kind == CT_BUILTIN) return found;
+    if (found->kind != CT_FUNCTION) return found;
     switch (found->fn->binding) {
-      case BIND_SELF: return bind(ct, v, found);
-      case BIND_CLASS: return bind(ct, class_value(ct, in->cls), found);
+      case BIND_SELF: return ct_bind(ct, v, found);
+      case BIND_CLASS: return ct_bind(ct, class_value(ct, in->cls), found);
       case BIND_PROPERTY: return ct_call1(ct, found, v, span);
       case BIND_NOTHING: return found;
     }
@@ -146,13 +113,12 @@ static CtValue *instance_attr(Comptime *ct, CtValue *v, const char *name, Span s
   if (!strcmp(name, "__class__")) return class_value(ct, in->cls);
   if (!strcmp(name, "__dict__")) {
     CtValue *d = ct_dict(ct->ctx);
-    for (uint32_t i = 0; i < in->attrs->count; i++)
-      dict_set_str(ct->ctx, d->dict, in->attrs->bindings[i].name, in->attrs->bindings[i].value);
+    ct_dict_update_bindings(ct->ctx, d->dict, in->attrs->bindings, in->attrs->count);
     return d;
   }
   if (ct_has_method(v, name)) return method_of(ct, v, "instance", name);
   CtValue *other = ct_class_lookup(in->cls, intern(ct->ctx, "__getattr__"));
-  return other ? ct_call1(ct, bind(ct, v, other), ct_str(ct->ctx, name), span) : NULL;
+  return other ? ct_call1(ct, ct_bind(ct, v, other), ct_str(ct->ctx, name), span) : NULL;
 }
 
 static CtValue *missing_attribute(Comptime *ct, const char *kind, const char *name, Span span) {
@@ -184,10 +150,9 @@ CtValue *ct_find_attr(Comptime *ct, CtValue *v, const char *name, Span span) {
       return ct_builtin(ct->ctx, arena_printf(ct->arena, "%s.%s", v->builtin.name, name));
     }
     case CT_SLICE:
-      return !strcmp(name, "start")  ? v->slice.lower
-             : !strcmp(name, "stop") ? v->slice.upper
-             : !strcmp(name, "step") ? v->slice.step
-                                     : NULL;
+      if (!strcmp(name, "start")) return v->slice.lower;
+      if (!strcmp(name, "stop")) return v->slice.upper;
+      return !strcmp(name, "step") ? v->slice.step : NULL;
     case CT_RANGE:
       if (!strcmp(name, "start")) return ct_int(ct->ctx, v->range.start);
       if (!strcmp(name, "stop")) return ct_int(ct->ctx, v->range.stop);
@@ -212,10 +177,10 @@ bool ct_set_attr(Comptime *ct, CtValue *v, const char *name, CtValue *item, Span
   switch (v->kind) {
     case CT_INSTANCE:
       if (v->instance->cls->form == CLASS_NAMEDTUPLE) break;
-      env_set(ct->ctx, v->instance->attrs, name, item);
+      ct_env_set(ct->ctx, v->instance->attrs, name, item);
       return true;
-    case CT_CLASS: env_set(ct->ctx, v->cls->env, name, item); return true;
-    case CT_MODULE: if (!v->module->env) break; env_set(ct->ctx, v->module->env, name, item); return true;
+    case CT_CLASS: ct_env_set(ct->ctx, v->cls->env, name, item); return true;
+    case CT_MODULE: if (!v->module->env) break; ct_env_set(ct->ctx, v->module->env, name, item); return true;
     case CT_FUNCTION: return true;   // fn.cache = …: nothing a kernel can see
     case CT_MISSING: return ct_fail_missing(ct, span, v) != NULL;
     default: break;

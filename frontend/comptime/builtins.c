@@ -1,5 +1,4 @@
-// Python's built-in functions and types. Those on sequences are in comptime_sequence.c, functions of modules in
-// comptime_modules.c.
+// Python's built-in functions and types. sequence.c has those on sequences, modules.c the functions of modules.
 #include <math.h>
 #include <string.h>
 
@@ -7,23 +6,46 @@
 
 // ---- arguments ----
 
-bool ct_take_args(Comptime *ct, const char *what, const CtArgs *a, const char *const *names, CtValue **out) {
+bool ct_take_args(Comptime *ct, const char *signature, const CtArgs *a, CtValue **out) {
+  enum { MOST = 16 };
+  const char *names[MOST];
+  bool optional[MOST];
   uint32_t n = 0;
-  for (; names[n]; n++) out[n] = n < a->num_args ? a->args[n] : NULL;
+  char *what = arena_strndup(ct->arena, signature, strlen(signature));
+  for (char *s = strchr(what, ' '); s; s = strchr(s, ' ')) {
+    *s++ = 0;
+    optional[n] = *s == '?';
+    s += optional[n];
+    out[n] = ct_arg(a, n);
+    names[n++] = s;
+  }
   if (a->num_args > n)
     return ct_fail(ct, a->span, "TypeError", "%s() takes at most %u arguments, not %u", what, n, a->num_args) != NULL;
   for (uint32_t i = 0; i < a->num_kwargs; i++) {
     uint32_t k = 0;
-    while (k < n && strcmp(names[k] + (names[k][0] == '?'), a->kwargs[i].name)) k++;
-    if (k == n) return ct_fail(ct, a->span, "TypeError", "%s() has no parameter '%s'", what, a->kwargs[i].name) != NULL;
-    if (out[k])
-      return ct_fail(ct, a->span, "TypeError", "%s() got two values for '%s'", what, a->kwargs[i].name) != NULL;
+    while (k < n && strcmp(names[k], a->kwargs[i].name)) k++;
+    if (k == n || out[k])
+      return ct_fail(ct, a->span, "TypeError", k == n ? "%s() has no parameter '%s'" : "%s() got two values for '%s'",
+                     what, a->kwargs[i].name) != NULL;
     out[k] = a->kwargs[i].value;
   }
   for (uint32_t k = 0; k < n; k++)
-    if (!out[k] && names[k][0] != '?')
+    if (!out[k] && !optional[k])
       return ct_fail(ct, a->span, "TypeError", "%s() needs a value for '%s'", what, names[k]) != NULL;
   return true;
+}
+
+const CtFnRow *ct_find_row(const CtFnRow *table, const char *name) {
+  for (; table && table->name; table++)
+    if (!strcmp(table->name, name)) return table;
+  return NULL;
+}
+
+CtValue *ct_call_row(Comptime *ct, const CtFnRow *row, CtValue *self, const CtArgs *a) {
+  if (a->num_args >= row->min && a->num_args <= row->max) return row->fn(ct, self, a);
+  const char *most = row->max == CT_ANY ? " or more" : arena_printf(ct->arena, " to %u", row->max);
+  return ct_fail(ct, a->span, "TypeError", "%s() takes %u%s argument%s, not %u", row->name, row->min,
+                 row->min == row->max ? "" : most, row->max == 1 ? "" : "s", a->num_args);
 }
 
 CtValue *ct_kwarg(const CtArgs *a, const char *name) {
@@ -34,25 +56,17 @@ CtValue *ct_kwarg(const CtArgs *a, const char *name) {
 
 CtValue *ct_arg(const CtArgs *a, uint32_t i) { return i < a->num_args ? a->args[i] : NULL; }
 
-CtValue *ct_wrong_count(Comptime *ct, const CtArgs *a) {
-  return ct_fail(ct, a->span, "TypeError", "wrong number of arguments: %u", a->num_args);
-}
 CtValue *ct_wrong_type(Comptime *ct, const CtArgs *a, const CtValue *v) {
-  return ct_fail(ct, a->span, "TypeError", "unexpected '%s'", ct_kind_name(v));
-}
-
-CtValue *ct_only_arg(Comptime *ct, const CtArgs *a) {
-  return a->num_args == 1 ? ct_unwrap(a->args[0]) : ct_wrong_count(ct, a);
+  return ct_fail(ct, a->span, "TypeError", "this function does not take an argument of type '%s'", ct_kind_name(v));
 }
 
 // ---- numbers ----
 
 CT_FN(py_abs) {
-  CtValue *v = ct_only_arg(ct, a);
-  if (!v) return NULL;
+  CtValue *v = ct_unwrap(a->args[0]);
   if (v->kind == CT_FLOAT) return ct_float(ct->ctx, fabs(v->f));
   if (!is_int(v)) return ct_wrong_type(ct, a, v);
-  return int_of(v) < 0 ? ct_unary(ct, PYOP_NEG, v, a->span) : ct_unary(ct, PYOP_POS, v, a->span);
+  return ct_unary(ct, int_of(v) < 0 ? PYOP_NEG : PYOP_POS, v, a->span);
 }
 
 CT_FN(py_int) {
@@ -76,9 +90,8 @@ CT_FN(py_int) {
 
 CT_FN(py_float) {
   if (!a->num_args) return ct_float(ct->ctx, 0);
-  CtValue *v = ct_only_arg(ct, a);
+  CtValue *v = ct_unwrap(a->args[0]);
   double d;
-  if (!v) return NULL;
   if (v->kind == CT_FLOAT) return v;
   if (is_int(v)) return ct_float(ct->ctx, (double)int_of(v));
   if (v->kind != CT_STR) return ct_wrong_type(ct, a, v);
@@ -90,10 +103,10 @@ CT_FN(py_float) {
 CT_FN(py_bool) {
   bool b = false;
   if (a->num_args && !ct_truth(ct, a->args[0], a->span, &b)) return NULL;
-  return ct_bool(ct->ctx, b);
+  return ct_bool(b);
 }
 
-// To a multiple of ten to the `digits`, the even one of two that are as near.
+// Rounds to a multiple of 10 to the power of `digits`: to the nearest, and to the even one of two equally near.
 static CtValue *round_int(Comptime *ct, const CtArgs *a, Int128 v, Int128 digits) {
   enum { MOST = 38 };   // 10 to the 38 is the largest power that fits
   Int128 unit = 1, out;
@@ -107,45 +120,41 @@ static CtValue *round_int(Comptime *ct, const CtArgs *a, Int128 v, Int128 digits
 }
 
 CT_FN(py_round) {
-  CtValue *v = ct_arg(a, 0) ? ct_unwrap(ct_arg(a, 0)) : NULL,
+  CtValue *v = ct_unwrap(a->args[0]),
           *digits = ct_arg(a, 1) ? ct_unwrap(ct_arg(a, 1)) : ct_kwarg(a, "ndigits");
-  if (!v) return ct_wrong_count(ct, a);
   if (is_int(v) && (!digits || digits->kind == CT_NONE || (is_int(digits) && int_of(digits) >= 0)))
     return ct_int(ct->ctx, int_of(v));
   if (is_int(v) && is_int(digits)) return round_int(ct, a, int_of(v), -int_of(digits));
   if (v->kind != CT_FLOAT) return ct_wrong_type(ct, a, v);
   if (!digits || digits->kind == CT_NONE) {
     CtValue *whole = ct_float(ct->ctx, nearbyint(v->f));
-    return py_int(ct, NULL, &(CtArgs){&whole, 1, NULL, 0, a->span});
+    return py_int(ct, NULL, CT_ARGS(a->span, whole));
   }
   if (!is_int(digits)) return ct_wrong_type(ct, a, digits);
   Int128 n = int_of(digits);
   if (n > 300) return v;
   if (n < -300) return ct_float(ct->ctx, 0);
-  // Through decimal text, as the correctly rounded result is defined on it.
+  // Decimal text defines the correctly rounded result.
   double out = v->f;
-  if (n >= 0)
-    pynum_read_float(arena_printf(ct->arena, "%.*f", (int)n, v->f),
-                     strlen(arena_printf(ct->arena, "%.*f", (int)n, v->f)), &out);
+  const char *text = arena_printf(ct->arena, "%.*f", n < 0 ? 0 : (int)n, v->f);
+  if (n >= 0) pynum_read_float(text, strlen(text), &out);
   else out = nearbyint(v->f / pow(10, (double)-n)) * pow(10, (double)-n);
   return ct_float(ct->ctx, out);
 }
 
 CT_FN(py_pow) {
-  if (a->num_args != 2) return ct_wrong_count(ct, a);
   return ct_binary(ct, PYOP_POW, ct_unwrap(a->args[0]), ct_unwrap(a->args[1]), a->span);
 }
 
 CT_FN(py_divmod) {
-  if (a->num_args != 2) return ct_wrong_count(ct, a);
-  CtValue *q = ct_binary(ct, PYOP_FLOORDIV, ct_unwrap(a->args[0]), ct_unwrap(a->args[1]), a->span);
-  CtValue *r = q ? ct_binary(ct, PYOP_MOD, ct_unwrap(a->args[0]), ct_unwrap(a->args[1]), a->span) : NULL;
+  CtValue *x = ct_unwrap(a->args[0]), *y = ct_unwrap(a->args[1]), *q = ct_binary(ct, PYOP_FLOORDIV, x, y, a->span),
+          *r = q ? ct_binary(ct, PYOP_MOD, x, y, a->span) : NULL;
   return r ? ct_tuple(ct->ctx, (CtValue *[]){q, r}, 2) : NULL;
 }
 
 static CtValue *in_base(Comptime *ct, const CtArgs *a, uint32_t base, const char *mark) {
-  CtValue *v = ct_only_arg(ct, a);
-  if (!v || !is_int(v)) return v ? ct_wrong_type(ct, a, v) : NULL;
+  CtValue *v = ct_unwrap(a->args[0]);
+  if (!is_int(v)) return ct_wrong_type(ct, a, v);
   Buf b = buf_make(ct->arena);
   pynum_put_int_base(&b, int_of(v), base, false);
   const char *digits = buf_str(&b);
@@ -157,8 +166,8 @@ CT_FN(py_oct) { return in_base(ct, a, 8, "0o"); }
 CT_FN(py_bin) { return in_base(ct, a, 2, "0b"); }
 
 CT_FN(py_ord) {
-  CtValue *v = ct_only_arg(ct, a);
-  if (!v || v->kind != CT_STR || !v->str.size) return v ? ct_wrong_type(ct, a, v) : NULL;
+  CtValue *v = ct_unwrap(a->args[0]);
+  if (v->kind != CT_STR || !v->str.size) return ct_wrong_type(ct, a, v);
   const unsigned char *s = (const unsigned char *)v->str.data;
   size_t len = s[0] < 0x80 ? 1 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
   Int128 c = len == 1 ? s[0] : s[0] & (0x7f >> len);
@@ -169,8 +178,8 @@ CT_FN(py_ord) {
 }
 
 CT_FN(py_chr) {
-  CtValue *v = ct_only_arg(ct, a);
-  if (!v || !is_int(v)) return v ? ct_wrong_type(ct, a, v) : NULL;
+  CtValue *v = ct_unwrap(a->args[0]);
+  if (!is_int(v)) return ct_wrong_type(ct, a, v);
   if (int_of(v) < 0 || int_of(v) > 0x10ffff)
     return ct_fail(ct, a->span, "ValueError", "chr() takes 0 to 0x10ffff, not %s", ct_repr(ct->ctx, v));
   if (int_of(v) >= 0xd800 && int_of(v) < 0xe000) return ct_unsupported(ct, a->span, "half of a surrogate pair");
@@ -187,35 +196,36 @@ CT_FN(py_str) {
 }
 
 CT_FN(py_repr) {
-  CtValue *v = ct_only_arg(ct, a);
-  return v ? ct_format_value(ct, v, 'r', "", a->span) : NULL;
+  CtValue *v = ct_unwrap(a->args[0]);
+  return ct_format_value(ct, v, 'r', "", a->span);
 }
 
 CT_FN(py_format) {
-  if (!a->num_args) return ct_wrong_count(ct, a);
   CtValue *spec = ct_arg(a, 1);
   return ct_format_value(ct, a->args[0], 0, spec && spec->kind == CT_STR ? spec->str.data : "", a->span);
 }
 
-CT_FN(py_print) {
-    // a compilation's output is its result: host prints say nothing
-  return ct_none(ct->ctx);
-}
+// The output of a compilation is its result: what the host program prints is dropped.
+CT_FN(py_print) { return ct_none(); }
 
 CT_FN(py_type) {
-  CtValue *v = a->num_args == 1 ? a->args[0] : NULL;
-  if (!v) return ct_unsupported(ct, a->span, "type() with three arguments");
+  CtValue *v = a->args[0];
+  if (a->num_args > 1) return ct_unsupported(ct, a->span, "type() with three arguments");
   if (v->kind == CT_CONSTEXPR) return ct_builtin(ct->ctx, "tl.constexpr");
   if (v->kind == CT_DTYPE) return ct_builtin(ct->ctx, "tl.dtype");
   return v->kind == CT_INSTANCE ? ct_find_attr(ct, v, intern(ct->ctx, "__class__"), a->span)
                                 : ct_builtin(ct->ctx, ct_kind_name(v));
 }
 
-// What Triton's decorators make: isinstance(fn, triton.runtime.Autotuner). NULL for other values.
+// The class of what a decorator of Triton's made, for isinstance(fn, triton.runtime.Autotuner); NULL for other values.
 static const char *triton_class(const CtValue *v) {
   if (v->kind != CT_FUNCTION || v->fn->role == FN_PLAIN) return NULL;
   if (v->fn->role == FN_CONSTEXPR) return "ConstexprFunction";
   return v->fn->autotune ? "Autotuner" : v->fn->num_heuristics ? "Heuristics" : "JITFunction";
+}
+
+static bool is_callable(const CtValue *v) {
+  return v->kind == CT_FUNCTION || v->kind == CT_BUILTIN || v->kind == CT_METHOD || v->kind == CT_CLASS;
 }
 
 static bool is_builtin_instance(const CtValue *v, const char *type) {
@@ -236,8 +246,7 @@ static bool is_builtin_instance(const CtValue *v, const char *type) {
   if (!strcmp(last, "Iterable"))
     return ct_has_list(v) || v->kind == CT_DICT || v->kind == CT_SET || v->kind == CT_STR || v->kind == CT_RANGE;
   if (!strcmp(last, "Mapping") || !strcmp(last, "Dict")) return v->kind == CT_DICT;
-  if (!strcmp(last, "Callable"))
-    return v->kind == CT_FUNCTION || v->kind == CT_BUILTIN || v->kind == CT_METHOD || v->kind == CT_CLASS;
+  if (!strcmp(last, "Callable")) return is_callable(v);
   if (!strcmp(type, "type")) return v->kind == CT_CLASS || v->kind == CT_BUILTIN;
   if (v->kind == CT_INSTANCE) {
     for (const CtClass *c = v->instance->cls; c; c = c->base)
@@ -249,7 +258,6 @@ static bool is_builtin_instance(const CtValue *v, const char *type) {
 }
 
 CT_FN(py_isinstance) {
-  if (a->num_args != 2) return ct_wrong_count(ct, a);
   CtValue *v = a->args[0];
   CtList types = {0};
   vec_push(ct->arena, &types, a->args[1]);
@@ -260,70 +268,64 @@ CT_FN(py_isinstance) {
     else if (t->kind == CT_TUPLE) {
       if (!ct_step(ct, a->span)) return NULL;
       for (uint32_t k = 0; k < t->list.count; k++) vec_push(ct->arena, &types, t->list.data[k]);
-    } else if (t->kind == CT_NONE) { if (v->kind == CT_NONE) return ct_bool(ct->ctx, true);
+    } else if (t->kind == CT_NONE) { if (v->kind == CT_NONE) return ct_bool(true);
     } else if (t->kind == CT_CLASS) {
-      if (v->kind == CT_INSTANCE && ct_class_is_subclass(v->instance->cls, t->cls)) return ct_bool(ct->ctx, true);
+      if (v->kind == CT_INSTANCE && ct_class_is_subclass(v->instance->cls, t->cls)) return ct_bool(true);
     } else if (t->kind == CT_BUILTIN) {
-      if (is_builtin_instance(v, t->builtin.name)) return ct_bool(ct->ctx, true);
+      if (is_builtin_instance(v, t->builtin.name)) return ct_bool(true);
     } else return ct_fail(ct, a->span, "TypeError", "'%s' is not a type", ct_kind_name(t));
   }
-  // A plain value is no instance of torch.Tensor, whatever that is.
+  // A plain value is not an instance of a type that is missing (torch.Tensor).
   if (missing && v->kind == CT_MISSING) return ct_missing_from(ct, missing, "isinstance(...)");
-  return ct_bool(ct->ctx, false);
+  return ct_bool(false);
 }
 
 CT_FN(py_issubclass) {
-  if (a->num_args != 2) return ct_wrong_count(ct, a);
   if (a->args[0]->kind != CT_CLASS || a->args[1]->kind != CT_CLASS)
-    return ct_bool(ct->ctx, ct_equal(a->args[0], a->args[1]));
-  return ct_bool(ct->ctx, ct_class_is_subclass(a->args[0]->cls, a->args[1]->cls));
+    return ct_bool(ct_equal(a->args[0], a->args[1]));
+  return ct_bool(ct_class_is_subclass(a->args[0]->cls, a->args[1]->cls));
 }
 
-// A class's __getattr__ says by an AttributeError that there is no such attribute.
+// The name that getattr, hasattr and setattr take second; NULL after a failure.
+static const char *attr_name(Comptime *ct, const CtArgs *a) {
+  const CtValue *name = ct_unwrap(a->args[1]);
+  if (name->kind == CT_STR) return intern_n(ct->ctx, name->str.data, name->str.size);
+  ct_wrong_type(ct, a, name);
+  return NULL;
+}
+
+// Clears the AttributeError by which a class's __getattr__ says that it has no such attribute.
 static void forget_absence(Comptime *ct) {
   if (ct->error && !ct->error->is_fatal && !strcmp(ct->error->type, "AttributeError")) ct->error = NULL;
 }
 
 CT_FN(py_getattr) {
-  if (a->num_args >= 2 && a->args[1]->kind == CT_MISSING) return ct_missing_from(ct, a->args[1], "getattr(...)");
-  if (a->num_args < 2 || a->num_args > 3 || ct_unwrap(a->args[1])->kind != CT_STR) return ct_wrong_count(ct, a);
-  const CtValue *name = ct_unwrap(a->args[1]);
-  const char *id = intern_n(ct->ctx, name->str.data, name->str.size);
-  CtValue *v = ct_find_attr(ct, a->args[0], id, a->span);
-  if (!v && a->num_args == 3) forget_absence(ct);
+  if (a->args[1]->kind == CT_MISSING) return ct_missing_from(ct, a->args[1], "getattr(...)");
+  const char *name = attr_name(ct, a);
+  CtValue *v = name ? ct_find_attr(ct, a->args[0], name, a->span) : NULL;
+  if (!v && name && a->num_args == 3) forget_absence(ct);
   if (v || ct->error) return v;
-  return a->num_args == 3 ? a->args[2] : ct_get_attr(ct, a->args[0], id, a->span);
+  return a->num_args == 3 ? a->args[2] : ct_get_attr(ct, a->args[0], name, a->span);
 }
 
 CT_FN(py_hasattr) {
-  if (a->num_args == 2 && a->args[1]->kind == CT_MISSING) return ct_missing_from(ct, a->args[1], "hasattr(...)");
-  if (a->num_args != 2 || ct_unwrap(a->args[1])->kind != CT_STR) return ct_wrong_count(ct, a);
-  if (a->args[0]->kind == CT_MISSING) return ct_missing_from(ct, a->args[0], "hasattr(...)");
-  const CtValue *name = ct_unwrap(a->args[1]);
-  CtValue *v = ct_find_attr(ct, a->args[0], intern_n(ct->ctx, name->str.data, name->str.size), a->span);
-  if (!v) forget_absence(ct);
-  return ct->error ? NULL : ct_bool(ct->ctx, v != NULL);
+  for (int i = 1; i >= 0; i--)
+    if (a->args[i]->kind == CT_MISSING) return ct_missing_from(ct, a->args[i], "hasattr(...)");
+  const char *name = attr_name(ct, a);
+  const CtValue *v = name ? ct_find_attr(ct, a->args[0], name, a->span) : NULL;
+  if (!v && name) forget_absence(ct);
+  return ct->error ? NULL : ct_bool(v != NULL);
 }
 
 CT_FN(py_setattr) {
-  if (a->num_args != 3 || ct_unwrap(a->args[1])->kind != CT_STR) return ct_wrong_count(ct, a);
-  const CtValue *name = ct_unwrap(a->args[1]);
-  return ct_set_attr(ct, a->args[0], intern_n(ct->ctx, name->str.data, name->str.size), a->args[2], a->span)
-             ? ct_none(ct->ctx)
-             : NULL;
+  const char *name = attr_name(ct, a);
+  return name && ct_set_attr(ct, a->args[0], name, a->args[2], a->span) ? ct_none() : NULL;
 }
 
-CT_FN(py_callable) {
-  CtValue *v = ct_only_arg(ct, a);
-  return v ? ct_bool(ct->ctx,
-                     v->kind == CT_FUNCTION || v->kind == CT_BUILTIN || v->kind == CT_METHOD || v->kind == CT_CLASS)
-           : NULL;
-}
+CT_FN(py_callable) { return ct_bool(is_callable(ct_unwrap(a->args[0]))); }
 
 CT_FN(py_slice) {
-  if (a->num_args < 1 || a->num_args > 3) return ct_wrong_count(ct, a);
-  CtValue *v = arena_new(ct->arena, CtValue), *none = ct_none(ct->ctx);
-  v->kind = CT_SLICE;
+  CtValue *v = ct_new(ct->ctx, CT_SLICE), *none = ct_none();
   v->slice.lower = a->num_args > 1 ? a->args[0] : none;
   v->slice.upper = a->num_args > 1 ? a->args[1] : a->args[0];
   v->slice.step = a->num_args > 2 ? a->args[2] : none;
@@ -331,8 +333,8 @@ CT_FN(py_slice) {
 }
 
 static CtValue *rebind(Comptime *ct, const CtArgs *a, FnBinding binding) {
-  CtValue *v = ct_only_arg(ct, a);
-  if (!v || v->kind != CT_FUNCTION) return v && v->kind != CT_MISSING ? v : v;
+  CtValue *v = ct_unwrap(a->args[0]);
+  if (v->kind != CT_FUNCTION) return v;
   CtFunction *fn = arena_new(ct->arena, CtFunction);
   *fn = *v->fn;
   fn->binding = binding;
@@ -349,53 +351,48 @@ CT_FN(py_bytes) {
   return v;
 }
 
-CT_FN(py_object) {
-  CtClass *cls = arena_new(ct->arena, CtClass);
-  cls->name = "object";
-  return ct_instance_new(ct, cls);
-}
+CT_FN(py_object) { return ct_object_new(ct, "object"); }
 
 static const CtFnRow builtins[] = {
-    {"abs", py_abs}, {"bin", py_bin}, {"bool", py_bool}, {"bytes", py_bytes}, {"callable", py_callable},
-    {"chr", py_chr},
-    {"classmethod", py_classmethod}, {"divmod", py_divmod}, {"float", py_float}, {"format", py_format},
-    {"getattr", py_getattr},
-    {"hasattr", py_hasattr}, {"hex", py_hex}, {"int", py_int}, {"isinstance", py_isinstance},
-    {"issubclass", py_issubclass}, {"object", py_object},
-    {"oct", py_oct}, {"ord", py_ord}, {"pow", py_pow}, {"print", py_print}, {"property", py_property},
-    {"repr", py_repr}, {"round", py_round},
-    {"setattr", py_setattr}, {"slice", py_slice}, {"staticmethod", py_staticmethod}, {"str", py_str},
-    {"type", py_type}};
+    {"abs", py_abs, 1, 1}, {"bin", py_bin, 1, 1}, {"bool", py_bool, 0, 1}, {"bytes", py_bytes, 0, CT_ANY},
+    {"callable", py_callable, 1, 1}, {"chr", py_chr, 1, 1}, {"classmethod", py_classmethod, 1, 1},
+    {"divmod", py_divmod, 2, 2}, {"float", py_float, 0, 1}, {"format", py_format, 1, 2},
+    {"getattr", py_getattr, 2, 3}, {"hasattr", py_hasattr, 2, 2}, {"hex", py_hex, 1, 1}, {"int", py_int, 0, 2},
+    {"isinstance", py_isinstance, 2, 2}, {"issubclass", py_issubclass, 2, 2}, {"object", py_object, 0, 0},
+    {"oct", py_oct, 1, 1}, {"ord", py_ord, 1, 1}, {"pow", py_pow, 2, 2}, {"print", py_print, 0, CT_ANY},
+    {"property", py_property, 1, 1}, {"repr", py_repr, 1, 1}, {"round", py_round, 1, 2},
+    {"setattr", py_setattr, 3, 3}, {"slice", py_slice, 1, 3}, {"staticmethod", py_staticmethod, 1, 1},
+    {"str", py_str, 0, 3}, {"type", py_type, 1, 3}, {NULL, NULL, 0, 0}};
 
-// Names that exist but belong to the host.
-static const char *const host_names[] = {
-    "open",      "input",      "eval",       "exec",  "compile",        "globals", "locals",    "vars",
-    "dir",       "id",         "hash",       "super", "help",           "complex", "bytearray", "memoryview",
-    "delattr",   "breakpoint", "__import__", "ascii", "NotImplemented", "exit",    "quit",      "__build_class__",
-    "__debug__", "display"};
-
-static CtFn *find_builtin(const char *name) {
-  for (size_t i = 0; i < countof(builtins); i++)
-    if (!strcmp(builtins[i].name, name)) return builtins[i].fn;
-  return ct_sequence_builtin(name);
+bool ct_has_word(const char *words, const char *word) {
+  const size_t n = strlen(word);
+  for (const char *s = words; *s; s += strspn(s, " ")) {
+    const size_t size = strcspn(s, " ");
+    if (size == n && !memcmp(s, word, n)) return true;
+    s += size;
+  }
+  return false;
 }
 
+static const CtFnRow *find_builtin(const char *name) {
+  const CtFnRow *row = ct_find_row(builtins, name);
+  return row ? row : ct_find_row(ct_sequence_functions, name);
+}
+
+// Python's own, and the names that exist but belong to the host.
 bool ct_is_python_builtin(const char *name) {
-  for (size_t i = 0; i < countof(host_names); i++)
-    if (!strcmp(host_names[i], name)) return true;
-  return find_builtin(name) != NULL;
+  return find_builtin(name) ||
+         ct_has_word("open input eval exec compile globals locals vars dir id hash super help complex bytearray"
+                     " memoryview delattr breakpoint __import__ ascii NotImplemented exit quit __build_class__"
+                     " __debug__ display", name);
 }
 
 // ---- dispatch ----
 
-// Functions that look at a value without needing to know it.
+// Functions that look at a value and need not know it.
 static bool accepts_missing(const char *name) {
-  static const char *const names[] = {"print",        "isinstance",  "hasattr",  "getattr", "type", "repr",
-                                      "callable",     "dict",        "list",     "tuple",   "set",  "setattr",
-                                      "staticmethod", "classmethod", "property", "object",  "next"};
-  for (size_t i = 0; i < countof(names); i++)
-    if (!strcmp(names[i], name)) return true;
-  return false;
+  return ct_has_word("print isinstance hasattr getattr type repr callable dict list tuple set setattr staticmethod"
+                  " classmethod property object next", name);
 }
 
 CtValue *ct_call_builtin(Comptime *ct, CtValue *self, const char *name, const CtArgs *a) {
@@ -407,12 +404,12 @@ CtValue *ct_call_builtin(Comptime *ct, CtValue *self, const char *name, const Ct
   if (known) return v;
   const char *dot = strrchr(name, '.');
   if (self) return ct_call_method(ct, self, dot ? dot + 1 : name, a);
-  CtFn *fn = find_builtin(name);
-  if (fn) {
+  const CtFnRow *row = find_builtin(name);
+  if (row) {
     for (uint32_t i = 0; i < a->num_args && !accepts_missing(name); i++)
       if (a->args[i]->kind == CT_MISSING)
         return ct_missing_from(ct, a->args[i], "%s(%s)", name, a->args[i]->missing.name);
-    return fn(ct, NULL, a);
+    return ct_call_row(ct, row, NULL, a);
   }
   if (ct_is_exception_name(name)) return ct_exception_new(ct, name, a);
   // str.lower(x)

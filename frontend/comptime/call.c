@@ -1,32 +1,19 @@
-// Functions at compile time: what a `def` or lambda becomes, how arguments are bound to parameters, and calls of
-// anything.
+// Functions at compile time: makes them of `def` and lambda, binds arguments to parameters, and calls anything.
 #include <string.h>
 
 #include "frontend/comptime/comptime_impl.h"
 
 static bool has_yield_list(const NodeList *list);
 
-// Whether an expression or statement yields, nested functions aside.
+// Whether a node yields, nested functions and classes aside.
 static bool has_yield(const Node *n) {
-  if (!n) return false;
-  switch ((NodeKind)n->kind) {
-    case NODE_YIELD: case NODE_YIELD_FROM: return true;
-    case NODE_EXPR_STMT: case NODE_RETURN: return has_yield(n->unary.value);
-    case NODE_ASSIGN: return has_yield(n->assign.value);
-    case NODE_AUG_ASSIGN: return has_yield(n->binary.right);
-    case NODE_ANN_ASSIGN: return has_yield(n->ann.value);
-    case NODE_IF: return has_yield_list(&n->cond.body) || has_yield_list(&n->cond.orelse);
-    case NODE_FOR: case NODE_WHILE: return has_yield_list(&n->loop.body) || has_yield_list(&n->loop.orelse);
-    case NODE_WITH: return has_yield_list(&n->with.body);
-    case NODE_TRY: {
-      if (has_yield_list(&n->try_.body) || has_yield_list(&n->try_.orelse) || has_yield_list(&n->try_.finalbody))
-        return true;
-      for (uint32_t i = 0; i < n->try_.handlers.count; i++)
-        if (has_yield_list(&n->try_.handlers.data[i]->handler.body)) return true;
-      return false;
-    }
-    default: return false;
+  if (!n || n->kind == NODE_FUNCTION_DEF || n->kind == NODE_CLASS_DEF || n->kind == NODE_LAMBDA) return false;
+  if (n->kind == NODE_YIELD || n->kind == NODE_YIELD_FROM) return true;
+  for (const AstPart *part = ast_parts(n); part->kind; part++) {
+    if (part->kind == PART_ONE && has_yield(ast_part_node(n, part))) return true;
+    if ((part->kind == PART_MANY || part->kind == PART_BODY) && has_yield_list(ast_part_list(n, part))) return true;
   }
+  return false;
 }
 
 static bool has_yield_list(const NodeList *list) {
@@ -50,7 +37,7 @@ CtFunction *ct_function_new(Comptime *ct, const Node *def, CtEnv *env) {
     if (!p->param.default_value) continue;
     CtValue *v = ct_eval(ct, p->param.default_value, env);
     if (!v) {
-      // vLLM's `x=torch.finfo(…).max`: the default is what is missing, not the function.
+      // `x=torch.finfo(…).max`: the default value is missing, not the function.
       if (!ct->error || !ct->error->missing) return NULL;
       v = ct_missing_from(ct, ct->error->missing, "%s", p->param.name);
       ct->error = NULL;
@@ -61,50 +48,71 @@ CtFunction *ct_function_new(Comptime *ct, const Node *def, CtEnv *env) {
 }
 
 CtValue *ct_function_value(Comptime *ct, CtFunction *fn) {
-  CtValue *v = arena_new(ct->arena, CtValue);
-  v->kind = CT_FUNCTION;
+  CtValue *v = ct_new(ct->ctx, CT_FUNCTION);
   v->fn = fn;
   return v;
 }
 
+CtValue *ct_bind(Comptime *ct, CtValue *self, CtValue *fn) {
+  CtValue *v = ct_new(ct->ctx, CT_METHOD);
+  v->method.self = self;
+  v->method.fn = fn;
+  return v;
+}
+
+static bool is_named(const CtParam *p, const char *name) {
+  return p->name == name && (p->kind == PARAM_NORMAL || p->kind == PARAM_KEYWORD_ONLY);
+}
+
+static bool has_param(const CtFunction *fn, const char *name) {
+  for (uint32_t i = 0; i < fn->num_params; i++)
+    if (is_named(&fn->params[i], name)) return true;
+  return false;
+}
+
+// What `**p` gets: the keyword arguments that no other parameter takes.
+static CtValue *rest_of_keywords(Comptime *ct, const CtFunction *fn, const CtArgs *a) {
+  CtValue *v = ct_dict(ct->ctx);
+  for (uint32_t k = 0; k < a->num_kwargs; k++)
+    if (!has_param(fn, a->kwargs[k].name)) ct_dict_set_str(ct->ctx, v->dict, a->kwargs[k].name, a->kwargs[k].value);
+  return v;
+}
+
+// What a parameter other than *args and **kwargs gets: the next positional argument, the keyword argument of its name,
+// or its default value.
+static CtValue *bind_param(Comptime *ct, const CtFunction *fn, const CtParam *p, const CtArgs *a, uint32_t *used) {
+  CtValue *v = p->kind != PARAM_KEYWORD_ONLY && *used < a->num_args ? a->args[(*used)++] : NULL;
+  for (uint32_t k = 0; k < a->num_kwargs; k++) {
+    if (!is_named(p, a->kwargs[k].name)) continue;
+    if (v) return ct_fail(ct, a->span, "TypeError", "%s() got two values for '%s'", fn->name, p->name);
+    v = a->kwargs[k].value;
+  }
+  if (!v) v = p->default_value;
+  return v ? v : ct_fail(ct, a->span, "TypeError", "%s() needs a value for '%s'", fn->name, p->name);
+}
+
 static bool bind_call(Comptime *ct, const CtFunction *fn, const CtArgs *a, CtEnv *env) {
   uint32_t used = 0;
-  bool *taken = arena_array(ct->arena, bool, a->num_kwargs + 1);
+  bool takes_any_keyword = false;
   for (uint32_t i = 0; i < fn->num_params; i++) {
     const CtParam *p = &fn->params[i];
-    CtValue *v = NULL;
+    CtValue *v;
     if (p->kind == PARAM_VARARGS) {
       v = ct_tuple(ct->ctx, a->args + used, a->num_args - used);
       used = a->num_args;
     } else if (p->kind == PARAM_KWARGS) {
-      v = ct_dict(ct->ctx);
-      for (uint32_t k = 0; k < a->num_kwargs; k++) {
-        bool named = false;
-        for (uint32_t j = 0; j < fn->num_params; j++)
-          named |= fn->params[j].name == a->kwargs[k].name &&
-                   (fn->params[j].kind == PARAM_NORMAL || fn->params[j].kind == PARAM_KEYWORD_ONLY);
-        if (named) continue;
-        dict_set_str(ct->ctx, v->dict, a->kwargs[k].name, a->kwargs[k].value);
-        taken[k] = true;
-      }
-    } else {
-      if (p->kind != PARAM_KEYWORD_ONLY && used < a->num_args) v = a->args[used++];
-      for (uint32_t k = 0; k < a->num_kwargs && p->kind != PARAM_POSITIONAL_ONLY; k++) {
-        if (a->kwargs[k].name != p->name) continue;
-        if (v) return ct_fail(ct, a->span, "TypeError", "%s() got two values for '%s'", fn->name, p->name) != NULL;
-        v = a->kwargs[k].value;
-        taken[k] = true;
-      }
-      if (!v) v = p->default_value;
-      if (!v) return ct_fail(ct, a->span, "TypeError", "%s() needs a value for '%s'", fn->name, p->name) != NULL;
+      takes_any_keyword = true;
+      v = rest_of_keywords(ct, fn, a);
+    } else if (!(v = bind_param(ct, fn, p, a, &used))) {
+      return false;
     }
-    env_set(ct->ctx, env, p->name, v);
+    ct_env_set(ct->ctx, env, p->name, v);
   }
   if (used < a->num_args)
     return ct_fail(ct, a->span, "TypeError", "%s() takes %u positional arguments, not %u", fn->name, used,
                    a->num_args) != NULL;
-  for (uint32_t k = 0; k < a->num_kwargs; k++)
-    if (!taken[k])
+  for (uint32_t k = 0; k < a->num_kwargs && !takes_any_keyword; k++)
+    if (!has_param(fn, a->kwargs[k].name))
       return ct_fail(ct, a->span, "TypeError", "%s() has no parameter '%s'", fn->name, a->kwargs[k].name) != NULL;
   return true;
 }
@@ -137,7 +145,7 @@ static CtValue *call_function(Comptime *ct, CtFunction *fn, const CtArgs *a) {
   }
   CtEnv *env = ct_env_new(ct, fn->env, fn->env->module);
   CtArgs unwrapped = *a;
-  if (fn->role == FN_CONSTEXPR) {   // works on plain values, whatever it is given
+  if (fn->role == FN_CONSTEXPR) {   // a constexpr function computes on plain values
     CtValue **args = arena_array(ct->arena, CtValue *, a->num_args + 1);
     CtBinding *kwargs = arena_array(ct->arena, CtBinding, a->num_kwargs + 1);
     for (uint32_t i = 0; i < a->num_args; i++) args[i] = unwrap_deep(ct, a->args[i], 0);
@@ -156,7 +164,7 @@ static CtValue *call_function(Comptime *ct, CtFunction *fn, const CtArgs *a) {
   } else if (ct_exec_statements(ct, &fn->def->func.body, env)) {
     result = fn->is_generator ? ct_iterator(ct_list(ct->ctx, frame.yields.data, frame.yields.count), "generator")
              : frame.result   ? frame.result
-                              : ct_none(ct->ctx);
+                              : ct_none();
   }
   ct->depth--;
   ct->frame = frame.caller;
@@ -165,7 +173,7 @@ static CtValue *call_function(Comptime *ct, CtFunction *fn, const CtArgs *a) {
 }
 
 CtValue *ct_call1(Comptime *ct, CtValue *callee, CtValue *arg, Span span) {
-  return ct_call(ct, callee, &(CtArgs){&arg, 1, NULL, 0, span});
+  return ct_call(ct, callee, CT_ARGS(span, arg));
 }
 
 CtValue *ct_call(Comptime *ct, CtValue *callee, const CtArgs *a) {

@@ -5,7 +5,7 @@
 
 CtValue *ct_class_lookup(const CtClass *cls, const char *name) {
   for (const CtClass *c = cls; c; c = c->base) {
-    CtValue *v = c->env ? env_get_local(c->env, name) : NULL;
+    CtValue *v = c->env ? ct_env_get_local(c->env, name) : NULL;
     if (v) return v;
   }
   return NULL;
@@ -22,12 +22,33 @@ bool ct_class_is_subclass(const CtClass *cls, const CtClass *base) {
 }
 
 CtValue *ct_instance_new(Comptime *ct, CtClass *cls) {
-  CtValue *v = arena_new(ct->arena, CtValue);
-  v->kind = CT_INSTANCE;
+  CtValue *v = ct_new(ct->ctx, CT_INSTANCE);
   v->instance = arena_new(ct->arena, CtInstance);
   v->instance->cls = cls;
   v->instance->attrs = ct_env_new(ct, NULL, NULL);
   return v;
+}
+
+CtValue *ct_object_new(Comptime *ct, const char *class_name) {
+  CtClass *cls = arena_new(ct->arena, CtClass);
+  cls->name = class_name;
+  return ct_instance_new(ct, cls);
+}
+
+CtValue *ct_instance_copy(Comptime *ct, const CtValue *instance) {
+  const CtEnv *attrs = instance->instance->attrs;
+  CtValue *v = ct_instance_new(ct, instance->instance->cls);
+  for (uint32_t i = 0; i < attrs->count; i++)
+    ct_env_set(ct->ctx, v->instance->attrs, attrs->bindings[i].name, attrs->bindings[i].value);
+  return v;
+}
+
+CtValue *ct_attr(Comptime *ct, const CtValue *instance, const char *name) {
+  return ct_instance_get(instance->instance, intern(ct->ctx, name));
+}
+
+void ct_attr_set(Comptime *ct, CtValue *instance, const char *name, CtValue *value) {
+  ct_env_set(ct->ctx, instance->instance->attrs, intern(ct->ctx, name), value);
 }
 
 static void inherit_fields(Context *ctx, CtClass *cls) {
@@ -45,7 +66,7 @@ static void collect_fields(Comptime *ct, const Node *n, CtClass *cls) {
     const Node *s = n->cls.body.data[i];
     if (s->kind != NODE_ANN_ASSIGN || s->ann.target->kind != NODE_NAME) continue;
     const char *name = s->ann.target->name.id;
-    CtValue *default_value = s->ann.value ? env_get_local(cls->env, name) : NULL;
+    CtValue *default_value = s->ann.value ? ct_env_get_local(cls->env, name) : NULL;
     vec_push(ct->arena, &fields, ((CtField){name, ct_eval_quietly(ct, s->ann.annotation, cls->env), default_value}));
   }
   cls->fields = fields.data;
@@ -61,8 +82,8 @@ static void make_members(Comptime *ct, CtValue *cls) {
     if (b->value->kind == CT_MISSING && !strcmp(b->value->missing.name, "enum.auto")) b->value = ct_int(ct->ctx, next);
     if (b->value->kind == CT_INT) next = b->value->i + 1;
     CtValue *member = ct_instance_new(ct, cls->cls);
-    env_set(ct->ctx, member->instance->attrs, intern(ct->ctx, "name"), ct_str(ct->ctx, b->name));
-    env_set(ct->ctx, member->instance->attrs, intern(ct->ctx, "value"), b->value);
+    ct_attr_set(ct, member, "name", ct_str(ct->ctx, b->name));
+    ct_attr_set(ct, member, "value", b->value);
     b->value = member;
   }
 }
@@ -72,15 +93,29 @@ static bool name_descriptors(Comptime *ct, CtValue *cls, Span span) {
   for (uint32_t i = 0; i < cls->cls->env->count; i++) {
     const CtBinding *b = &cls->cls->env->bindings[i];
     CtValue *method = b->value->kind == CT_INSTANCE ? ct_class_special(ct, b->value, "__set_name__") : NULL;
-    CtValue *args[3] = {b->value, cls, ct_str(ct->ctx, b->name)};
-    if (method && !ct_call(ct, method, &(CtArgs){args, 3, NULL, 0, span})) return false;
+    if (method && !ct_call(ct, method, CT_ARGS(span, b->value, cls, ct_str(ct->ctx, b->name)))) return false;
   }
   return true;
 }
 
+// What a base class, in the file or built in, makes of the class.
+static void inherit(Comptime *ct, CtClass *cls, const CtValue *base) {
+  if (base->kind == CT_CLASS) {
+    if (!cls->base) cls->base = base->cls;
+    if (cls->form == CLASS_PLAIN) cls->form = base->cls->form, cls->is_int = base->cls->is_int;
+  }
+  if (base->kind != CT_BUILTIN) return;
+  const char *name = base->builtin.name;
+  if (!strcmp(name, "typing.NamedTuple")) cls->form = CLASS_NAMEDTUPLE;
+  else if (!strncmp(name, "enum.", 5)) cls->form = CLASS_ENUM, cls->is_int = !strncmp(name, "enum.Int", 8);
+  else if (ct_is_exception_name(name)) {
+    cls->base = ct_object_new(ct, name)->instance->cls;
+    cls->form = cls->base->form = CLASS_EXCEPTION;
+  }
+}
+
 CtValue *ct_class_new(Comptime *ct, const Node *n, CtEnv *env) {
-  CtValue *v = arena_new(ct->arena, CtValue);
-  v->kind = CT_CLASS;
+  CtValue *v = ct_new(ct->ctx, CT_CLASS);
   CtClass *cls = v->cls = arena_new(ct->arena, CtClass);
   cls->name = n->cls.name;
   cls->def = n;
@@ -88,20 +123,7 @@ CtValue *ct_class_new(Comptime *ct, const Node *n, CtEnv *env) {
     CtValue *base = ct_eval(ct, n->cls.bases.data[i], env);
     if (!base) return NULL;
     if (base->kind == CT_MISSING) return ct_missing_from(ct, base, "%s", cls->name);
-    if (base->kind == CT_CLASS) {
-      if (!cls->base) cls->base = base->cls;
-      if (cls->form == CLASS_PLAIN) cls->form = base->cls->form, cls->is_int = base->cls->is_int;
-    } else if (base->kind == CT_BUILTIN) {
-      const char *b = base->builtin.name;
-      if (!strcmp(b, "typing.NamedTuple")) cls->form = CLASS_NAMEDTUPLE;
-      else if (!strncmp(b, "enum.", 5)) cls->form = CLASS_ENUM, cls->is_int = !strncmp(b, "enum.Int", 8);
-      else if (ct_is_exception_name(b)) {
-        cls->form = CLASS_EXCEPTION;
-        cls->base = arena_new(ct->arena, CtClass);
-        cls->base->name = b;
-        cls->base->form = CLASS_EXCEPTION;
-      }
-    }
+    inherit(ct, cls, base);
   }
   for (uint32_t i = 0; cls->form == CLASS_ENUM && i < n->cls.bases.count; i++)   // class Mode(int, Enum)
     cls->is_int |= n->cls.bases.data[i]->kind == NODE_NAME && !strcmp(n->cls.bases.data[i]->name.id, "int");
@@ -120,7 +142,7 @@ static bool default_of(Comptime *ct, const CtField *f, Span span, CtValue **out)
   *out = v;
   if (v->kind != CT_INSTANCE || v->instance->cls->env || strcmp(v->instance->cls->name, "dataclasses.Field"))
     return true;
-  CtValue *factory = instance_get(v->instance, intern(ct->ctx, "default_factory"));
+  CtValue *factory = ct_attr(ct, v, "default_factory");
   *out = factory ? ct_call(ct, factory, &(CtArgs){.span = span}) : NULL;
   return *out || !factory;
 }
@@ -143,7 +165,7 @@ static bool bind_fields(Comptime *ct, CtClass *cls, CtInstance *in, const CtArgs
       if (a->kwargs[i].name == f->name) v = a->kwargs[i].value;
     if (!v && f->default_value && !default_of(ct, f, a->span, &v)) return false;
     if (!v) return ct_fail(ct, a->span, "TypeError", "%s needs a value for '%s'", cls->name, f->name) != NULL;
-    env_set(ct->ctx, in->attrs, f->name, v);
+    ct_env_set(ct->ctx, in->attrs, f->name, v);
   }
   return true;
 }
@@ -155,24 +177,16 @@ CtValue *ct_instantiate(Comptime *ct, CtValue *cls, const CtArgs *a) {
     if (!ct_iterate(ct, cls, a->span, &members)) return NULL;
     for (uint32_t i = 0; i < members.count && a->num_args == 1; i++)
       if (members.data[i] == a->args[0] ||
-          ct_equal(instance_get(members.data[i]->instance, intern(ct->ctx, "value")), a->args[0]))
+          ct_equal(ct_instance_get(members.data[i]->instance, intern(ct->ctx, "value")), a->args[0]))
         return members.data[i];
     return ct_fail(ct, a->span, "ValueError", "%s has no member with the value %s", c->name,
                    a->num_args ? ct_repr(ct->ctx, a->args[0]) : "()");
   }
   CtValue *v = ct_instance_new(ct, c);
   CtValue *init = ct_class_lookup(c, intern(ct->ctx, "__init__"));
-  if (init) {
-    CtValue **args = arena_array(ct->arena, CtValue *, a->num_args + 1);
-    args[0] = v;
-    if (a->num_args) memcpy(args + 1, a->args, a->num_args * sizeof *args);
-    CtArgs with_self = *a;
-    with_self.args = args;
-    with_self.num_args++;
-    return ct_call(ct, init, &with_self) ? v : NULL;
-  }
+  if (init) return ct_call(ct, ct_bind(ct, v, init), a) ? v : NULL;
   if (c->form == CLASS_EXCEPTION) {
-    env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, "args"), ct_tuple(ct->ctx, a->args, a->num_args));
+    ct_attr_set(ct, v, "args", ct_tuple(ct->ctx, a->args, a->num_args));
     return v;
   }
   if (c->form == CLASS_NAMEDTUPLE || c->form == CLASS_DATACLASS || c->form == CLASS_AGGREGATE) {

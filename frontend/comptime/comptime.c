@@ -52,8 +52,7 @@ CtValue *ct_fail_missing(Comptime *ct, Span span, const CtValue *missing) {
 }
 
 CtValue *ct_missing(Comptime *ct, const char *name, const char *why, Span span) {
-  CtValue *v = arena_new(ct->arena, CtValue);
-  v->kind = CT_MISSING;
+  CtValue *v = ct_new(ct->ctx, CT_MISSING);
   v->missing.name = name;
   v->missing.why = why;
   v->missing.span = span;
@@ -139,7 +138,7 @@ static void flush(Comptime *ct) {
     diag_note(ct->ctx, e->notes[i].span, "in the call of '%s'", e->notes[i].name);
 }
 
-// Every public function that runs code is between enter and leave. Limits are per outermost entry.
+// Every public function that runs code begins with enter and ends with leave. The limits apply to the outermost one.
 static void enter(Comptime *ct, const char *stack) {
   if (ct->entries++) return;
   ct->steps = ct->next_poll = 0;
@@ -163,7 +162,8 @@ void comptime_left(Comptime *ct) {
 
 // ---- modules ----
 
-// What others imported from this module before it had it. A list is left missing, for it is changed in place.
+// Fills in what other modules imported from this one before it had it. A list stays missing, because the module may
+// still change it in place.
 static void settle(Comptime *ct, CtModule *m) {
   for (uint32_t i = 0; i < m->awaited.count; i++) {
     const CtValue *v = ct_module_attr(ct, m, m->awaited.data[i].name);
@@ -212,7 +212,7 @@ static char *read_file(Context *ctx, const char *path, size_t *size) {
   return ok ? (b.data ? b.data : (char *)"") : NULL;
 }
 
-// Two spellings of a path are one file: compared by what the system makes of them.
+// Compares paths as the system resolves them: two spellings may name one file.
 static CtModule *find_loaded(Comptime *ct, const char *path) {
   const char *real = real_path(ct, path);
   for (uint32_t i = 0; i < ct->modules.count && real; i++)
@@ -261,22 +261,16 @@ const SourceFile *comptime_file(const Comptime *ct, uint32_t i) { return ct->fil
 static bool returns_value(const NodeList *body) {
   for (uint32_t i = 0; i < body->count; i++) {
     const Node *n = body->data[i];
-    switch (n->kind) {
-      case NODE_RETURN: if (n->unary.value && n->unary.value->kind != NODE_NONE) return true; break;
-      case NODE_IF: if (returns_value(&n->cond.body) || returns_value(&n->cond.orelse)) return true; break;
-      case NODE_FOR:
-      case NODE_WHILE:
-        if (returns_value(&n->loop.body) || returns_value(&n->loop.orelse)) return true;
-        break;
-      case NODE_WITH: if (returns_value(&n->with.body)) return true; break;
-      default: break;
-    }
+    if (n->kind == NODE_RETURN && n->unary.value && n->unary.value->kind != NODE_NONE) return true;
+    if (n->kind == NODE_FUNCTION_DEF || n->kind == NODE_CLASS_DEF) continue;
+    for (const AstPart *part = ast_parts(n); part->kind; part++)
+      if (part->kind == PART_BODY && returns_value(ast_part_list(n, part))) return true;
   }
   return false;
 }
 
-// With @kernel in the file, those are the kernels, and what autotune or heuristics configure; else every
-// @triton.jit function that returns nothing.
+// The kernels are the functions marked @kernel and those that autotune or heuristics configure. In a file without
+// @kernel every @triton.jit function that returns nothing is a kernel.
 CtKernelList comptime_kernels(Comptime *ct, const CtModule *module) {
   CtKernelList list = {0};
   bool any_marked = false;
@@ -326,7 +320,7 @@ CtValue *ct_language_name(Comptime *ct, const char *name) {
 }
 
 CtValue *comptime_lookup(Comptime *ct, const CtEnv *env, const char *name) {
-  CtValue *v = env_lookup(env, name);
+  CtValue *v = ct_env_lookup(env, name);
   if (!v) v = ct_python_name(ct, name);
   if (!v) v = ct_language_name(ct, name);
   CtValue *star = !v || v->kind == CT_BUILTIN ? ct_star_name(ct, env, name) : NULL;
@@ -357,7 +351,7 @@ CtValue *comptime_eval_text(Comptime *ct, const CtModule *module, const char *wh
   CtValue *v = NULL;
   if (expr) {
     CtEnv *env = ct_env_new(ct, module ? module->env : NULL, (CtModule *)module);
-    for (uint32_t i = 0; i < num_extra; i++) env_set(ct->ctx, env, intern(ct->ctx, extra[i].name), extra[i].value);
+    for (uint32_t i = 0; i < num_extra; i++) ct_env_set(ct->ctx, env, intern(ct->ctx, extra[i].name), extra[i].value);
     v = ct_eval(ct, expr, env);
   }
   leave(ct);

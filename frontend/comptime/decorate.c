@@ -1,5 +1,5 @@
-// What triton's and the native decorators make of a function: jit, autotune, heuristics, constexpr_function,
-// aggregates; triton.Config; and what a parameter's annotation says.
+// Applies triton's and the native decorators: jit, autotune, heuristics, constexpr_function, aggregate. Makes
+// triton.Config objects, and reads parameters' annotations.
 #include <string.h>
 
 #include "frontend/comptime/comptime_impl.h"
@@ -37,7 +37,7 @@ static void annotate_text(Comptime *ct, CtParam *p, const char *text) {
 }
 
 static void annotate(Comptime *ct, CtParam *p, const Node *n, CtEnv *env) {
-  // *kfp32: a const pointer, whose element is no name of its own.
+  // *kfp32: a const pointer; kfp32 alone is not a name.
   if (n->kind == NODE_POINTER_TYPE && n->unary.value->kind == NODE_NAME) {
     const char *text = arena_printf(ct->arena, "*%s", n->unary.value->name.id);
     if (is_signature_type(text)) {
@@ -90,7 +90,7 @@ static CtFunction *copy_function(Comptime *ct, const CtFunction *fn) {
 }
 
 static bool option_is_set(const CtDict *options, const char *name) {
-  const CtValue *v = options ? dict_get_str(options, name) : NULL;
+  const CtValue *v = options ? ct_dict_get_str(options, name) : NULL;
   return v && v->kind != CT_MISSING && ct_is_true(v);
 }
 
@@ -98,7 +98,7 @@ static CtValue *make_jit(Comptime *ct, const char *decorator, CtValue *v, const 
   v = ct_unwrap(v);
   if (v->kind == CT_MISSING) return v;
   if (v->kind != CT_FUNCTION)
-    return ct_fail(ct, span, "TypeError", "'%s' cannot be compiled: it is no function", ct_kind_name(v));
+    return ct_fail(ct, span, "TypeError", "'%s' cannot be compiled: it is not a function", ct_kind_name(v));
   if (v->fn->def->kind != NODE_FUNCTION_DEF)
     return ct_fail(ct, span, "TypeError", "a lambda cannot be compiled; write a def");
   CtFunction *fn = copy_function(ct, v->fn);
@@ -111,8 +111,8 @@ static CtValue *make_jit(Comptime *ct, const char *decorator, CtValue *v, const 
   ct_function_params(ct, fn);
   if (ct->error) return NULL;
   if (options) {
-    mark_params(fn, dict_get_str(options, "do_not_specialize"), false);
-    mark_params(fn, dict_get_str(options, "do_not_specialize_on_alignment"), true);
+    mark_params(fn, ct_dict_get_str(options, "do_not_specialize"), false);
+    mark_params(fn, ct_dict_get_str(options, "do_not_specialize_on_alignment"), true);
   }
   return ct_function_value(ct, fn);
 }
@@ -120,41 +120,38 @@ static CtValue *make_jit(Comptime *ct, const char *decorator, CtValue *v, const 
 // ---- Config ----
 
 static CtValue *make_config(Comptime *ct, const CtArgs *a) {
-  static const char *const names[] = {"?kwargs",   "?num_warps",   "?num_stages",   "?num_ctas",     "?maxnreg",
-                                      "?pre_hook", "?ir_override", "?minRegAutoWS", "?maxRegAutoWS", NULL};
   static const char *const attrs[] = {"kwargs",  "num_warps", "num_stages", "num_ctas",
                                       "maxnreg", "pre_hook",  "ir_override"};
   CtValue *values[9];
-  if (!ct_take_args(ct, "Config", a, names, values)) return NULL;
+  if (!ct_take_args(ct, "Config ?kwargs ?num_warps ?num_stages ?num_ctas ?maxnreg ?pre_hook ?ir_override"
+                        " ?minRegAutoWS ?maxRegAutoWS", a, values))
+    return NULL;
   if (values[0] && ct_unwrap(values[0])->kind != CT_DICT) {
     if (values[0]->kind == CT_MISSING) return ct_fail_missing(ct, a->span, values[0]);
     return ct_fail(ct, a->span, "TypeError", "Config's first argument must be a dictionary, not '%s'",
                    ct_kind_name(values[0]));
   }
-  CtClass *cls = arena_new(ct->arena, CtClass);
-  cls->name = "triton.Config";
-  CtValue *v = ct_instance_new(ct, cls);
+  CtValue *v = ct_object_new(ct, "triton.Config");
   CtValue *defaults[] = {ct_dict(ct->ctx), ct_int(ct->ctx, 4), ct_int(ct->ctx, 3), ct_int(ct->ctx, 1),
-                         ct_none(ct->ctx), ct_none(ct->ctx),   ct_none(ct->ctx)};
+                         ct_none(), ct_none(),   ct_none()};
   for (size_t i = 0; i < countof(attrs); i++)
-    env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, attrs[i]), values[i] ? ct_unwrap(values[i]) : defaults[i]);
+    ct_attr_set(ct, v, attrs[i], values[i] ? ct_unwrap(values[i]) : defaults[i]);
   return v;
 }
 
-static int small_int(Comptime *ct, const CtInstance *in, const char *name) {
-  const CtValue *v = instance_get(in, intern(ct->ctx, name));
+static int small_int(Comptime *ct, const CtValue *config, const char *name) {
+  const CtValue *v = ct_attr(ct, config, name);
   return v && v->kind == CT_INT && v->i > 0 && v->i < 1 << 20 ? (int)v->i : 0;
 }
 
 bool comptime_read_config(Comptime *ct, CtValue *object, CtConfig *out) {
   if (object->kind != CT_INSTANCE || strcmp(object->instance->cls->name, "triton.Config")) return false;
-  const CtInstance *in = object->instance;
-  CtValue *kwargs = instance_get(in, intern(ct->ctx, "kwargs")), *hook = instance_get(in, intern(ct->ctx, "pre_hook"));
+  CtValue *kwargs = ct_attr(ct, object, "kwargs"), *hook = ct_attr(ct, object, "pre_hook");
   *out = (CtConfig){.kwargs = kwargs && kwargs->kind == CT_DICT ? kwargs->dict : ct_dict(ct->ctx)->dict,
-                    .num_warps = small_int(ct, in, "num_warps"),
-                    .num_stages = small_int(ct, in, "num_stages"),
-                    .num_ctas = small_int(ct, in, "num_ctas"),
-                    .maxnreg = small_int(ct, in, "maxnreg"),
+                    .num_warps = small_int(ct, object, "num_warps"),
+                    .num_stages = small_int(ct, object, "num_stages"),
+                    .num_ctas = small_int(ct, object, "num_ctas"),
+                    .maxnreg = small_int(ct, object, "maxnreg"),
                     .pre_hook = hook && hook->kind != CT_NONE && hook->kind != CT_MISSING ? hook : NULL,
                     .object = object};
   return true;
@@ -163,7 +160,7 @@ bool comptime_read_config(Comptime *ct, CtValue *object, CtConfig *out) {
 // ---- autotune and heuristics ----
 
 static CtValue *option(const CtDict *options, const char *name) {
-  CtValue *v = dict_get_str(options, name);
+  CtValue *v = ct_dict_get_str(options, name);
   return v && v->kind != CT_NONE && v->kind != CT_MISSING ? v : NULL;
 }
 
@@ -171,11 +168,11 @@ static CtValue *apply_autotune(Comptime *ct, const CtDict *options, CtValue *v, 
   v = ct_unwrap(v);
   if (v->kind == CT_MISSING) return v;
   if (v->kind != CT_FUNCTION || v->fn->role != FN_JIT)
-    return ct_fail(ct, span, "TypeError", "autotune stands above a jit function, not '%s'", ct_kind_name(v));
+    return ct_fail(ct, span, "TypeError", "autotune decorates a jit function, not '%s'", ct_kind_name(v));
   CtFunction *fn = copy_function(ct, v->fn);
   CtAutotune *tune = fn->autotune = arena_new(ct->arena, CtAutotune);
   CtList configs;
-  if (!ct_iterate(ct, dict_get_str(options, "configs"), span, &configs)) return NULL;
+  if (!ct_iterate(ct, ct_dict_get_str(options, "configs"), span, &configs)) return NULL;
   tune->configs = arena_array(ct->arena, CtConfig, configs.count + 1);
   for (uint32_t i = 0; i < configs.count; i++) {
     if (comptime_read_config(ct, configs.data[i], &tune->configs[tune->num_configs])) tune->num_configs++;
@@ -197,14 +194,14 @@ static CtValue *apply_heuristics(Comptime *ct, const CtDict *values, CtValue *v,
   v = ct_unwrap(v);
   if (v->kind == CT_MISSING) return v;
   if (v->kind != CT_FUNCTION || v->fn->role != FN_JIT)
-    return ct_fail(ct, span, "TypeError", "heuristics stands above a jit function, not '%s'", ct_kind_name(v));
+    return ct_fail(ct, span, "TypeError", "heuristics decorates a jit function, not '%s'", ct_kind_name(v));
   CtFunction *fn = copy_function(ct, v->fn);
   // An outer decorator runs before the inner ones.
   fn->num_heuristics = values->count + v->fn->num_heuristics;
   fn->heuristics = arena_array(ct->arena, CtHeuristic, fn->num_heuristics + 1);
   for (uint32_t i = 0; i < values->count; i++) {
     const CtValue *key = values->entries[i].key;
-    if (key->kind != CT_STR) return ct_fail(ct, span, "TypeError", "heuristics' keys are parameter names");
+    if (key->kind != CT_STR) return ct_fail(ct, span, "TypeError", "the keys of heuristics must be parameter names");
     fn->heuristics[i] = (CtHeuristic){intern(ct->ctx, key->str.data), values->entries[i].value};
   }
   for (uint32_t i = 0; i < v->fn->num_heuristics; i++) fn->heuristics[values->count + i] = v->fn->heuristics[i];
@@ -213,45 +210,42 @@ static CtValue *apply_heuristics(Comptime *ct, const CtDict *values, CtValue *v,
 
 // ---- dispatch ----
 
-// A decorator with arguments is a method of a dictionary holding them: calling it with the function applies it.
+// A decorator with arguments is a method of a dictionary that holds them: calling it with the function applies it.
 static CtValue *delayed(Comptime *ct, const char *name, CtDict *options) {
-  CtValue *v = arena_new(ct->arena, CtValue);
-  v->kind = CT_METHOD;
-  v->method.self = ct_dict(ct->ctx);
-  v->method.self->dict = options;
-  v->method.fn = ct_builtin(ct->ctx, name);
-  return v;
+  CtValue *self = ct_dict(ct->ctx);
+  self->dict = options;
+  return ct_bind(ct, self, ct_builtin(ct->ctx, name));
 }
 
 static CtDict *kwargs_dict(Comptime *ct, const CtArgs *a) {
-  CtValue *d = ct_dict(ct->ctx);
-  for (uint32_t i = 0; i < a->num_kwargs; i++) dict_set_str(ct->ctx, d->dict, a->kwargs[i].name, a->kwargs[i].value);
-  return d->dict;
+  CtDict *d = ct_dict(ct->ctx)->dict;
+  ct_dict_update_bindings(ct->ctx, d, a->kwargs, a->num_kwargs);
+  return d;
 }
 
 CT_FN(call_autotune) {
-  static const char *const names[] = {
-      "configs", "?key", "?prune_configs_by", "?reset_to_zero", "?restore_value", "?pre_hook", "?post_hook",
-      "?warmup", "?rep", "?use_cuda_graph",   "?do_bench",      "?cache_results", NULL};
+  static const char *const names[] = {"configs",       "key",      "prune_configs_by", "reset_to_zero",
+                                      "restore_value", "pre_hook", "post_hook"};
   if (self)
     return a->num_args == 1 ? apply_autotune(ct, self->dict, a->args[0], a->span)
                             : ct_fail(ct, a->span, "TypeError", "autotune decorates one function");
   CtValue *values[12];
-  if (!ct_take_args(ct, "autotune", a, names, values)) return NULL;
+  if (!ct_take_args(ct, "autotune configs ?key ?prune_configs_by ?reset_to_zero ?restore_value ?pre_hook ?post_hook"
+                        " ?warmup ?rep ?use_cuda_graph ?do_bench ?cache_results", a, values))
+    return NULL;
   if (values[0]->kind == CT_MISSING) return values[0];
   CtValue *options = ct_dict(ct->ctx);
-  for (size_t i = 0; i < countof(values); i++)
-    if (values[i]) dict_set_str(ct->ctx, options->dict, names[i] + (names[i][0] == '?'), values[i]);
+  for (size_t i = 0; i < countof(names); i++)
+    if (values[i]) ct_dict_set_str(ct->ctx, options->dict, names[i], values[i]);
   return delayed(ct, "triton.autotune", options->dict);
 }
 
 CT_FN(call_heuristics) {
-  static const char *const names[] = {"values", NULL};
   if (self)
     return a->num_args == 1 ? apply_heuristics(ct, self->dict, a->args[0], a->span)
                             : ct_fail(ct, a->span, "TypeError", "heuristics decorates one function");
   CtValue *values;
-  if (!ct_take_args(ct, "heuristics", a, names, &values)) return NULL;
+  if (!ct_take_args(ct, "heuristics values", a, &values)) return NULL;
   values = ct_unwrap(values);
   if (values->kind == CT_MISSING) return values;
   if (values->kind != CT_DICT)

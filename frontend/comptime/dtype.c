@@ -51,3 +51,31 @@ const char *ct_type_name(Context *ctx, const CtType *type) {
   const DtypeInfo *d = &dtype_info[type->scalar];
   return d->cls == DTCLASS_FLOAT ? d->short_name : d->name;
 }
+
+// ---- what a type is ----
+const CtType *ct_scalar_of(const CtType *t) { return t->kind == CT_TYPE_BLOCK ? t->elem : t; }
+bool ct_is_ptr(const CtType *t) { return ct_scalar_of(t)->kind == CT_TYPE_POINTER; }
+
+static DtypeClass class_of(const CtType *t) {
+  return ct_is_ptr(t) ? DTCLASS_VOID : dtype_info[ct_scalar_of(t)->scalar].cls;
+}
+bool ct_is_float(const CtType *t) { return class_of(t) == DTCLASS_FLOAT; }
+bool ct_is_int(const CtType *t) { return class_of(t) == DTCLASS_SIGNED || class_of(t) == DTCLASS_UNSIGNED; }
+bool ct_is_signed(const CtType *t) { return class_of(t) == DTCLASS_SIGNED; }
+bool ct_is_kind(const CtType *t, DtypeKind k) { return !ct_is_ptr(t) && ct_scalar_of(t)->scalar == k; }
+bool ct_is_bool(const CtType *t) { return ct_is_kind(t, DT_INT1); }
+bool ct_is_fp8(const CtType *t) { return ct_is_float(t) && ct_bits(t) == 8; }
+uint32_t ct_bits(const CtType *t) { return ct_is_ptr(t) ? 64 : dtype_info[ct_scalar_of(t)->scalar].bits; }
+
+bool ct_int_fits(Int128 v, const CtType *t) {
+  uint32_t bits = ct_bits(t);
+  if (bits == 1) return v >= 0 && v <= 1;
+  if (ct_is_signed(t)) return v >= -((Int128)1 << (bits - 1)) && v < (Int128)1 << (bits - 1);
+  return v >= 0 && v < (Int128)1 << bits;
+}
+
+int64_t ct_numel(const CtType *t) {
+  int64_t n = 1;
+  for (uint32_t i = 0; i < ct_rank(t); i++) n *= t->shape[i];
+  return n;
+}

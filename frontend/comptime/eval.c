@@ -54,17 +54,14 @@ static bool eval_items(Comptime *ct, const NodeList *nodes, CtEnv *env, CtList *
     }
     CtList items;
     if (!ct_iterate(ct, v, n->span, &items) || !ct_grow(ct, (size_t)out->count + items.count, n->span)) return false;
-    for (uint32_t k = 0; k < items.count; k++) vec_push(ct->arena, out, items.data[k]);
+    ct_extend(ct, out, &items);
   }
   return true;
 }
 
 static bool dict_add(Comptime *ct, CtDict *d, CtValue *key, CtValue *value, Span span) {
-  key = ct_unwrap(key);
-  if (key->kind == CT_MISSING) return ct_fail_missing(ct, span, key) != NULL;
-  if (!ct_is_hashable(key))
-    return ct_fail(ct, span, "TypeError", "'%s' cannot be a dictionary key", ct_kind_name(key)) != NULL;
-  dict_set(ct->ctx, d, key, value);
+  if (!(key = ct_key(ct, key, span))) return false;
+  ct_dict_set(ct->ctx, d, key, value);
   return true;
 }
 
@@ -84,8 +81,7 @@ static CtValue *eval_dict(Comptime *ct, const Node *n, CtEnv *env) {
     if (value->kind == CT_MISSING) return ct_fail_missing(ct, value_node->span, value);
     if (value->kind != CT_DICT)
       return ct_fail(ct, value_node->span, "TypeError", "'%s' is not a dictionary", ct_kind_name(value));
-    for (uint32_t k = 0; k < value->dict->count; k++)
-      dict_set(ct->ctx, d->dict, value->dict->entries[k].key, value->dict->entries[k].value);
+    ct_dict_update(ct->ctx, d->dict, value->dict);
   }
   return d;
 }
@@ -96,7 +92,7 @@ static CtValue *eval_set(Comptime *ct, const Node *n, CtEnv *env) {
   CtValue *s = ct_dict(ct->ctx);
   s->kind = CT_SET;
   for (uint32_t i = 0; i < items.count; i++)
-    if (!dict_add(ct, s->dict, items.data[i], ct_none(ct->ctx), n->span)) return NULL;
+    if (!dict_add(ct, s->dict, items.data[i], ct_none(), n->span)) return NULL;
   return s;
 }
 
@@ -111,12 +107,12 @@ static bool run_comprehension(Comptime *ct, const Node *n, uint32_t clause, CtEn
       CtValue *value = ct_eval(ct, n->comp.value, env);
       return value && dict_add(ct, out->dict, elt, value, n->comp.elt->span);
     }
-    if (out->kind == CT_SET) return dict_add(ct, out->dict, elt, ct_none(ct->ctx), n->comp.elt->span);
-    vec_push(ct->arena, &out->list, elt);
+    if (out->kind == CT_SET) return dict_add(ct, out->dict, elt, ct_none(), n->comp.elt->span);
+    ct_append(ct, out, elt);
     return true;
   }
   const Node *c = n->comp.generators.data[clause];
-  // the first is evaluated where the comprehension stands
+  // the first iterable is evaluated in the scope around the comprehension
   CtValue *iter = ct_eval(ct, c->loop.iter, clause ? env : env->parent);
   CtCursor cursor;
   if (!iter || !ct_cursor_open(ct, &cursor, iter, c->loop.iter->span)) return false;
@@ -130,7 +126,7 @@ static bool run_comprehension(Comptime *ct, const Node *n, uint32_t clause, CtEn
   return true;
 }
 
-// A generator is run at once, to its end.
+// Runs a generator to its end at once.
 static CtValue *eval_comprehension(Comptime *ct, const Node *n, CtEnv *env) {
   CtValue *out = n->kind == NODE_LIST_COMP || n->kind == NODE_GENERATOR ? ct_list(ct->ctx, NULL, 0) : ct_dict(ct->ctx);
   if (n->kind == NODE_SET_COMP) out->kind = CT_SET;
@@ -142,7 +138,7 @@ static CtValue *eval_comprehension(Comptime *ct, const Node *n, CtEnv *env) {
 
 // ---- calls ----
 
-// What is missing among a decorator's options (@triton.jit(do_not_specialize=…)) is for the decorator to judge.
+// Decorators of triton's decide themselves about an option that is missing (@triton.jit(do_not_specialize=…)).
 static bool is_triton_builtin(const CtValue *callee) {
   return callee->kind == CT_BUILTIN && !strncmp(callee->builtin.name, "triton.", 7);
 }
@@ -177,7 +173,7 @@ static CtValue *eval_call(Comptime *ct, const Node *n, CtEnv *env) {
       vec_push(ct->arena, &kwargs, ((CtBinding){name, v->dict->entries[e].value}));
     }
   }
-  // super() needs to know where it stands.
+  // super() needs the class whose method calls it.
   if (callee->kind == CT_BUILTIN && !strcmp(callee->builtin.name, "super") && !args.count)
     return ct_unsupported(ct, n->span, "super()");
   return ct_call(ct, callee, &(CtArgs){args.data, args.count, kwargs.data, kwargs.count, n->span});
@@ -238,16 +234,15 @@ static CtValue *eval_fstring(Comptime *ct, const Node *n, CtEnv *env) {
     buf_write(&b, text->str.data, text->str.size);
     if (!ct_grow(ct, b.size, part->span)) return NULL;
   }
-  return ct_str_n(ct->ctx, b.size ? b.data : "", b.size);
+  return ct_text(ct, &b);
 }
 
 static CtValue *eval_slice(Comptime *ct, const Node *n, CtEnv *env) {
   const Node *nodes[3] = {n->slice.lower, n->slice.upper, n->slice.step};
   CtValue *parts[3];
   for (int i = 0; i < 3; i++)
-    if (!(parts[i] = nodes[i] ? ct_eval(ct, nodes[i], env) : ct_none(ct->ctx))) return NULL;
-  CtValue *v = arena_new(ct->arena, CtValue);
-  v->kind = CT_SLICE;
+    if (!(parts[i] = nodes[i] ? ct_eval(ct, nodes[i], env) : ct_none())) return NULL;
+  CtValue *v = ct_new(ct->ctx, CT_SLICE);
   v->slice.lower = parts[0];
   v->slice.upper = parts[1];
   v->slice.step = parts[2];
@@ -256,14 +251,14 @@ static CtValue *eval_slice(Comptime *ct, const Node *n, CtEnv *env) {
 
 static CtValue *eval_yield(Comptime *ct, const Node *n, CtEnv *env) {
   if (!ct->frame) return ct_fail(ct, n->span, "SyntaxError", "`yield` outside of a function");
-  CtValue *v = n->unary.value ? ct_eval(ct, n->unary.value, env) : ct_none(ct->ctx);
+  CtValue *v = n->unary.value ? ct_eval(ct, n->unary.value, env) : ct_none();
   if (!v) return NULL;
   CtList items = {0};
   if (n->kind == NODE_YIELD) vec_push(ct->arena, &items, v);
   else if (!ct_iterate(ct, v, n->span, &items)) return NULL;
   if (!ct_grow(ct, (size_t)ct->frame->yields.count + items.count, n->span)) return NULL;
   for (uint32_t i = 0; i < items.count; i++) vec_push(ct->arena, &ct->frame->yields, items.data[i]);
-  return ct_none(ct->ctx);
+  return ct_none();
 }
 
 static CtValue *eval_named(Comptime *ct, const Node *n, CtEnv *env) {
@@ -281,32 +276,33 @@ static CtValue *eval_pointer_type(Comptime *ct, const Node *n, CtEnv *env) {
   return ct_dtype(ct->ctx, ct_type_pointer(ct->ctx, v->type, false));
 }
 
-CtValue *ct_eval(Comptime *ct, const Node *n, CtEnv *env) {
-  if (!ct_step(ct, n->span)) return NULL;
-  CtList items;
+static CtValue *eval_literal(Comptime *ct, const Node *n) {
   switch ((NodeKind)n->kind) {
-    case NODE_NAME: return eval_name(ct, n, env);
     case NODE_INT:
       if (n->integer.is_too_large)
         return ct_fail(ct, n->span, "OverflowError", "integer literal does not fit in 128 bits");
       return ct_int(ct->ctx, n->integer.value);
     case NODE_FLOAT: return ct_float(ct->ctx, n->floating.value);
     case NODE_STR: case NODE_BYTES: {
-      CtValue *v = arena_new(ct->arena, CtValue);
-      v->kind = n->kind == NODE_STR ? CT_STR : CT_BYTES;
+      CtValue *v = ct_new(ct->ctx, n->kind == NODE_STR ? CT_STR : CT_BYTES);
       v->str.data = n->str.data;
       v->str.size = n->str.size;
       return v;
     }
+    case NODE_TRUE: case NODE_FALSE: return ct_bool(n->kind == NODE_TRUE);
+    case NODE_ELLIPSIS: return ct_new(ct->ctx, CT_ELLIPSIS);
+    default: return ct_none();
+  }
+}
+
+CtValue *ct_eval(Comptime *ct, const Node *n, CtEnv *env) {
+  if (!ct_step(ct, n->span)) return NULL;
+  CtList items;
+  switch ((NodeKind)n->kind) {
+    case NODE_NAME: return eval_name(ct, n, env);
+    case NODE_INT: case NODE_FLOAT: case NODE_STR: case NODE_BYTES: case NODE_NONE: case NODE_TRUE: case NODE_FALSE:
+    case NODE_ELLIPSIS: return eval_literal(ct, n);
     case NODE_FSTRING: return eval_fstring(ct, n, env);
-    case NODE_NONE: return ct_none(ct->ctx);
-    case NODE_TRUE: return ct_bool(ct->ctx, true);
-    case NODE_FALSE: return ct_bool(ct->ctx, false);
-    case NODE_ELLIPSIS: {
-      CtValue *v = arena_new(ct->arena, CtValue);
-      v->kind = CT_ELLIPSIS;
-      return v;
-    }
     case NODE_TUPLE: return eval_items(ct, &n->list, env, &items) ? ct_tuple(ct->ctx, items.data, items.count) : NULL;
     case NODE_LIST: return eval_items(ct, &n->list, env, &items) ? ct_list(ct->ctx, items.data, items.count) : NULL;
     case NODE_SET: return eval_set(ct, n, env);
@@ -361,7 +357,7 @@ static CtEnv *scope_for(CtEnv *env, const char *name) {
     if (env->globals.data[i] == name) return env->module->env;
   for (uint32_t i = 0; i < env->nonlocals.count; i++)
     for (CtEnv *e = env->parent; e && env->nonlocals.data[i] == name; e = e->parent)
-      if (!e->is_class && env_get_local(e, name)) return e;
+      if (!e->is_class && ct_env_get_local(e, name)) return e;
   return env;
 }
 
@@ -385,7 +381,7 @@ static bool unpack(Comptime *ct, const Node *target, CtValue *value, CtEnv *env)
             targets->count);
     return false;
   }
-  uint32_t extra = items.count + 1 - targets->count;   // elements that go to the star
+  uint32_t extra = items.count + 1 - targets->count;   // elements that the starred target takes
   for (uint32_t i = 0; i < targets->count; i++) {
     const Node *t = targets->data[i];
     CtValue *v =
@@ -397,7 +393,7 @@ static bool unpack(Comptime *ct, const Node *target, CtValue *value, CtEnv *env)
 
 bool ct_assign(Comptime *ct, const Node *target, CtValue *value, CtEnv *env) {
   switch (target->kind) {
-    case NODE_NAME: env_set(ct->ctx, scope_for(env, target->name.id), target->name.id, value); return true;
+    case NODE_NAME: ct_env_set(ct->ctx, scope_for(env, target->name.id), target->name.id, value); return true;
     case NODE_TUPLE: case NODE_LIST: return unpack(ct, target, value, env);
     case NODE_ATTRIBUTE: {
       CtValue *v = ct_eval(ct, target->attr.first, env);

@@ -51,7 +51,7 @@ CtValue *ct_exception_new(Comptime *ct, const char *name, const CtArgs *a) {
   cls->name = name;
   cls->form = CLASS_EXCEPTION;
   CtValue *v = ct_instance_new(ct, cls);
-  env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, "args"), ct_tuple(ct->ctx, a->args, a->num_args));
+  ct_attr_set(ct, v, "args", ct_tuple(ct->ctx, a->args, a->num_args));
   return v;
 }
 
@@ -89,6 +89,6 @@ CtValue *ct_exception_value(Comptime *ct, const CtError *e) {
   cls->name = e->type;
   cls->form = CLASS_EXCEPTION;
   CtValue *v = ct_instance_new(ct, cls), *message = e->argument ? e->argument : ct_str(ct->ctx, e->message);
-  env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, "args"), ct_tuple(ct->ctx, &message, 1));
+  ct_attr_set(ct, v, "args", ct_tuple(ct->ctx, &message, 1));
   return v;
 }

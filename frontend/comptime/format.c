@@ -58,7 +58,7 @@ static bool parse_spec(const char *s, Spec *f) {
   return !*s;
 }
 
-// A leading zero of the width: numbers are filled behind their sign, text at its end.
+// Applies a leading zero of the width: it pads numbers after their sign, and text at its end.
 static void fill_with_zeros(Spec *f, char align) {
   if (!f->zero || f->align) return;
   f->align = align;
@@ -84,7 +84,7 @@ static CtValue *pad(Comptime *ct, const Spec *f, char default_align, const char 
   if (align != '=') buf_puts(&b, prefix);
   buf_write(&b, body, size);
   for (size_t i = 0; i < right; i++) buf_write(&b, f->fill, f->fill_size);
-  return ct_str_n(ct->ctx, b.size ? b.data : "", b.size);
+  return ct_text(ct, &b);
 }
 
 // Puts a separator between groups of the digits before the point or exponent.
@@ -165,7 +165,7 @@ static CtValue *text_of(Comptime *ct, CtValue *v, bool repr, Span span) {
     if (!method) method = ct_class_special(ct, v, "__repr__");
     if (method) return ct_call1(ct, method, v, span);
     if (v->instance->cls->form == CLASS_EXCEPTION) {
-      CtValue *args = instance_get(v->instance, intern(ct->ctx, "args"));
+      CtValue *args = ct_attr(ct, v, "args");
       if (args && args->list.count == 1) return ct_str(ct->ctx, ct_to_str(ct->ctx, args->list.data[0]));
     }
   }
@@ -217,7 +217,7 @@ CtValue *ct_format_percent(Comptime *ct, CtValue *format, CtValue *args, Span sp
       const char *close = strchr(s, ')');
       if (!close || args->kind != CT_DICT) return ct_fail(ct, span, "TypeError", "%%(name) needs a dictionary");
       const char *key = arena_strndup(ct->arena, s + 1, (size_t)(close - s - 1));
-      v = dict_get_str(args->dict, key);
+      v = ct_dict_get_str(args->dict, key);
       if (!v) return ct_fail(ct, span, "KeyError", "no entry for key '%s'", key);
       s = close + 1;
     }
@@ -237,7 +237,7 @@ CtValue *ct_format_percent(Comptime *ct, CtValue *format, CtValue *args, Span sp
     }
     v = ct_unwrap(v);
     char type = *s == 'i' || *s == 'u' ? 'd' : *s;
-    if (type == 'd' && v->kind == CT_FLOAT && !(v = ct_call_builtin(ct, NULL, "int", &(CtArgs){&v, 1, NULL, 0, span})))
+    if (type == 'd' && v->kind == CT_FLOAT && !(v = ct_call_builtin(ct, NULL, "int", CT_ARGS(span, v))))
       return NULL;
     if (type == 'c' && v->kind == CT_STR) type = 's';
     bool is_text = type == 's' || type == 'r' || type == 'a';
@@ -254,7 +254,7 @@ CtValue *ct_format_percent(Comptime *ct, CtValue *format, CtValue *args, Span sp
   }
   if (next < count && args->kind != CT_DICT && args->kind != CT_LIST)
     return ct_fail(ct, span, "TypeError", "too many values for the %% format");
-  return ct_str_n(ct->ctx, b.size ? b.data : "", b.size);
+  return ct_text(ct, &b);
 }
 
 // The value a replacement field names: `0`, `name`, ``, followed by .attr and [key].
@@ -290,7 +290,7 @@ static CtValue *field_value(Comptime *ct, const char *name, size_t n, uint32_t *
   return v;
 }
 
-// A format with its replacement fields filled in; a field's specification may have fields of its own.
+// Fills in the replacement fields of a format; the specification of a field may contain fields, too.
 static CtValue *fill_fields(Comptime *ct, const char *s, const char *end, bool nested, uint32_t *next,
                             const CtArgs *a) {
   Buf b = buf_make(ct->arena);
@@ -325,7 +325,7 @@ static CtValue *fill_fields(Comptime *ct, const char *s, const char *end, bool n
     buf_write(&b, text->str.data, text->str.size);
     if (!ct_grow(ct, b.size, a->span)) return NULL;
   }
-  return ct_str_n(ct->ctx, b.size ? b.data : "", b.size);
+  return ct_text(ct, &b);
 }
 
 CtValue *ct_format_method(Comptime *ct, CtValue *format, const CtArgs *a) {

@@ -7,7 +7,7 @@
 
 typedef struct { const char *name, *prefix; } BuiltinModule;
 
-// Dotted name as imported, and the prefix its attributes' canonical names get.
+// The dotted name as imported, and the prefix of its attributes' canonical names.
 static const BuiltinModule builtin_modules[] = {
     {"triton", "triton"},
     {"triton.language", "tl"},
@@ -73,8 +73,7 @@ CtModule *ct_builtin_module(Comptime *ct, const char *dotted) {
 }
 
 static CtValue *module_value(Comptime *ct, CtModule *m) {
-  CtValue *v = arena_new(ct->arena, CtValue);
-  v->kind = CT_MODULE;
+  CtValue *v = ct_new(ct->ctx, CT_MODULE);
   v->module = m;
   return v;
 }
@@ -102,13 +101,12 @@ static CtValue *constant(Comptime *ct, const CtModule *m, const char *name) {
   if (is_language(m) && !strcmp(name, "TRITON_MAX_TENSOR_NUMEL")) return ct_int(ctx, 1048576);
   if (!strcmp(m->prefix, "triton") && !strcmp(name, "__version__")) return ct_str(ctx, "3.6.0");
   if (!strcmp(m->prefix, "sys") && !strcmp(name, "version_info")) return version_info(ct);
-  // nor on these
+  // a compilation does not depend on the host's state: these are empty
   if (!strcmp(m->prefix, "sys") && (!strcmp(name, "path") || !strcmp(name, "argv"))) return ct_list(ct->ctx, NULL, 0);
   if (!strcmp(m->prefix, "sys") && !strcmp(name, "modules")) return ct_dict(ct->ctx);
   if (!strcmp(m->prefix, "sys") && !strcmp(name, "platform")) return ct_str(ctx, "linux");
-  // a compilation does not depend on it
   if (!strcmp(m->prefix, "os") && !strcmp(name, "environ")) return ct_dict(ctx);
-  if (!strcmp(m->prefix, "typing") && !strcmp(name, "TYPE_CHECKING")) return ct_bool(ctx, false);
+  if (!strcmp(m->prefix, "typing") && !strcmp(name, "TYPE_CHECKING")) return ct_bool(false);
   if (!strcmp(m->prefix, "math")) {
     static const struct { const char *name; double value; } constants[] = {
         {"pi", 3.14159265358979323846}, {"e", 2.71828182845904523536}, {"tau", 6.28318530717958647692},
@@ -121,7 +119,7 @@ static CtValue *constant(Comptime *ct, const CtModule *m, const char *name) {
 
 CtValue *ct_module_attr(Comptime *ct, CtModule *module, const char *name) {
   if (module->env) {
-    CtValue *v = env_get_local(module->env, name);
+    CtValue *v = ct_env_get_local(module->env, name);
     if (v) return v;
     return !strcmp(name, "__name__") ? ct_str(ct->ctx, module->name) : NULL;
   }
@@ -178,7 +176,7 @@ static const char *package_root(Comptime *ct, const char *file) {
   return NULL;
 }
 
-// a.b.c as imported by x/a/d/e.py: beside the folder a, whether it has an __init__.py or not.
+// Finds a.b.c for the importer x/a/d/e.py beside the folder a, whether that has an __init__.py or not.
 static const char *find_in_namesake(Comptime *ct, const char *file, const char *dotted) {
   size_t n = strcspn(dotted, ".");
   for (const char *slash = strrchr(file, '/'); slash;) {
@@ -219,7 +217,7 @@ static CtValue *load_from(Comptime *ct, const char *path, const char *dotted, Sp
   return ct_missing(ct, dotted, arena_printf(ct->arena, "%s cannot be read", path), span);
 }
 
-// What a file beside the importing one does not stand for: what there is of these is known here.
+// The packages that a file beside the importing one does not replace: the tables here say what they contain.
 static bool is_known_package(const char *dotted) {
   return !strncmp(dotted, "triton.", 7) || !strcmp(dotted, "torch") || !strncmp(dotted, "torch.", 6);
 }
@@ -259,8 +257,7 @@ static CtValue *folder_module(Comptime *ct, const char *dotted) {
   CtModule *m = arena_new(ct->arena, CtModule);
   m->name = dotted;
   m->env = ct_env_new(ct, NULL, m);
-  CtValue *v = arena_new(ct->arena, CtValue);
-  v->kind = CT_MODULE;
+  CtValue *v = ct_new(ct->ctx, CT_MODULE);
   v->module = m;
   return v;
 }
@@ -276,11 +273,12 @@ static CtValue *import_chain(Comptime *ct, const char *dotted, CtValue *last, co
     CtValue *v = *end ? ct_import_module(ct, path, 0, env->module, span) : last;
     if (!v) return NULL;
     if (v->kind == CT_MISSING) {
-      CtValue *old = !parent ? env_get_local(env, name) : into && into->env ? env_get_local(into->env, name) : NULL;
+      const CtEnv *scope = !parent ? env : into ? into->env : NULL;
+      CtValue *old = scope ? ct_env_get_local(scope, name) : NULL;
       if (old && old->kind == CT_MODULE) v = old;
       else if (last->kind == CT_MODULE) v = folder_module(ct, path);
     }
-    if (into && into->env) env_set(ct->ctx, into->env, name, v);
+    if (into && into->env) ct_env_set(ct->ctx, into->env, name, v);
     if (!first) first = v;
     parent = v;
   }
@@ -296,9 +294,9 @@ bool ct_exec_import(Comptime *ct, const Node *n, CtEnv *env) {
     if (dot && !a->alias.asname) {
       CtValue *first = import_chain(ct, name, m, env, a->span);
       if (!first) return false;
-      env_set(ct->ctx, env, intern_n(ct->ctx, name, (size_t)(dot - name)), first);
+      ct_env_set(ct->ctx, env, intern_n(ct->ctx, name, (size_t)(dot - name)), first);
     } else {
-      env_set(ct->ctx, env, a->alias.asname ? a->alias.asname : name, m);
+      ct_env_set(ct->ctx, env, a->alias.asname ? a->alias.asname : name, m);
     }
   }
   return true;
@@ -310,7 +308,7 @@ static bool import_star(Comptime *ct, CtValue *module, CtEnv *env) {
     return true;
   }
   const CtEnv *from = module->module->env;
-  CtValue *all = env_get_local(from, intern(ct->ctx, "__all__"));
+  CtValue *all = ct_env_get_local(from, intern(ct->ctx, "__all__"));
   for (uint32_t i = 0; i < from->count; i++) {
     const char *name = from->bindings[i].name;
     bool public = name[0] != '_';
@@ -319,7 +317,7 @@ static bool import_star(Comptime *ct, CtValue *module, CtEnv *env) {
       for (uint32_t k = 0; k < all->list.count; k++)
       public |= all->list.data[k]->kind == CT_STR && !strcmp(all->list.data[k]->str.data, name);
     }
-    if (public) env_set(ct->ctx, env, name, from->bindings[i].value);
+    if (public) ct_env_set(ct->ctx, env, name, from->bindings[i].value);
   }
   return true;
 }
@@ -341,7 +339,7 @@ bool ct_exec_import_from(Comptime *ct, const Node *n, CtEnv *env) {
       if (!sub || sub->kind != CT_MISSING) v = sub;
     }
     if (!v) return false;
-    env_set(ct->ctx, env, a->alias.asname ? a->alias.asname : a->alias.name, v);
+    ct_env_set(ct->ctx, env, a->alias.asname ? a->alias.asname : a->alias.name, v);
   }
   return true;
 }
@@ -352,7 +350,7 @@ CtValue *ct_star_name(Comptime *ct, const CtEnv *env, const char *name) {
     for (uint32_t i = env->stars.count; i-- > 0;) {
       CtValue *m = env->stars.data[i];
       if (m->kind == CT_MISSING && !missing) missing = m;
-      if (m->kind != CT_MODULE || is_language(m->module)) continue;   // the language's names are found without it
+      if (m->kind != CT_MODULE || is_language(m->module)) continue;   // comptime_lookup finds the language's names
       const bool is_type = !strcmp(m->module->prefix, "typing") && name[0] >= 'A' && name[0] <= 'Z';
       if (is_type || constant(ct, m->module, name) ||
           comptime_has_function(arena_printf(ct->arena, "%s.%s", m->module->prefix, name)))
@@ -361,8 +359,8 @@ CtValue *ct_star_name(Comptime *ct, const CtEnv *env, const char *name) {
   return missing ? ct_missing_from(ct, missing, "%s", name) : NULL;
 }
 
-// Inside a `try` with a handler for it, an import that is not found raises as Python's does; else it binds missing
-// values.
+// An import that finds no module raises ModuleNotFoundError if it stands in a `try` that handles it; otherwise it binds
+// missing values.
 bool ct_import_must_raise(const Node *try_node) {
   for (uint32_t i = 0; i < try_node->try_.handlers.count; i++) {
     const Node *type = try_node->try_.handlers.data[i]->handler.type;
@@ -379,7 +377,7 @@ bool ct_import_must_raise(const Node *try_node) {
 bool ct_import_check(Comptime *ct, const Node *n, const CtEnv *env) {
   for (uint32_t i = 0; i < n->import.aliases.count; i++) {
     const Node *a = n->import.aliases.data[i];
-    const CtValue *v = env_get_local(env, ct_import_bound_name(ct, a));
+    const CtValue *v = ct_env_get_local(env, ct_import_bound_name(ct, a));
     if (v && v->kind == CT_MISSING) return ct_fail(ct, a->span, "ModuleNotFoundError", "%s", v->missing.why) != NULL;
   }
   return true;

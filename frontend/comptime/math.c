@@ -7,52 +7,56 @@ static CtValue *real_result(Comptime *ct, const CtArgs *a, double x, bool in_dom
   return in_domain ? ct_float(ct->ctx, x) : ct_fail(ct, a->span, "ValueError", "math domain error");
 }
 
-#define MATH1(name, expr, domain) \
-  CT_FN(math_##name) { \
-    double x; \
-    return ct_number_arg(ct, a, 0, &x) ? real_result(ct, a, (expr), (domain)) : NULL; \
-  }
-MATH1(sqrt, sqrt(x), x >= 0)
-MATH1(exp, exp(x), true)
-MATH1(exp2, exp2(x), true)
-MATH1(expm1, expm1(x), true)
-MATH1(log2, log2(x), x > 0)
-MATH1(log10, log10(x), x > 0)
-MATH1(log1p, log1p(x), x > -1)
-MATH1(sin, sin(x), true)
-MATH1(cos, cos(x), true)
-MATH1(tan, tan(x), true)
-MATH1(asin, asin(x), fabs(x) <= 1)
-MATH1(acos, acos(x), fabs(x) <= 1)
-MATH1(atan, atan(x), true)
-MATH1(sinh, sinh(x), true)
-MATH1(cosh, cosh(x), true)
-MATH1(tanh, tanh(x), true)
-MATH1(erf, erf(x), true)
-MATH1(erfc, erfc(x), true)
-MATH1(fabs, fabs(x), true)
-MATH1(radians, x * 3.14159265358979323846 / 180, true)
-MATH1(degrees, x * 180 / 3.14159265358979323846, true)
+// REAL(name, value for x, domain), REAL2(name, value for x and y), TEST(name, truth for x)
+#define REAL_FUNCTIONS(REAL, REAL2, TEST)                                                                            \
+  REAL(sqrt, sqrt(x), x >= 0)                                                                                        \
+  REAL(exp, exp(x), true)                                                                                            \
+  REAL(exp2, exp2(x), true)                                                                                          \
+  REAL(expm1, expm1(x), true)                                                                                        \
+  REAL(log2, log2(x), x > 0)                                                                                         \
+  REAL(log10, log10(x), x > 0)                                                                                       \
+  REAL(log1p, log1p(x), x > -1)                                                                                      \
+  REAL(sin, sin(x), true)                                                                                            \
+  REAL(cos, cos(x), true)                                                                                            \
+  REAL(tan, tan(x), true)                                                                                            \
+  REAL(asin, asin(x), fabs(x) <= 1)                                                                                  \
+  REAL(acos, acos(x), fabs(x) <= 1)                                                                                  \
+  REAL(atan, atan(x), true)                                                                                          \
+  REAL(sinh, sinh(x), true)                                                                                          \
+  REAL(cosh, cosh(x), true)                                                                                          \
+  REAL(tanh, tanh(x), true)                                                                                          \
+  REAL(erf, erf(x), true)                                                                                            \
+  REAL(erfc, erfc(x), true)                                                                                          \
+  REAL(fabs, fabs(x), true)                                                                                          \
+  REAL(radians, x * PI / 180, true)                                                                                  \
+  REAL(degrees, x * 180 / PI, true)                                                                                  \
+  REAL2(pow, pow(x, y))                                                                                              \
+  REAL2(fmod, fmod(x, y))                                                                                            \
+  REAL2(atan2, atan2(x, y))                                                                                          \
+  REAL2(hypot, hypot(x, y))                                                                                          \
+  REAL2(copysign, copysign(x, y))                                                                                    \
+  TEST(isnan, isnan(x))                                                                                              \
+  TEST(isinf, isinf(x))                                                                                              \
+  TEST(isfinite, isfinite(x))
 
-#define MATH2(name, expr) \
-  CT_FN(math_##name) { \
-    double x, y; \
-    return ct_number_arg(ct, a, 0, &x) && ct_number_arg(ct, a, 1, &y) ? ct_float(ct->ctx, (expr)) : NULL; \
-  }
-MATH2(pow, pow(x, y))
-MATH2(fmod, fmod(x, y))
-MATH2(atan2, atan2(x, y))
-MATH2(hypot, hypot(x, y))
-MATH2(copysign, copysign(x, y))
+static const double PI = 3.14159265358979323846;
 
-#define MATH_TEST(name, expr) \
-  CT_FN(math_##name) { \
-    double x; \
-    return ct_number_arg(ct, a, 0, &x) ? ct_bool(ct->ctx, (expr)) : NULL; \
+#define REAL_FN(name, value, domain)                                                                                 \
+  CT_FN(math_##name) {                                                                                               \
+    double x;                                                                                                        \
+    return ct_number_arg(ct, a, 0, &x) ? real_result(ct, a, value, domain) : NULL;                                   \
   }
-MATH_TEST(isnan, isnan(x))
-MATH_TEST(isinf, isinf(x))
-MATH_TEST(isfinite, isfinite(x))
+#define REAL2_FN(name, value)                                                                                        \
+  CT_FN(math_##name) {                                                                                               \
+    double x, y;                                                                                                     \
+    return ct_number_arg(ct, a, 0, &x) && ct_number_arg(ct, a, 1, &y) ? ct_float(ct->ctx, value) : NULL;             \
+  }
+#define TEST_FN(name, truth)                                                                                         \
+  CT_FN(math_##name) {                                                                                               \
+    double x;                                                                                                        \
+    return ct_number_arg(ct, a, 0, &x) ? ct_bool(truth) : NULL;                                                      \
+  }
+REAL_FUNCTIONS(REAL_FN, REAL2_FN, TEST_FN)
 
 CT_FN(math_log) {
   double x, base = 0;
@@ -62,10 +66,10 @@ CT_FN(math_log) {
 
 static CtValue *to_int(Comptime *ct, const CtArgs *a, double (*round)(double)) {
   double x;
-  if (a->num_args == 1 && is_int(ct_unwrap(a->args[0]))) return ct_int(ct->ctx, int_of(ct_unwrap(a->args[0])));
+  const CtValue *v = ct_unwrap(a->args[0]);
+  if (is_int(v)) return ct_int(ct->ctx, int_of(v));
   if (!ct_number_arg(ct, a, 0, &x)) return NULL;
-  CtValue *v = ct_float(ct->ctx, round(x));
-  return ct_call_builtin(ct, NULL, "int", &(CtArgs){&v, 1, NULL, 0, a->span});
+  return ct_call_builtin(ct, NULL, "int", CT_ARGS(a->span, ct_float(ct->ctx, round(x))));
 }
 CT_FN(math_ceil) { return to_int(ct, a, ceil); }
 CT_FN(math_floor) { return to_int(ct, a, floor); }
@@ -102,7 +106,7 @@ CT_FN(math_lcm) {
 
 CT_FN(math_prod) {
   CtList items;
-  if (a->num_args != 1 || !ct_iterate(ct, a->args[0], a->span, &items)) return ct->error ? NULL : ct_wrong_args(ct, a);
+  if (!ct_iterate(ct, a->args[0], a->span, &items)) return NULL;
   CtValue *r = ct_kwarg(a, "start") ? ct_kwarg(a, "start") : ct_int(ct->ctx, 1);
   for (uint32_t i = 0; r && i < items.count; i++) r = ct_binary(ct, PYOP_MUL, r, items.data[i], a->span);
   return r;
@@ -128,20 +132,11 @@ CT_FN(math_factorial) {
   return ct_int(ct->ctx, r);
 }
 
+#define ROW(name, ...) {"math." #name, math_##name, 1, 1},
+#define ROW2(name, ...) {"math." #name, math_##name, 2, 2},
 const CtFnRow ct_math_functions[] = {
-    {"math.sqrt", math_sqrt}, {"math.exp", math_exp}, {"math.exp2", math_exp2}, {"math.expm1", math_expm1},
-    {"math.log", math_log},
-    {"math.log2", math_log2}, {"math.log10", math_log10}, {"math.log1p", math_log1p}, {"math.sin", math_sin},
-    {"math.cos", math_cos},
-    {"math.tan", math_tan}, {"math.asin", math_asin}, {"math.acos", math_acos}, {"math.atan", math_atan},
-    {"math.sinh", math_sinh},
-    {"math.cosh", math_cosh}, {"math.tanh", math_tanh}, {"math.erf", math_erf}, {"math.erfc", math_erfc},
-    {"math.fabs", math_fabs},
-    {"math.radians", math_radians}, {"math.degrees", math_degrees}, {"math.pow", math_pow}, {"math.fmod", math_fmod},
-    {"math.atan2", math_atan2},
-    {"math.hypot", math_hypot}, {"math.copysign", math_copysign}, {"math.isnan", math_isnan},
-    {"math.isinf", math_isinf},
-    {"math.isfinite", math_isfinite}, {"math.ceil", math_ceil}, {"math.floor", math_floor}, {"math.trunc", math_trunc},
-    {"math.gcd", math_gcd},
-    {"math.lcm", math_lcm}, {"math.prod", math_prod}, {"math.isqrt", math_isqrt}, {"math.factorial", math_factorial},
-    {NULL, NULL}};
+    REAL_FUNCTIONS(ROW, ROW2, ROW)
+    {"math.log", math_log, 1, 2}, {"math.ceil", math_ceil, 1, 1}, {"math.floor", math_floor, 1, 1},
+    {"math.trunc", math_trunc, 1, 1}, {"math.gcd", math_gcd, 0, CT_ANY}, {"math.lcm", math_lcm, 0, CT_ANY},
+    {"math.prod", math_prod, 1, 1}, {"math.isqrt", math_isqrt, 1, 1}, {"math.factorial", math_factorial, 1, 1},
+    {NULL, NULL, 0, 0}};

@@ -1,5 +1,5 @@
-// What becomes of a statement that could not be run because it needs what is not there (torch, a device, the host): the
-// names that it would have bound are bound to missing values, so that only a kernel that uses them fails.
+// A statement that cannot run because it needs a missing value (torch, a device, the host) is forgotten: the names that
+// it would have bound are bound to missing values, and only a kernel that uses them fails.
 #include <string.h>
 
 #include "frontend/comptime/comptime_impl.h"
@@ -11,7 +11,7 @@ const char *ct_import_bound_name(Comptime *ct, const Node *alias) {
 }
 
 static void bind_missing(Comptime *ct, const char *name, const CtValue *cause, CtEnv *env) {
-  env_set(ct->ctx, env, name, ct_missing(ct, name, cause->missing.why, cause->missing.span));
+  ct_env_set(ct->ctx, env, name, ct_missing(ct, name, cause->missing.why, cause->missing.span));
 }
 
 static void forget_target(Comptime *ct, const Node *t, const CtValue *cause, CtEnv *env) {
@@ -21,14 +21,15 @@ static void forget_target(Comptime *ct, const Node *t, const CtValue *cause, CtE
       for (uint32_t i = 0; i < t->list.count; i++) forget_target(ct, t->list.data[i], cause, env);
       break;
     case NODE_STARRED: forget_target(ct, t->unary.value, cause, env); break;
-    // What is stored into an object leaves the object half done: it is not known any more.
+    // An object into which an unknown value is stored is not known any more.
     case NODE_ATTRIBUTE: forget_target(ct, t->attr.first, cause, env); break;
     case NODE_SUBSCRIPT: forget_target(ct, t->pair.first, cause, env); break;
     default: break;
   }
 }
 
-static void forget_block(Comptime *ct, const NodeList *body, const CtValue *cause, CtEnv *env);
+// Forgets what the statements inside a statement bind.
+static void forget_bodies(Comptime *ct, const Node *n, const CtValue *cause, CtEnv *env);
 
 void ct_forget(Comptime *ct, const Node *n, const CtValue *cause, CtEnv *env) {
   switch ((NodeKind)n->kind) {
@@ -38,11 +39,11 @@ void ct_forget(Comptime *ct, const Node *n, const CtValue *cause, CtEnv *env) {
     case NODE_AUG_ASSIGN: forget_target(ct, n->binary.left, cause, env); break;
     case NODE_ANN_ASSIGN: if (n->ann.value) forget_target(ct, n->ann.target, cause, env); break;
     case NODE_EXPR_STMT: {
-      // configs.append(…): the list is not what it should be.
+      // configs.append(…): the list lacks an element.
       const Node *v = n->unary.value;
       if (v->kind != NODE_CALL || v->call.func->kind != NODE_ATTRIBUTE || v->call.func->attr.first->kind != NODE_NAME)
         break;
-      const CtValue *object = env_get_local(env, v->call.func->attr.first->name.id);
+      const CtValue *object = ct_env_get_local(env, v->call.func->attr.first->name.id);
       if (object && (object->kind == CT_LIST || object->kind == CT_DICT || object->kind == CT_SET))
         forget_target(ct, v->call.func->attr.first, cause, env);
       break;
@@ -53,32 +54,22 @@ void ct_forget(Comptime *ct, const Node *n, const CtValue *cause, CtEnv *env) {
       for (uint32_t i = 0; i < n->import.aliases.count; i++)
         bind_missing(ct, ct_import_bound_name(ct, n->import.aliases.data[i]), cause, env);
       break;
-    case NODE_IF: forget_block(ct, &n->cond.body, cause, env); forget_block(ct, &n->cond.orelse, cause, env); break;
-    case NODE_FOR:
-      forget_target(ct, n->loop.target, cause, env);   // fallthrough
-    case NODE_WHILE: forget_block(ct, &n->loop.body, cause, env); forget_block(ct, &n->loop.orelse, cause, env); break;
+    case NODE_FOR: forget_target(ct, n->loop.target, cause, env); forget_bodies(ct, n, cause, env); break;
     case NODE_WITH:
       for (uint32_t i = 0; i < n->with.items.count; i++)
         if (n->with.items.data[i]->pair.second) forget_target(ct, n->with.items.data[i]->pair.second, cause, env);
-      forget_block(ct, &n->with.body, cause, env);
+      forget_bodies(ct, n, cause, env);
       break;
-    case NODE_TRY:
-      forget_block(ct, &n->try_.body, cause, env);
-      for (uint32_t i = 0; i < n->try_.handlers.count; i++)
-        forget_block(ct, &n->try_.handlers.data[i]->handler.body, cause, env);
-      forget_block(ct, &n->try_.orelse, cause, env);
-      forget_block(ct, &n->try_.finalbody, cause, env);
-      break;
-    case NODE_MATCH:
-      for (uint32_t i = 0; i < n->match.cases.count; i++)
-        forget_block(ct, &n->match.cases.data[i]->case_.body, cause, env);
-      break;
-    default: break;
+    default: forget_bodies(ct, n, cause, env); break;
   }
 }
 
-static void forget_block(Comptime *ct, const NodeList *body, const CtValue *cause, CtEnv *env) {
-  for (uint32_t i = 0; i < body->count; i++) ct_forget(ct, body->data[i], cause, env);
+static void forget_bodies(Comptime *ct, const Node *n, const CtValue *cause, CtEnv *env) {
+  for (const AstPart *part = ast_parts(n); part->kind; part++) {
+    if (part->kind != PART_BODY) continue;
+    const NodeList *body = ast_part_list(n, part);
+    for (uint32_t i = 0; i < body->count; i++) ct_forget(ct, body->data[i], cause, env);
+  }
 }
 
 // tanh = libdevice.tanh
@@ -93,14 +84,10 @@ bool ct_only_declares(const NodeList *body) {
     const Node *n = body->data[i];
     switch (n->kind) {
       case NODE_IMPORT: case NODE_IMPORT_FROM: case NODE_FUNCTION_DEF: case NODE_PASS: break;
-      case NODE_TRY:
-        if (!ct_only_declares(&n->try_.body) || !ct_only_declares(&n->try_.orelse) ||
-            !ct_only_declares(&n->try_.finalbody))
-          return false;
-        for (uint32_t k = 0; k < n->try_.handlers.count; k++)
-          if (!ct_only_declares(&n->try_.handlers.data[k]->handler.body)) return false;
+      case NODE_IF: case NODE_TRY: case NODE_EXCEPT:
+        for (const AstPart *part = ast_parts(n); part->kind; part++)
+          if (part->kind == PART_BODY && !ct_only_declares(ast_part_list(n, part))) return false;
         break;
-      case NODE_IF: if (!ct_only_declares(&n->cond.body) || !ct_only_declares(&n->cond.orelse)) return false; break;
       default: if (!is_alias(n)) return false;
     }
   }

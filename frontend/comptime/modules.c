@@ -1,34 +1,30 @@
-// Functions of Python's modules: itertools, functools, collections, dataclasses, …; math is in comptime_math.c, and
-// what triton and triton.language compute on plain values in comptime_triton.c.
+// Functions of Python's modules: itertools, functools, collections, dataclasses, …; math.c has those of math, and
+// triton.c what triton and triton.language compute on plain values.
 #include <string.h>
 
 #include "frontend/comptime/comptime_impl.h"
 
-CtValue *ct_wrong_args(Comptime *ct, const CtArgs *a) { return ct_fail(ct, a->span, "TypeError", "wrong arguments"); }
+// An argument that is a number, to some functions only an integer; NULL after a failure.
+static const CtValue *number_arg(Comptime *ct, const CtArgs *a, uint32_t i, bool is_float_allowed) {
+  const CtValue *v = ct_unwrap(a->args[i]);
+  if (is_int(v) || (is_float_allowed && v->kind == CT_FLOAT)) return v;
+  return v->kind == CT_MISSING ? ct_fail_missing(ct, a->span, v) : ct_wrong_type(ct, a, v);
+}
 
 bool ct_number_arg(Comptime *ct, const CtArgs *a, uint32_t i, double *out) {
-  *out = 0;
-  CtValue *v = i < a->num_args ? ct_unwrap(a->args[i]) : NULL;
-  if (v && v->kind == CT_FLOAT) return *out = v->f, true;
-  if (v && is_int(v)) return *out = (double)int_of(v), true;
-  if (v && v->kind == CT_MISSING) return ct_fail_missing(ct, a->span, v) != NULL;
-  return ct_wrong_args(ct, a) != NULL;
+  const CtValue *v = number_arg(ct, a, i, true);
+  *out = !v ? 0 : v->kind == CT_FLOAT ? v->f : (double)int_of(v);
+  return v != NULL;
 }
 
 bool ct_int_arg(Comptime *ct, const CtArgs *a, uint32_t i, Int128 *out) {
-  *out = 0;
-  CtValue *v = i < a->num_args ? ct_unwrap(a->args[i]) : NULL;
-  if (v && is_int(v)) return *out = int_of(v), true;
-  if (v && v->kind == CT_MISSING) return ct_fail_missing(ct, a->span, v) != NULL;
-  return ct_wrong_args(ct, a) != NULL;
+  const CtValue *v = number_arg(ct, a, i, false);
+  *out = v ? int_of(v) : 0;
+  return v != NULL;
 }
 
 static CtValue *method_value(Comptime *ct, CtValue *self, const char *name) {
-  CtValue *v = arena_new(ct->arena, CtValue);
-  v->kind = CT_METHOD;
-  v->method.self = self;
-  v->method.fn = ct_builtin(ct->ctx, name);
-  return v;
+  return ct_bind(ct, self, ct_builtin(ct->ctx, name));
 }
 
 // ---- itertools ----
@@ -49,8 +45,8 @@ CT_FN(iter_product) {
   uint32_t *at = arena_array(ct->arena, uint32_t, n + 1);
   for (uint32_t row = 0; row < (uint32_t)total; row++) {
     CtValue *t = ct_tuple(ct->ctx, NULL, 0);
-    for (uint32_t i = 0; i < n; i++) vec_push(ct->arena, &t->list, lists[i].data[at[i]]);
-    vec_push(ct->arena, &out->list, t);
+    for (uint32_t i = 0; i < n; i++) ct_append(ct, t, lists[i].data[at[i]]);
+    ct_append(ct, out, t);
     for (uint32_t i = n; i-- > 0;) {
       if (++at[i] < lists[i].count) break;
       at[i] = 0;
@@ -65,18 +61,15 @@ static CtValue *chain(Comptime *ct, CtValue *const *parts, uint32_t n, Span span
     CtList items;
     if (!ct_iterate(ct, parts[i], span, &items) || !ct_grow(ct, (size_t)out->list.count + items.count, span))
       return NULL;
-    for (uint32_t k = 0; k < items.count; k++) vec_push(ct->arena, &out->list, items.data[k]);
+    ct_extend(ct, &out->list, &items);
   }
   return ct_iterator(out, "itertools.chain");
 }
 
-CT_FN(iter_chain) {
-  return chain(ct, a->args, a->num_args, a->span);
-}
+CT_FN(iter_chain) { return chain(ct, a->args, a->num_args, a->span); }
 
 CT_FN(iter_chain_from) {
   CtList parts;
-  if (a->num_args != 1) return ct_wrong_args(ct, a);
   return ct_iterate(ct, a->args[0], a->span, &parts) ? chain(ct, parts.data, parts.count, a->span) : NULL;
 }
 
@@ -84,7 +77,7 @@ static bool choose(Comptime *ct, const CtList *from, uint32_t k, bool ordered, b
                    uint32_t first, CtValue *out, Span span) {
   if (!ct_step(ct, span)) return false;
   if (picked->count == k) {
-    vec_push(ct->arena, &out->list, ct_tuple(ct->ctx, picked->data, picked->count));
+    ct_append(ct, out, ct_tuple(ct->ctx, picked->data, picked->count));
     return true;
   }
   for (uint32_t i = ordered ? 0 : first; i < from->count; i++) {
@@ -102,7 +95,7 @@ static bool choose(Comptime *ct, const CtList *from, uint32_t k, bool ordered, b
 static CtValue *choices(Comptime *ct, const CtArgs *a, bool ordered) {
   CtList from, picked = {0};
   Int128 k;
-  if (!a->num_args || !ct_iterate(ct, a->args[0], a->span, &from)) return ct->error ? NULL : ct_wrong_args(ct, a);
+  if (!ct_iterate(ct, a->args[0], a->span, &from)) return NULL;
   k = from.count;
   if (a->num_args > 1 && !ct_int_arg(ct, a, 1, &k)) return NULL;
   CtValue *out = ct_list(ct->ctx, NULL, 0);
@@ -117,14 +110,11 @@ CT_FN(iter_permutations) { return choices(ct, a, true); }
 CT_FN(iter_repeat) {
   Int128 n;
   if (a->num_args != 2) return ct_unsupported(ct, a->span, "itertools.repeat without a count");
-  if (!ct_int_arg(ct, a, 1, &n) || !ct_grow(ct,
-                                            n < 0              ? 0
-                                            : n > MAX_ELEMENTS ? (size_t)MAX_ELEMENTS + 1
-                                                               : (size_t)n,
-                                            a->span))
-    return NULL;
+  if (!ct_int_arg(ct, a, 1, &n)) return NULL;
+  if (n > MAX_ELEMENTS) n = (Int128)MAX_ELEMENTS + 1;
+  if (!ct_grow(ct, n < 0 ? 0 : (size_t)n, a->span)) return NULL;
   CtValue *out = ct_list(ct->ctx, NULL, 0);
-  for (Int128 i = 0; i < n; i++) vec_push(ct->arena, &out->list, a->args[0]);
+  for (Int128 i = 0; i < n; i++) ct_append(ct, out, a->args[0]);
   return ct_iterator(out, "itertools.repeat");
 }
 
@@ -132,10 +122,9 @@ CT_FN(iter_repeat) {
 
 CT_FN(func_partial) {
   if (!self) {
-    if (!a->num_args) return ct_wrong_args(ct, a);
+    if (!a->num_args) return ct_fail(ct, a->span, "TypeError", "partial() needs a function");
     CtValue *kwargs = ct_dict(ct->ctx);
-    for (uint32_t i = 0; i < a->num_kwargs; i++)
-      dict_set_str(ct->ctx, kwargs->dict, a->kwargs[i].name, a->kwargs[i].value);
+    ct_dict_update_bindings(ct->ctx, kwargs->dict, a->kwargs, a->num_kwargs);
     CtValue *parts[2] = {ct_tuple(ct->ctx, a->args, a->num_args), kwargs};
     return method_value(ct, ct_tuple(ct->ctx, parts, 2), "functools.partial");
   }
@@ -155,107 +144,83 @@ CT_FN(func_partial) {
 
 CT_FN(func_reduce) {
   CtList items;
-  if (a->num_args < 2 || !ct_iterate(ct, a->args[1], a->span, &items)) return ct->error ? NULL : ct_wrong_args(ct, a);
+  if (!ct_iterate(ct, a->args[1], a->span, &items)) return NULL;
   uint32_t i = a->num_args > 2 ? 0 : 1;
   if (i && !items.count) return ct_fail(ct, a->span, "TypeError", "reduce() of nothing");
   CtValue *r = i ? items.data[0] : a->args[2];
-  for (; r && i < items.count; i++)
-    r = ct_call(ct, a->args[0], &(CtArgs){(CtValue *[]){r, items.data[i]}, 2, NULL, 0, a->span});
+  for (; r && i < items.count; i++) r = ct_call(ct, a->args[0], CT_ARGS(a->span, r, items.data[i]));
   return r;
 }
 
 // lru_cache, cache, wraps(f): what they return calls what it is given.
+CT_FN(func_wraps) { return method_value(ct, ct_none(), "functools.cache"); }
 CT_FN(func_transparent) {
-  bool is_function = a->num_args == 1 && (a->args[0]->kind == CT_FUNCTION || a->args[0]->kind == CT_MISSING);
-  if (self || is_function) return a->num_args == 1 ? a->args[0] : ct_wrong_args(ct, a);
-  return method_value(ct, ct_none(ct->ctx), "functools.cache");
-}
-CT_FN(func_wraps) {
-  return method_value(ct, ct_none(ct->ctx), "functools.cache");
+  const bool is_function = a->num_args == 1 && (a->args[0]->kind == CT_FUNCTION || a->args[0]->kind == CT_MISSING);
+  if (!self && !is_function) return func_wraps(ct, self, a);
+  return a->num_args == 1 ? a->args[0] : ct_fail(ct, a->span, "TypeError", "a cache decorates one function");
 }
 
-// @x.setter: the property stays what it was, for an attribute that is set is found before it.
-CT_FN(property_accessor) {
-  (void)ct; 
-  return self;
-}
+// @x.setter: the property stays what it was, because an attribute that is set is found before it.
+CT_FN(property_accessor) { return self; }
 
 static CtValue *copy_value(Comptime *ct, CtValue *v, bool deep, int depth, Span span) {
   if (depth > 50) return ct_fail(ct, span, "RecursionError", "copy of a structure nested too deeply");
-  CtValue *out = v;
   if (v->kind == CT_LIST || (v->kind == CT_TUPLE && deep)) {
-    out = v->kind == CT_LIST ? ct_list(ct->ctx, v->list.data, v->list.count)
-                             : ct_tuple(ct->ctx, v->list.data, v->list.count);
+    CtValue *out = (v->kind == CT_LIST ? ct_list : ct_tuple)(ct->ctx, v->list.data, v->list.count);
     for (uint32_t i = 0; deep && i < out->list.count; i++)
       if (!(out->list.data[i] = copy_value(ct, out->list.data[i], true, depth + 1, span))) return NULL;
-  } else if (v->kind == CT_DICT || v->kind == CT_SET) {
-    out = ct_dict(ct->ctx);
+    return out;
+  }
+  if (v->kind == CT_DICT || v->kind == CT_SET) {
+    CtValue *out = ct_dict(ct->ctx);
     out->kind = v->kind;
-    for (uint32_t i = 0; i < v->dict->count; i++) {
-      CtValue *item =
-          deep ? copy_value(ct, v->dict->entries[i].value, true, depth + 1, span) : v->dict->entries[i].value;
-      if (!item) return NULL;
-      dict_set(ct->ctx, out->dict, v->dict->entries[i].key, item);
+    ct_dict_update(ct->ctx, out->dict, v->dict);
+    for (uint32_t i = 0; deep && i < out->dict->count; i++) {
+      CtValue **item = &out->dict->entries[i].value;
+      if (!(*item = copy_value(ct, *item, true, depth + 1, span))) return NULL;
     }
-  } else if (v->kind == CT_INSTANCE && v->instance->cls->form != CLASS_ENUM) {
-    out = ct_instance_new(ct, v->instance->cls);
-    for (uint32_t i = 0; i < v->instance->attrs->count; i++) {
-      CtValue *item = deep ? copy_value(ct, v->instance->attrs->bindings[i].value, true, depth + 1, span)
-                           : v->instance->attrs->bindings[i].value;
-      if (!item) return NULL;
-      env_set(ct->ctx, out->instance->attrs, v->instance->attrs->bindings[i].name, item);
-    }
+    return out;
+  }
+  if (v->kind != CT_INSTANCE || v->instance->cls->form == CLASS_ENUM) return v;
+  CtValue *out = ct_instance_copy(ct, v);
+  for (uint32_t i = 0; deep && i < out->instance->attrs->count; i++) {
+    CtValue **item = &out->instance->attrs->bindings[i].value;
+    if (!(*item = copy_value(ct, *item, true, depth + 1, span))) return NULL;
   }
   return out;
 }
-CT_FN(copy_copy) {
-  return a->num_args == 1 ? copy_value(ct, a->args[0], false, 0, a->span) : ct_wrong_args(ct, a);
-}
-CT_FN(copy_deepcopy) {
-  return a->num_args == 1 ? copy_value(ct, a->args[0], true, 0, a->span) : ct_wrong_args(ct, a);
-}
+CT_FN(copy_copy) { return copy_value(ct, a->args[0], false, 0, a->span); }
+CT_FN(copy_deepcopy) { return copy_value(ct, a->args[0], true, 0, a->span); }
 
-#define OPERATOR(name, op) \
-  CT_FN(operator_##name) { \
-    return a->num_args == 2 ? ct_binary(ct, op, a->args[0], a->args[1], a->span) : ct_wrong_args(ct, a); \
-  }
-OPERATOR(add, PYOP_ADD)
-OPERATOR(sub, PYOP_SUB) OPERATOR(mul, PYOP_MUL) OPERATOR(floordiv, PYOP_FLOORDIV) OPERATOR(truediv, PYOP_DIV)
-    OPERATOR(mod, PYOP_MOD) OPERATOR(lt, PYOP_LT) OPERATOR(le, PYOP_LE) OPERATOR(gt, PYOP_GT) OPERATOR(ge, PYOP_GE)
-        OPERATOR(eq, PYOP_EQ) OPERATOR(ne, PYOP_NE) OPERATOR(and_, PYOP_AND) OPERATOR(or_, PYOP_OR)
-            OPERATOR(xor, PYOP_XOR)
+#define OPERATORS(OP)                                                                                                \
+  OP(add, ADD) OP(sub, SUB) OP(mul, MUL) OP(floordiv, FLOORDIV) OP(truediv, DIV) OP(mod, MOD) OP(lt, LT) OP(le, LE)  \
+  OP(gt, GT) OP(ge, GE) OP(eq, EQ) OP(ne, NE) OP(and_, AND) OP(or_, OR) OP(xor, XOR)
+#define OPERATOR_FN(name, op)                                                                                        \
+  CT_FN(operator_##name) { return ct_binary(ct, PYOP_##op, a->args[0], a->args[1], a->span); }
+OPERATORS(OPERATOR_FN)
 
-                CT_FN(typing_cast) {
-  return a->num_args == 2 ? a->args[1] : ct_wrong_args(ct, a);
-}
+CT_FN(typing_cast) { return a->args[1]; }
 
-CT_FN(nothing) {
-  return ct_none(ct->ctx);
-}
+CT_FN(nothing) { return ct_none(); }
 
-CT_FN(os_getenv) {
-  return a->num_args > 1 ? a->args[1] : ct_none(ct->ctx);
-}
+CT_FN(os_getenv) { return a->num_args > 1 ? a->args[1] : ct_none(); }
 
 // ---- collections, dataclasses, enum ----
 
 CT_FN(collections_namedtuple) {
-  static const char *const names[] = {"typename", "field_names", "?rename", "?defaults", "?module", NULL};
   CtValue *v[5];
   CtList fields;
-  if (!ct_take_args(ct, "namedtuple", a, names, v) || v[0]->kind != CT_STR)
-    return ct->error ? NULL : ct_wrong_args(ct, a);
+  if (!ct_take_args(ct, "namedtuple typename field_names ?rename ?defaults ?module", a, v)) return NULL;
+  if (v[0]->kind != CT_STR) return ct_wrong_type(ct, a, v[0]);
   CtValue *list = v[1];
   if (list->kind == CT_STR) {
-    CtValue *spaced[2] = {ct_str(ct->ctx, ","), ct_str(ct->ctx, " ")};
-    list = ct_call_method(ct, list, "replace", &(CtArgs){spaced, 2, NULL, 0, a->span});
+    list = ct_call_method(ct, list, "replace", CT_ARGS(a->span, ct_str(ct->ctx, ","), ct_str(ct->ctx, " ")));
     if (list) list = ct_call_method(ct, list, "split", &(CtArgs){.span = a->span});
   }
   if (!list || !ct_iterate(ct, list, a->span, &fields)) return NULL;
   CtList defaults = {0};
   if (v[3] && v[3]->kind != CT_NONE && !ct_iterate(ct, v[3], a->span, &defaults)) return NULL;
-  CtValue *out = arena_new(ct->arena, CtValue);
-  out->kind = CT_CLASS;
+  CtValue *out = ct_new(ct->ctx, CT_CLASS);
   CtClass *cls = out->cls = arena_new(ct->arena, CtClass);
   cls->name = intern_n(ct->ctx, v[0]->str.data, v[0]->str.size);
   cls->form = CLASS_NAMEDTUPLE;
@@ -264,7 +229,7 @@ CT_FN(collections_namedtuple) {
   cls->num_fields = fields.count;
   cls->fields = arena_array(ct->arena, CtField, fields.count + 1);
   for (uint32_t i = 0; i < fields.count; i++) {
-    if (fields.data[i]->kind != CT_STR) return ct_wrong_args(ct, a);
+    if (fields.data[i]->kind != CT_STR) return ct_wrong_type(ct, a, fields.data[i]);
     bool has_default = i + defaults.count >= fields.count;
     cls->fields[i] = (CtField){intern_n(ct->ctx, fields.data[i]->str.data, fields.data[i]->str.size), NULL,
                                has_default ? defaults.data[i + defaults.count - fields.count] : NULL};
@@ -273,98 +238,84 @@ CT_FN(collections_namedtuple) {
 }
 
 CT_FN(dataclasses_dataclass) {
-  if (!a->num_args && !self) return method_value(ct, ct_none(ct->ctx), "dataclasses.dataclass");
-  CtValue *v = a->num_args == 1 ? a->args[0] : NULL;
-  if (v && v->kind == CT_MISSING) return v;
-  if (!v || v->kind != CT_CLASS) return ct_wrong_args(ct, a);
+  if (!a->num_args && !self) return method_value(ct, ct_none(), "dataclasses.dataclass");
+  CtValue *v = a->args[0];
+  if (v->kind == CT_MISSING) return v;
+  if (v->kind != CT_CLASS) return ct_wrong_type(ct, a, v);
   if (v->cls->form == CLASS_PLAIN) v->cls->form = CLASS_DATACLASS;
   return v;
 }
 
-// A field that says more than its default value: bind_fields asks it for one, anew for each instance.
+// A field with a default_factory: bind_fields calls it for each instance.
 CT_FN(dataclasses_field) {
   CtValue *value = ct_kwarg(a, "default"), *factory = ct_kwarg(a, "default_factory");
   if (value) return value;
-  CtClass *cls = arena_new(ct->arena, CtClass);
-  cls->name = "dataclasses.Field";
-  CtValue *field = ct_instance_new(ct, cls);
-  if (factory) env_set(ct->ctx, field->instance->attrs, intern(ct->ctx, "default_factory"), factory);
+  CtValue *field = ct_object_new(ct, "dataclasses.Field");
+  if (factory) ct_attr_set(ct, field, "default_factory", factory);
   return field;
 }
 
 CT_FN(dataclasses_replace) {
-  if (a->num_args != 1 || a->args[0]->kind != CT_INSTANCE) return ct_wrong_args(ct, a);
-  CtValue *v = copy_value(ct, a->args[0], false, 0, a->span);
-  for (uint32_t i = 0; i < a->num_kwargs; i++)
-    env_set(ct->ctx, v->instance->attrs, a->kwargs[i].name, a->kwargs[i].value);
+  if (a->args[0]->kind != CT_INSTANCE) return ct_wrong_type(ct, a, a->args[0]);
+  CtValue *v = ct_instance_copy(ct, a->args[0]);
+  for (uint32_t i = 0; i < a->num_kwargs; i++) ct_attr_set(ct, v, a->kwargs[i].name, a->kwargs[i].value);
   return v;
 }
 
-CT_FN(enum_auto) {
-  return ct_missing(ct, "enum.auto", "its class gives it a value", a->span);
-}
+CT_FN(enum_auto) { return ct_missing(ct, "enum.auto", "its class gives it a value", a->span); }
 
 // packaging.version.Version("3.6.0"): compared by its numbers.
 CT_FN(packaging_version) {
-  CtValue *text = a->num_args == 1 ? ct_unwrap(a->args[0]) : NULL;
-  if (text && text->kind == CT_MISSING) return text;
-  if (!text || text->kind != CT_STR) return ct_wrong_args(ct, a);
+  CtValue *text = ct_unwrap(a->args[0]);
+  if (text->kind == CT_MISSING) return text;
+  if (text->kind != CT_STR) return ct_wrong_type(ct, a, text);
   CtValue *v = ct_tuple(ct->ctx, NULL, 0);
   for (const char *s = text->str.data; *s >= '0' && *s <= '9';) {
     Int128 number = 0;
     for (; *s >= '0' && *s <= '9' && number < 1000000; s++) number = number * 10 + (*s - '0');
-    vec_push(ct->arena, &v->list, ct_int(ct->ctx, number));
+    ct_append(ct, v, ct_int(ct->ctx, number));
     if (*s == '.') s++;
   }
   return v;
 }
 
-// A built-in module is its own spec; whether another one is there is for the host to say.
+// A built-in module is its own spec. Only the host knows whether it has another module.
 CT_FN(importlib_find_spec) {
-  const CtValue *name = a->num_args ? ct_unwrap(a->args[0]) : NULL;
-  if (!name) return ct_wrong_args(ct, a);
+  const CtValue *name = ct_unwrap(a->args[0]);
   if (name->kind == CT_STR && ct_builtin_module(ct, name->str.data))
     return ct_import_module(ct, name->str.data, 0, NULL, a->span);
-  return ct_missing(ct, "importlib.util.find_spec(...)", "which modules the host has is not known", a->span);
+  return ct_missing(ct, "importlib.util.find_spec(...)", "the compiler does not know which modules the host has",
+                    a->span);
 }
 
-CT_FN(importlib_module_from_spec) {
-  return a->num_args == 1 ? a->args[0] : ct_wrong_args(ct, a);
-}
+CT_FN(importlib_module_from_spec) { return a->args[0]; }
 
 // ---- dispatch ----
 
+#define OPERATOR_ROW(name, op) {"operator." #name, operator_##name, 2, 2},
 static const CtFnRow functions[] = {
-    {"itertools.product", iter_product}, {"itertools.chain", iter_chain},
-    {"itertools.chain.from_iterable", iter_chain_from},
-    {"itertools.combinations", iter_combinations}, {"itertools.permutations", iter_permutations},
-    {"itertools.repeat", iter_repeat},
-    {"functools.partial", func_partial}, {"functools.reduce", func_reduce}, {"functools.lru_cache", func_transparent},
-    {"functools.cache", func_transparent}, {"functools.wraps", func_wraps}, {"copy.copy", copy_copy},
-    {"copy.deepcopy", copy_deepcopy},
-    {"typing.cast", typing_cast}, {"warnings.warn", nothing}, {"warnings.filterwarnings", nothing},
-    {"warnings.simplefilter", nothing},
-    {"os.getenv", os_getenv}, {"collections.namedtuple", collections_namedtuple},
-    {"dataclasses.dataclass", dataclasses_dataclass},
-    {"dataclasses.field", dataclasses_field}, {"dataclasses.replace", dataclasses_replace}, {"enum.auto", enum_auto},
-    {"operator.add", operator_add},
-    {"operator.sub", operator_sub}, {"operator.mul", operator_mul}, {"operator.floordiv", operator_floordiv},
-    {"operator.truediv", operator_truediv},
-    {"operator.mod", operator_mod}, {"operator.lt", operator_lt}, {"operator.le", operator_le},
-    {"operator.gt", operator_gt},
-    {"operator.ge", operator_ge}, {"operator.eq", operator_eq}, {"operator.ne", operator_ne},
-    {"operator.and_", operator_and_},
-    {"operator.or_", operator_or_}, {"operator.xor", operator_xor}, {"packaging.version.Version", packaging_version},
-    {"packaging.version.parse", packaging_version}, {"property.setter", property_accessor},
-    {"importlib.util.find_spec", importlib_find_spec}, {"importlib.util.module_from_spec", importlib_module_from_spec},
-    {"property.deleter", property_accessor}, {"property.getter", property_accessor}, {NULL, NULL}};
+    OPERATORS(OPERATOR_ROW)
+    {"itertools.product", iter_product, 0, CT_ANY}, {"itertools.chain", iter_chain, 0, CT_ANY},
+    {"itertools.chain.from_iterable", iter_chain_from, 1, 1}, {"itertools.combinations", iter_combinations, 1, 2},
+    {"itertools.permutations", iter_permutations, 1, 2}, {"itertools.repeat", iter_repeat, 1, 2},
+    {"functools.partial", func_partial, 0, CT_ANY}, {"functools.reduce", func_reduce, 2, 3},
+    {"functools.lru_cache", func_transparent, 0, CT_ANY}, {"functools.cache", func_transparent, 0, CT_ANY},
+    {"functools.wraps", func_wraps, 0, CT_ANY}, {"copy.copy", copy_copy, 1, 1},
+    {"copy.deepcopy", copy_deepcopy, 1, 1}, {"typing.cast", typing_cast, 2, 2}, {"warnings.warn", nothing, 0, CT_ANY},
+    {"warnings.filterwarnings", nothing, 0, CT_ANY}, {"warnings.simplefilter", nothing, 0, CT_ANY},
+    {"os.getenv", os_getenv, 1, 2}, {"collections.namedtuple", collections_namedtuple, 0, CT_ANY},
+    {"dataclasses.dataclass", dataclasses_dataclass, 0, 1}, {"dataclasses.field", dataclasses_field, 0, 0},
+    {"dataclasses.replace", dataclasses_replace, 1, 1}, {"enum.auto", enum_auto, 0, 0},
+    {"packaging.version.Version", packaging_version, 1, 1}, {"packaging.version.parse", packaging_version, 1, 1},
+    {"property.setter", property_accessor, 0, CT_ANY}, {"property.deleter", property_accessor, 0, CT_ANY},
+    {"property.getter", property_accessor, 0, CT_ANY}, {"importlib.util.find_spec", importlib_find_spec, 1, 2},
+    {"importlib.util.module_from_spec", importlib_module_from_spec, 1, 1}, {NULL, NULL, 0, 0}};
 
 static const CtFnRow *find_function(const char *name) {
   const CtFnRow *const tables[] = {functions, ct_math_functions, ct_triton_functions};
-  for (size_t i = 0; i < countof(tables); i++)
-    for (const CtFnRow *f = tables[i]; f->name; f++)
-      if (!strcmp(f->name, name)) return f;
-  return NULL;
+  const CtFnRow *row = NULL;
+  for (size_t i = 0; !row && i < countof(tables); i++) row = ct_find_row(tables[i], name);
+  return row;
 }
 
 bool comptime_has_function(const char *name) { return find_function(name) != NULL; }
@@ -372,8 +323,8 @@ bool comptime_has_function(const char *name) { return find_function(name) != NUL
 CtValue *ct_call_module_function(Comptime *ct, const char *name, CtValue *self, const CtArgs *a, bool *known) {
   *known = true;
   if (!strcmp(name, "collections.OrderedDict")) return ct_call_builtin(ct, NULL, "dict", a);
-  const CtFnRow *f = find_function(name);
-  if (f) return f->fn(ct, self, a);
+  const CtFnRow *row = find_function(name);
+  if (row) return ct_call_row(ct, row, self, a);
   CtValue *layout = !self && !strncmp(name, "gl.", 3) ? ct_layout_new(ct, name, a) : NULL;
   *known = layout || ct->error;
   return layout;

@@ -13,7 +13,7 @@ static CtValue *too_big(Comptime *ct, Span span) {
   return ct_fail(ct, span, "OverflowError", "integer result does not fit in 128 bits");
 }
 
-// A library's name that the evaluator does not know is a builtin too: its name says more than its kind.
+// The name of an operand's type; for a builtin its own name, because unknown names of libraries are builtins, too.
 static const char *operand_name(const CtValue *v) { return v->kind == CT_BUILTIN ? v->builtin.name : ct_kind_name(v); }
 
 static CtValue *bad_operands(Comptime *ct, PyOp op, const CtValue *a, const CtValue *b, Span span) {
@@ -75,9 +75,9 @@ static CtValue *int_binary(Comptime *ct, PyOp op, const CtValue *left, const CtV
       return ct_int(ct->ctx, op == PYOP_FLOORDIV ? floor_div(a, b) : a - floor_div(a, b) * b);
     case PYOP_POW: return int_pow(ct, a, b, span);
     case PYOP_LSHIFT: case PYOP_RSHIFT: return int_shift(ct, op, a, b, span);
-    case PYOP_AND: return both_bool ? ct_bool(ct->ctx, a & b) : ct_int(ct->ctx, a & b);
-    case PYOP_OR: return both_bool ? ct_bool(ct->ctx, a | b) : ct_int(ct->ctx, a | b);
-    case PYOP_XOR: return both_bool ? ct_bool(ct->ctx, a ^ b) : ct_int(ct->ctx, a ^ b);
+    case PYOP_AND: return both_bool ? ct_bool(a & b) : ct_int(ct->ctx, a & b);
+    case PYOP_OR: return both_bool ? ct_bool(a | b) : ct_int(ct->ctx, a | b);
+    case PYOP_XOR: return both_bool ? ct_bool(a ^ b) : ct_int(ct->ctx, a ^ b);
     default: return bad_operands(ct, op, left, right, span);
   }
 }
@@ -122,88 +122,74 @@ static CtValue *repeat(Comptime *ct, CtValue *seq, Int128 times, Span span) {
   if (seq->kind == CT_STR || seq->kind == CT_BYTES) {
     Buf b = buf_make(ct->arena);
     for (size_t i = 0; i < n; i++) buf_write(&b, seq->str.data, unit);
-    CtValue *v = ct_str_n(ct->ctx, b.size ? b.data : "", b.size);
+    CtValue *v = ct_text(ct, &b);
     v->kind = seq->kind;
     ct_work(ct, v);
     return v;
   }
   CtValue *v = seq->kind == CT_TUPLE ? ct_tuple(ct->ctx, NULL, 0) : ct_list(ct->ctx, NULL, 0);
   for (size_t i = 0; i < n; i++)
-    for (size_t k = 0; k < unit; k++) vec_push(ct->arena, &v->list, seq->list.data[k]);
+    for (size_t k = 0; k < unit; k++) ct_append(ct, v, seq->list.data[k]);
   ct_work(ct, v);
   return v;
 }
 
+static bool is_text(const CtValue *v) { return v->kind == CT_STR || v->kind == CT_BYTES; }
+static bool is_sequence(const CtValue *v) { return is_text(v) || v->kind == CT_LIST || v->kind == CT_TUPLE; }
+
 static CtValue *concat(Comptime *ct, const CtValue *a, const CtValue *b, Span span) {
-  if (a->kind == CT_STR || a->kind == CT_BYTES) {
+  if (is_text(a)) {
     if (!ct_grow(ct, a->str.size + b->str.size, span)) return NULL;
-    CtValue *v = ct_str_n(ct->ctx, "", 0);
-    char *s = arena_alloc(ct->arena, a->str.size + b->str.size + 1);
-    memcpy(s, a->str.data, a->str.size);
-    memcpy(s + a->str.size, b->str.data, b->str.size);
+    Buf text = buf_make(ct->arena);
+    buf_write(&text, a->str.data, a->str.size);
+    buf_write(&text, b->str.data, b->str.size);
+    CtValue *v = ct_text(ct, &text);
     v->kind = a->kind;
-    v->str.data = s;
-    v->str.size = a->str.size + b->str.size;
     return v;
   }
   if (!ct_grow(ct, (size_t)a->list.count + b->list.count, span)) return NULL;
-  CtValue *v = a->kind == CT_TUPLE ? ct_tuple(ct->ctx, a->list.data, a->list.count)
-                                   : ct_list(ct->ctx, a->list.data, a->list.count);
-  for (uint32_t i = 0; i < b->list.count; i++) vec_push(ct->arena, &v->list, b->list.data[i]);
+  CtValue *v = (a->kind == CT_TUPLE ? ct_tuple : ct_list)(ct->ctx, a->list.data, a->list.count);
+  ct_extend(ct, &v->list, &b->list);
   return v;
 }
 
 static void add_matching(Context *ctx, CtDict *out, const CtDict *from, const CtDict *other, bool wanted) {
   for (uint32_t i = 0; i < from->count; i++) {
     CtEntry *e = &from->entries[i];
-    if ((dict_get(other, e->key) != NULL) == wanted) dict_set(ctx, out, e->key, e->value);
+    if ((ct_dict_get(other, e->key) != NULL) == wanted) ct_dict_set(ctx, out, e->key, e->value);
   }
 }
 
 static CtValue *set_binary(Comptime *ct, PyOp op, const CtValue *a, const CtValue *b) {
   CtValue *v = ct_dict(ct->ctx);
   v->kind = a->kind;
-  const CtDict empty = {0};
-  switch (op) {
-    case PYOP_OR:
-      add_matching(ct->ctx, v->dict, a->dict, &empty, false);
-      add_matching(ct->ctx, v->dict, b->dict, &empty, false);
-      return v;
-    case PYOP_AND: add_matching(ct->ctx, v->dict, a->dict, b->dict, true); return v;
-    case PYOP_SUB: add_matching(ct->ctx, v->dict, a->dict, b->dict, false); return v;
-    default:
-      add_matching(ct->ctx, v->dict, a->dict, b->dict, false);
-      add_matching(ct->ctx, v->dict, b->dict, a->dict, false);
-      return v;
-  }
+  if (op == PYOP_OR) ct_dict_update(ct->ctx, v->dict, a->dict), ct_dict_update(ct->ctx, v->dict, b->dict);
+  else add_matching(ct->ctx, v->dict, a->dict, b->dict, op == PYOP_AND);
+  if (op == PYOP_XOR) add_matching(ct->ctx, v->dict, b->dict, a->dict, false);
+  return v;
 }
-
-// A namedtuple is a tuple to operators that its class does not define.
-static CtValue *as_tuple(Comptime *ct, CtValue *v) {
-  CtList items;
-  if (v->kind != CT_INSTANCE || v->instance->cls->form != CLASS_NAMEDTUPLE || ct_class_special(ct, v, "__add__") ||
-      ct_class_special(ct, v, "__mul__"))
-    return v;
-  return ct_iterate(ct, v, (Span){0, 0}, &items) ? ct_tuple(ct->ctx, items.data, items.count) : v;
-}
-
-// ---- comparisons ----
 
 // A namedtuple compares as the tuple that it is.
 static CtValue *plain_tuple(Comptime *ct, CtValue *v) {
   if (v->kind != CT_INSTANCE || v->instance->cls->form != CLASS_NAMEDTUPLE) return v;
   CtValue *t = ct_tuple(ct->ctx, NULL, 0);
-  for (uint32_t i = 0; i < v->instance->attrs->count; i++)
-    vec_push(ct->arena, &t->list, v->instance->attrs->bindings[i].value);
+  for (uint32_t i = 0; i < v->instance->attrs->count; i++) ct_append(ct, t, v->instance->attrs->bindings[i].value);
   return t;
 }
+
+// … and is a tuple to operators that its class does not define.
+static CtValue *as_tuple(Comptime *ct, CtValue *v) {
+  return ct_class_special(ct, v, "__add__") || ct_class_special(ct, v, "__mul__") ? v : plain_tuple(ct, v);
+}
+
+// ---- comparisons ----
 
 bool ct_op_equal(Comptime *ct, CtValue *a, CtValue *b, Span span, bool *out) {
   CtValue *with = a->kind == CT_INSTANCE ? a : b;
   ct_work(ct, a);
-  CtValue *method = ct_class_special(ct, with, "__eq__"), *args[2] = {with, with == a ? b : a};
+  CtValue *method = ct_class_special(ct, with, "__eq__");
   if (method) {
-    CtValue *r = ct_call(ct, method, &(CtArgs){args, 2, NULL, 0, span});
+    CtValue *r = ct_call(ct, method, CT_ARGS(span, with, with == a ? b : a));
     return r && ct_truth(ct, r, span, out);
   }
   *out = a->kind == b->kind ? ct_equal(a, b) : ct_equal(plain_tuple(ct, a), plain_tuple(ct, b));
@@ -214,18 +200,19 @@ static const char *order_method(PyOp op) {
   return op == PYOP_LT ? "__lt__" : op == PYOP_GT ? "__gt__" : op == PYOP_LE ? "__le__" : "__ge__";
 }
 
-// The comparison as a class defines it: `a op b`, or with the operands the other way round. *found: whether one does.
+// Compares as a class defines it: `a op b`, or the reflected operator with the operands swapped. *found: whether a
+// class defines either.
 static bool call_order(Comptime *ct, PyOp op, CtValue *a, CtValue *b, Span span, bool *found, bool *out) {
   const PyOp reflected = op == PYOP_LT ? PYOP_GT : op == PYOP_GT ? PYOP_LT : op == PYOP_LE ? PYOP_GE : PYOP_LE;
   CtValue *own = ct_class_special(ct, a, order_method(op)),
           *method = own ? own : ct_class_special(ct, b, order_method(reflected));
   *found = method != NULL;
   if (!method) return true;
-  CtValue *args[2] = {own ? a : b, own ? b : a}, *r = ct_call(ct, method, &(CtArgs){args, 2, NULL, 0, span});
+  CtValue *r = ct_call(ct, method, CT_ARGS(span, own ? a : b, own ? b : a));
   return r && ct_truth(ct, r, span, out);
 }
 
-// shown: the operator as it was written, for the message; of > and >= the operands come the other way round.
+// shown: the operator as written, for the message; a and b are swapped if it is > or >=.
 static bool less(Comptime *ct, PyOp shown, CtValue *a, CtValue *b, Span span, bool *out) {
   a = ct_unwrap(a);
   b = ct_unwrap(b);
@@ -281,9 +268,8 @@ static bool contains(Comptime *ct, CtValue *v, CtValue *item, Span span, bool *o
   if (v->kind == CT_STR)
     return ct_fail(ct, span, "TypeError", "a text contains text, not '%s'", ct_kind_name(item)) != NULL;
   if (v->kind == CT_DICT || v->kind == CT_SET) {
-    if (!ct_is_hashable(item))
-      return ct_fail(ct, span, "TypeError", "'%s' cannot be a dictionary key", ct_kind_name(item)) != NULL;
-    *out = dict_get(v->dict, item) != NULL;
+    if (!ct_key(ct, item, span)) return false;
+    *out = ct_dict_get(v->dict, item) != NULL;
     return true;
   }
   if (v->kind == CT_RANGE && is_int(item)) {
@@ -292,9 +278,9 @@ static bool contains(Comptime *ct, CtValue *v, CtValue *item, Span span, bool *o
            d % v->range.step == 0;
     return true;
   }
-  CtValue *method = ct_class_special(ct, v, "__contains__"), *args[2] = {v, item};
+  CtValue *method = ct_class_special(ct, v, "__contains__");
   if (method) {
-    CtValue *r = ct_call(ct, method, &(CtArgs){args, 2, NULL, 0, span});
+    CtValue *r = ct_call(ct, method, CT_ARGS(span, v, item));
     return r && ct_truth(ct, r, span, out);
   }
   CtCursor cursor;
@@ -309,60 +295,48 @@ static CtValue *compare(Comptime *ct, PyOp op, CtValue *a, CtValue *b, Span span
   bool r = false, equal = false;
   switch (op) {
     case PYOP_IS: case PYOP_IS_NOT:
-      // Small numbers and texts are shared in Python; kernels compare None, booleans and dtypes so.
+      // Python shares small numbers and texts; kernels compare None, booleans and dtypes by `is`.
       r = a == b || (a->kind == b->kind && a->kind != CT_LIST && a->kind != CT_DICT && a->kind != CT_SET &&
                      a->kind != CT_INSTANCE && a->kind != CT_TUPLE && a->kind != CT_MISSING && ct_equal(a, b));
-      return ct_bool(ct->ctx, r == (op == PYOP_IS));
+      return ct_bool(r == (op == PYOP_IS));
     case PYOP_EQ: case PYOP_NE:
       if (!ct_op_equal(ct, a, b, span, &r)) return NULL;
-      return ct_bool(ct->ctx, r == (op == PYOP_EQ));
+      return ct_bool(r == (op == PYOP_EQ));
     case PYOP_IN: case PYOP_NOT_IN:
       if (!contains(ct, b, a, span, &r)) return NULL;
-      return ct_bool(ct->ctx, r == (op == PYOP_IN));
+      return ct_bool(r == (op == PYOP_IN));
     default: {
       const bool swapped = op == PYOP_GT || op == PYOP_GE, or_equal = op == PYOP_LE || op == PYOP_GE;
       bool found = false;
       if (!call_order(ct, op, a, b, span, &found, &r)) return NULL;
-      if (found) return ct_bool(ct->ctx, r);
+      if (found) return ct_bool(r);
       if (!less(ct, op, swapped ? b : a, swapped ? a : b, span, &r)) return NULL;
       if (or_equal && !r && !ct_op_equal(ct, a, b, span, &equal)) return NULL;
-      return ct_bool(ct->ctx, r || equal);
+      return ct_bool(r || equal);
     }
   }
 }
 
 // ---- the operators ----
 
-static const char *dunder(PyOp op, bool reflected) {
-  switch (op) {
-    case PYOP_ADD: return reflected ? "__radd__" : "__add__";
-    case PYOP_SUB: return reflected ? "__rsub__" : "__sub__";
-    case PYOP_MUL: return reflected ? "__rmul__" : "__mul__";
-    case PYOP_MATMUL: return reflected ? "__rmatmul__" : "__matmul__";
-    case PYOP_DIV: return reflected ? "__rtruediv__" : "__truediv__";
-    case PYOP_FLOORDIV: return reflected ? "__rfloordiv__" : "__floordiv__";
-    case PYOP_MOD: return reflected ? "__rmod__" : "__mod__";
-    case PYOP_POW: return reflected ? "__rpow__" : "__pow__";
-    case PYOP_LSHIFT: return reflected ? "__rlshift__" : "__lshift__";
-    case PYOP_RSHIFT: return reflected ? "__rrshift__" : "__rshift__";
-    case PYOP_AND: return reflected ? "__rand__" : "__and__";
-    case PYOP_OR: return reflected ? "__ror__" : "__or__";
-    case PYOP_XOR: return reflected ? "__rxor__" : "__xor__";
-    default: return NULL;
-  }
+// __add__ and, of the right operand, __radd__ without their underscores; NULL for other operators.
+static const char *method_name(PyOp op) {
+  static const char *const names[NUM_PYOPS] = {
+      [PYOP_ADD] = "add", [PYOP_SUB] = "sub", [PYOP_MUL] = "mul", [PYOP_MATMUL] = "matmul", [PYOP_DIV] = "truediv",
+      [PYOP_FLOORDIV] = "floordiv", [PYOP_MOD] = "mod", [PYOP_POW] = "pow", [PYOP_LSHIFT] = "lshift",
+      [PYOP_RSHIFT] = "rshift", [PYOP_AND] = "and", [PYOP_OR] = "or", [PYOP_XOR] = "xor"};
+  return names[op];
 }
 
 // *out is NULL when neither operand's class defines the operator.
-static bool try_dunder(Comptime *ct, PyOp op, CtValue *a, CtValue *b, Span span, CtValue **out) {
+static bool call_operator(Comptime *ct, PyOp op, CtValue *a, CtValue *b, Span span, CtValue **out) {
+  const char *name = method_name(op);
   *out = NULL;
-  for (int reflected = 0; reflected < 2; reflected++) {
+  for (int reflected = 0; name && reflected < 2; reflected++) {
     CtValue *self = reflected ? b : a;
-    const char *name = dunder(op, reflected);
-    CtValue *method = name ? ct_class_special(ct, self, name) : NULL;
-    if (!method) continue;
-    CtValue *args[2] = {self, reflected ? a : b};
-    *out = ct_call(ct, method, &(CtArgs){args, 2, NULL, 0, span});
-    return *out != NULL;
+    if (self->kind != CT_INSTANCE) continue;
+    CtValue *method = ct_class_special(ct, self, arena_printf(ct->arena, "__%s%s__", reflected ? "r" : "", name));
+    if (method) return (*out = ct_call(ct, method, CT_ARGS(span, self, reflected ? a : b))) != NULL;
   }
   return true;
 }
@@ -376,11 +350,11 @@ static bool is_type_like(const CtValue *v) {
   return v->kind == CT_BUILTIN || v->kind == CT_CLASS || v->kind == CT_DTYPE || v->kind == CT_NONE;
 }
 
-// int | None, in an annotation or for isinstance: a tuple of types.
+// int | None, in an annotation or for isinstance, is a tuple of types.
 static CtValue *type_union(Comptime *ct, CtValue *a, CtValue *b) {
   CtValue *v = a->kind == CT_TUPLE ? ct_tuple(ct->ctx, a->list.data, a->list.count) : ct_tuple(ct->ctx, &a, 1);
-  if (b->kind != CT_TUPLE) vec_push(ct->arena, &v->list, b);
-  for (uint32_t i = 0; b->kind == CT_TUPLE && i < b->list.count; i++) vec_push(ct->arena, &v->list, b->list.data[i]);
+  if (b->kind != CT_TUPLE) ct_append(ct, v, b);
+  for (uint32_t i = 0; b->kind == CT_TUPLE && i < b->list.count; i++) ct_append(ct, v, b->list.data[i]);
   return v;
 }
 
@@ -399,17 +373,15 @@ static CtValue *binary(Comptime *ct, PyOp op, CtValue *a, CtValue *b, Span span)
   if (is_int(a) && is_int(b)) return int_binary(ct, op, a, b, span);
   if (is_number(a) && is_number(b)) return float_binary(ct, op, a, b, span);
   if (op == PYOP_ADD || op == PYOP_MUL) a = as_tuple(ct, a), b = as_tuple(ct, b);
-  bool a_seq = a->kind == CT_LIST || a->kind == CT_TUPLE || a->kind == CT_STR || a->kind == CT_BYTES;
-  bool b_seq = b->kind == CT_LIST || b->kind == CT_TUPLE || b->kind == CT_STR || b->kind == CT_BYTES;
-  if (op == PYOP_ADD && a_seq && a->kind == b->kind) return concat(ct, a, b, span);
-  if (op == PYOP_MUL && a_seq && is_int(b)) return repeat(ct, a, int_of(b), span);
-  if (op == PYOP_MUL && b_seq && is_int(a)) return repeat(ct, b, int_of(a), span);
+  if (op == PYOP_ADD && is_sequence(a) && a->kind == b->kind) return concat(ct, a, b, span);
+  if (op == PYOP_MUL && is_sequence(a) && is_int(b)) return repeat(ct, a, int_of(b), span);
+  if (op == PYOP_MUL && is_sequence(b) && is_int(a)) return repeat(ct, b, int_of(a), span);
   if (op == PYOP_MOD && a->kind == CT_STR) return ct_format_percent(ct, a, b, span);
   if (a->kind == CT_SET && b->kind == CT_SET && (op == PYOP_OR || op == PYOP_AND || op == PYOP_SUB || op == PYOP_XOR))
     return set_binary(ct, op, a, b);
   if (a->kind == CT_DICT && b->kind == CT_DICT && op == PYOP_OR) return set_binary(ct, op, a, b);
   CtValue *r;
-  if (!try_dunder(ct, op, a, b, span, &r)) return NULL;
+  if (!call_operator(ct, op, a, b, span, &r)) return NULL;
   if (r) return r;
   if (op == PYOP_OR && is_type_like(a) && is_type_like(b)) return type_union(ct, a, b);
   return bad_operands(ct, op, a, b, span);
@@ -431,7 +403,7 @@ CtValue *ct_unary(Comptime *ct, PyOp op, CtValue *v, Span span) {
   }
   if (op == PYOP_NOT) {
     bool b;
-    return ct_truth(ct, v, span, &b) ? ct_bool(ct->ctx, !b) : NULL;
+    return ct_truth(ct, v, span, &b) ? ct_bool(!b) : NULL;
   }
   if (v->kind == CT_MISSING) return ct_missing_from(ct, v, "%s%s", pyop_text(op), v->missing.name);
   if (is_int(v)) {

@@ -12,12 +12,10 @@ static bool elements(Comptime *ct, const CtArgs *a, CtList *out) {
 
 CT_FN(py_len) {
   Int128 n;
-  if (a->num_args != 1) return ct_wrong_count(ct, a);
   return ct_length(ct, a->args[0], a->span, &n) ? ct_int(ct->ctx, n) : NULL;
 }
 
 CT_FN(py_range) {
-  if (a->num_args < 1 || a->num_args > 3) return ct_wrong_count(ct, a);
   Int128 parts[3] = {0, 0, 1};
   for (uint32_t i = 0; i < a->num_args; i++) {
     CtValue *v = ct_unwrap(a->args[i]);
@@ -27,27 +25,20 @@ CT_FN(py_range) {
       return ct_fail(ct, a->span, "OverflowError", "the bounds of a range do not fit in 64 bits");
   }
   if (!parts[2]) return ct_fail(ct, a->span, "ValueError", "range() step cannot be zero");
-  CtValue *r = arena_new(ct->arena, CtValue);
-  r->kind = CT_RANGE;
-  r->range.start = parts[0];
-  r->range.stop = parts[1];
-  r->range.step = parts[2];
-  return r;
+  return ct_range(ct, parts[0], parts[1], parts[2]);
 }
 
 static CtValue *collect(Comptime *ct, const CtArgs *a, CtKind kind) {
   CtList items = {0};
-  if (a->num_args > 1) return ct_wrong_count(ct, a);
   if (a->num_args && !ct_iterate(ct, a->args[0], a->span, &items)) return NULL;
   if (kind == CT_LIST) return ct_list(ct->ctx, items.data, items.count);
   if (kind == CT_TUPLE) return ct_tuple(ct->ctx, items.data, items.count);
   CtValue *s = ct_dict(ct->ctx);
   s->kind = CT_SET;
   for (uint32_t i = 0; i < items.count; i++) {
-    CtValue *key = ct_unwrap(items.data[i]);
-    if (key->kind == CT_MISSING) return ct_fail_missing(ct, a->span, key);
-    if (!ct_is_hashable(key)) return ct_fail(ct, a->span, "TypeError", "'%s' cannot be in a set", ct_kind_name(key));
-    dict_set(ct->ctx, s->dict, key, ct_none(ct->ctx));
+    CtValue *key = ct_key(ct, items.data[i], a->span);
+    if (!key) return NULL;
+    ct_dict_set(ct->ctx, s->dict, key, ct_none());
   }
   return s;
 }
@@ -60,8 +51,7 @@ CT_FN(py_dict) {
   CtList items = {0};
   CtValue *from = ct_arg(a, 0) ? ct_unwrap(ct_arg(a, 0)) : NULL;
   if (from && from->kind == CT_DICT) {
-    for (uint32_t i = 0; i < from->dict->count; i++)
-      dict_set(ct->ctx, d->dict, from->dict->entries[i].key, from->dict->entries[i].value);
+    ct_dict_update(ct->ctx, d->dict, from->dict);
   } else if (from) {
     if (!ct_iterate(ct, from, a->span, &items)) return NULL;
     for (uint32_t i = 0; i < items.count; i++) {
@@ -69,16 +59,15 @@ CT_FN(py_dict) {
       if (!ct_iterate(ct, items.data[i], a->span, &pair)) return NULL;
       if (pair.count != 2 || !ct_is_hashable(pair.data[0]))
         return ct_fail(ct, a->span, "TypeError", "dict() needs pairs of a key and a value");
-      dict_set(ct->ctx, d->dict, ct_unwrap(pair.data[0]), pair.data[1]);
+      ct_dict_set(ct->ctx, d->dict, ct_unwrap(pair.data[0]), pair.data[1]);
     }
   }
-  for (uint32_t i = 0; i < a->num_kwargs; i++) dict_set_str(ct->ctx, d->dict, a->kwargs[i].name, a->kwargs[i].value);
+  ct_dict_update_bindings(ct->ctx, d->dict, a->kwargs, a->num_kwargs);
   return d;
 }
 
 CT_FN(py_sum) {
   CtList items;
-  if (a->num_args < 1 || a->num_args > 2) return ct_wrong_count(ct, a);
   if (!ct_iterate(ct, a->args[0], a->span, &items)) return NULL;
   CtValue *total = ct_arg(a, 1) ? ct_arg(a, 1) : ct_kwarg(a, "start") ? ct_kwarg(a, "start") : ct_int(ct->ctx, 0);
   for (uint32_t i = 0; total && i < items.count; i++) total = ct_binary(ct, PYOP_ADD, total, items.data[i], a->span);
@@ -87,7 +76,6 @@ CT_FN(py_sum) {
 
 static CtValue *extreme(Comptime *ct, const CtArgs *a, bool want_max) {
   CtList items;
-  if (!a->num_args) return ct_wrong_count(ct, a);
   if (!elements(ct, a, &items)) return NULL;
   if (!items.count)
     return ct_kwarg(a, "default") ? ct_kwarg(a, "default")
@@ -128,7 +116,7 @@ static bool merge_sort(Comptime *ct, CtValue **items, CtValue **keys, CtValue **
 }
 
 CT_FN(py_sorted) {
-  CtValue *v = a->num_args ? collect(ct, &(CtArgs){a->args, 1, NULL, 0, a->span}, CT_LIST) : ct_wrong_count(ct, a);
+  CtValue *v = collect(ct, a, CT_LIST);
   CtValue *key = ct_kwarg(a, "key"), *reverse = ct_kwarg(a, "reverse");
   if (!v) return NULL;
   uint32_t n = v->list.count;
@@ -150,18 +138,17 @@ CT_FN(py_reversed) {
 CT_FN(py_enumerate) {
   CtList items;
   CtValue *start = ct_arg(a, 1) ? ct_unwrap(ct_arg(a, 1)) : ct_kwarg(a, "start");
-  if (!a->num_args) return ct_wrong_count(ct, a);
   if (!ct_iterate(ct, a->args[0], a->span, &items)) return NULL;
   Int128 at = start && is_int(start) ? int_of(start) : 0;
   CtValue *out = ct_list(ct->ctx, NULL, 0);
   for (uint32_t i = 0; i < items.count; i++)
-    vec_push(ct->arena, &out->list, ct_tuple(ct->ctx, (CtValue *[]){ct_int(ct->ctx, at + i), items.data[i]}, 2));
+    ct_append(ct, out, ct_tuple(ct->ctx, (CtValue *[]){ct_int(ct->ctx, at + i), items.data[i]}, 2));
   return ct_iterator(out, "enumerate");
 }
 
 // ---- side by side ----
 
-// Arguments from `first` on, taken one of each at a time, in turn: the same iterator may be several of them.
+// The arguments from `first` on; each step takes one element of each, in order. The same iterator may occur twice.
 typedef struct { CtCursor *columns; uint32_t count; } Rows;
 
 static bool rows_open(Comptime *ct, Rows *r, const CtArgs *a, uint32_t first) {
@@ -178,7 +165,7 @@ static uint32_t rows_next(const Rows *r, CtValue **row) {
   return i;
 }
 
-// zip(…, strict=True): where one ends, all must.
+// zip(…, strict=True): all columns must end together.
 static bool ends_together(Comptime *ct, const Rows *r, uint32_t ended, Span span) {
   CtValue *more;
   if (ended)
@@ -199,77 +186,66 @@ CT_FN(py_zip) {
   CtValue *out = ct_list(ct->ctx, NULL, 0), **row = arena_array(ct->arena, CtValue *, rows.count + 1);
   uint32_t ended = 0;
   while (rows.count && (ended = rows_next(&rows, row)) == rows.count)
-    vec_push(ct->arena, &out->list, ct_tuple(ct->ctx, row, rows.count));
+    ct_append(ct, out, ct_tuple(ct->ctx, row, rows.count));
   return strict && rows.count && !ends_together(ct, &rows, ended, a->span) ? NULL : ct_iterator(out, "zip");
 }
 
 CT_FN(py_map) {
   Rows rows;
-  if (a->num_args < 2) return ct_wrong_count(ct, a);
   if (!rows_open(ct, &rows, a, 1)) return NULL;
   CtValue *out = ct_list(ct->ctx, NULL, 0);
   for (;;) {
     CtValue **row = arena_array(ct->arena, CtValue *, rows.count), *v;
     if (rows_next(&rows, row) < rows.count) return ct_iterator(out, "map");
     if (!(v = ct_call(ct, a->args[0], &(CtArgs){row, rows.count, NULL, 0, a->span}))) return NULL;
-    vec_push(ct->arena, &out->list, v);
+    ct_append(ct, out, v);
   }
 }
 
 CT_FN(py_filter) {
   CtList items;
-  if (a->num_args != 2) return ct_wrong_count(ct, a);
   if (!ct_iterate(ct, a->args[1], a->span, &items)) return NULL;
   CtValue *out = ct_list(ct->ctx, NULL, 0);
   for (uint32_t i = 0; i < items.count; i++) {
     CtValue *v = a->args[0]->kind == CT_NONE ? items.data[i] : ct_call1(ct, a->args[0], items.data[i], a->span);
     bool keep;
     if (!v || !ct_truth(ct, v, a->span, &keep)) return NULL;
-    if (keep) vec_push(ct->arena, &out->list, items.data[i]);
+    if (keep) ct_append(ct, out, items.data[i]);
   }
   return ct_iterator(out, "filter");
 }
 
 static CtValue *any_all(Comptime *ct, const CtArgs *a, bool stop_at) {
   CtCursor cursor;
-  if (a->num_args != 1) return ct_wrong_count(ct, a);
   if (!ct_cursor_open(ct, &cursor, a->args[0], a->span)) return NULL;
   for (CtValue *item; ct_cursor_next(&cursor, &item);) {
     bool b;
     if (!ct_truth(ct, item, a->span, &b)) return NULL;
-    if (b == stop_at) return ct_bool(ct->ctx, stop_at);
+    if (b == stop_at) return ct_bool(stop_at);
   }
-  return ct_bool(ct->ctx, !stop_at);
+  return ct_bool(!stop_at);
 }
 CT_FN(py_any) { return any_all(ct, a, true); }
 CT_FN(py_all) { return any_all(ct, a, false); }
 
 CT_FN(py_iter) {
-  if (a->num_args != 1) return ct_wrong_count(ct, a);
   CtValue *from = ct_unwrap(a->args[0]), *v = from->kind == CT_ITERATOR ? from : collect(ct, a, CT_LIST);
   return !v || v == from ? v : ct_iterator(v, arena_printf(ct->arena, "%s_iterator", ct_kind_name(from)));
 }
 
 CT_FN(py_next) {
-  if (a->num_args < 1 || a->num_args > 2) return ct_wrong_count(ct, a);
   CtValue *v = ct_unwrap(a->args[0]), *item;
   if (v->kind == CT_MISSING) return ct_fail_missing(ct, a->span, v);
   if (v->kind != CT_ITERATOR)
     return ct_fail(ct, a->span, "TypeError", "'%s' is not an iterator: take next(iter(…))", ct_kind_name(v));
   if (ct_cursor_next(&(CtCursor){.live = v}, &item)) return item;
-  return ct_arg(a, 1) ? ct_arg(a, 1) : ct_fail(ct, a->span, "StopIteration", "nothing is left to take");
+  return ct_arg(a, 1) ? ct_arg(a, 1) : ct_fail(ct, a->span, "StopIteration", "the iterator has no further element");
 }
 
-static const CtFnRow builtins[] = {
-    {"all", py_all}, {"any", py_any}, {"dict", py_dict}, {"enumerate", py_enumerate}, {"filter", py_filter},
-    {"frozenset", py_set},
-    {"iter", py_iter}, {"len", py_len}, {"list", py_list}, {"map", py_map}, {"max", py_max}, {"min", py_min},
-    {"next", py_next}, {"range", py_range},
-    {"reversed", py_reversed}, {"set", py_set}, {"sorted", py_sorted}, {"sum", py_sum}, {"tuple", py_tuple},
-    {"zip", py_zip}};
-
-CtFn *ct_sequence_builtin(const char *name) {
-  for (size_t i = 0; i < countof(builtins); i++)
-    if (!strcmp(builtins[i].name, name)) return builtins[i].fn;
-  return NULL;
-}
+const CtFnRow ct_sequence_functions[] = {
+    {"all", py_all, 1, 1}, {"any", py_any, 1, 1}, {"dict", py_dict, 0, 1}, {"enumerate", py_enumerate, 1, 2},
+    {"filter", py_filter, 2, 2}, {"frozenset", py_set, 0, 1}, {"iter", py_iter, 1, 1}, {"len", py_len, 1, 1},
+    {"list", py_list, 0, 1}, {"map", py_map, 2, CT_ANY}, {"max", py_max, 1, CT_ANY}, {"min", py_min, 1, CT_ANY},
+    {"next", py_next, 1, 2}, {"range", py_range, 1, 3}, {"reversed", py_reversed, 1, 1}, {"set", py_set, 0, 1},
+    {"sorted", py_sorted, 1, 1}, {"sum", py_sum, 1, 2}, {"tuple", py_tuple, 0, 1}, {"zip", py_zip, 0, CT_ANY},
+    {NULL, NULL, 0, 0}};

@@ -131,7 +131,7 @@ static bool slice_bounds(Comptime *ct, const CtValue *s, Int128 n, Span span, In
       return ct_fail(ct, span, "TypeError", "slice bounds must be integers") != NULL;
   *step = parts[2]->kind == CT_NONE ? 1 : int_of(parts[2]);
   if (!*step) return ct_fail(ct, span, "ValueError", "slice step cannot be zero") != NULL;
-  *step = *step > n + 1 ? n + 1 : *step < -n - 1 ? -n - 1 : *step;   // as good as any beyond
+  *step = *step > n + 1 ? n + 1 : *step < -n - 1 ? -n - 1 : *step;   // a larger step selects the same elements
   Int128 low = *step > 0 ? 0 : -1, high = *step > 0 ? n : n - 1;
   Int128 bounds[2] = {*step > 0 ? low : high, *step > 0 ? high : low};
   for (int i = 0; i < 2; i++) {
@@ -152,7 +152,7 @@ static CtValue *from_list(Comptime *ct, const CtValue *like, const CtList *items
   for (uint32_t i = 0; i < items->count; i++)
     if (like->kind == CT_STR) buf_write(&b, items->data[i]->str.data, items->data[i]->str.size);
     else buf_putc(&b, (char)items->data[i]->i);
-  CtValue *v = ct_str_n(ct->ctx, b.size ? b.data : "", b.size);
+  CtValue *v = ct_text(ct, &b);
   v->kind = like->kind;
   return v;
 }
@@ -161,14 +161,22 @@ static CtValue *key_error(Comptime *ct, const CtValue *key, Span span) {
   return ct_fail(ct, span, "KeyError", "no entry for key %s", ct_repr(ct->ctx, key));
 }
 
-static bool check_key(Comptime *ct, CtValue *key, Span span) {
-  if (key->kind == CT_MISSING) return ct_fail_missing(ct, span, key) != NULL;
-  if (ct_is_hashable(key)) return true;
-  ct_fail(ct, span, "TypeError", "'%s' cannot be a dictionary key", ct_kind_name(key));
-  return false;
+CtValue *ct_key(Comptime *ct, CtValue *v, Span span) {
+  v = ct_unwrap(v);
+  if (v->kind == CT_MISSING) return ct_fail_missing(ct, span, v);
+  return ct_is_hashable(v) ? v : ct_fail(ct, span, "TypeError", "'%s' cannot be a dictionary key or in a set",
+                                         ct_kind_name(v));
 }
 
-// The position an integer index means, or a failure.
+CtValue *ct_range(Comptime *ct, Int128 start, Int128 stop, Int128 step) {
+  CtValue *v = ct_new(ct->ctx, CT_RANGE);
+  v->range.start = start;
+  v->range.stop = stop;
+  v->range.step = step;
+  return v;
+}
+
+// The position that an integer index selects. False after a failure.
 static bool index_of(Comptime *ct, const CtValue *v, CtValue *index, Int128 n, Span span, Int128 *out) {
   index = ct_unwrap(index);
   if (index->kind == CT_MISSING) return ct_fail_missing(ct, span, index) != NULL;
@@ -191,7 +199,7 @@ static bool is_ascii(const CtValue *v) {
   return true;
 }
 
-// A text whose characters are its bytes need not be taken apart.
+// Subscripts a text whose characters are its bytes without splitting it.
 static CtValue *ascii_subscript(Comptime *ct, const CtValue *v, CtValue *key, Span span) {
   const Int128 n = (Int128)v->str.size;
   Int128 i, start, stop, step;
@@ -199,7 +207,7 @@ static CtValue *ascii_subscript(Comptime *ct, const CtValue *v, CtValue *key, Sp
   if (!slice_bounds(ct, key, n, span, &start, &stop, &step)) return NULL;
   Buf b = buf_make(ct->arena);
   for (Int128 k = start; step > 0 ? k < stop : k > stop; k += step) buf_putc(&b, v->str.data[k]);
-  return ct_str_n(ct->ctx, b.size ? b.data : "", b.size);
+  return ct_text(ct, &b);
 }
 
 CtValue *ct_subscript(Comptime *ct, CtValue *v, CtValue *index, Span span) {
@@ -209,26 +217,21 @@ CtValue *ct_subscript(Comptime *ct, CtValue *v, CtValue *index, Span span) {
   Int128 i, start, stop, step;
   switch (v->kind) {
     case CT_DICT: {
-      if (!check_key(ct, key, span)) return NULL;
-      CtValue *item = dict_get(v->dict, key);
+      if (!ct_key(ct, key, span)) return NULL;
+      CtValue *item = ct_dict_get(v->dict, key);
       return item ? item : key_error(ct, key, span);
     }
     case CT_RANGE:
       if (key->kind == CT_SLICE) {
         if (!slice_bounds(ct, key, ct_range_length(v), span, &start, &stop, &step)) return NULL;
-        CtValue *r = arena_new(ct->arena, CtValue);
-        r->kind = CT_RANGE;
-        r->range.start = v->range.start + start * v->range.step;
-        r->range.stop = v->range.start + stop * v->range.step;
-        r->range.step = v->range.step * step;
-        return r;
+        const Int128 first = v->range.start, scale = v->range.step;
+        return ct_range(ct, first + start * scale, first + stop * scale, scale * step);
       }
       return index_of(ct, v, key, ct_range_length(v), span, &i) ? ct_int(ct->ctx, v->range.start + i * v->range.step)
                                                                 : NULL;
     case CT_INSTANCE: {
       CtValue *method = ct_class_special(ct, v, "__getitem__");
-      CtValue *args[2] = {v, index};
-      if (method) return ct_call(ct, method, &(CtArgs){args, 2, NULL, 0, span});
+      if (method) return ct_call(ct, method, CT_ARGS(span, v, index));
       if (v->instance->cls->form != CLASS_NAMEDTUPLE) break;
     } // fallthrough
     case CT_TUPLE: case CT_LIST: case CT_STR: case CT_BYTES: {
@@ -244,7 +247,7 @@ CtValue *ct_subscript(Comptime *ct, CtValue *v, CtValue *index, Span span) {
     }
     case CT_CLASS:
       if (v->cls->form == CLASS_ENUM && key->kind == CT_STR) {
-        CtValue *member = env_get_local(v->cls->env, intern_n(ct->ctx, key->str.data, key->str.size));
+        CtValue *member = ct_env_get_local(v->cls->env, intern_n(ct->ctx, key->str.data, key->str.size));
         return member ? member : key_error(ct, key, span);
       }
       return v;   // Generic[T]
@@ -264,8 +267,8 @@ bool ct_store_subscript(Comptime *ct, CtValue *v, CtValue *index, CtValue *item,
   index = ct_unwrap(index);
   Int128 i, start, stop, step;
   if (v->kind == CT_DICT) {
-    if (!check_key(ct, index, span)) return false;
-    dict_set(ct->ctx, v->dict, index, item);
+    if (!ct_key(ct, index, span)) return false;
+    ct_dict_set(ct->ctx, v->dict, index, item);
     return true;
   }
   if (v->kind == CT_LIST && index->kind == CT_SLICE) {
@@ -295,8 +298,8 @@ bool ct_store_subscript(Comptime *ct, CtValue *v, CtValue *index, CtValue *item,
     v->list.data[i] = item;
     return true;
   }
-  CtValue *method = ct_class_special(ct, v, "__setitem__"), *args[3] = {v, index, item};
-  if (method) return ct_call(ct, method, &(CtArgs){args, 3, NULL, 0, span}) != NULL;
+  CtValue *method = ct_class_special(ct, v, "__setitem__");
+  if (method) return ct_call(ct, method, CT_ARGS(span, v, index, item)) != NULL;
   if (v->kind == CT_MISSING) return ct_fail_missing(ct, span, v) != NULL;
   ct_fail(ct, span, "TypeError", "'%s' does not support item assignment", ct_kind_name(v));
   return false;
@@ -307,8 +310,8 @@ bool ct_delete_subscript(Comptime *ct, CtValue *v, CtValue *index, Span span) {
   index = ct_unwrap(index);
   Int128 i;
   if (v->kind == CT_DICT) {
-    if (!check_key(ct, index, span)) return false;
-    if (dict_remove(ct->ctx, v->dict, index)) return true;
+    if (!ct_key(ct, index, span)) return false;
+    if (ct_dict_remove(ct->ctx, v->dict, index)) return true;
     key_error(ct, index, span);
     return false;
   }

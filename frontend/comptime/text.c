@@ -14,13 +14,10 @@ const char *ct_find_text(const char *s, size_t n, const char *part, size_t m) {
 }
 
 static CtValue *text_arg(Comptime *ct, const CtArgs *a, uint32_t i) {
-  CtValue *v = i < a->num_args ? ct_unwrap(a->args[i]) : NULL;
-  if (v && v->kind == CT_STR) return v;
-  if (!v) return ct_fail(ct, a->span, "TypeError", "an argument is missing");
+  CtValue *v = ct_unwrap(a->args[i]);
+  if (v->kind == CT_STR) return v;
   return ct_fail(ct, a->span, "TypeError", "expected text, not '%s'", ct_kind_name(v));
 }
-
-static CtValue *buf_value(Comptime *ct, const Buf *b) { return ct_str_n(ct->ctx, b->size ? b->data : "", b->size); }
 
 static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
@@ -65,8 +62,8 @@ CT_FN(str_split) {
     for (const char *hit;
          most-- > 0 && (hit = ct_find_text(s, (size_t)(end - s), separator->str.data, separator->str.size));
          s = hit + separator->str.size)
-      vec_push(ct->arena, &out->list, ct_str_n(ct->ctx, s, (size_t)(hit - s)));
-    vec_push(ct->arena, &out->list, ct_str_n(ct->ctx, s, (size_t)(end - s)));
+      ct_append(ct, out, ct_str_n(ct->ctx, s, (size_t)(hit - s)));
+    ct_append(ct, out, ct_str_n(ct->ctx, s, (size_t)(end - s)));
     return out;
   }
   while (s < end) {
@@ -74,18 +71,17 @@ CT_FN(str_split) {
     const char *from = s;
     while (s < end && !is_blank(*s)) s++;
     if (s > from && most-- == 0) s = end;
-    if (s > from) vec_push(ct->arena, &out->list, ct_str_n(ct->ctx, from, (size_t)(s - from)));
+    if (s > from) ct_append(ct, out, ct_str_n(ct->ctx, from, (size_t)(s - from)));
   }
   return out;
 }
 
 CT_FN(str_splitlines) {
   CtValue *out = ct_list(ct->ctx, NULL, 0);
-  if (!ct_arity(ct, a, 0, 0)) return NULL;
   for (const char *s = self->str.data, *end = s + self->str.size; s < end;) {
     const char *line = s;
     while (line < end && *line != '\n' && *line != '\r') line++;
-    vec_push(ct->arena, &out->list, ct_str_n(ct->ctx, s, (size_t)(line - s)));
+    ct_append(ct, out, ct_str_n(ct->ctx, s, (size_t)(line - s)));
     s = line + (end - line > 1 && line[0] == '\r' && line[1] == '\n' ? 2 : 1);
   }
   return out;
@@ -94,7 +90,7 @@ CT_FN(str_splitlines) {
 CT_FN(str_join) {
   CtList items;
   Buf b = buf_make(ct->arena);
-  if (!ct_arity(ct, a, 1, 1) || !ct_iterate(ct, a->args[0], a->span, &items)) return NULL;
+  if (!ct_iterate(ct, a->args[0], a->span, &items)) return NULL;
   for (uint32_t i = 0; i < items.count; i++) {
     CtValue *v = ct_unwrap(items.data[i]);
     if (v->kind != CT_STR)
@@ -104,10 +100,10 @@ CT_FN(str_join) {
     buf_write(&b, v->str.data, v->str.size);
     if (!ct_grow(ct, b.size, a->span)) return NULL;
   }
-  return buf_value(ct, &b);
+  return ct_text(ct, &b);
 }
 
-// The first part comes last: rsplit looks from the end.
+// Splits everywhere and joins the first parts again, because rsplit counts from the end.
 CT_FN(str_rsplit) {
   CtValue *limit = a->num_args > 1 ? a->args[1] : ct_kwarg(a, "maxsplit"),
           *separator = a->num_args ? ct_unwrap(a->args[0]) : ct_kwarg(a, "sep");
@@ -119,10 +115,10 @@ CT_FN(str_rsplit) {
   const uint32_t kept = (uint32_t)limit->i, joined = parts->list.count - kept;
   if (!separator || separator->kind != CT_STR) return ct_unsupported(ct, a->span, "rsplit at blanks with a limit");
   CtValue *head = str_join(ct, separator,
-                           &(CtArgs){(CtValue *[]){ct_list(ct->ctx, parts->list.data, joined)}, 1, NULL, 0, a->span});
+                           CT_ARGS(a->span, ct_list(ct->ctx, parts->list.data, joined)));
   if (!head) return NULL;
   CtValue *out = ct_list(ct->ctx, &head, 1);
-  for (uint32_t i = joined; i < parts->list.count; i++) vec_push(ct->arena, &out->list, parts->list.data[i]);
+  for (uint32_t i = joined; i < parts->list.count; i++) ct_append(ct, out, parts->list.data[i]);
   return out;
 }
 
@@ -147,10 +143,10 @@ CT_FN(str_replace) {
     if (!ct_grow(ct, b.size, a->span)) return NULL;
   }
   buf_write(&b, s, (size_t)(end - s));
-  return buf_value(ct, &b);
+  return ct_text(ct, &b);
 }
 
-// Where character `index` begins, counted from the end when negative; the text's end beyond it.
+// The byte where character `index` begins; negative indexes count from the end. An index past the text is its end.
 static size_t byte_of(const CtValue *self, Int128 index, Int128 length) {
   if (index < 0) index = index + length < 0 ? 0 : index + length;
   size_t at = 0;
@@ -159,14 +155,14 @@ static size_t byte_of(const CtValue *self, Int128 index, Int128 length) {
   return at;
 }
 
-// The part of a text that arguments `first` and `first + 1`, a start and an end, choose.
-static bool text_part(Comptime *ct, CtValue *self, const CtArgs *a, uint32_t first, size_t *from, size_t *to) {
+// The part of a text that the second and third argument, a start and an end, choose.
+static bool text_part(Comptime *ct, CtValue *self, const CtArgs *a, size_t *from, size_t *to) {
   Int128 length, start, end;
   *from = 0;
   *to = self->str.size;
-  if (a->num_args == first) return true;
-  if (!ct_arity(ct, a, first, first + 2) || !ct_length(ct, self, a->span, &length)) return false;
-  if (!ct_optional_int(ct, a, first, 0, &start) || !ct_optional_int(ct, a, first + 1, length, &end)) return false;
+  if (a->num_args == 1) return true;
+  if (!ct_length(ct, self, a->span, &length)) return false;
+  if (!ct_optional_int(ct, a, 1, 0, &start) || !ct_optional_int(ct, a, 2, length, &end)) return false;
   *from = byte_of(self, start, length);
   *to = byte_of(self, end, length);
   return true;
@@ -174,7 +170,7 @@ static bool text_part(Comptime *ct, CtValue *self, const CtArgs *a, uint32_t fir
 
 static CtValue *affix(Comptime *ct, CtValue *self, const CtArgs *a, bool at_end) {
   size_t from, to;
-  if (!text_part(ct, self, a, 1, &from, &to)) return NULL;
+  if (!text_part(ct, self, a, &from, &to)) return NULL;
   CtList options = {0};
   if (a->args[0]->kind == CT_TUPLE) options = a->args[0]->list;
   else vec_push(ct->arena, &options, ct_unwrap(a->args[0]));
@@ -183,9 +179,9 @@ static CtValue *affix(Comptime *ct, CtValue *self, const CtArgs *a, bool at_end)
     if (o->kind != CT_STR) return ct_fail(ct, a->span, "TypeError", "expected text, not '%s'", ct_kind_name(o));
     if (from <= to && o->str.size <= to - from &&
         !memcmp(self->str.data + (at_end ? to - o->str.size : from), o->str.data, o->str.size))
-      return ct_bool(ct->ctx, true);
+      return ct_bool(true);
   }
-  return ct_bool(ct->ctx, false);
+  return ct_bool(false);
 }
 CT_FN(str_startswith) { return affix(ct, self, a, false); }
 CT_FN(str_endswith) { return affix(ct, self, a, true); }
@@ -208,7 +204,7 @@ static const char *find_last(const char *s, size_t n, const char *part, size_t m
 static CtValue *position(Comptime *ct, CtValue *self, const CtArgs *a, bool from_end) {
   size_t from, to;
   CtValue *part = text_arg(ct, a, 0);
-  if (!part || !text_part(ct, self, a, 1, &from, &to)) return NULL;
+  if (!part || !text_part(ct, self, a, &from, &to)) return NULL;
   const char *s = self->str.data, *hit = NULL;
   if (from <= to) hit = (from_end ? find_last : ct_find_text)(s + from, to - from, part->str.data, part->str.size);
   Int128 at = hit ? 0 : -1;
@@ -228,7 +224,7 @@ CT_FN(str_count) {
   CtValue *part = text_arg(ct, a, 0);
   size_t from, to;
   Int128 n = 0;
-  if (!part || !text_part(ct, self, a, 1, &from, &to)) return NULL;
+  if (!part || !text_part(ct, self, a, &from, &to)) return NULL;
   const char *s = self->str.data + from, *end = self->str.data + to;
   if (!part->str.size) return ct_unsupported(ct, a->span, "count of the empty text");
   for (const char *hit; s < end && (hit = ct_find_text(s, (size_t)(end - s), part->str.data, part->str.size));
@@ -242,7 +238,7 @@ CT_FN(str_format) { return ct_format_method(ct, self, a); }
 static CtValue *pad_text(Comptime *ct, CtValue *self, const CtArgs *a, char align) {
   Int128 width;
   CtValue *fill = a->num_args > 1 ? text_arg(ct, a, 1) : NULL;
-  if (!ct_arity(ct, a, 1, 2) || (a->num_args > 1 && !fill) || !ct_optional_int(ct, a, 0, 0, &width) ||
+  if ((a->num_args > 1 && !fill) || !ct_optional_int(ct, a, 0, 0, &width) ||
       !ct_grow(ct, width < 0 ? 0 : (size_t)width, a->span))
     return NULL;
   return ct_format_value(
@@ -255,7 +251,7 @@ CT_FN(str_rjust) { return pad_text(ct, self, a, '>'); }
 CT_FN(str_center) { return pad_text(ct, self, a, '^'); }
 CT_FN(str_zfill) {
   Int128 width, length;
-  if (!ct_arity(ct, a, 1, 1) || !ct_optional_int(ct, a, 0, 0, &width) || !ct_length(ct, self, a->span, &length) ||
+  if (!ct_optional_int(ct, a, 0, 0, &width) || !ct_length(ct, self, a->span, &length) ||
       !ct_grow(ct, width < 0 ? 0 : (size_t)width, a->span))
     return NULL;
   const char *s = self->str.data;
@@ -264,48 +260,44 @@ CT_FN(str_zfill) {
   buf_write(&b, s, sign);
   for (; length < width; length++) buf_putc(&b, '0');
   buf_write(&b, s + sign, self->str.size - sign);
-  return buf_value(ct, &b);
+  return ct_text(ct, &b);
 }
 
-static CtValue *all_chars(Comptime *ct, const CtValue *self, bool digits, bool letters) {
-  bool ok = self->str.size > 0;
+// The characters that a text may consist of: ASCII's digits, letters and blanks; `other`: `_` and all beyond ASCII.
+typedef struct { bool digits, letters, blanks, other; } Chars;
+
+static bool is_all(const CtValue *self, Chars allowed) {
   for (size_t i = 0; i < self->str.size; i++) {
-    char c = self->str.data[i], low = c | 0x20;
-    ok &= (digits && c >= '0' && c <= '9') || (letters && low >= 'a' && low <= 'z');
+    const char c = self->str.data[i], low = c | 0x20;
+    const bool is_digit = c >= '0' && c <= '9', is_letter = low >= 'a' && low <= 'z';
+    if (!(is_digit ? allowed.digits : is_letter ? allowed.letters : is_blank(c) ? allowed.blanks : allowed.other) ||
+        !(is_digit || is_letter || is_blank(c) || c == '_' || c & 0x80))
+      return false;
   }
-  return ct_bool(ct->ctx, ok);
+  return self->str.size > 0;
 }
-CT_FN(str_isdigit) { return all_chars(ct, self, true, false); }
-CT_FN(str_isalpha) { return all_chars(ct, self, false, true); }
-CT_FN(str_isalnum) { return all_chars(ct, self, true, true); }
-
-CT_FN(str_isspace) {
-  bool ok = self->str.size > 0;
-  for (size_t i = 0; i < self->str.size; i++) ok &= is_blank(self->str.data[i]);
-  return ct_bool(ct->ctx, ok);
-}
-
+CT_FN(str_isdigit) { return ct_bool(is_all(self, (Chars){.digits = true})); }
+CT_FN(str_isalpha) { return ct_bool(is_all(self, (Chars){.letters = true})); }
+CT_FN(str_isalnum) { return ct_bool(is_all(self, (Chars){.digits = true, .letters = true})); }
+CT_FN(str_isspace) { return ct_bool(is_all(self, (Chars){.blanks = true})); }
 CT_FN(str_isidentifier) {
-  bool ok = self->str.size > 0 && !(self->str.data[0] >= '0' && self->str.data[0] <= '9');
-  for (size_t i = 0; i < self->str.size; i++) {
-    char c = self->str.data[i], low = c | 0x20;
-    ok &= (c >= '0' && c <= '9') || (low >= 'a' && low <= 'z') || c == '_' || (c & 0x80);
-  }
-  return ct_bool(ct->ctx, ok);
+  const char first = *self->str.data;
+  const Chars allowed = {.digits = true, .letters = true, .other = true};
+  return ct_bool(is_all(self, allowed) && !(first >= '0' && first <= '9'));
 }
 
 // Some letter of one case, and none of the other.
-static CtValue *is_case(Comptime *ct, const CtValue *self, bool upper) {
+static CtValue *is_case(const CtValue *self, bool upper) {
   bool any = false, other = false;
   for (size_t i = 0; i < self->str.size; i++) {
     const char c = self->str.data[i];
     any |= upper ? c >= 'A' && c <= 'Z' : c >= 'a' && c <= 'z';
     other |= upper ? c >= 'a' && c <= 'z' : c >= 'A' && c <= 'Z';
   }
-  return ct_bool(ct->ctx, any && !other);
+  return ct_bool(any && !other);
 }
-CT_FN(str_isupper) { return is_case(ct, self, true); }
-CT_FN(str_islower) { return is_case(ct, self, false); }
+CT_FN(str_isupper) { return is_case(self, true); }
+CT_FN(str_islower) { return is_case(self, false); }
 
 static CtValue *partition(Comptime *ct, const CtValue *self, const CtArgs *a, bool from_end) {
   CtValue *part = text_arg(ct, a, 0);
@@ -321,16 +313,16 @@ CT_FN(str_partition) { return partition(ct, self, a, false); }
 CT_FN(str_rpartition) { return partition(ct, self, a, true); }
 
 const CtFnRow ct_str_methods[] = {
-    {"lower", str_lower}, {"upper", str_upper}, {"title", str_title}, {"capitalize", str_capitalize},
-    {"casefold", str_lower}, {"strip", str_strip},
-    {"lstrip", str_lstrip}, {"rstrip", str_rstrip}, {"split", str_split}, {"splitlines", str_splitlines},
-    {"join", str_join}, {"replace", str_replace},
-    {"startswith", str_startswith}, {"endswith", str_endswith}, {"removeprefix", str_removeprefix},
-    {"removesuffix", str_removesuffix}, {"find", str_find},
-    {"index", str_index}, {"count", str_count}, {"format", str_format}, {"ljust", str_ljust}, {"rjust", str_rjust},
-    {"center", str_center},
-    {"zfill", str_zfill}, {"isdigit", str_isdigit}, {"isnumeric", str_isdigit}, {"isalpha", str_isalpha},
-    {"isalnum", str_isalnum}, {"isspace", str_isspace},
-    {"isupper", str_isupper}, {"islower", str_islower}, {"isidentifier", str_isidentifier},
-    {"partition", str_partition}, {"rpartition", str_rpartition},
-    {"rsplit", str_rsplit}, {"rfind", str_rfind}, {"rindex", str_rindex}, {NULL, NULL}};
+    {"lower", str_lower, 0, 0}, {"upper", str_upper, 0, 0}, {"title", str_title, 0, 0},
+    {"capitalize", str_capitalize, 0, 0}, {"casefold", str_lower, 0, 0}, {"strip", str_strip, 0, 1},
+    {"lstrip", str_lstrip, 0, 1}, {"rstrip", str_rstrip, 0, 1}, {"split", str_split, 0, 2},
+    {"splitlines", str_splitlines, 0, 0}, {"join", str_join, 1, 1}, {"replace", str_replace, 2, 3},
+    {"startswith", str_startswith, 1, 3}, {"endswith", str_endswith, 1, 3}, {"removeprefix", str_removeprefix, 1, 1},
+    {"removesuffix", str_removesuffix, 1, 1}, {"find", str_find, 1, 3}, {"index", str_index, 1, 3},
+    {"count", str_count, 1, 3}, {"format", str_format, 0, CT_ANY}, {"ljust", str_ljust, 1, 2},
+    {"rjust", str_rjust, 1, 2}, {"center", str_center, 1, 2}, {"zfill", str_zfill, 1, 1},
+    {"isdigit", str_isdigit, 0, 0}, {"isnumeric", str_isdigit, 0, 0}, {"isalpha", str_isalpha, 0, 0},
+    {"isalnum", str_isalnum, 0, 0}, {"isspace", str_isspace, 0, 0}, {"isupper", str_isupper, 0, 0},
+    {"islower", str_islower, 0, 0}, {"isidentifier", str_isidentifier, 0, 0}, {"partition", str_partition, 1, 1},
+    {"rpartition", str_rpartition, 1, 1}, {"rsplit", str_rsplit, 0, 2}, {"rfind", str_rfind, 1, 3},
+    {"rindex", str_rindex, 1, 3}, {NULL, NULL, 0, 0}};

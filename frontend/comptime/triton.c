@@ -1,19 +1,18 @@
-// Functions of triton, triton.language and Gluon that compute on plain values, and what is known of the target.
+// Functions of triton, triton.language and Gluon that compute on plain values, and the facts about the target.
 #include <string.h>
 
 #include "frontend/comptime/comptime_impl.h"
 
 CT_FN(triton_cdiv) {
-  static const char *const names[] = {"x", "y", NULL};
   CtValue *v[2];
   CtArgs renamed = *a;
   CtBinding kwargs[2];
   for (uint32_t i = 0; i < a->num_kwargs && i < 2; i++) {   // tl.cdiv calls its second parameter div
     kwargs[i] = a->kwargs[i];
-    if (!strcmp(kwargs[i].name, "div")) kwargs[i].name = names[1];
+    if (!strcmp(kwargs[i].name, "div")) kwargs[i].name = "y";
   }
   if (a->num_kwargs <= 2) renamed.kwargs = kwargs;
-  if (!ct_take_args(ct, "cdiv", &renamed, names, v)) return NULL;
+  if (!ct_take_args(ct, "cdiv x y", &renamed, v)) return NULL;
   CtValue *one = ct_int(ct->ctx, 1), *sum = ct_binary(ct, PYOP_ADD, v[0], v[1], a->span);
   if (sum) sum = ct_binary(ct, PYOP_SUB, sum, one, a->span);
   return sum ? ct_binary(ct, PYOP_FLOORDIV, sum, v[1], a->span) : NULL;
@@ -21,7 +20,7 @@ CT_FN(triton_cdiv) {
 
 CT_FN(triton_next_power_of_2) {
   Int128 n, p = 1;
-  if (a->num_args == 1 && a->args[0]->kind == CT_MISSING) return a->args[0];
+  if (a->args[0]->kind == CT_MISSING) return a->args[0];
   if (!ct_int_arg(ct, a, 0, &n)) return NULL;
   if (n <= 0) return ct_int(ct->ctx, 0);
   if (n > (Int128)1 << 126) return ct_fail(ct, a->span, "OverflowError", "integer result does not fit in 128 bits");
@@ -31,74 +30,68 @@ CT_FN(triton_next_power_of_2) {
 }
 
 CT_FN(tl_constexpr) {
-  if (a->num_args != 1) return ct_wrong_args(ct, a);
   return a->args[0]->kind == CT_MISSING ? a->args[0] : ct_constexpr(ct->ctx, a->args[0]);
 }
 
 CT_FN(tl_pointer_type) {
-  static const char *const names[] = {"element_ty", "?address_space", "?const", NULL};
   CtValue *v[3];
-  if (!ct_take_args(ct, "pointer_type", a, names, v)) return NULL;
+  if (!ct_take_args(ct, "pointer_type element_ty ?address_space ?const", a, v)) return NULL;
   CtValue *elem = ct_unwrap(v[0]);
-  if (elem->kind != CT_DTYPE) return elem->kind == CT_MISSING ? elem : ct_wrong_args(ct, a);
+  if (elem->kind != CT_DTYPE) return elem->kind == CT_MISSING ? elem : ct_wrong_type(ct, a, elem);
   CtType *t = (CtType *)ct_type_pointer(ct->ctx, elem->type, v[2] && ct_is_true(v[2]));
   if (v[1] && ct_unwrap(v[1])->kind == CT_INT) t->address_space = (uint32_t)ct_unwrap(v[1])->i;
   return ct_dtype(ct->ctx, t);
 }
 
 CT_FN(tl_get_int_dtype) {
-  static const char *const names[] = {"bitwidth", "signed", NULL};
   CtValue *v[2];
   bool is_signed;
   DtypeKind dtype;
-  if (!ct_take_args(ct, "get_int_dtype", a, names, v) || !ct_truth(ct, ct_unwrap(v[1]), a->span, &is_signed))
+  if (!ct_take_args(ct, "get_int_dtype bitwidth signed", a, v) || !ct_truth(ct, ct_unwrap(v[1]), a->span, &is_signed))
     return NULL;
   const CtValue *bits = ct_unwrap(v[0]);
   if (bits->kind != CT_INT ||
       !dtype_find(arena_printf(ct->arena, "%s%d", is_signed ? "int" : "uint", (int)bits->i), &dtype))
-    return ct_wrong_args(ct, a);
+    return ct_fail(ct, a->span, "ValueError", "no integer type has %s bits", ct_repr(ct->ctx, bits));
   return ct_dtype(ct->ctx, ct_type_scalar(ct->ctx, dtype));
 }
 
 CT_FN(tl_block_type) {
-  static const char *const names[] = {"element_ty", "shape", NULL};
   CtValue *v[2];
   CtList dims;
   int64_t shape[CT_MAX_RANK];
-  if (!ct_take_args(ct, "block_type", a, names, v) || !ct_iterate(ct, v[1], a->span, &dims)) return NULL;
-  if (ct_unwrap(v[0])->kind != CT_DTYPE || dims.count > CT_MAX_RANK) return ct_wrong_args(ct, a);
+  if (!ct_take_args(ct, "block_type element_ty shape", a, v) || !ct_iterate(ct, v[1], a->span, &dims)) return NULL;
+  const CtValue *elem = ct_unwrap(v[0]);
+  if (elem->kind != CT_DTYPE) return ct_wrong_type(ct, a, elem);
+  if (dims.count > CT_MAX_RANK)
+    return ct_fail(ct, a->span, "ValueError", "a block has at most %d dimensions, not %u", CT_MAX_RANK, dims.count);
   for (uint32_t i = 0; i < dims.count; i++) {
     CtValue *d = ct_unwrap(dims.data[i]);
-    if (!is_int(d)) return ct_wrong_args(ct, a);
+    if (!is_int(d)) return ct_wrong_type(ct, a, d);
     shape[i] = (int64_t)int_of(d);
   }
-  return ct_dtype(ct->ctx, ct_type_block(ct->ctx, ct_unwrap(v[0])->type, shape, dims.count));
+  return ct_dtype(ct->ctx, ct_type_block(ct->ctx, elem->type, shape, dims.count));
 }
 
 CT_FN(tl_dtype) {
-  CtValue *name = a->num_args == 1 ? ct_unwrap(a->args[0]) : NULL;
+  const CtValue *name = ct_unwrap(a->args[0]);
   DtypeKind k;
-  if (!name || name->kind != CT_STR || !dtype_find(name->str.data, &k)) return ct_wrong_args(ct, a);
+  if (name->kind != CT_STR || !dtype_find(name->str.data, &k))
+    return ct_fail(ct, a->span, "ValueError", "there is no dtype %s", ct_repr(ct->ctx, name));
   return ct_dtype(ct->ctx, ct_type_scalar(ct->ctx, k));
 }
 
-CT_FN(tl_tuple) {
-  return ct_call_builtin(ct, NULL, "tuple", a);
-}
+CT_FN(tl_tuple) { return ct_call_builtin(ct, NULL, "tuple", a); }
 
-CT_FN(target_is_cuda) {
-  return ct_bool(ct->ctx, true);
-}
-CT_FN(target_is_hip) {
-  return ct_bool(ct->ctx, false);
-}
+CT_FN(target_is_cuda) { return ct_bool(true); }
+CT_FN(target_is_hip) { return ct_bool(false); }
 CT_FN(target_capability_geq) {
   Int128 major, minor = 0;
   if (!ct_int_arg(ct, a, 0, &major) || (a->num_args > 1 && !ct_int_arg(ct, a, 1, &minor))) return NULL;
-  return ct_bool(ct->ctx, ct->options.cuda_capability >= major * 10 + minor);
+  return ct_bool(ct->options.cuda_capability >= major * 10 + minor);
 }
 
-// What the host would be told about the GPU that is compiled for.
+// The compute capability of the target as the host would see it.
 static CtValue *capability(Comptime *ct) {
   CtValue *parts[2] = {ct_int(ct->ctx, ct->options.cuda_capability / 10),
                        ct_int(ct->ctx, ct->options.cuda_capability % 10)};
@@ -106,18 +99,16 @@ static CtValue *capability(Comptime *ct) {
 }
 
 CT_FN(current_target) {
-  CtClass *cls = arena_new(ct->arena, CtClass);
-  cls->name = "GPUTarget";
-  CtValue *v = ct_instance_new(ct, cls);
-  env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, "backend"), ct_str(ct->ctx, "cuda"));
-  env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, "arch"), ct_int(ct->ctx, ct->options.cuda_capability));
-  env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, "warp_size"), ct_int(ct->ctx, 32));
+  CtValue *v = ct_object_new(ct, "GPUTarget");
+  ct_attr_set(ct, v, "backend", ct_str(ct->ctx, "cuda"));
+  ct_attr_set(ct, v, "arch", ct_int(ct->ctx, ct->options.cuda_capability));
+  ct_attr_set(ct, v, "warp_size", ct_int(ct->ctx, 32));
   return v;
 }
 
 CtValue *ct_target_fact(Comptime *ct, const char *name) {
-  if (!strcmp(name, "torch.version.hip")) return ct_none(ct->ctx);
-  if (!strcmp(name, "torch.cuda.is_available(...)")) return ct_bool(ct->ctx, true);
+  if (!strcmp(name, "torch.version.hip")) return ct_none();
+  if (!strcmp(name, "torch.cuda.is_available(...)")) return ct_bool(true);
   if (!strcmp(name, "torch.cuda.get_device_capability(...)")) return capability(ct);
   return NULL;
 }
@@ -170,23 +161,23 @@ CtValue *ct_layout_new(Comptime *ct, const char *name, const CtArgs *a) {
     for (uint32_t k = 0; k < a->num_args; k++) {
       if (k >= countof(layouts[i].fields) || !layouts[i].fields[k])
         return ct_fail(ct, a->span, "TypeError", "%s takes at most %u arguments, not %u", last, k, a->num_args);
-      env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, layouts[i].fields[k]), ct_unwrap(a->args[k]));
+      ct_env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, layouts[i].fields[k]), ct_unwrap(a->args[k]));
     }
     for (uint32_t k = 0; k < a->num_kwargs; k++)
-      env_set(ct->ctx, v->instance->attrs, a->kwargs[k].name, ct_unwrap(a->kwargs[k].value));
+      ct_env_set(ct->ctx, v->instance->attrs, a->kwargs[k].name, ct_unwrap(a->kwargs[k].value));
     return v;
   }
   return NULL;
 }
 
 const CtFnRow ct_triton_functions[] = {
-    {"triton.runtime.driver.active.get_current_target", current_target}, {"triton.cdiv", triton_cdiv},
-    {"tl.cdiv", triton_cdiv},
-    {"gl.cdiv", triton_cdiv}, {"triton.next_power_of_2", triton_next_power_of_2}, {"tl.constexpr", tl_constexpr},
-    {"gl.constexpr", tl_constexpr},
-    {"tl.pointer_type", tl_pointer_type}, {"gl.pointer_type", tl_pointer_type}, {"tl.block_type", tl_block_type},
-    {"tl.dtype", tl_dtype},
-    {"tl.get_int_dtype", tl_get_int_dtype}, {"tl.tuple", tl_tuple}, {"gl.tuple", tl_tuple},
-    {"tl.target_info.is_cuda", target_is_cuda}, {"tl.target_info.is_hip", target_is_hip},
-    {"tl.target_info.is_hip_cdna3", target_is_hip}, {"tl.target_info.is_hip_cdna4", target_is_hip},
-    {"tl.target_info.cuda_capability_geq", target_capability_geq}, {NULL, NULL}};
+    {"triton.runtime.driver.active.get_current_target", current_target, 0, 0},
+    {"triton.cdiv", triton_cdiv, 0, CT_ANY}, {"tl.cdiv", triton_cdiv, 0, CT_ANY}, {"gl.cdiv", triton_cdiv, 0, CT_ANY},
+    {"triton.next_power_of_2", triton_next_power_of_2, 1, 1}, {"tl.constexpr", tl_constexpr, 1, 1},
+    {"gl.constexpr", tl_constexpr, 1, 1}, {"tl.pointer_type", tl_pointer_type, 0, CT_ANY},
+    {"gl.pointer_type", tl_pointer_type, 0, CT_ANY}, {"tl.block_type", tl_block_type, 0, CT_ANY},
+    {"tl.dtype", tl_dtype, 1, 1}, {"tl.get_int_dtype", tl_get_int_dtype, 0, CT_ANY}, {"tl.tuple", tl_tuple, 0, 1},
+    {"gl.tuple", tl_tuple, 0, 1}, {"tl.target_info.is_cuda", target_is_cuda, 0, 0},
+    {"tl.target_info.is_hip", target_is_hip, 0, 0}, {"tl.target_info.is_hip_cdna3", target_is_hip, 0, 0},
+    {"tl.target_info.is_hip_cdna4", target_is_hip, 0, 0},
+    {"tl.target_info.cuda_capability_geq", target_capability_geq, 1, 2}, {NULL, NULL, 0, 0}};

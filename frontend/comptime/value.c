@@ -8,39 +8,37 @@
 
 // ---- construction ----
 
-static CtValue *make(Context *ctx, CtKind kind) {
+CtValue *ct_new(Context *ctx, CtKind kind) {
   CtValue *v = arena_new(&ctx->arena, CtValue);
   v->kind = kind;
   return v;
 }
 
 // None, True and False are compared by address and never written to, so every Context may share them.
-CtValue *ct_none(Context *ctx) {
+CtValue *ct_none(void) {
   static const CtValue none = {.kind = CT_NONE};
-  (void)ctx;
   return (CtValue *)&none;
 }
 
-CtValue *ct_bool(Context *ctx, bool b) {
+CtValue *ct_bool(bool b) {
   static const CtValue values[2] = {{.kind = CT_BOOL, .b = false}, {.kind = CT_BOOL, .b = true}};
-  (void)ctx;
   return (CtValue *)&values[b];
 }
 
 CtValue *ct_int(Context *ctx, Int128 i) {
-  CtValue *v = make(ctx, CT_INT);
+  CtValue *v = ct_new(ctx, CT_INT);
   v->i = i;
   return v;
 }
 
 CtValue *ct_float(Context *ctx, double f) {
-  CtValue *v = make(ctx, CT_FLOAT);
+  CtValue *v = ct_new(ctx, CT_FLOAT);
   v->f = f;
   return v;
 }
 
 CtValue *ct_str_n(Context *ctx, const char *s, size_t n) {
-  CtValue *v = make(ctx, CT_STR);
+  CtValue *v = ct_new(ctx, CT_STR);
   v->str.data = arena_strndup(&ctx->arena, s, n);
   v->str.size = n;
   return v;
@@ -49,7 +47,7 @@ CtValue *ct_str_n(Context *ctx, const char *s, size_t n) {
 CtValue *ct_str(Context *ctx, const char *s) { return ct_str_n(ctx, s, strlen(s)); }
 
 static CtValue *sequence(Context *ctx, CtKind kind, CtValue *const *items, uint32_t count) {
-  CtValue *v = make(ctx, kind);
+  CtValue *v = ct_new(ctx, kind);
   if (!count) return v;
   v->list.data = arena_array(&ctx->arena, CtValue *, count);
   memcpy(v->list.data, items, count * sizeof *items);
@@ -67,26 +65,26 @@ CtValue *ct_iterator(CtValue *list, const char *name) {
 }
 
 CtValue *ct_dict(Context *ctx) {
-  CtValue *v = make(ctx, CT_DICT);
+  CtValue *v = ct_new(ctx, CT_DICT);
   v->dict = arena_new(&ctx->arena, CtDict);
   return v;
 }
 
 CtValue *ct_dtype(Context *ctx, const CtType *type) {
-  CtValue *v = make(ctx, CT_DTYPE);
+  CtValue *v = ct_new(ctx, CT_DTYPE);
   v->type = type;
   return v;
 }
 
 CtValue *ct_builtin(Context *ctx, const char *name) {
-  CtValue *v = make(ctx, CT_BUILTIN);
+  CtValue *v = ct_new(ctx, CT_BUILTIN);
   v->builtin.name = intern(ctx, name);
   return v;
 }
 
 CtValue *ct_constexpr(Context *ctx, CtValue *inner) {
   if (inner->kind == CT_CONSTEXPR) return inner;
-  CtValue *v = make(ctx, CT_CONSTEXPR);
+  CtValue *v = ct_new(ctx, CT_CONSTEXPR);
   v->inner = inner;
   return v;
 }
@@ -115,23 +113,23 @@ static uint32_t env_find(const CtEnv *env, const char *name) {
   return 0;
 }
 
-CtValue *env_get_local(const CtEnv *env, const char *name) {
+CtValue *ct_env_get_local(const CtEnv *env, const char *name) {
   uint32_t i = env_find(env, name);
   return i ? env->bindings[i - 1].value : NULL;
 }
 
-CtValue *env_lookup(const CtEnv *env, const char *name) {
+CtValue *ct_env_lookup(const CtEnv *env, const char *name) {
   for (uint32_t i = 0; i < env->globals.count; i++)
-    if (env->globals.data[i] == name) return env_get_local(env->module->env, name);
+    if (env->globals.data[i] == name) return ct_env_get_local(env->module->env, name);
   for (const CtEnv *e = env; e; e = e->parent) {
     if (e->is_class && e != env) continue;
-    CtValue *v = env_get_local(e, name);
+    CtValue *v = ct_env_get_local(e, name);
     if (v) return v;
   }
   return NULL;
 }
 
-void env_set(Context *ctx, CtEnv *env, const char *name, CtValue *value) {
+void ct_env_set(Context *ctx, CtEnv *env, const char *name, CtValue *value) {
   uint32_t i = env_find(env, name);
   if (i) {
     env->bindings[i - 1].value = value;
@@ -146,14 +144,14 @@ void env_set(Context *ctx, CtEnv *env, const char *name, CtValue *value) {
       map_at(&ctx->arena, &index, env->bindings[k].name)->number = k + 1;
     env->index = index;
   }
-  env->count++;   // last: whoever runs out of memory on the way leaves the scope as it was
+  env->count++;   // last: running out of memory above leaves the scope as it was
 }
 
-CtValue *instance_get(const CtInstance *in, const char *name) { return env_get_local(in->attrs, name); }
+CtValue *ct_instance_get(const CtInstance *in, const char *name) { return ct_env_get_local(in->attrs, name); }
 
 // ---- equality and hashing ----
 
-// Structure beyond these bounds is not looked at: values may be cyclic, and may share parts exponentially often.
+// Walks stop at these bounds: values may be cyclic, and may share parts exponentially often.
 enum { MAX_NESTING = 100, MAX_VISITS = 1 << 20 };
 typedef struct { uint32_t depth, left; } Walk;
 
@@ -191,7 +189,7 @@ static bool lists_equal(const CtList *a, const CtList *b, Walk *w) {
 static bool dicts_equal(const CtDict *a, const CtDict *b, bool with_values, Walk *w) {
   if (a->count != b->count) return false;
   for (uint32_t i = 0; i < a->count; i++) {
-    const CtValue *other = dict_get(b, a->entries[i].key);
+    const CtValue *other = ct_dict_get(b, a->entries[i].key);
     if (!other || (with_values && !equal(a->entries[i].value, other, w))) return false;
   }
   return true;
@@ -314,7 +312,7 @@ static uint64_t hash(const CtValue *v, int depth) {
     }
     case CT_STR: case CT_BYTES: return hash_bytes(v->str.data, v->str.size);
     case CT_TUPLE: {
-      uint64_t h = v->tuple.hash;   // kept, as tuples may share their parts
+      uint64_t h = v->tuple.hash;   // kept, because tuples may share their parts
       if (h) return h;
       h = 3;
       for (uint32_t i = 0; i < v->list.count; i++) h = mix(h, hash(v->list.data[i], depth + 1));
@@ -353,17 +351,17 @@ static void dict_index(Context *ctx, CtDict *d, uint32_t i) {
   s->number = i + 1;
 }
 
-CtValue *dict_get(const CtDict *d, const CtValue *key) {
+CtValue *ct_dict_get(const CtDict *d, const CtValue *key) {
   uint32_t i = dict_find(d, key, (uint32_t)ct_hash(key));
   return i ? d->entries[i - 1].value : NULL;
 }
 
-CtValue *dict_get_str(const CtDict *d, const char *key) {
+CtValue *ct_dict_get_str(const CtDict *d, const char *key) {
   CtValue k = {.kind = CT_STR, .str = {key, strlen(key)}};
-  return dict_get(d, &k);
+  return ct_dict_get(d, &k);
 }
 
-void dict_set(Context *ctx, CtDict *d, CtValue *key, CtValue *value) {
+void ct_dict_set(Context *ctx, CtDict *d, CtValue *key, CtValue *value) {
   uint32_t key_hash = (uint32_t)ct_hash(key);
   uint32_t i = dict_find(d, key, key_hash);
   if (i) {
@@ -377,11 +375,19 @@ void dict_set(Context *ctx, CtDict *d, CtValue *key, CtValue *value) {
   d->count++;
 }
 
-void dict_set_str(Context *ctx, CtDict *d, const char *key, CtValue *value) {
-  dict_set(ctx, d, ct_str(ctx, key), value);
+void ct_dict_set_str(Context *ctx, CtDict *d, const char *key, CtValue *value) {
+  ct_dict_set(ctx, d, ct_str(ctx, key), value);
 }
 
-bool dict_remove(Context *ctx, CtDict *d, const CtValue *key) {
+void ct_dict_update(Context *ctx, CtDict *d, const CtDict *from) {
+  for (uint32_t i = 0; i < from->count; i++) ct_dict_set(ctx, d, from->entries[i].key, from->entries[i].value);
+}
+
+void ct_dict_update_bindings(Context *ctx, CtDict *d, const CtBinding *from, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) ct_dict_set_str(ctx, d, from[i].name, from[i].value);
+}
+
+bool ct_dict_remove(Context *ctx, CtDict *d, const CtValue *key) {
   uint32_t i = dict_find(d, key, (uint32_t)ct_hash(key));
   if (!i) return false;
   memmove(&d->entries[i - 1], &d->entries[i], (d->count - i) * sizeof *d->entries);
@@ -416,27 +422,11 @@ bool ct_is_true(const CtValue *v) {
 }
 
 const char *ct_kind_name(const CtValue *v) {
-  static const char *const names[NUM_CT_KINDS] = {[CT_NONE] = "NoneType",
-                                                  [CT_BOOL] = "bool",
-                                                  [CT_INT] = "int",
-                                                  [CT_FLOAT] = "float",
-                                                  [CT_STR] = "str",
-                                                  [CT_BYTES] = "bytes",
-                                                  [CT_ELLIPSIS] = "ellipsis",
-                                                  [CT_TUPLE] = "tuple",
-                                                  [CT_LIST] = "list",
-                                                  [CT_SET] = "set",
-                                                  [CT_DICT] = "dict",
-                                                  [CT_RANGE] = "range",
-                                                  [CT_SLICE] = "slice",
-                                                  [CT_DTYPE] = "dtype",
-                                                  [CT_FUNCTION] = "function",
-                                                  [CT_BUILTIN] = "builtin",
-                                                  [CT_METHOD] = "method",
-                                                  [CT_MODULE] = "module",
-                                                  [CT_CLASS] = "type",
-                                                  [CT_INSTANCE] = "object",
-                                                  [CT_CONSTEXPR] = "constexpr",
-                                                  [CT_MISSING] = "missing value"};
+  static const char *const names[NUM_CT_KINDS] = {
+      [CT_NONE] = "NoneType", [CT_BOOL] = "bool", [CT_INT] = "int", [CT_FLOAT] = "float", [CT_STR] = "str",
+      [CT_BYTES] = "bytes", [CT_ELLIPSIS] = "ellipsis", [CT_TUPLE] = "tuple", [CT_LIST] = "list", [CT_SET] = "set",
+      [CT_DICT] = "dict", [CT_RANGE] = "range", [CT_SLICE] = "slice", [CT_DTYPE] = "dtype",
+      [CT_FUNCTION] = "function", [CT_BUILTIN] = "builtin", [CT_METHOD] = "method", [CT_MODULE] = "module",
+      [CT_CLASS] = "type", [CT_INSTANCE] = "object", [CT_CONSTEXPR] = "constexpr", [CT_MISSING] = "missing value"};
   return v->kind == CT_INSTANCE ? v->instance->cls->name : v->kind == CT_ITERATOR ? v->iterator.name : names[v->kind];
 }

@@ -1,6 +1,6 @@
 // Compile-time values: what module level, constexpr functions, decorators' arguments and constexprs compute with.
-// Python's data model as far as kernel files need it. Values live in the arena; None, True and False are unique, so
-// `is` is pointer equality. A CtValue is named so because `Value` is the IR's run-time value.
+// Python's data model as far as kernel files need it. Values live in the arena. None, True and False are unique,
+// therefore `is` is pointer equality. (`Value` is the IR's run-time value.)
 #ifndef TILE_FRONTEND_VALUE_H
 #define TILE_FRONTEND_VALUE_H
 
@@ -10,7 +10,7 @@
 typedef enum {
   CT_NONE, CT_BOOL, CT_INT, CT_FLOAT, CT_STR, CT_BYTES, CT_ELLIPSIS,
   CT_TUPLE, CT_LIST, CT_SET, CT_DICT, CT_RANGE, CT_SLICE,
-  CT_ITERATOR,     // of zip, map, iter, a generator, …: computed at once, and gone as it is taken
+  CT_ITERATOR,     // of zip, map, iter, a generator, …: all computed at once; taking an element removes it
   CT_DTYPE,        // tl.float32, pointer and block types
   CT_FUNCTION,     // def or lambda, with its decorators' data: kernels too
   CT_BUILTIN,      // something with a canonical name: "len", "tl.load", "libdevice.tanh", "triton.cdiv"
@@ -19,7 +19,7 @@ typedef enum {
   CT_CLASS,        // a class of the file, a namedtuple, an aggregate
   CT_INSTANCE,     // of a CT_CLASS, or of a built-in class such as triton.Config
   CT_CONSTEXPR,    // tl.constexpr(v)
-  // stands for what could not be had (an import, a computation on one): an error only when a kernel uses it
+  // an import that is not found, or what is computed from one: an error only if a kernel uses it
   CT_MISSING,
   NUM_CT_KINDS
 } CtKind;
@@ -69,7 +69,7 @@ struct CtValue {
     CtClass *cls;
     CtInstance *instance;
     CtValue *inner;                                                      // CONSTEXPR
-    // is_construct: name describes code, and is no name
+    // is_construct: name describes a piece of code
     struct { const char *name, *why; Span span; bool is_construct; } missing;
   };
 };
@@ -90,14 +90,14 @@ struct CtEnv {
   CtBinding *bindings;         // in the order of first binding
   uint32_t count, capacity;
   Map index;                   // name → its number in bindings + 1, once a scope has many names
-  NameList globals, nonlocals; // names declared so here
-  // modules imported with *, whose names are not all bound: built-in ones, and missing ones
+  NameList globals, nonlocals; // names declared global and nonlocal here
+  // built-in and missing modules imported with *: their names are looked up in them
   CtList stars;
   bool is_class;               // class bodies are skipped by lookups from the functions in them
   bool is_comprehension;       // `:=` binds outside
 };
-CtValue *env_get_local(const CtEnv *env, const char *name);              // NULL if unbound here
-CtValue *env_lookup(const CtEnv *env, const char *name);                 // up the chain; NULL if unbound
+CtValue *ct_env_get_local(const CtEnv *env, const char *name);              // NULL if unbound here
+CtValue *ct_env_lookup(const CtEnv *env, const char *name);                 // up the chain; NULL if unbound
 
 // A module. Built-in ones have a canonical prefix ("tl", "triton", "libdevice", "gl", "math", …) and no scope: an
 // attribute they do not bind themselves becomes the builtin "prefix.attribute". Files have a scope.
@@ -106,11 +106,11 @@ struct CtModule {
   const char *prefix;          // built-in modules only
   CtEnv *env;                  // files only
   const SourceFile *file;
-  const char *real_path;       // what the system makes of the file's path; NULL if it is none of the system's
+  const char *real_path;       // the file's path as the system resolves it; NULL if the system has no such file
   Node *tree;
-  bool is_loading;             // an import of it now goes in a circle, and gets what there is so far
-  VEC(CtBinding) awaited;      // asked for by such imports: missing until the module has been run
-  bool is_imported;            // by a module, not read for its own sake
+  bool is_loading;             // an import of it now is circular, and gets the names bound until now
+  VEC(CtBinding) awaited;      // names that circular imports asked for: missing until the module has run
+  bool is_imported;            // by another module
   bool failed;
 };
 
@@ -118,7 +118,7 @@ typedef struct {
   const char *name;
   ParamKind kind;
   const Node *node;
-  CtValue *annotation;         // evaluated; NULL if there is none, or if it means nothing to us (torch.Tensor)
+  CtValue *annotation;         // evaluated; NULL if there is none or it cannot be evaluated (torch.Tensor)
   // signature spelling: "*fp32", "fp16:16", "i64", "tensordesc<fp16[BM, BK]>"; NULL if open
   const char *type_text;
   CtValue *default_value;      // NULL if there is none
@@ -129,7 +129,7 @@ typedef struct {
 
 typedef struct {
   CtDict *kwargs;              // name -> value
-  int num_warps, num_stages, num_ctas;   // Config's own defaults (4, 3, 1) where it does not say
+  int num_warps, num_stages, num_ctas;   // 4, 3, 1 unless the Config says otherwise
   int maxnreg;                           // 0: none
   CtValue *pre_hook;           // NULL or a function of the dict of arguments
   CtValue *object;             // the Config itself, for prune functions
@@ -147,7 +147,7 @@ typedef struct {
 typedef struct { const char *name; CtValue *fn; } CtHeuristic;
 
 typedef enum {
-  FN_PLAIN,                    // host code: run at compile time when called there, else left alone
+  FN_PLAIN,                    // host code: runs when code at compile time calls it
   FN_JIT,                      // @triton.jit, @kernel, @jit, @gluon.jit
   FN_CONSTEXPR,                // @triton.constexpr_function
 } FnRole;
@@ -165,12 +165,12 @@ struct CtFunction {
   bool is_kernel;              // declared with @kernel
   bool is_bare;                // in the spelling without `tl.`, where max(x, 0) is tl.max
   bool is_gluon;
-  bool is_generator;           // has a yield of its own
+  bool is_generator;           // yields
   bool noinline, must_use_result, debug;
   CtParam *params;
   uint32_t num_params;
   CtAutotune *autotune;        // NULL unless autotuned
-  CtHeuristic *heuristics;     // in the order in which they run
+  CtHeuristic *heuristics;     // in the order of running
   uint32_t num_heuristics;
 };
 
@@ -192,15 +192,16 @@ struct CtInstance {
 };
 
 // ---- construction ----
-CtValue *ct_none(Context *ctx);
-CtValue *ct_bool(Context *ctx, bool b);
+CtValue *ct_new(Context *ctx, CtKind kind);
+CtValue *ct_none(void);
+CtValue *ct_bool(bool b);
 CtValue *ct_int(Context *ctx, Int128 i);
 CtValue *ct_float(Context *ctx, double f);
 CtValue *ct_str(Context *ctx, const char *s);
 CtValue *ct_str_n(Context *ctx, const char *s, size_t n);
 CtValue *ct_tuple(Context *ctx, CtValue *const *items, uint32_t count);
 CtValue *ct_list(Context *ctx, CtValue *const *items, uint32_t count);
-CtValue *ct_iterator(CtValue *list, const char *name);                   // makes one of a list that nobody else has
+CtValue *ct_iterator(CtValue *list, const char *name);                   // turns a list with no other owner into one
 CtValue *ct_dict(Context *ctx);
 CtValue *ct_dtype(Context *ctx, const CtType *type);
 CtValue *ct_builtin(Context *ctx, const char *name);
@@ -211,14 +212,28 @@ const CtType *ct_type_block(Context *ctx, const CtType *elem, const int64_t *sha
 bool ct_type_equal(const CtType *a, const CtType *b);
 const char *ct_type_text(Context *ctx, const CtType *type);     // as a signature spells it
 const char *ct_type_name(Context *ctx, const CtType *type);     // Triton's `.name`: "fp32", "int32", "pointer<int8>"
+// The element of a block type, else t itself.
+const CtType *ct_scalar_of(const CtType *t);
+static inline uint32_t ct_rank(const CtType *t) { return t->kind == CT_TYPE_BLOCK ? t->rank : 0; }
+int64_t ct_numel(const CtType *t);
+// These look at the element of a block type. A pointer is neither float nor int, and of no kind.
+bool ct_is_ptr(const CtType *t);
+bool ct_is_float(const CtType *t);
+bool ct_is_int(const CtType *t);                                // int1 too
+bool ct_is_signed(const CtType *t);
+bool ct_is_bool(const CtType *t);
+bool ct_is_fp8(const CtType *t);
+bool ct_is_kind(const CtType *t, DtypeKind k);
+uint32_t ct_bits(const CtType *t);
+bool ct_int_fits(Int128 v, const CtType *t);                    // t: of integers
 
 // ---- access ----
 const char *ct_kind_name(const CtValue *v);                     // Python's type name: "int", "NoneType", "function"
-CtValue *ct_unwrap(CtValue *v);                                 // a constexpr's inner value, else v
+CtValue *ct_unwrap(CtValue *v);                                 // the inner value of a constexpr, any other value itself
 static inline bool ct_has_list(const CtValue *v) {
   return v->kind == CT_TUPLE || v->kind == CT_LIST || v->kind == CT_ITERATOR;
 }
-// an INT or BOOL as it is, the value of an IntEnum's member; else NULL
+// an INT or BOOL itself, the value of an IntEnum's member; NULL for other values
 const CtValue *ct_integer(const CtValue *v);
 Int128 ct_range_length(const CtValue *v);
 bool ct_is_true(const CtValue *v);                              // Python truth
@@ -228,13 +243,15 @@ enum { CT_UNORDERED = 2 };
 int ct_number_order(const CtValue *a, const CtValue *b);
 bool ct_is_hashable(const CtValue *v);
 uint64_t ct_hash(const CtValue *v);                             // equal values hash equal; the same in every run
-CtValue *dict_get(const CtDict *d, const CtValue *key);         // NULL if absent
-CtValue *dict_get_str(const CtDict *d, const char *key);
-void dict_set(Context *ctx, CtDict *d, CtValue *key, CtValue *value);
-void dict_set_str(Context *ctx, CtDict *d, const char *key, CtValue *value);
-bool dict_remove(Context *ctx, CtDict *d, const CtValue *key);
-void env_set(Context *ctx, CtEnv *env, const char *name, CtValue *value);   // name interned
-CtValue *instance_get(const CtInstance *in, const char *name);              // own attribute only; name interned
+CtValue *ct_dict_get(const CtDict *d, const CtValue *key);         // NULL if absent
+CtValue *ct_dict_get_str(const CtDict *d, const char *key);
+void ct_dict_set(Context *ctx, CtDict *d, CtValue *key, CtValue *value);
+void ct_dict_set_str(Context *ctx, CtDict *d, const char *key, CtValue *value);
+void ct_dict_update(Context *ctx, CtDict *d, const CtDict *from);
+void ct_dict_update_bindings(Context *ctx, CtDict *d, const CtBinding *from, uint32_t count);
+bool ct_dict_remove(Context *ctx, CtDict *d, const CtValue *key);
+void ct_env_set(Context *ctx, CtEnv *env, const char *name, CtValue *value);   // name interned
+CtValue *ct_instance_get(const CtInstance *in, const char *name);              // own attribute only; name interned
 const char *ct_repr(Context *ctx, const CtValue *v);            // Python's repr()
 const char *ct_to_str(Context *ctx, const CtValue *v);          // Python's str()
 

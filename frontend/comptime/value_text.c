@@ -3,7 +3,7 @@
 
 #include "frontend/comptime/value.h"
 
-// Text beyond these bounds is left out: values may be cyclic, and may share parts exponentially often.
+// Text past these bounds is left out: values may be cyclic, and may share parts exponentially often.
 enum { REPR_DEPTH = 50, MAX_TEXT = 1 << 22 };
 static void put_repr(Context *ctx, Buf *b, const CtValue *v, int depth);
 
@@ -25,11 +25,28 @@ static void put_str_repr(Buf *b, const CtValue *v) {
   buf_putc(b, quote);
 }
 
-static void put_items(Context *ctx, Buf *b, const CtList *list, int depth) {
+static void put_items(Context *ctx, Buf *b, const char *open, const CtList *list, const char *close, int depth) {
+  buf_puts(b, open);
   for (uint32_t i = 0; i < list->count; i++) {
     if (i) buf_puts(b, ", ");
     put_repr(ctx, b, list->data[i], depth);
   }
+  buf_puts(b, close);
+}
+
+static void put_entries(Context *ctx, Buf *b, const CtValue *v, int depth) {
+  if (v->kind == CT_SET && !v->dict->count) {
+    buf_puts(b, "set()");
+    return;
+  }
+  for (uint32_t i = 0; i < v->dict->count; i++) {
+    buf_puts(b, i ? ", " : "{");
+    put_repr(ctx, b, v->dict->entries[i].key, depth);
+    if (v->kind == CT_SET) continue;
+    buf_puts(b, ": ");
+    put_repr(ctx, b, v->dict->entries[i].value, depth);
+  }
+  buf_puts(b, v->dict->count ? "}" : "{}");
 }
 
 static void put_attrs(Context *ctx, Buf *b, const CtInstance *in, int depth) {
@@ -41,8 +58,17 @@ static void put_attrs(Context *ctx, Buf *b, const CtInstance *in, int depth) {
   buf_putc(b, ')');
 }
 
+static void put_range(Buf *b, const CtValue *v) {
+  const Int128 parts[3] = {v->range.start, v->range.stop, v->range.step};
+  for (int i = 0; i < (v->range.step == 1 ? 2 : 3); i++) {
+    buf_puts(b, i ? ", " : "range(");
+    pynum_put_int(b, parts[i]);
+  }
+  buf_putc(b, ')');
+}
+
 static void put_repr(Context *ctx, Buf *b, const CtValue *v, int depth) {
-  if (depth > REPR_DEPTH || b->size > MAX_TEXT) {
+  if (depth++ > REPR_DEPTH || b->size > MAX_TEXT) {
     buf_puts(b, "...");
     return;
   }
@@ -53,68 +79,26 @@ static void put_repr(Context *ctx, Buf *b, const CtValue *v, int depth) {
     case CT_FLOAT: pynum_put_float(b, v->f); break;
     case CT_STR: case CT_BYTES: put_str_repr(b, v); break;
     case CT_ELLIPSIS: buf_puts(b, "Ellipsis"); break;
-    case CT_TUPLE:
-      buf_putc(b, '(');
-      put_items(ctx, b, &v->list, depth + 1);
-      buf_puts(b, v->list.count == 1 ? ",)" : ")");
-      break;
-    case CT_LIST:
-      buf_putc(b, '[');
-      put_items(ctx, b, &v->list, depth + 1);
-      buf_putc(b, ']');
-      break;
-    case CT_SET: case CT_DICT:
-      if (v->kind == CT_SET && !v->dict->count) {
-        buf_puts(b, "set()");
-        break;
-      }
-      buf_putc(b, '{');
-      for (uint32_t i = 0; i < v->dict->count; i++) {
-        if (i) buf_puts(b, ", ");
-        put_repr(ctx, b, v->dict->entries[i].key, depth + 1);
-        if (v->kind == CT_SET) continue;
-        buf_puts(b, ": ");
-        put_repr(ctx, b, v->dict->entries[i].value, depth + 1);
-      }
-      buf_putc(b, '}');
-      break;
-    case CT_RANGE:
-      buf_puts(b, "range(");
-      pynum_put_int(b, v->range.start);
-      buf_puts(b, ", ");
-      pynum_put_int(b, v->range.stop);
-      if (v->range.step != 1) {
-        buf_puts(b, ", ");
-        pynum_put_int(b, v->range.step);
-      }
-      buf_putc(b, ')');
-      break;
+    case CT_TUPLE: put_items(ctx, b, "(", &v->list, v->list.count == 1 ? ",)" : ")", depth); break;
+    case CT_LIST: put_items(ctx, b, "[", &v->list, "]", depth); break;
+    case CT_SET: case CT_DICT: put_entries(ctx, b, v, depth); break;
+    case CT_RANGE: put_range(b, v); break;
     case CT_ITERATOR: buf_printf(b, "<%s object>", v->iterator.name); break;
-    case CT_SLICE:
-      buf_puts(b, "slice(");
-      put_repr(ctx, b, v->slice.lower, depth + 1);
-      buf_puts(b, ", ");
-      put_repr(ctx, b, v->slice.upper, depth + 1);
-      buf_puts(b, ", ");
-      put_repr(ctx, b, v->slice.step, depth + 1);
-      buf_putc(b, ')');
+    case CT_SLICE: {
+      CtValue *parts[3] = {v->slice.lower, v->slice.upper, v->slice.step};
+      put_items(ctx, b, "slice(", &(CtList){parts, 3, 3}, ")", depth);
       break;
+    }
     case CT_DTYPE: buf_puts(b, ct_type_text(ctx, v->type)); break;
     case CT_FUNCTION: buf_printf(b, "<function %s>", v->fn->name); break;
     case CT_BUILTIN: buf_printf(b, "<built-in %s>", v->builtin.name); break;
     case CT_METHOD:
-      buf_puts(b, "<bound method ");
-      put_repr(ctx, b, v->method.fn, depth + 1);
-      buf_putc(b, '>');
+      put_items(ctx, b, "<bound method ", &(CtList){(CtValue *[]){v->method.fn}, 1, 1}, ">", depth);
       break;
     case CT_MODULE: buf_printf(b, "<module '%s'>", v->module->name); break;
     case CT_CLASS: buf_printf(b, "<class '%s'>", v->cls->name); break;
-    case CT_INSTANCE: put_attrs(ctx, b, v->instance, depth + 1); break;
-    case CT_CONSTEXPR:
-      buf_puts(b, "constexpr[");
-      put_repr(ctx, b, v->inner, depth + 1);
-      buf_putc(b, ']');
-      break;
+    case CT_INSTANCE: put_attrs(ctx, b, v->instance, depth); break;
+    case CT_CONSTEXPR: put_items(ctx, b, "constexpr[", &(CtList){(CtValue *[]){v->inner}, 1, 1}, "]", depth); break;
     case CT_MISSING: buf_printf(b, "<missing %s>", v->missing.name); break;
     case NUM_CT_KINDS: break;
   }

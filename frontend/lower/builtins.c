@@ -1,4 +1,5 @@
-// The builtin table: lookup, binding of arguments to a row's parameters, and the helpers builders read them with.
+// The table of builtins: finding a row, binding arguments to its parameters, and the helpers by which builders read
+// them.
 #include "frontend/lower/lower.h"
 
 #include <stdlib.h>
@@ -51,7 +52,7 @@ static Term *default_term(Lower *L, const BuiltinParam *p) {
   }
 }
 
-// What a `*list` parameter takes: self, the positional arguments left, and what comes under its name (shape=[…]).
+// What a `*list` parameter takes: self, the positional arguments left, and its keyword argument (shape=[…]).
 static Term *bind_list(Lower *L, const BuiltinParam *p, Term *self, CallArgs *args, uint32_t next, bool *used) {
   TermList rest = {0};
   if (self) vec_push(L->arena, &rest, self);
@@ -62,6 +63,42 @@ static Term *bind_list(Lower *L, const BuiltinParam *p, Term *self, CallArgs *ar
       vec_push(L->arena, &rest, args->kwargs[k]);
     }
   return term_tuple(L, rest.data, rest.count, NULL);
+}
+
+// Gives parameter n its positional argument and its keyword, if there are any. False after a diagnostic.
+static bool bind_param(Lower *L, Call *c, uint32_t n, const BuiltinParam *p, CallArgs *args, uint32_t *next, bool *used,
+                       const char *shown) {
+  if (*next < args->num_args) {
+    c->spans[n] = args->spans[*next];
+    c->args[n] = args->args[(*next)++];
+  }
+  for (uint32_t k = 0; k < args->num_kwargs; k++) {
+    if (!is_named(p, args->keys[k])) continue;
+    used[k] = true;
+    if (c->args[n])
+      return lower_error(L, args->key_spans[k], "`%s` is given twice to `%s`", args->keys[k], shown) != NULL;
+    c->spans[n] = args->key_spans[k];
+    c->args[n] = args->kwargs[k];
+  }
+  c->given[n] = c->args[n] != NULL;
+  return true;
+}
+
+// Whether every argument found its parameter, and every parameter a value. False after a diagnostic.
+static bool check_bound(Lower *L, const Call *c, const CallArgs *args, uint32_t n, uint32_t next, const bool *used,
+                        const char *shown, Buf *missing) {
+  if (next < args->num_args) {
+    lower_error(L, args->spans[next], "`%s` takes at most %u positional argument%s, %u %s given", shown, n,
+                n == 1 ? "" : "s", args->num_args, args->num_args == 1 ? "is" : "are");
+    return lower_hint(L, "its parameters: %s", c->row->params) != NULL;
+  }
+  for (uint32_t k = 0; k < args->num_kwargs; k++) {
+    if (used[k] || strcmp(args->keys[k], "_semantic") == 0 || strcmp(args->keys[k], "_builder") == 0) continue;
+    lower_error(L, args->key_spans[k], "`%s` has no parameter `%s`", shown, args->keys[k]);
+    return lower_hint(L, "its parameters: %s", c->row->params) != NULL;
+  }
+  return !missing->size ||
+         lower_error(L, args->span, "the call of `%s` lacks %s", shown, buf_str(missing)) != NULL;
 }
 
 bool builtin_bind(Lower *L, const BuiltinRow *row, Term *self, CallArgs *args, Call *c) {
@@ -76,7 +113,6 @@ bool builtin_bind(Lower *L, const BuiltinRow *row, Term *self, CallArgs *args, C
   bool *used = arena_array(arena, bool, args->num_kwargs + 1);
   const char *shown = strncmp(row->name, "py.", 3) == 0 ? row->name + 3 : row->name;
   n = 0;
-  bool after_list = false;
   Buf missing = buf_make(arena);
   for (const char *s = row->params; (s = builtin_next_param(s, &p)); n++) {
     c->spans[n] = args->span;
@@ -85,49 +121,17 @@ bool builtin_bind(Lower *L, const BuiltinRow *row, Term *self, CallArgs *args, C
       c->args[n] = bind_list(L, &p, n == 0 ? self : NULL, args, next, used);
       c->given[n] = c->args[n]->tuple.count > 0;
       next = args->num_args;
-      after_list = true;
-      continue;
-    }
-    if (n == 0 && self) {
+    } else if (n == 0 && self) {
       c->args[n] = self;
       c->given[n] = true;
-      continue;
+    } else if (!bind_param(L, c, n, &p, args, &next, used, shown)) {
+      return false;
     }
-    if (!after_list && next < args->num_args) {
-      c->spans[n] = args->spans[next];
-      c->args[n] = args->args[next++];
-      c->given[n] = true;
-    }
-    for (uint32_t k = 0; k < args->num_kwargs; k++) {
-      if (!is_named(&p, args->keys[k])) continue;
-      used[k] = true;
-      if (c->given[n])
-        return lower_error(L, args->key_spans[k], "`%s` is given twice to `%s`", args->keys[k], shown) != NULL;
-      c->spans[n] = args->key_spans[k];
-      c->args[n] = args->kwargs[k];
-      c->given[n] = true;
-    }
-    if (c->given[n]) continue;
+    if (c->args[n]) continue;
     if (p.otherwise) c->args[n] = default_term(L, &p);
     else buf_printf(&missing, "%s`%s`", missing.size ? ", " : "", arena_strndup(arena, p.name, p.name_size));
   }
-  if (next < args->num_args) {
-    lower_error(L, args->spans[next], "`%s` takes at most %u positional argument%s, %u %s given", shown, n,
-                n == 1 ? "" : "s", args->num_args, args->num_args == 1 ? "is" : "are");
-    lower_hint(L, "its parameters: %s", row->params);
-    return false;
-  }
-  for (uint32_t k = 0; k < args->num_kwargs; k++) {
-    if (used[k] || strcmp(args->keys[k], "_semantic") == 0 || strcmp(args->keys[k], "_builder") == 0) continue;
-    lower_error(L, args->key_spans[k], "`%s` has no parameter `%s`", shown, args->keys[k]);
-    lower_hint(L, "its parameters: %s", row->params);
-    return false;
-  }
-  if (missing.size) {
-    lower_error(L, args->span, "the call of `%s` lacks %s", shown, buf_str(&missing));
-    return false;
-  }
-  return true;
+  return check_bound(L, c, args, n, next, used, shown, &missing);
 }
 
 Term *builtin_call(Lower *L, const BuiltinRow *row, Term *self, CallArgs *args) {
@@ -146,6 +150,14 @@ Term *builtin_error(Lower *L, const Call *c, const char *fmt, ...) {
   return lower_error(L, c->span, "%s", text);
 }
 
+Term *arg_error(Lower *L, const Call *c, uint32_t i, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  const char *text = arena_vprintf(L->arena, fmt, ap);
+  va_end(ap);
+  return lower_error(L, c->spans[i], "%s", text);
+}
+
 static const char *param_name(Lower *L, const Call *c, uint32_t i) {
   BuiltinParam p = {.name = ""};
   const char *s = c->row->params;
@@ -162,7 +174,7 @@ Term *arg_value(Lower *L, Call *c, uint32_t i) {
 }
 
 static bool not_constant(Lower *L, Call *c, uint32_t i, const char *what) {
-  lower_error(L, c->spans[i], "`%s` of `%s` must be %s, not %s", param_name(L, c, i), c->row->name, what,
+  arg_error(L, c, i, "`%s` of `%s` must be %s, not %s", param_name(L, c, i), c->row->name, what,
               term_describe(L, c->args[i]));
   if (c->args[i]->kind == TERM_VALUE)
     lower_hint(L, "a plain assignment makes a run-time value; keep a constant with `x: tl.constexpr = …` or a "
@@ -190,20 +202,24 @@ bool arg_dtype(Lower *L, Call *c, uint32_t i, const CtType **out) {
   return term_get_dtype(c->args[i], out) || not_constant(L, c, i, "a type such as tl.float32");
 }
 
-bool arg_ints(Lower *L, Call *c, uint32_t i, int64_t *out, uint32_t max, uint32_t *count) {
-  const Term *t = c->args[i];
-  // f(x, 4, 8) and f(x, (4, 8)) are the same.
+// f(x, 4, 8) and f(x, (4, 8)) mean the same.
+static Term *only_tuple(Term *t) {
   while (t->kind == TERM_TUPLE && t->tuple.count == 1 && t->tuple.items[0]->kind == TERM_TUPLE) t = t->tuple.items[0];
+  return t;
+}
+
+bool arg_ints(Lower *L, Call *c, uint32_t i, int64_t *out, uint32_t max, uint32_t *count) {
+  const Term *t = only_tuple(c->args[i]);
   if (t->kind != TERM_TUPLE) {
     *count = 1;
     return arg_int(L, c, i, out);
   }
   if (t->tuple.count > max)
-    return lower_error(L, c->spans[i], "`%s` has %u entries, more than %u", param_name(L, c, i), t->tuple.count, max) !=
+    return arg_error(L, c, i, "`%s` has %u entries, more than %u", param_name(L, c, i), t->tuple.count, max) !=
            NULL;
   for (uint32_t k = 0; k < t->tuple.count; k++) {
     if (term_get_int(t->tuple.items[k], &out[k])) continue;
-    lower_error(L, c->spans[i], "entry %u of `%s` of `%s` must be a constant integer, not %s", k, param_name(L, c, i),
+    arg_error(L, c, i, "entry %u of `%s` of `%s` must be a constant integer, not %s", k, param_name(L, c, i),
                 c->row->name, term_describe(L, t->tuple.items[k]));
     lower_hint(
         L, "shapes are known at compile time: make it a constexpr parameter, or assign it with `x: tl.constexpr = …`");
@@ -213,11 +229,29 @@ bool arg_ints(Lower *L, Call *c, uint32_t i, int64_t *out, uint32_t max, uint32_
   return true;
 }
 
+bool arg_scalars(Lower *L, Call *c, uint32_t i, const CtType *type, uint32_t rank, Value **out) {
+  Term *t = only_tuple(c->args[i]);
+  Term **items = t->kind == TERM_TUPLE ? t->tuple.items : &t;
+  uint32_t count = t->kind == TERM_TUPLE ? t->tuple.count : 1;
+  if (count != rank)
+    return arg_error(L, c, i, "`%s` of `%s` has %u entries for a rank of %u", param_name(L, c, i), c->row->name, count,
+                     rank) != NULL;
+  for (uint32_t k = 0; k < rank; k++) {
+    Term *v = term_to_value(L, items[k], c->spans[i], "an entry");
+    if (!v) return false;
+    if (ct_rank(term_t(v)) || !ct_is_int(term_t(v)))
+      return arg_error(L, c, i, "entry %u of `%s` must be a scalar integer, not %s", k, param_name(L, c, i),
+                       term_describe(L, v)) != NULL;
+    if (!(v = lower_cast(L, v, type, c->spans[i]))) return false;
+    out[k] = term_v(v);
+  }
+  return true;
+}
+
 bool arg_axis(Lower *L, Call *c, uint32_t i, uint32_t rank, int64_t *out) {
   if (!arg_int(L, c, i, out)) return false;
   if (*out < -(int64_t)rank || *out >= (int64_t)rank) {
-    lower_error(L, c->spans[i], "axis %lld of `%s` is outside a tensor of rank %u", (long long)*out, c->row->name,
-                rank);
+    arg_error(L, c, i, "axis %lld of `%s` is outside a tensor of rank %u", (long long)*out, c->row->name, rank);
     return false;
   }
   if (*out < 0) *out += rank;
@@ -232,7 +266,7 @@ bool arg_choice(Lower *L, Call *c, uint32_t i, const char *const *texts, uint32_
   Buf all = buf_make(L->arena);
   for (uint32_t k = 0; k < n; k++)
     if (texts[k] && texts[k][0]) buf_printf(&all, "%s\"%s\"", all.size ? ", " : "", texts[k]);
-  lower_error(L, c->spans[i], "`%s` of `%s` cannot be \"%s\"", param_name(L, c, i), c->row->name, s);
-  lower_hint(L, "there are %s", buf_str(&all));
+  arg_error(L, c, i, "`%s` of `%s` cannot be \"%s\"", param_name(L, c, i), c->row->name, s);
+  lower_hint(L, "the choices are %s", buf_str(&all));
   return false;
 }

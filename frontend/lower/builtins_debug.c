@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// One print op: a text, and values that are printed element by element after it.
+// One print op: a text, and the values whose elements are printed after it.
 typedef struct { Buf text, names; TermList values; } PrintOp;
 typedef VEC(PrintOp) PrintList;
 
@@ -23,7 +23,7 @@ static bool is_unsigned(const Term *v) {
   return ct_is_int(term_t(v)) && !ct_is_signed(term_t(v)) && !ct_is_bool(term_t(v));
 }
 
-// " text: ", as Triton prints it; " text = " where an f-string says so.
+// " text: ", as Triton prints it, or " text = " if an f-string says that.
 static const char *prefix_of(Lower *L, Buf *text) {
   const char *s = buf_str(text);
   size_t n = text->size;
@@ -32,7 +32,7 @@ static const char *prefix_of(Lower *L, Buf *text) {
   return intern(L->ctx, arena_printf(L->arena, "%s%.*s%s", s[0] == ' ' ? "" : " ", (int)n, s, end));
 }
 
-// An op prints all its integers one way: among signed ones, unsigned ones are widened.
+// An op prints all its integers as signed or all as unsigned, so unsigned ones are widened if any is signed.
 static Op *emit_print(Lower *L, PrintOp *p, bool hex) {
   bool any_signed = false, any_unsigned = false;
   for (uint32_t i = 0; i < p->values.count; i++) {
@@ -43,7 +43,7 @@ static Op *emit_print(Lower *L, PrintOp *p, bool hex) {
   for (uint32_t i = 0; i < p->values.count; i++) {
     Term *v = p->values.data[i];
     if (any_signed && is_unsigned(v) && ct_bits(term_t(v)) < 64 && !hex)
-      v = lower_cast(L, v, ct_scalar(L, DT_INT64), DOWNCAST_DEFAULT, L->b.span);
+      v = lower_cast_to(L, v, DT_INT64, L->b.span);
     vec_push(L->arena, &values, term_v(v));
   }
   Op *op = build_op(&L->b, OP_PRINT, values.data, values.count);
@@ -54,7 +54,7 @@ static Op *emit_print(Lower *L, PrintOp *p, bool hex) {
   return op;
 }
 
-// Whether there is a letter or digit of any script.
+// Whether s has a letter or a digit of any script.
 static bool has_word(const char *s) {
   for (; *s; s++)
     if ((*s >= '0' && *s <= '9') || (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (unsigned char)*s >= 0x80)
@@ -62,8 +62,8 @@ static bool has_word(const char *s) {
   return false;
 }
 
-// A text, or an f-string with run-time values: then every value gets a print of its own, after the text before it,
-// and so do words after the last one.
+// Makes the print of a text, or the prints of an f-string: one for each run-time value, with the text before it, and
+// one for words after the last value.
 static bool print_text(Lower *L, Term *t, Span span, PrintList *list) {
   const char *s;
   PrintOp *p = new_print(L, list);
@@ -139,14 +139,14 @@ static Term *text_condition(Lower *L, Call *c, uint32_t cond_i, const char *text
     if (end == digits || *end) break;
     return lower_binary(L, ops[i].op, pid, term_int(L, v), c->span);
   }
-  lower_error(L, c->spans[cond_i], "`%.*s` is no condition on a program id", (int)n, text);
+  arg_error(L, c, cond_i, "`%.*s` is not a condition on a program id", (int)n, text);
   return lower_hint(L, "conditions look like \">1,=0\": one for each axis, with < > <= >= = !=");
 }
 
-// Where to print or stop: a condition on values, or a text with one condition for each program id (those given,
-// else this program's own).
+// Where to print or stop: a condition on values, or a text with one condition for each program id. The ids are those
+// given, otherwise this program's own.
 static bool where_condition(Lower *L, Call *c, uint32_t cond_i, uint32_t pids_i, Value **out) {
-  Term *cond = c->args[cond_i], *all = term_full(L, ct_scalar(L, DT_INT1), 0, 1);
+  Term *cond = c->args[cond_i], *all = term_full(L, lower_scalar(L, DT_INT1), 0, 1);
   const Term *pids = c->args[pids_i];
   const char *text;
   if (!term_get_str(cond, &text)) {
@@ -171,7 +171,7 @@ static bool where_condition(Lower *L, Call *c, uint32_t cond_i, uint32_t pids_i,
       if (!pid) {
         op = build_op(&L->b, OP_PROGRAM_ID, NULL, 0);
         op_set_int(L->ctx, op, ATTR_AXIS, axis);
-        pid = term_value(L, op_result(op, 0), ct_scalar(L, DT_INT32));
+        pid = term_of_op(L, op, lower_scalar(L, DT_INT32));
       }
       pid = term_to_value(L, pid, c->span, "a program id");
       Term *one = pid ? text_condition(L, c, cond_i, text, n, pid) : NULL;
@@ -203,7 +203,7 @@ Term *tl_print_if(Lower *L, Call *c) {
   return term_none(L);
 }
 
-// The interpreter shows all variables: they are the operands.
+// All variables are operands, because the interpreter shows them.
 Term *tl_breakpoint_if(Lower *L, Call *c) {
   Value *cond;
   if (!where_condition(L, c, 0, 1, &cond)) return NULL;
@@ -237,14 +237,14 @@ Term *tl_device_assert(Lower *L, Call *c) {
     buf_puts(&text, term_get_str(parts[i], &s) ? s : "{}");
   }
   cond = lower_not_zero(L, cond, c->spans[0]);
-  if (cond && !arg_is_none(c, 2)) {   // masked off counts as true
+  if (cond && !arg_is_none(c, 2)) {   // an element that is masked off counts as true
     Term *mask = arg_value(L, c, 2);
     if (!mask || !(mask = lower_not_zero(L, mask, c->spans[2]))) return NULL;
     Term *off = lower_logical_not(L, mask, c->span);
     cond = off ? lower_binary(L, PYOP_OR, cond, off, c->span) : NULL;
   }
   if (!cond) return NULL;
-  if (has_values) {   // the message of an assertion is constant: a failing one prints the f-string's values first
+  if (has_values) {   // an assertion's message is constant, so a failing one first prints the f-string's values
     Term *fails = lower_logical_not(L, cond, c->span);
     if (fails && term_is_tensor(fails)) fails = lower_prelude_call(L, "_any", &fails, 1, c->span);
     int known;

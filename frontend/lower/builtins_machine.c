@@ -1,4 +1,4 @@
-// Builtins near the machine: barriers, special registers, inline assembly, named device functions.
+// Builtins close to the machine: barriers, special registers, inline assembly, named device functions.
 #include "frontend/lower/lower.h"
 #include "ir/inline_asm.h"
 
@@ -20,11 +20,10 @@ Term *tl_grid_dependency(Lower *L, Call *c) {
 
 Term *tl_special(Lower *L, Call *c) {
   SpecialReg reg = (SpecialReg)c->row->data;
-  const CtType *t = ct_scalar(L, reg == SREG_SMID ? DT_INT32 : DT_INT64);
-  const Type *type = lower_ir_type(L, t);
-  Op *op = build_op_typed(&L->b, OP_SPECIAL, &type, 1, NULL, 0);
+  const CtType *t = lower_scalar(L, reg == SREG_SMID ? DT_INT32 : DT_INT64);
+  Op *op = lower_new_op(L, OP_SPECIAL, t, NULL, 0);
   op_set_int(L->ctx, op, ATTR_SREG, reg);
-  return term_value(L, op_result(op, 0), t);
+  return term_of_op(L, op, t);
 }
 
 // ---- escape hatches ----
@@ -33,10 +32,10 @@ static bool asm_results(Lower *L, Call *c, uint32_t i, const CtType **out, uint3
   *is_tuple = t->kind == TERM_TUPLE;
   *n = *is_tuple ? t->tuple.count : 1;
   if (!*is_tuple) return arg_dtype(L, c, i, &out[0]);
-  if (*n > 8) return lower_error(L, c->spans[i], "more than 8 results") != NULL;
+  if (*n > 8) return arg_error(L, c, i, "inline assembly gives at most 8 results, not %u", *n) != NULL;
   for (uint32_t k = 0; k < *n; k++)
     if (!term_get_dtype(t->tuple.items[k], &out[k]))
-      return lower_error(L, c->spans[i], "entry %u of `dtype` is not a type", k) != NULL;
+      return arg_error(L, c, i, "entry %u of `dtype` is not a type", k) != NULL;
   return true;
 }
 
@@ -52,18 +51,18 @@ Term *tl_inline_asm(Lower *L, Call *c) {
   Term *args = c->args[2];
   Term **items = args->kind == TERM_TUPLE ? args->tuple.items : &args;
   uint32_t count = args->kind == TERM_TUPLE ? args->tuple.count : 1;
-  if (pack < 1 || pack > 64) return lower_error(L, c->spans[5], "`pack` must be 1 to 64, not %lld", (long long)pack);
+  if (pack < 1 || pack > 64) return arg_error(L, c, 5, "`pack` must be 1 to 64, not %lld", (long long)pack);
   Term **x = arena_array(L->arena, Term *, count + 1);
   for (uint32_t i = 0; i < count; i++)
     if (!(x[i] = term_to_value(L, items[i], c->spans[2], "an argument"))) return NULL;
   for (int pass = 0; pass < 2; pass++)
     for (uint32_t i = 1; i < count; i++)
       if (!lower_broadcast_pair(L, &x[0], &x[i], c->spans[2])) return NULL;
-  const CtType *shape = count ? term_t(x[0]) : ct_scalar(L, DT_INT32);
+  const CtType *shape = count ? term_t(x[0]) : lower_scalar(L, DT_INT32);
   ValueList values = {0};
   for (uint32_t i = 0; i < count; i++) vec_push(L->arena, &values, term_v(x[i]));
   const Type *types[8];
-  for (uint32_t i = 0; i < n; i++) types[i] = lower_ir_type(L, ct_with_elem(L, shape, ct_scalar_of(results[i])));
+  for (uint32_t i = 0; i < n; i++) types[i] = lower_ir_type(L, lower_with_elem(L, shape, ct_scalar_of(results[i])));
   Op *op = build_op_typed(&L->b, OP_INLINE_ASM, types, n, values.data, values.count);
   op_set_str(L->ctx, op, ATTR_TEXT, intern(L->ctx, text));
   op_set_str(L->ctx, op, ATTR_CONSTRAINTS, intern(L->ctx, constraints));
@@ -71,16 +70,15 @@ Term *tl_inline_asm(Lower *L, Call *c) {
   op_set_int(L->ctx, op, ATTR_PURE, pure);
   AsmRegisters registers;
   const char *wrong = inline_asm_registers(L->ctx, op, &registers);
-  if (wrong) return lower_error(L, c->spans[1], "%s", wrong);
+  if (wrong) return arg_error(L, c, 1, "%s", wrong);
   Term *out[8];
   for (uint32_t i = 0; i < n; i++)
-    out[i] = term_value(L, op_result(op, i), ct_with_elem(L, shape, ct_scalar_of(results[i])));
+    out[i] = term_value(L, op_result(op, i), lower_with_elem(L, shape, ct_scalar_of(results[i])));
   return is_tuple ? term_tuple(L, out, n, NULL) : out[0];
 }
 
-// Of the device libraries only libdevice's functions exist here, in the prelude: __nv_tanhf is tanh.
-// libdevice's own names tell the type by letters round the one that the language has: erff, isnand, clzll, dadd_rz,
-// fmaf_rz, uhadd.
+// Finds the prelude's function for a name of libdevice, the only device library there is: __nv_tanhf is tanh. libdevice
+// marks the type by letters before and after the language's name: erff, isnand, clzll, dadd_rz, fmaf_rz, uhadd.
 static Term *device_function(Lower *L, const char *base) {
   static const char *const irregular[][2] = {{"mul64hi", "mulhi"}, {"umul64hi", "mulhi"},
       {"fast_fdividef", "fast_dividef"}, {"llabs", "abs"}};

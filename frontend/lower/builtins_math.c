@@ -8,37 +8,37 @@ static Term *binary(Lower *L, Opcode oc, Term *a, Term *b) {
   return term_value(L, build_binary(&L->b, oc, term_v(a), term_v(b)), term_t(a));
 }
 
-// Most functions exist in fp32 and fp64 only, as in Triton: the author decides how a half is widened.
+// Most functions exist in fp32 and fp64 only, as in Triton; the kernel's author decides how to widen an fp16.
 static Term *float_arg(Lower *L, Call *c, uint32_t i) {
   Term *x = arg_value(L, c, i);
   if (!x) return NULL;
   if (ct_is_kind(term_t(x), DT_FP32) || ct_is_kind(term_t(x), DT_FP64)) return x;
-  lower_error(L, c->spans[i], "`%s` works on fp32 and fp64, not on %s", c->row->name, term_describe(L, x));
+  arg_error(L, c, i, "`%s` works on fp32 and fp64, not on %s", c->row->name, term_describe(L, x));
   return lower_hint(L, "convert with .to(tl.float32)");
 }
 
-// An argument of a function that makes tensors of constants before it promotes; the prelude's own constants stay exact.
+// An argument of a function that turns constants into tensors before it promotes. The prelude's constants stay exact.
 static Term *strong_arg(Lower *L, Call *c, uint32_t i) {
   return lower_in_prelude(L, c->span) ? c->args[i] : arg_value(L, c, i);
 }
 
-// The row's op on its operands, which are promoted to one type: one that the op's row accepts, or fp8 where it
-// accepts halves.
+// The row's op on its operands, promoted to one type. The op's row must accept that type; fp8 is accepted where fp16
+// is.
 Term *tl_elementwise(Lower *L, Call *c) {
   Opcode oc = (Opcode)c->row->data;
   uint32_t n = op_num_fixed(oc);
   Term *x[3];
   for (uint32_t i = 0; i < n; i++)
     if (!(x[i] = n == 1 ? arg_value(L, c, i) : strong_arg(L, c, i))) return NULL;
-  // twice round: a later operand may widen those before it
+  // Two rounds, because a later operand may widen those before it.
   for (uint32_t i = 1, last = n > 2 ? 2 * n - 2 : n - 1; i <= last; i++)
     if (!lower_promote(L, &x[0], &x[(i - 1) % (n - 1) + 1], (PromoteRule){0}, c->row->name, c->span)) return NULL;
   const CtType *t = ct_scalar_of(term_t(x[0]));
-  const Type *ir = lower_ir_elem_type(L, ct_is_fp8(t) ? ct_scalar(L, DT_FP16) : t);
+  const Type *ir = lower_ir_elem_type(L, ct_is_fp8(t) ? lower_scalar(L, DT_FP16) : t);
   if (op_takes(oc, ir) && type_is_float(ir) == ct_is_float(t)) return lower_elementwise(L, oc, x, n);
   const char *name = c->row->name + (c->row->name[0] == '_');   // the prelude's own row of a function
   lower_error(L, n == 1 ? c->spans[0] : c->span, "`%s` works on %s, not on %s", name,
-              elems_text(L->ctx, op_info[oc].takes, dtype_name_of), term_describe(L, x[0]));
+              op_elems_text(L->ctx, op_info[oc].takes, dtype_name_of), term_describe(L, x[0]));
   if (!ct_is_ptr(t))
     lower_hint(L, "convert with .to(tl.%s)", op_takes(oc, type_scalar(L->ctx, SC_F32)) ? "float32" : "int32");
   return NULL;
@@ -57,9 +57,9 @@ Term *tl_abs(Lower *L, Call *c) {
   Term *x = arg_value(L, c, 0);
   if (!x) return NULL;
   const CtType *t = term_t(x);
-  if (ct_is_ptr(t)) return lower_error(L, c->spans[0], "`abs` does not work on pointers");
+  if (ct_is_ptr(t)) return arg_error(L, c, 0, "`abs` does not work on pointers");
   if (ct_is_fp8(t)) {   // the sign is the top bit
-    Term *bits = lower_bitcast(L, x, ct_scalar(L, DT_UINT8), c->span);
+    Term *bits = lower_bitcast(L, x, lower_scalar(L, DT_UINT8), c->span);
     bits = binary(L, OP_ANDI, bits, term_full(L, term_t(bits), 0, 0x7f));
     return lower_bitcast(L, bits, ct_scalar_of(t), c->span);
   }
@@ -102,14 +102,15 @@ Term *tl_where(Lower *L, Call *c) {
 }
 
 static Term *widen_bf16(Lower *L, Term *x, Span span) {
-  return x && ct_is_kind(term_t(x), DT_BF16) ? lower_cast(L, x, ct_scalar(L, DT_FP32), DOWNCAST_DEFAULT, span) : x;
+  return x && ct_is_kind(term_t(x), DT_BF16) ? lower_cast_to(L, x, DT_FP32, span) : x;
 }
 
-// NONE (or nothing) keeps the number, ALL the NaN. tl.PropagateNan.ALL is an enum member of the evaluator.
+// Reads propagate_nan: NONE, or no argument, prefers the number, ALL the NaN. tl.PropagateNan.ALL is an enum member of
+// the evaluator.
 static bool nan_arg(Lower *L, Call *c, uint32_t i, bool *all) {
   *all = false;
   CtValue *k = term_to_ct(L, c->args[i]);
-  if (!k) return lower_error(L, c->spans[i], "`propagate_nan` must be a constant") != NULL;
+  if (!k) return arg_error(L, c, i, "`propagate_nan` must be a constant") != NULL;
   const char *text = k->kind == CT_NONE ? "NONE" : ct_to_str(L->ctx, k);
   size_t n = strlen(text);
   *all = n >= 3 && strcmp(text + n - 3, "ALL") == 0;
@@ -122,12 +123,12 @@ static Term *minmax(Lower *L, Term *a, Term *b, bool is_max, bool nan) {
   if (ct_is_float(t)) {
     bool narrow = ct_is_fp8(t);
     if (narrow) {
-      a = lower_cast(L, a, ct_scalar(L, DT_FP32), DOWNCAST_DEFAULT, L->b.span);
-      b = lower_cast(L, b, ct_scalar(L, DT_FP32), DOWNCAST_DEFAULT, L->b.span);
+      a = lower_cast_to(L, a, DT_FP32, L->b.span);
+      b = lower_cast_to(L, b, DT_FP32, L->b.span);
       if (!a || !b) return NULL;
     }
     Term *r = binary(L, nan ? (is_max ? OP_MAXIMUMF : OP_MINIMUMF) : (is_max ? OP_MAXF : OP_MINF), a, b);
-    return narrow ? lower_cast(L, r, ct_scalar_of(t), DOWNCAST_DEFAULT, L->b.span) : r;
+    return narrow ? lower_cast(L, r, ct_scalar_of(t), L->b.span) : r;
   }
   bool sign = ct_is_signed(t);
   return binary(L, is_max ? (sign ? OP_MAXSI : OP_MAXUI) : (sign ? OP_MINSI : OP_MINUI), a, b);
@@ -177,7 +178,7 @@ static bool dot_precision(Lower *L, Call *c, const CtType *elem, int *out) {
   bool f32 = ct_is_kind(elem, DT_FP32);
   *out = f32 ? PREC_TF32 : PREC_IEEE;
   if (!arg_is_none(c, 3) && !arg_is_none(c, 4)) {
-    lower_error(L, c->spans[4], "`dot` takes input_precision or allow_tf32, not both");
+    arg_error(L, c, 4, "`dot` takes input_precision or allow_tf32, not both");
     lower_hint(L, "leave out allow_tf32: True is input_precision=\"tf32\", False is \"ieee\"");
     return false;
   }
@@ -205,7 +206,7 @@ static const CtType *dot_result(Lower *L, Call *c, const CtType *a, const CtType
     builtin_error(L, c, "`dot` cannot give bf16");
     return lower_hint(L, "leave out_dtype at float32 and convert the result with .to(tl.bfloat16)");
   }
-  if (ct_is_kind(a, DT_INT8) || ct_is_kind(a, DT_UINT8)) return ct_scalar(L, DT_INT32);
+  if (ct_is_kind(a, DT_INT8) || ct_is_kind(a, DT_UINT8)) return lower_scalar(L, DT_INT32);
   if (ct_is_int(a)) {
     builtin_error(L, c, "`dot` of %s: of the integers only int8 and uint8 are supported", ct_type_text(L->ctx, a));
     return lower_hint(L, "convert both operands with .to(tl.int8) or to a floating-point type");
@@ -216,7 +217,7 @@ static const CtType *dot_result(Lower *L, Call *c, const CtType *a, const CtType
                   ct_type_text(L->ctx, out));
     return lower_hint(L, "leave out_dtype at float32 and convert the result");
   }
-  if (ct_is_kind(a, DT_FP32) || ct_is_kind(a, DT_BF16)) return ct_scalar(L, DT_FP32);
+  if (ct_is_kind(a, DT_FP32) || ct_is_kind(a, DT_BF16)) return lower_scalar(L, DT_FP32);
   return ct_scalar_of(out);
 }
 
@@ -237,13 +238,13 @@ static Term *swap_last(Lower *L, Term *x) {
   return lower_trans(L, x, order);
 }
 
-// Whether the operands can be multiplied, their types apart.
+// Whether the operands' shapes can be multiplied.
 static bool check_dot_shapes(Lower *L, Call *c, const CtType *a, const CtType *b) {
   uint32_t rank = ct_rank(a);
   for (uint32_t i = 0; i + 2 < rank; i++) {
     if (a->shape[i] == b->shape[i]) continue;
     builtin_error(L, c, "shapes %s and %s do not multiply: they have different numbers of matrices",
-                  ct_shape_text(L, a), ct_shape_text(L, b));
+                  lower_shape_text(L, a), lower_shape_text(L, b));
     lower_hint(L, "repeat the smaller one with tl.broadcast_to");
     return false;
   }
@@ -252,7 +253,7 @@ static bool check_dot_shapes(Lower *L, Call *c, const CtType *a, const CtType *b
     builtin_error(
         L, c,
         "shapes %s and %s do not multiply: the last axis of the first must equal the second last of the second (K)",
-        ct_shape_text(L, a), ct_shape_text(L, b));
+        lower_shape_text(L, a), lower_shape_text(L, b));
     bool second = depth == b->shape[rank - 1], first = a->shape[rank - 2] == b->shape[rank - 2];
     if (rank == 2 && (first || second))
       lower_hint(L, second ? "transpose the second: tl.dot(a, b.T)" : "transpose the first: tl.dot(a.T, b)");
@@ -272,12 +273,13 @@ static bool check_dot_acc(Lower *L, Call *c, const Term *acc, const CtType *prod
   const CtType *have = term_t(acc);
   if (ct_type_equal(have, product)) return true;
   const char *elem = dtype_info[ct_scalar_of(product)->scalar].name;
-  lower_error(L, c->spans[2], "the accumulator of `dot` is %s, but the product is %s%s", term_describe(L, acc),
-              ct_type_text(L->ctx, ct_scalar_of(product)), ct_shape_text(L, product));
+  arg_error(L, c, 2, "the accumulator of `dot` is %s, but the product is %s%s", term_describe(L, acc),
+              ct_type_text(L->ctx, ct_scalar_of(product)), lower_shape_text(L, product));
   if (ct_is_ptr(have)) lower_hint(L, "load it: acc=tl.load(…)");
   else if (ct_rank(have) != ct_rank(product) ||
            memcmp(have->shape, product->shape, ct_rank(have) * sizeof *have->shape))
-    lower_hint(L, "begin with tl.zeros(%s, tl.%s), or widen it with tl.broadcast_to", ct_shape_text(L, product), elem);
+    lower_hint(L, "begin with tl.zeros(%s, tl.%s), or widen it with tl.broadcast_to", lower_shape_text(L, product),
+               elem);
   else
     lower_hint(L, "convert it with .to(tl.%s), or choose the product's type with out_dtype where the operands allow it",
                elem);
@@ -291,12 +293,12 @@ Term *tl_dot(Lower *L, Call *c) {
   if (rank < 2 || rank != ct_rank(term_t(b))) {
     builtin_error(L, c, "`dot` needs two tensors of rank 2 or 3, got %s and %s", term_describe(L, a),
                   term_describe(L, b));
-    return lower_hint(L,
-                      "x[:, None] makes a column of a vector, x[None, :] a row, tl.broadcast_to more matrices of one");
+    return lower_hint(
+        L, "make a vector a column with x[:, None] or a row with x[None, :]; repeat a matrix with tl.broadcast_to");
   }
   if (ct_is_ptr(term_t(a)) || ct_is_ptr(term_t(b))) {
     builtin_error(L, c, "`dot` multiplies numbers, got %s and %s", term_describe(L, a), term_describe(L, b));
-    return lower_hint(L, "load what the pointers point to: tl.load(…)");
+    return lower_hint(L, "load the elements first: tl.load(…)");
   }
   bool trans_a, trans_b;
   if (!arg_bool(L, c, 7, &trans_a) || !arg_bool(L, c, 8, &trans_b)) return NULL;
@@ -310,7 +312,7 @@ Term *tl_dot(Lower *L, Call *c) {
   if (!acc && !arg_is_none(c, 2)) return NULL;
   if (!out)
     out = acc && ct_is_kind(term_t(acc), DT_FP16) && ct_bits(ta) <= 16 ? ct_scalar_of(term_t(acc))
-                                                                       : ct_scalar(L, DT_FP32);
+                                                                       : lower_scalar(L, DT_FP32);
   const CtType *elem = dot_result(L, c, ct_scalar_of(ta), ct_scalar_of(tb), out);
   int precision;
   int64_t imprecise = 1 << 30;
@@ -319,12 +321,12 @@ Term *tl_dot(Lower *L, Call *c) {
     return NULL;
   int64_t depth = ta->shape[rank - 1];
   if (ct_is_fp8(ta) && !arg_is_none(c, 5) && (imprecise < 0 || imprecise > depth))
-    return lower_error(L, c->spans[5], "`max_num_imprecise_acc` must be from 0 to K, which is %lld here, not %lld",
+    return arg_error(L, c, 5, "`max_num_imprecise_acc` must be from 0 to K, which is %lld here, not %lld",
                        (long long)depth, (long long)imprecise);
   int64_t shape[CT_MAX_RANK];
   memcpy(shape, ta->shape, sizeof shape);
   shape[rank - 1] = tb->shape[rank - 1];
-  const CtType *type = ct_shaped(L, elem, shape, rank);
+  const CtType *type = lower_shaped(L, elem, shape, rank);
   if (!lower_check_shape(L, shape, rank, c->span)) return NULL;
   if (acc && !check_dot_acc(L, c, acc, type)) return NULL;
   if (!acc) acc = term_full(L, type, 0, 0);
@@ -335,5 +337,5 @@ Term *tl_dot(Lower *L, Call *c) {
   op_set_int(L->ctx, op, ATTR_PRECISION, precision);
   if (ct_is_kind(ct_scalar_of(ta), DT_UINT8)) op_set_int(L->ctx, op, ATTR_SIGNED, 0);
   if (ct_is_fp8(ta)) op_set_int(L->ctx, op, ATTR_IMPRECISE_ACC, imprecise);
-  return lower_reshape(L, term_value(L, op_result(op, 0), term_t(facc)), shape, rank, false);
+  return lower_reshape(L, term_of_op(L, op, term_t(facc)), shape, rank, false);
 }

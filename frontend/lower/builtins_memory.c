@@ -18,24 +18,24 @@ static void set_access(Lower *L, Op *op, int cache, int evict) {
   if (evict) op_set_int(L->ctx, op, ATTR_EVICT, evict);
 }
 
-// The pointer argument, with its pointee's type.
+// The pointer argument and its pointee's type. NULL after a diagnostic.
 static Term *pointer_arg(Lower *L, Call *c, const CtType **pointee) {
   Term *p = c->args[0];
   if (p->kind == TERM_VALUE && ct_is_ptr(term_t(p))) {
     *pointee = ct_scalar_of(term_t(p))->elem;
     if ((*pointee)->kind == CT_TYPE_SCALAR && (*pointee)->scalar == DT_VOID) {
-      lower_error(L, c->spans[0], "`%s` through a pointer to void", c->row->name);
+      arg_error(L, c, 0, "`%s` through a pointer to void", c->row->name);
       return lower_hint(L, "cast it: p.to(tl.pointer_type(tl.float32))");
     }
     return p;
   }
-  lower_error(L, c->spans[0], "`%s` needs a pointer, this is %s", c->row->name, term_describe(L, p));
+  arg_error(L, c, 0, "`%s` needs a pointer, this is %s", c->row->name, term_describe(L, p));
   if (term_is_none(p)) lower_hint(L, "guard the access with `if pointer is not None:`");
   if (p->kind == TERM_DESC) lower_hint(L, "a descriptor is accessed by desc.load([…]) and desc.store([…], value)");
   return NULL;
 }
 
-// An optional operand shaped like the pointer.
+// An optional operand, broadcast to the pointer's shape.
 static bool like_pointer(Lower *L, Call *c, uint32_t i, Term *ptr, Term **out) {
   *out = NULL;
   if (arg_is_none(c, i)) return true;
@@ -43,7 +43,7 @@ static bool like_pointer(Lower *L, Call *c, uint32_t i, Term *ptr, Term **out) {
   if (!x) return false;
   const CtType *pt = term_t(ptr);
   if (ct_rank(term_t(x)) && !ct_rank(pt)) {
-    lower_error(L, c->spans[i], "a scalar pointer goes with scalars, not with %s", term_describe(L, x));
+    arg_error(L, c, i, "a scalar pointer takes a scalar, not %s", term_describe(L, x));
     lower_hint(L, "add offsets to the pointer: p + tl.arange(0, …)");
     return false;
   }
@@ -54,17 +54,17 @@ static bool like_pointer(Lower *L, Call *c, uint32_t i, Term *ptr, Term **out) {
 static bool mask_arg(Lower *L, Call *c, uint32_t i, Term *ptr, Term **out) {
   if (!like_pointer(L, c, i, ptr, out)) return false;
   if (!*out || ct_is_bool(term_t(*out))) return true;
-  lower_error(L, c->spans[i], "a mask must be int1, this is %s", term_describe(L, *out));
+  arg_error(L, c, i, "a mask must be int1, this is %s", term_describe(L, *out));
   lower_hint(L, "compare: mask != 0");
   return false;
 }
 
 static bool is_bool_pointee(const CtType *t) { return t->kind == CT_TYPE_SCALAR && t->scalar == DT_INT1; }
 
-// The type in memory: bytes for int1, integers for pointers.
+// The type that a pointee has in memory: int8 for int1, int64 for a pointer.
 static const CtType *memory_type(Lower *L, const CtType *pointee) {
-  if (pointee->kind == CT_TYPE_POINTER) return ct_scalar(L, DT_INT64);
-  return is_bool_pointee(pointee) ? ct_scalar(L, DT_INT8) : pointee;
+  if (pointee->kind == CT_TYPE_POINTER) return lower_scalar(L, DT_INT64);
+  return is_bool_pointee(pointee) ? lower_scalar(L, DT_INT8) : pointee;
 }
 
 static Term *emit_load(Lower *L, Term *ptr, Term *mask, Term *other, const CtType *pointee, int cache, int evict,
@@ -75,8 +75,8 @@ static Term *emit_load(Lower *L, Term *ptr, Term *mask, Term *other, const CtTyp
     set_access(L, v->def, cache, evict);
     if (is_volatile) op_set_int(L->ctx, v->def, ATTR_VOLATILE, 1);
   }
-  Term *r = term_value(L, v, ct_with_elem(L, term_t(ptr), mem));
-  return mem == pointee ? r : lower_cast(L, r, pointee, DOWNCAST_DEFAULT, span);
+  Term *r = term_value(L, v, lower_with_elem(L, term_t(ptr), mem));
+  return mem == pointee ? r : lower_cast(L, r, pointee, span);
 }
 
 Term *tl_load_call(Lower *L, Call *c) {
@@ -95,10 +95,10 @@ Term *tl_load_call(Lower *L, Call *c) {
   uint32_t num_dims;
   if (padding[0] || !arg_ints(L, c, 3, dims, MAX_RANK, &num_dims) || num_dims)
     return builtin_error(
-        L, c, "boundary_check and padding_option go with block pointers, not with plain pointers; use mask and other");
+        L, c, "boundary_check and padding_option are for block pointers; plain pointers take mask and other");
   if (arg_is_none(c, 1) && !arg_is_none(c, 2))
-    return lower_error(L, c->spans[2], "`other` without `mask` has no meaning");
-  // The pointer itself may grow to the mask's shape.
+    return arg_error(L, c, 2, "`other` without `mask` has no meaning");
+  // The pointer may be broadcast to the mask's shape.
   Term *mask = arg_is_none(c, 1) ? NULL : arg_value(L, c, 1), *other = NULL;
   if (!mask && !arg_is_none(c, 1)) return NULL;
   if (mask && ct_rank(term_t(ptr)) && ct_rank(term_t(mask)) && !lower_broadcast_pair(L, &ptr, &mask, c->span))
@@ -109,13 +109,13 @@ Term *tl_load_call(Lower *L, Call *c) {
     CtValue *k = term_to_ct(L, c->args[2]);
     if (k && (k->kind == CT_INT || k->kind == CT_FLOAT || k->kind == CT_BOOL) && ct_is_float(mem)) {
       double f = k->kind == CT_FLOAT ? k->f : k->kind == CT_BOOL ? k->b : (double)k->i;
-      Term *made = arg_value(L, c, 2);   // the constant's own type comes first
+      Term *made = arg_value(L, c, 2);   // the constant is first rounded to its own type
       if (!made) return NULL;
       if (ct_is_kind(term_t(made), DT_FP32)) f = (double)(float)f;
-      other = term_full(L, ct_with_elem(L, term_t(ptr), mem), f, 0);
+      other = term_full(L, lower_with_elem(L, term_t(ptr), mem), f, 0);
     } else {
       if (!like_pointer(L, c, 2, ptr, &other)) return NULL;
-      other = lower_cast(L, other, mem, DOWNCAST_DEFAULT, c->spans[2]);
+      other = lower_cast(L, other, mem, c->spans[2]);
       if (!other) return NULL;
     }
   }
@@ -127,17 +127,17 @@ static Term *value_for_store(Lower *L, Call *c, uint32_t i, Term *ptr, const CtT
   if (!v) return NULL;
   const CtType *pt = term_t(ptr);
   if (ct_rank(term_t(v)) && !ct_rank(pt)) {
-    lower_error(L, c->spans[i], "a scalar pointer takes a scalar, not %s", term_describe(L, v));
+    arg_error(L, c, i, "a scalar pointer takes a scalar, not %s", term_describe(L, v));
     return lower_hint(L, "add offsets to the pointer: p + tl.arange(0, …)");
   }
-  v = lower_cast(L, v, is_bool_pointee(pointee) ? pointee : memory_type(L, pointee), DOWNCAST_DEFAULT, c->spans[i]);
-  if (v && is_bool_pointee(pointee)) v = lower_cast(L, v, ct_scalar(L, DT_INT8), DOWNCAST_DEFAULT, c->spans[i]);
+  v = lower_cast(L, v, is_bool_pointee(pointee) ? pointee : memory_type(L, pointee), c->spans[i]);
+  if (v && is_bool_pointee(pointee)) v = lower_cast_to(L, v, DT_INT8, c->spans[i]);
   return lower_broadcast_to(L, v, pt->shape, ct_rank(pt), c->spans[i]);
 }
 
 static bool check_not_const(Lower *L, Call *c, Term *ptr) {
   if (!ct_scalar_of(term_t(ptr))->is_const) return true;
-  lower_error(L, c->spans[0], "`%s` through a const pointer", c->row->name);
+  arg_error(L, c, 0, "`%s` through a const pointer", c->row->name);
   lower_hint(L, "drop tl.const (or `*k` in the signature) from the parameter");
   return false;
 }
@@ -157,7 +157,7 @@ Term *tl_store_call(Lower *L, Call *c) {
   uint32_t num_dims;
   if (!arg_ints(L, c, 3, dims, MAX_RANK, &num_dims)) return NULL;
   if (num_dims)
-    return lower_error(L, c->spans[3], "boundary_check goes with block pointers, not with plain pointers; use mask");
+    return arg_error(L, c, 3, "boundary_check is for block pointers; plain pointers take mask");
   Term *v = value_for_store(L, c, 1, ptr, pointee);
   if (!v || !mask_arg(L, c, 2, ptr, &mask)) return NULL;
   set_access(L, build_store(&L->b, term_v(ptr), NULL, term_v(v), mask ? term_v(mask) : NULL), cache, evict);
@@ -177,6 +177,12 @@ static Term *emit_rmw(Lower *L, AtomicKind kind, Term *ptr, Term *val, Term *mas
                     term_t(val));
 }
 
+AtomicKind lower_atomic_kind(AtomicKind k, const CtType *elem) {
+  if (ct_is_float(elem)) return k == ATOMIC_ADD ? ATOMIC_FADD : k;
+  if (ct_is_signed(elem)) return k;
+  return k == ATOMIC_MAX ? ATOMIC_UMAX : k == ATOMIC_MIN ? ATOMIC_UMIN : k;
+}
+
 Term *tl_atomic(Lower *L, Call *c) {
   AtomicKind kind = (AtomicKind)c->row->data;
   int sem, scope;
@@ -184,26 +190,22 @@ Term *tl_atomic(Lower *L, Call *c) {
   Term *ptr = pointer_arg(L, c, &elem), *mask;
   if (!ptr || !check_not_const(L, c, ptr) || !sem_scope(L, c, 3, &sem, &scope)) return NULL;
   bool is_float = elem->kind == CT_TYPE_SCALAR && ct_is_float(elem), half = is_float && ct_bits(elem) == 16;
-  bool minmax = kind == ATOMIC_MAX || kind == ATOMIC_MIN,
-       logic = kind == ATOMIC_AND || kind == ATOMIC_OR || kind == ATOMIC_XOR;
   bool ok = elem->kind == CT_TYPE_SCALAR && (ct_bits(elem) >= 32 || (half && kind == ATOMIC_ADD));
   if (!ok) return builtin_error(L, c, "`%s` does not exist for %s", c->row->name, ct_type_text(L->ctx, elem));
   Term *val = value_for_store(L, c, 1, ptr, elem);
   if (!val || !mask_arg(L, c, 2, ptr, &mask)) return NULL;
-  if (logic && is_float) {   // of the bits
-    const CtType *bits = ct_scalar(L, ct_bits(elem) == 64 ? DT_INT64 : DT_INT32);
-    Term *iptr = lower_cast(L, ptr, ct_type_pointer(L->ctx, bits, false), DOWNCAST_DEFAULT, c->span);
+  if (is_float && atomic_is_bitwise(kind)) {
+    const CtType *bits = lower_scalar(L, ct_bits(elem) == 64 ? DT_INT64 : DT_INT32);
+    Term *iptr = lower_cast(L, ptr, ct_type_pointer(L->ctx, bits, false), c->span);
     return lower_bitcast(L, emit_rmw(L, kind, iptr, lower_bitcast(L, val, bits, c->span), mask, sem, scope), elem,
                          c->span);
   }
-  if (minmax && is_float) {
+  if (is_float && (kind == ATOMIC_MAX || kind == ATOMIC_MIN)) {
     Value *old = build_atomic_float_minmax(&L->b, kind == ATOMIC_MAX, term_v(ptr), term_v(val),
                                            mask ? term_v(mask) : NULL, sem, scope);
     return term_value(L, old, term_t(val));
   }
-  if (kind == ATOMIC_ADD && is_float) kind = ATOMIC_FADD;
-  if (minmax && !ct_is_signed(elem)) kind = kind == ATOMIC_MAX ? ATOMIC_UMAX : ATOMIC_UMIN;
-  return emit_rmw(L, kind, ptr, val, mask, sem, scope);
+  return emit_rmw(L, lower_atomic_kind(kind, elem), ptr, val, mask, sem, scope);
 }
 
 Term *tl_atomic_cas(Lower *L, Call *c) {
@@ -220,27 +222,10 @@ Term *tl_atomic_cas(Lower *L, Call *c) {
   Op *op = build_op_typed(&L->b, OP_ATOMIC_CAS, &type, 1, v, 4);
   op_set_int(L->ctx, op, ATTR_SEM, sem);
   op_set_int(L->ctx, op, ATTR_SCOPE, scope);
-  return term_value(L, op_result(op, 0), term_t(val));
+  return term_of_op(L, op, term_t(val));
 }
 
 // ---- block pointers ----
-// A list of scalar integers in one type.
-static bool int_list(Lower *L, Call *c, uint32_t i, const CtType *type, uint32_t rank, Value **out) {
-  Term *t = c->args[i];
-  if (t->kind != TERM_TUPLE || t->tuple.count != rank)
-    return lower_error(L, c->spans[i], "%u entries are needed here, this is %s", rank, term_describe(L, t)) != NULL;
-  for (uint32_t k = 0; k < rank; k++) {
-    Term *v = term_to_value(L, t->tuple.items[k], c->spans[i], "an entry");
-    if (!v) return false;
-    if (ct_rank(term_t(v)) || !ct_is_int(term_t(v)))
-      return lower_error(L, c->spans[i], "entry %u must be a scalar integer, not %s", k, term_describe(L, v)) != NULL;
-    v = lower_cast(L, v, type, DOWNCAST_DEFAULT, c->spans[i]);
-    if (!v) return false;
-    out[k] = term_v(v);
-  }
-  return true;
-}
-
 Term *tl_make_block_ptr(Lower *L, Call *c) {
   const CtType *elem;
   Term *base = pointer_arg(L, c, &elem);
@@ -248,12 +233,11 @@ Term *tl_make_block_ptr(Lower *L, Call *c) {
   uint32_t rank, n;
   if (!base) return NULL;
   if (ct_rank(term_t(base)))
-    return lower_error(L, c->spans[0], "the base of a block pointer must be a scalar pointer, not %s",
-                       term_describe(L, base));
+    return arg_error(L, c, 0, "the base of a block pointer must be a scalar pointer, not %s", term_describe(L, base));
   if (!arg_ints(L, c, 4, block, MAX_RANK, &rank) || !lower_check_shape(L, block, rank, c->spans[4]) ||
       !arg_ints(L, c, 5, order, MAX_RANK, &n))
     return NULL;
-  if (n != rank) return lower_error(L, c->spans[5], "`order` has %u entries for a block of rank %u", n, rank);
+  if (n != rank) return arg_error(L, c, 5, "`order` has %u entries for a block of rank %u", n, rank);
   Term *t = arena_new(L->arena, Term);
   t->kind = TERM_BLOCK_PTR;
   t->bp.base = term_v(base);
@@ -261,10 +245,10 @@ Term *tl_make_block_ptr(Lower *L, Call *c) {
   t->bp.shape = arena_array(L->arena, Value *, rank);
   t->bp.strides = arena_array(L->arena, Value *, rank);
   t->bp.offsets = arena_array(L->arena, Value *, rank);
-  t->bp.block = ct_shaped(L, elem, block, rank);
-  const CtType *i64 = ct_scalar(L, DT_INT64), *i32 = ct_scalar(L, DT_INT32);
-  if (!int_list(L, c, 1, i64, rank, t->bp.shape) || !int_list(L, c, 2, i64, rank, t->bp.strides) ||
-      !int_list(L, c, 3, i32, rank, t->bp.offsets))
+  t->bp.block = lower_shaped(L, elem, block, rank);
+  const CtType *i64 = lower_scalar(L, DT_INT64), *i32 = lower_scalar(L, DT_INT32);
+  if (!arg_scalars(L, c, 1, i64, rank, t->bp.shape) || !arg_scalars(L, c, 2, i64, rank, t->bp.strides) ||
+      !arg_scalars(L, c, 3, i32, rank, t->bp.offsets))
     return NULL;
   return t;
 }
@@ -272,13 +256,10 @@ Term *tl_make_block_ptr(Lower *L, Call *c) {
 Term *tl_advance(Lower *L, Call *c) {
   Term *p = c->args[0];
   if (p->kind != TERM_BLOCK_PTR)
-    return lower_error(L, c->spans[0], "`advance` moves a block pointer, this is %s", term_describe(L, p));
+    return arg_error(L, c, 0, "`advance` moves a block pointer, this is %s", term_describe(L, p));
   uint32_t rank = p->bp.block->rank;
   Value *by[MAX_RANK];
-  Term *flat = c->args[1];
-  if (flat->kind == TERM_TUPLE && flat->tuple.count == 1 && flat->tuple.items[0]->kind == TERM_TUPLE)
-    c->args[1] = flat->tuple.items[0];
-  if (!int_list(L, c, 1, ct_scalar(L, DT_INT32), rank, by)) return NULL;
+  if (!arg_scalars(L, c, 1, lower_scalar(L, DT_INT32), rank, by)) return NULL;
   Term *t = arena_new(L->arena, Term);
   *t = *p;
   t->bp.offsets = arena_array(L->arena, Value *, rank);
@@ -286,21 +267,20 @@ Term *tl_advance(Lower *L, Call *c) {
   return t;
 }
 
-// Pointers to the block's elements, and the mask of those inside the shape along `dims` (NULL when none is checked).
+// Pointers to the block's elements, and the mask of those inside the shape along `dims` (NULL if no axis is checked).
 static Term *block_pointers(Lower *L, Term *bp, const int64_t *dims, uint32_t num_dims, Term **mask, Span span) {
-  const CtType *block = bp->bp.block, *i64 = ct_scalar(L, DT_INT64), *i32 = ct_scalar(L, DT_INT32);
+  const CtType *block = bp->bp.block, *i64 = lower_scalar(L, DT_INT64), *i32 = lower_scalar(L, DT_INT32);
   uint32_t rank = block->rank;
   Term *ptr = term_value(L, bp->bp.base, bp->bp.pointer);
   *mask = NULL;
   Term *sum = NULL;
   for (uint32_t d = 0; d < rank; d++) {
-    const CtType *line = ct_shaped(L, i32, &block->shape[d], 1);
-    const Type *type = lower_ir_type(L, line);
-    Op *range = build_op_typed(&L->b, OP_RANGE, &type, 1, NULL, 0);
+    const CtType *line = lower_shaped(L, i32, &block->shape[d], 1);
+    Op *range = lower_new_op(L, OP_RANGE, line, NULL, 0);
     op_set_int(L->ctx, range, ATTR_START, 0);
     op_set_int(L->ctx, range, ATTR_END, block->shape[d]);
-    Term *index = lower_cast(L, term_value(L, op_result(range, 0), line), i64, DOWNCAST_DEFAULT, span);
-    Term *offset = lower_cast(L, term_value(L, bp->bp.offsets[d], i32), i64, DOWNCAST_DEFAULT, span);
+    Term *index = lower_cast(L, term_of_op(L, range, line), i64, span);
+    Term *offset = lower_cast(L, term_value(L, bp->bp.offsets[d], i32), i64, span);
     index = lower_binary(L, PYOP_ADD, index, offset, span);
     for (uint32_t k = 0; k < rank; k++)
       if (k != d) index = lower_expand_dims(L, index, k);
@@ -324,7 +304,7 @@ static bool boundary_dims(Lower *L, Call *c, uint32_t i, uint32_t rank, int64_t 
   for (uint32_t k = 0; k < *n; k++) {
     if (dims[k] < 0) dims[k] += rank;
     if (dims[k] < 0 || dims[k] >= (int64_t)rank)
-      return lower_error(L, c->spans[i], "boundary_check names axis %lld of a block of rank %u", (long long)dims[k],
+      return arg_error(L, c, i, "boundary_check names axis %lld of a block of rank %u", (long long)dims[k],
                          rank) != NULL;
   }
   return true;
@@ -337,17 +317,18 @@ Term *lower_load_block_ptr(Lower *L, Call *c, Term *bp) {
   int cache, evict, padding;
   bool is_volatile;
   if (!arg_is_none(c, 1) || !arg_is_none(c, 2))
-    return builtin_error(L, c, "mask and other do not go with a block pointer; use boundary_check and padding_option");
+    return builtin_error(
+        L, c, "mask and other are for plain pointers; block pointers take boundary_check and padding_option");
   if (!boundary_dims(L, c, 3, block->rank, dims, &n) || !arg_choice(L, c, 4, paddings, countof(paddings), &padding) ||
       !arg_choice(L, c, 5, caches_load, countof(caches_load), &cache) ||
       !arg_choice(L, c, 6, evicts, countof(evicts), &evict) || !arg_bool(L, c, 7, &is_volatile))
     return NULL;
   if (padding == 2 && !ct_is_float(elem))
-    return lower_error(L, c->spans[4], "padding_option \"nan\" needs a float type, not %s", ct_type_text(L->ctx, elem));
+    return arg_error(L, c, 4, "padding_option \"nan\" needs a float type, not %s", ct_type_text(L->ctx, elem));
   Term *mask, *ptr = block_pointers(L, bp, dims, n, &mask, c->span);
   if (!ptr) return NULL;
   Term *other = mask && padding
-                    ? term_full(L, ct_with_elem(L, block, memory_type(L, elem)), padding == 2 ? (double)NAN : 0.0, 0)
+                    ? term_full(L, lower_with_elem(L, block, memory_type(L, elem)), padding == 2 ? (double)NAN : 0.0, 0)
                     : NULL;
   return emit_load(L, ptr, mask, other, elem, cache, evict, is_volatile, c->span);
 }
@@ -356,12 +337,12 @@ static Term *store_block_ptr(Lower *L, Call *c, Term *bp, int cache, int evict) 
   const CtType *block = bp->bp.block, *elem = block->elem;
   int64_t dims[MAX_RANK];
   uint32_t n;
-  if (!arg_is_none(c, 2)) return builtin_error(L, c, "mask does not go with a block pointer; use boundary_check");
+  if (!arg_is_none(c, 2)) return builtin_error(L, c, "mask is for plain pointers; block pointers take boundary_check");
   if (!boundary_dims(L, c, 3, block->rank, dims, &n)) return NULL;
   Term *v = arg_value(L, c, 1);
   if (!v) return NULL;
   if (ct_rank(term_t(v)) && ct_rank(term_t(v)) != block->rank)
-    return lower_error(L, c->spans[1], "cannot store %s through %s", term_describe(L, v), term_describe(L, bp));
+    return arg_error(L, c, 1, "cannot store %s through %s", term_describe(L, v), term_describe(L, bp));
   Term *mask, *ptr = block_pointers(L, bp, dims, n, &mask, c->span);
   if (!ptr || !check_not_const(L, c, ptr)) return NULL;
   v = value_for_store(L, c, 1, ptr, elem);

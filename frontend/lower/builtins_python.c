@@ -1,11 +1,12 @@
-// Python's own functions on terms that are not all constant.
+// Python's own functions on terms, of which some may be known only at run time.
 #include "frontend/lower/lower.h"
 
 #include <string.h>
 
-static CtValue *all_const(Lower *L, const Call *c, CtValue **values, uint32_t n) {
-  (void)c;
-  return comptime_call(L->ct, ct_builtin(L->ctx, intern(L->ctx, c->row->name + 3)), values, n, NULL, 0, c->span);
+// Python's function of the row's name, on constants.
+static Term *all_const(Lower *L, const Call *c, CtValue **values, uint32_t n) {
+  CtValue *fn = ct_builtin(L->ctx, intern(L->ctx, c->row->name + 3));
+  return term_const(L, comptime_call(L->ct, fn, values, n, NULL, 0, c->span));
 }
 
 Term *tl_py_minmax(Lower *L, Call *c) {
@@ -16,25 +17,22 @@ Term *tl_py_minmax(Lower *L, Call *c) {
     Term *args[2] = {list->tuple.items[0], c->args[1]};
     return lower_prelude_call(L, is_max ? "max" : "min", args, c->given[1] ? 2 : 1, c->span);
   }
-  // tl.max(x, 1) where that is written without `tl.`: a tensor and an axis.
+  // max(x, 1) of a tensor and an axis, in a file that writes tl.max without `tl.`.
   int64_t axis;
   if (L->frame->fn->is_bare && list->tuple.count == 2 && term_is_tensor(list->tuple.items[0]) &&
       term_get_int(list->tuple.items[1], &axis)) {
     Term *args[2] = {list->tuple.items[0], list->tuple.items[1]};
     return lower_prelude_call(L, is_max ? "max" : "min", args, 2, c->span);
   }
-  if (list->tuple.count == 0) return builtin_error(L, c, "%s of nothing", c->row->name + 3);
+  if (list->tuple.count == 0) return builtin_error(L, c, "`%s` needs at least one value", c->row->name + 3);
   Term *best = list->tuple.items[0];
   for (uint32_t i = 1; i < list->tuple.count; i++) {
     Term *x = list->tuple.items[i];
     CtValue *a = term_to_ct(L, best), *b = term_to_ct(L, x);
-    if (a && b) {
-      CtValue *r = all_const(L, c, (CtValue *[]){a, b}, 2);
-      best = r ? term_const(L, r) : NULL;
-    } else {
-      Term *fn = builtin_resolve(L, is_max ? "tl.maximum" : "tl.minimum");
-      best = lower_call_positional(L, fn, (Term *[]){best, x}, 2, c->span);
-    }
+    if (a && b) best = all_const(L, c, (CtValue *[]){a, b}, 2);
+    else
+      best = lower_call_positional(L, builtin_resolve(L, is_max ? "tl.maximum" : "tl.minimum"), (Term *[]){best, x}, 2,
+                                   c->span);
     if (!best) return NULL;
   }
   return best;
@@ -45,20 +43,16 @@ Term *tl_py_len(Lower *L, Call *c) {
   if (x->kind == TERM_TUPLE) return term_int(L, x->tuple.count);
   if (term_is_tensor(x)) return term_int(L, term_t(x)->shape[0]);
   CtValue *k = term_to_ct(L, x);
-  if (!k) return lower_error(L, c->spans[0], "%s has no len", term_describe(L, x));
-  CtValue *r = all_const(L, c, &k, 1);
-  return r ? term_const(L, r) : NULL;
+  if (!k) return arg_error(L, c, 0, "%s has no len", term_describe(L, x));
+  return all_const(L, c, &k, 1);
 }
 
 Term *tl_py_number(Lower *L, Call *c) {
   CtValue *k = term_to_ct(L, c->args[0]);
-  if (k) {
-    CtValue *r = all_const(L, c, &k, 1);
-    return r ? term_const(L, r) : NULL;
-  }
+  if (k) return all_const(L, c, &k, 1);
   static const DtypeKind kinds[] = {DT_INT32, DT_FP32, DT_INT1};
   Term *x = arg_value(L, c, 0);
-  return x ? lower_cast(L, x, ct_scalar(L, kinds[c->row->data]), DOWNCAST_DEFAULT, c->span) : NULL;
+  return x ? lower_cast_to(L, x, kinds[c->row->data], c->span) : NULL;
 }
 
 static const char *class_name(const CtValue *v) {
@@ -92,7 +86,7 @@ Term *tl_py_isinstance(Lower *L, Call *c) {
   for (uint32_t i = 0; i < n; i++) {
     Term *t = cls->kind == TERM_TUPLE ? cls->tuple.items[i] : cls;
     if (!term_is_const(t))
-      return lower_error(L, c->spans[1], "isinstance needs a class, this is %s", term_describe(L, t));
+      return arg_error(L, c, 1, "isinstance needs a class, this is %s", term_describe(L, t));
     if (is_instance(L, c->args[0], t->ct)) return term_bool(L, true);
   }
   return term_bool(L, false);
@@ -124,8 +118,7 @@ Term *tl_py_getattr(Lower *L, Call *c) {
   return lower_attribute(L, c->args[0], name, c->span);
 }
 
-static Term *as_tuple(Lower *L, Call *c, Term *x, Span span) {
-  (void)c;
+static Term *as_tuple(Lower *L, Term *x, Span span) {
   if (x->kind == TERM_TUPLE) return x;
   CtList list = {0};
   if (x->kind != TERM_CONST) return lower_error(L, span, "%s does not iterate", term_describe(L, x));
@@ -134,7 +127,7 @@ static Term *as_tuple(Lower *L, Call *c, Term *x, Span span) {
 }
 
 Term *tl_py_tuple(Lower *L, Call *c) {
-  Term *x = as_tuple(L, c, c->args[0], c->spans[0]);
+  Term *x = as_tuple(L, c->args[0], c->spans[0]);
   if (!x) return NULL;
   Term *t = term_tuple(L, x->tuple.items, x->tuple.count, NULL);
   t->tuple.is_list = c->row->data == 1;
@@ -145,9 +138,8 @@ Term *tl_py_type(Lower *L, Call *c) {
   Term *x = c->args[0];
   if (x->kind == TERM_VALUE) return term_const(L, ct_builtin(L->ctx, intern(L->ctx, "tl.tensor")));
   CtValue *k = term_to_ct(L, x);
-  if (!k) return lower_error(L, c->spans[0], "the type of %s is not available", term_describe(L, x));
-  CtValue *r = all_const(L, c, &k, 1);
-  return r ? term_const(L, r) : NULL;
+  if (!k) return arg_error(L, c, 0, "the type of %s is not available", term_describe(L, x));
+  return all_const(L, c, &k, 1);
 }
 
 Term *tl_py_zip(Lower *L, Call *c) {
@@ -157,7 +149,7 @@ Term *tl_py_zip(Lower *L, Call *c) {
   uint32_t num = enumerate ? 1 : c->args[0]->tuple.count, n = UINT32_MAX;
   Term **seqs = arena_array(L->arena, Term *, num + 1);
   for (uint32_t i = 0; i < num; i++) {
-    if (!(seqs[i] = as_tuple(L, c, lists[i], c->spans[0]))) return NULL;
+    if (!(seqs[i] = as_tuple(L, lists[i], c->spans[0]))) return NULL;
     if (seqs[i]->tuple.count < n) n = seqs[i]->tuple.count;
   }
   if (!num) n = 0;

@@ -1,4 +1,4 @@
-// Reductions, scans and per-element functions: a jit function on scalars, lowered into the op's block.
+// Reductions, scans and functions of elements: a jit function on scalars is lowered into the op's block.
 #include "frontend/lower/lower.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ static bool tensor_inputs(Lower *L, Call *c, uint32_t i, Inputs *in) {
   in->is_tuple = x->kind == TERM_TUPLE;
   in->count = in->is_tuple ? x->tuple.count : 1;
   in->items = arena_array(L->arena, Term *, in->count + 1);
-  if (!in->count) return lower_error(L, c->spans[i], "an empty tuple cannot be combined") != NULL;
+  if (!in->count) return arg_error(L, c, i, "an empty tuple cannot be combined") != NULL;
   for (uint32_t k = 0; k < in->count; k++) {
     in->items[k] = term_to_value(L, in->is_tuple ? x->tuple.items[k] : x, c->spans[i], "the operand");
     if (!in->items[k]) return false;
@@ -35,11 +35,11 @@ static Term *function_arg(Lower *L, Call *c, uint32_t i) {
   if (fn->kind == TERM_BOUND ||
       (term_is_const(fn) && (fn->ct->kind == CT_FUNCTION || fn->ct->kind == CT_BUILTIN || fn->ct->kind == CT_METHOD)))
     return fn;
-  lower_error(L, c->spans[i], "`%s` needs a function here, this is %s", c->row->name, term_describe(L, fn));
+  arg_error(L, c, i, "`%s` needs a function here, this is %s", c->row->name, term_describe(L, fn));
   return lower_hint(L, "define one on scalars with @triton.jit");
 }
 
-// Lowers fn into op's block, whose arguments are scalars of `types`, and yields its results as `results`.
+// Lowers fn into op's block, whose arguments are scalars of `types`, and yields what it gives, cast to `results`.
 static bool lower_region(Lower *L, Call *c, Op *op, Term *fn, const CtType *const *types, uint32_t num_args,
                          const CtType *const *results, uint32_t num_results) {
   Builder saved = L->b;
@@ -47,8 +47,7 @@ static bool lower_region(Lower *L, Call *c, Op *op, Term *fn, const CtType *cons
   Term **args = arena_array(L->arena, Term *, num_args + 1);
   for (uint32_t i = 0; i < num_args; i++)
     args[i] = term_value(L, block_add_arg(L->ctx, block, lower_ir_elem_type(L, types[i])), types[i]);
-  L->b.block = block;
-  L->b.before = NULL;
+  lower_cursor_to_end(L, block);
   Term *r = lower_call_positional(L, fn, args, num_args, c->span);
   ValueList yields = {0};
   bool ok = r != NULL;
@@ -65,7 +64,7 @@ static bool lower_region(Lower *L, Call *c, Op *op, Term *fn, const CtType *cons
         lower_error(L, c->span, "the function of `%s` must give scalars, not %s", c->row->name, term_describe(L, v));
         v = NULL;
       }
-      if (v && results[i]) v = lower_cast(L, v, results[i], DOWNCAST_DEFAULT, c->span);
+      if (v && results[i]) v = lower_cast(L, v, results[i], c->span);
       ok = v != NULL;
       if (ok) vec_push(L->arena, &yields, term_v(v));
     }
@@ -80,8 +79,7 @@ static bool lower_region(Lower *L, Call *c, Op *op, Term *fn, const CtType *cons
 static Op *combine_op(Lower *L, Call *c, Opcode oc, const Inputs *in, int64_t axis, Term *fn,
                       const Type *const *types) {
   if (in->count > MAX_COMBINED) {
-    lower_error(L, c->spans[0], "`%s` of %u tensors at once: at most %d go together", c->row->name, in->count,
-                MAX_COMBINED);
+    arg_error(L, c, 0, "`%s` of %u tensors at once: at most %d go together", c->row->name, in->count, MAX_COMBINED);
     return NULL;
   }
   Value **operands = arena_array(L->arena, Value *, in->count);
@@ -102,7 +100,7 @@ Term *tl_reduce_call(Lower *L, Call *c) {
   if (!fn || !tensor_inputs(L, c, 0, &in) || !arg_bool(L, c, 3, &keep_dims)) return NULL;
   const CtType *t = term_t(in.items[0]);
   uint32_t rank = ct_rank(t);
-  if (rank == 0) return lower_error(L, c->spans[0], "a scalar cannot be reduced: %s", term_describe(L, in.items[0]));
+  if (rank == 0) return arg_error(L, c, 0, "a scalar cannot be reduced: %s", term_describe(L, in.items[0]));
   int64_t axis = 0;
   bool all = arg_is_none(c, 1);
   if (all) {
@@ -119,7 +117,7 @@ Term *tl_reduce_call(Lower *L, Call *c) {
   const Type **types = arena_array(L->arena, const Type *, in.count);
   const CtType **result = arena_array(L->arena, const CtType *, in.count);
   for (uint32_t i = 0; i < in.count; i++) {
-    result[i] = ct_shaped(L, ct_scalar_of(term_t(in.items[i])), shape, n);
+    result[i] = lower_shaped(L, ct_scalar_of(term_t(in.items[i])), shape, n);
     types[i] = lower_ir_type(L, result[i]);
   }
   Op *op = combine_op(L, c, OP_REDUCE, &in, axis, fn, types);
@@ -144,7 +142,7 @@ Term *tl_scan_call(Lower *L, Call *c) {
   Term *fn = function_arg(L, c, 2);
   if (!fn || !tensor_inputs(L, c, 0, &in) || !arg_bool(L, c, 3, &reverse)) return NULL;
   if (!ct_rank(term_t(in.items[0])))
-    return lower_error(L, c->spans[0], "a scalar cannot be scanned: %s", term_describe(L, in.items[0]));
+    return arg_error(L, c, 0, "a scalar cannot be scanned: %s", term_describe(L, in.items[0]));
   if (!arg_axis(L, c, 1, ct_rank(term_t(in.items[0])), &axis)) return NULL;
   const Type **types = arena_array(L->arena, const Type *, in.count);
   for (uint32_t i = 0; i < in.count; i++) types[i] = term_v(in.items[i])->type;
@@ -161,21 +159,20 @@ Term *tl_histogram(Lower *L, Call *c) {
   int64_t bins;
   if (!x || !arg_int(L, c, 1, &bins)) return NULL;
   if (ct_rank(term_t(x)) != 1 || !ct_is_int(term_t(x)))
-    return lower_error(L, c->spans[0], "`histogram` counts a 1-D integer tensor, not %s", term_describe(L, x));
+    return arg_error(L, c, 0, "`histogram` counts a 1-D integer tensor, not %s", term_describe(L, x));
   if (!lower_check_shape(L, &bins, 1, c->spans[1])) return NULL;
   if (!arg_is_none(c, 2)) {
     mask = arg_value(L, c, 2);
     if (!mask || !(mask = lower_broadcast_to(L, mask, term_t(x)->shape, 1, c->spans[2]))) return NULL;
     if (!ct_is_bool(term_t(mask)))
-      return lower_error(L, c->spans[2], "a mask must be int1, this is %s", term_describe(L, mask));
+      return arg_error(L, c, 2, "a mask must be int1, this is %s", term_describe(L, mask));
   }
-  if (ct_bits(term_t(x)) < 32) x = lower_cast(L, x, ct_scalar(L, DT_INT32), DOWNCAST_DEFAULT, c->span);
-  const CtType *t = ct_shaped(L, ct_scalar(L, DT_INT32), &bins, 1);
-  const Type *type = lower_ir_type(L, t);
+  if (ct_bits(term_t(x)) < 32) x = lower_cast_to(L, x, DT_INT32, c->span);
+  const CtType *t = lower_shaped(L, lower_scalar(L, DT_INT32), &bins, 1);
   Value *v[2] = {term_v(x), mask ? term_v(mask) : NULL};
-  Op *op = build_op_typed(&L->b, OP_HISTOGRAM, &type, 1, v, 2);
+  Op *op = lower_new_op(L, OP_HISTOGRAM, t, v, 2);
   op_set_int(L->ctx, op, ATTR_NUM_BINS, bins);
-  return term_value(L, op_result(op, 0), t);
+  return term_of_op(L, op, t);
 }
 
 Term *tl_gather(Lower *L, Call *c) {
@@ -184,25 +181,46 @@ Term *tl_gather(Lower *L, Call *c) {
   if (!src || !index) return NULL;
   const CtType *s = term_t(src), *x = term_t(index);
   if (!ct_is_int(x))
-    return lower_error(L, c->spans[1], "an index must be an integer tensor, not %s", term_describe(L, index));
+    return arg_error(L, c, 1, "an index must be an integer tensor, not %s", term_describe(L, index));
   if (!ct_rank(s) || ct_rank(s) != ct_rank(x))
     return builtin_error(L, c, "`gather` needs tensors of one rank, got %s and %s", term_describe(L, src),
                          term_describe(L, index));
   if (!arg_axis(L, c, 2, s->rank, &axis)) return NULL;
   for (uint32_t i = 0; i < s->rank; i++)
     if (i != axis && s->shape[i] != x->shape[i])
-      return builtin_error(L, c, "shapes %s and %s of `gather` may differ along axis %lld only", ct_shape_text(L, s),
-                           ct_shape_text(L, x), (long long)axis);
-  if (ct_bits(x) < 32) index = lower_cast(L, index, ct_scalar(L, DT_INT32), DOWNCAST_DEFAULT, c->span);
-  const CtType *t = ct_with_elem(L, x, ct_scalar_of(s));
-  const Type *type = lower_ir_type(L, t);
+      return builtin_error(L, c, "shapes %s and %s of `gather` may differ along axis %lld only", lower_shape_text(L, s),
+                           lower_shape_text(L, x), (long long)axis);
+  if (ct_bits(x) < 32) index = lower_cast_to(L, index, DT_INT32, c->span);
+  const CtType *t = lower_with_elem(L, x, ct_scalar_of(s));
   Value *v[2] = {term_v(src), term_v(index)};
-  Op *op = build_op_typed(&L->b, OP_GATHER, &type, 1, v, 2);
+  Op *op = lower_new_op(L, OP_GATHER, t, v, 2);
   op_set_int(L->ctx, op, ATTR_AXIS, axis);
-  return term_value(L, op_result(op, 0), t);
+  return term_of_op(L, op, t);
 }
 
-// fn on scalars, per element, or on pack elements at a time: args are a0 … a(pack−1), b0 …, results likewise.
+// What the function gave for `pack` elements, as values to yield, and a type for each of its results.
+static bool map_results(Lower *L, Call *c, Term *r, const CtType *shape, int64_t pack, const CtType **results,
+                        ValueList *yields) {
+  Term **items = r->kind == TERM_TUPLE ? r->tuple.items : &r;
+  uint32_t count = r->kind == TERM_TUPLE ? r->tuple.count : 1;
+  if (!count || count % pack)
+    return builtin_error(L, c, "the function gives %u values, not a multiple of pack = %lld", count,
+                         (long long)pack) != NULL;
+  for (uint32_t i = 0; i < count; i++) {
+    Term *v = term_to_value(L, items[i], c->span, "the result of the function");
+    if (v && i % pack) v = lower_cast(L, v, ct_scalar_of(results[i / pack]), c->span);
+    if (!v) return false;
+    if (ct_rank(term_t(v)))
+      return builtin_error(L, c, "the function of `map_elementwise` must give scalars, not %s",
+                           term_describe(L, v)) != NULL;
+    if (i % pack == 0) results[i / pack] = lower_with_elem(L, shape, term_t(v));
+    vec_push(L->arena, yields, term_v(v));
+  }
+  return true;
+}
+
+// Calls fn on the scalars of each element, or of `pack` elements at a time: its arguments are a0 … a(pack−1), b0 …, and
+// its results are ordered likewise.
 Term *tl_map(Lower *L, Call *c) {
   Inputs in;
   int64_t pack;
@@ -210,14 +228,15 @@ Term *tl_map(Lower *L, Call *c) {
   if (!fn || !tensor_inputs(L, c, 1, &in) || !arg_int(L, c, 2, &pack)) return NULL;
   const CtType *shape = term_t(in.items[0]);
   if (pack < 1 || pack > 64 || !is_pow2_u64((uint64_t)pack) || pack > ct_numel(shape))
-    return lower_error(L, c->spans[2], "`pack` must be a power of two of at most the number of elements");
+    return arg_error(L, c, 2, "`pack` must be a power of two of at most the number of elements");
   if (!ct_rank(shape)) return lower_call_positional(L, fn, in.items, in.count, c->span);
   uint32_t n = in.count * (uint32_t)pack;
   Value **operands = arena_array(L->arena, Value *, in.count);
   const CtType **args = arena_array(L->arena, const CtType *, n);
   for (uint32_t i = 0; i < in.count; i++) operands[i] = term_v(in.items[i]);
   for (uint32_t i = 0; i < n; i++) args[i] = ct_scalar_of(term_t(in.items[i / pack]));
-  // The function's results say the types: lowered into a shell first, which then gets its results.
+  // The function's results give the types, so it is lowered into a shell, which is then replaced by the op with
+  // results.
   Op *shell = op_new(L->ctx, L->b.func, OP_MAP, L->b.span, NULL, 0, operands, in.count, 1);
   shell->inlined_at = L->b.inlined_at;
   op_append(shell, L->b.block);
@@ -226,39 +245,21 @@ Term *tl_map(Lower *L, Call *c) {
   Term **params = arena_array(L->arena, Term *, n);
   for (uint32_t i = 0; i < n; i++)
     params[i] = term_value(L, block_add_arg(L->ctx, shell->blocks[0], lower_ir_elem_type(L, args[i])), args[i]);
-  L->b.block = shell->blocks[0];
-  L->b.before = NULL;
+  lower_cursor_to_end(L, shell->blocks[0]);
   Term *r = lower_call_positional(L, fn, params, n, c->span);
   if (!r) {
     L->b = saved;
     return NULL;
   }
-  Term **items = r->kind == TERM_TUPLE ? r->tuple.items : &r;
   uint32_t count = r->kind == TERM_TUPLE ? r->tuple.count : 1, num_results = count / (uint32_t)pack;
   ValueList yields = {0};
   const CtType **results = arena_array(L->arena, const CtType *, count + 1);
-  const Type **types = arena_array(L->arena, const Type *, count + 1);
-  bool ok = count > 0 && count % pack == 0;
-  if (!ok)
-    lower_error(L, c->span, "the function gives %u values, not a multiple of pack = %lld", count, (long long)pack);
-  for (uint32_t i = 0; ok && i < count; i++) {
-    Term *v = term_to_value(L, items[i], c->span, "the result of the function");
-    if (v && i % pack) v = lower_cast(L, v, ct_scalar_of(results[i / pack]), DOWNCAST_DEFAULT, c->span);
-    if (!v || ct_rank(term_t(v))) {
-      if (v)
-        lower_error(L, c->span, "the function of `map_elementwise` must give scalars, not %s", term_describe(L, v));
-      ok = false;
-      break;
-    }
-    if (i % pack == 0) {
-      results[i / pack] = ct_with_elem(L, shape, term_t(v));
-      types[i / pack] = lower_ir_type(L, results[i / pack]);
-    }
-    vec_push(L->arena, &yields, term_v(v));
-  }
+  bool ok = map_results(L, c, r, shape, pack, results, &yields);
   build_op(&L->b, OP_YIELD, yields.data, yields.count);
   L->b = saved;
   if (!ok) return NULL;
+  const Type **types = arena_array(L->arena, const Type *, num_results);
+  for (uint32_t i = 0; i < num_results; i++) types[i] = lower_ir_type(L, results[i]);
   Op *op = lower_replace_op(L, shell, types, num_results, operands, in.count);
   Term **out = arena_array(L->arena, Term *, num_results);
   for (uint32_t i = 0; i < num_results; i++) out[i] = term_value(L, op_result(op, i), results[i]);

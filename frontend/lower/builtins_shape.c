@@ -7,10 +7,10 @@ Term *tl_program_id(Lower *L, Call *c) {
   int64_t axis;
   if (!arg_int(L, c, 0, &axis)) return NULL;
   if (axis < 0 || axis > 2)
-    return lower_error(L, c->spans[0], "axis of `%s` must be 0, 1 or 2, not %lld", c->row->name, (long long)axis);
+    return arg_error(L, c, 0, "axis of `%s` must be 0, 1 or 2, not %lld", c->row->name, (long long)axis);
   Op *op = build_op(&L->b, (Opcode)c->row->data, NULL, 0);
   op_set_int(L->ctx, op, ATTR_AXIS, axis);
-  return term_value(L, op_result(op, 0), ct_scalar(L, DT_INT32));
+  return term_of_op(L, op, lower_scalar(L, DT_INT32));
 }
 
 Term *tl_arange(Lower *L, Call *c) {
@@ -30,12 +30,11 @@ Term *tl_arange(Lower *L, Call *c) {
     return NULL;
   }
   if (!lower_check_shape(L, &n, 1, c->span)) return NULL;
-  const CtType *t = ct_shaped(L, ct_scalar(L, DT_INT32), &n, 1);
-  const Type *type = lower_ir_type(L, t);
-  Op *op = build_op_typed(&L->b, OP_RANGE, &type, 1, NULL, 0);
+  const CtType *t = lower_shaped(L, lower_scalar(L, DT_INT32), &n, 1);
+  Op *op = lower_new_op(L, OP_RANGE, t, NULL, 0);
   op_set_int(L->ctx, op, ATTR_START, start);
   op_set_int(L->ctx, op, ATTR_END, end);
-  return term_value(L, op_result(op, 0), t);
+  return term_of_op(L, op, t);
 }
 
 static bool shape_arg(Lower *L, Call *c, uint32_t i, int64_t *shape, uint32_t *rank) {
@@ -50,8 +49,8 @@ Term *tl_full(Lower *L, Call *c) {
   dtype = ct_scalar_of(dtype);
   Term *v = c->args[1];
   if (term_is_const(v) && !ct_is_ptr(dtype)) {
-    // The constant goes straight into the type: no detour over int32 or fp32.
-    const CtType *t = ct_shaped(L, dtype, shape, rank);
+    // The constant is converted to the type at once, not by way of int32 or fp32.
+    const CtType *t = lower_shaped(L, dtype, shape, rank);
     CtValue *k = v->ct;
     if (k->kind == CT_BOOL || k->kind == CT_INT) {
       int64_t i = k->kind == CT_BOOL ? k->b : (int64_t)(uint64_t)k->i;
@@ -63,8 +62,8 @@ Term *tl_full(Lower *L, Call *c) {
   v = arg_value(L, c, 1);
   if (!v) return NULL;
   if (ct_rank(term_t(v)))
-    return lower_error(L, c->spans[1], "the value of `full` must be a scalar, not %s", term_describe(L, v));
-  v = lower_cast(L, v, dtype, DOWNCAST_DEFAULT, c->span);
+    return arg_error(L, c, 1, "the value of `full` must be a scalar, not %s", term_describe(L, v));
+  v = lower_cast(L, v, dtype, c->span);
   return lower_broadcast_to(L, v, shape, rank, c->span);
 }
 
@@ -73,7 +72,7 @@ Term *tl_zeros(Lower *L, Call *c) {
   uint32_t rank;
   const CtType *dtype;
   if (!shape_arg(L, c, 0, shape, &rank) || !arg_dtype(L, c, 1, &dtype)) return NULL;
-  return term_full(L, ct_shaped(L, ct_scalar_of(dtype), shape, rank), 0, 0);
+  return term_full(L, lower_shaped(L, ct_scalar_of(dtype), shape, rank), 0, 0);
 }
 
 Term *tl_zeros_like(Lower *L, Call *c) {
@@ -89,19 +88,19 @@ Term *tl_cast_to(Lower *L, Call *c) {
   if (!arg_dtype(L, c, 1, &to) || !arg_choice(L, c, 2, roundings, 3, &rounding) || !arg_bool(L, c, 3, &bitcast))
     return NULL;
   to = ct_scalar_of(to);
-  if (c->args[0]->kind == TERM_TUPLE) return lower_error(L, c->spans[0], "a tuple cannot be cast");
+  if (c->args[0]->kind == TERM_TUPLE) return arg_error(L, c, 0, "a tuple cannot be cast");
   Term *x = c->args[0];
   CtValue *k = term_to_ct(L, x);
   if (k && !bitcast && !ct_is_ptr(to) && (k->kind == CT_INT || k->kind == CT_BOOL) && ct_is_int(to) && !ct_is_bool(to))
     return term_full(L, to, 0, k->kind == CT_BOOL ? k->b : (int64_t)(uint64_t)k->i);
   if (!(x = arg_value(L, c, 0))) return NULL;
-  return bitcast ? lower_bitcast(L, x, to, c->span) : lower_cast(L, x, to, (Downcast)rounding, c->span);
+  return bitcast ? lower_bitcast(L, x, to, c->span) : lower_cast_rounded(L, x, to, (Downcast)rounding, c->span);
 }
 
 Term *tl_to_tensor(Lower *L, Call *c) { return arg_value(L, c, 0); }
 
 Term *tl_constexpr(Lower *L, Call *c) {
-  return term_recall(L, c->args[0]);   // of a run-time value as Triton's: what needs a constant says so
+  return term_recall(L, c->args[0]);   // as in Triton, a run-time value stays one: what needs a constant reports it
 }
 
 Term *tl_broadcast_pair(Lower *L, Call *c) {
@@ -121,30 +120,28 @@ Term *tl_broadcast_to(Lower *L, Call *c) {
   return lower_broadcast_to(L, x, shape, rank, c->span);
 }
 
-// ---- single steps, also used elsewhere ----
+// ---- single steps, which other files use as well ----
 Term *lower_expand_dims(Lower *L, Term *x, int64_t axis) {
   const CtType *t = term_t(x);
   int64_t shape[CT_MAX_RANK];
   uint32_t rank = ct_rank(t);
   for (uint32_t i = 0, j = 0; i <= rank; i++) shape[i] = i == axis ? 1 : t->shape[j++];
-  const CtType *to = ct_shaped(L, ct_scalar_of(t), shape, rank + 1);
-  const Type *type = lower_ir_type(L, to);
-  if (rank == 0) return term_value(L, build_splat(&L->b, term_v(x), type), to);
+  const CtType *to = lower_shaped(L, ct_scalar_of(t), shape, rank + 1);
+  if (rank == 0) return term_value(L, build_splat(&L->b, term_v(x), lower_ir_type(L, to)), to);
   Value *v = term_v(x);
-  Op *op = build_op_typed(&L->b, OP_EXPAND_DIMS, &type, 1, &v, 1);
+  Op *op = lower_new_op(L, OP_EXPAND_DIMS, to, &v, 1);
   op_set_int(L->ctx, op, ATTR_AXIS, axis);
-  return term_value(L, op_result(op, 0), to);
+  return term_of_op(L, op, to);
 }
 
 Term *lower_reshape(Lower *L, Term *x, const int64_t *shape, uint32_t rank, bool reorder) {
-  const CtType *to = ct_shaped(L, ct_scalar_of(term_t(x)), shape, rank);
+  const CtType *to = lower_shaped(L, ct_scalar_of(term_t(x)), shape, rank);
   if (ct_type_equal(to, term_t(x))) return x;
-  const Type *type = lower_ir_type(L, to);
-  if (ct_rank(term_t(x)) == 0) return term_value(L, build_splat(&L->b, term_v(x), type), to);
+  if (ct_rank(term_t(x)) == 0) return term_value(L, build_splat(&L->b, term_v(x), lower_ir_type(L, to)), to);
   Value *v = term_v(x);
-  Op *op = build_op_typed(&L->b, OP_RESHAPE, &type, 1, &v, 1);
+  Op *op = lower_new_op(L, OP_RESHAPE, to, &v, 1);
   if (reorder) op_set_int(L->ctx, op, ATTR_REORDER, 1);
-  return term_value(L, op_result(op, 0), to);
+  return term_of_op(L, op, to);
 }
 
 Term *lower_trans(Lower *L, Term *x, const int64_t *order) {
@@ -156,12 +153,11 @@ Term *lower_trans(Lower *L, Term *x, const int64_t *order) {
     same &= order[i] == i;
   }
   if (same) return x;
-  const CtType *to = ct_shaped(L, ct_scalar_of(t), shape, ct_rank(t));
-  const Type *type = lower_ir_type(L, to);
+  const CtType *to = lower_shaped(L, ct_scalar_of(t), shape, ct_rank(t));
   Value *v = term_v(x);
-  Op *op = build_op_typed(&L->b, OP_TRANS, &type, 1, &v, 1);
+  Op *op = lower_new_op(L, OP_TRANS, to, &v, 1);
   op_set_ints(L->ctx, op, ATTR_ORDER, order, ct_rank(t));
-  return term_value(L, op_result(op, 0), to);
+  return term_of_op(L, op, to);
 }
 
 // ---- shape calls ----
@@ -172,14 +168,13 @@ Term *tl_expand_dims(Lower *L, Call *c) {
   if (!x || !arg_ints(L, c, 1, axes, CT_MAX_RANK, &n)) return NULL;
   int64_t rank = ct_rank(term_t(x)) + n;
   if (rank > MAX_RANK)
-    return builtin_error(L, c, "a tensor of rank %lld, more than the %d there may be", (long long)rank, MAX_RANK);
+    return builtin_error(L, c, "a tensor has at most %d axes, not %lld", MAX_RANK, (long long)rank);
   bool is_new[CT_MAX_RANK] = {0};
   for (uint32_t i = 0; i < n; i++) {
     int64_t a = axes[i] < 0 ? axes[i] + rank : axes[i];
     if (a < 0 || a >= rank)
-      return lower_error(L, c->spans[1], "axis %lld is outside a result of rank %lld", (long long)axes[i],
-                         (long long)rank);
-    if (is_new[a]) return lower_error(L, c->spans[1], "axis %lld is given twice", (long long)axes[i]);
+      return arg_error(L, c, 1, "axis %lld is outside a result of rank %lld", (long long)axes[i], (long long)rank);
+    if (is_new[a]) return arg_error(L, c, 1, "axis %lld is given twice", (long long)axes[i]);
     is_new[a] = true;
   }
   for (int64_t a = 0; a < rank; a++)
@@ -193,7 +188,7 @@ Term *tl_squeeze(Lower *L, Call *c) {
   if (!x || !arg_axis(L, c, 1, ct_rank(term_t(x)), &axis)) return NULL;
   const CtType *t = term_t(x);
   if (t->shape[axis] != 1)
-    return lower_error(L, c->spans[1], "axis %lld of %s is not of size 1", (long long)axis, term_describe(L, x));
+    return arg_error(L, c, 1, "axis %lld of %s is not of size 1", (long long)axis, term_describe(L, x));
   uint32_t n = 0;
   for (uint32_t i = 0; i < t->rank; i++)
     if (i != axis) shape[n++] = t->shape[i];
@@ -210,9 +205,10 @@ Term *tl_reshape_to(Lower *L, Call *c) {
   for (uint32_t i = 0; i < rank; i++)
     if (__builtin_mul_overflow(numel, shape[i], &numel)) numel = INT64_MAX;
   if (numel != ct_numel(term_t(x)))
-    return builtin_error(L, c, "cannot reshape %s (%lld elements) to %s (%lld elements)", ct_shape_text(L, term_t(x)),
-                         (long long)ct_numel(term_t(x)),
-                         ct_shape_text(L, ct_shaped(L, ct_scalar(L, DT_INT32), shape, rank)), (long long)numel);
+    return builtin_error(L, c, "cannot reshape %s (%lld elements) to %s (%lld elements)",
+                         lower_shape_text(L, term_t(x)), (long long)ct_numel(term_t(x)),
+                         lower_shape_text(L, lower_shaped(L, lower_scalar(L, DT_INT32), shape, rank)),
+                         (long long)numel);
   if (!lower_check_shape(L, shape, rank, c->spans[1])) return NULL;
   return lower_reshape(L, x, shape, rank, reorder);
 }
@@ -238,12 +234,12 @@ Term *tl_trans_to(Lower *L, Call *c) {
     if (ok) seen[order[i]] = true;
   }
   if (!ok)
-    return lower_error(L, c->spans[1], "dims of `%s` must name each of the %u axes of %s once", c->row->name, rank,
+    return arg_error(L, c, 1, "dims of `%s` must name each of the %u axes of %s once", c->row->name, rank,
                        term_describe(L, x));
   return lower_trans(L, x, order);
 }
 
-// Integers of one width that differ in signedness go together, as the first one's type.
+// Casts b to a's type if both are integers of one width, which may differ in signedness.
 static Term *like_first(Lower *L, Term *a, Term *b, Span span) {
   const CtType *ta = ct_scalar_of(term_t(a)), *tb = ct_scalar_of(term_t(b));
   return ct_is_int(ta) && ct_is_int(tb) && ct_bits(ta) == ct_bits(tb) ? lower_bitcast(L, b, ta, span) : b;
@@ -260,7 +256,8 @@ Term *tl_join(Lower *L, Call *c) {
   const CtType *t = term_t(a);
   uint32_t rank = ct_rank(t);
   if (rank >= MAX_RANK)
-    return builtin_error(L, c, "`join` of tensors of rank %u: there is no rank beyond %d", rank, MAX_RANK);
+    return builtin_error(L, c, "`join` of tensors of rank %u adds an axis, and a tensor has at most %d", rank,
+                         MAX_RANK);
   bool was_scalar = rank == 0;
   if (was_scalar) {
     int64_t one = 1;
@@ -272,10 +269,9 @@ Term *tl_join(Lower *L, Call *c) {
   int64_t shape[CT_MAX_RANK];
   for (uint32_t i = 0; i < rank; i++) shape[i] = t->shape[i];
   shape[rank] = 2;
-  const CtType *to = ct_shaped(L, ct_scalar_of(t), shape, rank + 1);
-  const Type *type = lower_ir_type(L, to);
+  const CtType *to = lower_shaped(L, ct_scalar_of(t), shape, rank + 1);
   Value *v[2] = {term_v(a), term_v(b)};
-  Term *r = term_value(L, op_result(build_op_typed(&L->b, OP_JOIN, &type, 1, v, 2), 0), to);
+  Term *r = term_of_op(L, lower_new_op(L, OP_JOIN, to, v, 2), to);
   int64_t two = 2;
   return was_scalar ? lower_reshape(L, r, &two, 1, false) : r;
 }
@@ -292,7 +288,7 @@ Term *tl_split(Lower *L, Call *c) {
     x = lower_reshape(L, x, shape, 2, false);
     rank = 2;
   }
-  const CtType *to = ct_shaped(L, ct_scalar_of(term_t(x)), term_t(x)->shape, rank - 1);
+  const CtType *to = lower_shaped(L, ct_scalar_of(term_t(x)), term_t(x)->shape, rank - 1);
   const Type *types[2] = {lower_ir_type(L, to), lower_ir_type(L, to)};
   Value *v = term_v(x);
   Op *op = build_op_typed(&L->b, OP_SPLIT, types, 2, &v, 1);
@@ -304,7 +300,8 @@ Term *tl_split(Lower *L, Call *c) {
   return term_tuple(L, halves, 2, NULL);
 }
 
-// Two tensors one after the other along `axis`: joined, the pair axis moved in front of `axis`, and folded into it.
+// Two tensors one after the other along `axis`. Other than along axis 0 they are joined, and the new axis is moved
+// before `axis` and merged with it.
 Term *tl_cat(Lower *L, Call *c) {
   Term *a = arg_value(L, c, 0), *b = arg_value(L, c, 1);
   bool reorder;
@@ -320,13 +317,12 @@ Term *tl_cat(Lower *L, Call *c) {
   memcpy(shape, ta->shape, sizeof shape);
   shape[axis] *= 2;
   if (!lower_check_shape(L, shape, ta->rank, c->span)) return NULL;
-  const CtType *to = ct_shaped(L, ct_scalar_of(ta), shape, ta->rank);
+  const CtType *to = lower_shaped(L, ct_scalar_of(ta), shape, ta->rank);
   if (axis == 0) {
-    const Type *type = lower_ir_type(L, to);
     Value *v[2] = {term_v(a), term_v(b)};
-    Op *op = build_op_typed(&L->b, OP_CAT, &type, 1, v, 2);
+    Op *op = lower_new_op(L, OP_CAT, to, v, 2);
     if (reorder) op_set_int(L->ctx, op, ATTR_REORDER, 1);
-    return term_value(L, op_result(op, 0), to);
+    return term_of_op(L, op, to);
   }
   if (ta->rank >= MAX_RANK)
     return builtin_error(L, c, "`cat` along axis %lld of a tensor of rank %u is not supported", (long long)axis,
@@ -334,10 +330,9 @@ Term *tl_cat(Lower *L, Call *c) {
   int64_t joined[CT_MAX_RANK], order[CT_MAX_RANK];
   memcpy(joined, ta->shape, sizeof joined);
   joined[ta->rank] = 2;
-  const CtType *jt = ct_shaped(L, ct_scalar_of(ta), joined, ta->rank + 1);
-  const Type *type = lower_ir_type(L, jt);
+  const CtType *jt = lower_shaped(L, ct_scalar_of(ta), joined, ta->rank + 1);
   Value *v[2] = {term_v(a), term_v(b)};
-  Term *j = term_value(L, op_result(build_op_typed(&L->b, OP_JOIN, &type, 1, v, 2), 0), jt);
+  Term *j = term_of_op(L, lower_new_op(L, OP_JOIN, jt, v, 2), jt);
   for (uint32_t i = 0; i <= ta->rank; i++) order[i] = i < axis ? i : i == axis ? ta->rank : i - 1;
   return lower_reshape(L, lower_trans(L, j, order), shape, ta->rank, false);
 }
@@ -362,7 +357,7 @@ Term *tl_hint(Lower *L, Call *c) {
   const Type *type = v->type;
   Op *op = build_op_typed(&L->b, OP_HINT, &type, 1, &v, 1);
   op_set_ints(L->ctx, op, (AttrKey)c->row->data, values, n);
-  return term_value(L, op_result(op, 0), term_t(x));
+  return term_of_op(L, op, term_t(x));
 }
 
 Term *tl_assume(Lower *L, Call *c) {

@@ -1,4 +1,4 @@
-// Builtins that are done when the kernel is compiled: loops' stand-ins, checks, and queries of the launch and the
+// Builtins that are evaluated at compile time: ranges outside a `for`, checks, and queries of the launch and the
 // target.
 #include "frontend/lower/lower.h"
 
@@ -10,14 +10,14 @@ Term *tl_range_loop(Lower *L, Call *c) {
   for (uint32_t i = 0; i < 3; i++) {
     if (arg_is_none(c, i)) break;
     if (!(values[n++] = term_to_ct(L, c->args[i])))
-      return lower_error(L, c->spans[i], "range over run-time bounds works in a `for` only");
+      return arg_error(L, c, i, "range over run-time bounds works in a `for` only");
   }
-  CtValue *r = comptime_call(L->ct, ct_builtin(L->ctx, intern(L->ctx, "range")), values, n, NULL, 0, c->span);
-  return r ? term_const(L, r) : NULL;
+  CtValue *range = ct_builtin(L->ctx, intern(L->ctx, "range"));
+  return term_const(L, comptime_call(L->ct, range, values, n, NULL, 0, c->span));
 }
 Term *tl_static_range(Lower *L, Call *c) { return tl_range_loop(L, c); }
 
-// Its attributes have no effect on a loop that is neither pipelined nor unrolled.
+// The attributes have no effect: a `while` is neither pipelined nor unrolled.
 Term *tl_condition_call(Lower *L, Call *c) {
   (void)L;
   return c->args[0];
@@ -39,7 +39,7 @@ Term *tl_static_assert(Lower *L, Call *c) {
   bool ok;
   CtValue *k = term_to_ct(L, c->args[0]);
   if (!k)
-    return lower_error(L, c->spans[0], "static_assert needs a condition known at compile time, this is %s",
+    return arg_error(L, c, 0, "static_assert needs a condition known at compile time, this is %s",
                        term_describe(L, c->args[0]));
   ok = ct_is_true(k);
   if (ok) return term_none(L);

@@ -1,65 +1,38 @@
-// Calls: arguments, inlining of jit functions (one copy per call, so they are specialised by what they get), classes,
-// and compile-time functions.
+// Calls: arguments, inlining of jit functions (each call has its own copy, specialised by its arguments), classes, and
+// compile-time functions.
 #include "frontend/lower/lower.h"
 
 #include <string.h>
 
-typedef VEC(Span) SpanList;
+// One keyword argument, or the entries of a dict that `**` spreads.
+static bool keyword_args(Lower *L, const Node *n, TermList *kwargs, NameVec *keys, SpanList *spans) {
+  Term *t = lower_expr(L, n->attr.first);
+  if (!t) return false;
+  if (n->attr.name) {
+    vec_push(L->arena, kwargs, t);
+    vec_push(L->arena, keys, n->attr.name);
+    vec_push(L->arena, spans, n->span);
+    return true;
+  }
+  if (!term_is_const(t) || t->ct->kind != CT_DICT)
+    return lower_error(L, n->span, "`**` spreads a constant dict, not %s", term_describe(L, t)) != NULL;
+  for (uint32_t k = 0; k < t->ct->dict->count; k++) {
+    const CtEntry *e = &t->ct->dict->entries[k];
+    if (e->key->kind != CT_STR) continue;
+    vec_push(L->arena, kwargs, term_const(L, e->value));
+    vec_push(L->arena, keys, intern(L->ctx, e->key->str.data));
+    vec_push(L->arena, spans, n->span);
+  }
+  return true;
+}
 
 bool lower_call_args(Lower *L, const Node *call, CallArgs *out) {
-  Arena *arena = L->arena;
   TermList args = {0}, kwargs = {0};
   SpanList spans = {0}, key_spans = {0};
   NameVec keys = {0};
-  bool ok = true;
-  for (uint32_t i = 0; i < call->call.args.count; i++) {
-    const Node *n = call->call.args.data[i];
-    Term *t = lower_expr(L, n->kind == NODE_STARRED ? n->unary.value : n);
-    if (!t) {
-      ok = false;
-      continue;
-    }
-    if (n->kind != NODE_STARRED) {
-      vec_push(arena, &args, t);
-      vec_push(arena, &spans, n->span);
-      continue;
-    }
-    if (t->kind != TERM_TUPLE) {
-      lower_error(L, n->span, "`*` spreads a tuple, not %s", term_describe(L, t));
-      ok = false;
-      continue;
-    }
-    for (uint32_t k = 0; k < t->tuple.count; k++) {
-      vec_push(arena, &args, t->tuple.items[k]);
-      vec_push(arena, &spans, n->span);
-    }
-  }
-  for (uint32_t i = 0; i < call->call.keywords.count; i++) {
-    const Node *n = call->call.keywords.data[i];
-    Term *t = lower_expr(L, n->attr.first);
-    if (!t) {
-      ok = false;
-      continue;
-    }
-    if (n->attr.name) {
-      vec_push(arena, &kwargs, t);
-      vec_push(arena, &keys, n->attr.name);
-      vec_push(arena, &key_spans, n->span);
-      continue;
-    }
-    if (!term_is_const(t) || t->ct->kind != CT_DICT) {
-      lower_error(L, n->span, "`**` spreads a constant dict, not %s", term_describe(L, t));
-      ok = false;
-      continue;
-    }
-    for (uint32_t k = 0; k < t->ct->dict->count; k++) {
-      const CtEntry *e = &t->ct->dict->entries[k];
-      if (e->key->kind != CT_STR) continue;
-      vec_push(arena, &kwargs, term_const(L, e->value));
-      vec_push(arena, &keys, intern(L->ctx, e->key->str.data));
-      vec_push(arena, &key_spans, n->span);
-    }
-  }
+  bool ok = lower_items(L, &call->call.args, &args, &spans);
+  for (uint32_t i = 0; i < call->call.keywords.count; i++)
+    ok &= keyword_args(L, call->call.keywords.data[i], &kwargs, &keys, &key_spans);
   *out = (CallArgs){.args = args.data,
                     .spans = spans.data,
                     .num_args = args.count,
@@ -109,10 +82,38 @@ static Term *bind_kwargs(Lower *L, const CtParam *p, CallArgs *args, bool *used)
     if (used[k]) continue;
     used[k] = true;
     CtValue *c = term_to_ct(L, args->kwargs[k]);
-    if (c) dict_set_str(L->ctx, d->dict, args->keys[k], c);
+    if (c) ct_dict_set_str(L->ctx, d->dict, args->keys[k], c);
     else ok = lower_error(L, args->key_spans[k], "`**%s` of a jit function takes constants only", p->name) != NULL;
   }
   return ok ? term_const(L, d) : NULL;
+}
+
+// What is wrong with the arguments once each parameter has taken its own: positional ones left from `next` on, keywords
+// that none took, and parameters that got nothing.
+static bool report_unbound(Lower *L, const CtFunction *fn, const CallArgs *args, uint32_t next, const bool *used,
+                           Buf *missing) {
+  bool ok = true;
+  if (next < args->num_args) {
+    lower_error(L, args->spans[next], "`%s` takes %u positional argument%s, %u %s given", fn->name, fn->num_params,
+                fn->num_params == 1 ? "" : "s", args->num_args, args->num_args == 1 ? "is" : "are");
+    ok = false;
+  }
+  for (uint32_t k = 0; k < args->num_kwargs; k++) {
+    if (used[k]) continue;
+    const char **names = arena_array(L->arena, const char *, fn->num_params + 1);
+    for (uint32_t i = 0; i < fn->num_params; i++) names[i] = fn->params[i].name;
+    const char *near = nearest_name(args->keys[k], names, fn->num_params);
+    lower_error(L, args->key_spans[k], "`%s` has no parameter `%s`", fn->name, args->keys[k]);
+    if (near) lower_hint(L, "did you mean `%s`?", near);
+    ok = false;
+  }
+  if (missing->size) {
+    lower_error(L, args->span, "the call of `%s` lacks %s", fn->name, buf_str(missing));
+    if (fn->def && fn->def->kind == NODE_FUNCTION_DEF)
+      diag_note(L->ctx, fn->def->func.name_span, "`%s` is defined here", fn->name);
+    ok = false;
+  }
+  return ok;
 }
 
 static bool bind_params(Lower *L, CtFunction *fn, CallArgs *args, Scope *scope) {
@@ -156,32 +157,12 @@ static bool bind_params(Lower *L, CtFunction *fn, CallArgs *args, Scope *scope) 
       }
     }
     if (p->is_constexpr) t = term_recall(L, t);
-    // As in Triton, a function's constexpr parameter takes a run-time value too: what needs a constant in the
-    // body says so.
+    // As in Triton, a function's constexpr parameter also takes a run-time value: what needs a constant in the body
+    // reports it.
     bool is_constant = p->is_constexpr && (t->kind == TERM_TUPLE || term_to_ct(L, t));
     scope_set(L, scope, p->name, t, p->node ? p->node->span : span, is_constant ? VAR_CONSTEXPR : 0);
   }
-  if (next < args->num_args) {
-    lower_error(L, args->spans[next], "`%s` takes %u positional argument%s, %u %s given", fn->name, fn->num_params,
-                fn->num_params == 1 ? "" : "s", args->num_args, args->num_args == 1 ? "is" : "are");
-    ok = false;
-  }
-  for (uint32_t k = 0; k < args->num_kwargs; k++) {
-    if (used[k]) continue;
-    const char **names = arena_array(arena, const char *, fn->num_params + 1);
-    for (uint32_t i = 0; i < fn->num_params; i++) names[i] = fn->params[i].name;
-    const char *near = nearest_name(args->keys[k], names, fn->num_params);
-    lower_error(L, args->key_spans[k], "`%s` has no parameter `%s`", fn->name, args->keys[k]);
-    if (near) lower_hint(L, "did you mean `%s`?", near);
-    ok = false;
-  }
-  if (missing.size) {
-    lower_error(L, args->span, "the call of `%s` lacks %s", fn->name, buf_str(&missing));
-    if (fn->def && fn->def->kind == NODE_FUNCTION_DEF)
-      diag_note(L->ctx, fn->def->func.name_span, "`%s` is defined here", fn->name);
-    ok = false;
-  }
-  return ok;
+  return report_unbound(L, fn, args, next, used, &missing) && ok;
 }
 
 static Term *function_result(Lower *L, Frame *f, Span span) {
@@ -224,7 +205,7 @@ Term *lower_inline(Lower *L, CtFunction *fn, CallArgs *args) {
     if (r && term_is_none(r) && diag_error_count(L->ctx) > errors) r = NULL;
   }
   L->depth--;
-  // back in the kernel: what follows may be fine
+  // Back in the kernel, lowering goes on after a nesting limit, because what follows may be right.
   if (!L->depth && L->num_stmts < L->fe->max_statements) L->gave_up = false;
   L->frame = frame.caller;
   L->b.inlined_at = site->outer;
@@ -254,11 +235,7 @@ static Term *call_comptime(Lower *L, CtValue *fn, CallArgs *args, const char *wh
     else values[i] = c;
   }
   CtValue *r = comptime_call(L->ct, fn, values, args->num_args, kwargs, args->num_kwargs, args->span);
-  if (r && r->kind == CT_MISSING) {
-    comptime_report_missing(L->ct, r, args->span);
-    return NULL;
-  }
-  return r ? term_const(L, r) : NULL;
+  return term_found(L, r, args->span);
 }
 
 static Term *call_function(Lower *L, CtValue *v, CallArgs *args) {
@@ -312,16 +289,16 @@ static Term *call_builtin(Lower *L, CtValue *v, Term *self, CallArgs *args) {
   const BuiltinRow *row = builtin_row_of(name);
   if (row) return builtin_call(L, row, self, args);
   Term *fn = builtin_resolve(L, name);
-  if (fn && fn->ct->kind == CT_FUNCTION) {
+  if (fn) {
     CallArgs a = self ? with_self(L, self, args) : *args;
-    return call_function(L, fn->ct, &a);
+    return lower_call(L, fn, &a);
   }
   if (!comptime_has_function(name) && (strncmp(name, "tl.", 3) == 0 || strncmp(name, "libdevice.", 10) == 0)) {
     const char *last = strrchr(name, '.') + 1, *near = frontend_nearest_builtin(L->fe, last);
     lower_error(L, args->fn_span, "there is no builtin `%s`", name);
     if (strstr(last, "tensormap"))
       lower_hint(L, "tensor maps are made by tl.make_tensor_descriptor(base, shape, strides, block_shape)");
-    else if (near) lower_hint(L, "the nearest that exists is `%s`", near);
+    else if (near) lower_hint(L, "the nearest name is `%s`", near);
     return NULL;
   }
   CallArgs a = self ? with_self(L, self, args) : *args;
@@ -331,11 +308,11 @@ static Term *call_builtin(Lower *L, CtValue *v, Term *self, CallArgs *args) {
 static Term *call_method(Lower *L, Term *self, Term *fn, CallArgs *args) {
   bool is_half = self->kind == TERM_VALUE && (ct_is_kind(term_t(self), DT_FP16) || ct_is_kind(term_t(self), DT_BF16));
   const CtType *back_to = is_half && builtin_method_takes_half(fn) ? ct_scalar_of(term_t(self)) : NULL;
-  if (back_to) self = lower_cast(L, self, ct_scalar(L, DT_FP32), DOWNCAST_DEFAULT, args->span);
+  if (back_to) self = lower_cast_to(L, self, DT_FP32, args->span);
   CallArgs a = with_self(L, self, args);
   Term *r =
       term_is_const(fn) && fn->ct->kind == CT_BUILTIN ? call_builtin(L, fn->ct, self, args) : lower_call(L, fn, &a);
-  return back_to ? lower_cast(L, r, back_to, DOWNCAST_DEFAULT, args->span) : r;
+  return back_to ? lower_cast(L, r, back_to, args->span) : r;
 }
 
 Term *lower_call(Lower *L, Term *callee, CallArgs *args) {
@@ -363,11 +340,9 @@ Term *lower_call(Lower *L, Term *callee, CallArgs *args) {
   case CT_DTYPE:
     if (args->num_args == 1 && !args->num_kwargs)
       return lower_cast(L, term_to_value(L, args->args[0], args->spans[0], "the operand of a cast"), c->type,
-                        DOWNCAST_DEFAULT, args->span);
+                        args->span);
     return lower_error(L, args->span, "a type is called with one value to cast it");
-  case CT_MISSING:
-    comptime_report_missing(L->ct, c, args->fn_span);
-    return NULL;
+  case CT_MISSING: return term_found(L, c, args->fn_span);
   default: return lower_error(L, args->fn_span, "%s cannot be called", term_describe(L, callee));
   }
 }

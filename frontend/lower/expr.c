@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { MAX_EXPR_DEPTH = 3000 };   // over all inlined calls together: what the C stack bears
+enum { MAX_EXPR_DEPTH = 3000 };   // over all inlined calls; bounds the C stack
 
 // ---- names ----
 static Term *unknown_name(Lower *L, const char *name, Span span) {
@@ -12,7 +12,7 @@ static Term *unknown_name(Lower *L, const char *name, Span span) {
   for (uint32_t i = f->lost.count; i-- > 0;)
     if (f->lost.data[i].name == name) {
       diag_note(L->ctx, f->lost.data[i].span, "it is assigned here, %s", f->lost.data[i].why);
-      return lower_hint(L, "give it a value before as well");
+      return lower_hint(L, "also give it a value before that");
     }
   NameVec names = {0};
   for (uint32_t i = 0; i < f->scope.count; i++) vec_push(L->arena, &names, f->scope.vars[i].name);
@@ -26,18 +26,11 @@ static Term *unknown_name(Lower *L, const char *name, Span span) {
 
 Term *lower_name(Lower *L, const char *name, Span span) {
   Var *v = scope_find(&L->frame->scope, name);
-  if (v && term_is_const(v->term) && v->term->ct->kind == CT_MISSING) {   // a parameter's default value
-    comptime_report_missing(L->ct, v->term->ct, span);
-    return NULL;
-  }
+  if (v && term_is_const(v->term) && v->term->ct->kind == CT_MISSING)   // a parameter's default value
+    return term_found(L, v->term->ct, span);
   if (v) return v->term;
   CtValue *c = comptime_lookup(L->ct, L->frame->fn->env, name);
-  if (!c) return unknown_name(L, name, span);
-  if (c->kind == CT_MISSING) {
-    comptime_report_missing(L->ct, c, span);
-    return NULL;
-  }
-  return term_const(L, c);
+  return c ? term_found(L, c, span) : unknown_name(L, name, span);
 }
 
 bool lower_is_name_path(const Node *e) {
@@ -46,7 +39,7 @@ bool lower_is_name_path(const Node *e) {
 }
 
 // ---- attributes ----
-// torch.version.hip where there is no torch: attributes of what is missing can be known all the same.
+// Some attributes are known although their module is missing: torch.version.hip where there is no torch.
 static CtValue *known_of_missing(Lower *L, const Node *e) {
   const Node *root = e;
   while (root->kind == NODE_ATTRIBUTE) root = root->attr.first;
@@ -104,7 +97,7 @@ static Term *value_attribute(Lower *L, Term *base, const char *name, Span span) 
   return no_attribute(L, "a tensor", name, span);
 }
 
-// The extents or the strides of a descriptor argument, which follow its map in the kernel's binary interface.
+// The shape or the strides of a descriptor argument, which follow its map in the kernel's binary interface.
 static Term *desc_dims(Lower *L, const Term *desc, bool strides, Span span) {
   Value *d = desc->desc.v;
   if (!d->block || d->block->parent) {
@@ -113,7 +106,7 @@ static Term *desc_dims(Lower *L, const Term *desc, bool strides, Span span) {
     return lower_hint(L, "read it in each branch, or pass it as an argument of its own");
   }
   uint32_t rank = desc->desc.block->rank;
-  const CtType *dim = ct_scalar(L, strides ? DT_INT64 : DT_INT32);
+  const CtType *dim = lower_scalar(L, strides ? DT_INT64 : DT_INT32);
   const Type *types[1 + 2 * MAX_RANK] = {type_ptr(L->ctx, d->type->elem, false)};
   for (uint32_t i = 0; i < rank; i++)
     types[1 + i] = type_scalar(L->ctx, SC_I32), types[1 + rank + i] = type_scalar(L->ctx, SC_I64);
@@ -174,12 +167,7 @@ Term *lower_attribute(Lower *L, Term *base, const char *name, Span span) {
   }
   if (strcmp(name, "value") == 0 && (c->kind == CT_STR || c->kind == CT_NONE || c->kind == CT_DTYPE)) return base;
   CtValue *a = comptime_get_attr(L->ct, c, name);
-  if (a && a->kind == CT_MISSING) {
-    comptime_report_missing(L->ct, a, span);
-    return NULL;
-  }
-  if (a) return term_const(L, a);
-  return no_attribute(L, term_describe(L, base), name, span);
+  return a ? term_found(L, a, span) : no_attribute(L, term_describe(L, base), name, span);
 }
 
 // ---- subscripts ----
@@ -193,14 +181,14 @@ static Term *index_tensor(Lower *L, Term *base, const Node *index) {
   if (index->kind == NODE_TUPLE) items = (const Node *const *)index->list.data, n = index->list.count;
   for (uint32_t axis = 0; axis < n; axis++) {
     const Node *e = items[axis];
-    // as in Triton, more of them than axes select nothing, and a scalar[:, None] has one axis
+    // As in Triton, there may be more `:` than axes, and a scalar[:, None] has one axis.
     if (is_full_slice(e)) continue;
     if (e->kind != NODE_SLICE && e->kind != NODE_ELLIPSIS) {
       Term *t = lower_expr(L, e);
       if (!t) return NULL;
       if (term_is_none(t)) {
         uint32_t rank = ct_rank(term_t(base));
-        if (rank >= MAX_RANK) return lower_error(L, e->span, "a tensor of rank more than %d", MAX_RANK);
+        if (rank >= MAX_RANK) return lower_error(L, e->span, "a tensor has at most %d axes", MAX_RANK);
         if (rank && axis > rank) return lower_error(L, index->span, "too many indices for %s", term_describe(L, base));
         base = lower_expand_dims(L, base, rank ? axis : 0);
         continue;
@@ -208,7 +196,7 @@ static Term *index_tensor(Lower *L, Term *base, const Node *index) {
     }
     lower_error(L, e->span, "a tensor is indexed by `:` and `None` only");
     return lower_hint(
-        L, "load the part you need from memory, or take elements with tl.gather, tl.split or a masked tl.sum");
+        L, "load the part that you need from memory, or take elements with tl.gather, tl.split or a masked tl.sum");
   }
   return base;
 }
@@ -246,7 +234,7 @@ static CtValue *const_slice(Lower *L, const Node *s) {
   const Node *parts[3] = {s->slice.lower, s->slice.upper, s->slice.step};
   CtValue **to[3] = {&v->slice.lower, &v->slice.upper, &v->slice.step};
   for (int i = 0; i < 3; i++) {
-    *to[i] = ct_none(L->ctx);
+    *to[i] = ct_none();
     if (!parts[i]) continue;
     Term *t = lower_expr(L, parts[i]);
     if (!t) return NULL;
@@ -290,8 +278,7 @@ Term *lower_subscript(Lower *L, Term *base, const Node *index, Span span) {
       if (!t) return NULL;
       if (!(i = term_to_ct(L, t))) return lower_error(L, index->span, "a constant is indexed by constants only");
     }
-    CtValue *r = comptime_subscript(L->ct, base->ct, i, span);
-    return r ? term_const(L, r) : NULL;
+    return term_const(L, comptime_subscript(L->ct, base->ct, i, span));
   }
   return lower_error(L, span, "%s cannot be indexed", term_describe(L, base));
 }
@@ -308,12 +295,12 @@ static Term *lower_bool_op(Lower *L, const Node *e) {
     CtValue *c = term_to_ct(L, t);
     if (c) {
       last = t;
-      if (ct_is_true(c) != is_and) return t;   // decided; what follows is not looked at
+      if (ct_is_true(c) != is_and) return t;   // decided: the operands that follow are not lowered
       continue;
     }
     if (t->kind == TERM_VALUE && ct_is_ptr(term_t(t))) t = lower_not_zero(L, t, n->span);
     if (!t) return NULL;
-    bool is_alone = !left && i + 1 == e->boolop.values.count;   // constants before it: the result, of whatever type
+    bool is_alone = !left && i + 1 == e->boolop.values.count;   // after constants: the result, of any type
     if (!is_alone && (t->kind != TERM_VALUE || !ct_is_bool(term_t(t)))) {
       lower_error(L, n->span, "`%s` works on int1, not on %s", pyop_text((PyOp)e->op), term_describe(L, t));
       return lower_hint(L, "compare with 0 first, or use %s for bits", is_and ? "&" : "|");
@@ -349,10 +336,7 @@ static Term *lower_identity(Lower *L, Term *a, Term *b, bool is_not) {
 
 static Term *lower_membership(Lower *L, Term *a, Term *b, bool is_not, Span span) {
   CtValue *ca = term_to_ct(L, a), *cb = term_to_ct(L, b);
-  if (ca && cb) {
-    CtValue *r = comptime_binary(L->ct, is_not ? PYOP_NOT_IN : PYOP_IN, ca, cb, span);
-    return r ? term_const(L, r) : NULL;
-  }
+  if (ca && cb) return term_const(L, comptime_binary(L->ct, is_not ? PYOP_NOT_IN : PYOP_IN, ca, cb, span));
   if (b->kind != TERM_TUPLE) return lower_error(L, span, "`in` looks into tuples, not into %s", term_describe(L, b));
   Term *r = term_bool(L, is_not);
   for (uint32_t i = 0; i < b->tuple.count; i++) {

@@ -1,4 +1,4 @@
-// Expressions of kernels that are made of parts: f-strings, tuples, lists, dictionaries and comprehensions.
+// Expressions that are made of parts: f-strings, tuples, lists, dictionaries and comprehensions.
 #include "frontend/lower/lower.h"
 
 Term *lower_fstring(Lower *L, const Node *e) {
@@ -52,7 +52,7 @@ static bool comprehend(Lower *L, const Node *e, uint32_t level, TermList *out) {
   if (!iter) return false;
   if (iter->kind == TERM_CONST) {
     CtList list = {0};
-    const Int128 length = iter->ct->kind == CT_RANGE ? ct_range_length(iter->ct) : 0;   // asked before it is made
+    const Int128 length = iter->ct->kind == CT_RANGE ? ct_range_length(iter->ct) : 0;   // read before the list is made
     if (length > L->fe->max_statements) return lower_count(L, L->fe->max_statements, e->span);
     if (!comptime_iterate(L->ct, iter->ct, g->loop.iter->span, &list) || !lower_count(L, list.count, e->span))
       return false;
@@ -89,7 +89,7 @@ Term *lower_comprehension(Lower *L, const Node *e) {
   Scope saved = scope_copy(L, &L->frame->scope);
   TermList items = {0};
   bool ok = comprehend(L, e, 0, &items);
-  NameVec bound = {0};   // by `:=`, which binds outside
+  NameVec bound = {0};   // by `:=`, which binds outside the comprehension
   lower_collect_expr(L, e, &bound);
   for (uint32_t i = 0; i < bound.count; i++) {
     const Var *v = scope_find(&L->frame->scope, bound.data[i]);
@@ -102,26 +102,27 @@ Term *lower_comprehension(Lower *L, const Node *e) {
   return t;
 }
 
-Term *lower_sequence(Lower *L, const Node *e) {
-  TermList items = {0};
+bool lower_items(Lower *L, const NodeList *list, TermList *items, SpanList *spans) {
   bool ok = true;
-  for (uint32_t i = 0; i < e->list.count; i++) {
-    const Node *n = e->list.data[i];
-    Term *t = lower_expr(L, n->kind == NODE_STARRED ? n->unary.value : n);
-    if (!t) {
-      ok = false;
-      continue;
-    }
-    if (n->kind != NODE_STARRED) {
-      vec_push(L->arena, &items, t);
-    } else if (t->kind == TERM_TUPLE) {
-      for (uint32_t k = 0; k < t->tuple.count; k++) vec_push(L->arena, &items, t->tuple.items[k]);
-    } else {
-      lower_error(L, n->span, "`*` spreads a tuple, not %s", term_describe(L, t));
-      ok = false;
+  for (uint32_t i = 0; i < list->count; i++) {
+    const Node *n = list->data[i];
+    bool starred = n->kind == NODE_STARRED;
+    Term *t = lower_expr(L, starred ? n->unary.value : n);
+    if (t && starred && t->kind != TERM_TUPLE)
+      t = lower_error(L, n->span, "`*` spreads a tuple, not %s", term_describe(L, t));
+    ok &= t != NULL;
+    uint32_t count = !t ? 0 : starred ? t->tuple.count : 1;
+    for (uint32_t k = 0; k < count; k++) {
+      vec_push(L->arena, items, starred ? t->tuple.items[k] : t);
+      if (spans) vec_push(L->arena, spans, n->span);
     }
   }
-  if (!ok) return NULL;
+  return ok;
+}
+
+Term *lower_sequence(Lower *L, const Node *e) {
+  TermList items = {0};
+  if (!lower_items(L, &e->list, &items, NULL)) return NULL;
   Term *t = term_tuple(L, items.data, items.count, NULL);
   t->tuple.is_list = e->kind == NODE_LIST;
   return t;
@@ -135,7 +136,7 @@ Term *lower_dict(Lower *L, const Node *e) {
     if (!k || !v) return NULL;
     CtValue *ck = term_to_ct(L, k), *cv = term_to_ct(L, v);
     if (!ck || !cv) return lower_error(L, e->span, "a dict in a kernel holds constants only");
-    dict_set(L->ctx, d->dict, ck, cv);
+    ct_dict_set(L->ctx, d->dict, ck, cv);
   }
   return term_const(L, d);
 }

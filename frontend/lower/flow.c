@@ -1,4 +1,5 @@
-// Joining paths: run-time `if` and conditional expressions. What both arms leave behind becomes results of the `if`.
+// Joining paths: run-time `if` and conditional expressions. What differs between the arms' ends becomes results of the
+// `if`.
 #include "frontend/lower/lower.h"
 
 #include <string.h>
@@ -10,11 +11,6 @@ typedef struct {
   ValueList yields;
 } Arm;
 
-static void cursor_to_end(Lower *L, Block *b) {
-  L->b.block = b;
-  L->b.before = NULL;
-}
-
 static bool is_plain_number(const Term *t) {
   return term_is_const(t) && (t->ct->kind == CT_BOOL || t->ct->kind == CT_INT || t->ct->kind == CT_FLOAT);
 }
@@ -24,10 +20,11 @@ static Term *const_as(Lower *L, Term *c, const CtType *type, Span span) {
   if (c->ct->kind == CT_INT && ct_is_int(type) && !ct_int_fits(c->ct->i, type)) return NULL;
   Term *v = term_to_value(L, c, span, "the value");
   if (!v || ct_type_equal(term_t(v), type)) return v;
-  return ct_rank(type) ? NULL : lower_cast(L, v, type, DOWNCAST_DEFAULT, span);
+  return ct_rank(type) ? NULL : lower_cast(L, v, type, span);
 }
 
-// Makes a and b agree, deciding constants in their own blocks. False, silently, when they cannot.
+// Gives a and b one type; a constant becomes a value in its own arm's block. False, without a diagnostic, if they have
+// none in common.
 bool lower_return_merge(Lower *L, Term **a, Block *block_a, Term **b, Block *block_b, Span span) {
   if (term_same_type(L, *a, *b)) return true;
   if (!*a || !*b) return false;
@@ -43,17 +40,17 @@ bool lower_return_merge(Lower *L, Term **a, Block *block_a, Term **b, Block *blo
   }
   bool na = is_plain_number(*a), nb = is_plain_number(*b);
   if (na && nb) {
-    cursor_to_end(L, block_a);
+    lower_cursor_to_end(L, block_a);
     *a = term_decay(L, *a, span);
-    cursor_to_end(L, block_b);
+    lower_cursor_to_end(L, block_b);
     *b = term_decay(L, *b, span);
     return term_same_type(L, *a, *b);
   }
   if (na && (*b)->kind == TERM_VALUE) {
-    cursor_to_end(L, block_a);
+    lower_cursor_to_end(L, block_a);
     *a = const_as(L, *a, term_t(*b), span);
   } else if (nb && (*a)->kind == TERM_VALUE) {
-    cursor_to_end(L, block_b);
+    lower_cursor_to_end(L, block_b);
     *b = const_as(L, *b, term_t(*a), span);
   }
   return *a && *b && term_same_type(L, *a, *b);
@@ -65,15 +62,12 @@ static bool has_desc(const ValueList *values) {
   return false;
 }
 
-// The results-to-be of the `if`: a term whose values come from results start, start + 1, …
+// What the `if` will result in: a term whose values are its results start, start + 1, …
 typedef struct { enum { JOIN_VAR, JOIN_RET, JOIN_FLAG } kind; uint32_t index; Term *like; uint32_t start; } Join;
 typedef VEC(Join) JoinList;
 
-static void push_all(Lower *L, ValueList *to, const ValueList *from) {
-  for (uint32_t i = 0; i < from->count; i++) vec_push(L->arena, to, from->data[i]);
-}
-
-// a from arm 0, b from arm 1, of one type: yields them, or returns a itself when they are the same values.
+// Yields a from arm 0 and b from arm 1, which have one type. Returns a, which stands as it is if the values are the
+// same.
 static Term *join_terms(Lower *L, Arm *arms, JoinList *joins, int kind, uint32_t index, Term *a, Term *b) {
   ValueList va = {0}, vb = {0};
   term_flatten(L, a, &va);
@@ -83,12 +77,12 @@ static Term *join_terms(Lower *L, Arm *arms, JoinList *joins, int kind, uint32_t
   if (same) return a;
   Join j = {kind, index, a, arms[0].yields.count};
   vec_push(L->arena, joins, j);
-  push_all(L, &arms[0].yields, &va);
-  push_all(L, &arms[1].yields, &vb);
+  values_append(L, &arms[0].yields, &va);
+  values_append(L, &arms[1].yields, &vb);
   return a;
 }
 
-// The same with values on one side only; the other yields anything.
+// Yields t from one side, and values that nothing reads from the other.
 static Term *join_with_filler(Lower *L, Arm *arms, JoinList *joins, int kind, uint32_t index, Term *t, int side) {
   ValueList values = {0};
   term_flatten(L, t, &values);
@@ -96,7 +90,7 @@ static Term *join_with_filler(Lower *L, Arm *arms, JoinList *joins, int kind, ui
   if (has_desc(&values)) return NULL;
   Join j = {kind, index, t, arms[0].yields.count};
   vec_push(L->arena, joins, j);
-  cursor_to_end(L, arms[!side].block);
+  lower_cursor_to_end(L, arms[!side].block);
   for (uint32_t i = 0; i < values.count; i++) {
     vec_push(L->arena, &arms[side].yields, values.data[i]);
     vec_push(L->arena, &arms[!side].yields, term_zero(L, values.data[i]->type));
@@ -153,7 +147,7 @@ static void join_vars(Lower *L, Arm *arms, JoinList *joins, const LiveOut *out, 
           t = side == 0 ? join_terms(L, arms, joins, JOIN_VAR, merged->count, a, b)
                         : join_terms(L, arms, joins, JOIN_VAR, merged->count, b, a);
         } else if (gone >= 0 && arms[gone].scope.exits[EXIT_RETURN].state == FLAG_YES) {
-          // A path that has returned gives no values any more.
+          // A path that has returned gives no value.
           Term *keep = gone == side ? o->term : v.term;
           if (!(t = join_with_filler(L, arms, joins, JOIN_VAR, merged->count, keep, !gone))) continue;
         } else {
@@ -174,17 +168,17 @@ static void join_flags(Lower *L, Arm *arms, JoinList *joins, const LiveOut *out,
       merged->exits[i] = a;
       continue;
     }
-    if (guard && a.state == FLAG_NO) {   // inside the guarded arm all flags are known to be false
+    if (guard && a.state == FLAG_NO) {   // all flags are false at the start of the guarded arm
       merged->exits[i] = before->exits[i];
       continue;
     }
     merged->exits[i] = (Flag){FLAG_MAYBE, NULL};
     if ((out && out->is_function_end) || (out && i == EXIT_CONTINUE)) continue;
     Term *t[2];
-    const CtType *i1 = ct_scalar(L, DT_INT1);
+    const CtType *i1 = lower_scalar(L, DT_INT1);
     for (int side = 0; side < 2; side++) {
       Flag f = arms[side].scope.exits[i];
-      cursor_to_end(L, arms[side].block);
+      lower_cursor_to_end(L, arms[side].block);
       t[side] = f.state == FLAG_MAYBE && f.v ? term_value(L, f.v, i1) : term_full(L, i1, 0, f.state != FLAG_NO);
     }
     join_terms(L, arms, joins, JOIN_FLAG, (uint32_t)i, t[0], t[1]);
@@ -204,7 +198,7 @@ static void join_return(Lower *L, Arm *arms, JoinList *joins, Scope *merged, Spa
     if (!L->frame->failed_return) {
       lower_error(L, span, "`%s` returns %s on one path and %s on another", L->frame->fn->name, term_describe(L, pa),
                   term_describe(L, pb));
-      lower_hint(L, "all returns of a function give one type; a statically dead one belongs into an `else`");
+      lower_hint(L, "all returns of a function give one type; put one that is dead at compile time into an `else`");
     }
     L->frame->failed_return = true;
     merged->ret = NULL;
@@ -213,16 +207,16 @@ static void join_return(Lower *L, Arm *arms, JoinList *joins, Scope *merged, Spa
   merged->ret = join_terms(L, arms, joins, JOIN_RET, 0, a, b);
 }
 
-// Gives the empty-handed `if` shell its yields and results.
+// Ends both arms with their yields and gives the `if` shell its results.
 static Op *finish_if(Lower *L, Op *shell, Arm *arms, Block *outer) {
   for (int side = 0; side < 2; side++) {
-    cursor_to_end(L, arms[side].block);
+    lower_cursor_to_end(L, arms[side].block);
     build_op(&L->b, OP_YIELD, arms[side].yields.data, arms[side].yields.count);
   }
   uint32_t n = arms[0].yields.count;
   const Type **types = arena_array(L->arena, const Type *, n + 1);
   for (uint32_t i = 0; i < n; i++) types[i] = arms[0].yields.data[i]->type;
-  cursor_to_end(L, outer);
+  lower_cursor_to_end(L, outer);
   if (!n) return shell;
   Value *cond = op_operand(shell, 0);
   return lower_replace_op(L, shell, types, n, &cond, 1);
@@ -255,7 +249,7 @@ bool lower_runtime_if(Lower *L, Value *v, ArmFn then, ArmFn otherwise, void *use
   Scope before = f->scope;
   for (int side = 0; side < 2; side++) {
     f->scope = scope_copy(L, &before);
-    cursor_to_end(L, arms[side].block);
+    lower_cursor_to_end(L, arms[side].block);
     ArmFn fn = side ? otherwise : then;
     if (fn) fn(L, user);
     arms[side].block = L->b.block;
@@ -267,7 +261,7 @@ bool lower_runtime_if(Lower *L, Value *v, ArmFn then, ArmFn otherwise, void *use
   if (consumed) {
     Arm *on = &arms[arms[0].ended ? 1 : 0];
     f->scope = on->scope;
-    cursor_to_end(L, on->block);
+    lower_cursor_to_end(L, on->block);
     lower_stmts(L, rest, out);
     on->block = L->b.block;
     on->scope = f->scope;
@@ -315,7 +309,7 @@ Term *lower_runtime_choice(Lower *L, Value *c, Term *(*arm)(Lower *L, void *user
   Scope before = L->frame->scope, merged = before;
   for (int side = 0; side < 2; side++) {
     L->frame->scope = scope_copy(L, &before);
-    cursor_to_end(L, arms[side].block);
+    lower_cursor_to_end(L, arms[side].block);
     t[side] = arm(L, user, side == 0);
     arms[side].block = L->b.block;
     arms[side].scope = L->frame->scope;

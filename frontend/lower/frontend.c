@@ -61,7 +61,7 @@ CtFunction *frontend_find_kernel(Frontend *fe, const char *name) {
                   : "is a function for kernels to call: it returns a value, or others are marked @kernel");
   if (v && v->kind == CT_MISSING)
     diag_note(fe->ctx, v->missing.span, "`%s` could not be made: %s", name, v->missing.why);
-  if (all.size) diag_note(fe->ctx, (Span){0, 0}, "there are %s", buf_str(&all));
+  if (all.size) diag_note(fe->ctx, (Span){0, 0}, "the kernels are %s", buf_str(&all));
   else diag_note(fe->ctx, (Span){0, 0}, "a kernel is a function decorated with @triton.jit or @kernel");
   return NULL;
 }
@@ -105,7 +105,7 @@ static bool report_open(Frontend *fe, const CtFunction *kernel, const ParamSpec 
       const CtParam *p = &kernel->params[i];
       if (specs[i].kind == SPEC_OPEN && !p->is_constexpr && !p->is_const && p->node->param.annotation)
         diag_note(fe->ctx, p->node->param.annotation->span,
-                  "this annotation of `%s` is no type of a kernel's parameter", p->name);
+                  "this annotation of `%s` is not a type that a kernel's parameter can have", p->name);
     }
   }
   if (values.size) {
@@ -117,7 +117,7 @@ static bool report_open(Frontend *fe, const CtFunction *kernel, const ParamSpec 
 }
 
 // ---- parameters ----
-// "tensordesc<fp16[BM, BK]>" with its names replaced by the specs' values.
+// Replaces the names in "tensordesc<fp16[BM, BK]>" by the specs' values.
 static const char *resolve_desc(Frontend *fe, const CtFunction *kernel, const ParamSpec *specs, const char *text) {
   const char *open = strchr(text, '['), *close = strrchr(text, ']');
   if (!open || !close || close < open) return text;
@@ -143,7 +143,8 @@ static Value *add_plain(Lower *L, const char *name, const char *spelling, const 
   return v;
 }
 
-// A host descriptor. Its extents and strides follow the map in the kernel's binary interface, but are no values here.
+// Adds a host descriptor. Its extents and strides follow the map in the kernel's binary interface and have no values
+// here.
 static Term *add_desc(Lower *L, const CtParam *p, const char *name, const ParamSpec *s, const char *spelling,
                       const CtType *block) {
   if (!lower_check_shape(L, block->shape, block->rank, p->node->span)) return NULL;
@@ -181,7 +182,7 @@ static Term *add_tuple(Lower *L, CtFunction *kernel, const ParamSpec *specs, con
     if (!v) return NULL;
     cls = v->kind == CT_CLASS ? v->cls : NULL;
     if (!cls || cls->form != CLASS_NAMEDTUPLE) {
-      diag_error(L->ctx, span, "parameter `%s` is given as a `%s`, which is no namedtuple of this file", name,
+      diag_error(L->ctx, span, "parameter `%s` is given as a `%s`, which is not a namedtuple of this file", name,
                  s->class_name);
       return NULL;
     }
@@ -201,7 +202,7 @@ static Term *add_tuple(Lower *L, CtFunction *kernel, const ParamSpec *specs, con
   return ok ? term_tuple(L, items, s->num_items, cls) : NULL;
 }
 
-// A parameter, or an item of one that is a tuple. NULL after a diagnostic.
+// Adds a parameter, or an item of one that is a tuple. NULL after a diagnostic.
 static Term *add_param(Lower *L, CtFunction *kernel, const ParamSpec *specs, const ParamSpec *s, const CtParam *p,
                        const char *name, Span span) {
   Func *f = L->b.func;
@@ -225,7 +226,7 @@ static Term *add_param(Lower *L, CtFunction *kernel, const ParamSpec *specs, con
       strncmp(s->type, "tensordesc<", 11) == 0 ? resolve_desc(L->fe, kernel, specs, s->type) : s->type;
   if (!spelling) return NULL;
   if (!frontend_parse_type(L->ctx, spelling, &type, &is_desc)) {
-    diag_error(L->ctx, span, "`%s` is no type", spelling);
+    diag_error(L->ctx, span, "`%s` is not a type", spelling);
     return NULL;
   }
   return is_desc ? add_desc(L, p, name, s, spelling, type)
@@ -241,7 +242,7 @@ static bool too_many_params(Lower *L, const CtFunction *kernel, const char *how_
 
 static bool add_params(Lower *L, CtFunction *kernel, const ParamSpec *specs, Scope *scope) {
   bool ok = true;
-  uint32_t run_time = 0;   // each takes a byte or more
+  uint32_t run_time = 0;   // each takes at least one byte
   for (uint32_t i = 0; i < kernel->num_params; i++) run_time += specs[i].kind == SPEC_TYPE;
   if (run_time > MAX_PARAM_BYTES) return too_many_params(L, kernel, arena_printf(L->arena, "%u", run_time));
   for (uint32_t i = 0; i < kernel->num_params; i++) {
@@ -310,15 +311,14 @@ bool frontend_lower_into(Frontend *fe, Module *m, CtFunction *kernel, const Para
                 kernel->name, term_describe(&L, frame.scope.ret));
     diag_note(ctx, (Span){0, 0}, "store the value with tl.store(…)");
   }
-  L.b.block = f->body;
-  L.b.before = NULL;
+  lower_cursor_to_end(&L, f->body);
   build_op(&L.b, OP_RETURN, NULL, 0);
   return diag_error_count(ctx) == errors;
 }
 
 Module *frontend_lower(Frontend *fe, CtFunction *kernel, const ParamSpec *specs, const LaunchOptions *launch) {
   if (!check_options(fe, launch, kernel->def->func.name_span)) return NULL;
-  // A program's tiles are not laid out over a cluster: a second block would do all of it again, atomics included.
+  // A program's tiles are not laid out over a cluster, so a second block would repeat all the work, atomics included.
   if (launch->num_ctas > 1) {
     diag_warning(fe->ctx, kernel->def->func.name_span,
                  "num_ctas = %u: programs are not split over clusters, each runs in one block", launch->num_ctas);

@@ -1,6 +1,6 @@
-// Loops. A body is visited once: the names it may bind are found by a scan, those live before the loop become block
-// arguments, and what did not change is taken out again afterwards. A loop that may leave early (break, return)
-// becomes a `while` whose condition asks the exit flags.
+// Loops. A scan of the body finds the names that it may bind. Those that have a value before the loop become block
+// arguments, the body is lowered once, and the arguments that it hands on unchanged are removed. A loop that may leave
+// early (break, return) becomes a `while` whose condition tests the exit flags.
 #include "frontend/lower/lower.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@ enum { MAX_UNROLL_FACTOR = 1024, MAX_LOOP_STAGES = 32 };
 typedef struct {
   const char *name;
   Term *init;
-  uint32_t start, count;   // its values among the carried ones
+  uint32_t start, count;   // where its values lie among the carried ones
   Span span;
 } Carry;
 
@@ -21,8 +21,8 @@ typedef struct {
   Scope before;
 } Carried;
 
-// The live-in names that the body, or the test of a `while`, may bind. Parameters specialised to 1 become run-time
-// values here.
+// Finds the names with a value before the loop that the body, or the test of a `while`, may bind. Parameters that are
+// specialised to 1 become run-time values here.
 static void find_carried(Lower *L, const NodeList *body, const Node *test, Carried *c) {
   Scope *scope = &L->frame->scope;
   lower_collect_assigned(L, body, &c->names);
@@ -32,7 +32,7 @@ static void find_carried(Lower *L, const NodeList *body, const Node *test, Carri
     if (!v || !v->term) continue;
     if (v->flags & VAR_FOLDED) {
       Term *t = term_to_value(L, v->term, v->span, "the variable");
-      if (t && v->folded_type) t = lower_cast(L, t, v->folded_type, DOWNCAST_DEFAULT, v->span);
+      if (t && v->folded_type) t = lower_cast(L, t, v->folded_type, v->span);
       v->term = t;
       v->flags = 0;
       if (!t) continue;
@@ -45,7 +45,7 @@ static void find_carried(Lower *L, const NodeList *body, const Node *test, Carri
   c->before = scope_copy(L, scope);
 }
 
-// Binds the carried names to block arguments added to b.
+// Adds block arguments to b and binds the carried names to them.
 static void bind_carried(Lower *L, const Carried *c, Block *b) {
   Value **args = arena_array(L->arena, Value *, c->inits.count + 1);
   for (uint32_t i = 0; i < c->inits.count; i++) args[i] = block_add_arg(L->ctx, b, c->inits.data[i]->type);
@@ -64,7 +64,8 @@ static void report_type_change(Lower *L, const Carry *v, const Var *now) {
   diag_note(L->ctx, v->span, "%s gets its first value here", v->name);
   term_note_types_differ(
       L, v->init, now->term,
-      "a variable that lives across iterations keeps one type: start it with the right one, or convert with .to(…)");
+      "a variable that lives across iterations keeps one type: give it that type before the loop, or convert with "
+      ".to(…)");
 }
 
 static void report_lost(Lower *L, const Carry *v) {
@@ -77,7 +78,8 @@ static void report_lost(Lower *L, const Carry *v) {
   lower_hint(L, "give it a value on every path through the loop, or use another name inside");
 }
 
-// The carried values at the end of an iteration. False where a type changed (diagnosed, the variable is poisoned).
+// Collects the carried values at the end of an iteration. False after a diagnostic if a variable changed its type; it
+// has no value then.
 static bool collect_next(Lower *L, Carried *c, Value *const *args, ValueList *next) {
   bool ok = true;
   for (uint32_t i = 0; i < c->vars.count; i++) {
@@ -89,7 +91,7 @@ static bool collect_next(Lower *L, Carried *c, Value *const *args, ValueList *ne
     }
     if (!now) report_lost(L, v);
     Term *t = now ? now->term : NULL;
-    // A constant of the right kind is as good as a value of it.
+    // A constant becomes a value if that has the carried type.
     if (t && v->init->kind == TERM_VALUE && term_is_const(t) && ct_rank(term_t(v->init)) == 0) {
       Term *d = term_to_value(L, t, now->span, "the value");
       if (d && ct_type_equal(term_t(d), term_t(v->init))) {
@@ -110,7 +112,7 @@ static const CtType *range_type(Lower *L, Term *const *bounds) {
   const CtType *r = NULL;
   for (int i = 0; i < 3; i++) {
     const CtType *t = term_t(bounds[i]);
-    if (ct_is_bool(t)) t = ct_scalar(L, DT_INT32);
+    if (ct_is_bool(t)) t = lower_scalar(L, DT_INT32);
     if (!r || ct_bits(t) > ct_bits(r) || (ct_bits(t) == ct_bits(r) && !ct_is_signed(t))) r = t;
   }
   return r;
@@ -141,7 +143,7 @@ static void set_loop_attrs(Lower *L, Op *op, Call *c) {
     bool stages = attrs[i].key == ATTR_NUM_STAGES;
     int64_t most = stages ? MAX_LOOP_STAGES : MAX_UNROLL_FACTOR;
     if ((stages || attrs[i].key == ATTR_UNROLL) && (v < 0 || v > most)) {
-      lower_error(L, c->spans[a], "`%s` of `range` must be from 0 to %lld, not %lld",
+      arg_error(L, c, a, "`%s` of `range` must be from 0 to %lld, not %lld",
                   stages ? "num_stages" : "loop_unroll_factor", (long long)most, (long long)v);
       continue;
     }
@@ -151,13 +153,13 @@ static void set_loop_attrs(Lower *L, Op *op, Call *c) {
 
 // ---- finishing a loop's op ----
 typedef struct {
-  Op *shell;               // FOR or WHILE that has no results yet
-  Block *test, *body;      // test: of a WHILE; both take the same arguments
+  Op *shell;               // the FOR or WHILE, which has no results yet
+  Block *test, *body;      // test: of a WHILE. Both take the same arguments.
   uint32_t first;          // arguments before the carried ones: 1 when the induction variable is one of them
   Carried *c;
   ValueList next;          // carried values at the end of the body
   Scope end;               // scope at the end of the body
-  // What a loop that may leave early carries besides: any exit, returned, the returned values.
+  // A loop that may leave early also carries whether it left at all, whether it returned, and the returned values.
   ValueList extra_inits, extra_next;
   bool has_any, has_returned;
 } Loop;
@@ -166,7 +168,7 @@ static Value *flag_value(Lower *L, Flag f) {
   return f.state == FLAG_MAYBE && f.v ? f.v : build_int(&L->b, type_scalar(L->ctx, SC_I1), f.state == FLAG_YES);
 }
 
-// At the end of the body: the flags as values.
+// Makes values of the flags at the end of the body.
 static void collect_extra(Lower *L, Loop *lp, bool want_any) {
   Arena *arena = L->arena;
   Flag b = lp->end.exits[EXIT_BREAK], r = lp->end.exits[EXIT_RETURN];
@@ -189,7 +191,7 @@ static void collect_extra(Lower *L, Loop *lp, bool want_any) {
 }
 
 // Drops the carried arguments that every block hands on unchanged. Each block's terminator has `skip` operands
-// before the carried ones. keep[i]: still carried.
+// before the carried ones. keep[i] says whether value i is still carried.
 static void drop_unchanged(Loop *lp, Block **blocks, const uint32_t *skip, uint32_t n, bool *keep) {
   for (uint32_t i = lp->c->inits.count; i-- > 0;) {
     uint32_t a = lp->first + i;
@@ -205,7 +207,8 @@ static void drop_unchanged(Loop *lp, Block **blocks, const uint32_t *skip, uint3
   }
 }
 
-// The op with its results: carried ones that are kept, then the extra ones; `head`: operands and results before them.
+// Builds the op with its results: the carried values that are kept, then the extra ones. `head` stands before them,
+// among the operands or among the results.
 static Op *rebuild_loop(Lower *L, Loop *lp, Value *const *head, uint32_t num_head, bool head_is_result,
                         const bool *keep) {
   Arena *arena = L->arena;
@@ -213,7 +216,7 @@ static Op *rebuild_loop(Lower *L, Loop *lp, Value *const *head, uint32_t num_hea
   for (uint32_t i = 0; i < num_head; i++) vec_push(arena, head_is_result ? &carried : &operands, head[i]);
   for (uint32_t i = 0; i < lp->c->inits.count; i++)
     if (keep[i]) vec_push(arena, &carried, lp->c->inits.data[i]);
-  for (uint32_t i = 0; i < lp->extra_inits.count; i++) vec_push(arena, &carried, lp->extra_inits.data[i]);
+  values_append(L, &carried, &lp->extra_inits);
   const Type **types = arena_array(arena, const Type *, carried.count + 1);
   for (uint32_t i = 0; i < carried.count; i++) {
     types[i] = carried.data[i]->type;
@@ -223,7 +226,7 @@ static Op *rebuild_loop(Lower *L, Loop *lp, Value *const *head, uint32_t num_hea
   return lower_replace_op(L, lp->shell, types, carried.count, operands.data, operands.count);
 }
 
-// After the loop: carried names and flags are the results, from number `r` on.
+// Binds the carried names and the flags to the loop's results, from number `r` on.
 static void leave_loop(Lower *L, Loop *lp, Op *op, const bool *keep, uint32_t r) {
   Carried *c = lp->c;
   Value **values = arena_array(L->arena, Value *, c->inits.count + 1);
@@ -264,12 +267,12 @@ static Term *lower_test(Lower *L, const Node *test) {
   int known;
   Value *v;
   if (!lower_condition(L, c, test->span, "`while`", &known, &v)) return NULL;
-  const CtType *i1 = ct_scalar(L, DT_INT1);
+  const CtType *i1 = lower_scalar(L, DT_INT1);
   return known >= 0 ? term_full(L, i1, 0, known) : term_value(L, v, i1);
 }
 
 static Term *exited_or_test(Lower *L, void *user, bool first) {
-  return first ? term_full(L, ct_scalar(L, DT_INT1), 0, 0) : lower_test(L, ((TestArm *)user)->test);
+  return first ? term_full(L, lower_scalar(L, DT_INT1), 0, 0) : lower_test(L, ((TestArm *)user)->test);
 }
 
 // Ends both blocks of a while-shaped loop. The cursor is at the end of the body; the test block ends with its
@@ -285,18 +288,13 @@ static Op *finish_while(Lower *L, Loop *lp, Value *const *head, uint32_t num_hea
   }
   ValueList yields = {0};
   for (uint32_t i = 0; i < num_head; i++) vec_push(arena, &yields, next_head[i]);
-  for (uint32_t i = 0; i < lp->next.count; i++) vec_push(arena, &yields, lp->next.data[i]);
-  for (uint32_t i = 0; i < lp->extra_next.count; i++) vec_push(arena, &yields, lp->extra_next.data[i]);
+  values_append(L, &yields, &lp->next);
+  values_append(L, &yields, &lp->extra_next);
   build_op(&L->b, OP_YIELD, yields.data, yields.count);
   Block *blocks[2] = {lp->test, lp->body};
   const uint32_t skip[2] = {1 + num_head, num_head};
   drop_unchanged(lp, blocks, skip, 2, keep);
   return rebuild_loop(L, lp, head, num_head, true, keep);
-}
-
-static void cursor_after(Lower *L, Block *outer) {
-  L->b.block = outer;
-  L->b.before = NULL;
 }
 
 void lower_while(Lower *L, const Node *s) {
@@ -315,7 +313,7 @@ void lower_while(Lower *L, const Node *s) {
   Loop lp = {.shell = shell, .test = shell->blocks[0], .body = shell->blocks[1], .c = &c};
   L->frame->scope = scope_copy(L, &c.before);
   bind_carried(L, &c, lp.test);
-  cursor_after(L, lp.test);
+  lower_cursor_to_end(L, lp.test);
   const Type *i1 = type_scalar(L->ctx, SC_I1);
   L->b.span = s->loop.iter->span;
   Term *cond;
@@ -327,18 +325,18 @@ void lower_while(Lower *L, const Node *s) {
     cond = lower_test(L, s->loop.iter);
   }
   bool failed = !cond;
-  if (failed) cond = term_full(L, ct_scalar(L, DT_INT1), 0, 0);
+  if (failed) cond = term_full(L, lower_scalar(L, DT_INT1), 0, 0);
   ValueList forwarded = {0};
   vec_push(L->arena, &forwarded, term_v(cond));
   ValueList now = {0};
   if (!collect_next(L, &c, lp.test->args, &now)) failed = true;
-  for (uint32_t i = 0; i < now.count; i++) vec_push(L->arena, &forwarded, now.data[i]);
+  values_append(L, &forwarded, &now);
   if (exits) vec_push(L->arena, &forwarded, lp.test->args[c.inits.count]);
   build_op(&L->b, OP_CONDITION, forwarded.data, forwarded.count);
 
   bind_carried(L, &c, lp.body);
   if (exits) block_add_arg(L->ctx, lp.body, i1);
-  cursor_after(L, lp.body);
+  lower_cursor_to_end(L, lp.body);
   Cont k = {&s->loop.body, 0, NULL};
   LiveOut out = {&c.names, false};
   lower_stmts(L, &k, &out);
@@ -349,13 +347,15 @@ void lower_while(Lower *L, const Node *s) {
   collect_extra(L, &lp, exits);
   bool *keep = arena_array(L->arena, bool, c.inits.count + 1);
   Op *op = finish_while(L, &lp, NULL, 0, NULL, exits, keep);
-  cursor_after(L, outer);
+  lower_cursor_to_end(L, outer);
   leave_loop(L, &lp, op, keep, 0);
   L->region_depth--;
 }
 
-// ---- for ----
-// Turns the FOR shell into a WHILE one that also asks the exit flags: test(iv, carried…, any…).
+// ---- for ---- Turns the FOR shell into a WHILE that also tests the exit flags: test(iv, carried…, any…). Only the
+// lowered body shows whether the loop needs that: with a `break` that no path reaches at compile time it stays a FOR,
+// which can be pipelined and unrolled. The test of a `while` is lowered before its body, so there lower_has_exit
+// decides by syntax.
 static Op *for_to_while(Lower *L, Loop *lp, Value *lb, Value *ub, Value *step, bool *keep) {
   Op *old = lp->shell;
   const Type *iv_type = lb->type;
@@ -380,8 +380,7 @@ static Op *for_to_while(Lower *L, Loop *lp, Value *lb, Value *ub, Value *step, b
   Value *any = block_add_arg(L->ctx, lp->test, i1);
   block_add_arg(L->ctx, lp->body, i1);
   vec_push(L->arena, &forwarded, any);
-  L->b.block = lp->test;
-  L->b.before = NULL;
+  lower_cursor_to_end(L, lp->test);
   Value *more = build_cmp(&L->b, CMP_SLT, lp->test->args[0], ub);
   Value *live = build_binary(&L->b, OP_XORI, any, build_int(&L->b, i1, 1));
   forwarded.data[0] = build_binary(&L->b, OP_ANDI, more, live);
@@ -390,8 +389,8 @@ static Op *for_to_while(Lower *L, Loop *lp, Value *lb, Value *ub, Value *step, b
   return finish_while(L, lp, &lb, 1, &iv_next, 1, keep);
 }
 
-// A variable of the target's name and type is carried, and holds the last number after the loop as in Python. False
-// where one of another type is hidden by the target: it has no value after the loop.
+// Carries a variable of the target's name and type, which holds the last number after the loop as in Python. False if
+// the target hides a variable of another type, which has no value after the loop.
 static bool carries_target(Lower *L, const Node *target, const CtType *iv_type, Carried *c) {
   const Var *v = target->kind == NODE_NAME ? scope_find(&L->frame->scope, target->name.id) : NULL;
   if (!v) return true;
@@ -411,7 +410,8 @@ static void hide_target(Lower *L, const Node *target) {
   scope_remove(&L->frame->scope, v.name);
 }
 
-// A range's start, end and step (its size, where it is negative) as scalars of one type. NULL after a diagnostic.
+// Makes scalars of one type of a range's start, end and step; of a negative step it takes the magnitude. NULL after a
+// diagnostic.
 static const CtType *counted_bounds(Lower *L, const Node *s, const RangeArgs *r, Term **bounds, bool *negative) {
   static const char *const what[] = {"the start of a range", "the end of a range", "the step of a range"};
   Span span = s->loop.iter->span;
@@ -435,7 +435,7 @@ static const CtType *counted_bounds(Lower *L, const Node *s, const RangeArgs *r,
     }
   }
   const CtType *type = range_type(L, bounds);
-  for (int i = 0; i < 3; i++) bounds[i] = lower_cast(L, bounds[i], type, DOWNCAST_DEFAULT, s->span);
+  for (int i = 0; i < 3; i++) bounds[i] = lower_cast(L, bounds[i], type, s->span);
   return type;
 }
 
@@ -462,8 +462,7 @@ void lower_counted_loop(Lower *L, const Node *s, RangeArgs *r) {
   L->frame->scope = scope_copy(L, &c.before);
   Value *iv = block_add_arg(L->ctx, lp.body, lb->type);
   bind_carried(L, &c, lp.body);
-  L->b.block = lp.body;
-  L->b.before = NULL;
+  lower_cursor_to_end(L, lp.body);
   Value *seen = iv;
   if (negative) seen = build_binary(&L->b, OP_SUBI, build_binary(&L->b, OP_ADDI, ub, lb), iv);
   lower_assign_target(L, s->loop.target, term_value(L, seen, iv_type), false, false);
@@ -486,7 +485,7 @@ void lower_counted_loop(Lower *L, const Node *s, RangeArgs *r) {
     op = for_to_while(L, &lp, lb, ub, step, keep);
     first_result = 1;
   }
-  cursor_after(L, outer);
+  lower_cursor_to_end(L, outer);
   leave_loop(L, &lp, op, keep, first_result);
   if (hides) hide_target(L, s->loop.target);
   L->region_depth--;

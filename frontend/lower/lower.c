@@ -1,9 +1,8 @@
 // Statements of a kernel body, scopes, and leaving early.
 //
-// Structured IR has no jumps, so `return`, `break` and `continue` set flags on the path (Scope.exits), and what
-// follows a statement that may have set one is lowered inside an `if` on none being set. Where exactly one arm of a
-// run-time `if` ends, what follows is lowered into the other arm, so the common `if pid >= n: return` costs
-// nothing.
+// Structured IR has no jumps, so `return`, `break` and `continue` set flags on the path (Scope.exits), and what follows
+// a statement that may have set one is lowered inside an `if` that tests that none is set. If exactly one arm of a
+// run-time `if` ends, what follows is lowered into the other arm, so the common `if pid >= n: return` needs no flag.
 #include "frontend/lower/lower.h"
 
 #include <string.h>
@@ -84,7 +83,7 @@ bool lower_enter_region(Lower *L, Span span) {
     return true;
   }
   lower_error(L, span, "run-time branches and loops nest deeper than %d, calls included", MAX_REGION_DEPTH);
-  lower_hint(L, "what follows an early `return`, `break` or `continue` counts as nested in it");
+  lower_hint(L, "the statements after an early `return`, `break` or `continue` count as nested in it");
   L->frame->failed_return = true;
   L->gave_up = true;
   return false;
@@ -113,7 +112,7 @@ static void lower_ann_assign(Lower *L, const Node *s) {
   bool constant = is_constexpr_annotation(s->ann.annotation);
   Term *v = lower_expr(L, s->ann.value);
   if (constant) v = term_recall(L, v);
-  if (constant && v && v->kind == TERM_VALUE) constant = false;   // as Triton's: what needs a constant says so
+  if (constant && v && v->kind == TERM_VALUE) constant = false;   // as in Triton: what needs a constant reports it
   lower_assign_target(L, s->ann.target, v, constant, !constant);
 }
 
@@ -245,8 +244,8 @@ static Node *new_node(Lower *L, NodeKind kind, Span span) {
 
 static void append(Lower *L, NodeList *list, Node *n) { vec_push(L->arena, list, n); }
 
-// `with E as x`: x = E.__enter__() now, and E.__exit__(None, None, None) to be called before `rest`. NULL after a
-// diagnostic.
+// Enters `with E as x`: assigns x = E.__enter__(), and returns statements that call E.__exit__(None, None, None) before
+// `rest`. NULL after a diagnostic.
 static const Cont *enter_context(Lower *L, const Node *item, const Cont *rest) {
   Term *t = lower_expr(L, item->pair.first);
   if (!t) return NULL;
@@ -273,7 +272,7 @@ static const Cont *enter_context(Lower *L, const Node *item, const Cont *rest) {
   return new_cont(L, body, 0, rest);
 }
 
-// However the body is left, what its contexts do at their end comes next.
+// However the body is left, the __exit__ of its contexts comes next.
 static void lower_with(Lower *L, const Node *s) {
   Scope *scope = &L->frame->scope;
   const Cont *exits = NULL, body = {&s->with.body, 0, NULL};
@@ -319,7 +318,7 @@ void lower_stmts(Lower *L, const Cont *k, const LiveOut *out) {
       int known;
       Value *v;
       if (!lower_condition(L, c, s->cond.test->span, "`if`", &known, &v)) {
-        // What the arms would have bound is unknown now; say nothing more about it.
+        // The names that the arms bind have no value now, and nothing more is reported about them.
         NameVec names = {0};
         lower_collect_assigned(L, &s->cond.body, &names);
         lower_collect_assigned(L, &s->cond.orelse, &names);

@@ -1,9 +1,9 @@
-// Inside the lowering of kernel bodies to TILE IR. Nothing here is for other rooms. The files form one circle: an
-// expression may be a call, a call inlines a function's statements, and statements hold expressions.
+// Inside the lowering of kernel bodies to TILE IR. Nothing here is for other rooms. The files depend on each other in a
+// circle: an expression may be a call, a call inlines a function's statements, and statements hold expressions.
 //
 // An expression in a kernel denotes a Term: a compile-time value, a run-time value (an IR Value with the language's
-// type, which knows signedness), or a structure of terms. Terms are immutable; NULL means "wrong, and already
-// diagnosed", and whatever meets a NULL gives NULL in silence.
+// type, which knows signedness), or a structure of terms. Terms are immutable. NULL stands for an expression that has
+// been diagnosed; every function that gets a NULL returns NULL and reports nothing.
 #ifndef TILE_FRONTEND_LOWER_H
 #define TILE_FRONTEND_LOWER_H
 
@@ -17,7 +17,7 @@ typedef struct Frame Frame;
 typedef struct Term Term;
 
 typedef enum {
-  TERM_CONST,        // anything known at compile time but tuples
+  TERM_CONST,        // anything known at compile time except tuples
   TERM_VALUE,        // tensor, scalar or pointer
   TERM_TUPLE,        // tuple or list; with cls: an instance of a namedtuple or aggregate, items in field order
   TERM_DESC,         // tensor descriptor
@@ -31,12 +31,12 @@ struct Term {
     CtValue *ct;
     // known: the constant that a function returned, or NULL
     struct { Value *v; const CtType *type; CtValue *known; } value;
-    // is_open: its __init__ is running; is_fstring: texts and run-time values
+    // is_open: its __init__ is running. is_fstring: the items are texts and run-time values.
     struct { Term **items; uint32_t count; CtClass *cls; bool is_list, is_open, is_fstring; } tuple;
-    // block: BLOCK type; base, shape, strides: NULL for an argument. v: NULL where control flow joined, and
-    // each access makes it anew.
+    // block: a BLOCK type. base, shape, strides: NULL for an argument. v: NULL after paths have joined; each access
+    // then makes the descriptor from the other fields.
     struct { Value *v, *base; const CtType *block; Term *shape, *strides; int padding; } desc;
-    // i64, i64, i32
+    // shape and strides are i64, offsets i32
     struct { Value *base; const CtType *pointer; Value **shape, **strides, **offsets; const CtType *block; } bp;
     struct { Term *self, *fn; } bound;
   };
@@ -45,13 +45,14 @@ struct Term {
 typedef VEC(Term *) TermList;
 typedef VEC(Value *) ValueList;
 typedef VEC(const char *) NameVec;
+typedef VEC(Span) SpanList;
 
 // ---- scopes and flow ----
-// Where a path through the function may leave its straight line. A structured IR has no jumps: what follows a possible
-// exit is nested in an `if` on the flags being false.
+// How a path through the function may leave its straight line. A structured IR has no jumps, so what follows a possible
+// exit is nested in an `if` that tests that the flags are false.
 enum { EXIT_RETURN, EXIT_BREAK, EXIT_CONTINUE, NUM_EXITS };
 typedef enum { FLAG_NO, FLAG_MAYBE, FLAG_YES } FlagState;
-typedef struct { FlagState state; Value *v; } Flag;       // MAYBE: v is the i1, or NULL where nobody will ask
+typedef struct { FlagState state; Value *v; } Flag;       // MAYBE: v is the i1, or NULL if nothing reads it
 
 enum { VAR_CONSTEXPR = 1, VAR_FOLDED = 2 };   // declared `x: tl.constexpr`; a parameter specialised to the constant 1
 typedef struct { const char *name; Term *term; Span span; uint8_t flags; const CtType *folded_type; } Var;
@@ -82,7 +83,7 @@ struct Frontend {
   CtModule **prelude;          // by file number, loaded on first use
 };
 
-// both over all inlined calls: what the C stack bears
+// The first two count over all inlined calls and bound the C stack.
 enum { MAX_INLINE_DEPTH = 128, MAX_REGION_DEPTH = 800, MAX_STATEMENTS = 1 << 20 };
 struct Lower {
   Frontend *fe;
@@ -95,15 +96,16 @@ struct Lower {
   uint32_t depth;
   uint32_t expr_depth;
   uint64_t num_stmts;          // lowered so far, unrolled and inlined ones counted as often as they are copied
-  bool may_wrap;               // the operation at hand is one whose overflow is meant
-  bool gave_up;                // a limit was hit: finish without looking at more
-  uint32_t region_depth;       // run-time ifs and loops round the cursor
+  bool may_wrap;               // the current operation may overflow without a check
+  bool gave_up;                // a limit was hit, so nothing more is lowered
+  uint32_t region_depth;       // run-time ifs and loops around the cursor
   const LaunchOptions *options;
   NameVec constexpr_names, constexpr_values;   // of the kernel's parameters
 };
 
 // ---- term.c ----
-Term *term_const(Lower *L, CtValue *v);                        // tuples and lists become TERM_TUPLE
+Term *term_const(Lower *L, CtValue *v);                        // tuples and lists become TERM_TUPLE; NULL for NULL
+Term *term_found(Lower *L, CtValue *v, Span span);             // the same; NULL after a diagnostic if v is missing
 Term *term_none(Lower *L);
 Term *term_bool(Lower *L, bool b);
 Term *term_int(Lower *L, int64_t i);
@@ -117,65 +119,54 @@ bool term_get_int(const Term *t, int64_t *out);                // constant int o
 bool term_get_str(const Term *t, const char **out);
 bool term_get_dtype(const Term *t, const CtType **out);
 bool term_is_number(const Term *t);                            // a constant bool, int or float
-// of a number as a run-time value; NULL: no type holds it
+// The type of a number as a run-time value; NULL if no type holds it.
 const CtType *term_number_type(Lower *L, const CtValue *v);
 bool term_is_tensor(const Term *t);                            // TERM_VALUE of block type
-// The run-time value of a term: constants become scalars (int32, uint32, int64, uint64; fp32, fp64; int1). NULL after a
-// diagnostic that calls it `what`.
+// The run-time value of a term. A constant becomes a scalar of the first type that holds it: int1 for a bool, int32,
+// uint32, int64, uint64 for an int, fp32, fp64 for a float. NULL after a diagnostic that calls the term `what`.
 Term *term_to_value(Lower *L, Term *t, Span span, const char *what);
 Term *term_decay(Lower *L, Term *t, Span span);                // what plain assignment does
-// What a function returns: as Triton's, a number is a value of its own type to operators. It is remembered where a
-// constant is asked for.
+// What a function returns. As in Triton, operators take a returned number as a value of its own type; term_recall gives
+// the constant back to what needs one.
 Term *term_returned(Lower *L, Term *t, Span span);
 Term *term_recall(Lower *L, Term *t);
-// the way out, where the two should be of one type
+// Adds the way out to an error about two terms that should be of one type.
 void term_note_types_differ(Lower *L, const Term *a, const Term *b, const char *otherwise);
 const char *term_describe(Lower *L, const Term *t);            // "int32", "fp16[128, 64]", "constexpr 16", "tuple", …
-bool term_same_type(Lower *L, const Term *a, const Term *b);   // constants: equal; else equal run-time types
+bool term_same_type(Lower *L, const Term *a, const Term *b);   // equal constants, or equal run-time types
 void term_flatten(Lower *L, const Term *t, ValueList *out);    // the IR values in it, in a fixed order
 Term *term_rebuild(Lower *L, const Term *like, Value *const *values, uint32_t *pos);   // the reverse
-// any value of that type, for paths on which nobody looks
+// Some value of that type, for paths on which nothing reads it.
 Value *term_zero(Lower *L, const Type *type);
 
-// The op that a shell without results becomes once its blocks are lowered and its results known.
+// Replaces a shell without results by the op with them, once its blocks are lowered and the types are known.
 Op *lower_replace_op(Lower *L, Op *shell, const Type *const *types, uint32_t num_types, Value *const *operands,
                      uint32_t n);
 
 // ---- types.c ----
 const Type *lower_ir_type(Lower *L, const CtType *t);
 const Type *lower_ir_elem_type(Lower *L, const CtType *t);           // of a scalar or pointer type
-const CtType *ct_scalar_of(const CtType *t);                   // element of a block, else t
-const CtType *ct_with_elem(Lower *L, const CtType *t, const CtType *elem);
-const CtType *ct_shaped(Lower *L, const CtType *elem, const int64_t *shape, uint32_t rank);
-const char *ct_shape_text(Lower *L, const CtType *t);          // "[128, 64]"
-static inline const CtType *ct_scalar(Lower *L, DtypeKind k) { return ct_type_scalar(L->ctx, k); }
-static inline uint32_t ct_rank(const CtType *t) { return t->kind == CT_TYPE_BLOCK ? t->rank : 0; }
-int64_t ct_numel(const CtType *t);
-bool ct_is_ptr(const CtType *t);                               // these five: of the element
-bool ct_is_float(const CtType *t);
-bool ct_is_int(const CtType *t);                               // int1 too
-bool ct_is_signed(const CtType *t);
-bool ct_is_bool(const CtType *t);
-bool ct_is_fp8(const CtType *t);
-bool ct_is_kind(const CtType *t, DtypeKind k);                 // of the element; false for pointers
-uint32_t ct_bits(const CtType *t);
-bool ct_int_fits(Int128 v, const CtType *t);                   // t: of integers
+const CtType *lower_with_elem(Lower *L, const CtType *t, const CtType *elem);
+const CtType *lower_shaped(Lower *L, const CtType *elem, const int64_t *shape, uint32_t rank);
+const char *lower_shape_text(Lower *L, const CtType *t);          // "[128, 64]"
+static inline const CtType *lower_scalar(Lower *L, DtypeKind k) { return ct_type_scalar(L->ctx, k); }
 // Checks sizes: powers of two, at most 2^20 elements, rank at most MAX_RANK. False after a diagnostic.
 bool lower_check_shape(Lower *L, const int64_t *shape, uint32_t rank, Span span);
 enum { MAX_TENSOR_NUMEL = 1 << 20 };
 
 // ---- promote.c, operators.c ----
 typedef enum { DOWNCAST_DEFAULT, DOWNCAST_RTNE, DOWNCAST_RTZ } Downcast;
-// `to`: scalar or pointer type
-Term *lower_cast(Lower *L, Term *x, const CtType *to, Downcast rounding, Span span);
+// `to`: scalar or pointer type; NULL x gives NULL
+Term *lower_cast(Lower *L, Term *x, const CtType *to, Span span);
+Term *lower_cast_to(Lower *L, Term *x, DtypeKind to, Span span);
+Term *lower_cast_rounded(Lower *L, Term *x, const CtType *to, Downcast rounding, Span span);
 Term *lower_bitcast(Lower *L, Term *x, const CtType *to, Span span);
 // of values of one type and shape
 Term *lower_elementwise(Lower *L, Opcode oc, Term **x, uint32_t n);
 // arithmetic, bits, comparison
 Term *lower_binary(Lower *L, PyOp op, Term *a, Term *b, Span span);
 Term *lower_unary(Lower *L, PyOp op, Term *x, Span span);
-// Both operands of one type and one shape, as binary operators do it.
-// bits: of integers; else no promotion
+// Gives both operands one type and one shape, by the rules of binary operators. bits: only integers are promoted.
 typedef struct { bool allow_left_ptr, allow_right_ptr, div_or_mod, bits, compares; } PromoteRule;
 bool lower_promote(Lower *L, Term **a, Term **b, PromoteRule rule, const char *what, Span span);
 bool lower_broadcast_pair(Lower *L, Term **a, Term **b, Span span);
@@ -184,15 +175,15 @@ Term *lower_reshape_like_broadcast(Lower *L, Term *x, const CtType *like, Span s
 Term *term_full(Lower *L, const CtType *type, double f, int64_t i);
 Term *lower_not_zero(Lower *L, Term *x, Span span);                                       // x != 0 as int1
 Term *lower_logical_not(Lower *L, Term *x, Span span);
-// same shapes and types already
+// a and b have one type and c's shape
 Term *lower_select(Lower *L, Term *c, Term *a, Term *b);
-// A condition as a run-time i1 scalar or a constant. False after a diagnostic; *known: -1 run time (then *v), else
-// 0 or 1.
+// Evaluates a condition: *known is 0 or 1 for a constant, or -1 for a run-time i1 scalar, which is *v then. False after
+// a diagnostic.
 bool lower_condition(Lower *L, Term *c, Span span, const char *what, int *known, Value **v);
 
 // ---- expr.c ----
 Term *lower_expr(Lower *L, const Node *e);
-// a, a.b, a.b.c: what may be looked at a second time
+// Whether e is a, a.b, a.b.c, …, which may be lowered twice because it has no effect.
 bool lower_is_name_path(const Node *e);
 Term *lower_name(Lower *L, const char *name, Span span);
 Term *lower_attribute(Lower *L, Term *base, const char *name, Span span);
@@ -201,6 +192,9 @@ Term *lower_subscript(Lower *L, Term *base, const Node *index, Span span);
 Term *lower_fstring(Lower *L, const Node *e);
 Term *lower_comprehension(Lower *L, const Node *e);
 Term *lower_sequence(Lower *L, const Node *e);                 // a tuple or list
+// The terms of a list of expressions, of which `*` spreads some, and if asked for the span of each. False after a
+// diagnostic.
+bool lower_items(Lower *L, const NodeList *list, TermList *items, SpanList *spans);
 Term *lower_dict(Lower *L, const Node *e);
 // ---- call.c ----
 typedef struct {
@@ -228,23 +222,23 @@ Term *lower_find_method(Lower *L, Term *self, const char *name);
 typedef struct Cont { const NodeList *list; uint32_t from; const struct Cont *next; } Cont;
 // Which variables matter after the end of a statement list. NULL = all.
 typedef struct { const NameVec *names; bool is_function_end; } LiveOut;
-// so many more will be lowered; false where those before have given up, or these do
+// Counts statements that are about to be lowered. False if there are too many, now or before.
 bool lower_count(Lower *L, uint64_t statements, Span span);
 void lower_stmts(Lower *L, const Cont *k, const LiveOut *out);
 void lower_for(Lower *L, const Node *s);
 void lower_while(Lower *L, const Node *s);
 typedef void (*ArmFn)(Lower *L, void *user);
-// if v: then() else: otherwise(), then merges both scopes. rest: what follows; when exactly one arm ends, it is lowered
-// inside the other, and true is returned. Arms may be NULL.
+// Lowers `if v: then() else: otherwise()` and merges both scopes. When exactly one arm ends, `rest`, which follows the
+// `if`, is lowered inside the other arm, and true is returned. Arms may be NULL.
 bool lower_runtime_if(Lower *L, Value *v, ArmFn then, ArmFn otherwise, void *user, const Cont *rest, const LiveOut *out,
                       Span span);
-// An expression-level choice: both arms must agree in type.
+// Lowers an expression that chooses; both arms must agree in type.
 Term *lower_runtime_choice(Lower *L, Value *c, Term *(*arm)(Lower *L, void *user, bool first), void *user, Span span,
                            const char *what);
 bool lower_enter_region(Lower *L, Span span);                      // false after a diagnostic: too deep
-FlagState scope_flow(const Scope *s);                         // NO: falls through, YES: ends, MAYBE
+FlagState scope_flow(const Scope *s);                         // whether the path ends: NO if it falls through
 void scope_resume(Scope *s, bool all);                        // clears `continue`, or all flags
-Value *scope_live(Lower *L, const Scope *s);                  // i1: none of the flags is set
+Value *scope_live(Lower *L, const Scope *s);                  // an i1: none of the flags is set
 Scope scope_copy(Lower *L, const Scope *s);
 Var *scope_find(Scope *s, const char *name);
 void scope_set(Lower *L, Scope *s, const char *name, Term *term, Span span, uint8_t flags);
@@ -252,7 +246,7 @@ void scope_remove(Scope *s, const char *name);
 // names that `:=` in an expression may bind
 void lower_collect_expr(Lower *L, const Node *e, NameVec *out);
 void lower_collect_assigned(Lower *L, const NodeList *body, NameVec *out);      // names that a statement list may bind
-// for the message, should the name be used all the same
+// Remembers why the name has no value, for the message if it is used.
 void scope_lose(Lower *L, const Var *v, const char *why);
 bool lower_has_exit(const NodeList *body, bool with_break);                     // a return, or a break of this loop
 void lower_assign_target(Lower *L, const Node *target, Term *value, bool is_declared_constexpr, bool decay);
@@ -261,20 +255,20 @@ bool lower_return_merge(Lower *L, Term **a, Block *block_a, Term **b, Block *blo
 // ---- names.c ----
 typedef struct BuiltinRow BuiltinRow;
 // What a canonical builtin name ("tl.load", "libdevice.tanh", "cdiv") means: a row (as TERM_CONST of CT_BUILTIN) or a
-// prelude function. NULL without a diagnostic.
+// prelude function, bound to its direction if the name has one ("libdevice.add_rz"). NULL without a diagnostic.
 Term *builtin_resolve(Lower *L, const char *canonical);
 const BuiltinRow *builtin_row_of(const char *canonical);
 Term *builtin_find_method(Lower *L, const char *name);                // of tensors: a row or a prelude function
-// as Triton's do: x.exp() of fp16, where tl.exp(x) is an error
+// Whether the method takes fp16 and bf16, as Triton's x.exp() does, while the function tl.exp(x) does not.
 bool builtin_method_takes_half(const Term *fn);
-bool lower_in_prelude(Lower *L, Span span);                         // whether the code is a prelude function's
+bool lower_in_prelude(Lower *L, Span span);                         // whether the code is in a prelude function
 Term *lower_prelude_call(Lower *L, const char *name, Term *const *args, uint32_t n, Span span);
 bool lower_is_language_name(const char *name);                      // of a row or a prelude function
 
 // ---- builtins.c ----
 typedef struct {
   const BuiltinRow *row;
-  Term **args;                 // one per parameter; a *list is a TERM_TUPLE
+  Term **args;                 // one for each parameter; a *list is a TERM_TUPLE
   Span *spans;
   bool *given;
   Span span;
@@ -289,20 +283,23 @@ const BuiltinRow *builtin_find(const char *name);             // name without `t
 const BuiltinRow *builtin_at(uint32_t i);
 Term *builtin_call(Lower *L, const BuiltinRow *row, Term *self, CallArgs *args);
 bool builtin_bind(Lower *L, const BuiltinRow *row, Term *self, CallArgs *args, Call *out);
-// Arguments of builtins. Each is false/NULL after a diagnostic naming the parameter.
+// Arguments of builtins. Each gives false or NULL after a diagnostic that names the parameter.
 bool arg_is_none(const Call *c, uint32_t i);
 Term *arg_value(Lower *L, Call *c, uint32_t i);               // run-time value
 bool arg_int(Lower *L, Call *c, uint32_t i, int64_t *out);    // constant
 bool arg_bool(Lower *L, Call *c, uint32_t i, bool *out);
 bool arg_str(Lower *L, Call *c, uint32_t i, const char **out);        // None gives ""
 bool arg_dtype(Lower *L, Call *c, uint32_t i, const CtType **out);
-// ints, a tuple, or one int
+// several constant integers, or a tuple of them
 bool arg_ints(Lower *L, Call *c, uint32_t i, int64_t *out, uint32_t max, uint32_t *count);
+// `rank` scalar integers, cast to `type`
+bool arg_scalars(Lower *L, Call *c, uint32_t i, const CtType *type, uint32_t rank, Value **out);
 // negative counts from the end
 bool arg_axis(Lower *L, Call *c, uint32_t i, uint32_t rank, int64_t *out);
 bool arg_choice(Lower *L, Call *c, uint32_t i, const char *const *texts, uint32_t n, int *out);
-// at the call; gives NULL
+// at the call, and at an argument; they give NULL
 Term *builtin_error(Lower *L, const Call *c, const char *fmt, ...) PRINTF_LIKE(3, 4);
+Term *arg_error(Lower *L, const Call *c, uint32_t i, const char *fmt, ...) PRINTF_LIKE(4, 5);
 
 // Families; each builder's name is in builtins.def.
 #define BUILTIN(name, params, fn, data, method, mark, doc) Term *fn(Lower *L, Call *c);
@@ -314,17 +311,28 @@ bool lower_split_range(Lower *L, Call *c, RangeArgs *r);         // a range's ar
 void lower_counted_loop(Lower *L, const Node *s, RangeArgs *r);
 
 // ---- helpers shared by families ----
+static inline bool atomic_is_bitwise(AtomicKind k) { return k == ATOMIC_AND || k == ATOMIC_OR || k == ATOMIC_XOR; }
+// The kind for elements of that type: add, min and max differ for floats and for unsigned integers.
+AtomicKind lower_atomic_kind(AtomicKind k, const CtType *elem);
 Term *lower_load_block_ptr(Lower *L, Call *c, Term *bp);
 Term *lower_reduce(Lower *L, Term *x, int64_t axis, Term *combine, Span span);
 Term *lower_expand_dims(Lower *L, Term *x, int64_t axis);
 Term *lower_reshape(Lower *L, Term *x, const int64_t *shape, uint32_t rank, bool reorder);
 Term *lower_trans(Lower *L, Term *x, const int64_t *order);
+static inline void lower_cursor_to_end(Lower *L, Block *b) {
+  L->b.block = b;
+  L->b.before = NULL;
+}
+// An op with one result of type t, and that result.
+Op *lower_new_op(Lower *L, Opcode oc, const CtType *t, Value *const *operands, uint32_t n);
+static inline Term *term_of_op(Lower *L, Op *op, const CtType *t) { return term_value(L, op_result(op, 0), t); }
+void values_append(Lower *L, ValueList *to, const ValueList *from);
 static inline Value *term_v(const Term *t) { return t->value.v; }
 static inline const CtType *term_t(const Term *t) { return t->value.type; }
 
-// records the call chain too; gives NULL
+// Reports an error with the chain of calls that led to it. Gives NULL.
 Term *lower_error(Lower *L, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
-// a way out, after an error; gives NULL
+// Adds a way out after an error. Gives NULL.
 void *lower_hint(Lower *L, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 #endif

@@ -1,5 +1,5 @@
-// What the language's names mean: a row of the builtin table, or a function of the prelude, whose texts are loaded
-// here, each on first use.
+// What the language's names mean: a row of the builtin table, or a function of the prelude. Each text of the prelude is
+// loaded here on first use.
 #include "frontend/lower/lower.h"
 
 #include <string.h>
@@ -25,8 +25,13 @@ static Term *prelude_find(Lower *L, const char *name, bool libdevice) {
   const PreludeFile *f;
   for (uint32_t i = 0; (f = prelude_file(i)); i++) {
     if ((libdevice && !f->is_math) || !prelude_defines(f, name)) continue;
-    CtValue *v = env_get_local(load(L, i)->env, intern(L->ctx, name));
-    return v ? term_const(L, v) : NULL;
+    const CtEnv *env = load(L, i)->env;
+    CtValue *v = ct_env_get_local(env, intern(L->ctx, name));
+    if (v) return term_const(L, v);
+    size_t stem = strlen(name) - 1;   // name_rz is _name_r with a direction
+    v = ct_env_get_local(env, intern(L->ctx, arena_printf(L->arena, "_%.*s", (int)stem, name)));
+    Term *direction = term_int(L, strchr(PRELUDE_DIRECTIONS, name[stem]) - PRELUDE_DIRECTIONS);
+    return v ? term_bound(L, direction, term_const(L, v)) : NULL;
   }
   return NULL;
 }
@@ -59,8 +64,12 @@ const char *frontend_nearest_builtin(Frontend *fe, const char *name) {
   const PreludeFile *f;
   for (uint32_t i = 0; (f = prelude_file(i)); i++) {
     size_t length;
-    for (const char *at = f->text, *found; (found = prelude_next_function(&at, &length));)
+    for (const char *at = f->text, *found; (found = prelude_next_function(&at, &length));) {
+      bool directed = *found == '_' && memcmp(found + length - 2, "_r", 2) == 0;
       if (*found != '_') vec_push(arena, &names, arena_strndup(arena, found, length));
+      for (const char *d = directed ? PRELUDE_DIRECTIONS : ""; *d; d++)
+        vec_push(arena, &names, arena_printf(arena, "%.*s%c", (int)length - 1, found + 1, *d));
+    }
   }
   return nearest_name(name, names.data, names.count);
 }
@@ -88,7 +97,7 @@ static const BuiltinRow *python_row(const char *name) {
   return builtin_find(strcat(text, name));
 }
 
-// Names that mean one thing as Python's and another, or more, in libdevice.
+// Names whose libdevice function differs from the language's row.
 static bool is_exact_libdevice(const char *name) {
   static const char *const names[] = {"exp", "exp2", "div_rn"};
   for (uint32_t i = 0; i < countof(names); i++)
@@ -104,7 +113,7 @@ const BuiltinRow *builtin_row_of(const char *canonical) {
     return r ? r : builtin_find(last);
   }
   case SPACE_TL:
-    // Names of Triton 2: the maximum of two operands, where tl.max reduces one.
+    // Names of Triton 2: these take two operands, while tl.max reduces one.
     if (strcmp(canonical, "tl.math.max") == 0) return builtin_find("maximum");
     if (strcmp(canonical, "tl.math.min") == 0) return builtin_find("minimum");
     return builtin_find(last);
@@ -122,7 +131,7 @@ Term *builtin_resolve(Lower *L, const char *canonical) {
   return prelude_find(L, last, space == SPACE_LIBDEVICE);
 }
 
-// The method column of a prelude function, 0 when it is no method.
+// The method column of a prelude function; 0 if it is not a method.
 static uint32_t prelude_method(const char *name) {
   static const struct { const char *name; uint8_t method; } methods[] = {
 #define BUILTIN(name, params, fn, data, method, mark, doc)

@@ -10,43 +10,42 @@ static Term *binary_op(Lower *L, Opcode oc, Term *a, Term *b) {
   return term_value(L, build_binary(&L->b, oc, term_v(a), term_v(b)), term_t(a));
 }
 
-// Types of floats that the op's row lacks are computed in fp32 and rounded once: fp8 has no arithmetic of its own.
+// Float types that the op's row lacks, such as fp8, are computed in fp32 and rounded once.
 Term *lower_elementwise(Lower *L, Opcode oc, Term **x, uint32_t n) {
-  const CtType *t = ct_scalar_of(term_t(x[0])), *f32 = ct_scalar(L, DT_FP32);
+  const CtType *t = ct_scalar_of(term_t(x[0])), *f32 = lower_scalar(L, DT_FP32);
   bool via_f32 = ct_is_float(t) && !op_takes(oc, lower_ir_elem_type(L, t));
   Value *v[3];
   for (uint32_t i = 0; i < n; i++) {
-    if (via_f32) x[i] = lower_cast(L, x[i], f32, DOWNCAST_DEFAULT, L->b.span);
+    if (via_f32) x[i] = lower_cast(L, x[i], f32, L->b.span);
     if (!x[i]) return NULL;
     v[i] = term_v(x[i]);
   }
   Term *r = term_value(L, build_elementwise(&L->b, oc, v, n), term_t(x[0]));
-  return via_f32 ? lower_cast(L, r, t, DOWNCAST_DEFAULT, L->b.span) : r;
+  return via_f32 ? lower_cast(L, r, t, L->b.span) : r;
 }
 
-// ptr moved by off, which promotion has seen to be integers.
+// Moves ptr by off; promotion has checked that off is of integers.
 static Term *pointer_offset(Lower *L, Term *ptr, Term *off, bool negate, Span span) {
   if (negate) {
     if (ct_is_bool(term_t(off)) || (!ct_is_signed(term_t(off)) && ct_bits(term_t(off)) < 64))
-      off = lower_cast(L, off, ct_scalar(L, DT_INT64), DOWNCAST_DEFAULT, span);
+      off = lower_cast_to(L, off, DT_INT64, span);
     off = binary_op(L, OP_SUBI, term_full(L, term_t(off), 0, 0), off);
   }
   const CtType *t = ct_scalar_of(term_t(off));
-  if (!ct_is_signed(t) && ct_bits(t) < 64) off = lower_cast(L, off, ct_scalar(L, DT_INT64), DOWNCAST_DEFAULT, span);
-  else if (ct_bits(t) < 32) off = lower_cast(L, off, ct_scalar(L, DT_INT32), DOWNCAST_DEFAULT, span);
+  if (!ct_is_signed(t) && ct_bits(t) < 64) off = lower_cast_to(L, off, DT_INT64, span);
+  else if (ct_bits(t) < 32) off = lower_cast_to(L, off, DT_INT32, span);
   return term_value(L, build_binary(&L->b, OP_ADDPTR, term_v(ptr), term_v(off)), term_t(ptr));
 }
 
-// With --debug and sanitize_overflow: whether the operation in 64 bits gives what the type holds. 64-bit types are
-// not checked.
+// With --debug and sanitize_overflow, asserts that the result in 64 bits fits the type. 64-bit types are not checked.
 static void check_overflow(Lower *L, PyOp op, Opcode oc, Term *a, Term *b, Span span) {
-  const CtType *t = ct_scalar_of(term_t(a)), *wide = ct_scalar(L, DT_INT64);
+  const CtType *t = ct_scalar_of(term_t(a)), *wide = lower_scalar(L, DT_INT64);
   uint32_t bits = ct_bits(t);
   if (!L->options->sanitize_overflow || !L->options->debug || L->may_wrap || bits >= 64 || bits == 1 ||
       lower_in_prelude(L, span))
     return;
-  a = lower_cast(L, a, wide, DOWNCAST_DEFAULT, span);
-  b = lower_cast(L, b, wide, DOWNCAST_DEFAULT, span);
+  a = lower_cast(L, a, wide, span);
+  b = lower_cast(L, b, wide, span);
   if (!a || !b) return;
   Term *r = binary_op(L, oc, a, b);
   int64_t most = ct_is_signed(t) ? ((int64_t)1 << (bits - 1)) - 1 : ((int64_t)1 << bits) - 1,
@@ -86,8 +85,8 @@ static Term *lower_division(Lower *L, PyOp op, Term *a, Term *b, Span span) {
   switch (op) {
   case PYOP_DIV:
     if (!is_float) {
-      a = lower_cast(L, a, ct_scalar(L, DT_FP32), DOWNCAST_DEFAULT, span);
-      b = lower_cast(L, b, ct_scalar(L, DT_FP32), DOWNCAST_DEFAULT, span);
+      a = lower_cast_to(L, a, DT_FP32, span);
+      b = lower_cast_to(L, b, DT_FP32, span);
     }
     return lower_elementwise(L, OP_DIVF, (Term *[]){a, b}, 2);
   case PYOP_FLOORDIV:
@@ -104,7 +103,7 @@ static Term *lower_division(Lower *L, PyOp op, Term *a, Term *b, Span span) {
 
 static Term *lower_bits(Lower *L, PyOp op, Term *a, Term *b, Span span) {
   const char *what = pyop_text(op);
-  // which right shift it is: the left operand, or the only tensor
+  // The left operand decides which right shift it is, or the right one if the left is a constant.
   const Term *decides = a->kind == TERM_VALUE ? a : b;
   bool is_signed = decides->kind == TERM_VALUE && ct_is_signed(term_t(decides));
   if (!lower_promote(L, &a, &b, (PromoteRule){.bits = true}, what, span)) return NULL;
@@ -131,12 +130,12 @@ static Term *lower_comparison(Lower *L, PyOp op, Term *a, Term *b, Span span) {
   };
   const CtType *t = term_t(a);
   if (ct_is_fp8(t)) {
-    a = lower_cast(L, a, ct_scalar(L, DT_FP32), DOWNCAST_DEFAULT, span);
-    b = lower_cast(L, b, ct_scalar(L, DT_FP32), DOWNCAST_DEFAULT, span);
+    a = lower_cast_to(L, a, DT_FP32, span);
+    b = lower_cast_to(L, b, DT_FP32, span);
     if (!a || !b) return NULL;
   }
   CmpPred p = preds[op][ct_is_float(t) ? 2 : ct_is_signed(t) ? 0 : 1];
-  return term_value(L, build_cmp(&L->b, p, term_v(a), term_v(b)), ct_with_elem(L, t, ct_scalar(L, DT_INT1)));
+  return term_value(L, build_cmp(&L->b, p, term_v(a), term_v(b)), lower_with_elem(L, t, lower_scalar(L, DT_INT1)));
 }
 
 static const char *const method_names[NUM_PYOPS][2] = {
@@ -161,7 +160,7 @@ static const char *const method_names[NUM_PYOPS][2] = {
     [PYOP_GE] = {"__ge__", "__le__"},
 };
 
-// Python's tuple operators on tuples with run-time parts: + * == !=.
+// Python's operators + * == != on tuples with run-time parts.
 static Term *lower_tuple_binary(Lower *L, PyOp op, Term *a, Term *b, Span span) {
   bool ta = a->kind == TERM_TUPLE, tb = b->kind == TERM_TUPLE;
   int64_t n;
@@ -199,7 +198,7 @@ static Term *lower_tuple_binary(Lower *L, PyOp op, Term *a, Term *b, Span span) 
                      term_describe(L, b));
 }
 
-// In a kernel lists are tuples: x.shape == [16, 16].
+// In a kernel a list equals the tuple of its elements: x.shape == [16, 16].
 static CtValue *list_as_tuple(Lower *L, CtValue *v) {
   v = ct_unwrap(v);
   return v->kind == CT_LIST ? ct_tuple(L->ctx, v->list.data, v->list.count) : v;
@@ -221,10 +220,7 @@ Term *lower_binary(Lower *L, PyOp op, Term *a, Term *b, Span span) {
   if (compares && ca && cb) ca = list_as_tuple(L, ca), cb = list_as_tuple(L, cb);
   // tuple + list too
   bool joins = op == PYOP_ADD && a->kind == TERM_TUPLE && b->kind == TERM_TUPLE && !a->tuple.cls && !b->tuple.cls;
-  if (ca && cb && !joins) {
-    CtValue *r = comptime_binary(L->ct, op, ca, cb, span);
-    return r ? term_const(L, r) : NULL;
-  }
+  if (ca && cb && !joins) return term_const(L, comptime_binary(L->ct, op, ca, cb, span));
   for (int side = 0; side < 2; side++) {
     Term *self = side ? b : a, *other = side ? a : b;
     if (self->kind != TERM_TUPLE || !self->tuple.cls || !method_names[op][side]) continue;
@@ -259,10 +255,7 @@ Term *lower_unary(Lower *L, PyOp op, Term *x, Span span) {
   if (!x) return NULL;
   L->b.span = span;
   CtValue *c = term_to_ct(L, x);
-  if (c) {
-    CtValue *r = comptime_unary(L->ct, op, c, span);
-    return r ? term_const(L, r) : NULL;
-  }
+  if (c) return term_const(L, comptime_unary(L->ct, op, c, span));
   if (x->kind == TERM_TUPLE && x->tuple.cls) {
     static const char *const names[] = {
         [PYOP_NEG] = "__neg__", [PYOP_POS] = "__pos__", [PYOP_INVERT] = "__invert__", [PYOP_NOT] = "__not__"};

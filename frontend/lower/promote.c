@@ -1,7 +1,7 @@
 // Casts, type promotion and broadcasting: Triton 3.6's rules.
 //
-// A constant operand ("weak") takes the other side's type when its kind (bool < int < float) is not higher; run-time
-// scalars, kernel arguments and decayed variables among them, promote like tensors, and so do constants in comparisons.
+// A constant operand ("weak") takes the other side's type if its kind (bool < int < float) is not higher. Run-time
+// scalars promote like tensors, kernel arguments and decayed variables among them; in comparisons constants do, too.
 #include "frontend/lower/lower.h"
 #include "ir/fold.h"
 
@@ -15,7 +15,7 @@ Term *term_full(Lower *L, const CtType *type, double f, int64_t i) {
 }
 
 static Term *cast_op(Lower *L, Opcode oc, Term *x, const CtType *to) {
-  return term_value(L, build_cast(&L->b, oc, term_v(x), lower_ir_elem_type(L, to)), ct_with_elem(L, term_t(x), to));
+  return term_value(L, build_cast(&L->b, oc, term_v(x), lower_ir_elem_type(L, to)), lower_with_elem(L, term_t(x), to));
 }
 
 // ---- casts ----
@@ -23,7 +23,7 @@ static bool check_fp8(Lower *L, const CtType *t, Span span) {
   DtypeKind k = ct_scalar_of(t)->scalar;
   if (ct_is_ptr(t)) return true;
   if (k == DT_FP8E4B8 || k == DT_FP8E5B16)
-    return lower_error(L, span, "type %s does not exist on NVIDIA GPUs; there are fp8e4nv, fp8e5 and fp8e4b15",
+    return lower_error(L, span, "type %s does not exist on NVIDIA GPUs; fp8e4nv, fp8e5 and fp8e4b15 do",
                        dtype_info[k].short_name) != NULL;
   if (k == DT_FP8E4NV && L->module->target->sm < 89)
     return lower_error(L, span, "type fp8e4nv needs sm_89 or later, this is %s; fp8e5 and fp8e4b15 work everywhere",
@@ -34,41 +34,33 @@ static bool check_fp8(Lower *L, const CtType *t, Span span) {
 Term *lower_not_zero(Lower *L, Term *x, Span span) {
   if (ct_is_bool(term_t(x))) return x;
   bool is_ptr = ct_is_ptr(term_t(x));
-  if (is_ptr || ct_is_fp8(term_t(x))) {   // neither is compared
-    x = lower_cast(L, x, ct_scalar(L, is_ptr ? DT_INT64 : DT_FP32), DOWNCAST_DEFAULT, span);
-    if (!x) return NULL;
-  }
-  if (ct_is_float(term_t(x)) && ct_bits(term_t(x)) == 8)
-    x = lower_cast(L, x, ct_scalar(L, DT_FP16), DOWNCAST_DEFAULT, span);
+  if (is_ptr || ct_is_fp8(term_t(x)))   // neither is compared
+    x = lower_cast_to(L, x, is_ptr ? DT_INT64 : DT_FP32, span);
+  if (!x) return NULL;
   Term *zero = term_full(L, term_t(x), 0, 0);
   return term_value(L, build_cmp(&L->b, ct_is_float(term_t(x)) ? CMP_UNE : CMP_NE, term_v(x), term_v(zero)),
-                    ct_with_elem(L, term_t(x), ct_scalar(L, DT_INT1)));
+                    lower_with_elem(L, term_t(x), lower_scalar(L, DT_INT1)));
 }
 
 Term *lower_bitcast(Lower *L, Term *x, const CtType *to, Span span) {
   const CtType *from = ct_scalar_of(term_t(x));
   if (ct_type_equal(from, to)) return x;
   bool src_ptr = ct_is_ptr(from), dst_ptr = ct_is_ptr(to);
-  if (src_ptr || dst_ptr) return lower_cast(L, x, to, DOWNCAST_DEFAULT, span);
+  if (src_ptr || dst_ptr) return lower_cast(L, x, to, span);
   if (ct_bits(from) != ct_bits(to))
     return lower_error(L, span, "cannot bitcast %s (%u bits) to %s (%u bits): the widths differ",
                        ct_type_text(L->ctx, from), ct_bits(from), ct_type_text(L->ctx, to), ct_bits(to));
-  if (ct_is_int(from) && ct_is_int(to)) return term_value(L, term_v(x), ct_with_elem(L, term_t(x), to));
+  if (ct_is_int(from) && ct_is_int(to)) return term_value(L, term_v(x), lower_with_elem(L, term_t(x), to));
   return cast_op(L, OP_BITCAST, x, to);
 }
 
 static Term *cast_float(Lower *L, Term *x, const CtType *from, const CtType *to, Downcast rounding) {
   uint32_t a = ct_bits(from), b = ct_bits(to);
-  const CtType *f32 = ct_scalar(L, DT_FP32);
-  if (a == b) {   // fp16 and bf16, or two kinds of fp8
-    Term *wide = cast_op(L, OP_FPEXT, x, f32);
-    return cast_float(L, wide, f32, to, rounding);
-  }
   if (a < b) return cast_op(L, OP_FPEXT, x, to);
-  bool half_to_fp8 = a == 16 && b == 8;
-  if (half_to_fp8) {   // exact first step, so it rounds once all the same
-    Term *wide = cast_op(L, OP_FPEXT, x, f32);
-    return cast_float(L, wide, f32, to, rounding);
+  // Between fp16 and bf16, two kinds of fp8, or from a half to fp8: fp32 holds x exactly, so the value is rounded once.
+  if (a == b || (a == 16 && b == 8)) {
+    const CtType *f32 = lower_scalar(L, DT_FP32);
+    return cast_float(L, cast_op(L, OP_FPEXT, x, f32), f32, to, rounding);
   }
   Term *r = cast_op(L, OP_FPTRUNC, x, to);
   Op *op = term_v(r)->def;
@@ -76,7 +68,29 @@ static Term *cast_float(Lower *L, Term *x, const CtType *from, const CtType *to,
   return r;
 }
 
-Term *lower_cast(Lower *L, Term *x, const CtType *to, Downcast rounding, Span span) {
+static Term *cast_pointer(Lower *L, Term *x, const CtType *from, const CtType *to, Span span) {
+  if (ct_is_ptr(from) && ct_is_ptr(to)) {
+    const Type *a = lower_ir_elem_type(L, from), *b = lower_ir_elem_type(L, to);
+    return a == b ? term_value(L, term_v(x), lower_with_elem(L, term_t(x), to)) : cast_op(L, OP_BITCAST, x, to);
+  }
+  if (ct_is_ptr(from)) {
+    if (ct_is_bool(to)) return lower_not_zero(L, x, span);
+    if (ct_is_int(to) && ct_bits(to) == 64) return cast_op(L, OP_PTRTOINT, x, to);
+    return lower_error(L, span, "cannot cast a pointer to %s, only to int64, uint64 or another pointer type",
+                       ct_type_text(L->ctx, to));
+  }
+  if (!ct_is_int(from))
+    return lower_error(L, span, "cannot cast %s to a pointer, only an integer", ct_type_text(L->ctx, from));
+  return cast_op(L, OP_INTTOPTR, lower_cast_to(L, x, DT_INT64, span), to);
+}
+
+Term *lower_cast(Lower *L, Term *x, const CtType *to, Span span) {
+  return lower_cast_rounded(L, x, to, DOWNCAST_DEFAULT, span);
+}
+
+Term *lower_cast_to(Lower *L, Term *x, DtypeKind to, Span span) { return lower_cast(L, x, lower_scalar(L, to), span); }
+
+Term *lower_cast_rounded(Lower *L, Term *x, const CtType *to, Downcast rounding, Span span) {
   if (!x) return NULL;
   const CtType *from = ct_scalar_of(term_t(x));
   to = ct_scalar_of(to);
@@ -90,38 +104,21 @@ Term *lower_cast(Lower *L, Term *x, const CtType *to, Downcast rounding, Span sp
   if (rounding == DOWNCAST_RTZ && (ct_bits(to) != 16 || ct_bits(from) != 32))
     return lower_error(L, span, "rounding \"rtz\" exists for fp32 -> fp16 and fp32 -> bf16 only, not for %s -> %s",
                        ct_type_text(L->ctx, from), ct_type_text(L->ctx, to));
-  if (ct_is_ptr(from) || ct_is_ptr(to)) {
-    if (ct_is_ptr(from) && ct_is_ptr(to)) {
-      const Type *a = lower_ir_elem_type(L, from), *b = lower_ir_elem_type(L, to);
-      return a == b ? term_value(L, term_v(x), ct_with_elem(L, term_t(x), to)) : cast_op(L, OP_BITCAST, x, to);
-    }
-    if (ct_is_ptr(from)) {
-      if (ct_is_bool(to)) return lower_not_zero(L, x, span);
-      if (ct_is_int(to) && ct_bits(to) == 64) return cast_op(L, OP_PTRTOINT, x, to);
-      return lower_error(L, span, "cannot cast a pointer to %s, only to int64, uint64 or another pointer type",
-                         ct_type_text(L->ctx, to));
-    }
-    if (!ct_is_int(from))
-      return lower_error(L, span, "cannot cast %s to a pointer; only int64 can", ct_type_text(L->ctx, from));
-    x = lower_cast(L, x, ct_scalar(L, DT_INT64), DOWNCAST_DEFAULT, span);
-    return cast_op(L, OP_INTTOPTR, x, to);
-  }
+  if (ct_is_ptr(from) || ct_is_ptr(to)) return cast_pointer(L, x, from, to, span);
   if (to->scalar == DT_VOID || from->scalar == DT_VOID) return lower_error(L, span, "cannot cast to or from void");
   if (from_float && to_float) return cast_float(L, x, from, to, rounding);
   if (ct_is_bool(to)) return lower_not_zero(L, x, span);
   if (from_float) {
-    if (ct_bits(from) < 32) x = cast_op(L, OP_FPEXT, x, ct_scalar(L, DT_FP32));
+    if (ct_bits(from) < 32) x = cast_op(L, OP_FPEXT, x, lower_scalar(L, DT_FP32));
     return cast_op(L, ct_is_signed(to) ? OP_FPTOSI : OP_FPTOUI, x, to);
   }
   bool sign = ct_is_signed(from);
   if (to_float) {
-    if (ct_bits(to) == 8) {
-      x = cast_op(L, sign ? OP_SITOFP : OP_UITOFP, x, ct_scalar(L, DT_FP32));
-      return cast_float(L, x, ct_scalar(L, DT_FP32), to, DOWNCAST_DEFAULT);
-    }
-    return cast_op(L, sign ? OP_SITOFP : OP_UITOFP, x, to);
+    const Opcode convert = sign ? OP_SITOFP : OP_UITOFP;
+    return ct_is_fp8(to) ? lower_cast(L, cast_op(L, convert, x, lower_scalar(L, DT_FP32)), to, span)
+                         : cast_op(L, convert, x, to);
   }
-  if (ct_bits(from) == ct_bits(to)) return term_value(L, term_v(x), ct_with_elem(L, term_t(x), to));
+  if (ct_bits(from) == ct_bits(to)) return term_value(L, term_v(x), lower_with_elem(L, term_t(x), to));
   if (ct_bits(from) > ct_bits(to)) return cast_op(L, OP_TRUNCI, x, to);
   return cast_op(L, sign ? OP_EXTSI : OP_EXTUI, x, to);
 }
@@ -130,17 +127,17 @@ Term *lower_cast(Lower *L, Term *x, const CtType *to, Downcast rounding, Span sp
 Term *lower_broadcast_to(Lower *L, Term *x, const int64_t *shape, uint32_t rank, Span span) {
   if (!x) return NULL;
   const CtType *t = term_t(x), *elem = ct_scalar_of(t);
-  const CtType *to = ct_shaped(L, elem, shape, rank);
+  const CtType *to = lower_shaped(L, elem, shape, rank);
   if (ct_type_equal(t, to)) return x;
   if (ct_rank(t) == 0) return term_value(L, build_splat(&L->b, term_v(x), lower_ir_type(L, to)), to);
   if (t->rank > rank)
-    return lower_error(L, span, "cannot broadcast shape %s to %s: its rank is higher", ct_shape_text(L, t),
-                       ct_shape_text(L, to));
+    return lower_error(L, span, "cannot broadcast shape %s to %s: its rank is higher", lower_shape_text(L, t),
+                       lower_shape_text(L, to));
   for (uint32_t i = 0; i < t->rank; i++) {
     int64_t have = t->shape[i], want = shape[rank - t->rank + i];
     if (have != want && have != 1)
       return lower_error(L, span, "cannot broadcast shape %s to %s: dimension %u is %lld, not %lld or 1",
-                         ct_shape_text(L, t), ct_shape_text(L, to), i, (long long)have, (long long)want);
+                         lower_shape_text(L, t), lower_shape_text(L, to), i, (long long)have, (long long)want);
   }
   while (ct_rank(term_t(x)) < rank) x = lower_expand_dims(L, x, 0);
   if (ct_type_equal(term_t(x), to)) return x;
@@ -155,7 +152,7 @@ bool lower_broadcast_pair(Lower *L, Term **a, Term **b, Span span) {
     int64_t da = i + ra >= rank ? ta->shape[i + ra - rank] : 1, db = i + rb >= rank ? tb->shape[i + rb - rank] : 1;
     if (da != db && da != 1 && db != 1 && ra && rb) {
       lower_error(L, span, "shapes %s and %s do not broadcast: dimension %u is %lld on the left and %lld on the right",
-                  ct_shape_text(L, ta), ct_shape_text(L, tb), i, (long long)da, (long long)db);
+                  lower_shape_text(L, ta), lower_shape_text(L, tb), i, (long long)da, (long long)db);
       if (ra != rb || rank == 1)
         lower_hint(L, "index with [:, None] or [None, :] to say which dimension a smaller tensor spans");
       return false;
@@ -183,17 +180,17 @@ static const CtType *promoted_type(Lower *L, const CtType *a, bool a_weak, const
   if (a_weak != b_weak) {
     const CtType *weak = a_weak ? a : b, *strong = a_weak ? b : a;
     if (kind_rank(weak) <= kind_rank(strong)) {
-      if (div_or_mod && (ct_is_kind(strong, DT_FP16) || ct_is_kind(strong, DT_BF16))) return ct_scalar(L, DT_FP32);
+      if (div_or_mod && (ct_is_kind(strong, DT_FP16) || ct_is_kind(strong, DT_BF16))) return lower_scalar(L, DT_FP32);
       return strong;
     }
   }
   static const DtypeKind wide[] = {DT_FP64, DT_FP32};
   for (uint32_t i = 0; i < countof(wide); i++)
-    if (ct_is_kind(a, wide[i]) || ct_is_kind(b, wide[i])) return ct_scalar(L, wide[i]);
-  if (ct_is_kind(a, DT_FP16) || ct_is_kind(b, DT_FP16)) return ct_scalar(L, div_or_mod ? DT_FP32 : DT_FP16);
+    if (ct_is_kind(a, wide[i]) || ct_is_kind(b, wide[i])) return lower_scalar(L, wide[i]);
+  if (ct_is_kind(a, DT_FP16) || ct_is_kind(b, DT_FP16)) return lower_scalar(L, div_or_mod ? DT_FP32 : DT_FP16);
   if (ct_is_kind(a, DT_BF16) || ct_is_kind(b, DT_BF16))
-    return ct_scalar(L, !div_or_mod && ct_is_kind(a, DT_BF16) && ct_is_kind(b, DT_BF16) ? DT_BF16 : DT_FP32);
-  if (ct_is_fp8(a) && ct_is_fp8(b)) return ct_type_equal(a, b) ? a : ct_scalar(L, DT_FP16);
+    return lower_scalar(L, !div_or_mod && ct_is_kind(a, DT_BF16) && ct_is_kind(b, DT_BF16) ? DT_BF16 : DT_FP32);
+  if (ct_is_fp8(a) && ct_is_fp8(b)) return ct_type_equal(a, b) ? a : lower_scalar(L, DT_FP16);
   if (!ct_is_int(a) || !ct_is_int(b)) {
     lower_error(L, span, "`%s` does not combine %s and %s", what, ct_type_text(L->ctx, a), ct_type_text(L->ctx, b));
     return lower_hint(L, "convert one side with .to(…)");
@@ -210,12 +207,12 @@ static Int128 const_int(const CtValue *v) {
   return v->kind == CT_BOOL ? v->b : v->kind == CT_FLOAT ? (Int128)v->f : v->i;
 }
 
-// A constant operand in the type that promotion chose.
+// Makes a constant operand a value of the type that promotion chose.
 static Term *weak_operand(Lower *L, Term *x, const CtType *type, Span span) {
   const CtValue *c = x->ct;
   if (ct_is_int(type)) {
     if (c->kind == CT_FLOAT)
-      return lower_cast(L, term_to_value(L, x, span, "the operand"), type, DOWNCAST_DEFAULT, span);
+      return lower_cast(L, term_to_value(L, x, span, "the operand"), type, span);
     Int128 v = const_int(c);
     if (v < 0 && !ct_is_signed(type))
       return lower_error(L, span, "negative constant %s combined with unsigned type %s", ct_repr(L->ctx, c),
@@ -230,9 +227,9 @@ static Term *weak_operand(Lower *L, Term *x, const CtType *type, Span span) {
   return term_full(L, type, f, 0);
 }
 
-// Does constant c, of type `own` when it stands alone, take `type`? In arithmetic it does. A comparison is made in
-// `own`, which is fp32 for most floats, unless `type` gives the same outcome. In bit operations a constant that
-// `type` does not hold keeps its own.
+// Whether constant c takes `type`; its type by itself is `own`. In arithmetic it does. A comparison uses `own`, which
+// is fp32 for most floats, unless `type` gives the same result. In bit operations a constant that `type` does not hold
+// keeps its own.
 static bool takes_type(Lower *L, const Term *c, const CtType *own, const CtType *type, PromoteRule rule) {
   bool is_float = c->ct->kind == CT_FLOAT;
   if (rule.bits || (rule.compares && ct_is_int(type))) return !is_float && ct_int_fits(const_int(c->ct), type);
@@ -244,7 +241,7 @@ static bool takes_type(Lower *L, const Term *c, const CtType *own, const CtType 
   return isnan(v) || num_decode(format, num_encode(format, v, NUM_RNE, false)) == v;
 }
 
-// One operand: its value, or NULL for a number, which becomes one once its type is known; and its element type.
+// One operand: its value, which is NULL for a constant number until its type is known, and its element type.
 typedef struct { Term *term, *value; const CtType *type; const char *what; } Operand;
 
 static bool make_value(Lower *L, Operand *o, Span span) {
@@ -261,15 +258,15 @@ static bool take_operand(Lower *L, Operand *o, Term *t, const char *side, const 
   return true;
 }
 
-// Both of one element type, where the operator promotes them.
+// Gives both operands one element type.
 static bool promote_pair(Lower *L, Operand *a, Operand *b, PromoteRule rule, const char *what, Span span) {
   bool a_weak = !a->value && takes_type(L, a->term, a->type, b->type, rule);
   bool b_weak = !b->value && takes_type(L, b->term, b->type, a->type, rule);
   if ((!a_weak && !make_value(L, a, span)) || (!b_weak && !make_value(L, b, span))) return false;
   const CtType *t = promoted_type(L, a->type, a_weak, b->type, b_weak, rule.div_or_mod, what, span);
   if (!t) return false;
-  a->value = a_weak ? weak_operand(L, a->term, t, span) : lower_cast(L, a->value, t, DOWNCAST_DEFAULT, span);
-  b->value = b_weak ? weak_operand(L, b->term, t, span) : lower_cast(L, b->value, t, DOWNCAST_DEFAULT, span);
+  a->value = a_weak ? weak_operand(L, a->term, t, span) : lower_cast(L, a->value, t, span);
+  b->value = b_weak ? weak_operand(L, b->term, t, span) : lower_cast(L, b->value, t, span);
   return a->value && b->value;
 }
 

@@ -114,7 +114,7 @@ void lower_collect_expr(Lower *L, const Node *e, NameVec *out) {
     collect_exprs(L, &e->dict.keys, out);
     collect_exprs(L, &e->dict.values, out);
     break;
-  case NODE_LIST_COMP: case NODE_SET_COMP: case NODE_DICT_COMP: case NODE_GENERATOR:   // its own targets stay in it
+  case NODE_LIST_COMP: case NODE_SET_COMP: case NODE_DICT_COMP: case NODE_GENERATOR:   // its targets are its own
     lower_collect_expr(L, e->comp.elt, out);
     lower_collect_expr(L, e->comp.value, out);
     collect_exprs(L, &e->comp.generators, out);

@@ -1,4 +1,4 @@
-// Saying with which types and constants a kernel is compiled: annotations, --signature, -D, configurations, heuristics.
+// The types and constants that a kernel is compiled with: annotations, --signature, -D, configurations, heuristics.
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,7 +41,7 @@ static bool same_spec(const ParamSpec *a, const ParamSpec *b) {
   return true;
 }
 
-// Replaces what is there if it is open or a default; otherwise both must agree.
+// Replaces an open spec or a default; any other must agree with the new one. False after a diagnostic.
 static bool set_spec(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, uint32_t i, ParamSpec s) {
   ParamSpec *old = &specs[i];
   if (old->kind != SPEC_OPEN && !old->is_default) {
@@ -55,7 +55,7 @@ static bool set_spec(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, u
   return true;
 }
 
-// Splits "fp16:16" at its hint. False when the hint is none.
+// Splits "fp16:16" at its hint. False if the hint is not valid.
 static bool split_hint(Context *ctx, const char *text, const char **type, int64_t *hint) {
   const char *colon = strrchr(text, ':');
   *hint = 0;
@@ -82,7 +82,7 @@ static bool type_spec(Frontend *fe, const CtFunction *kernel, uint32_t i, const 
     return diag_error(fe->ctx, none, "the hint of `%s` for parameter `%s` must be :16 or :1", text, name);
   bool open_shape = strncmp(type, "tensordesc<", 11) == 0;   // its shape may name constexprs: looked at when lowering
   if (!open_shape && !frontend_parse_type(fe->ctx, type, &t, &is_desc)) {
-    diag_error(fe->ctx, none, "`%s` is no type, in %s for parameter `%s`", type, origin, name);
+    diag_error(fe->ctx, none, "`%s` is not a type, in %s for parameter `%s`", type, origin, name);
     diag_note(fe->ctx, none,
               "types are i1 i8 i16 i32 i64 u8 u16 u32 u64 fp8e4nv fp8e5 fp16 bf16 fp32 fp64, pointers *fp32, and "
               "tensordesc<fp16[128,64]>");
@@ -181,12 +181,12 @@ bool frontend_apply_define(Frontend *fe, const CtFunction *kernel, ParamSpec *sp
   const char *eq = strchr(text, '=');
   const char *name = trim(fe->ctx, text, (size_t)(eq - text));
   if (frontend_param_index(kernel, name) == kernel->num_params)
-    return frontend_set_constexpr(fe, kernel, specs, name, ct_none(fe->ctx), "-D");
+    return frontend_set_constexpr(fe, kernel, specs, name, ct_none(), "-D");
   CtValue *v = eval_value(fe, arena_printf(&fe->ctx->arena, "-D %s", name), trim(fe->ctx, eq + 1, strlen(eq + 1)));
   return v && frontend_set_constexpr(fe, kernel, specs, name, v, "-D");
 }
 
-// The end of an item that begins at s: a comma outside brackets and quotes, or the end.
+// The end of the item that begins at s: a comma outside brackets and quotes, or the end of the text.
 static const char *item_end(const char *s) {
   int depth = 0;
   char quote = 0;
@@ -219,8 +219,8 @@ static bool is_value_text(const char *item) {
          strcmp(item, "False") == 0;
 }
 
-// "(*fp32, i32:16, 4)", or with the name of a namedtuple or `constexpr` before it: where the parenthesis opens, or
-// NULL.
+// Where the parenthesis opens in "(*fp32, i32:16, 4)", before which the name of a namedtuple or `constexpr` may stand.
+// NULL if the item is not a tuple.
 static const char *tuple_open(const char *item) {
   const char *p = item;
   while (*p == '_' || (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (p > item && *p >= '0' && *p <= '9')) p++;
@@ -295,7 +295,7 @@ bool frontend_apply_signature(Frontend *fe, const CtFunction *kernel, ParamSpec 
     diag_note(fe->ctx, (Span){0, 0}, "they are %s", buf_str(&b));
     return false;
   }
-  // As many items as run-time parameters: the constexprs between them are left to -D and defaults.
+  // With as many items as run-time parameters, the constexprs between them are left to -D and defaults.
   bool skip_constexprs = items.count == runtime && items.count < kernel->num_params;
   bool ok = true;
   for (uint32_t i = 0, k = 0; i < kernel->num_params && k < items.count; i++) {
@@ -307,7 +307,7 @@ bool frontend_apply_signature(Frontend *fe, const CtFunction *kernel, ParamSpec 
 }
 
 // ---- autotune and heuristics ----
-// Config({"num_warps": 8}): the configuration's own attribute of that name has precedence, as in Triton.
+// In Config({"num_warps": 8}) the configuration's own attribute of that name has precedence, as in Triton.
 static bool is_launch_option(const char *name) {
   static const char *const names[] = {"num_warps", "num_stages", "num_ctas", "maxnreg"};
   for (size_t i = 0; i < countof(names); i++)
@@ -335,8 +335,8 @@ bool frontend_apply_config(Frontend *fe, const CtFunction *kernel, ParamSpec *sp
 
 bool frontend_run_heuristics(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, CtDict *args) {
   for (uint32_t i = 0; i < kernel->num_params; i++)
-    if (specs[i].kind == SPEC_CONSTEXPR && !dict_get_str(args, kernel->params[i].name))
-      dict_set_str(fe->ctx, args, kernel->params[i].name, specs[i].value);
+    if (specs[i].kind == SPEC_CONSTEXPR && !ct_dict_get_str(args, kernel->params[i].name))
+      ct_dict_set_str(fe->ctx, args, kernel->params[i].name, specs[i].value);
   CtValue dict = {.kind = CT_DICT, .dict = args}, *arg = &dict;
   for (uint32_t h = 0; h < kernel->num_heuristics; h++) {
     const CtHeuristic *heuristic = &kernel->heuristics[h];
@@ -344,7 +344,7 @@ bool frontend_run_heuristics(Frontend *fe, const CtFunction *kernel, ParamSpec *
     if (i < kernel->num_params && specs[i].kind != SPEC_OPEN && !specs[i].is_default) continue;
     CtValue *v = comptime_call(fe->ct, heuristic->fn, &arg, 1, NULL, 0, kernel->def->span);
     if (!v || !frontend_set_constexpr(fe, kernel, specs, heuristic->name, v, "@triton.heuristics")) return false;
-    dict_set_str(fe->ctx, args, heuristic->name, v);
+    ct_dict_set_str(fe->ctx, args, heuristic->name, v);
   }
   return true;
 }

@@ -4,33 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const CtType *ct_scalar_of(const CtType *t) { return t->kind == CT_TYPE_BLOCK ? t->elem : t; }
-bool ct_is_ptr(const CtType *t) { return ct_scalar_of(t)->kind == CT_TYPE_POINTER; }
-
-static DtypeClass class_of(const CtType *t) {
-  return ct_is_ptr(t) ? DTCLASS_VOID : dtype_info[ct_scalar_of(t)->scalar].cls;
-}
-bool ct_is_float(const CtType *t) { return class_of(t) == DTCLASS_FLOAT; }
-bool ct_is_int(const CtType *t) { return class_of(t) == DTCLASS_SIGNED || class_of(t) == DTCLASS_UNSIGNED; }
-bool ct_is_signed(const CtType *t) { return class_of(t) == DTCLASS_SIGNED; }
-bool ct_is_kind(const CtType *t, DtypeKind k) { return !ct_is_ptr(t) && ct_scalar_of(t)->scalar == k; }
-bool ct_is_bool(const CtType *t) { return ct_is_kind(t, DT_INT1); }
-bool ct_is_fp8(const CtType *t) { return ct_is_float(t) && ct_bits(t) == 8; }
-uint32_t ct_bits(const CtType *t) { return ct_is_ptr(t) ? 64 : dtype_info[ct_scalar_of(t)->scalar].bits; }
-
-bool ct_int_fits(Int128 v, const CtType *t) {
-  uint32_t bits = ct_bits(t);
-  if (bits == 1) return v >= 0 && v <= 1;
-  if (ct_is_signed(t)) return v >= -((Int128)1 << (bits - 1)) && v < (Int128)1 << (bits - 1);
-  return v >= 0 && v < (Int128)1 << bits;
-}
-
-int64_t ct_numel(const CtType *t) {
-  int64_t n = 1;
-  for (uint32_t i = 0; i < ct_rank(t); i++) n *= t->shape[i];
-  return n;
-}
-
 // Pointers to int1 are accessed as bytes, and pointers to pointers as 64-bit integers.
 const Type *lower_ir_elem_type(Lower *L, const CtType *t) {
   if (t->kind != CT_TYPE_POINTER) return type_scalar(L->ctx, dtype_info[t->scalar].scalar);
@@ -44,15 +17,15 @@ const Type *lower_ir_type(Lower *L, const CtType *t) {
   return type_tensor(L->ctx, lower_ir_elem_type(L, t->elem), (int)t->rank, t->shape, NULL);
 }
 
-const CtType *ct_shaped(Lower *L, const CtType *elem, const int64_t *shape, uint32_t rank) {
+const CtType *lower_shaped(Lower *L, const CtType *elem, const int64_t *shape, uint32_t rank) {
   return rank ? ct_type_block(L->ctx, elem, shape, rank) : elem;
 }
 
-const CtType *ct_with_elem(Lower *L, const CtType *t, const CtType *elem) {
+const CtType *lower_with_elem(Lower *L, const CtType *t, const CtType *elem) {
   return t->kind == CT_TYPE_BLOCK ? ct_type_block(L->ctx, elem, t->shape, t->rank) : elem;
 }
 
-const char *ct_shape_text(Lower *L, const CtType *t) {
+const char *lower_shape_text(Lower *L, const CtType *t) {
   Buf b = buf_make(L->arena);
   buf_putc(&b, '[');
   for (uint32_t i = 0; i < ct_rank(t); i++) buf_printf(&b, "%s%lld", i ? ", " : "", (long long)t->shape[i]);
@@ -79,7 +52,7 @@ bool lower_check_shape(Lower *L, const int64_t *shape, uint32_t rank, Span span)
       return false;
     }
     if (shape[i] > MAX_TENSOR_NUMEL || (numel *= shape[i]) > MAX_TENSOR_NUMEL) {
-      lower_error(L, span, "a tensor of more than %d elements", MAX_TENSOR_NUMEL);
+      lower_error(L, span, "a tensor has at most %d elements", MAX_TENSOR_NUMEL);
       lower_hint(L, "take smaller blocks: more programs, or a loop");
       return false;
     }

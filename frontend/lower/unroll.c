@@ -1,4 +1,4 @@
-// `for`: which kind of loop it is, and those that are unrolled at compile time, over static_range and tuples.
+// `for`: which kind of loop it is, and the loops over static_range and tuples, which are unrolled at compile time.
 #include "frontend/lower/lower.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ static void unroll_from(Lower *L, void *user) {
   Scope *scope = &L->frame->scope;
   scope_resume(scope, true);
   uint32_t errors = diag_error_count(L->ctx);
-  // An iteration with errors is the last: the others would find the same ones, 60000 times over.
+  // An iteration with errors is the last, because the others would find the same ones.
   while (u->i < u->count && diag_error_count(L->ctx) == errors) {
     lower_assign_target(L, u->s->loop.target, u->items[u->i++], true, false);
     Cont k = {&u->s->loop.body, 0, NULL};
@@ -30,7 +30,7 @@ static void unroll_from(Lower *L, void *user) {
 static void lower_unrolled(Lower *L, const Node *s, Term **items, uint32_t count) {
   Unroll u = {s, items, 0, count};
   unroll_from(L, &u);
-  // A path that left by break goes on here; one that returned does not.
+  // A path that left by `break` continues here, a path that returned does not.
   L->frame->scope.ended = false;
   L->frame->scope.exits[EXIT_BREAK] = (Flag){FLAG_NO, NULL};
 }
@@ -54,7 +54,7 @@ static void lower_static_range(Lower *L, const Node *s, RangeArgs *r) {
   Int128 n = step > 0 ? ((Int128)b - a + step - 1) / step : ((Int128)a - b - step - 1) / -(Int128)step;
   if ((step > 0 && b <= a) || (step < 0 && b >= a)) n = 0;
   if (n > MAX_UNROLL) {
-    lower_error(L, s->loop.iter->span, "static_range of %llu iterations, more than the %d that are unrolled",
+    lower_error(L, s->loop.iter->span, "static_range has %llu iterations, and at most %d are unrolled",
                 (unsigned long long)n, MAX_UNROLL);
     return;
   }

@@ -10,7 +10,10 @@
 // is_math: the functions that libdevice also has.
 typedef struct { const char *path, *text; size_t size; bool is_math; } PreludeFile;
 const PreludeFile *prelude_file(uint32_t i);   // in the order of search; NULL past the end
+// Whether the file has a function of that name, or, for add_rz and the like, the function _add_r that takes the
+// direction of rounding as its first argument: 0 for _rn, 1 for _rz, 2 for _rd, 3 for _ru.
 bool prelude_defines(const PreludeFile *file, const char *name);
+#define PRELUDE_DIRECTIONS "nzdu"
 // The next function defined at or after *at, which advances past it: its name, of *length bytes; NULL after the last.
 const char *prelude_next_function(const char **at, size_t *length);
 

@@ -7,7 +7,7 @@
 #include "ir/context.h"
 
 typedef enum {
-#define NODE(kind, name, member) NODE_##kind,
+#define NODE(kind, name, parts) NODE_##kind,
 #include "frontend/syntax/nodes.def"
   NUM_NODE_KINDS
 } NodeKind;
@@ -95,5 +95,17 @@ struct Node {
 };
 
 const char *ast_kind_name(NodeKind kind);
+
+// What a node consists of, in source order; nodes.def says it for each kind.
+typedef enum { PART_END, PART_ONE, PART_MANY, PART_BODY, PART_LINE, PART_NAME, PART_OP, PART_OWN } AstPartKind;
+typedef struct { AstPartKind kind; uint16_t offset; const char *label; } AstPart;
+const AstPart *ast_parts(const Node *n);   // ends at PART_END
+// The node of a PART_ONE or PART_LINE; the list of a PART_MANY or PART_BODY.
+static inline Node *ast_part_node(const Node *n, const AstPart *part) {
+  return *(Node *const *)(const void *)((const char *)n + part->offset);
+}
+static inline const NodeList *ast_part_list(const Node *n, const AstPart *part) {
+  return (const NodeList *)(const void *)((const char *)n + part->offset);
+}
 
 #endif

@@ -13,12 +13,8 @@ Node *ast_node(PyParser *p, NodeKind kind, Span span) {
   return n;
 }
 
-void ast_over(Node *n, const Node *child) {
+static void cover(Node *n, const Node *child) {
   if (child && child->depth >= n->depth) n->depth = child->depth + 1;
-}
-
-void ast_over_list(Node *n, const NodeList *list) {
-  for (uint32_t i = 0; list && i < list->count; i++) ast_over(n, list->data[i]);
 }
 
 void ast_too_deep(PyParser *p, Span span) {
@@ -29,10 +25,32 @@ void ast_too_deep(PyParser *p, Span span) {
   p->too_deep = true;
 }
 
-Node *ast_done(PyParser *p, Node *n) {
+static Node *check_depth(PyParser *p, Node *n) {
   if (n->depth <= AST_MAX_DEPTH) return n;
   ast_too_deep(p, (Span){n->span.begin, n->span.begin + 1});
   return ast_node(p, NODE_ERROR, n->span);
+}
+
+Node *ast_grown(PyParser *p, Node *n, const Node *child) {
+  cover(n, child);
+  return check_depth(p, n);
+}
+
+Node *ast_done(PyParser *p, Node *n) {
+  for (const AstPart *part = ast_parts(n); part->kind; part++) {
+    if (part->kind == PART_ONE || part->kind == PART_LINE) cover(n, ast_part_node(n, part));
+    if (part->kind != PART_MANY && part->kind != PART_BODY) continue;
+    const NodeList *list = ast_part_list(n, part);
+    for (uint32_t i = 0; i < list->count; i++) cover(n, list->data[i]);
+  }
+  return check_depth(p, n);
+}
+
+Node *ast_make(PyParser *p, Node node) {
+  Node *n = arena_new(&p->ctx->arena, Node);
+  *n = node;
+  n->depth = 1;
+  return ast_done(p, n);
 }
 
 NodeList *ast_list_new(PyParser *p, Node *first) {
@@ -77,36 +95,25 @@ Node *ast_name(PyParser *p, Span span, const char *id) {
 Node *ast_raw_string(PyParser *p, Span span) { return ast_node(p, NODE_STR, span); }
 
 Node *ast_unary(PyParser *p, NodeKind kind, PyOp op, Span span, Node *value) {
-  Node *n = ast_node(p, kind, span);
-  n->op = (uint8_t)op;
-  n->unary.value = value;
-  ast_over(n, value);
-  return ast_done(p, n);
+  return ast_make(p, (Node){.kind = kind, .op = op, .span = span, .unary = {value}});
 }
 
 Node *ast_binary(PyParser *p, NodeKind kind, PyOp op, Span span, Node *left, Node *right) {
-  Node *n = ast_node(p, kind, span);
-  n->op = (uint8_t)op;
-  n->binary.left = left;
-  n->binary.right = right;
-  ast_over(n, left);
-  ast_over(n, right);
-  return ast_done(p, n);
+  return ast_make(p, (Node){.kind = kind, .op = op, .span = span, .binary = {left, right}});
 }
 
-// a or b or c is one node: the left operand is extended unless it stands in parentheses.
+// a or b or c is one node: extends the left operand unless it is in parentheses.
 Node *ast_boolop(PyParser *p, PyOp op, Span span, Node *left, Node *right) {
   Node *n = left;
   if (left->kind != NODE_BOOL_OP || left->op != op || left->is_parenthesized) {
     n = ast_node(p, NODE_BOOL_OP, span);
     n->op = (uint8_t)op;
     ast_list_add(p, &n->boolop.values, left);
-    ast_over(n, left);
+    cover(n, left);
   }
   n->span = span;
   ast_list_add(p, &n->boolop.values, right);
-  ast_over(n, right);
-  return ast_done(p, n);
+  return ast_grown(p, n, right);
 }
 
 Node *ast_compare(PyParser *p, PyOp op, Span span, Node *left, Node *right) {
@@ -114,7 +121,7 @@ Node *ast_compare(PyParser *p, PyOp op, Span span, Node *left, Node *right) {
   if (left->kind != NODE_COMPARE || left->is_parenthesized) {
     n = ast_node(p, NODE_COMPARE, span);
     n->compare.left = left;
-    ast_over(n, left);
+    cover(n, left);
   }
   uint32_t count = n->compare.rights.count;
   if (is_pow2_u64(count + 1)) {   // room for twice as many
@@ -125,15 +132,11 @@ Node *ast_compare(PyParser *p, PyOp op, Span span, Node *left, Node *right) {
   ((uint8_t *)n->compare.ops)[count] = (uint8_t)op;
   ast_list_add(p, &n->compare.rights, right);
   n->span = span;
-  ast_over(n, right);
-  return ast_done(p, n);
+  return ast_grown(p, n, right);
 }
 
 Node *ast_list(PyParser *p, NodeKind kind, Span span, const NodeList *items) {
-  Node *n = ast_node(p, kind, span);
-  n->list = ast_list_of(items);
-  ast_over_list(n, items);
-  return ast_done(p, n);
+  return ast_make(p, (Node){.kind = kind, .span = span, .list = ast_list_of(items)});
 }
 
 Node *ast_tuple(PyParser *p, Span span, Node *first, const NodeList *rest) {
@@ -178,10 +181,10 @@ Node *ast_dict(PyParser *p, Span span, const NodeList *items) {
     Node *item = items->data[i];
     ast_list_add(p, &n->dict.keys, item->pair.first);
     ast_list_add(p, &n->dict.values, item->pair.second);
-    ast_over(n, item->pair.first);
-    ast_over(n, item->pair.second);
+    cover(n, item->pair.first);
+    cover(n, item->pair.second);
   }
-  return ast_done(p, n);
+  return check_depth(p, n);
 }
 
 void ast_split_arguments(PyParser *p, const NodeList *all, NodeList *args, NodeList *keywords) {
@@ -209,8 +212,6 @@ Node *ast_call(PyParser *p, Span span, Node *func, const NodeList *args) {
   Node *n = ast_node(p, NODE_CALL, span);
   n->call.func = func;
   ast_split_arguments(p, args, &n->call.args, &n->call.keywords);
-  ast_over(n, func);
-  ast_over_list(n, args);
   return ast_done(p, n);
 }
 
@@ -224,31 +225,15 @@ Node *ast_keyword(PyParser *p, Span span, Node *name, Node *value) {
 }
 
 Node *ast_attr(PyParser *p, NodeKind kind, Span span, Node *value, const char *name) {
-  Node *n = ast_node(p, kind, span);
-  n->attr.name = name;
-  n->attr.first = value;
-  ast_over(n, value);
-  return ast_done(p, n);
+  return ast_make(p, (Node){.kind = kind, .span = span, .attr = {name, value, NULL}});
 }
 
 Node *ast_pair(PyParser *p, NodeKind kind, Span span, Node *first, Node *second) {
-  Node *n = ast_node(p, kind, span);
-  n->pair.first = first;
-  n->pair.second = second;
-  ast_over(n, first);
-  ast_over(n, second);
-  return ast_done(p, n);
+  return ast_make(p, (Node){.kind = kind, .span = span, .pair = {first, second}});
 }
 
 Node *ast_triple(PyParser *p, NodeKind kind, Span span, Node *a, Node *b, Node *c) {
-  Node *n = ast_node(p, kind, span);
-  n->slice.lower = a;
-  n->slice.upper = b;
-  n->slice.step = c;
-  ast_over(n, a);
-  ast_over(n, b);
-  ast_over(n, c);
-  return ast_done(p, n);
+  return ast_make(p, (Node){.kind = kind, .span = span, .slice = {a, b, c}});
 }
 
 // ---- targets ----
@@ -299,45 +284,25 @@ void ast_check_target(PyParser *p, const Node *n, TargetUse use) {
 
 Node *ast_comp(PyParser *p, NodeKind kind, Span span, Node *elt, Node *value, const NodeList *generators) {
   if (elt->kind == NODE_STARRED) diag_error(p->ctx, elt->span, "a comprehension's element cannot be starred");
-  Node *n = ast_node(p, kind, span);
-  n->comp.elt = elt;
-  n->comp.value = value;
-  n->comp.generators = ast_list_of(generators);
-  ast_over(n, elt);
-  ast_over(n, value);
-  ast_over_list(n, generators);
-  return ast_done(p, n);
+  return ast_make(p, (Node){.kind = kind, .span = span, .comp = {elt, value, ast_list_of(generators)}});
 }
 
 Node *ast_comp_for(PyParser *p, Span span, Node *target, Node *iter, bool is_async) {
   ast_check_target(p, target, TARGET_ASSIGN);
-  Node *n = ast_node(p, NODE_COMP_FOR, span);
-  n->loop.target = target;
-  n->loop.iter = iter;
-  n->is_async = is_async;
-  ast_over(n, target);
-  ast_over(n, iter);
-  return ast_done(p, n);
+  return ast_make(p, (Node){.kind = NODE_COMP_FOR, .is_async = is_async, .span = span,
+                            .loop = {.target = target, .iter = iter}});
 }
 
 NodeList *ast_comp_if(PyParser *p, NodeList *clauses, Node *cond) {
   Node *last = clauses->data[clauses->count - 1];
   if (last->kind != NODE_COMP_FOR) return clauses;
   ast_list_add(p, &last->loop.body, cond);
-  ast_over(last, cond);
-  clauses->data[clauses->count - 1] = ast_done(p, last);
+  clauses->data[clauses->count - 1] = ast_grown(p, last, cond);
   return clauses;
 }
 
 Node *ast_param(PyParser *p, Span span, const char *name, Node *annotation, Node *default_value, ParamKind kind) {
-  Node *n = ast_node(p, NODE_PARAM, span);
-  n->param.name = name;
-  n->param.annotation = annotation;
-  n->param.default_value = default_value;
-  n->param.kind = kind;
-  ast_over(n, annotation);
-  ast_over(n, default_value);
-  return ast_done(p, n);
+  return ast_make(p, (Node){.kind = NODE_PARAM, .span = span, .param = {name, annotation, default_value, kind}});
 }
 
 Node *ast_param_marker(PyParser *p, Span span, ParamKind kind) { return ast_param(p, span, NULL, NULL, NULL, kind); }
@@ -382,7 +347,6 @@ Node *ast_lambda(PyParser *p, Span span, const NodeList *params, Node *body) {
   Node *n = ast_node(p, NODE_LAMBDA, span);
   n->func.params = ast_resolve_params(p, params);
   ast_list_add(p, &n->func.body, body);
-  ast_over_list(n, &n->func.params);
-  ast_over(n, body);
+  for (uint32_t i = 0; i < n->func.params.count; i++) cover(n, n->func.params.data[i]);
   return ast_done(p, n);
 }

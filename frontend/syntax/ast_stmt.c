@@ -4,43 +4,24 @@
 
 // ---- functions and classes ----
 
-// `break`, `continue` and `return` where nothing is to be left. Functions and classes in the list have been through
-// it. After another error nothing is said: what begins the loop or function may be what could not be parsed.
+// Reports `break`, `continue` and `return` that have nothing to leave. Functions and classes in the list have been
+// checked on their own. After another error nothing is reported, because the statement that could not be parsed may
+// be the loop or function.
 static void check_exits(PyParser *p, const NodeList *list, bool in_function, bool in_loop) {
   for (uint32_t i = 0; i < list->count; i++) {
     const Node *s = list->data[i];
-    switch (s->kind) {
-    case NODE_BREAK: case NODE_CONTINUE:
-      if (!in_loop && diag_error_count(p->ctx) == p->num_bad_exits) {
-        p->num_bad_exits++;
-        diag_error(p->ctx, s->span, "`%s` outside of a loop", s->kind == NODE_BREAK ? "break" : "continue");
-      }
-      break;
-    case NODE_RETURN:
-      if (!in_function && diag_error_count(p->ctx) == p->num_bad_exits) {
-        p->num_bad_exits++;
-        diag_error(p->ctx, s->span, "`return` outside of a function");
-      }
-      break;
-    case NODE_IF:
-      check_exits(p, &s->cond.body, in_function, in_loop);
-      check_exits(p, &s->cond.orelse, in_function, in_loop);
-      break;
-    case NODE_FOR: case NODE_WHILE:
-      check_exits(p, &s->loop.body, in_function, true);
-      check_exits(p, &s->loop.orelse, in_function, in_loop);
-      break;
-    case NODE_WITH: check_exits(p, &s->with.body, in_function, in_loop); break;
-    case NODE_TRY:
-      check_exits(p, &s->try_.body, in_function, in_loop);
-      check_exits(p, &s->try_.orelse, in_function, in_loop);
-      check_exits(p, &s->try_.finalbody, in_function, in_loop);
-      for (uint32_t k = 0; k < s->try_.handlers.count; k++)
-        if (s->try_.handlers.data[k]->kind != NODE_ERROR)
-          check_exits(p, &s->try_.handlers.data[k]->handler.body, in_function, in_loop);
-      break;
-    default: break;
+    const bool is_exit = s->kind == NODE_BREAK || s->kind == NODE_CONTINUE;
+    if (s->kind == NODE_FUNCTION_DEF || s->kind == NODE_CLASS_DEF) continue;
+    if ((is_exit && !in_loop) || (s->kind == NODE_RETURN && !in_function)) {
+      if (diag_error_count(p->ctx) != p->num_bad_exits) continue;
+      p->num_bad_exits++;
+      diag_error(p->ctx, s->span, "`%s` outside of a %s", ast_kind_name(s->kind), is_exit ? "loop" : "function");
     }
+    for (const AstPart *part = ast_parts(s); part->kind; part++)
+      if (part->kind == PART_BODY)
+        check_exits(p, ast_part_list(s, part), in_function,
+                    in_loop || ((s->kind == NODE_FOR || s->kind == NODE_WHILE) &&
+                                ast_part_list(s, part) == &s->loop.body));
   }
 }
 
@@ -53,9 +34,6 @@ Node *ast_func(PyParser *p, Span span, const char *name, Span name_span, const N
   n->func.returns = returns;
   n->func.body = ast_list_of(body);
   check_exits(p, &n->func.body, true, false);
-  ast_over_list(n, &n->func.params);
-  ast_over(n, returns);
-  ast_over_list(n, body);
   return ast_done(p, n);
 }
 
@@ -66,8 +44,6 @@ Node *ast_class(PyParser *p, Span span, const char *name, Span name_span, const 
   ast_split_arguments(p, args, &n->cls.bases, &n->cls.keywords);
   n->cls.body = ast_list_of(body);
   check_exits(p, &n->cls.body, false, false);
-  ast_over_list(n, args);
-  ast_over_list(n, body);
   return ast_done(p, n);
 }
 
@@ -75,7 +51,6 @@ Node *ast_decorate(PyParser *p, const NodeList *decorators, Node *def) {
   if (def->kind == NODE_FUNCTION_DEF) def->func.decorators = *decorators;
   else if (def->kind == NODE_CLASS_DEF) def->cls.decorators = *decorators;
   else return def;
-  ast_over_list(def, decorators);
   return ast_done(p, def);
 }
 
@@ -89,12 +64,7 @@ Node *ast_async(Node *stmt, Span span) {
 
 Node *ast_assign(PyParser *p, Span span, Node *target, Node *value) {
   ast_check_target(p, target, TARGET_ASSIGN);
-  Node *n = ast_node(p, NODE_ASSIGN, span);
-  ast_list_add(p, &n->assign.targets, target);
-  n->assign.value = value;
-  ast_over(n, target);
-  ast_over(n, value);
-  return ast_done(p, n);
+  return ast_make(p, (Node){.kind = NODE_ASSIGN, .span = span, .assign = {*ast_list_new(p, target), value}});
 }
 
 Node *ast_assign_more(PyParser *p, Span span, Node *assign, Node *value) {
@@ -103,8 +73,7 @@ Node *ast_assign_more(PyParser *p, Span span, Node *assign, Node *value) {
   ast_list_add(p, &assign->assign.targets, assign->assign.value);
   assign->assign.value = value;
   assign->span = span;
-  ast_over(assign, value);
-  return ast_done(p, assign);
+  return ast_grown(p, assign, value);
 }
 
 Node *ast_aug_assign(PyParser *p, PyOp op, Span span, Node *target, Node *value) {
@@ -114,14 +83,7 @@ Node *ast_aug_assign(PyParser *p, PyOp op, Span span, Node *target, Node *value)
 
 Node *ast_ann_assign(PyParser *p, Span span, Node *target, Node *annotation, Node *value) {
   ast_check_target(p, target, TARGET_SINGLE);
-  Node *n = ast_node(p, NODE_ANN_ASSIGN, span);
-  n->ann.target = target;
-  n->ann.annotation = annotation;
-  n->ann.value = value;
-  ast_over(n, target);
-  ast_over(n, annotation);
-  ast_over(n, value);
-  return ast_done(p, n);
+  return ast_make(p, (Node){.kind = NODE_ANN_ASSIGN, .span = span, .ann = {target, annotation, value}});
 }
 
 Node *ast_delete(PyParser *p, Span span, Node *targets) {
@@ -133,30 +95,15 @@ Node *ast_delete(PyParser *p, Span span, Node *targets) {
 Node *ast_loop(PyParser *p, NodeKind kind, Span span, Node *target, Node *iter, const NodeList *body,
                const NodeList *orelse) {
   if (target) ast_check_target(p, target, TARGET_ASSIGN);
-  Node *n = ast_node(p, kind, span);
-  n->loop.target = target;
-  n->loop.iter = iter;
-  n->loop.body = ast_list_of(body);
-  n->loop.orelse = ast_list_of(orelse);
-  ast_over(n, target);
-  ast_over(n, iter);
-  ast_over_list(n, body);
-  ast_over_list(n, orelse);
-  return ast_done(p, n);
+  return ast_make(p, (Node){.kind = kind, .span = span,
+                            .loop = {target, iter, ast_list_of(body), ast_list_of(orelse)}});
 }
 
 Node *ast_if(PyParser *p, Span span, Node *test, const NodeList *body, const NodeList *orelse) {
-  Node *n = ast_node(p, NODE_IF, span);
-  n->cond.test = test;
-  n->cond.body = ast_list_of(body);
-  n->cond.orelse = ast_list_of(orelse);
-  ast_over(n, test);
-  ast_over_list(n, body);
-  ast_over_list(n, orelse);
-  return ast_done(p, n);
+  return ast_make(p, (Node){.kind = NODE_IF, .span = span, .cond = {test, ast_list_of(body), ast_list_of(orelse)}});
 }
 
-// The `as` inside the brackets of a `with` or a pattern are its own. Later ones than these are in its body.
+// Claims the `as` inside the brackets of a `with` or a pattern. Later ones are in its body.
 static bool claim_as(PyParser *p, const Node *owner) {
   NodeList *stray = &p->stray_as;
   uint32_t first = stray->count, kept;
@@ -191,77 +138,39 @@ Node *ast_with(PyParser *p, Span span, const NodeList *items, const NodeList *bo
     const Node *item = n->with.items.data[i];
     if (item->kind == NODE_WITH_ITEM && item->pair.second) ast_check_target(p, item->pair.second, TARGET_ASSIGN);
   }
-  ast_over_list(n, &n->with.items);
-  ast_over_list(n, body);
   return ast_done(p, n);
 }
 
 Node *ast_try(PyParser *p, Span span, const NodeList *body, const NodeList *handlers, const NodeList *orelse,
               const NodeList *finalbody) {
-  Node *n = ast_node(p, NODE_TRY, span);
-  n->try_.body = ast_list_of(body);
-  n->try_.handlers = ast_list_of(handlers);
-  n->try_.orelse = ast_list_of(orelse);
-  n->try_.finalbody = ast_list_of(finalbody);
-  ast_over_list(n, body);
-  ast_over_list(n, handlers);
-  ast_over_list(n, orelse);
-  ast_over_list(n, finalbody);
-  return ast_done(p, n);
+  return ast_make(p, (Node){.kind = NODE_TRY, .span = span, .try_ = {ast_list_of(body), ast_list_of(handlers),
+                                                                     ast_list_of(orelse), ast_list_of(finalbody)}});
 }
 
 Node *ast_except(PyParser *p, Span span, Node *type, const char *name, const NodeList *body, bool is_group) {
-  Node *n = ast_node(p, NODE_EXCEPT, span);
-  n->handler.type = type;
-  n->handler.name = name;
-  n->handler.body = ast_list_of(body);
-  n->is_async = is_group;
-  ast_over(n, type);
-  ast_over_list(n, body);
-  return ast_done(p, n);
+  return ast_make(p, (Node){.kind = NODE_EXCEPT, .is_async = is_group, .span = span,
+                            .handler = {type, name, ast_list_of(body)}});
 }
 
 Node *ast_import(PyParser *p, NodeKind kind, Span span, const char *module, uint32_t level, const NodeList *aliases) {
-  Node *n = ast_node(p, kind, span);
-  n->import.module = module;
-  n->import.level = level;
-  n->import.aliases = ast_list_of(aliases);
-  ast_over_list(n, aliases);
-  return ast_done(p, n);
+  return ast_make(p, (Node){.kind = kind, .span = span, .import = {module, ast_list_of(aliases), level}});
 }
 
 Node *ast_alias(PyParser *p, Span span, const char *name, const char *asname) {
-  Node *n = ast_node(p, NODE_ALIAS, span);
-  n->alias.name = intern(p->ctx, name);
-  n->alias.asname = asname;
-  return n;
+  return ast_make(p, (Node){.kind = NODE_ALIAS, .span = span, .alias = {intern(p->ctx, name), asname}});
 }
 
 Node *ast_names(PyParser *p, NodeKind kind, Span span, const NameList *names) {
-  Node *n = ast_node(p, kind, span);
-  n->names = *names;
-  return n;
+  return ast_make(p, (Node){.kind = kind, .span = span, .names = *names});
 }
 
 Node *ast_match(PyParser *p, Span span, Node *subject, const NodeList *cases) {
-  Node *n = ast_node(p, NODE_MATCH, span);
-  n->match.subject = subject;
-  n->match.cases = ast_list_of(cases);
-  ast_over(n, subject);
-  ast_over_list(n, cases);
-  return ast_done(p, n);
+  return ast_make(p, (Node){.kind = NODE_MATCH, .span = span, .match = {subject, ast_list_of(cases)}});
 }
 
 Node *ast_case(PyParser *p, Span span, Node *pattern, Node *guard, const NodeList *body) {
   claim_as(p, pattern);
-  Node *n = ast_node(p, NODE_CASE, span);
-  n->case_.pattern = pattern;
-  n->case_.guard = guard;
-  n->case_.body = ast_list_of(body);
-  ast_over(n, pattern);
-  ast_over(n, guard);
-  ast_over_list(n, body);
-  return ast_done(p, n);
+  return ast_make(p, (Node){.kind = NODE_CASE, .span = span, .case_ = {pattern, guard, ast_list_of(body)}});
 }
 
 Node *ast_error_line(PyParser *p, Span span) {
@@ -269,7 +178,7 @@ Node *ast_error_line(PyParser *p, Span span) {
   return ast_node(p, NODE_ERROR, span);
 }
 
-// A block under a header that was given up on has been reported with it.
+// The error of a header that could not be parsed covers the block below it.
 void ast_unexpected_indent(PyParser *p, Span span) {
   if (p->error_line_end != p->newline_end || !p->newline_end) diag_error(p->ctx, span, "unexpected indentation");
 }
@@ -278,6 +187,5 @@ Node *ast_module(PyParser *p, const NodeList *body) {
   Node *n = ast_node(p, NODE_MODULE, (Span){p->file->base + p->begin, p->file->base + p->end});
   n->block = ast_list_of(body);
   check_exits(p, &n->block, false, false);
-  ast_over_list(n, body);
   return n;
 }

@@ -1,6 +1,5 @@
-// What the scanner, the indentation layer, the grammar and the tree builders share while one text is parsed.
-// Scanning and parsing form one circle, because the braces of an f-string hold expressions, and each is parsed as a
-// text of its own.
+// What the scanner, the indentation layer, the grammar and the tree builders share while they parse one text. Scanning
+// and parsing call each other, because each expression in the braces of an f-string is parsed as a separate text.
 //   text -> lexer.l (raw tokens) -> indent.c (NEWLINE, INDENT, DEDENT) -> grammar.y -> ast_build.c, ast_stmt.c
 #ifndef TILE_FRONTEND_PARSER_H
 #define TILE_FRONTEND_PARSER_H
@@ -54,7 +53,7 @@ typedef struct PyParser {
   Node *result;
 } PyParser;
 
-// Whether an error may still be reported for this logical line: what follows the first is mostly its echo.
+// Whether an error may still be reported for this logical line: further ones mostly repeat the first.
 static inline bool first_error_of_line(PyParser *p) {
   bool first = !p->line_failed;
   p->line_failed = true;
@@ -84,11 +83,11 @@ NodeList ast_list_of(const NodeList *list);
 NameList *ast_names_add(PyParser *p, NameList *list, const char *name);
 const char *ast_name_join(PyParser *p, const char *a, const char *b);   // "a.b"
 
-// Every builder tells a new node's children, and ends with ast_done: a node that would be too deep is dropped, once
-// with a message.
-void ast_over(Node *n, const Node *child);
-void ast_over_list(Node *n, const NodeList *list);
+// A node is made in one piece by ast_make, or ends with ast_done once its parts are set; ast_grown is for one that has
+// got a further child. Each returns an ERROR node, and reports it once, if the tree gets too deep.
+Node *ast_make(PyParser *p, Node node);
 Node *ast_done(PyParser *p, Node *n);
+Node *ast_grown(PyParser *p, Node *n, const Node *child);
 typedef enum { TARGET_ASSIGN, TARGET_SINGLE, TARGET_DELETE } TargetUse;
 void ast_check_target(PyParser *p, const Node *n, TargetUse use);
 void ast_split_arguments(PyParser *p, const NodeList *all, NodeList *args, NodeList *keywords);

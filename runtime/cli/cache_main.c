@@ -1,4 +1,4 @@
-// `tilec cache stats|trim|clear`: looking after the cache of compiled kernels.
+// `tilec cache stats|trim|clear`: shows, trims or empties the cache of compiled kernels.
 #include <stdio.h>
 #include <string.h>
 
@@ -21,16 +21,17 @@ int cache_main(const Options *o, Arena *a, int argc, const char *const *argv) {
   uint32_t which = 0;
   while (which < countof(actions) && strcmp(action, actions[which])) which++;
   if (which == countof(actions) || argc > 1) {
-    tile_status status = error_set(&error, TILE_ERROR_USAGE, "the use is: tilec cache stats|trim|clear");
+    tile_status status = error_set(&error, TILE_ERROR_USAGE,
+                                   "write tilec cache stats, tilec cache trim or tilec cache clear");
     return cli_finish(status, error, o);
   }
   Cache *c = cache_open(NULL);
-  // One that can only be read can be looked at.
+  // `stats` also works for a folder that can only be read.
   if (!c || !*cache_stats(c).folder || (which && !cache_is_writable(c))) {
     cache_close(c);
     tile_status status = error_set(
         &error, TILE_ERROR_FILE,
-        "there is no usable cache folder: TILE_CACHE_DIR, XDG_CACHE_HOME and HOME name none that is ours alone to write");
+        "there is no usable cache folder: TILE_CACHE_DIR, XDG_CACHE_HOME and HOME name none that only you may write");
     return cli_finish(status, error, o);
   }
   CacheStats s = cache_stats(c);

@@ -61,12 +61,27 @@ bool cli_answer(const Options *o, int *exit_status) {
   return true;
 }
 
+void cli_tell(const CompileJob *job, tile_program *p) {
+  fputs(buf_str(job->printed), stderr);
+  fputs(buf_str(job->times), stderr);
+  if (!p || job->options->quiet) return;
+  fputs(diag_render(&p->ctx, job->color), stderr);
+  if (p->config_text) fprintf(stderr, "tilec: %s takes the configuration %s\n", p->kernel->name, p->config_text);
+}
+
+bool cli_read_number(const char *text, double *value) {
+  char *end;
+  *value = strtod(text, &end);
+  return end != text && !*end;
+}
+
 tile_status cli_input(Arena *a, const Options *o, const char **path, const char **text, size_t *size,
                       tile_error **error) {
   if (o->inputs.count != 1)
-    return o->inputs.count ? error_set(error, TILE_ERROR_USAGE, "one input file at a time, please: %s, %s",
-                                       o->inputs.data[0], o->inputs.data[1])
-                           : error_set(error, TILE_ERROR_USAGE, "no input file; `tilec --help` shows the use");
+    return o->inputs.count
+               ? error_set(error, TILE_ERROR_USAGE, "one input file at a time, please: %s, %s", o->inputs.data[0],
+                           o->inputs.data[1])
+               : error_set(error, TILE_ERROR_USAGE, "no input file; `tilec --help` shows how to call tilec");
   const char *name = o->inputs.data[0];
   *path = strcmp(name, "-") ? name : o->stdin_name ? o->stdin_name : "<stdin>";
   return file_read(a, name, text, size, error);

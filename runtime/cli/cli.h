@@ -8,18 +8,23 @@
 bool cli_color(const Options *o);                                    // for standard error
 // Prints the error (if any) to standard error, frees it, and returns the exit status.
 int cli_finish(tile_status status, tile_error *error, const Options *o);
-// The options that answer at once (--help, --version, --list-archs, …). True when one did.
+// Answers --help, --version, --list-archs and the like. True if one of them is given.
 bool cli_answer(const Options *o, int *exit_status);
+// Writes to standard error what the job printed and the program's warnings and configuration. program: NULL if the
+// compilation failed.
+void cli_tell(const CompileJob *job, tile_program *program);
+bool cli_read_number(const char *text, double *value);              // all of text, as strtod reads it
+// The one input file, read; "-" is standard input.
 tile_status cli_input(Arena *a, const Options *o, const char **path, const char **text, size_t *size,
                       tile_error **error);
 
 // outputs.c
 unsigned outputs_choose(const Options *o, tile_error **error);       // TILE_EMIT_*; 0 after an error
-// Writes nothing if one of them is in use.
+// Writes nothing if a file among the outputs is in use.
 tile_status outputs_write(const Options *o, const tile_program *p, const char *input, unsigned emits, FileUses *uses,
                           tile_error **error);
 
-// The make rule of -MD and -MF, if they are given.
+// The make rule of -MD and -MF, if either is given.
 tile_status outputs_use_depfile(const Options *o, const char *target, FileUses *uses, tile_error **error);
 tile_status outputs_write_depfile(const Options *o, const StrList *files, const char *target, tile_error **error);
 

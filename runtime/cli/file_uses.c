@@ -6,7 +6,7 @@
 
 #include "runtime/compile/compile.h"
 
-// False where nothing can be overwritten.
+// False for a file that cannot be overwritten.
 static bool identify(FileUse *use, Arena *a) {
   struct stat st;
   bool is_standard = !strcmp(use->path, "-"),
@@ -15,7 +15,7 @@ static bool identify(FileUse *use, Arena *a) {
   const char *slash = strrchr(use->path, '/');
   use->name = is_there ? "" : slash ? slash + 1 : use->path;
   const char *folder = slash ? arena_strndup(a, use->path, (size_t)(slash + 1 - use->path)) : ".";
-  if (!is_there && stat(folder, &st) != 0) return false;   // writing there fails with a message of its own
+  if (!is_there && stat(folder, &st) != 0) return false;   // writing will fail with its own message
   use->device = st.st_dev;
   use->inode = st.st_ino;
   return true;
@@ -31,6 +31,7 @@ tile_status file_uses_add(FileUses *uses, Arena *a, const char *option, const ch
   for (uint32_t i = 0; i < uses->count; i++) {
     const FileUse *other = &uses->data[i];
     if ((!option && !other->option) || !is_same(&use, other)) continue;
+    uses->has_conflict = true;
     if (option && other->option)
       return error_set(error, TILE_ERROR_USAGE, "%s %s and %s %s are the same file: give one of them another name",
                        other->option, other->path, option, path);
@@ -43,8 +44,15 @@ tile_status file_uses_add(FileUses *uses, Arena *a, const char *option, const ch
 }
 
 tile_status file_uses_add_inputs(FileUses *uses, const Options *o, tile_error **error) {
-  tile_status status = o->ir_override ? file_uses_add(uses, o->arena, NULL, o->ir_override, error) : TILE_OK;
-  for (uint32_t i = 0; status == TILE_OK && i < o->inputs.count; i++)
-    status = file_uses_add(uses, o->arena, NULL, o->inputs.data[i], error);
-  return status;
+  if (o->ir_override) RETURN_IF_FAILED(file_uses_add(uses, o->arena, NULL, o->ir_override, error));
+  for (uint32_t i = 0; i < o->inputs.count; i++)
+    RETURN_IF_FAILED(file_uses_add(uses, o->arena, NULL, o->inputs.data[i], error));
+  return TILE_OK;
+}
+
+tile_status file_uses_add_sources(FileUses *uses, Arena *a, const Frontend *fe, tile_error **error) {
+  const Comptime *ct = fe ? frontend_comptime(fe) : NULL;
+  for (uint32_t i = 0; ct && i < comptime_num_files(ct); i++)
+    RETURN_IF_FAILED(file_uses_add(uses, a, NULL, comptime_file(ct, i)->path, error));
+  return TILE_OK;
 }

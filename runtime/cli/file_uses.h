@@ -13,12 +13,18 @@ typedef struct {
   ino_t inode;
   const char *name;            // in that folder; "" for a file that is there
 } FileUse;
-typedef struct { FileUse *data; uint32_t count, capacity; } FileUses;   // a VEC(FileUse)
+typedef struct {
+  FileUse *data;               // a VEC(FileUse)
+  uint32_t count, capacity;
+  bool has_conflict;           // adding a file has failed
+} FileUses;
 
-// An error of status TILE_ERROR_USAGE where the file is in use already, under this name or another one: a link counts
-// as what it leads to. "-", devices and pipes may be used any number of times.
+// An error of status TILE_ERROR_USAGE if the file is in use already, by this name or another: a link counts as its
+// target. "-", devices and pipes may be used any number of times.
 tile_status file_uses_add(FileUses *uses, Arena *a, const char *option, const char *path, tile_error **error);
-// What every command reads and names itself: its inputs, and --ir-override's file.
+// What every command line names as inputs: the source files, and --ir-override's file.
 tile_status file_uses_add_inputs(FileUses *uses, const Options *o, tile_error **error);
+// Every file that the front end has read: the source and what it imports.
+tile_status file_uses_add_sources(FileUses *uses, Arena *a, const Frontend *fe, tile_error **error);
 
 #endif

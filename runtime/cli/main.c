@@ -1,5 +1,5 @@
-// tilec: compile a file and write what was asked for. Subcommands: `tilec run` is in run.c and run_commands.c, `tune`
-// in tune_main.c, `pack` in pack_main.c, `cache` in cache_main.c.
+// tilec: compiles a file and writes the outputs, or runs a subcommand: `run` is in run.c and run_commands.c, `tune` in
+// tune_main.c, `pack` in pack_main.c, `cache` in cache_main.c.
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,18 +15,12 @@ static int compile_main(const Options *o) {
   tile_program *program = NULL;
   Buf printed = buf_make(o->arena), times = buf_make(o->arena);
   CompileJob job = {.options = o, .config = -1, .color = cli_color(o), .printed = &printed, .times = &times};
+  FileUses uses = {0};
   tile_status status = TILE_ERROR_USAGE;
   if ((job.emit = outputs_choose(o, &error))) status = cli_input(o->arena, o, &job.path, &job.text, &job.size, &error);
   if (status == TILE_OK) status = compile_job(&job, &program, &error);
-  fputs(buf_str(&printed), stderr);
-  fputs(buf_str(&times), stderr);
-  if (status == TILE_OK) {
-    fputs(diag_render(&program->ctx, job.color), stderr);
-    if (program->config_text)
-      fprintf(stderr, "tilec: %s takes the configuration %s\n", program->kernel->name, program->config_text);
-    FileUses uses = {0};
-    status = outputs_write(o, program, job.path, job.emit, &uses, &error);
-  }
+  cli_tell(&job, program);
+  if (status == TILE_OK) status = outputs_write(o, program, job.path, job.emit, &uses, &error);
   tile_program_free(program);
   return cli_finish(status, error, o);
 }
@@ -64,7 +58,7 @@ static int guarded_main(Arena *arena, int argc, char **argv) {
   return TILE_ERROR_RUN;
 }
 
-// What was printed has to arrive: that a disk is full shows when the last of it is written.
+// Reports that standard output could not be written: a full disk may show only at the last write.
 static int finish_output(int exit_status) {
   errno = 0;
   if ((fflush(stdout) == 0 && !ferror(stdout)) || exit_status == TILE_ERROR_FILE) return exit_status;
@@ -82,8 +76,8 @@ static void main_on_deep_stack(void *user) {
 }
 
 int main(int argc, char **argv) {
-  signal(SIGXFSZ, SIG_IGN);   // a file that may not grow is a failed write, which cleans up after itself
+  signal(SIGXFSZ, SIG_IGN);   // a write over the limit of a file's size then fails instead, and its error is handled
   Main m = {argc, argv, TILE_ERROR_RUN};
-  if (!on_deep_stack(main_on_deep_stack, &m)) fputs("tilec: error: out of memory\n", stderr);
+  if (!deep_stack_run(main_on_deep_stack, &m)) fputs("tilec: error: out of memory\n", stderr);
   return m.exit_status;
 }

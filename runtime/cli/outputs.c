@@ -1,4 +1,4 @@
-// Which outputs are made, and where they go.
+// Chooses the outputs and writes them.
 #include <string.h>
 
 #include "runtime/cli/cli.h"
@@ -30,7 +30,8 @@ static unsigned choose(const Options *o, tile_error **error) {
       const char *near = nearest_name(name, names, NUM_EMITS);
       error_set(
           error, TILE_ERROR_USAGE,
-          "--emit=%s: there is no such output%s%s; there are ast, tile, laid-out, allocated, llvm, ptx, cubin, json, header, layout-svg",
+          "--emit=%s: there is no such output%s%s; "
+          "there are ast, tile, laid-out, allocated, llvm, ptx, cubin, json, header, layout-svg",
           name, near ? "; did you mean " : "", near ? near : "");
       return 0;
     }
@@ -41,7 +42,7 @@ static unsigned choose(const Options *o, tile_error **error) {
   return emits;
 }
 
-// --emit, else by the output's suffix, else PTX (IR when passes are named).
+// From --emit; without it from the output's suffix; without that PTX, or IR if --passes is given.
 unsigned outputs_choose(const Options *o, tile_error **error) {
   unsigned emits = choose(o, error);
   bool to_stdout = o->output ? !strcmp(o->output, "-") : !(emits & TILE_EMIT_CUBIN);
@@ -50,7 +51,7 @@ unsigned outputs_choose(const Options *o, tile_error **error) {
   return 0;
 }
 
-// Where output `bit` of `emits` goes.
+// The path of output `bit` of `emits`.
 static const char *output_path(const Options *o, const char *input, unsigned emits, uint32_t bit) {
   bool is_binary = 1u << bit == TILE_EMIT_CUBIN;
   if (o->output && (!strcmp(o->output, "-") || is_pow2_u64(emits))) return o->output;
@@ -107,19 +108,20 @@ tile_status outputs_write(const Options *o, const tile_program *p, const char *i
   for (uint32_t i = 0; ct && i < comptime_num_files(ct); i++) vec_push(o->arena, &files, comptime_file(ct, i)->path);
   if (!ct) vec_push(o->arena, &files, input);
   if (o->ir_override) vec_push(o->arena, &files, o->ir_override);
-  tile_status status = file_uses_add_inputs(uses, o, error);
-  for (uint32_t i = 0; status == TILE_OK && i < files.count; i++)
-    status = file_uses_add(uses, o->arena, NULL, files.data[i], error);
+  RETURN_IF_FAILED(file_uses_add_inputs(uses, o, error));
+  for (uint32_t i = 0; i < files.count; i++)
+    RETURN_IF_FAILED(file_uses_add(uses, o->arena, NULL, files.data[i], error));
   const char *paths[NUM_EMITS], *main_output = "-";
-  for (uint32_t bit = 0; status == TILE_OK && bit < NUM_EMITS; bit++) {
+  for (uint32_t bit = 0; bit < NUM_EMITS; bit++) {
     if (!(emits >> bit & 1)) continue;
     const char *path = paths[bit] = output_path(o, input, emits, bit);
-    status = file_uses_add(uses, o->arena, o->output ? "-o" : "--emit", path, error);
+    RETURN_IF_FAILED(file_uses_add(uses, o->arena, o->output ? "-o" : "--emit", path, error));
     // A make rule is about the file that -o names.
     if (strcmp(path, "-") && (!strcmp(main_output, "-") || (o->output && !strcmp(path, o->output)))) main_output = path;
   }
-  if (status == TILE_OK) status = outputs_use_depfile(o, main_output, uses, error);
-  for (uint32_t bit = 0; status == TILE_OK && bit < NUM_EMITS; bit++)
-    if (emits >> bit & 1) status = file_write(o->arena, paths[bit], p->outputs[bit].data, p->outputs[bit].size, error);
-  return status == TILE_OK ? outputs_write_depfile(o, &files, main_output, error) : status;
+  RETURN_IF_FAILED(outputs_use_depfile(o, main_output, uses, error));
+  for (uint32_t bit = 0; bit < NUM_EMITS; bit++)
+    if (emits >> bit & 1)
+      RETURN_IF_FAILED(file_write(o->arena, paths[bit], p->outputs[bit].data, p->outputs[bit].size, error));
+  return outputs_write_depfile(o, &files, main_output, error);
 }

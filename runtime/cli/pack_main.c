@@ -1,5 +1,5 @@
-// `tilec pack`: files, signatures and architectures into one package or header. `tilec pack FILE.tilepack` says what is
-// inside.
+// `tilec pack`: compiles files for signatures and architectures into one package or header. `tilec pack FILE.tilepack`
+// lists what a package holds.
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,7 @@ typedef struct {
   Signature *signatures;
   StrList files;               // read, for the make rule
   FileUses uses;
-  bool told;                   // which configuration an autotuned kernel takes
+  bool told;                   // the user knows which configuration an autotuned kernel takes
 } Packing;
 
 static Signature read_signature(const Options *o, const char *text) {
@@ -50,14 +50,13 @@ static tile_status pack_one(Packing *k, const char *path, const char *text, size
                     .emit = TILE_EMIT_PTX,
                     .color = cli_color(k->options)};
   tile_program *program = NULL;
-  tile_status status = compile_job(&job, &program, error);
-  if (status != TILE_OK) return status;
+  RETURN_IF_FAILED(compile_job(&job, &program, error));
   fputs(diag_render(&program->ctx, job.color), stderr);
   if (program->config_text && !k->told)
     fprintf(stderr, "tilec: %s takes the configuration %s\n", program->kernel->name, program->config_text);
   k->told = true;
   const PackOptions po = {k->assembler, o.ptx_options};
-  status = pack_add(&k->pack, program, &po, error);
+  tile_status status = pack_add(&k->pack, program, &po, error);
   const Comptime *ct = program->frontend ? frontend_comptime(program->frontend) : NULL;
   for (uint32_t i = 0; ct && i < comptime_num_files(ct); i++) add_file(k, comptime_file(ct, i)->path);
   add_file(k, path);
@@ -65,7 +64,7 @@ static tile_status pack_one(Packing *k, const char *path, const char *text, size
   return status;
 }
 
-// Is there a kernel of that name in the text? The diagnostics, if any, come again when it is compiled.
+// Whether the text has a kernel of that name. Its compilation repeats the diagnostics, if there are any.
 static bool has_kernel(const Packing *k, const char *path, const char *text, size_t size, const char *name) {
   Context ctx;
   context_init(&ctx);
@@ -89,47 +88,42 @@ static tile_status pack_file(Packing *k, const char *path, tile_error **error) {
   const Options *o = k->options;
   const char *text;
   size_t size;
-  tile_status status = file_read(k->arena, path, &text, &size, error);
-  for (uint32_t s = 0; status == TILE_OK && s < o->signatures.count; s++) {
+  RETURN_IF_FAILED(file_read(k->arena, path, &text, &size, error));
+  for (uint32_t s = 0; s < o->signatures.count; s++) {
     Signature *sig = &k->signatures[s];
     if (sig->kernel && o->inputs.count > 1 && !has_kernel(k, path, text, size, sig->kernel)) continue;
     sig->used = true;
     k->told = false;
-    for (uint32_t a = 0; status == TILE_OK && a < k->archs.count; a++)
-      status = pack_one(k, path, text, size, sig->kernel, sig->text, k->archs.data[a], error);
+    for (uint32_t a = 0; a < k->archs.count; a++)
+      RETURN_IF_FAILED(pack_one(k, path, text, size, sig->kernel, sig->text, k->archs.data[a], error));
   }
-  for (uint32_t a = 0; status == TILE_OK && !o->signatures.count && a < k->archs.count; a++)
-    status = pack_one(k, path, text, size, o->kernel, NULL, k->archs.data[a], error);
-  return status;
+  for (uint32_t a = 0; !o->signatures.count && a < k->archs.count; a++)
+    RETURN_IF_FAILED(pack_one(k, path, text, size, o->kernel, NULL, k->archs.data[a], error));
+  return TILE_OK;
 }
 
 static tile_status write_package(Packing *k, tile_error **error) {
   const Options *o = k->options;
-  size_t n = strlen(o->output);
-  bool is_header = o->emit ? !strcmp(o->emit, "header") : n > 2 && !strcmp(o->output + n - 2, ".h");
-  tile_status status = file_uses_add_inputs(&k->uses, o, error);
-  for (uint32_t i = 0; status == TILE_OK && i < k->files.count; i++)
-    status = file_uses_add(&k->uses, k->arena, NULL, k->files.data[i], error);
-  if (status == TILE_OK) status = file_uses_add(&k->uses, k->arena, "-o", o->output, error);
-  if (status == TILE_OK) status = outputs_use_depfile(o, o->output, &k->uses, error);
-  if (status != TILE_OK) return status;
+  RETURN_IF_FAILED(file_uses_add_inputs(&k->uses, o, error));
+  for (uint32_t i = 0; i < k->files.count; i++)
+    RETURN_IF_FAILED(file_uses_add(&k->uses, k->arena, NULL, k->files.data[i], error));
+  RETURN_IF_FAILED(file_uses_add(&k->uses, k->arena, "-o", o->output, error));
+  RETURN_IF_FAILED(outputs_use_depfile(o, o->output, &k->uses, error));
   Buf out = buf_make(k->arena);
-  if (is_header) header_write(&k->pack, &out);
+  if (o->emit ? !strcmp(o->emit, "header") : file_has_suffix(o->output, ".h")) header_write(&k->pack, &out);
   else pack_write(&k->pack, &out);
-  status = file_write(k->arena, o->output, buf_str(&out), out.size, error);
-  return status == TILE_OK ? outputs_write_depfile(o, &k->files, o->output, error) : status;
+  RETURN_IF_FAILED(file_write(k->arena, o->output, buf_str(&out), out.size, error));
+  return outputs_write_depfile(o, &k->files, o->output, error);
 }
 
-static tile_status list_package(const Options *o, const char *path, tile_error **error) {
+static tile_status list_package(const char *path, tile_error **error) {
   tile_package *p;
-  tile_status status = tile_package_open_file(path, &p, error);
-  if (status != TILE_OK) return status;
+  RETURN_IF_FAILED(tile_package_open_file(path, &p, error));
   for (size_t i = 0; i < tile_package_num_entries(p); i++) {
     const tile_package_entry e = tile_package_entry_at(p, i);
     printf("%-16s %-8s %-5s %8zu  %-24s (%s)\n", e.kernel, e.arch, e.kind, e.code_size, e.made_by, e.signature);
   }
   tile_package_close(p);
-  (void)o;
   return TILE_OK;
 }
 
@@ -139,27 +133,21 @@ static tile_status pack_all(Packing *k, tile_error **error) {
     return error_set(
         error, TILE_ERROR_USAGE,
         "no input file; `tilec pack kernels.tile --arch=sm_80,sm_90a -s \"add(*fp32:16, i32)\" -o kernels.tilepack`");
-  size_t n = strlen(o->inputs.data[0]);
-  if (!o->output && o->inputs.count == 1 && n > 9 && !strcmp(o->inputs.data[0] + n - 9, ".tilepack"))
-    return list_package(o, o->inputs.data[0], error);
+  if (!o->output && o->inputs.count == 1 && file_has_suffix(o->inputs.data[0], ".tilepack"))
+    return list_package(o->inputs.data[0], error);
   if (!o->output)
     return error_set(error, TILE_ERROR_USAGE, "a package needs a name: -o FILE.tilepack, or -o FILE.h for a C header");
   if (o->emit && strcmp(o->emit, "header") && strcmp(o->emit, "package"))
     return error_set(error, TILE_ERROR_USAGE, "`tilec pack` makes --emit=package or header, not %s", o->emit);
-  for (const char *s = o->arch ? o->arch : "sm_90a"; *s;) {
-    size_t len = strcspn(s, ",");
-    if (len) vec_push(k->arena, &k->archs, arena_strndup(k->arena, s, len));
-    s += len + (s[len] == ',');
-  }
+  k->archs = options_list(k->arena, o->arch ? o->arch : "sm_90a", ',');
   k->signatures = arena_array(k->arena, Signature, o->signatures.count + 1);
   for (uint32_t i = 0; i < o->signatures.count; i++) k->signatures[i] = read_signature(o, o->signatures.data[i]);
-  tile_status status = TILE_OK;
-  for (uint32_t i = 0; status == TILE_OK && i < o->inputs.count; i++) status = pack_file(k, o->inputs.data[i], error);
-  for (uint32_t i = 0; status == TILE_OK && i < o->signatures.count; i++)
+  for (uint32_t i = 0; i < o->inputs.count; i++) RETURN_IF_FAILED(pack_file(k, o->inputs.data[i], error));
+  for (uint32_t i = 0; i < o->signatures.count; i++)
     if (!k->signatures[i].used)
-      status = error_set(error, TILE_ERROR_USAGE, "no file has a kernel %s, for which a signature is given",
-                         k->signatures[i].kernel);
-  return status == TILE_OK ? write_package(k, error) : status;
+      return error_set(error, TILE_ERROR_USAGE, "no file has a kernel %s, for which a signature is given",
+                       k->signatures[i].kernel);
+  return write_package(k, error);
 }
 
 int pack_main(const Options *options, Arena *arena) {

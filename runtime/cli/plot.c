@@ -10,7 +10,7 @@
 
 typedef struct { const char *at, *end; } Fields;   // the rest of a line
 
-// The next field, without quotes; NULL after the last.
+// Returns the next field without its quotes; NULL after the last.
 static const char *next_field(Arena *a, Fields *f) {
   if (!f->at) return NULL;
   const char *s = f->at;
@@ -56,12 +56,12 @@ tile_status plot_read_csv(Arena *a, const char *path, Plot *plot, tile_error **e
     if (!x || !*x) continue;
     char *rest;
     const PlotPoint at = {.x = strtod(x, &rest)};
-    if (rest == x || *rest) return error_set(error, TILE_ERROR_FILE, "%s:%u: '%s' is no number", path, line, x);
+    if (rest == x || *rest) return error_set(error, TILE_ERROR_FILE, "%s:%u: '%s' is not a number", path, line, x);
     for (uint32_t c = 1; c < columns; c++) {
       const char *y = next_field(a, &row);
       PlotPoint p = at;
       p.y = y ? strtod(y, &rest) : 0;
-      if (!y || rest == y || *rest || !isfinite(p.y)) continue;   // nothing was measured there
+      if (!y || rest == y || *rest || !isfinite(p.y)) continue;   // this point was not measured
       vec_push(a, &series[c], p);
     }
   }
@@ -74,11 +74,13 @@ tile_status plot_read_csv(Arena *a, const char *path, Plot *plot, tile_error **e
   }
   return taken ? TILE_OK
                : error_set(error, TILE_ERROR_FILE,
-                           "%s holds no series: its first line must name columns, and the others hold numbers", path);
+                           "%s holds no series: its first line must name the columns, the others must hold numbers",
+                           path);
 }
 
 // ---- SVG ----
 
+#define MIDDLE " text-anchor=\"middle\""
 enum { WIDTH = 760, HEIGHT = 460, LEFT = 80, RIGHT = 180, TOP = 46, BOTTOM = 60, Y_TICKS = 6 };
 static const char *const colors[] = {"#0b62a4", "#d9541e", "#3a8a3a", "#7a3fa0",
                                      "#b8860b", "#c2185b", "#00838f", "#5d4037"};
@@ -91,26 +93,13 @@ static double place_x(const Frame *f, double x) {
 }
 static double place_y(const Frame *f, double y) { return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * y / f->y1; }
 
-// The least of 1, 2, 2.5, 5 times a power of ten that is not below v.
+// The least number at or above v that is 1, 2, 2.5 or 5 times a power of ten.
 static double round_up(double v) {
   static const double steps[] = {1, 2, 2.5, 5, 10};
   double power = pow(10, floor(log10(v)));
   for (int i = 0; i < 5; i++)
     if (steps[i] * power >= v * (1 - 1e-9)) return steps[i] * power;
   return 10 * power;
-}
-
-static void put_text(Buf *b, const char *s) {
-  for (; *s; s++) {
-    if (*s == '<' || *s == '>' || *s == '&') buf_puts(b, *s == '<' ? "&lt;" : *s == '>' ? "&gt;" : "&amp;");
-    else buf_putc(b, *s);
-  }
-}
-
-static void put_label(Buf *b, double x, double y, const char *anchor, const char *more, const char *text) {
-  buf_printf(b, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\"%s>", x, y, anchor, more);
-  put_text(b, text);
-  buf_puts(b, "</text>\n");
 }
 
 static Frame frame_of(const Plot *plot) {
@@ -134,34 +123,35 @@ static void put_axes(const Plot *plot, Frame *f, Buf *b) {
   for (double y = 0; y <= f->y1 * (1 + 1e-9); y += step) {
     buf_printf(b, "<line x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\" stroke=\"#dddddd\"/>\n", LEFT, place_y(f, y),
                WIDTH - RIGHT, place_y(f, y));
-    put_label(b, LEFT - 8, place_y(f, y) + 4, "end", "", arena_printf(b->arena, "%g", y));
+    svg_text(b, LEFT - 8, place_y(f, y) + 4, " text-anchor=\"end\"", arena_printf(b->arena, "%g", y));
   }
   double x_step = f->is_log ? 0 : round_up(fmax(f->x1 - f->x0, 1) / 8);
   for (double x = f->is_log ? f->x0 : ceil(f->x0 / x_step) * x_step; x <= f->x1 * (1 + 1e-9);
        x = f->is_log ? x * 2 : x + x_step) {
     buf_printf(b, "<line x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\" stroke=\"#888888\"/>\n", place_x(f, x),
                HEIGHT - BOTTOM, place_x(f, x), HEIGHT - BOTTOM + 5);
-    put_label(b, place_x(f, x), HEIGHT - BOTTOM + 19, "middle", "", arena_printf(b->arena, "%.0f", x));
+    svg_text(b, place_x(f, x), HEIGHT - BOTTOM + 19, MIDDLE, arena_printf(b->arena, "%.0f", x));
   }
   buf_printf(b, "<path d=\"M%d %d V%d H%d\" fill=\"none\" stroke=\"#888888\"/>\n", LEFT, TOP, HEIGHT - BOTTOM,
              WIDTH - RIGHT);
-  put_label(b, (LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 18, "middle", "", plot->x_name);
-  put_label(b, 20, (TOP + HEIGHT - BOTTOM) / 2.0, "middle",
-            arena_printf(b->arena, " transform=\"rotate(-90 20 %.1f)\"", (TOP + HEIGHT - BOTTOM) / 2.0), plot->y_name);
-  put_label(b, LEFT, TOP - 18, "start", " font-size=\"15\"", plot->title);
+  svg_text(b, (LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 18, MIDDLE, plot->x_name);
+  const double middle = (TOP + HEIGHT - BOTTOM) / 2.0;
+  svg_text(b, 20, middle, arena_printf(b->arena, MIDDLE " transform=\"rotate(-90 20 %.1f)\"", middle), plot->y_name);
+  svg_text(b, LEFT, TOP - 18, " font-size=\"15\"", plot->title);
 }
 
 void plot_svg(const Plot *plot, Buf *b) {
   Frame f = frame_of(plot);
   buf_printf(
       b,
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"12\">\n",
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
+      "font-family=\"sans-serif\" font-size=\"12\">\n",
       WIDTH, HEIGHT, WIDTH, HEIGHT);
   buf_printf(b, "<rect width=\"%d\" height=\"%d\" fill=\"white\"/>\n", WIDTH, HEIGHT);
   put_axes(plot, &f, b);
   for (uint32_t s = 0; s < plot->count; s++) {
     const PlotSeries *series = &plot->data[s];
-    const char *color = colors[s % (sizeof colors / sizeof *colors)];
+    const char *color = colors[s % countof(colors)];
     buf_puts(b, "<polyline points=\"");
     for (uint32_t i = 0; i < series->count; i++)
       buf_printf(b, "%s%.1f,%.1f", i ? " " : "", place_x(&f, series->data[i].x), place_y(&f, series->data[i].y));
@@ -172,7 +162,7 @@ void plot_svg(const Plot *plot, Buf *b) {
                  series->data[i].y);
     buf_printf(b, "<rect x=\"%d\" y=\"%u\" width=\"14\" height=\"3\" fill=\"%s\"/>\n", WIDTH - RIGHT + 14,
                TOP + 4 + 20 * s, color);
-    put_label(b, WIDTH - RIGHT + 34, TOP + 10 + 20.0 * s, "start", "", series->name);
+    svg_text(b, WIDTH - RIGHT + 34, TOP + 10 + 20.0 * s, "", series->name);
   }
   buf_puts(b, "</svg>\n");
 }

@@ -1,4 +1,4 @@
-// Lines over one axis, as SVG. Series come from the caller and from CSV files of others.
+// Plots lines over one axis as SVG. The series come from the caller and from CSV files of other programs.
 #ifndef TILE_RUNTIME_PLOT_H
 #define TILE_RUNTIME_PLOT_H
 
@@ -18,8 +18,9 @@ typedef struct {
   uint32_t count, capacity;
 } Plot;
 
-// A file whose first line names its columns: the first is x, each other one a series in the plot's unit. One that
-// `tilec run --sweep` wrote has the plot's unit as a column: that one alone is taken, and named after the file.
+// Adds the series of a file whose first line names its columns: the first is x, each other one is a series in the
+// plot's unit. If a column has the plot's unit as its name, as `tilec run --sweep` writes it, it is the only series and
+// has the file's name.
 tile_status plot_read_csv(Arena *a, const char *path, Plot *plot, tile_error **error);
 void plot_svg(const Plot *plot, Buf *out);
 

@@ -1,4 +1,4 @@
-// --check: the device's buffers against the interpreter's.
+// --check: compares the device's buffers with the interpreter's.
 #include <string.h>
 
 #include "runtime/cli/run.h"

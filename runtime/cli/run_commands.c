@@ -1,7 +1,6 @@
-// `tilec run --commands=FILE`: many runs in one process. Opening a GPU costs seconds when many processes do it at once;
-// here the device stays open from the first line to the last. After each line its exit status is printed on standard
-// output, after all that the run itself printed, so that a program that feeds lines through a pipe knows where one run
-// ends.
+// `tilec run --commands=FILE`: many runs in one process. Opening a GPU takes seconds when many processes do it at once;
+// here the device stays open from the first line to the last. After the output of each run its exit status follows on
+// standard output: a program that feeds lines through a pipe sees where a run ends.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +9,7 @@
 
 #include "runtime/cli/cli.h"
 #include "runtime/compile/compile.h"
-#include "runtime/cli/run.h"
+#include "runtime/cli/session.h"
 
 static int run_line(const Options *outer, const char *line, size_t size) {
   Arena arena;
@@ -20,22 +19,15 @@ static int run_line(const Options *outer, const char *line, size_t size) {
   tile_error *error = NULL;
   StrList words = options_split(&arena, line, size);
   uint32_t skip = words.count >= 2 && !strcmp(words.data[0], "tilec") && !strcmp(words.data[1], "run") ? 2 : 0;
-  int exit_status;
-  if (!options_parse(&o, COMMAND_RUN, (int)(words.count - skip), words.data + skip, &error)) {
-    exit_status = cli_finish(tile_error_status(error), error, &o);
-  } else if (o.commands) {
-    error_set(&error, TILE_ERROR_USAGE, "--commands does not nest");
-    exit_status = cli_finish(TILE_ERROR_USAGE, error, &o);
-  } else if (o.sim_seed >= 0 || o.sim_seeds >= 0 || o.sim_trace) {
-    // The simulator has read its options when the device was opened.
-    error_set(&error, TILE_ERROR_USAGE, "options of the simulator are given beside --commands, for all lines");
-    exit_status = cli_finish(TILE_ERROR_USAGE, error, &o);
-  } else {
-    if (!o.device) o.device = outer->device;
-    if (!o.arch) o.arch = outer->arch;
-    o.quiet = o.quiet || outer->quiet;
-    exit_status = run_main(&o, &arena);
-  }
+  bool ok = options_parse(&o, COMMAND_RUN, (int)(words.count - skip), words.data + skip, &error);
+  if (ok && o.commands) error_set(&error, TILE_ERROR_USAGE, "--commands does not nest");
+  // The simulator read its options when the device was opened.
+  if (ok && (o.sim_seed >= 0 || o.sim_seeds >= 0 || o.sim_trace))
+    error_set(&error, TILE_ERROR_USAGE, "options of the simulator hold for all lines: give them beside --commands");
+  if (!o.device) o.device = outer->device;
+  if (!o.arch) o.arch = outer->arch;
+  o.quiet = o.quiet || outer->quiet;
+  int exit_status = error ? cli_finish(tile_error_status(error), error, &o) : run_main(&o, &arena);
   arena_free(&arena);
   return exit_status;
 }
@@ -46,7 +38,7 @@ int commands_main(const Options *o) {
   tile_device *device = NULL;
   tile_status status = in ? TILE_OK
                           : error_set(&error, TILE_ERROR_FILE, "cannot read %s: %s", o->commands, strerror(errno));
-  if (status == TILE_OK) status = run_set_up_simulator(o, o->arena, &error);
+  if (status == TILE_OK) status = session_set_up_simulator(o, o->arena, &error);
   if (status == TILE_OK) status = tile_device_open(o->device, &device, &error);
   int worst = 0;
   char *line = NULL;

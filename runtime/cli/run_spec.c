@@ -41,7 +41,7 @@ static size_t name_length(const char *s) {
   return n;
 }
 
-// A whole number or a float: all of s.
+// Parses all of s as a whole number or a float.
 static bool parse_number(const char *s, ArgSpec *out) {
   char *end;
   errno = 0;
@@ -153,7 +153,8 @@ enum { MAX_NESTING = 16 };   // specs in specs
 static ArgSpec *parse_at(Arena *a, const char *text, uint32_t depth, tile_error **error);
 
 static ArgSpec *parse_desc(Arena *a, const char *open, uint32_t depth, ArgSpec *out, tile_error **error) {
-  static const char form[] = "a descriptor is written desc(NAME or SPEC,[BLOCK…][,shape=[…]][,strides=[…]][,nan])";
+  static const char form[] =
+      "a descriptor is written desc(NAME or SPEC,[BLOCK…][,shape=[…]][,strides=[…]][,nan])";
   size_t end = closing(open);
   if (!end || open[end + 1]) return BAD("'%s': %s", out->text, form);
   StrList parts = run_spec_split(a, open + 1, end - 1);
@@ -162,7 +163,7 @@ static ArgSpec *parse_desc(Arena *a, const char *open, uint32_t depth, ArgSpec *
     return BAD("'%s': %s", out->text, form);
   if (!(out->base = parse_at(a, parts.data[0], depth + 1, error))) return NULL;
   if (out->base->kind != ARG_BUFFER && out->base->kind != ARG_FILE && out->base->kind != ARG_ALIAS)
-    return BAD("'%s': a descriptor is made of a buffer, and '%s' is none", out->text, parts.data[0]);
+    return BAD("'%s': a descriptor is made of a buffer, which '%s' is not", out->text, parts.data[0]);
   for (uint32_t i = 2; i < parts.count; i++) {
     const char *p = parts.data[i];
     if (!strcmp(p, "nan")) out->pad_nan = true;
@@ -182,14 +183,14 @@ static ArgSpec *parse_file(Arena *a, const char *path, ArgSpec *out, tile_error 
     out->has_dtype = true;
     path = arena_strndup(a, path, (size_t)(colon - path));
   }
-  // What stands behind the suffix was to be a type.
+  // What follows the suffix is meant as a dtype.
   if (colon && !out->has_dtype && colon - path > 4 && !strncmp(colon - 4, ".npy", 4))
     return BAD("'%s': there is no dtype '%s'; there are " DTYPE_NAMES, out->text, colon + 1);
   out->name = path;
   return *path ? out : BAD("'%s': a file name is missing after @", out->text);
 }
 
-// (SPEC, SPEC, …), of the namedtuple `name` where one is given.
+// (SPEC, SPEC, …); of the namedtuple `name` unless that is "".
 static ArgSpec *parse_tuple(Arena *a, const char *name, const char *open, uint32_t depth, ArgSpec *out,
                             tile_error **error) {
   if (depth == MAX_NESTING) return BAD("'%.40s…': tuples nest deeper than %d", out->text, MAX_NESTING);
@@ -236,7 +237,7 @@ static ArgSpec *parse_at(Arena *a, const char *text, uint32_t depth, tile_error 
     DtypeKind dtype = s->dtype;
     s->has_dtype = false;
     if (!parse_number(rest + 1, s)) return BAD("'%s': '%s' is not a number", text, rest + 1);
-    // What only u64 holds has come with that type.
+    // parse_number gives u64 to a number that no other type holds.
     if (((s->has_dtype && dtype != DT_UINT64) || s->is_large) && !host_is_float(dtype))
       return BAD("'%s': %s does not hold '%s'", text, name, rest + 1);
     s->has_dtype = true;
@@ -253,7 +254,8 @@ static ArgSpec *parse_at(Arena *a, const char *text, uint32_t depth, tile_error 
     return s;
   }
   return BAD(
-      "'%s' is not understood: write a number, true, none, dtype:number, dtype[shape]=fill, @file.npy, NAME, NAME+OFFSET, desc(…), constexpr(…) or a tuple (…)",
+      "'%s' is not understood: write a number, true, none, dtype:number, dtype[shape]=fill, @file.npy, NAME, "
+      "NAME+OFFSET, desc(…), constexpr(…) or a tuple (…)",
       text);
 }
 

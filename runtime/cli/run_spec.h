@@ -1,5 +1,5 @@
-// The SPEC of --arg and --buf, as written; expressions in it stay text until the kernel's module is there to evaluate
-// them.
+// The SPEC of --arg and --buf, as the user writes it. Expressions in it stay text until run_bind.c has the kernel's
+// module to evaluate them.
 #ifndef TILE_RUNTIME_RUN_SPEC_H
 #define TILE_RUNTIME_RUN_SPEC_H
 
@@ -40,7 +40,7 @@ struct ArgSpec {
 
 // NULL after an error of status TILE_ERROR_USAGE.
 ArgSpec *run_spec_parse(Arena *a, const char *text, tile_error **error);
-// text split at the commas outside of brackets and quotes.
+// Splits text at the commas outside brackets and quotes.
 StrList run_spec_split(Arena *a, const char *text, size_t size);
 
 #endif

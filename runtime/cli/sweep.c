@@ -1,4 +1,5 @@
-// `tilec run --bench --sweep NAME=FROM:TO:STEP`: the kernel timed at each value, as a table, CSV, JSON and a plot.
+// `tilec run --bench --sweep NAME=FROM:TO:STEP`: times the kernel at each value; prints a table and writes CSV, JSON
+// and plots.
 #include "runtime/cli/sweep.h"
 
 #include <stdio.h>
@@ -8,11 +9,11 @@
 #include "runtime/cli/cli.h"
 #include "runtime/compile/compile.h"
 #include "runtime/cli/plot.h"
-#include "runtime/cli/run.h"
+#include "runtime/cli/session.h"
 
 enum { MAX_POINTS = 10000 };
 
-// ---- what is swept ----
+// ---- axes ----
 
 typedef struct {
   const char *names;
@@ -62,14 +63,15 @@ static tile_status read_axis(Arena *a, const char *text, Axis *out, tile_error *
   if (!ok || *s)
     return error_set(
         error, TILE_ERROR_USAGE,
-        "--sweep %s: write NAME=FROM:TO, NAME=FROM:TO:STEP, NAME=FROM:TO:*FACTOR or NAME=V,V,…; several names may share values: M,N=…",
+        "--sweep %s: write NAME=FROM:TO, NAME=FROM:TO:STEP, NAME=FROM:TO:*FACTOR or NAME=V,V,…; "
+        "several names may share values: M,N=…",
         text);
   return values.count <= MAX_POINTS
              ? TILE_OK
              : error_set(error, TILE_ERROR_USAGE, "--sweep %s: more than %d values", text, MAX_POINTS);
 }
 
-// ---- a point ----
+// ---- points ----
 
 typedef struct { const int64_t *values; BenchResult result; const char *failure; } Point;
 typedef struct {
@@ -80,6 +82,7 @@ typedef struct {
   uint32_t num_points;
   bool is_flops;               // TFLOP/s, else GB/s
   const char *kernel, *device;
+  FileUses uses;
 } Sweep;
 
 static const char *unit(const Sweep *s) { return s->is_flops ? "TFLOP/s" : "GB/s"; }
@@ -88,7 +91,8 @@ static double rate(const Sweep *s, const Point *p) {
   return p->failure ? 0 : amount / (p->result.median * 1e-3);
 }
 
-static tile_status measure(Sweep *s, Point *p) {
+// Fails only if no point can be measured, because an output is a file that every point reads.
+static tile_status measure(Sweep *s, Point *p, tile_error **fatal) {
   Arena scratch;
   arena_init_with(&scratch, (ArenaMemory){0}, s->arena->on_empty);
   Options o = *s->options;
@@ -100,17 +104,18 @@ static tile_status measure(Sweep *s, Point *p) {
       vec_push(&scratch, &swept, arena_printf(&scratch, "%s=%lld", names.data[n], (long long)p->values[i]));
   }
   tile_error *error = NULL;
-  tile_status status = run_measure(&o, &scratch, &swept, &p->result, &error);
+  tile_status status = session_measure(&o, &scratch, &swept, &s->uses, &p->result, &error);
   if (status != TILE_OK) p->failure = arena_printf(s->arena, "%s", tile_error_message(error));
   else if (!s->kernel)
     s->kernel = arena_printf(s->arena, "%s", p->result.kernel),
     s->device = arena_printf(s->arena, "%s", p->result.device);
-  tile_error_free(error);
+  if (s->uses.has_conflict) status = error_pass_on(fatal, error);
+  else tile_error_free(error), status = TILE_OK;
   arena_free(&scratch);
   return status;
 }
 
-// ---- what comes of it ----
+// ---- results ----
 
 static void print_row(const Sweep *s, const Point *p) {
   for (uint32_t i = 0; i < s->axes.count; i++) printf("%-12lld", (long long)p->values[i]);
@@ -121,7 +126,7 @@ static void print_row(const Sweep *s, const Point *p) {
   fflush(stdout);
 }
 
-// A name with a comma in it stands in quotes.
+// Puts quotes around names with a comma.
 static void put_csv(Buf *b, const char *text) { buf_printf(b, strpbrk(text, ",\"") ? "\"%s\"" : "%s", text); }
 
 static void write_csv(const Sweep *s, Buf *b) {
@@ -136,39 +141,27 @@ static void write_csv(const Sweep *s, Buf *b) {
   }
 }
 
-static void put_number(JsonWriter *w, const char *key, double v) {
-  json_key(w, key);
-  json_double(w, v);
-}
-static void put_text(JsonWriter *w, const char *key, const char *v) {
-  json_key(w, key);
-  json_string(w, v);
-}
-
 static void write_json(const Sweep *s, Buf *b) {
   JsonWriter w = json_writer(b);
   json_begin_object(&w, false);
-  put_text(&w, "kernel", s->kernel ? s->kernel : "");
-  put_text(&w, "device", s->device ? s->device : "");
-  put_text(&w, "unit", unit(s));
-  json_key(&w, "points");
-  json_begin_array(&w, false);
+  json_put_string(&w, "kernel", s->kernel ? s->kernel : "");
+  json_put_string(&w, "device", s->device ? s->device : "");
+  json_put_string(&w, "unit", unit(s));
+  json_put_array(&w, "points", false);
   for (uint32_t k = 0; k < s->num_points; k++) {
     const Point *p = &s->points[k];
     json_begin_object(&w, true);
     for (uint32_t i = 0; i < s->axes.count; i++) {
-      json_key(&w, s->axes.data[i].names);
-      json_int(&w, p->values[i]);
+      json_put_int(&w, s->axes.data[i].names, p->values[i]);
     }
     if (p->failure) {
-      put_text(&w, "skipped", p->failure);
+      json_put_string(&w, "skipped", p->failure);
     } else {
-      put_number(&w, "median_us", p->result.median * 1e3);
-      put_number(&w, "p10_us", p->result.low * 1e3);
-      put_number(&w, "p90_us", p->result.high * 1e3);
-      put_number(&w, "rate", rate(s, p));
-      json_key(&w, "runs");
-      json_int(&w, p->result.runs);
+      json_put_double(&w, "median_us", p->result.median * 1e3);
+      json_put_double(&w, "p10_us", p->result.low * 1e3);
+      json_put_double(&w, "p90_us", p->result.high * 1e3);
+      json_put_double(&w, "rate", rate(s, p));
+      json_put_int(&w, "runs", p->result.runs);
     }
     json_end_object(&w);
   }
@@ -177,7 +170,7 @@ static void write_json(const Sweep *s, Buf *b) {
   buf_putc(b, '\n');
 }
 
-// A line per value of the axes after the first.
+// Adds a line per combination of values of the axes after the first.
 static void add_own_series(const Sweep *s, Plot *plot) {
   for (uint32_t first = 0, inner = s->num_points / s->axes.data[0].count; first < inner; first++) {
     Buf name = buf_make(s->arena);
@@ -200,46 +193,36 @@ static tile_status write_plot(const Sweep *s, Buf *b, tile_error **error) {
                .y_name = unit(s),
                .is_log = s->axes.data[0].is_geometric};
   add_own_series(s, &plot);
-  for (uint32_t i = 0; i < s->options->peers.count; i++) {
-    tile_status status = plot_read_csv(s->arena, s->options->peers.data[i], &plot, error);
-    if (status != TILE_OK) return status;
-  }
+  for (uint32_t i = 0; i < s->options->peers.count; i++)
+    RETURN_IF_FAILED(plot_read_csv(s->arena, s->options->peers.data[i], &plot, error));
   plot_svg(&plot, b);
   return TILE_OK;
 }
 
-static bool has_suffix(const char *path, const char *suffix) {
-  size_t n = strlen(path), m = strlen(suffix);
-  return n >= m && !strcmp(path + n - m, suffix);
-}
-
 static tile_status write_outputs(const Sweep *s, tile_error **error) {
-  tile_status status = TILE_OK;
-  for (uint32_t i = 0; status == TILE_OK && i < s->options->bench_outs.count; i++) {
+  for (uint32_t i = 0; i < s->options->bench_outs.count; i++) {
     const char *path = s->options->bench_outs.data[i];
     Buf b = buf_make(s->arena);
-    if (has_suffix(path, ".csv")) write_csv(s, &b);
-    else if (has_suffix(path, ".json")) write_json(s, &b);
-    else status = write_plot(s, &b, error);
-    if (status == TILE_OK) status = file_write(s->arena, path, buf_str(&b), b.size, error);
+    if (file_has_suffix(path, ".csv")) write_csv(s, &b);
+    else if (file_has_suffix(path, ".json")) write_json(s, &b);
+    else RETURN_IF_FAILED(write_plot(s, &b, error));
+    RETURN_IF_FAILED(file_write(s->arena, path, buf_str(&b), b.size, error));
   }
-  return status;
+  return TILE_OK;
 }
 
-static tile_status check_options(const Options *o, tile_error **error) {
+static tile_status check_options(const Options *o, FileUses *uses, tile_error **error) {
   if (!o->bench) return error_set(error, TILE_ERROR_USAGE, "--sweep needs --bench");
+  RETURN_IF_FAILED(file_uses_add_inputs(uses, o, error));
+  for (uint32_t i = 0; i < o->peers.count; i++)
+    RETURN_IF_FAILED(file_uses_add(uses, o->arena, NULL, o->peers.data[i], error));
   for (uint32_t i = 0; i < o->bench_outs.count; i++) {
     const char *path = o->bench_outs.data[i];
-    if (!has_suffix(path, ".csv") && !has_suffix(path, ".json") && !has_suffix(path, ".svg"))
+    if (!file_has_suffix(path, ".csv") && !file_has_suffix(path, ".json") && !file_has_suffix(path, ".svg"))
       return error_set(error, TILE_ERROR_USAGE, "--bench-out %s: the name must end in .csv, .json or .svg", path);
+    RETURN_IF_FAILED(file_uses_add(uses, o->arena, "--bench-out", path, error));
   }
-  FileUses uses = {0};
-  tile_status status = file_uses_add_inputs(&uses, o, error);
-  for (uint32_t i = 0; status == TILE_OK && i < o->peers.count; i++)
-    status = file_uses_add(&uses, o->arena, NULL, o->peers.data[i], error);
-  for (uint32_t i = 0; status == TILE_OK && i < o->bench_outs.count; i++)
-    status = file_uses_add(&uses, o->arena, "--bench-out", o->bench_outs.data[i], error);
-  return status;
+  return TILE_OK;
 }
 
 static void make_points(Sweep *s) {
@@ -254,37 +237,44 @@ static void make_points(Sweep *s) {
   }
 }
 
+static tile_status read_axes(Sweep *s, tile_error **error) {
+  uint64_t total = 1;
+  for (uint32_t i = 0; i < s->options->sweeps.count; i++) {
+    Axis axis;
+    RETURN_IF_FAILED(read_axis(s->arena, s->options->sweeps.data[i], &axis, error));
+    vec_push(s->arena, &s->axes, axis);
+    if ((total *= axis.count) > MAX_POINTS)
+      return error_set(error, TILE_ERROR_USAGE, "--sweep: more than %d points", MAX_POINTS);
+  }
+  return TILE_OK;
+}
+
+static tile_status sweep(Sweep *s, tile_device **device, tile_error **error) {
+  const Options *o = s->options;
+  RETURN_IF_FAILED(check_options(o, &s->uses, error));
+  RETURN_IF_FAILED(read_axes(s, error));
+  RETURN_IF_FAILED(session_set_up_simulator(o, s->arena, error));
+  RETURN_IF_FAILED(tile_device_open(o->device, device, error));
+  make_points(s);
+  for (uint32_t i = 0; i < s->axes.count; i++) printf("%-12s", s->axes.data[i].names);
+  printf("%12s %12s %12s %12s\n", "median us", "p10", "p90", unit(s));
+  bool any = false;
+  for (uint32_t k = 0; k < s->num_points; k++) {
+    RETURN_IF_FAILED(measure(s, &s->points[k], error));
+    any = any || !s->points[k].failure;
+    print_row(s, &s->points[k]);
+  }
+  if (!any)
+    return error_set(error, TILE_ERROR_RUN, "no point of the sweep could be measured; the first: %s",
+                     s->points[0].failure);
+  return write_outputs(s, error);
+}
+
 int sweep_main(const Options *o, Arena *arena) {
   tile_error *error = NULL;
   Sweep s = {.options = o, .arena = arena, .is_flops = o->flops != NULL};
-  uint64_t total = 1;
-  tile_status status = check_options(o, &error);
-  for (uint32_t i = 0; status == TILE_OK && i < o->sweeps.count; i++) {
-    Axis axis;
-    status = read_axis(arena, o->sweeps.data[i], &axis, &error);
-    vec_push(arena, &s.axes, axis);
-    total *= axis.count;
-    if (status == TILE_OK && total > MAX_POINTS)
-      status = error_set(&error, TILE_ERROR_USAGE, "--sweep: more than %d points", MAX_POINTS);
-  }
-  // Held open, so that each point's own opening is cheap.
-  tile_device *device = NULL;
-  if (status == TILE_OK) status = run_set_up_simulator(o, arena, &error);
-  if (status == TILE_OK) status = tile_device_open(o->device, &device, &error);
-  if (status == TILE_OK) {
-    make_points(&s);
-    for (uint32_t i = 0; i < s.axes.count; i++) printf("%-12s", s.axes.data[i].names);
-    printf("%12s %12s %12s %12s\n", "median us", "p10", "p90", unit(&s));
-  }
-  uint32_t measured = 0;
-  for (uint32_t k = 0; status == TILE_OK && k < s.num_points; k++) {
-    measured += measure(&s, &s.points[k]) == TILE_OK;
-    print_row(&s, &s.points[k]);
-  }
-  if (status == TILE_OK && !measured)
-    status = error_set(&error, TILE_ERROR_RUN, "no point of the sweep could be measured; the first: %s",
-                       s.points[0].failure);
-  if (status == TILE_OK) status = write_outputs(&s, &error);
+  tile_device *device = NULL;   // held open, so that each point opens it cheaply
+  tile_status status = sweep(&s, &device, &error);
   tile_device_close(device);
   return cli_finish(status, error, o);
 }

@@ -1,4 +1,4 @@
-// `tilec tune`: times the configurations of an autotuned kernel on arguments like those of `tilec run`, prints a table,
+// `tilec tune`: times the configurations of an autotuned kernel with arguments as for `tilec run`, prints a table and
 // keeps the choice in a file.
 #include <setjmp.h>
 #include <stdio.h>
@@ -10,9 +10,9 @@
 #include "runtime/cli/cli.h"
 #include "runtime/compile/compile.h"
 #include "runtime/jit/jit.h"
-#include "runtime/cli/run.h"
+#include "runtime/cli/session.h"
 
-// The source once more, for the expressions of the command line.
+// The JIT compiles and times. This also loads the source itself, to evaluate the expressions of the command line.
 typedef struct {
   Run run;
   Context ctx;
@@ -53,12 +53,6 @@ static void on_event(void *user, const tile_event *e) {
 
 // ---- arguments ----
 
-static const RunArg *arg_named(const Run *run, const char *name) {
-  for (uint32_t i = 0; i < run->num_args; i++)
-    if (!strcmp(run->args[i].name, name)) return &run->args[i];
-  return NULL;
-}
-
 static ParamSpec *new_specs(Tune *t) {
   ParamSpec *specs = frontend_new_specs(t->frontend, t->kernel);
   const StrList *defines = &t->run.options->defines;
@@ -67,23 +61,24 @@ static ParamSpec *new_specs(Tune *t) {
   return specs;
 }
 
-static bool load(Tune *t, const char *path, const char *text, size_t size) {
+static bool load(Tune *t, const void *input) {
+  const CompileJob *job = input;
   const Options *o = t->run.options;
   FrontendOptions fo = {.include_paths = o->include_paths.data,
                         .num_include_paths = o->include_paths.count,
                         .target = target_find(t->device->arch ? t->device->arch : "sm_90a")};
-  t->frontend = frontend_load_text(&t->ctx, path, text, size, &fo);
+  t->frontend = frontend_load_text(&t->ctx, job->path, job->text, job->size, &fo);
   if (!t->frontend) return false;
   if (o->kernel) t->kernel = frontend_find_kernel(t->frontend, o->kernel);
   else if (frontend_num_kernels(t->frontend) == 1) t->kernel = frontend_kernel(t->frontend, 0);
   else
-    diag_error(&t->ctx, (Span){0, 0}, "%s has %u kernels: name one with --kernel", path,
+    diag_error(&t->ctx, (Span){0, 0}, "%s has %u kernels: name one with --kernel", job->path,
                frontend_num_kernels(t->frontend));
   ParamSpec *specs = t->kernel ? new_specs(t) : NULL;
   return specs && run_resolve(&t->run, &t->ctx, t->frontend, t->kernel, specs);
 }
 
-// Work in the Context; false after diagnostics or a bug of ours, which goes to error.
+// Work in the Context. It returns false after diagnostics; these and an internal error go to error.
 typedef bool (*Work)(Tune *t, const void *input);
 static tile_status guarded(Tune *t, Work work, const void *input, tile_error **error) {
   jmp_buf on_ice;
@@ -100,19 +95,13 @@ static tile_status guarded(Tune *t, Work work, const void *input, tile_error **e
                                cli_color(t->run.options));
 }
 
-typedef struct { const char *path, *text; size_t size; } Source;
-static bool load_source(Tune *t, const void *input) {
-  const Source *s = input;
-  return load(t, s->path, s->text, s->size);
-}
-
 static bool grid_for(Tune *t, const void *input) {
   const tile_variant *v = input;
   ParamSpec *specs = frontend_new_specs(t->frontend, t->kernel);
   for (size_t i = 0; i < tile_variant_num_constexprs(v); i++) {
     const char *name = tile_variant_constexpr_name(v, i);
     uint32_t p = frontend_param_index(t->kernel, name);
-    // A folded argument is no constexpr of the source; its value is known without.
+    // A folded argument is not a constexpr of the source; its value is already known.
     if (p == t->kernel->num_params || !t->kernel->params[p].is_constexpr) continue;
     if (!frontend_apply_define(t->frontend, t->kernel, specs,
                                arena_printf(&t->ctx.arena, "%s=%s", name, tile_variant_constexpr(v, name))))
@@ -127,23 +116,11 @@ static void grid_fn(void *user, const tile_variant *v, uint32_t grid[3]) {
   if (guarded(t, grid_for, v, NULL) == TILE_OK) memcpy(grid, t->run.grid, sizeof t->run.grid);
 }
 
-static tile_status upload(Tune *t, tile_error **error) {
-  tile_status status = run_fill_buffers(&t->run, error);
-  for (uint32_t i = 0; status == TILE_OK && i < t->run.num_buffers; i++) {
-    RunBuffer *b = &t->run.buffers[i];
-    status = tile_memory_alloc(t->device, host_bytes(&b->initial), &b->address, error);
-    if (status == TILE_OK)
-      status = tile_memory_upload(t->device, b->address, b->initial.data, host_bytes(&b->initial), error);
-  }
-  return status;
-}
-
 static tile_arg make_arg(Tune *t, const RunArg *a, size_t *bytes) {
-  uint64_t skipped = a->buffer ? (uint64_t)a->offset * host_elem_bytes(a->buffer->initial.dtype) : 0;
-  uint64_t address = a->buffer ? a->buffer->address + skipped : 0;
+  const uint64_t address = run_arg_address(a);
   tile_type type = (tile_type)(a->buffer ? a->buffer->initial.dtype : a->spec->has_dtype ? a->spec->dtype : DT_VOID);
   tile_arg arg = tile_arg_none();
-  if (a->buffer) *bytes = host_bytes(&a->buffer->initial) - skipped;
+  if (a->buffer) *bytes = host_bytes(&a->buffer->initial) - (address - a->buffer->address);
   switch (a->spec->kind) {
   case ARG_NONE: break;
   case ARG_BOOL: arg = tile_arg_bool(a->spec->i); break;
@@ -162,9 +139,7 @@ static tile_arg make_arg(Tune *t, const RunArg *a, size_t *bytes) {
     break;
   }
   case ARG_DESC: {
-    tile_tensor *tensor = arena_new(t->run.arena, tile_tensor);
-    *tensor = a->tensor;
-    tensor->base = address;
+    tile_tensor *tensor = run_arg_tensor(t->run.arena, a);
     tensor->type = type;
     tensor->pad_nan = a->spec->pad_nan;
     memcpy(tensor->block, a->block, sizeof a->block);
@@ -181,15 +156,15 @@ static void make_args(Tune *t) {
   t->args = arena_array(t->run.arena, tile_arg, n + 1);
   t->sizes = arena_array(t->run.arena, size_t, n + 1);
   for (uint32_t i = 0; i < n; i++) {
-    const RunArg *a = arg_named(&t->run, t->kernel->params[i].name);
+    const RunArg *a = run_find_arg(&t->run, t->kernel->params[i].name);
     t->args[i] = a ? make_arg(t, a, &t->sizes[i]) : tile_arg_default();
   }
 }
 
-static tile_status open_jit(Tune *t, const Source *s, tile_error **error) {
+static tile_status open_jit(Tune *t, const CompileJob *job, tile_error **error) {
   const Options *o = t->run.options;
   StrList options = {0};
-  // The kernel and what a launch says are asked for below; the device has its own architecture.
+  // These are given below or with the launch; the architecture is the device's.
   static const char *const elsewhere[] = {"kernel",     "signature", "include", "arch", "num-warps",
                                           "num-stages", "num-ctas",  "maxnreg", NULL};
   options_given(o, elsewhere, &options);
@@ -202,24 +177,17 @@ static tile_status open_jit(Tune *t, const Source *s, tile_error **error) {
   jo.num_options = options.count;
   jo.tune = TILE_TUNE_ON;
   jo.tune_file = o->tune_file;
-  if (o->tune_seconds) {
-    char *end;
-    jo.tune_seconds = strtod(o->tune_seconds, &end);
-    if (end == o->tune_seconds || *end || !(jo.tune_seconds > 0))
-      return error_set(error, TILE_ERROR_USAGE, "--tune-seconds takes a number above 0, not '%s'", o->tune_seconds);
-  }
-  tile_status status = tile_jit_open_memory(t->device, s->path, s->text, s->size, &jo, &t->jit, error);
-  return status == TILE_OK ? tile_jit_get_kernel(t->jit, t->kernel->name, &t->jit_kernel, error) : status;
+  if (o->tune_seconds && !(cli_read_number(o->tune_seconds, &jo.tune_seconds) && jo.tune_seconds > 0))
+    return error_set(error, TILE_ERROR_USAGE, "--tune-seconds takes a number above 0, not '%s'", o->tune_seconds);
+  RETURN_IF_FAILED(tile_jit_open_memory(t->device, job->path, job->text, job->size, &jo, &t->jit, error));
+  return tile_jit_get_kernel(t->jit, t->kernel->name, &t->jit_kernel, error);
 }
 
 static tile_status use_files(Tune *t, tile_error **error) {
   const Options *o = t->run.options;
-  FileUses *uses = &t->run.uses;
-  tile_status status = file_uses_add_inputs(uses, o, error);
-  const Comptime *ct = frontend_comptime(t->frontend);
-  for (uint32_t i = 0; status == TILE_OK && i < comptime_num_files(ct); i++)
-    status = file_uses_add(uses, o->arena, NULL, comptime_file(ct, i)->path, error);
-  return status == TILE_OK && o->tune_file ? file_uses_add(uses, o->arena, "--tune-file", o->tune_file, error) : status;
+  RETURN_IF_FAILED(file_uses_add_inputs(&t->run.uses, o, error));
+  RETURN_IF_FAILED(file_uses_add_sources(&t->run.uses, o->arena, t->frontend, error));
+  return o->tune_file ? file_uses_add(&t->run.uses, o->arena, "--tune-file", o->tune_file, error) : TILE_OK;
 }
 
 // ---- the table ----
@@ -278,37 +246,32 @@ static tile_status tune(Tune *t, tile_error **error) {
   return status;
 }
 
-static void close_tune(Tune *t) {
-  tile_jit_close(t->jit);
-  for (uint32_t i = 0; t->device && i < t->run.num_buffers; i++)
-    tile_memory_free(t->device, t->run.buffers[i].address, NULL);
-  tile_device_close(t->device);
-  context_free(&t->ctx);
-  pthread_mutex_destroy(&t->lock);
+static tile_status prepare_and_tune(Tune *t, tile_error **error) {
+  const Options *o = t->run.options;
+  CompileJob job = {0};
+  RETURN_IF_FAILED(run_begin(&t->run, "tune", &job, error));
+  RETURN_IF_FAILED(session_set_up_simulator(o, t->run.arena, error));
+  RETURN_IF_FAILED(tile_device_open(o->device, &t->device, error));
+  RETURN_IF_FAILED(guarded(t, load, &job, error));
+  RETURN_IF_FAILED(use_files(t, error));
+  RETURN_IF_FAILED(open_jit(t, &job, error));
+  RETURN_IF_FAILED(run_fill_buffers(&t->run, error));
+  RETURN_IF_FAILED(session_upload(&t->run, t->device, error));
+  make_args(t);
+  return tune(t, error);
 }
 
 int tune_main(const Options *o, Arena *arena) {
   tile_error *error = NULL;
   Tune t = {.run = {.options = o, .arena = arena, .grid = {1, 1, 1}}};
-  Source source = {0};
   context_init(&t.ctx);
   pthread_mutex_init(&t.lock, NULL);
   t.shows_progress = !o->quiet && isatty(STDERR_FILENO) && !(getenv("TERM") && !strcmp(getenv("TERM"), "dumb"));
-  tile_status status = cli_input(arena, o, &source.path, &source.text, &source.size, &error);
-  if (status == TILE_OK && !o->grid)
-    status = error_set(&error, TILE_ERROR_USAGE, "`tilec tune` needs --grid, as in --grid \"cdiv(n,BLOCK)\"");
-  if (status == TILE_OK && !run_parse_args(&t.run, &error)) status = TILE_ERROR_USAGE;
-  if (status == TILE_OK) status = run_read_files(&t.run, &error);
-  if (status == TILE_OK) status = run_set_up_simulator(o, arena, &error);
-  if (status == TILE_OK) status = tile_device_open(o->device, &t.device, &error);
-  if (status == TILE_OK) status = guarded(&t, load_source, &source, &error);
-  if (status == TILE_OK) status = use_files(&t, &error);
-  if (status == TILE_OK) status = open_jit(&t, &source, &error);
-  if (status == TILE_OK) status = upload(&t, &error);
-  if (status == TILE_OK) {
-    make_args(&t);
-    status = tune(&t, &error);
-  }
-  close_tune(&t);
+  tile_status status = prepare_and_tune(&t, &error);
+  tile_jit_close(t.jit);
+  session_free_buffers(&t.run, t.device);
+  tile_device_close(t.device);
+  context_free(&t.ctx);
+  pthread_mutex_destroy(&t.lock);
   return cli_finish(status, error, o);
 }

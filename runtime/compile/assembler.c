@@ -6,7 +6,7 @@
 
 #include "runtime/compile/compile.h"
 
-// nvJitLink's interface, as far as it is used here.
+// The part of nvJitLink's interface that is used here.
 typedef void *NvHandle;
 enum { NV_INPUT_PTX = 2 };
 
@@ -25,19 +25,19 @@ struct Assembler {
 static bool open_library(Assembler *s) {
   static const char *const names[] = {"libnvJitLink.so.13", "libnvJitLink.so.12",
                                       "/usr/local/cuda/lib64/libnvJitLink.so"};
-  // It stays loaded once it was: it carries a C++ runtime, which does not give back its memory when it is unloaded.
+  // The library is never unloaded: its C++ runtime would not free its memory.
   for (uint32_t i = 0; !s->library && i < countof(names); i++)
     s->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!s->library) return false;
   const struct { void *to; const char *name; } symbols[] = {
       {&s->create, "nvJitLinkCreate"},
-                 {&s->destroy, "nvJitLinkDestroy"},
-                 {&s->add_data, "nvJitLinkAddData"},
-                 {&s->complete, "nvJitLinkComplete"},
-                 {&s->cubin_size, "nvJitLinkGetLinkedCubinSize"},
-                 {&s->cubin, "nvJitLinkGetLinkedCubin"},
-                 {&s->log_size, "nvJitLinkGetErrorLogSize"},
-                 {&s->log, "nvJitLinkGetErrorLog"}};
+      {&s->destroy, "nvJitLinkDestroy"},
+      {&s->add_data, "nvJitLinkAddData"},
+      {&s->complete, "nvJitLinkComplete"},
+      {&s->cubin_size, "nvJitLinkGetLinkedCubinSize"},
+      {&s->cubin, "nvJitLinkGetLinkedCubin"},
+      {&s->log_size, "nvJitLinkGetErrorLogSize"},
+      {&s->log, "nvJitLinkGetErrorLog"}};
   for (uint32_t i = 0; i < countof(symbols); i++)
     if (!(*(void **)symbols[i].to = dlsym(s->library, symbols[i].name))) {
       dlclose(s->library);
@@ -73,7 +73,6 @@ void assembler_close(Assembler *s) {
   if (s && s->library) dlclose(s->library);
   free(s);
 }
-
 
 const char *assembler_version(const Assembler *s, Arena *a) {
   if (!s->library) return ptxas_version(a);

@@ -1,5 +1,5 @@
-// The compile facade: frontend → passes → codegen for one file, in one Context. Bugs of ours (ice) end here as errors.
-// This is the room's door: jit and cli include it and no other header of runtime/compile.
+// Compiles one file: front end, passes and code generation, in one Context. An internal error (ice) ends here as a
+// tile_error. This is the room's door: jit and cli include it and no other header of runtime/compile.
 #ifndef TILE_RUNTIME_COMPILE_H
 #define TILE_RUNTIME_COMPILE_H
 
@@ -14,6 +14,7 @@
 #include "runtime/compile/options.h"
 #include "runtime/compile/pack.h"
 #include "runtime/compile/specialize.h"
+#include "runtime/compile/svg.h"
 #include "runtime/tile/tile.h"
 
 enum { NUM_EMITS = 10 };
@@ -23,62 +24,56 @@ struct tile_program {
   Context ctx;
   const Target *target;
   Frontend *frontend;          // NULL for .tir input
-  CtFunction *kernel;          // the one asked for, or NULL when several were compiled
+  CtFunction *kernel;          // the one that the user asked for, or NULL when several were compiled
   ParamSpec *specs;            // kernel's, as compiled
   LaunchOptions launch;
-  uint32_t most_stages;        // num_stages where nobody asks for one; 0: the default
+  uint32_t most_stages;        // num_stages if neither options nor source give it; 0: the default
   Module *module;              // at the last stage it was brought to
-  int config;                  // number of the autotune configuration taken; −1: none
-  const char *config_text;     // the autotune configuration taken, as the source writes it, or NULL
+  int config;                  // index of the autotune configuration that is compiled; −1: none
+  const char *config_text;     // that configuration as the source writes it, or NULL
   uint32_t ptx_version;        // ×10
   struct { const char *data; size_t size; } outputs[NUM_EMITS];
 };
 
-// When work in the host shall end before it is done: hooks or NULL; deadline on clock_seconds()'s clock, or 0.
+// What stops a compilation early: hooks (or NULL) that say so, or the deadline on clock_seconds()'s clock (0: none).
 typedef struct { const tile_hooks *hooks; double deadline; } Limits;
-void limits_apply(Limits *limits, Context *ctx);   // ctx asks from now on; limits must outlive that
+void limits_apply(Limits *limits, Context *ctx);   // ctx asks limits from now on; limits must outlive ctx
 
 typedef struct CompileJob CompileJob;
 struct CompileJob {
   const Options *options;
   const char *path;
-  const char *text;            // NULL: the file is read
+  const char *text;            // NULL: compile_job reads the file
   size_t size;
-  const char *override_text;   // of --ir-override's file, once it is read
+  const char *override_text;   // of --ir-override's file, once compile_job has read it
   size_t override_size;
   unsigned emit;
   bool color;
-  int config;                  // only this autotune configuration; −1: the first that gets through
-  // May set types and values that neither the command line, the source nor the configuration gives; before the
-  // heuristics. heuristic_args: parameter name → value, to be filled with what the arguments are. False after
-  // diagnostics.
+  int config;                  // only this autotune configuration; −1: the first that compiles
+  // Called before the heuristics. May set types and values that neither the command line, the source nor the
+  // configuration gives, and fills heuristic_args: parameter name → the argument's value. False after diagnostics.
   bool (*specialize)(void *user, tile_program *program, CtFunction *kernel, ParamSpec *specs, CtDict *heuristic_args);
-  // Called at the end, inside the containment of bugs: what a run wants evaluated by the program's front end.
+  // Called at the end, where internal errors are still caught: evaluates expressions with the program's front end.
   bool (*finish)(void *user, tile_program *program);
   void *user;
-  Buf *printed, *times;        // where print-after and time-passes go; may be NULL
-  const tile_hooks *hooks;     // whole; or NULL
-  double seconds;              // after which the compilation is stopped; 0: none
+  Buf *printed, *times;        // for the output of --print-after and --time-passes; may be NULL
+  const tile_hooks *hooks;     // with every field; or NULL
+  double seconds;              // the compilation stops after this time; 0: no limit
 };
 
 tile_status compile_job(const CompileJob *job, tile_program **program, tile_error **error);
 const char *compile_llvm_version(void);
-// An autotune configuration as the source writes it.
-const char *compile_config_text(Context *ctx, const CtConfig *config);
+const char *compile_config_text(Context *ctx, const CtConfig *config);   // as the source writes it
 bool compile_is_ir_path(const char *path);   // suffix .tir
 
-// read_ir.c: the job's text as the program's module; --ir-override's file in place of the front end's. False after
-// diagnostics.
-bool compile_read_ir(const CompileJob *job, tile_program *program);
-bool compile_override_ir(const CompileJob *job, tile_program *program);
-
-// metadata.c: what a launcher needs of every kernel of the program's module, as JSON.
+// metadata.c: what a launcher must know of every kernel of the program's module, as JSON.
 void metadata_write(Buf *out, const tile_program *program);
-void metadata_put_kernel(JsonWriter *w, const tile_program *program, const Func *f);   // one of them
+void metadata_put_kernel(JsonWriter *w, const tile_program *program, const Func *f);   // one kernel
 
-// ptxas.c: PTX to cubin by the assembler, if it is found (TILE_PTXAS, PATH, the usual folder of the CUDA toolkit).
+// ptxas.c: assembles PTX to a cubin. ptxas_find looks at TILE_PTXAS, in PATH and in the CUDA toolkit's usual folder;
+// NULL: there is no ptxas.
 const char *ptxas_find(Arena *a);
-const char *ptxas_version(Arena *a);   // "ptxas 13.0.88"; only where it is found
+const char *ptxas_version(Arena *a);   // "ptxas 13.0.88"
 tile_status ptxas_assemble(Arena *a, const char *ptx, const char *arch, const char *extra_options, const char **cubin,
                            size_t *size, tile_error **error);
 

@@ -1,6 +1,6 @@
-// The interpreter as a device: memory is the host's, a kernel is the program's IR at whatever stage it was left at.
-// Any number of threads may use the device at the same time: its lock guards the list of allocations, and a launch
-// holds it to the end, because launches read that list and take memory from their kernel and their program.
+// The interpreter as a device: its memory is the host's, and a kernel is the program's IR at any stage. Several threads
+// may use the device at the same time: its lock guards the list of allocations. A launch holds the lock until it ends,
+// because it reads that list and allocates from its kernel's and its program's arenas.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ typedef struct {
 
 static InterpDevice *of(tile_device *d) { return (InterpDevice *)d; }
 
-// False: there is no memory for the list.
+// False if there is no memory for a longer list.
 static bool add_buffer(InterpDevice *d, InterpBuffer buffer) {
   if (d->num_buffers == d->cap_buffers) {
     uint32_t capacity = d->cap_buffers ? d->cap_buffers * 2 : 16;
@@ -77,7 +77,7 @@ static bool is_inside(InterpDevice *d, uint64_t address, size_t size) {
 
 static tile_status interp_upload(tile_device *base, uint64_t to, const void *from, size_t size, tile_error **error) {
   if (!is_inside(of(base), to, size))
-    return error_set(error, TILE_ERROR_USAGE, "copying %zu bytes to 0x%llx, which is outside of every allocation", size,
+    return error_set(error, TILE_ERROR_USAGE, "copying %zu bytes to 0x%llx, which is outside every allocation", size,
                      (unsigned long long)to);
   memcpy((void *)(uintptr_t)to, from, size);
   return TILE_OK;
@@ -85,7 +85,7 @@ static tile_status interp_upload(tile_device *base, uint64_t to, const void *fro
 
 static tile_status interp_download(tile_device *base, void *to, uint64_t from, size_t size, tile_error **error) {
   if (!is_inside(of(base), from, size))
-    return error_set(error, TILE_ERROR_USAGE, "copying %zu bytes from 0x%llx, which is outside of every allocation",
+    return error_set(error, TILE_ERROR_USAGE, "copying %zu bytes from 0x%llx, which is outside every allocation",
                      size, (unsigned long long)from);
   memcpy(to, (const void *)(uintptr_t)from, size);
   return TILE_OK;
@@ -95,7 +95,7 @@ static tile_status interp_fill(tile_device *base, uint64_t to, uint64_t pattern,
                                void *stream, tile_error **error) {
   (void)stream;
   if (!is_inside(of(base), to, count * elem_bytes))
-    return error_set(error, TILE_ERROR_USAGE, "0x%llx with %zu bytes is not inside of an allocation",
+    return error_set(error, TILE_ERROR_USAGE, "0x%llx with %zu bytes is not inside an allocation",
                      (unsigned long long)to, count * elem_bytes);
   for (size_t i = 0; i < count; i++) memcpy((char *)(uintptr_t)to + i * elem_bytes, &pattern, elem_bytes);
   return TILE_OK;
@@ -104,7 +104,7 @@ static tile_status interp_copy(tile_device *base, uint64_t to, uint64_t from, si
                                tile_error **error) {
   (void)stream;
   if (!is_inside(of(base), to, size) || !is_inside(of(base), from, size))
-    return error_set(error, TILE_ERROR_USAGE, "copying %zu bytes that are not inside of allocations", size);
+    return error_set(error, TILE_ERROR_USAGE, "copying %zu bytes that are not inside allocations", size);
   memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, size);
   return TILE_OK;
 }
@@ -128,7 +128,7 @@ static tile_status interp_load(tile_kernel *k, tile_error **error) {
 
 static void interp_unload(tile_kernel *k) { (void)k; }
 
-// What a kernel prints goes where a GPU's printf goes.
+// A kernel prints to standard output, as a GPU's printf does.
 static void print_text(void *user, const char *text, size_t size) {
   (void)user;
   fwrite(text, 1, size, stdout);
@@ -153,7 +153,7 @@ static void say_place(const Op *op, const uint32_t program[3], bool is_step) {
   if (line) printf("  %.*s\n", (int)strcspn(line, "\n"), line);
 }
 
-// Shows the variables; at a terminal asks what to do.
+// Shows the variables and, at a terminal, asks what to do.
 static InterpAction stop_at_breakpoint(void *user, const Op *op, const uint32_t program[3], const InterpStop *stop) {
   BreakpointState *state = user;
   fputs(stop->is_step ? stop->changed : "", stdout);
@@ -170,7 +170,7 @@ static InterpAction stop_at_breakpoint(void *user, const Op *op, const uint32_t 
   }
 }
 
-// Runs with the program's own diagnostics set aside, so that an error is about this run alone.
+// Runs with the program's own diagnostics set aside: an error then is about this run alone.
 typedef struct { Context *ctx; const InterpLaunch *launch; } Running;
 
 static tile_status run_contained(void *user, tile_error **error) {
@@ -199,7 +199,7 @@ static tile_status run_contained(void *user, tile_error **error) {
 
 static bool interp_is_own(tile_device *base, uint64_t address, char *why, size_t size) {
   if (is_inside(of(base), address, 1)) return true;
-  snprintf(why, size, "is not inside of an allocation");
+  snprintf(why, size, "is not inside an allocation");
   return false;
 }
 

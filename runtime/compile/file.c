@@ -50,7 +50,7 @@ static bool write_all(FILE *f, const void *data, size_t size) {
   return fflush(f) == 0 && ok;
 }
 
-// As a shell's > does: a device, a pipe or what a symbolic link leads to takes the bytes and stays what it is.
+// Writes as a shell's > does: a device, a pipe or the target of a symbolic link stays what it is.
 static tile_status write_through(const char *path, const void *data, size_t size, tile_error **error) {
   FILE *f = fopen(path, "wbe");
   if (!f) return failed(error, "write", path);
@@ -59,7 +59,7 @@ static tile_status write_through(const char *path, const void *data, size_t size
   return ok ? TILE_OK : failed(error, "write", path);
 }
 
-enum { MAX_ATTEMPTS = 100 };         // at a name that nobody has
+enum { MAX_ATTEMPTS = 100 };         // to find an unused name
 
 tile_status file_write(Arena *a, const char *path, const void *data, size_t size, tile_error **error) {
   if (!strcmp(path, "-")) return write_all(stdout, data, size) ? TILE_OK : failed(error, "write", "standard output");
@@ -70,14 +70,14 @@ tile_status file_write(Arena *a, const char *path, const void *data, size_t size
   const size_t n = strlen(path) + 32;
   char *temporary = arena_try(a, n);
   if (!temporary) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory while writing %s", path);
-  // The system applies the process's mask; asking for the mask would change it for other threads meanwhile.
+  // open applies the process's umask. To read the umask is to change it, for other threads too.
   int fd = -1;
   for (unsigned attempt = 0; fd < 0 && attempt < MAX_ATTEMPTS; attempt++) {
     snprintf(temporary, n, "%s.%ld.%u", path, (long)getpid(), attempt);
     fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, exists ? st.st_mode & 0777 : 0666);
     if (fd < 0 && errno != EEXIST) break;
   }
-  // The file may be ours to write in a folder that is not, and its name as long as one can be.
+  // The process may be allowed to write the file and not its folder, and the name may have the greatest length.
   if (fd < 0 && (errno == EACCES || errno == EPERM || errno == ENAMETOOLONG))
     return write_through(path, data, size, error);
   if (fd < 0) return failed(error, "write", path);

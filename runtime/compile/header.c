@@ -1,5 +1,5 @@
-// A C header with a package inside and, for each kernel, functions of its parameters' types. The header has no state:
-// what is loaded belongs to the caller, so it may be included anywhere and used from any thread.
+// Writes a C header that holds a package and, for each kernel, functions with its parameters' types. The header has no
+// state: the caller owns what it loads, so any file may include the header and any thread may use it.
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 enum { BYTES_PER_LINE = 32 };
 
-// A parameter's name as a C identifier that meets neither a keyword nor the function's own names.
+// A parameter's name as a C identifier that is neither a keyword nor one of the function's own names.
 static const char *c_name(Arena *a, const char *name) {
   static const char *const taken[] = {"family", "grid", "stream", "error", "args", "options", "int", "long", "short",
                                       "char", "float", "double", "signed", "unsigned", "const", "static", "void",
@@ -25,7 +25,7 @@ static const char *c_name(Arena *a, const char *name) {
                                       "co_return", "co_yield", "const_cast", "dynamic_cast", "reinterpret_cast",
                                       "static_cast", "decltype", "noexcept", "typeid"};
   size_t n = strlen(name);
-  while (n && name[n - 1] == '_') n--;   // error_ makes room for error
+  while (n && name[n - 1] == '_') n--;   // "error" becomes "error_", therefore "error_" becomes "error__"
   for (uint32_t i = 0; i < countof(taken); i++)
     if (strlen(taken[i]) == n && !memcmp(name, taken[i], n)) return arena_printf(a, "%s_", name);
   return name;
@@ -34,7 +34,7 @@ static const char *c_name(Arena *a, const char *name) {
 typedef enum { ARG_POINTER, ARG_TENSOR, ARG_FLOAT, ARG_INT } ArgClass;
 
 static ArgClass class_of(const char *type) {
-  if (type[0] == '*' || !*type) return ARG_POINTER;   // without a type: None in every variant, so a null pointer
+  if (type[0] == '*' || !*type) return ARG_POINTER;   // no type: None in every variant, passed as a null pointer
   if (!strncmp(type, "tensordesc<", 11)) return ARG_TENSOR;
   return type[0] == 'i' || type[0] == 'u' ? ARG_INT : ARG_FLOAT;
 }
@@ -64,7 +64,9 @@ static void put_launch(Buf *b, const PackKernel *k) {
                c_name(b->arena, k->params[i].name));
   buf_printf(
       b,
-      "  for (int i = 0; i < 3; i++) options.grid[i] = grid[i];\n  options.stream = stream;\n  return tile_family_launch(family, &options, args, %u, error);\n}\n",
+      "  for (int i = 0; i < 3; i++) options.grid[i] = grid[i];\n"
+      "  options.stream = stream;\n"
+      "  return tile_family_launch(family, &options, args, %u, error);\n}\n",
       k->num_params);
 }
 
@@ -80,7 +82,7 @@ static void put_params(Buf *b, const PackKernel *k) {
   }
 }
 
-// A constexpr that is the same integer in all variants is worth having in the program, for grids.
+// Makes a constexpr that is the same integer in all variants an enumerator: hosts compute grids from it.
 static void put_constants(Buf *b, const PackKernel *k) {
   const PackVariant *first = &k->variants.data[0];
   for (uint32_t i = 1; i < k->variants.count; i++)
@@ -88,7 +90,7 @@ static void put_constants(Buf *b, const PackKernel *k) {
   for (uint32_t i = 0; i < first->num_constexprs; i++) {
     const char *name = first->constexpr_names[i], *value = first->constexpr_values[i];
     if (!strcmp(name, "load") || !strcmp(name, "launch") || !strcmp(name, "image"))
-      continue; // the functions' and the package's
+      continue;   // the names of the functions and of the package's bytes
     char *end;
     long long v = strtoll(value, &end, 10);
     if (*value && !*end && v >= INT32_MIN && v <= INT32_MAX)
@@ -96,7 +98,7 @@ static void put_constants(Buf *b, const PackKernel *k) {
   }
 }
 
-// Text within a comment: a constexpr's string may hold the end of one.
+// Puts text in a C comment: a constexpr's string may contain the end of one.
 static void put_in_comment(Buf *b, const char *text) {
   for (; *text; text++) {
     buf_putc(b, *text);
@@ -108,7 +110,7 @@ static void put_kernel(Buf *b, const PackKernel *k, const char *image) {
   buf_printf(b, "\n/* ---- %s ---- */\n\n", k->name);
   put_constants(b, k);
   buf_printf(b,
-             "/* Loads the kernel, once per device; tile_family_free when it is not needed any more. */\n"
+             "/* Loads the kernel, once per device. Free it by tile_family_free. */\n"
              "static inline tile_status %s_load(tile_device *device, tile_family **family, tile_error **error) {\n"
              "  return tile_family_load_memory(device, %s, sizeof %s, \"%s\", family, error);\n}\n",
              k->name, image, image, k->name);
@@ -140,7 +142,8 @@ void header_write(Pack *pack, Buf *b) {
   const char *name = arena_printf(b->arena, "%simage", buf_str(&stem));
   buf_printf(
       b,
-      "/* Made by tilec %s; do not edit. Link with libtile-rt or libtile. */\n#ifndef TILE_KERNEL_%sH\n#define TILE_KERNEL_%sH\n\n#include <tile/rt.h>\n\n",
+      "/* Made by tilec %s; do not edit. Link with libtile-rt or libtile. */\n"
+      "#ifndef TILE_KERNEL_%sH\n#define TILE_KERNEL_%sH\n\n#include <tile/rt.h>\n\n",
       tile_version(), buf_str(&guard), buf_str(&guard));
   const unsigned char *bytes = (const unsigned char *)buf_str(&image);
   buf_printf(b, "static const unsigned char %s[%zu] = {", name, image.size);

@@ -1,4 +1,4 @@
-// A host array against a reference.
+// Compares a host array with a reference.
 #include <math.h>
 #include <string.h>
 
@@ -34,7 +34,7 @@ HostDifference host_compare(const HostTensor *got, const HostTensor *ref, double
   HostDifference d = {.largest = largest};
   for (uint64_t i = 0; i < ref->count; i++) {
     uint32_t n = host_elem_bytes(ref->dtype);
-    // Most of a large array is the same, bit by bit.
+    // Most chunks of a large array are equal bit by bit.
     if (i % CHUNK == 0 && ref->count - i >= CHUNK && !memcmp(got->data + i * n, ref->data + i * n, (size_t)CHUNK * n)) {
       i += CHUNK - 1;
       continue;
@@ -42,7 +42,7 @@ HostDifference host_compare(const HostTensor *got, const HostTensor *ref, double
     if (same_bits(got, ref, i)) continue;
     double g = host_get(got, i), r = host_get(ref, i), error = fabs(g - r);
     bool ok = isnan(r) ? isnan(g) : isinf(r) ? g == r : error <= atol + rtol * (fabs(r) + d.largest);
-    // Two 64-bit integers can differ by less than a double shows.
+    // Two 64-bit integers may differ and yet be equal as doubles.
     if (!host_is_float(ref->dtype) && rtol == 0 && atol == 0) ok = false;
     if (!ok && d.bad++ == 0) d.first_bad = i;
     if (isnan(error)) error = isnan(g) && isnan(r) ? 0 : INFINITY;

@@ -17,13 +17,13 @@ typedef struct {
 
 uint32_t host_elem_bytes(DtypeKind dtype);           // i1 takes one byte
 static inline uint64_t host_bytes(const HostTensor *t) { return t->count * host_elem_bytes(t->dtype); }
-double host_get(const HostTensor *t, uint64_t i);    // 64-bit integers round
+double host_get(const HostTensor *t, uint64_t i);    // rounds 64-bit integers
 int64_t host_get_int(const HostTensor *t, uint64_t i);
-void host_set(HostTensor *t, uint64_t i, double v);  // integers: converted as C does, saturated
+void host_set(HostTensor *t, uint64_t i, double v);  // integers: rounds towards zero and saturates
 void host_set_int(HostTensor *t, uint64_t i, int64_t v);
 bool host_is_float(DtypeKind dtype);
 
-// How a buffer starts. Element i of a random one depends only on seed and i, never on shape or machine.
+// What a buffer holds at first. Element i of a random one depends only on seed and i, never on shape or machine.
 typedef enum { FILL_ZEROS, FILL_ONES, FILL_ARANGE, FILL_VALUE, FILL_RANDN, FILL_UNIFORM, FILL_RANDINT } FillKind;
 typedef struct {
   FillKind kind;
@@ -33,11 +33,11 @@ typedef struct {
 } Fill;
 void host_fill(HostTensor *t, const Fill *fill);
 
-// As numpy prints: nested brackets, the middle of long axes left out.
+// Prints as numpy does: nested brackets, without the middle of long axes.
 void host_print(Buf *out, const HostTensor *t);
 
 // host_compare.c
-// Relative tolerance by dtype: exact for integers, else about what reordering a long sum costs in that format.
+// Relative tolerance by dtype: 0 for integers; for floats about the error of adding many terms in another order.
 double host_rtol(DtypeKind d, bool uses_tf32);
 double host_largest(const HostTensor *ref);          // the largest finite magnitude
 typedef struct {
@@ -47,7 +47,7 @@ typedef struct {
 HostDifference host_compare(const HostTensor *got, const HostTensor *ref, double rtol, double atol, double largest);
 
 // npy.c: versions 1.0 and 2.0, little-endian, C order. bf16 and fp8 are written as raw uint16 and uint8.
-// NULL, or what is wrong with the file. Data is copied to the arena.
+// npy_read copies the data to the arena. It returns NULL, or what is wrong with the file.
 const char *npy_read(Arena *a, const char *bytes, size_t size, HostTensor *t);
 void npy_write(Buf *out, const HostTensor *t);
 

@@ -12,7 +12,7 @@ static void new_line(JsonWriter *w) {
   buf_fill(w->out, ' ', w->depth * 2);
 }
 
-// What stands before a value or a key: nothing after a key, else comma and line break.
+// Puts what separates a value or a key from what is before it: nothing after a key, otherwise a comma and a line break.
 static void before_item(JsonWriter *w) {
   if (w->after_key) {
     w->after_key = false;
@@ -132,4 +132,34 @@ void json_bool(JsonWriter *w, bool v) {
 void json_raw(JsonWriter *w, const char *json) {
   before_item(w);
   buf_puts(w->out, json);
+}
+
+void json_put_object(JsonWriter *w, const char *key, bool on_one_line) {
+  json_key(w, key);
+  json_begin_object(w, on_one_line);
+}
+
+void json_put_array(JsonWriter *w, const char *key, bool on_one_line) {
+  json_key(w, key);
+  json_begin_array(w, on_one_line);
+}
+
+void json_put_string(JsonWriter *w, const char *key, const char *s) {
+  json_key(w, key);
+  json_string(w, s);
+}
+
+void json_put_int(JsonWriter *w, const char *key, int64_t v) {
+  json_key(w, key);
+  json_int(w, v);
+}
+
+void json_put_double(JsonWriter *w, const char *key, double v) {
+  json_key(w, key);
+  json_double(w, v);
+}
+
+void json_put_bool(JsonWriter *w, const char *key, bool v) {
+  json_key(w, key);
+  json_bool(w, v);
 }

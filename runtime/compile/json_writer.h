@@ -1,4 +1,4 @@
-// A streaming JSON writer: commas, indentation and escapes are its business. Begin and end calls must pair.
+// A streaming JSON writer. It puts commas, indentation and escapes. Begin and end calls must pair.
 #ifndef TILE_RUNTIME_JSON_WRITER_H
 #define TILE_RUNTIME_JSON_WRITER_H
 
@@ -24,5 +24,12 @@ void json_int(JsonWriter *w, int64_t v);
 void json_double(JsonWriter *w, double v);           // shortest that reads back; infinities and NaN become null
 void json_bool(JsonWriter *w, bool v);
 void json_raw(JsonWriter *w, const char *json);       // a value that is JSON already
+// The same after a key.
+void json_put_object(JsonWriter *w, const char *key, bool on_one_line);
+void json_put_array(JsonWriter *w, const char *key, bool on_one_line);
+void json_put_string(JsonWriter *w, const char *key, const char *s);
+void json_put_int(JsonWriter *w, const char *key, int64_t v);
+void json_put_double(JsonWriter *w, const char *key, double v);
+void json_put_bool(JsonWriter *w, const char *key, bool v);
 
 #endif

@@ -1,4 +1,4 @@
-// A compiled program's kernel for a device. Its metadata describe it, as they do where it comes from PTX or a package.
+// A compiled program's kernel for a device. Its metadata describe it, as they do for a kernel from PTX or a package.
 #include <string.h>
 
 #include "runtime/compile/compile.h"

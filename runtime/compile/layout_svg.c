@@ -1,10 +1,12 @@
-// --emit=layout-svg. A picture per layout: its last two axes as a grid, a cell per element. Registers: the cell says
-// lane and register of the first place that holds the element, and has the warp's colour. Shared memory: it says the
-// offset, and has the bank's colour. Below stand the values that have the layout and, for accesses of shared memory,
-// how many wavefronts a warp needs.
+// --emit=layout-svg. Each layout has a picture: its last two axes are a grid with a cell per element. For registers,
+// the text of a cell is the lane and the register of the first place that holds the element, and its colour is the
+// warp's. For shared memory, the text is the offset and the colour is the bank's. Below the grid are the values that
+// have the layout and, for accesses to shared memory, the number of wavefronts that a warp needs.
 #include "runtime/compile/layout_svg.h"
 
 #include <string.h>
+
+#include "runtime/compile/svg.h"
 
 enum {
   MAX_ROWS = 32,
@@ -28,7 +30,7 @@ typedef struct {
   struct { Picture *data; uint32_t count, capacity; } pictures;
 } Gallery;
 
-// ---- which layouts there are ----
+// ---- finding the layouts ----
 
 static bool is_wanted(const Gallery *g, const Value *v) {
   return v->type->layout && v->type->kind != TYPE_DESC && (!g->value || (v->name && !strcmp(v->name, g->value)));
@@ -55,7 +57,7 @@ static void add_value(Gallery *g, const Value *v, const Op *op) {
   if (!is_wanted(g, v)) return;
   Buf b = buf_make(g->arena);
   buf_printf(&b, "%%%s%s%u: ", v->name ? v->name : "", v->name ? " #" : "", v->number);
-  // The type without its layout, which stands above.
+  // The type without its layout, which is the picture's title.
   Type plain = *v->type;
   plain.layout = NULL;
   ir_print_type(&b, &plain);
@@ -64,7 +66,7 @@ static void add_value(Gallery *g, const Value *v, const Op *op) {
   vec_push(g->arena, &p->lines, buf_str(&b));
 }
 
-// Register bits that alone step the offset by 1, 2, 4, …: the elements of one access.
+// Counts the register bits that alone move the offset by 1, 2, 4, …: log2 of the elements of one access.
 static uint32_t log2_vector(const Layout *registers, const Layout *shared, uint32_t bytes) {
   LayoutMap m;
   uint32_t n = 0;
@@ -137,21 +139,12 @@ static void visit(Op *op, void *user) {
 
 // ---- drawing ----
 
-static void put_text(Buf *b, double x, double y, const char *more, const char *s) {
-  buf_printf(b, "<text x=\"%.1f\" y=\"%.1f\"%s>", x, y, more);
-  for (; *s; s++) {
-    if (*s == '<' || *s == '>' || *s == '&') buf_puts(b, *s == '<' ? "&lt;" : *s == '>' ? "&gt;" : "&amp;");
-    else buf_putc(b, *s);
-  }
-  buf_puts(b, "</text>\n");
-}
-
 typedef struct { uint32_t rows, columns, all_rows, all_columns; } Window;
 
 static Window window_of(const Layout *l) {
   uint32_t columns = 1u << l->log2_size[l->rank - 1], rows = l->rank > 1 ? 1u << l->log2_size[l->rank - 2] : 1;
   Window w = {rows, columns, rows, columns};
-  // A vector is wrapped.
+  // The elements of a tensor with one axis fill several rows.
   if (l->rank == 1 && columns > MAX_COLUMNS) w.columns = MAX_COLUMNS, w.rows = columns / MAX_COLUMNS;
   if (w.columns > MAX_COLUMNS) w.columns = MAX_COLUMNS;
   if (w.rows > MAX_ROWS) w.rows = MAX_ROWS;
@@ -162,7 +155,7 @@ static uint32_t element_at(const Layout *l, const Window *w, uint32_t row, uint3
   return l->rank == 1 ? row * w->columns + column : row << l->log2_size[l->rank - 1] | column;
 }
 
-// The first place of each of the elements that are shown.
+// The first place of each element that the picture shows.
 static uint32_t *places_of(Arena *a, const Layout *l, const Window *w) {
   const uint32_t bits = layout_total_bits(l), count = 1u << layout_tensor_bits(l),
                  shown = element_at(l, w, w->rows - 1, w->columns - 1) + 1;
@@ -192,7 +185,7 @@ static void put_cell(Buf *b, const Picture *p, uint32_t place, double x, double 
   buf_printf(b,
              "<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%d\" fill=\"hsl(%u,65%%,%u%%)\" stroke=\"white\"/>\n",
              x, y, CELL_WIDTH, CELL_HEIGHT, hue, light);
-  put_text(b, x + CELL_WIDTH / 2.0, y + CELL_HEIGHT - 5, " text-anchor=\"middle\" font-size=\"10\"", text);
+  svg_text(b, x + CELL_WIDTH / 2.0, y + CELL_HEIGHT - 5, " text-anchor=\"middle\" font-size=\"10\"", text);
 }
 
 static uint32_t num_lines(const Picture *p) { return p->lines.count < MAX_LINES ? p->lines.count : MAX_LINES; }
@@ -206,10 +199,10 @@ static void put_picture(Buf *b, const Picture *p, double y) {
   Window w = window_of(l);
   Buf title = buf_make(b->arena);
   layout_print(&title, l);
-  put_text(b, MARGIN, y + LINE, " font-weight=\"bold\"", buf_str(&title));
+  svg_text(b, MARGIN, y + LINE, " font-weight=\"bold\"", buf_str(&title));
   bool is_shared = l->kind == LAYOUT_SHARED;
   uint32_t copies = 1u << (layout_total_bits(l) - layout_rank(l));
-  put_text(b, MARGIN, y + 2 * LINE, " fill=\"#555555\"",
+  svg_text(b, MARGIN, y + 2 * LINE, " fill=\"#555555\"",
            arena_printf(b->arena, "%s%s%s",
                         is_shared ? "cell: offset in elements; colour: bank" : "cell: lane:register; colour: warp",
                         copies > 1
@@ -227,9 +220,9 @@ static void put_picture(Buf *b, const Picture *p, double y) {
       if (place != UINT32_MAX) put_cell(b, p, place, MARGIN + column * CELL_WIDTH, y + row * CELL_HEIGHT);
     }
   y += w.rows * CELL_HEIGHT + LINE;
-  for (uint32_t i = 0; i < num_lines(p); i++, y += LINE) put_text(b, MARGIN, y, "", p->lines.data[i]);
+  for (uint32_t i = 0; i < num_lines(p); i++, y += LINE) svg_text(b, MARGIN, y, "", p->lines.data[i]);
   if (p->lines.count > MAX_LINES)
-    put_text(b, MARGIN, y, "", arena_printf(b->arena, "and %u more", p->lines.count - MAX_LINES));
+    svg_text(b, MARGIN, y, "", arena_printf(b->arena, "and %u more", p->lines.count - MAX_LINES));
 }
 
 bool layout_svg(const Module *m, const char *value, Buf *b) {
@@ -245,7 +238,8 @@ bool layout_svg(const Module *m, const char *value, Buf *b) {
   const int width = 2 * MARGIN + MAX_COLUMNS * CELL_WIDTH;
   buf_printf(
       b,
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" font-family=\"sans-serif\" "
+      "font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
       width, height);
   double y = MARGIN / 2.0;
   for (uint32_t i = 0; i < g.pictures.count; i++) {

@@ -1,4 +1,4 @@
-// libtile has the simulator and the interpreter inside.
+// What libtile links in as devices: the simulator and the interpreter.
 #include "runtime/compile/device.h"
 #include "runtime/sim/driver.h"
 

@@ -1,5 +1,5 @@
-// The .npy format: magic, version, header length, a Python dict literal with exactly descr, fortran_order and shape,
-// data.
+// The .npy format: magic, version, header length, a Python dict literal with exactly the keys descr, fortran_order and
+// shape, then the data.
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 static const char magic[] = "\x93NUMPY";
 enum { MAGIC = 6, ALIGN = 64 };
 
-// numpy's type codes. Reading takes the first row that matches; writing, the row of the dtype.
+// numpy's type codes. npy_read takes the first row with the code, npy_write the row of the dtype.
 static const struct { DtypeKind dtype; const char *code; } codes[] = {
     {DT_INT1, "|b1"},     {DT_INT8, "|i1"},    {DT_UINT8, "|u1"},    {DT_INT16, "<i2"},   {DT_UINT16, "<u2"},
     {DT_INT32, "<i4"},    {DT_UINT32, "<u4"},  {DT_INT64, "<i8"},    {DT_UINT64, "<u8"},  {DT_FP16, "<f2"},
@@ -29,7 +29,7 @@ static bool take(Cursor *c, const char *word) {
   return true;
 }
 
-// 'text' or "text" without escapes, into out.
+// Takes 'text' or "text" without escapes; copies the text to out.
 static bool take_string(Cursor *c, char *out, size_t capacity) {
   skip_spaces(c);
   if (c->p == c->end || (*c->p != '\'' && *c->p != '"')) return false;

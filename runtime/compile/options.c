@@ -1,6 +1,6 @@
-// Parsing of options by the table. Not getopt_long: that keeps its state in globals, and the library parses options
-// too. `--name=value`, `--name value`, `-xvalue`, `-x value`; dashes and underscores in names are the same; `--` ends
-// the options; `@file` stands for the arguments in a file, quoted as for gcc.
+// Parses options by the table of options.def: `--name=value`, `--name value`, `-xvalue`, `-x value`. Dashes and
+// underscores in names are the same; `--` ends the options; `@file` stands for the arguments in a file, quoted as for
+// gcc. getopt_long does not do: it keeps its state in globals, and the library parses options too.
 #include "runtime/compile/options.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ static const Row rows[] = {
 #include "runtime/compile/options.def"
 };
 
-// What a row must be, by its kind. An INT whose default lies below its range counts as not given.
+// What the compiler checks of a row, by its kind. An INT whose default is below its range counts as not given.
 #define ROW_OF_BOOL(arg, def, lo, hi) (sizeof(arg) == 1 && ((def) == 0 || (def) == 1) && (lo) == 0 && (hi) == 1)
 #define ROW_OF_INT(arg, def, lo, hi) (sizeof(arg) > 1 && (lo) < (hi) && (def) <= (hi))
 #define ROW_OF_STR(arg, def, lo, hi) (sizeof(arg) > 1 && (def) == 0 && (lo) == 0 && (hi) == 0)
@@ -72,10 +72,7 @@ static const char *spelling(Arena *a, const Row *r) {
   return arena_printf(a, "%s%s", single_dash(r) ? "-" : "--", r->name);
 }
 
-static bool usage(tile_error **error, const char *text) {
-  error_set(error, TILE_ERROR_USAGE, "%s", text);
-  return false;
-}
+#define usage(error, ...) (error_set(error, TILE_ERROR_USAGE, __VA_ARGS__), false)
 
 static bool assign(Options *o, const Row *r, const char *value, tile_error **error) {
   char *at = (char *)o + r->offset;
@@ -89,15 +86,15 @@ static bool assign(Options *o, const Row *r, const char *value, tile_error **err
       if (!strcmp(value, yes[i])) return *(bool *)at = true;
       if (!strcmp(value, no[i])) return *(bool *)at = false, true;
     }
-    return usage(error, arena_printf(o->arena, "%s takes 0 or 1, not '%s'", name, value));
+    return usage(error, "%s takes 0 or 1, not '%s'", name, value);
   }
   case KIND_INT: {
     char *end;
     errno = 0;
     long long v = strtoll(value, &end, 10);
     if (end == value || *end || errno || v < r->lo || v > r->hi)
-      return usage(error, arena_printf(o->arena, "%s takes a whole number from %lld to %lld, not '%s'", name,
-                                       (long long)r->lo, (long long)r->hi, value));
+      return usage(error, "%s takes a whole number from %lld to %lld, not '%s'", name, (long long)r->lo,
+                   (long long)r->hi, value);
     *(int64_t *)at = v;
     return true;
   }
@@ -112,23 +109,22 @@ static bool unknown(Options *o, const char *name, size_t n, tile_error **error) 
   for (uint32_t i = 0; i < countof(rows); i++) names[i] = rows[i].name;
   const char *text = arena_strndup(o->arena, name, n);
   const char *near = nearest_name(text, names, countof(rows));
-  return usage(error, near ? arena_printf(o->arena, "there is no option --%s; did you mean --%s?", text, near)
-                           : arena_printf(o->arena, "there is no option --%s; --help lists them", text));
+  return near ? usage(error, "there is no option --%s; did you mean --%s?", text, near)
+              : usage(error, "there is no option --%s; --help lists them", text);
 }
 
 static bool allowed(const Options *o, const Row *r, Command command, tile_error **error) {
   static const struct { Group group; Command command, also; const char *name; } owners[] = {
       {GROUP_RUN, COMMAND_RUN, COMMAND_TUNE, "run"},
-                {GROUP_TUNE, COMMAND_TUNE, COMMAND_TUNE, "tune"},
-                {GROUP_PACK, COMMAND_PACK, COMMAND_PACK, "pack"}};
+      {GROUP_TUNE, COMMAND_TUNE, COMMAND_TUNE, "tune"},
+      {GROUP_PACK, COMMAND_PACK, COMMAND_PACK, "pack"}};
   for (uint32_t i = 0; i < countof(owners); i++)
     if (r->group == owners[i].group && command != owners[i].command && command != owners[i].also)
-      return usage(error,
-                   arena_printf(o->arena, "%s is an option of `tilec %s`", spelling(o->arena, r), owners[i].name));
+      return usage(error, "%s is an option of `tilec %s`", spelling(o->arena, r), owners[i].name);
   return true;
 }
 
-// One argument beginning with a dash; may take the next one as its value.
+// Parses an argument that begins with a dash. It may take the next argument as its value.
 static bool parse_option(Options *o, Command command, const char *arg, const char *next, bool *took_next,
                          tile_error **error) {
   const Row *r = NULL;
@@ -153,12 +149,12 @@ static bool parse_option(Options *o, Command command, const char *arg, const cha
         r = &rows[i];
         if (arg[2]) value = arg[2] == '=' && r->kind != KIND_LIST ? arg + 3 : arg + 2;
       }
-    if (!r) return usage(error, arena_printf(o->arena, "there is no option %s; --help lists them", arg));
+    if (!r) return usage(error, "there is no option %s; --help lists them", arg);
   }
   if (!allowed(o, r, command, error)) return false;
   if (negated) return assign(o, r, "0", error);
   if (r->kind != KIND_BOOL && !value) {
-    if (!next) return usage(error, arena_printf(o->arena, "%s needs a value: %s", spelling(o->arena, r), r->arg));
+    if (!next) return usage(error, "%s needs a value: %s", spelling(o->arena, r), r->arg);
     value = next;
     *took_next = true;
   }
@@ -167,7 +163,7 @@ static bool parse_option(Options *o, Command command, const char *arg, const cha
 
 static bool parse_list(Options *o, Command command, int argc, const char *const *argv, int depth, tile_error **error);
 
-// With the NUL that ends it, which strchr finds too: a NUL byte in a file parts words.
+// strchr also finds the NUL that ends this: a NUL byte in a file separates words.
 #define BLANKS " \t\r\n"
 
 StrList options_split(Arena *a, const char *s, size_t size) {
@@ -188,9 +184,19 @@ StrList options_split(Arena *a, const char *s, size_t size) {
   return words;
 }
 
+StrList options_list(Arena *a, const char *s, char separator) {
+  StrList parts = {0};
+  const char stop[] = {separator, 0};
+  for (size_t n; *s; s += n + (s[n] != 0)) {
+    n = strcspn(s, stop);
+    if (n) vec_push(a, &parts, arena_strndup(a, s, n));
+  }
+  return parts;
+}
+
 static bool parse_response_file(Options *o, Command command, const char *path, int depth, tile_error **error) {
   enum { DEEPEST = 8 };
-  if (depth >= DEEPEST) return usage(error, arena_printf(o->arena, "@%s: response files nest too deeply", path));
+  if (depth >= DEEPEST) return usage(error, "@%s: response files nest too deeply", path);
   const char *s = NULL;
   size_t size = 0;
   if (file_read(o->arena, path, &s, &size, error) != TILE_OK) return false;
@@ -217,48 +223,44 @@ static bool parse_list(Options *o, Command command, int argc, const char *const 
   return true;
 }
 
-// A comma-separated list of passes.
 static bool check_passes(const Options *o, const char *option, const char *list, tile_error **error) {
   uint32_t count = 0;
   while (passes_list(count, NULL)) count++;
   const char **names = arena_array(o->arena, const char *, count);
   for (uint32_t i = 0; i < count; i++) names[i] = passes_list(i, NULL);
-  for (const char *s = list; s && *s;) {
-    size_t len = strcspn(s, ",");
-    const char *name = arena_strndup(o->arena, s, len);
+  StrList wanted = options_list(o->arena, list ? list : "", ',');
+  for (uint32_t k = 0; k < wanted.count; k++) {
+    const char *name = wanted.data[k], *near;
     uint32_t i = 0;
     while (i < count && strcmp(names[i], name)) i++;
-    if (len && i == count) {
-      const char *near = nearest_name(name, names, count);
-      return usage(error, arena_printf(o->arena, "--%s: there is no pass named '%s'; %s%s", option, name,
-                                       near ? "did you mean " : "--list-passes lists them", near ? near : ""));
-    }
-    s += len + (s[len] == ',');
+    if (i < count) continue;
+    near = nearest_name(name, names, count);
+    return usage(error, "--%s: there is no pass named '%s'; %s%s", option, name,
+                 near ? "did you mean " : "--list-passes lists them", near ? near : "");
   }
   return true;
 }
 
-// What a range cannot say.
+// Checks what the range of a row cannot say.
 static bool check_values(const Options *o, tile_error **error) {
   const struct { const char *name; int64_t value; } powers[] = {{"num-warps", o->num_warps}, {"num-ctas", o->num_ctas}};
   for (uint32_t i = 0; i < countof(powers); i++)
     if (powers[i].value && !is_pow2_u64((uint64_t)powers[i].value))
-      return usage(error, arena_printf(o->arena, "--%s takes a power of two, not %lld", powers[i].name,
-                                       (long long)powers[i].value));
+      return usage(error, "--%s takes a power of two, not %lld", powers[i].name,
+                   (long long)powers[i].value);
   for (uint32_t i = 0; i < o->defines.count; i++) {
     const char *eq = strchr(o->defines.data[i], '=');
     if (!eq || eq == o->defines.data[i])
-      return usage(error, arena_printf(o->arena, "-D takes NAME=VALUE, not '%s'", o->defines.data[i]));
+      return usage(error, "-D takes NAME=VALUE, not '%s'", o->defines.data[i]);
   }
   if (!check_passes(o, "passes", o->passes, error)) return false;
   if (o->print_after && strcmp(o->print_after, "all") && !check_passes(o, "print-after", o->print_after, error))
     return false;
   uint32_t ptx = (uint32_t)o->ptx_version;
   if (ptx && !target_is_ptx_version(ptx))
-    return usage(error, arena_printf(o->arena, "PTX version %u.%u is not one of 7.0 to 7.8, 8.0 to 8.8, 9.0", ptx / 10,
-                                     ptx % 10));
+    return usage(error, "PTX version %u.%u is not one of 7.0 to 7.8, 8.0 to 8.8, 9.0", ptx / 10, ptx % 10);
   if (o->color && strcmp(o->color, "auto") && strcmp(o->color, "always") && strcmp(o->color, "never"))
-    return usage(error, arena_printf(o->arena, "--color takes auto, always or never, not '%s'", o->color));
+    return usage(error, "--color takes auto, always or never, not '%s'", o->color);
   return true;
 }
 
@@ -274,9 +276,9 @@ bool options_set(Options *o, const char *name, const char *value, tile_error **e
   const Row *r = find_long(name, n);
   if (!r) return unknown(o, name, n, error);
   if (r->group != GROUP_COMPILE)
-    return usage(error, arena_printf(o->arena, "%s is not a compile option", spelling(o->arena, r)));
+    return usage(error, "%s is not a compile option", spelling(o->arena, r));
   if (!value && r->kind != KIND_BOOL)
-    return usage(error, arena_printf(o->arena, "%s needs a value: %s", spelling(o->arena, r), r->arg));
+    return usage(error, "%s needs a value: %s", spelling(o->arena, r), r->arg);
   return assign(o, r, value, error) && check_values(o, error);
 }
 
@@ -313,7 +315,7 @@ void options_given(const Options *o, const char *const *except, StrList *out) {
   }
 }
 
-// ---- the table as text ----
+// ---- help, man page, JSON, completion ----
 
 static const char *const group_titles[NUM_GROUPS] =
     {"Compiling", "Output", "Running (tilec run)", "Tuning (tilec tune)", "Packing (tilec pack)", "General"};
@@ -336,7 +338,8 @@ static void print_help(Buf *out) {
       "usage: tilec [options] FILE                      compile a .tile, .py or .tir file\n"
       "       tilec run [options] FILE --grid X --arg NAME=SPEC …   compile and run a kernel\n"
       "       tilec tune [options] FILE --grid X --arg NAME=SPEC …  time the configurations of an autotuned kernel\n"
-      "       tilec pack [options] FILE… -o FILE.tilepack|FILE.h     several architectures and signatures in one file\n"
+      "       tilec pack [options] FILE… -o FILE.tilepack|FILE.h     "
+      "several architectures and signatures in one file\n"
       "       tilec cache stats|trim|clear               look after the JIT's cache of compiled kernels\n");
   for (Group g = 0; g < NUM_GROUPS; g++) {
     buf_printf(out, "\n%s:\n", group_titles[g]);
@@ -372,7 +375,8 @@ static void print_help(Buf *out) {
       "  constexpr(EXPR)                         a constant, as in (fp32[8]=arange, constexpr(tl.float16))\n"
       "  desc(NAME|SPEC,[BLOCK…][,shape=[…]][,strides=[…]][,nan])   a tensor descriptor\n"
       "\nExit status: 0 ok, 1 error in the program, 2 usage, 3 file, 4 the assembler refused the PTX,\n"
-      "5 the run failed, 70 internal error. TILE_DEVICE names the device that `run` uses;\nTILE_CACHE_DIR, TILE_CACHE_RO and TILE_CACHE_SIZE are about the cache.\n");
+      "5 the run failed, 70 internal error. TILE_DEVICE names the device that `run` uses;\n"
+      "TILE_CACHE_DIR, TILE_CACHE_RO and TILE_CACHE_SIZE are about the cache.\n");
 }
 
 static void put_roff(Buf *b, const char *s) {
@@ -386,8 +390,10 @@ static void put_roff(Buf *b, const char *s) {
 static void print_man(Buf *out) {
   buf_puts(
       out,
-      ".TH TILEC 1\n.SH NAME\ntilec \\- compile tile kernels to PTX\n.SH SYNOPSIS\n.B tilec\n[options] FILE\n.br\n.B tilec run\n"
-      "[options] FILE \\-\\-grid X \\-\\-arg NAME=SPEC ...\n.br\n.B tilec tune\n[options] FILE \\-\\-grid X \\-\\-arg NAME=SPEC ...\n");
+      ".TH TILEC 1\n.SH NAME\ntilec \\- compile tile kernels to PTX\n"
+      ".SH SYNOPSIS\n.B tilec\n[options] FILE\n"
+      ".br\n.B tilec run\n[options] FILE \\-\\-grid X \\-\\-arg NAME=SPEC ...\n"
+      ".br\n.B tilec tune\n[options] FILE \\-\\-grid X \\-\\-arg NAME=SPEC ...\n");
   for (Group g = 0; g < NUM_GROUPS; g++) {
     buf_printf(out, ".SH %s\n", group_titles[g]);
     for (uint32_t i = 0; i < countof(rows); i++) {
@@ -403,7 +409,8 @@ static void print_man(Buf *out) {
   }
   buf_puts(
       out,
-      ".SH EXIT STATUS\n0 ok; 1 error in the program; 2 usage; 3 file; 4 the assembler refused the PTX; 5 the run failed; 70 internal error.\n");
+      ".SH EXIT STATUS\n0 ok; 1 error in the program; 2 usage; 3 file; 4 the assembler refused the PTX; "
+      "5 the run failed; 70 internal error.\n");
 }
 
 static void print_json(Buf *out) {

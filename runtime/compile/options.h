@@ -1,4 +1,4 @@
-// Options: parsed from a command line or, one by one, from strings. The rows are in options.def.
+// Options, parsed from a command line or, one by one, from strings. options.def has a row for each.
 #ifndef TILE_RUNTIME_OPTIONS_H
 #define TILE_RUNTIME_OPTIONS_H
 
@@ -21,15 +21,17 @@ typedef struct {
 typedef enum { COMMAND_COMPILE, COMMAND_RUN, COMMAND_TUNE, COMMAND_PACK } Command;
 
 void options_init(Options *o, Arena *arena);
-// argv without program and subcommand names. Strings are kept, not copied. False with an error of status
-// TILE_ERROR_USAGE.
+// Parses argv, which is without the names of program and subcommand. Keeps its strings without a copy. False with an
+// error of status TILE_ERROR_USAGE.
 bool options_parse(Options *o, Command command, int argc, const char *const *argv, tile_error **error);
-// Words as a shell would split them: blanks, quotes and backslashes, nothing else.
+// Splits text into words as a shell does: by blanks, quotes and backslashes, nothing else.
 StrList options_split(Arena *a, const char *text, size_t size);
-// One compile option by name, "num-warps" = "4" (value NULL: a bare flag). For the library.
+// The parts of text that are not empty.
+StrList options_list(Arena *a, const char *text, char separator);
+// Sets one compile option by name, "num-warps" to "4" (value NULL: a flag without a value). For the library.
 bool options_set(Options *o, const char *name, const char *value, tile_error **error);
-// The compile options that are not at their defaults, as options_set takes them, but for those named in except (NULL at
-// its end).
+// Appends the compile options that are not at their defaults, as options_set takes them, except those that the
+// NULL-terminated list `except` names.
 void options_given(const Options *o, const char *const *except, StrList *out);
 
 static inline const char *options_signature(const Options *o) {

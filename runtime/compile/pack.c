@@ -21,7 +21,7 @@ static const KernelParam *find_param(const tile_kernel *k, const char *name) {
 
 typedef VEC(PackParam) PackParamVec;
 
-// The items of a tuple that are arguments, or compiled-in values that another variant may take as arguments.
+// Appends the items of a tuple that are arguments, or compiled-in values that another variant may take as arguments.
 static void add_items(Arena *a, const tile_kernel *k, const ParamSpec *s, const char *name, PackParamVec *out) {
   if (s->kind == SPEC_TUPLE) {
     for (uint32_t i = 0; i < s->num_items; i++) add_items(a, k, &s->items[i], frontend_item_name(a, name, i), out);
@@ -37,11 +37,11 @@ static void add_items(Arena *a, const tile_kernel *k, const ParamSpec *s, const 
   vec_push(a, out, item);
 }
 
-// The parameters that a caller passes: those of the source that are no constexprs, and of tuples the items.
+// The parameters that a caller passes: those of the source that are not constexprs; for a tuple, its items.
 static uint32_t caller_params(Arena *a, const tile_program *p, const tile_kernel *k, PackParam **out) {
   const CtFunction *fn = source_kernel(p, k->name);
   bool has_specs = p->specs && fn && fn == p->kernel;
-  // Without specs a tuple cannot be told: then the compiled kernel's arguments are what is passed.
+  // Without specs tuples are unknown: the caller then passes the compiled kernel's arguments.
   for (uint32_t i = 0; fn && !has_specs && i < fn->num_params; i++)
     if (!fn->params[i].is_constexpr && !find_param(k, fn->params[i].name) &&
         !tile_kernel_constexpr(k, fn->params[i].name))
@@ -109,14 +109,12 @@ static bool is_integer(const char *type) {
 }
 static int integer_bits(const char *type) { return atoi(type + 1); }
 
-// A parameter may be narrower in some variants, or compiled in; else its type is one.
+// A parameter has one type in all variants, unless it is compiled in or a narrower integer in some of them.
 static tile_status join_params(PackKernel *to, const PackParam *params, uint32_t n, tile_error **error) {
-  if (to->num_params != n)
-    return error_set(error, TILE_ERROR_USAGE, "there are two different kernels named %s", to->name);
-  for (uint32_t i = 0; i < n; i++) {
+  for (uint32_t i = 0; i < (to->num_params > n ? to->num_params : n); i++) {
     PackParam *old = &to->params[i];
     const PackParam *new = &params[i];
-    if (strcmp(old->name, new->name))
+    if (i >= n || i >= to->num_params || strcmp(old->name, new->name))
       return error_set(error, TILE_ERROR_USAGE, "there are two different kernels named %s", to->name);
     if (new->divisible < old->divisible) old->divisible = new->divisible;
     if (!*new->type || !strcmp(old->type, new->type)) continue;
@@ -125,7 +123,8 @@ static tile_status join_params(PackKernel *to, const PackParam *params, uint32_t
     else if (!both)
       return error_set(
           error, TILE_ERROR_USAGE,
-          "%s: parameter %s is %s in one signature and %s in another; one launch function cannot take both: pack them apart",
+          "%s: parameter %s is %s in one signature and %s in another; "
+          "one launch function cannot take both: put them in two packages",
           to->name, old->name, old->type, new->type);
   }
   return TILE_OK;
@@ -139,7 +138,7 @@ static PackKernel *find_kernel(Pack *pack, const char *name) {
   return NULL;
 }
 
-// The place of a variant, in the order in which a launch tries them.
+// Finds or inserts a variant, in the order in which a launch tries them.
 static tile_status place_variant(Pack *pack, PackKernel *kernel, const PackVariant *v, PackVariant **out,
                                  tile_error **error) {
   for (uint32_t i = 0; i < kernel->variants.count; i++) {
@@ -174,10 +173,9 @@ static tile_status make_target(const Pack *pack, const tile_program *p, const ti
   if (o->assembler) {
     PackCode *c = &t->codes[t->num_codes++];
     *c = (PackCode){.kind = "cubin", .made_by = o->ptx_options ? ptxas_version(a) : assembler_version(o->assembler, a)};
-    tile_status status = o->ptx_options
-                             ? ptxas_assemble(a, ptx, p->target->name, o->ptx_options, &c->data, &c->size, error)
-                             : assembler_run(o->assembler, a, ptx, p->target->name, &c->data, &c->size, error);
-    if (status != TILE_OK) return status;
+    RETURN_IF_FAILED(o->ptx_options
+                         ? ptxas_assemble(a, ptx, p->target->name, o->ptx_options, &c->data, &c->size, error)
+                         : assembler_run(o->assembler, a, ptx, p->target->name, &c->data, &c->size, error));
   }
   t->codes[t->num_codes++] = (PackCode){.kind = "ptx",
                                         .made_by = arena_printf(a, "tilec %s", tile_version()),
@@ -197,18 +195,18 @@ static tile_status add_kernel(Pack *pack, const tile_program *p, const tile_kern
     vec_push(a, &pack->kernels, fresh);
     kernel = &pack->kernels.data[pack->kernels.count - 1];
   }
-  tile_status status = join_params(kernel, params, n, error);
+  RETURN_IF_FAILED(join_params(kernel, params, n, error));
   const PackVariant described = describe_variant(a, k, params, n);
   PackVariant *v = NULL;
-  if (status == TILE_OK) status = place_variant(pack, kernel, &described, &v, error);
-  for (uint32_t i = 0; status == TILE_OK && i < v->targets.count; i++)
+  RETURN_IF_FAILED(place_variant(pack, kernel, &described, &v, error));
+  for (uint32_t i = 0; i < v->targets.count; i++)
     if (v->targets.data[i].target == p->target)
-      status = error_set(error, TILE_ERROR_USAGE, "%s (%s) for %s is given twice", k->name, v->signature,
-                         p->target->name);
+      return error_set(error, TILE_ERROR_USAGE, "%s (%s) for %s is given twice", k->name, v->signature,
+                       p->target->name);
   PackTarget target;
-  if (status == TILE_OK) status = make_target(pack, p, k, o, &target, error);
-  if (status == TILE_OK) vec_push(a, &v->targets, target);
-  return status;
+  RETURN_IF_FAILED(make_target(pack, p, k, o, &target, error));
+  vec_push(a, &v->targets, target);
+  return TILE_OK;
 }
 
 typedef struct { Pack *pack; const tile_program *program; const tile_kernel *k; const PackOptions *options; } Adding;
@@ -241,25 +239,17 @@ static void put_code(Buf *out, size_t start, PackCode *c) {
   buf_putc(out, 0);
 }
 
-static void put_text(JsonWriter *w, const char *key, const char *value) {
-  json_key(w, key);
-  json_string(w, value);
-}
-
 static void put_target(JsonWriter *w, const PackTarget *t) {
   json_begin_object(w, false);
   json_key(w, "metadata");
   json_raw(w, t->metadata);
-  json_key(w, "code");
-  json_begin_array(w, false);
+  json_put_array(w, "code", false);
   for (uint32_t i = 0; i < t->num_codes; i++) {
     json_begin_object(w, true);
-    put_text(w, "kind", t->codes[i].kind);
-    json_key(w, "offset");
-    json_int(w, (int64_t)t->codes[i].offset);
-    json_key(w, "size");
-    json_int(w, (int64_t)t->codes[i].size);
-    put_text(w, "made_by", t->codes[i].made_by);
+    json_put_string(w, "kind", t->codes[i].kind);
+    json_put_int(w, "offset", (int64_t)t->codes[i].offset);
+    json_put_int(w, "size", (int64_t)t->codes[i].size);
+    json_put_string(w, "made_by", t->codes[i].made_by);
     json_end_object(w);
   }
   json_end_array(w);
@@ -268,23 +258,20 @@ static void put_target(JsonWriter *w, const PackTarget *t) {
 
 static void put_kernel(JsonWriter *w, const PackKernel *k) {
   json_begin_object(w, false);
-  put_text(w, "name", k->name);
-  json_key(w, "params");
-  json_begin_array(w, false);
+  json_put_string(w, "name", k->name);
+  json_put_array(w, "params", false);
   for (uint32_t i = 0; i < k->num_params; i++) {
     json_begin_object(w, true);
-    put_text(w, "name", k->params[i].name);
-    put_text(w, "type", k->params[i].type);
+    json_put_string(w, "name", k->params[i].name);
+    json_put_string(w, "type", k->params[i].type);
     json_end_object(w);
   }
   json_end_array(w);
-  json_key(w, "variants");
-  json_begin_array(w, false);
+  json_put_array(w, "variants", false);
   for (uint32_t i = 0; i < k->variants.count; i++) {
     json_begin_object(w, false);
-    put_text(w, "signature", k->variants.data[i].signature);
-    json_key(w, "targets");
-    json_begin_array(w, false);
+    json_put_string(w, "signature", k->variants.data[i].signature);
+    json_put_array(w, "targets", false);
     for (uint32_t t = 0; t < k->variants.data[i].targets.count; t++)
       put_target(w, &k->variants.data[i].targets.data[t]);
     json_end_array(w);
@@ -297,11 +284,9 @@ static void put_kernel(JsonWriter *w, const PackKernel *k) {
 static void put_index(const Pack *pack, Buf *out) {
   JsonWriter w = json_writer(out);
   json_begin_object(&w, false);
-  json_key(&w, "tile_package");
-  json_int(&w, PACKAGE_FORMAT);
-  put_text(&w, "compiler", arena_printf(pack->arena, "tilec %s", tile_version()));
-  json_key(&w, "kernels");
-  json_begin_array(&w, false);
+  json_put_int(&w, "tile_package", PACKAGE_FORMAT);
+  json_put_string(&w, "compiler", arena_printf(pack->arena, "tilec %s", tile_version()));
+  json_put_array(&w, "kernels", false);
   for (uint32_t i = 0; i < pack->kernels.count; i++) put_kernel(&w, &pack->kernels.data[i]);
   json_end_array(&w);
   json_end_object(&w);

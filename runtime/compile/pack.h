@@ -1,5 +1,4 @@
-// Packages, the writing side: compiled programs go in, a package or a header with one comes out. The format is
-// runtime/rt/package.h.
+// Makes packages, and headers that hold one, from compiled programs. runtime/rt/package.h describes the format.
 #ifndef TILE_RUNTIME_PACK_H
 #define TILE_RUNTIME_PACK_H
 
@@ -18,15 +17,15 @@ typedef struct {
   uint32_t num_codes;
 } PackTarget;
 typedef struct {
-  const char *signature;       // everything that tells variants apart
-  const char *condition;       // what arguments must be
+  const char *signature;       // everything that distinguishes variants
+  const char *condition;       // what the arguments must be
   const char *constexprs;      // "NAME = VALUE, …", for people
   const char **constexpr_names, **constexpr_values;
   uint32_t num_constexprs;
-  int64_t score;               // how much it promises
+  int64_t score;               // how specialised it is
   VEC(PackTarget) targets;
 } PackVariant;
-typedef struct { const char *name, *type; int64_t divisible; } PackParam;   // divisible: what all variants ask
+typedef struct { const char *name, *type; int64_t divisible; } PackParam;   // divisible: what every variant requires
 typedef struct {
   const char *name;
   PackParam *params;
@@ -40,10 +39,10 @@ typedef struct {
 
 typedef struct {
   const Assembler *assembler;  // for machine code beside the PTX; NULL: none
-  const char *ptx_options;     // for ptxas, which then is the assembler
+  const char *ptx_options;     // for ptxas, which is used if there are any
 } PackOptions;
 
-// Adds every kernel of a program that has PTX. What is needed of it is copied.
+// Adds every kernel of a program that has PTX. Copies what it needs of the program.
 tile_status pack_add(Pack *pack, const tile_program *program, const PackOptions *options, tile_error **error);
 void pack_write(Pack *pack, Buf *out);
 // header.c: a C header that holds the package, with typed functions to load and launch.

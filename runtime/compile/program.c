@@ -97,12 +97,6 @@ const char *tile_program_kernel_name(const tile_program *p, size_t index) {
 size_t tile_program_num_diagnostics(const tile_program *p) { return diagnostic_count(&p->ctx); }
 tile_diagnostic tile_program_diagnostic(const tile_program *p, size_t index) { return diagnostic_at(&p->ctx, index); }
 
-void tile_program_free(tile_program *p) {
-  if (!p) return;
-  context_free(&p->ctx);
-  free(p);
-}
-
 const char *tile_arch_name(size_t index) {
   const Target *t = target_at((uint32_t)index);
   return t ? t->name : NULL;

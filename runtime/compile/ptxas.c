@@ -1,4 +1,4 @@
-// The assembler as a process: PTX through a temporary file to a cubin. Its messages come back in the error.
+// Runs ptxas as a process, with temporary files for PTX and cubin. The error holds its messages.
 #include <errno.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -15,18 +15,17 @@ const char *ptxas_find(Arena *a) {
   const char *named = getenv("TILE_PTXAS");
   if (named && *named) return access(named, X_OK) == 0 ? named : NULL;
   const char *path = getenv("PATH");
-  for (const char *s = path ? path : ""; *s;) {
-    size_t n = strcspn(s, ":");
-    const char *candidate = arena_printf(a, "%.*s/ptxas", (int)n, s);
-    if (n && access(candidate, X_OK) == 0) return candidate;
-    s += n + (s[n] == ':');
+  StrList folders = options_list(a, path ? path : "", ':');
+  for (uint32_t i = 0; i < folders.count; i++) {
+    const char *candidate = arena_printf(a, "%s/ptxas", folders.data[i]);
+    if (access(candidate, X_OK) == 0) return candidate;
   }
   static const char usual[] = "/usr/local/cuda/bin/ptxas";
   return access(usual, X_OK) == 0 ? usual : NULL;
 }
 
-// Runs argv with its output going to out_fd; its exit status, -1 when it did not run or died, UNKNOWN when somebody
-// else has taken the status: a process that ignores SIGCHLD gets none.
+// Runs argv with its output going to out_fd. Returns its exit status; -1 if it did not run or a signal ended it;
+// UNKNOWN if the status is lost, as in a process that ignores SIGCHLD.
 enum { UNKNOWN = -2 };
 static int spawn_and_wait(char *const argv[], int out_fd) {
   posix_spawn_file_actions_t actions;
@@ -67,18 +66,15 @@ tile_status ptxas_assemble(Arena *a, const char *ptx, const char *arch, const ch
                      "a cubin needs ptxas, which was not found; put it on PATH, name it in TILE_PTXAS, or emit PTX");
   const char *tmp = getenv("TMPDIR");
   char *folder = arena_printf(a, "%s/tilec.XXXXXX", tmp && *tmp ? tmp : "/tmp");
-  // All memory is taken before there is a folder to remove; its name fills in later.
+  // All memory is allocated before the folder exists, so that a lack of memory leaves none. mkdtemp fills in its name.
   enum { ROOM = 16 };
   const size_t room = strlen(folder) + ROOM;
   char *in = arena_alloc(a, room), *out = arena_alloc(a, room), *log = arena_alloc(a, room);
   struct { char **data; uint32_t count, capacity; } argv = {0};
   char *fixed[] = {arena_printf(a, "%s", ptxas), arena_printf(a, "-arch=%s", arch), in, arena_printf(a, "-o"), out};
   for (uint32_t i = 0; i < countof(fixed); i++) vec_push(a, &argv, fixed[i]);
-  for (const char *s = extra_options ? extra_options : ""; *s;) {
-    size_t n = strcspn(s, " ");
-    if (n) vec_push(a, &argv, arena_strndup(a, s, n));
-    s += n + (s[n] == ' ');
-  }
+  StrList extra = options_list(a, extra_options ? extra_options : "", ' ');
+  for (uint32_t i = 0; i < extra.count; i++) vec_push(a, &argv, arena_printf(a, "%s", extra.data[i]));
   vec_push(a, &argv, NULL);
   if (!mkdtemp(folder))
     return error_set(error, TILE_ERROR_FILE, "cannot make a temporary folder %s: %s", folder, strerror(errno));
@@ -90,14 +86,15 @@ tile_status ptxas_assemble(Arena *a, const char *ptx, const char *arch, const ch
   tile_status status = file_write(a, in, ptx, strlen(ptx), error);
   FILE *f = status == TILE_OK ? fopen(log, "w+b") : NULL;
   if (f) rc = spawn_and_wait(argv.data, fileno(f)), fclose(f);
-  const bool made = rc == UNKNOWN && access(out, R_OK) == 0;   // it leaves no file behind when it fails
+  const bool made = rc == UNKNOWN && access(out, R_OK) == 0;   // ptxas leaves no file when it fails
   if (status == TILE_OK && rc != 0 && !made) {
     const char *said = "";
     size_t n = 0;
     if (rc != -1) file_read(a, log, &said, &n, NULL);
-    status = rc == -1 ? error_set(error, TILE_ERROR_FILE, "cannot run %s", ptxas)
-                    : rc == UNKNOWN ? error_set(error, TILE_ERROR_ASSEMBLER, "%s refused our PTX:\n%s", ptxas, said)
-                    : error_set(error, TILE_ERROR_ASSEMBLER, "%s refused our PTX (exit %d):\n%s", ptxas, rc, said);
+    status = rc == -1        ? error_set(error, TILE_ERROR_FILE, "cannot run %s", ptxas)
+             : rc == UNKNOWN ? error_set(error, TILE_ERROR_ASSEMBLER, "%s refused our PTX:\n%s", ptxas, said)
+                             : error_set(error, TILE_ERROR_ASSEMBLER, "%s refused our PTX (exit %d):\n%s", ptxas, rc,
+                                         said);
   }
   if (status == TILE_OK) status = file_read(a, out, cubin, size, error);
   unlink(in), unlink(out), unlink(log), rmdir(folder);

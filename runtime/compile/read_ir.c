@@ -1,8 +1,7 @@
-// Modules that come as text: a .tir file as the input, and --ir-override, which takes the place of what the front end
-// made.
-#include <string.h>
+// Modules that come as text: a .tir file as the input, and --ir-override's file, which replaces the front end's module.
+#include "runtime/compile/steps.h"
 
-#include "runtime/compile/compile.h"
+#include <string.h>
 
 static Module *parse_verified(Context *ctx, const char *path, const char *text, size_t size) {
   const SourceFile *file = source_add(ctx, path, text, size);
@@ -19,8 +18,8 @@ bool compile_read_ir(const CompileJob *job, tile_program *p) {
   return true;
 }
 
-// The launcher binds arguments by the source's kernel: the one in the file must take the same, and behind them only
-// what passes add.
+// The launcher binds arguments by the source's kernel: the kernel in the file must have the same parameters and after
+// them only those that passes add.
 static bool takes_the_same(const Func *source, const Func *given) {
   if (strcmp(source->name, given->name) || given->num_params < source->num_params) return false;
   for (uint32_t i = 0; i < given->num_params; i++) {

@@ -33,11 +33,11 @@ static CtValue *constexpr_value(Frontend *fe, const SpecValue *v, const char *or
   return comptime_eval_text(frontend_comptime(fe), frontend_module(fe), origin, v->expression, NULL, 0);
 }
 
-// A tuple's items are specialised one by one, by the rules of its parameter.
+// Specialises an item of a tuple by the rules of the tuple's parameter i.
 static bool specialize_item(Frontend *fe, Context *ctx, const CtFunction *k, uint32_t i, const SpecValue *v,
                             const char *origin, ParamSpec *out) {
   if (v->kind == VALUE_NONE || v->kind == VALUE_CONSTEXPR) {
-    CtValue *value = v->kind == VALUE_NONE ? ct_none(ctx) : constexpr_value(fe, v, origin);
+    CtValue *value = v->kind == VALUE_NONE ? ct_none() : constexpr_value(fe, v, origin);
     if (value) *out = (ParamSpec){.kind = SPEC_CONSTEXPR, .divisible = 1, .value = ct_unwrap(value), .origin = origin};
     return value != NULL;
   }
@@ -65,7 +65,7 @@ bool specialize_param(Frontend *fe, Context *ctx, const CtFunction *k, ParamSpec
   const CtParam *param = &k->params[i];
   Arena *a = &ctx->arena;
   if (param->is_constexpr) return frontend_apply_define(fe, k, specs, arena_printf(a, "%s=%s", param->name, v->text));
-  if (v->kind == VALUE_NONE) return frontend_set_constexpr(fe, k, specs, param->name, ct_none(ctx), origin);
+  if (v->kind == VALUE_NONE) return frontend_set_constexpr(fe, k, specs, param->name, ct_none(), origin);
   if (v->kind == VALUE_CONSTEXPR) {
     CtValue *value = constexpr_value(fe, v, origin);
     return value && frontend_set_constexpr(fe, k, specs, param->name, value, origin);
@@ -95,8 +95,8 @@ bool specialize_param(Frontend *fe, Context *ctx, const CtFunction *k, ParamSpec
 
 CtValue *specialize_scalar_value(Context *ctx, const SpecValue *v) {
   switch (v->kind) {
-  case VALUE_NONE: return ct_none(ctx);
-  case VALUE_BOOL: return ct_bool(ctx, v->i != 0);
+  case VALUE_NONE: return ct_none();
+  case VALUE_BOOL: return ct_bool(v->i != 0);
   case VALUE_INT: return ct_int(ctx, v->has_dtype && v->dtype == DT_UINT64 ? (Int128)(uint64_t)v->i : v->i);
   case VALUE_FLOAT: return ct_float(ctx, v->f);
   default: return NULL;
@@ -111,9 +111,9 @@ CtValue *specialize_heuristic_value(Frontend *fe, Context *ctx, const SpecValue 
   }
   if (v->kind == VALUE_CONSTEXPR) {
     CtValue *c = constexpr_value(fe, v, "constexpr");
-    return c ? ct_unwrap(c) : ct_none(ctx);
+    return c ? ct_unwrap(c) : ct_none();
   }
   CtValue *value = specialize_scalar_value(ctx, v);
-  // A heuristic may ask whether a tensor is there; it is not told more than its type.
+  // A heuristic may ask whether a tensor is None. It learns nothing else about a tensor but its type.
   return value ? value : ct_dtype(ctx, ct_type_pointer(ctx, ct_type_scalar(ctx, v->dtype), false));
 }

@@ -1,5 +1,5 @@
-// What Triton's JIT makes of an argument: its type, its hint (:1, :16), its value for heuristics. One set of rules for
-// `tilec run` and for the JIT, whose key must change exactly where these results do.
+// What Triton's JIT derives from an argument: its type, its hint (:1, :16), its value for heuristics. `tilec run` and
+// the JIT share these rules; the JIT's key must change exactly when these results do.
 #ifndef TILE_RUNTIME_SPECIALIZE_H
 #define TILE_RUNTIME_SPECIALIZE_H
 
@@ -24,7 +24,7 @@ struct SpecValue {
   DtypeKind dtype;
   int64_t i;
   double f;
-  uint64_t address;            // POINTER: anything that has the same remainder by 16
+  uint64_t address;            // POINTER: any number with the same remainder by 16
   uint32_t rank;               // DESC
   int64_t block[CT_MAX_RANK];
   bool pad_nan;
@@ -43,8 +43,9 @@ static inline int specialize_hint(bool is_pointer, bool is_annotated, bool never
 
 // "i32", "*fp16", "tensordesc<fp16[64,32]>"; without a hint.
 const char *specialize_type(Arena *a, const SpecValue *v, const CtParam *param);
-// Sets parameter i from v. origin names the source in messages. False after a diagnostic; *is_usage_error is set when
-// the argument is of another type than the kernel says. keep_types: types are given already (--signature).
+// Sets parameter i from v. origin says in messages where v comes from. False after a diagnostic; *is_usage_error
+// becomes true if the argument's type is not the one that the kernel's annotation says. keep_types: --signature gives
+// the types.
 bool specialize_param(Frontend *fe, Context *ctx, const CtFunction *k, ParamSpec *specs, uint32_t i, const SpecValue *v,
                       const char *origin, bool keep_types, bool *is_usage_error);
 // What a heuristic sees: scalars as values, buffers as their pointer type, tuples of these.

@@ -120,7 +120,7 @@ static bool set_types(void *user, tile_program *p, CtFunction *fn, ParamSpec *sp
     if (!t->k->params[i].traits.is_constexpr)
       ok = specialize_param(p->frontend, &p->ctx, fn, specs, i, &v, "argument", false, &t->is_usage_error) && ok;
     if (!t->k->params[i].traits.is_constexpr)
-      dict_set_str(&p->ctx, heuristic_args, fn->params[i].name, specialize_heuristic_value(p->frontend, &p->ctx, &v));
+      ct_dict_set_str(&p->ctx, heuristic_args, fn->params[i].name, specialize_heuristic_value(p->frontend, &p->ctx, &v));
   }
   return ok;
 }

@@ -101,7 +101,7 @@ static CtValue *object(Call *c, const char *cls, CtValue *const *args, uint32_t 
     jit->objects = comptime_load_source(c->ct,
                                         source_add(c->ctx, "<objects of arguments>", objects, sizeof objects - 1),
                                         "<objects>");
-  CtValue *v = jit->objects ? env_get_local(jit->objects->env, intern(c->ctx, cls)) : NULL;
+  CtValue *v = jit->objects ? ct_env_get_local(jit->objects->env, intern(c->ctx, cls)) : NULL;
   return v ? comptime_call(c->ct, v, args, n, NULL, 0, (Span){0, 0}) : NULL;
 }
 
@@ -128,7 +128,7 @@ static CtValue *array(Call *c, int param, tile_type type, uint64_t address, cons
   size_t bytes = param >= 0 && o->arg_bytes && (size_t)param < o->num_arg_bytes ? o->arg_bytes[param] : 0;
   if (!shape && param >= 0 && o->arg_shapes && (size_t)param < o->num_arg_shapes && o->arg_shapes[param].rank)
     shape = &o->arg_shapes[param];
-  CtValue *none = ct_none(c->ctx);
+  CtValue *none = ct_none();
   CtValue *args[] = {ct_int(c->ctx, param),
                      ct_dtype(c->ctx, ct_type_scalar(c->ctx, (DtypeKind)type)),
                      told(c, ct_int(c->ctx, (Int128)address)),
@@ -145,7 +145,7 @@ static CtValue *argument(Call *c, int param, const tile_arg *a, bool is_constant
   switch (a->kind) {
   case TILE_ARG_INT: return scalar(c, ct_int(c->ctx, a->value.i), is_constant);
   case TILE_ARG_FLOAT: return scalar(c, ct_float(c->ctx, a->value.f), is_constant);
-  case TILE_ARG_BOOL: return scalar(c, ct_bool(c->ctx, a->value.i != 0), is_constant);
+  case TILE_ARG_BOOL: return scalar(c, ct_bool(a->value.i != 0), is_constant);
   case TILE_ARG_TEXT: return ct_str(c->ctx, a->value.text);
   case TILE_ARG_TUPLE: {
     const tile_tuple *t = a->value.tuple;
@@ -163,7 +163,7 @@ static CtValue *argument(Call *c, int param, const tile_arg *a, bool is_constant
                        ct_str(c->ctx, t->pad_nan ? "nan" : "zero")};
     return base ? object(c, "TensorDescriptor", args, countof(args)) : NULL;
   }
-  default: return ct_none(c->ctx);
+  default: return ct_none();
   }
 }
 
@@ -173,14 +173,14 @@ CtValue *objects_of_args(Call *c, const CtConfig *config) {
     if (c->r->args[i].kind == TILE_ARG_DEFAULT) continue;
     if (!c->args[i] && !(c->args[i] = argument(c, (int)i, &c->r->args[i], c->k->params[i].traits.is_constexpr)))
       return NULL;
-    dict_set_str(c->ctx, dict->dict, c->k->params[i].name, c->args[i]);
+    ct_dict_set_str(c->ctx, dict->dict, c->k->params[i].name, c->args[i]);
   }
   if (!config) return dict;
   for (uint32_t i = 0; config->kwargs && i < config->kwargs->count; i++)
-    dict_set(c->ctx, dict->dict, config->kwargs->entries[i].key, config->kwargs->entries[i].value);
+    ct_dict_set(c->ctx, dict->dict, config->kwargs->entries[i].key, config->kwargs->entries[i].value);
   const struct { const char *name; int value; } numbers[] = {
       {"num_warps", config->num_warps}, {"num_stages", config->num_stages}, {"num_ctas", config->num_ctas}};
   for (uint32_t i = 0; i < countof(numbers); i++)
-    if (numbers[i].value) dict_set_str(c->ctx, dict->dict, numbers[i].name, ct_int(c->ctx, numbers[i].value));
+    if (numbers[i].value) ct_dict_set_str(c->ctx, dict->dict, numbers[i].name, ct_int(c->ctx, numbers[i].value));
   return dict;
 }

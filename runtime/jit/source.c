@@ -25,7 +25,7 @@ static tile_status failed(Call *c, const char *what, tile_error **error) {
 
 static CtValue *member(const CtAutotune *tune, const char *name) {
   CtValue *by = tune->prune_configs_by ? ct_unwrap(tune->prune_configs_by) : NULL;
-  CtValue *v = by && by->kind == CT_DICT ? dict_get_str(by->dict, name) : NULL;
+  CtValue *v = by && by->kind == CT_DICT ? ct_dict_get_str(by->dict, name) : NULL;
   return v && v->kind != CT_NONE ? v : NULL;
 }
 
@@ -178,7 +178,7 @@ static tile_status read_effects(Call *c, Arena *a, Hooked *out, tile_error **err
     Effect *e = &effects[i];
     e->is_copy = v && v->kind == CT_INSTANCE;
     const int param = is_entry ? array_param(c, entry->list.data[0]) : -1,
-              from = e->is_copy ? array_param(c, instance_get(v->instance, intern(c->ctx, "_index"))) : param;
+              from = e->is_copy ? array_param(c, ct_instance_get(v->instance, intern(c->ctx, "_index"))) : param;
     if (param < 0 || from < 0)
       return error_set(error, TILE_ERROR_PROGRAM, "%s: a hook changes what is inside of an argument's object",
                        c->k->name);
@@ -219,7 +219,7 @@ static tile_status run_pre_hooks(Call *c, const CtConfig *config, CtValue *all, 
                                  tile_error **error) {
   start_over(c, is_blind);
   CtValue *dict = objects_of_args(c, config);
-  if (!dict || (all && !call_hook(c, all, dict, "reset_only", ct_bool(c->ctx, false))) ||
+  if (!dict || (all && !call_hook(c, all, dict, "reset_only", ct_bool(false))) ||
       (config->pre_hook && !call_hook(c, config->pre_hook, dict, NULL, NULL)))
     return failed(c, "pre_hook", error);
   return read_back(c, a, out, error);
@@ -242,7 +242,7 @@ static tile_status pre_hooks(Call *c, const CtConfig *config, bool is_timed, Are
 static tile_status post_hook(Call *c, const CtConfig *config, Arena *a, Hooked *out, tile_error **error) {
   start_over(c, false);
   CtValue *dict = objects_of_args(c, config);
-  if (!dict || !call_hook(c, c->k->fn->autotune->post_hook, dict, "exception", ct_none(c->ctx)))
+  if (!dict || !call_hook(c, c->k->fn->autotune->post_hook, dict, "exception", ct_none()))
     return failed(c, "post_hook", error);
   return read_effects(c, a, out, error);
 }

@@ -54,8 +54,8 @@ TEST(memory) {
   char bytes[128] = {0};
   REFUSED(tile_memory_alloc(d, SIZE_MAX, &q, &error), TILE_ERROR_NO_MEMORY, "out of memory: 18446744073709551615 bytes");
   REFUSED(tile_memory_free(d, 0x1000, &error), TILE_ERROR_USAGE, "0x1000 is not the address of an allocation");
-  REFUSED(tile_memory_upload(d, 0x1000, bytes, 8, &error), TILE_ERROR_USAGE, "copying 8 bytes to 0x1000, which is outside of every allocation");
-  REFUSED(tile_memory_download(d, bytes, 0x1000, 8, &error), TILE_ERROR_USAGE, "copying 8 bytes from 0x1000, which is outside of every allocation");
+  REFUSED(tile_memory_upload(d, 0x1000, bytes, 8, &error), TILE_ERROR_USAGE, "copying 8 bytes to 0x1000, which is outside every allocation");
+  REFUSED(tile_memory_download(d, bytes, 0x1000, 8, &error), TILE_ERROR_USAGE, "copying 8 bytes from 0x1000, which is outside every allocation");
   OK(tile_memory_free(d, p, &error));
   tile_device_close(d);
 }
@@ -235,11 +235,11 @@ TEST(tuning) {
   REFUSED(tile_jit_launch(case_kernel(j, "bad_number"), &launch, args, 1, &error), TILE_ERROR_PROGRAM, "bad_number: top_k of prune_configs_by is no number");
   REFUSED(tile_jit_launch(case_kernel(j, "bad_key"), &launch, args, 1, &error), TILE_ERROR_PROGRAM, "bad_key: perf_model takes arguments by name, and a configuration has the key 1");
   const tile_arg nowhere[] = {tile_arg_array(0x1000, TILE_INT32), tile_arg_array(0x2000, TILE_INT32)};
-  REFUSED(tile_jit_launch(case_kernel(j, "clears"), &launch, nowhere, 1, &error), TILE_ERROR_USAGE, "0x1000 with 256 bytes is not inside of an allocation");
+  REFUSED(tile_jit_launch(case_kernel(j, "clears"), &launch, nowhere, 1, &error), TILE_ERROR_USAGE, "0x1000 with 256 bytes is not inside an allocation");
   const size_t same[] = {256, 256};
   launch.arg_bytes = same;
   launch.num_arg_bytes = 2;
-  REFUSED(tile_jit_launch(case_kernel(j, "copies"), &launch, nowhere, 2, &error), TILE_ERROR_USAGE, "copying 256 bytes that are not inside of allocations");
+  REFUSED(tile_jit_launch(case_kernel(j, "copies"), &launch, nowhere, 2, &error), TILE_ERROR_USAGE, "copying 256 bytes that are not inside allocations");
   const tile_tensor t = {p, 2, {8, 8}, {8, 1}, TILE_INT32, {8, 8}, false};
   REFUSED(tile_jit_launch(case_kernel(j, "blocks"), &launch, (const tile_arg[]){tile_arg_tensor(&t)}, 1, &error), TILE_ERROR_PROGRAM,
           "blocks: a pre_hook leaves a descriptor of rank 2 with block_shape [8, 8, 8]");

@@ -41,6 +41,13 @@ static void check_params(const BuiltinRow *row) {
   if (seen != strlen(row->params)) fail_msg("%s: \"%s\" is not read to its end", row->name, row->params);
 }
 
+static uint32_t count_params(const BuiltinRow *row) {
+  BuiltinParam p;
+  uint32_t n = 0;
+  for (const char *s = row->params; (s = builtin_next_param(s, &p));) n++;
+  return n;
+}
+
 static void test_rows(void **state) {
   (void)state;
   static const char *const marks[] = {"core", "common", "rare", "hidden", NULL};
@@ -50,6 +57,9 @@ static void test_rows(void **state) {
     if (builtin_find(row->name) != row) fail_msg("%s has two rows", row->name);
     if (!is_one_of(row->mark, strlen(row->mark), marks)) fail_msg("%s: there is no mark \"%s\"", row->name, row->mark);
     if (!*row->doc || !row->fn || row->method > 2) fail_msg("%s: a column is wrong", row->name);
+    Opcode op = (Opcode)row->data;
+    if (row->fn == tl_elementwise && (!op_has(op, TRAIT_ELEMENTWISE) || count_params(row) != op_num_fixed(op)))
+      fail_msg("%s: takes (%s), its op %s takes %s", row->name, row->params, op_info[op].name, op_info[op].operands);
     if (row->method && !*row->params) fail_msg("%s: a method needs a parameter", row->name);
   }
 }

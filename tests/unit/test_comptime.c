@@ -28,7 +28,7 @@ static void load_ok(World *w, const char *text) {
 }
 
 static CtValue *get(World *w, const char *name) {
-  CtValue *v = env_get_local(w->module->env, intern(&w->ctx, name));
+  CtValue *v = ct_env_get_local(w->module->env, intern(&w->ctx, name));
   assert_non_null(v);
   return v;
 }
@@ -188,8 +188,8 @@ static void test_kernels(void **state) {
   assert_int_equal(k->num_heuristics, 2);
   assert_string_equal(k->heuristics[0].name, "EVEN");
   CtValue *args = ct_dict(&w.ctx);
-  dict_set_str(&w.ctx, args->dict, "n", ct_int(&w.ctx, 128));
-  dict_set_str(&w.ctx, args->dict, "B", ct_int(&w.ctx, 64));
+  ct_dict_set_str(&w.ctx, args->dict, "n", ct_int(&w.ctx, 128));
+  ct_dict_set_str(&w.ctx, args->dict, "B", ct_int(&w.ctx, 64));
   CtValue *even = comptime_call(w.ct, k->heuristics[0].fn, &args, 1, NULL, 0, (Span){0, 0});
   assert_true(even && ct_is_true(even));
 
@@ -197,7 +197,7 @@ static void test_kernels(void **state) {
   CtValue *objects = ct_list(&w.ctx, NULL, 0);
   for (uint32_t i = 0; i < 3; i++) vec_push(&w.ctx.arena, &objects->list, k->autotune->configs[i].object);
   CtValue *both[2] = {objects, args};
-  CtValue *kept = comptime_call(w.ct, dict_get_str(k->autotune->prune_configs_by->dict, "early_config_prune"), both, 2, NULL, 0, (Span){0, 0});
+  CtValue *kept = comptime_call(w.ct, ct_dict_get_str(k->autotune->prune_configs_by->dict, "early_config_prune"), both, 2, NULL, 0, (Span){0, 0});
   CtConfig config;
   assert_int_equal(kept->list.count, 2);
   assert_true(comptime_read_config(w.ct, kept->list.data[1], &config));
@@ -206,9 +206,9 @@ static void test_kernels(void **state) {
   // A hook changes the dictionary it is given.
   World desc;
   load_ok(&desc, "class D: pass\nd = D()\n");
-  dict_set_str(&w.ctx, args->dict, "d", get(&desc, "d"));
+  ct_dict_set_str(&w.ctx, args->dict, "d", get(&desc, "d"));
   assert_non_null(comptime_call(w.ct, k->autotune->configs[0].pre_hook, &args, 1, NULL, 0, (Span){0, 0}));
-  assert_string_equal(ct_repr(&w.ctx, dict_get_str(args->dict, "seen")), "32");
+  assert_string_equal(ct_repr(&w.ctx, ct_dict_get_str(args->dict, "seen")), "32");
   assert_string_equal(ct_repr(&w.ctx, comptime_get_attr(w.ct, get(&desc, "d"), "block_shape")), "[64, 8]");
   context_free(&desc.ctx);
   context_free(&w.ctx);
@@ -333,34 +333,34 @@ static void test_files(void **state) {
   CtModule *m = comptime_load_file(ct, path);
   if (!m) print_error("%s", diag_render(&ctx, false));
   assert_non_null(m);
-  assert_string_equal(ct_repr(&ctx, env_get_local(m->env, intern(&ctx, "D"))), "42");
-  assert_string_equal(ct_repr(&ctx, env_get_local(m->env, intern(&ctx, "S"))), "41");
-  assert_string_equal(ct_repr(&ctx, env_get_local(m->env, intern(&ctx, "H"))), "7");
-  assert_string_equal(ct_repr(&ctx, env_get_local(m->env, intern(&ctx, "count"))), "[1]");   // evaluated once
-  assert_null(env_get_local(m->env, intern(&ctx, "_hidden")));
-  assert_int_equal(env_get_local(m->env, intern(&ctx, "absent"))->kind, CT_MISSING);
+  assert_string_equal(ct_repr(&ctx, ct_env_get_local(m->env, intern(&ctx, "D"))), "42");
+  assert_string_equal(ct_repr(&ctx, ct_env_get_local(m->env, intern(&ctx, "S"))), "41");
+  assert_string_equal(ct_repr(&ctx, ct_env_get_local(m->env, intern(&ctx, "H"))), "7");
+  assert_string_equal(ct_repr(&ctx, ct_env_get_local(m->env, intern(&ctx, "count"))), "[1]");   // evaluated once
+  assert_null(ct_env_get_local(m->env, intern(&ctx, "_hidden")));
+  assert_int_equal(ct_env_get_local(m->env, intern(&ctx, "absent"))->kind, CT_MISSING);
   assert_int_equal(comptime_num_files(ct), 4);
 
   snprintf(path, sizeof path, "%s/cycle.py", dir);
   m = comptime_load_file(ct, path);   // as in Python, with what is there so far; names that come later are filled in
   assert_non_null(m);
-  assert_string_equal(ct_repr(&ctx, env_get_local(m->env, intern(&ctx, "seen"))), "1");
-  CtModule *other = env_get_local(m->env, intern(&ctx, "cycle2"))->module;
-  assert_int_equal(env_get_local(other->env, intern(&ctx, "Late"))->kind, CT_CLASS);
-  assert_int_equal(env_get_local(other->env, intern(&ctx, "absent"))->kind, CT_MISSING);
+  assert_string_equal(ct_repr(&ctx, ct_env_get_local(m->env, intern(&ctx, "seen"))), "1");
+  CtModule *other = ct_env_get_local(m->env, intern(&ctx, "cycle2"))->module;
+  assert_int_equal(ct_env_get_local(other->env, intern(&ctx, "Late"))->kind, CT_CLASS);
+  assert_int_equal(ct_env_get_local(other->env, intern(&ctx, "absent"))->kind, CT_MISSING);
   snprintf(path, sizeof path, "%s/pkg/deeper.py", dir);
   m = comptime_load_file(ct, path);
   assert_non_null(m);
-  assert_string_equal(ct_repr(&ctx, env_get_local(m->env, intern(&ctx, "T"))), "41");
+  assert_string_equal(ct_repr(&ctx, ct_env_get_local(m->env, intern(&ctx, "T"))), "41");
   snprintf(path, sizeof path, "%s/rings.py", dir);
   m = comptime_load_file(ct, path);
   assert_non_null(m);
-  assert_string_equal(ct_repr(&ctx, env_get_local(m->env, intern(&ctx, "P"))), "5");
-  assert_string_equal(ct_repr(&ctx, env_get_local(m->env, intern(&ctx, "FOLDER"))), "'ringring'");
-  assert_int_equal(env_get_local(m->env, intern(&ctx, "Q"))->kind, CT_MISSING);   // an imported module's host code may fail
-  assert_int_equal(env_get_local(m->env, intern(&ctx, "R"))->kind, CT_MISSING);
-  assert_int_equal(env_get_local(m->env, intern(&ctx, "host"))->kind, CT_MISSING);
-  assert_string_equal(ct_repr(&ctx, env_get_local(m->env, intern(&ctx, "WHERE"))), "'part'");
+  assert_string_equal(ct_repr(&ctx, ct_env_get_local(m->env, intern(&ctx, "P"))), "5");
+  assert_string_equal(ct_repr(&ctx, ct_env_get_local(m->env, intern(&ctx, "FOLDER"))), "'ringring'");
+  assert_int_equal(ct_env_get_local(m->env, intern(&ctx, "Q"))->kind, CT_MISSING);   // an imported module's host code may fail
+  assert_int_equal(ct_env_get_local(m->env, intern(&ctx, "R"))->kind, CT_MISSING);
+  assert_int_equal(ct_env_get_local(m->env, intern(&ctx, "host"))->kind, CT_MISSING);
+  assert_string_equal(ct_repr(&ctx, ct_env_get_local(m->env, intern(&ctx, "WHERE"))), "'part'");
   snprintf(path, sizeof path, "%s/uses_broken.py", dir);
   assert_null(comptime_load_file(ct, path));
   assert_non_null(strstr(diag_render(&ctx, false), "unexpected '='"));

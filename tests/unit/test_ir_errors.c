@@ -195,7 +195,7 @@ static const struct { const char *text, *error; } cases[] = {
     {"func @f(%p: ptr<i32>) { %z = load %p, _, _, _ : f32 return }",
      "load: result must be the pointee in the address's shape"},
     {"func @f(%p: ptr<i32>, %m: i32) { %z = load %p, _, %m, _ : i32 return }",
-     "load: mask must be i1 of the accessed shape"},
+     "load: mask must be i1, one for each element"},
     {"func @f(%p: ptr<i32>, %m: i1, %o: f32) { %z = load %p, _, %m, %o : i32 return }",
      "load: other must have the result's type"},
     {"func @f(%p: ptr<i32, const>, %x: i32) { store %p, _, %x, _ return }",

@@ -38,8 +38,8 @@ static bool operand_is(Opcode oc, uint32_t i, const char *name) {
 
 static void add_function(Buf *b, const Case *c, const char *attrs) {
   buf_printf(b, "func @%s(", c->name);
-  for (uint32_t i = 0; i < c->n; i++) buf_printf(b, "%%p%u: ptr<%s>, ", i, elem_name(stored(c->elems[i])));
-  buf_printf(b, "%%out: ptr<%s>) {\n  %%i = range {start = 0, end = 64} : tensor<64xi32>\n", elem_name(stored(c->to)));
+  for (uint32_t i = 0; i < c->n; i++) buf_printf(b, "%%p%u: ptr<%s> {divisible = 16}, ", i, elem_name(stored(c->elems[i])));
+  buf_printf(b, "%%out: ptr<%s> {divisible = 16}) {\n  %%i = range {start = 0, end = 64} : tensor<64xi32>\n", elem_name(stored(c->to)));
   for (uint32_t i = 0; i < c->n; i++) {
     uint32_t e = c->elems[i];
     buf_printf(b, "  %%%c%u = load %%p%u, %%i, _, _ : tensor<64x%s>\n", stored(e) == e ? 'x' : 'l', i, i, elem_name(stored(e)));
@@ -153,6 +153,9 @@ static void fold(Module *m, const Case *c, const Data *in, Data *out) {
     for (uint32_t j = 0; j < c->n; j++) bits[j] = get(&in[j], c->elems[j], i);
     uint64_t r = eval_scalar(op, types, type_elem(op->results[0].type), bits);
     memcpy(out->bytes + i * bytes_of(c->to), &r, bytes_of(c->to));
+    if (!op_has(c->oc, TRAIT_COMMUTES)) continue;
+    uint64_t swapped = eval_scalar(op, types, type_elem(op->results[0].type), (uint64_t[]){bits[1], bits[0]});
+    if (!agree(c, swapped, r)) fail_msg("%s: its row says that it commutes, but operands %u differ when swapped", c->name, i);
   }
 }
 

@@ -1,0 +1,83 @@
+// The interpreter's values: where they are stored, how operands are read, and how a failure is reported.
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/interp_int.h"
+
+bool interp_fail(Prog *p, const Op *op, const char *fmt, ...) {
+  Context *ctx = p->run->ctx;
+  va_list ap;
+  va_start(ap, fmt);
+  diag_error(ctx, op->span, "%s", arena_vprintf(&ctx->arena, fmt, ap));
+  va_end(ap);
+  for (const CallSite *c = op->inlined_at; c; c = c->outer)
+    diag_note(ctx, c->span, "called from here%s%s", c->function ? ", in " : "", c->function ? c->function : "");
+  diag_note(ctx, (Span){0, 0}, "in program (%u, %u, %u) of @%s", p->id[0], p->id[1], p->id[2],
+            p->run->launch->func->name);
+  p->failed = true;
+  return false;
+}
+
+void *interp_malloc(size_t n) {
+  void *m = malloc(n ? n : 1);
+  if (!m) abort();   // as the arena does: without memory there is no report
+  return m;
+}
+
+size_t interp_value_bytes(const Type *t) {
+  switch (t->kind) {
+    case TYPE_BUFFER: return sizeof(BufferView);
+    case TYPE_DESC: return sizeof(InterpDesc);
+    case TYPE_TOKEN: return 1;
+    default: return (size_t)type_numel(t) * type_elem_bytes(t);
+  }
+}
+
+void interp_reserve(void **data, size_t *capacity, size_t n) {
+  if (*capacity >= n) return;
+  free(*data);
+  *data = interp_malloc(n);
+  *capacity = n;
+}
+
+uint32_t interp_value_count(const Prog *p, const Type *t) { return (uint32_t)type_numel(t) * p->lanes; }
+
+void *interp_value_storage(Prog *p, const Value *v) {
+  Slot *s = &p->slots[v->number];
+  interp_reserve(&s->data, &s->capacity, interp_value_bytes(v->type) * p->lanes);
+  s->lanes = p->lanes;
+  return s->data;
+}
+
+void *interp_result_data(Prog *p, Op *op, uint32_t i) { return interp_value_storage(p, &op->results[i]); }
+
+const void *interp_value_data(Prog *p, const Value *v) {
+  Slot *s = &p->slots[v->number];
+  if (s->lanes == p->lanes || v->type->kind == TYPE_BUFFER || v->type->kind == TYPE_DESC) return s->data;
+  // The region reads a value from outside: it is the same for every lane.
+  size_t n = interp_value_bytes(v->type);
+  interp_reserve(&s->wide, &s->wide_capacity, n * p->lanes);
+  for (uint32_t i = 0; i < p->lanes; i++) memcpy((char *)s->wide + n * i, s->data, n);
+  return s->wide;
+}
+
+const void *interp_operand_data(Prog *p, const Op *op, uint32_t i) {
+  return has_operand(op, i) ? interp_value_data(p, op->operands[i].value) : NULL;
+}
+
+int64_t interp_operand_int(Prog *p, const Op *op, uint32_t i) {
+  const Type *t = operand_type(op, i);
+  return num_sext(element(interp_operand_data(p, op, i), type_elem_bytes(t), 0), type_elem_bits(t));
+}
+
+void interp_coords(Prog *p, const Op *op, uint32_t first, int64_t coords[MAX_RANK]) {
+  for (uint32_t i = first; i < op->num_operands; i++) coords[i - first] = interp_operand_int(p, op, i);
+}
+
+void interp_row_major(const Type *t, int64_t strides[MAX_RANK]) {
+  int64_t s = 1;
+  for (int k = t->rank - 1; k >= 0; k--) {
+    strides[k] = s;
+    s *= t->shape[k];
+  }
+}

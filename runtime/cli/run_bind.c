@@ -1,0 +1,323 @@
+// Turns SPECs into typed, specialised parameters, as Triton's JIT does with its arguments. The kernel's own module
+// evaluates the expressions, which may use the scalar arguments and the constexprs.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/nearest.h"
+#include "runtime/cli/run.h"
+
+typedef struct {
+  Run *run;
+  Frontend *fe;
+  Context *ctx;
+  CtBinding *bindings;
+  uint32_t num_bindings;
+} Scope;
+
+static bool usage(Scope *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
+static bool usage(Scope *s, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  const char *text = arena_vprintf(&s->ctx->arena, fmt, ap);
+  va_end(ap);
+  s->run->is_usage_error = true;
+  return diag_error(s->ctx, (Span){0, 0}, "%s", text);
+}
+
+// An argument in the specialiser's form. The dtype of its buffer, if it has one, must be known.
+static SpecValue spec_value(Arena *arena, const RunArg *a) {
+  static const ValueKind kinds[] =
+      {[ARG_NONE] = VALUE_NONE,          [ARG_BOOL] = VALUE_BOOL,      [ARG_INT] = VALUE_INT,
+       [ARG_FLOAT] = VALUE_FLOAT,        [ARG_BUFFER] = VALUE_POINTER, [ARG_FILE] = VALUE_POINTER,
+       [ARG_ALIAS] = VALUE_POINTER,      [ARG_DESC] = VALUE_DESC,      [ARG_TUPLE] = VALUE_TUPLE,
+       [ARG_CONSTEXPR] = VALUE_CONSTEXPR};
+  const ArgSpec *spec = a->spec;
+  SpecValue v = {.kind = kinds[spec->kind],
+                 .text = spec->text,
+                 .has_dtype = spec->has_dtype,
+                 .dtype = spec->dtype,
+                 .i = spec->i,
+                 .f = spec->f,
+                 .pad_nan = spec->pad_nan};
+  if (v.kind == VALUE_CONSTEXPR) v.expression = spec->name;
+  if (v.kind == VALUE_TUPLE) {
+    SpecValue *items = arena_array(arena, SpecValue, spec->num_items + 1);
+    const RunArg *item = a + 1;
+    for (uint32_t i = 0; i < spec->num_items; i++, item = run_arg_after(item)) items[i] = spec_value(arena, item);
+    v.items = items;
+    v.num_items = spec->num_items;
+    v.class_name = spec->name;
+  }
+  if (!a->buffer) return v;
+  v.dtype = a->buffer->initial.dtype;
+  v.address = (uint64_t)a->offset * host_elem_bytes(v.dtype);
+  if (v.kind == VALUE_DESC) v.rank = a->tensor.rank, memcpy(v.block, a->block, sizeof a->block);
+  return v;
+}
+
+static void bind(Scope *s, const char *name, CtValue *value) {
+  s->bindings[s->num_bindings++] = (CtBinding){intern(s->ctx, name), value};
+}
+
+static Scope make_scope(Run *run, Context *ctx, Frontend *fe, const CtFunction *kernel, const ParamSpec *specs) {
+  uint32_t num_params = kernel ? kernel->num_params : 0;
+  Scope s = {run, fe, ctx, arena_array(&ctx->arena, CtBinding, run->num_args + num_params + 1), 0};
+  for (uint32_t i = 0; i < num_params; i++)
+    if (specs[i].kind == SPEC_CONSTEXPR && specs[i].value) bind(&s, kernel->params[i].name, ct_unwrap(specs[i].value));
+  for (uint32_t i = 0; i < run->num_args; i++) {
+    SpecValue value = spec_value(&ctx->arena, &run->args[i]);
+    CtValue *v = value.kind == VALUE_TUPLE ? specialize_heuristic_value(fe, ctx, &value)
+                                           : specialize_scalar_value(ctx, &value);
+    if (v) bind(&s, run->args[i].name, v);
+  }
+  return s;
+}
+
+static CtValue *eval(Scope *s, const char *what, const char *text) {
+  CtValue *v = comptime_eval_text(s->fe ? frontend_comptime(s->fe) : NULL, frontend_module(s->fe), what, text,
+                                  s->bindings, s->num_bindings);
+  if (!v) s->run->is_usage_error = true;
+  return v ? ct_unwrap(v) : NULL;
+}
+
+static bool as_int(Scope *s, const char *what, const char *text, CtValue *v, int64_t least, int64_t *out) {
+  if (v->kind == CT_BOOL) v = ct_int(s->ctx, v->b);
+  if (v->kind == CT_FLOAT && v->f >= -0x1p63 && v->f < 0x1p63 && v->f == (double)(int64_t)v->f)
+    v = ct_int(s->ctx, (Int128)v->f);
+  if (v->kind != CT_INT) return usage(s, "%s: '%s' is %s, not a whole number", what, text, ct_repr(s->ctx, v));
+  if (v->i < least)
+    return usage(s, "%s: '%s' is %s; at least %lld is needed", what, text, ct_repr(s->ctx, v), (long long)least);
+  if (v->i > INT64_MAX) return usage(s, "%s: '%s' is %s, more than 64 bits hold", what, text, ct_repr(s->ctx, v));
+  *out = (int64_t)v->i;
+  return true;
+}
+
+static bool eval_int(Scope *s, const char *what, const char *text, int64_t least, int64_t *out) {
+  CtValue *v = eval(s, what, text);
+  return v && as_int(s, what, text, v, least, out);
+}
+
+static bool resolve_buffer(Scope *s, RunBuffer *b) {
+  HostTensor *t = &b->initial;
+  if (b->spec->kind == ARG_FILE) return true;
+  t->dtype = b->spec->dtype;
+  t->rank = b->spec->dims.count;
+  t->count = 1;
+  for (uint32_t i = 0; i < t->rank; i++) {
+    if (!eval_int(s, arena_printf(&s->ctx->arena, "the shape of %s", b->name), b->spec->dims.data[i], 0, &t->shape[i]))
+      return false;
+    if (__builtin_mul_overflow(t->count, (uint64_t)t->shape[i], &t->count) || t->count > UINT64_C(1) << 40)
+      return usage(s, "%s: '%s' is too large", b->name, b->spec->text);
+  }
+  return true;
+}
+
+// The buffer at the end of a chain of names. Adds the offsets on the way, in elements, to *offset.
+static RunBuffer *follow(Scope *s, const RunArg *from, const ArgSpec *spec, int64_t *offset) {
+  for (uint32_t steps = 0; spec->kind == ARG_ALIAS && steps <= s->run->num_args; steps++) {
+    int64_t skipped = 0;
+    if (spec->offset && !eval_int(s, from->name, spec->offset, 0, &skipped)) return NULL;
+    if (__builtin_add_overflow(*offset, skipped, offset)) *offset = INT64_MAX;   // beyond every buffer
+    RunBuffer *b = run_find_buffer(s->run, spec->name);
+    if (b) return b;
+    const RunArg *next = run_find_arg(s->run, spec->name);
+    if (!next || next->spec->kind != ARG_ALIAS) break;
+    spec = next->spec;
+  }
+  usage(s, "--arg %s: there is no buffer '%s'; the buffers are those of --buf and of other arguments", from->name,
+        spec->name);
+  return NULL;
+}
+
+static bool resolve_desc(Scope *s, RunArg *a) {
+  const ArgSpec *spec = a->spec;
+  const HostTensor *t = &a->buffer->initial;
+  uint32_t rank = spec->block.count;
+  const char *what = arena_printf(&s->ctx->arena, "descriptor %s", a->name);
+  a->tensor.rank = rank;
+  if ((spec->shape.count && spec->shape.count != rank) || (!spec->shape.count && t->rank != rank) ||
+      (spec->strides.count && spec->strides.count != rank))
+    return usage(s, "%s: its block has rank %u; its shape and strides must too (the buffer has rank %u)", what, rank,
+                 t->rank);
+  for (uint32_t i = 0; i < rank; i++) {
+    if (!eval_int(s, what, spec->block.data[i], 1, &a->block[i])) return false;
+    a->tensor.shape[i] = spec->shape.count ? 0 : t->shape[i];
+    if (spec->shape.count && !eval_int(s, what, spec->shape.data[i], 1, &a->tensor.shape[i])) return false;
+  }
+  int64_t dense = 1, last = a->offset, reach;
+  bool too_far = false;
+  for (uint32_t i = rank; i-- > 0;) {
+    a->tensor.strides[i] = dense;
+    if (spec->strides.count && !eval_int(s, what, spec->strides.data[i], 1, &a->tensor.strides[i])) return false;
+    if (__builtin_mul_overflow(dense, a->tensor.shape[i], &dense)) dense = INT64_MAX;
+    too_far = too_far || __builtin_mul_overflow(a->tensor.shape[i] - 1, a->tensor.strides[i], &reach) ||
+              __builtin_add_overflow(last, reach, &last);
+  }
+  if (too_far) last = INT64_MAX;
+  if (last >= (int64_t)t->count)
+    return usage(s, "%s reaches element %lld of a buffer of %llu", what, (long long)last, (unsigned long long)t->count);
+  return true;
+}
+
+static bool resolve_args(Scope *s) {
+  for (uint32_t i = 0; i < s->run->num_buffers; i++)
+    if (!resolve_buffer(s, &s->run->buffers[i])) return false;
+  for (uint32_t i = 0; i < s->run->num_args; i++) {
+    RunArg *a = &s->run->args[i];
+    const ArgSpec *base = a->spec->kind == ARG_DESC ? a->spec->base : a->spec;
+    if (base->kind == ARG_ALIAS) {
+      a->offset = 0;
+      if (!(a->buffer = follow(s, a, base, &a->offset))) return false;
+      if (a->offset > (int64_t)a->buffer->initial.count)
+        return usage(s, "--arg %s: offset %lld is beyond the buffer's %llu elements", a->name, (long long)a->offset,
+                     (unsigned long long)a->buffer->initial.count);
+    }
+    if (a->spec->kind == ARG_DESC && !resolve_desc(s, a)) return false;
+  }
+  return true;
+}
+
+// ---- types and specialisation ----
+
+static bool by_heuristic(const CtFunction *k, const char *name) {
+  for (uint32_t i = 0; i < k->num_heuristics; i++)
+    if (!strcmp(k->heuristics[i].name, name)) return true;
+  return false;
+}
+
+static bool check_arg_names(Scope *s, const CtFunction *k) {
+  const Run *run = s->run;
+  bool ok = true;
+  for (uint32_t i = 0; i < run->num_args; i++)
+    if (!run->args[i].is_item && !run->args[i].is_swept &&
+        frontend_param_index(k, run->args[i].name) == k->num_params) {
+      const char *names[64];
+      uint32_t n = 0;
+      for (; n < k->num_params && n < countof(names); n++) names[n] = k->params[n].name;
+      const char *near = nearest_name(run->args[i].name, names, n);
+      ok = usage(s, "--arg %s: %s has no parameter of that name%s%s%s", run->args[i].name, k->name,
+                 near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+    }
+  return ok;
+}
+
+bool run_resolve(Run *run, Context *ctx, Frontend *fe, const CtFunction *k, const ParamSpec *specs) {
+  Scope s = make_scope(run, ctx, fe, k, specs);
+  return check_arg_names(&s, k) && resolve_args(&s);
+}
+
+bool run_specialize(void *user, tile_program *p, CtFunction *k, ParamSpec *specs, CtDict *heuristic_args) {
+  Run *run = user;
+  Scope s = make_scope(run, &p->ctx, p->frontend, k, specs);
+  bool ok = check_arg_names(&s, k) && resolve_args(&s);
+  if (!ok) return false;
+  for (uint32_t i = 0; i < run->num_args; i++) {
+    const RunArg *a = &run->args[i];
+    if (a->is_item || frontend_param_index(k, a->name) == k->num_params) continue;
+    SpecValue value = spec_value(&s.ctx->arena, a);
+    ok = specialize_param(p->frontend, s.ctx, k, specs, frontend_param_index(k, a->name), &value, "--arg",
+                          run->options->signatures.count != 0, &run->is_usage_error) &&
+         ok;
+    ct_dict_set_str(s.ctx, heuristic_args, a->name, specialize_heuristic_value(p->frontend, s.ctx, &value));
+  }
+  Buf missing = buf_make(&s.ctx->arena);
+  for (uint32_t i = 0; i < k->num_params; i++) {
+    const CtParam *param = &k->params[i];
+    if (!param->is_constexpr && specs[i].kind != SPEC_CONSTEXPR && !run_find_arg(run, param->name) &&
+        !by_heuristic(k, param->name))
+      buf_printf(&missing, " --arg %s=SPEC", param->name);
+  }
+  return missing.size ? usage(&s, "%s needs more arguments:%s", k->name, buf_str(&missing)) : ok;
+}
+
+// ---- the grid, --flops and --bytes ----
+
+static bool eval_amount(Scope *s, const char *option, const char *text, double *out) {
+  CtValue *v = text ? eval(s, option, text) : NULL;
+  if (!text) return true;
+  if (!v) return false;
+  if (v->kind != CT_INT && v->kind != CT_FLOAT)
+    return usage(s, "%s: '%s' is %s, not a number", option, text, ct_repr(s->ctx, v));
+  *out = v->kind == CT_INT ? (double)v->i : v->f;
+  return *out > 0 || usage(s, "%s: '%s' is %g; more than 0 is needed", option, text, *out);
+}
+
+static bool eval_grid(Scope *s) {
+  const char *text = s->run->options->grid;
+  CtValue *axes[3];
+  const char *texts[3] = {text, text, text};
+  uint32_t n = 0;
+  StrList parts = run_spec_split(s->run->arena, text, strlen(text));
+  bool is_function = !strncmp(text, "lambda", 6);
+  if (is_function || parts.count == 1) {
+    CtValue *v = eval(s, "--grid", text);
+    if (v && (v->kind == CT_FUNCTION || v->kind == CT_METHOD)) {
+      CtValue *meta = ct_dict(s->ctx);
+      for (uint32_t i = 0; i < s->num_bindings; i++)
+        ct_dict_set_str(s->ctx, meta->dict, s->bindings[i].name, s->bindings[i].value);
+      v = comptime_call(frontend_comptime(s->fe), v, &meta, 1, NULL, 0, (Span){0, 0});
+      if (v) v = ct_unwrap(v);
+    }
+    if (!v) return false;
+    if (v->kind == CT_TUPLE || v->kind == CT_LIST) {
+      if (!v->list.count || v->list.count > 3)
+        return usage(s, "--grid: '%s' has %u axes; there are 1 to 3", text, v->list.count);
+      for (; n < v->list.count; n++) axes[n] = ct_unwrap(v->list.data[n]);
+    } else {
+      axes[n++] = v;
+    }
+  } else {
+    if (parts.count > 3) return usage(s, "--grid: '%s' has %u axes; there are 1 to 3", text, parts.count);
+    for (; n < parts.count; n++) {
+      texts[n] = parts.data[n];
+      if (!(axes[n] = eval(s, "--grid", parts.data[n]))) return false;
+    }
+  }
+  for (uint32_t i = 0; i < 3; i++) {
+    int64_t v = 1;
+    if (i < n && !as_int(s, "--grid", texts[i], axes[i], 1, &v)) return false;
+    if (v > INT32_MAX) return usage(s, "--grid: '%s' is %lld; at most 2147483647 is possible", texts[i], (long long)v);
+    s->run->grid[i] = (uint32_t)v;
+  }
+  return true;
+}
+
+bool run_grid(Run *run, Context *ctx, Frontend *fe, const CtFunction *k, const ParamSpec *specs) {
+  Scope s = make_scope(run, ctx, fe, k, specs);
+  return eval_grid(&s);
+}
+
+// IR text keeps the constexprs of its kernel as text. Those that are numbers or truth values may be used in a grid.
+static void bind_constants(Scope *s, const Module *m) {
+  const Func *f = m->funcs;
+  while (f && s->run->options->kernel && strcmp(f->name, s->run->options->kernel)) f = f->next;
+  if (!f) return;
+  CtBinding *all = arena_array(&s->ctx->arena, CtBinding, s->num_bindings + f->num_constexprs + 1);
+  memcpy(all, s->bindings, s->num_bindings * sizeof *all);
+  s->bindings = all;
+  for (uint32_t i = 0; i < f->num_constexprs; i++) {
+    const char *text = f->constexpr_values[i];
+    char *end;
+    errno = 0;
+    long long n = strtoll(text, &end, 10);
+    if (end != text && !*end && !errno) bind(s, f->constexpr_names[i], ct_int(s->ctx, n));
+    else if (!strcmp(text, "True") || !strcmp(text, "False"))
+      bind(s, f->constexpr_names[i], ct_bool(text[0] == 'T'));
+  }
+}
+
+bool run_finish(void *user, tile_program *p) {
+  Run *run = user;
+  Frontend *fe = p->frontend;
+  if (!fe) {
+    FrontendOptions fo = {.target = p->target};
+    if (!(fe = frontend_load_text(&p->ctx, "<command line>", "", 0, &fo))) return false;
+  }
+  Scope s = make_scope(run, &p->ctx, fe, p->kernel, p->specs);
+  if (!p->frontend) bind_constants(&s, p->module);
+  if (!p->frontend && !resolve_args(&s)) return false;
+  const Options *o = run->options;
+  return eval_grid(&s) && eval_amount(&s, "--flops", o->flops, &run->flops) &&
+         eval_amount(&s, "--bytes", o->moved, &run->moved);
+}
