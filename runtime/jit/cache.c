@@ -30,7 +30,7 @@ typedef struct {
 } Header;
 static const char magic[8] = "tilebin";
 
-// Eight bytes a step, mixed by a multiplication with folded halves. Good against accidents; entries hold their keys, so
+// Eight bytes a step, mixed by a multiplication with folded halves. Good against accidents. An entry holds its key:
 // a collision costs a miss and nothing else.
 static uint64_t mix(uint64_t a, uint64_t b) {
   unsigned __int128 p = (unsigned __int128)(a ^ UINT64_C(0x9e3779b97f4a7c15)) * (b | 1);
@@ -61,7 +61,7 @@ static bool make_folders(char *path) {
   return mkdir(path, 0700) == 0 || errno == EEXIST;
 }
 
-// One name for it wherever the host goes: what is trusted here must be what is read later.
+// The folder keeps one name wherever the host goes: what is trusted here must be what is read later.
 static bool make_absolute(char *dir, size_t size) {
   char *real = realpath(dir, NULL);
   bool ok = real && strlen(real) < size;
@@ -176,7 +176,7 @@ static EntryState read_entry(int fd, const struct stat *st, const void *key, siz
 static void *get_from(const char *dir, bool writable, const void *key, size_t key_size, size_t *size) {
   char path[PATH_BYTES];
   entry_path(path, dir, key, key_size);
-  // A pipe under this name must not keep us waiting.
+  // O_NONBLOCK: a pipe of this name must not make the reader wait.
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) return NULL;
   struct stat st;
@@ -194,7 +194,7 @@ void *cache_get(const Cache *c, const void *key, size_t key_size, size_t *size) 
   return p || !c || !c->read_only[0] ? p : get_from(c->read_only, false, key, key_size, size);
 }
 
-// The limit is looked at once an hour, by whoever comes first: the marker's time says when that was.
+// Whoever comes first checks the limit, once an hour: the marker's time says when that was.
 static void trim_if_due(const Cache *c) {
   char path[PATH_BYTES];
   snprintf(path, sizeof path, "%s/trimmed", c->dir);
@@ -205,7 +205,7 @@ static void trim_if_due(const Cache *c) {
   if (fd < 0) return;
   futimens(fd, NULL);
   close(fd);
-  // Within the limit only what killed writers left goes.
+  // Within the limit, only what killed writers left is deleted.
   cache_trim(c, cache_stats(c).bytes > c->limit ? c->limit / 100 * KEEP_PERCENT : UINT64_MAX);
 }
 

@@ -1,6 +1,5 @@
-// Compiled kernels on disk, shared by processes. It may lose entries at any time and never fails: a miss is the worst
-// that happens. Entries hold their whole key and a checksum; they appear by rename, so a reader sees all of one or
-// nothing.
+// Compiled kernels on disk, shared by processes. The cache may lose entries at any time and never fails: the worst is a
+// miss. An entry holds its whole key and a checksum. It appears by rename: a reader sees all of it or nothing.
 #ifndef TILE_RUNTIME_CACHE_H
 #define TILE_RUNTIME_CACHE_H
 
@@ -11,9 +10,9 @@
 typedef struct Cache Cache;
 typedef struct { const char *folder; uint64_t entries, bytes, limit; } CacheStats;
 
-// dir NULL: TILE_CACHE_DIR, else XDG_CACHE_HOME/tilec, else HOME/.cache/tilec. TILE_CACHE_RO names a second folder that
-// is only read; TILE_CACHE_SIZE the limit (bytes, or with K, M, G, T; 1G where it is none of these). NULL: there is no
-// cache.
+// dir NULL: TILE_CACHE_DIR, or XDG_CACHE_HOME/tilec, or HOME/.cache/tilec. TILE_CACHE_RO names a second folder, which
+// is only read; TILE_CACHE_SIZE is the limit (bytes, or with K, M, G, T; 1G if it is none of these). Returns NULL if
+// there is no cache.
 Cache *cache_open(const char *dir);
 bool cache_is_writable(const Cache *c);
 void cache_close(Cache *c);
@@ -21,7 +20,7 @@ void cache_close(Cache *c);
 void *cache_get(const Cache *c, const void *key, size_t key_size, size_t *size);
 void cache_put(const Cache *c, const void *key, size_t key_size, const void *payload, size_t size);
 CacheStats cache_stats(const Cache *c);
-// Deletes what was used longest ago until the rest is within limit bytes. Gives what was deleted.
+// Deletes the entries that were used longest ago until the rest is within limit bytes. Returns what it deleted.
 CacheStats cache_trim(const Cache *c, uint64_t limit);
 
 uint64_t cache_hash(const void *data, size_t size, uint64_t seed);

@@ -1,4 +1,4 @@
-// A missing variant: out of the disk cache, or compiled.
+// Makes a missing variant: out of the disk cache, or by compiling it.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,7 +116,7 @@ static bool set_types(void *user, tile_program *p, CtFunction *fn, ParamSpec *sp
   for (uint32_t i = 0; i < t->k->num_params; i++) {
     if (t->args[i].kind == TILE_ARG_DEFAULT) continue;
     SpecValue v = spec_value(&p->ctx.arena, &t->args[i]);
-    // Constexprs came as definitions, so that they win over the configuration.
+    // Constexprs came as definitions, which win over the configuration.
     if (!t->k->params[i].traits.is_constexpr)
       ok = specialize_param(p->frontend, &p->ctx, fn, specs, i, &v, "argument", false, &t->is_usage_error) && ok;
     if (!t->k->params[i].traits.is_constexpr)
@@ -199,7 +199,7 @@ static Buf cache_key(const Request *r, int config, Arena *a) {
   buf_printf(&b, "%s%skernel %s\nconfig %d\nwords", k->jit->identity, k->jit->files, k->name, config);
   for (uint32_t i = 0; i < r->key->num_words; i++) buf_printf(&b, " %llx", (unsigned long long)r->key->words[i]);
   for (uint32_t i = 0; i < r->key->num_texts; i++) buf_printf(&b, "\ntext %s", r->key->texts[i]);
-  // A hook may have changed the blocks that the key has.
+  // A hook may have changed the blocks that are in the key.
   for (uint32_t i = 0; i < k->num_params; i++)
     for (uint32_t axis = 0; r->args[i].kind == TILE_ARG_TENSOR && axis < r->args[i].value.tensor->rank; axis++)
       buf_printf(&b, "\nblock %u %lld", i, (long long)r->args[i].value.tensor->block[axis]);
@@ -208,7 +208,7 @@ static Buf cache_key(const Request *r, int config, Arena *a) {
 
 // ---- a variant ----
 
-// The source's arguments, or their items, in order: each is the kernel's next one or is compiled in.
+// A walk over the source's arguments and the items of tuples: each is the kernel's next argument or is compiled in.
 typedef struct { tile_variant *v; const JitTraits *traits; uint32_t leaf, taken; } Mapping;
 
 static bool is_compiled_in(const tile_arg *a, const JitTraits *t) {
@@ -242,7 +242,8 @@ static bool map_args(const Request *r, Arena *a, tile_variant *v) {
   return m.taken == v->kernel->num_args && m.leaf <= JIT_MAX_LEAVES;
 }
 
-// Machine code made beside the driver, which assembles one kernel after another. False: the driver has to do it.
+// Assembles the PTX with the request's assembler and loads the result: the driver assembles only one kernel at a time.
+// False: the driver has to do it.
 static bool start_assembled(const Request *r, Arena *a, tile_kernel *kernel) {
   const char *ptx = kernel->ptx, *cubin;
   size_t size;
@@ -254,14 +255,14 @@ static bool start_assembled(const Request *r, Arena *a, tile_kernel *kernel) {
     launch_plan(kernel);
     return true;
   }
-  // An assembler that is newer than the driver, or a kernel that does not fit: the driver says which.
+  // The assembler is newer than the driver, or the kernel does not fit: the driver will say which.
   if (kernel->module) kernel->device->ops->unload(kernel);
   kernel->module = NULL;
   kernel->ptx = ptx;
   return false;
 }
 
-// A variant in the making. What is to be given back if it does not come to be is here.
+// A variant that is being made. It holds everything that must be freed if that fails.
 typedef struct {
   const Request *r;
   int config;
@@ -284,7 +285,7 @@ static tile_status start(Making *m, Arena *a, tile_error **error) {
   return TILE_OK;
 }
 
-// An imported file may have changed since the JIT read it: then the code is not that of the files in the key.
+// Puts code into the cache, unless an imported file has changed since the JIT read it: the key has the old file.
 static void keep_code(const tile_jit *jit, const Buf *key, const char *ptx, const char *files) {
   if (jit->cache && !strcmp(files, jit->files)) cache_put(jit->cache, key->data, key->size, ptx, strlen(ptx) + 1);
 }

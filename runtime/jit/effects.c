@@ -1,6 +1,6 @@
-// What hooks of the source do to arrays, done on the device: at each launch, and while candidates are timed. A hook is
-// run when a variant is made. If nothing it looked at can be another at the next launch, what it did is done again
-// then; otherwise it is run again for each set of values that comes.
+// Does to arrays on the device what hooks of the source did to their objects: at each launch, and while candidates are
+// timed. A hook runs when a variant is made. If everything that it looked at is the same at each launch of the variant,
+// its effects are repeated then; otherwise the hook runs again for each new set of values.
 #include <string.h>
 
 #include "ir/num.h"
@@ -83,7 +83,7 @@ static void mix_arg(uint64_t sum[2], const tile_arg *a, bool with_addresses) {
   }
 }
 
-// All that a hook can look at, but addresses only where the source asks for any.
+// A checksum of all that a hook can look at; of addresses only if the source asks for any.
 static void sum_values(const Request *r, uint64_t sum[2]) {
   const tile_jit_kernel *k = r->kernel;
   const Comptime *ct = frontend_comptime(k->jit->frontend);
@@ -132,7 +132,7 @@ static tile_status new_run(void *user, Arena *a, tile_error **error) {
   return TILE_OK;
 }
 
-// The first of v's runs, or the one after that.
+// Keeps a run as the first of its variant's runs, or after that one.
 static tile_status keep_run(const Request *r, const Hooked *h, int config, tile_variant *v, HookRun **first,
                             HookRun **out, tile_error **error) {
   tile_jit_kernel *k = r->kernel;
@@ -160,7 +160,7 @@ static const HookRun *known_run(tile_jit_kernel *k, const tile_variant *v, const
   return run;
 }
 
-// A variant with the blocks that h says: one of those of this hook's runs, or a new one.
+// A variant for the blocks in h: one of this hook's runs has it, or it is made.
 static tile_status variant_for(const Request *r, const tile_variant *v, const Hooked *h, tile_variant **out,
                                tile_error **error) {
   tile_jit_kernel *k = r->kernel;

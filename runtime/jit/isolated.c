@@ -35,7 +35,7 @@ static void write_source(Buf *b, const tile_jit *jit) {
   for (uint32_t i = 0; i < jit->options.include_paths.count; i++) wire_put_text(b, jit->options.include_paths.data[i]);
 }
 
-// No name: the source is to be read and no more.
+// r NULL: the process only reads the source.
 static void write_request(Buf *b, const tile_jit *jit, const Request *r, int config) {
   write_source(b, jit);
   wire_put_text(b, r ? r->kernel->name : "");
@@ -48,7 +48,7 @@ static void write_request(Buf *b, const tile_jit *jit, const Request *r, int con
   for (uint32_t i = 0; i < k->num_params; i++) wire_put_arg(b, &r->args[i]);
 }
 
-// The one that was named, that of TILE_TILEC, the one installed beside this library, else the PATH's.
+// The tilec that was named, or TILE_TILEC, or the one installed beside this library, or the PATH's.
 static const char *find_tilec(const tile_jit *jit, Arena *a) {
   const char *named = getenv("TILE_TILEC");
   if (jit->tilec || (named && *named)) return jit->tilec ? jit->tilec : named;
@@ -76,8 +76,8 @@ static bool spawn_worker(const char *tilec, int fd, pid_t *pid) {
   return ok;
 }
 
-// The request is sent and the answer read until the child has said all, or must not go on. TILE_OK does not mean that
-// what it said is right: what one that died early left unread is in its exit status.
+// Sends the request and reads the answer until the child has sent all of it or must stop. After TILE_OK the answer may
+// still be wrong: if the child died early, its exit status says so.
 static tile_status converse(const tile_jit *jit, int fd, const Buf *request, Buf *out, tile_error **error) {
   double deadline = jit->compile_seconds > 0 ? clock_seconds() + jit->compile_seconds : 0;
   char chunk[4096];
@@ -92,7 +92,7 @@ static tile_status converse(const tile_jit *jit, int fd, const Buf *request, Buf
     if (left && p.revents & POLLOUT) {
       ssize_t sent = send(fd, unsent, left, MSG_NOSIGNAL | MSG_DONTWAIT);
       if (sent > 0) unsent += sent, left -= (size_t)sent;
-      if (sent < 0 && errno != EINTR && errno != EAGAIN) left = 0;   // it reads no more
+      if (sent < 0 && errno != EINTR && errno != EAGAIN) left = 0;   // the child reads no more
       if (!left) shutdown(fd, SHUT_WR);
       continue;
     }
@@ -130,7 +130,7 @@ static tile_status talk(void *user, Arena *a, tile_error **error) {
   return converse(t->jit, t->fd, t->request, t->answer, error);
 }
 
-// Whatever happens, the process is gone and the socket closed afterwards.
+// After it, whatever happened, the process has ended and the socket is closed.
 static tile_status ask(const tile_jit *jit, const Buf *request, Arena *a, const char **text, const char **files,
                        tile_error **error) {
   const char *tilec = find_tilec(jit, a);
@@ -168,7 +168,7 @@ static tile_status try_source(void *user, Arena *a, tile_error **error) {
   write_request(&request, jit, NULL, 0);
   tile_error *why = NULL;
   tile_status status = ask(jit, &request, a, &text, &files, &why);
-  // What is wrong with the source is said better by who reads it here.
+  // Reading the source here gives the better message.
   if (status == TILE_ERROR_PROGRAM) status = TILE_OK;
   if (status != TILE_OK) return error_pass_on(error, why);
   tile_error_free(why);

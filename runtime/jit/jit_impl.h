@@ -1,4 +1,4 @@
-// The JIT's own door between its files. tile/jit.h is the door for everyone else.
+// What the JIT's files share. runtime/jit/jit.h and runtime/tile/jit.h are the room's doors.
 #ifndef TILE_RUNTIME_JIT_IMPL_H
 #define TILE_RUNTIME_JIT_IMPL_H
 
@@ -18,7 +18,7 @@ enum {
   CONFIG_NONE = 1 << 30
 };
 
-// What a variant is found by: a word or more per parameter and the launch options; texts of constexprs beside.
+// What a variant is found by: the launch options and at least one word for each parameter; texts of constexprs apart.
 typedef struct {
   uint64_t words[JIT_MAX_WORDS];
   const char *texts[JIT_MAX_PARAMS];
@@ -26,7 +26,7 @@ typedef struct {
   uint64_t hash;
 } Key;
 
-// What the key needs of a parameter; a byte, for a launch reads all of them.
+// What the key needs to know of a parameter. It is one byte: a launch reads all of them.
 typedef struct {
   uint8_t is_constexpr : 1, is_annotated : 1, never : 1, never_aligned : 1;
   uint8_t is_value_keyed : 1;  // a heuristic or the autotuner looks at the value
@@ -36,10 +36,10 @@ typedef struct {
   const char *name;
   JitTraits traits;
   bool has_default;
-  tile_arg default_arg;        // NONE, BOOL, INT or FLOAT; DEFAULT where the compiler takes it from the source
+  tile_arg default_arg;        // NONE, BOOL, INT or FLOAT; DEFAULT: the compiler reads the source
 } JitParam;
 
-// What a hook does to an array, in its order: fills it with a number or copies another one into it.
+// One thing that a hook does to an array: fills it with a number or copies another array into it.
 typedef struct { uint8_t param, from; bool is_copy, is_float; int64_t i; double f; } Effect;
 
 // A run of a configuration's pre_hook.
@@ -48,24 +48,23 @@ struct HookRun {
   HookRun *next;               // with other values
   const Effect *effects;
   uint32_t num_effects;
-  bool depends;                // on values that the variant's key does not have: another run may do something else
+  bool depends;                // on values outside the variant's key: another run may do something else
   int config;
-  uint64_t values[2];          // depends: a checksum of what it could look at
-  const int64_t *blocks;       // TILE_MAX_RANK per parameter: what it left of descriptors
-  tile_variant *variant;       // for these
+  uint64_t values[2];          // depends: a checksum of everything that it could look at
+  const int64_t *blocks;       // the blocks of descriptors after it, TILE_MAX_RANK for each parameter
+  tile_variant *variant;       // for these blocks
 };
 
 struct tile_variant {
   tile_variant *next;
   tile_jit_kernel *owner;
   tile_kernel *kernel;
-  tile_program *program;       // the interpreter runs its IR; else NULL
+  tile_program *program;       // whose IR the interpreter runs; NULL on other devices
   HookRun *hook;               // what its pre_hook did when it was made; NULL: nothing that matters to a launch
-  uint8_t arg_params
-      [JIT_MAX_LEAVES]; // the parameter that each argument of the compiled kernel comes from; the leaf, where
-                        // has_tuples
+  // The parameter that each argument of the compiled kernel comes from; with has_tuples, the leaf.
+  uint8_t arg_params[JIT_MAX_LEAVES];
   bool has_tuples;             // arguments are flattened before they are packed
-  uint32_t num_leaves;         // into so many
+  uint32_t num_leaves;         // how many that gives
 };
 
 typedef struct {
@@ -76,7 +75,7 @@ typedef struct {
   tile_variant *variant;
 } Entry;
 
-// Read without a lock: slots are filled once and never emptied. One that is full is replaced and kept until the end.
+// Read without a lock: slots are never emptied. A larger table replaces a full one, which is kept until the end.
 typedef struct Table Table;
 struct Table {
   Table *older;
@@ -95,7 +94,7 @@ struct tile_jit_kernel {
   CtFunction *fn;              // in the jit's Context
   const char *name;
   JitParam *params;
-  pthread_mutex_t lock;        // the following, and filling the table
+  pthread_mutex_t lock;        // of the fields below, and for filling the table
   pthread_cond_t done;
   const char **config_texts;   // of the autotune configurations; fixed
   Arena arena;
@@ -116,10 +115,10 @@ struct TuneResult { TuneResult *next; const char *kernel, *device, *key, *config
 
 struct tile_jit {
   tile_device *device;
-  pthread_mutex_t lock;        // results, and running functions of the source in ctx
+  pthread_mutex_t lock;        // of results, and for running functions of the source in ctx
   tile_tune_mode tune;
   double tune_seconds, compile_seconds;
-  Limits limits;               // of what runs in ctx
+  Limits limits;               // on what runs in ctx
   bool isolate;
   const char *tilec;           // or NULL
   const char **option_texts;   // as they were given
@@ -140,9 +139,8 @@ struct tile_jit {
   tile_jit_kernel *kernels;
   uint32_t num_kernels;
   Cache *cache;                // or NULL
-  const char *identity,
-      *files; // the part of a cache key that is the same for all variants: the compiler and its options; the source as
-              // it was read
+  // The part of a cache key that all variants share: the compiler and its options; the source as it was read.
+  const char *identity, *files;
 };
 
 // Work with memory of its own, of the host's (runtime/compile/error.h).
@@ -192,18 +190,18 @@ const char *jit_variant_text(Arena *a, const tile_jit_kernel *k, const tile_arg 
 void jit_event(const tile_jit *jit, tile_event_kind kind, const char *kernel, const char *variant, double milliseconds);
 // May a launch make a variant that is missing? A prepare always may.
 tile_status jit_may_make(const Request *request, tile_error **error);
-// Without a device to run on, for a process of its own: the PTX, and the files that it comes from.
+// For the compiler process of an isolated JIT, which has no device: the PTX, and the files that it comes from.
 tile_status jit_compile_ptx(const Request *request, int config, Arena *a, const char **ptx, const char **files,
                             tile_error **error);
-// isolated.c: the same by a process of its own.
-// Does a process of its own get through the source? An error in it counts as yes.
+// isolated.c: the same in a compiler process.
+// Does a compiler process survive reading the source? An error in the source counts as yes.
 tile_status jit_try_source(const tile_jit *jit, tile_error **error);
 tile_status jit_compile_isolated(const Request *request, int config, Arena *a, const char **ptx, const char **files,
                                  tile_error **error);
 
-// tune.c: the variant of the fastest configuration, timed now or before.
+// tune.c: the variant of the fastest configuration, by a known result or one that is found now.
 tile_status jit_tuned(const Request *request, tile_variant **variant, tile_error **error);
-// Times all of them. key is the result's; report may be NULL.
+// Times all configurations. key is the result's; report may be NULL.
 tile_status jit_tune(const Request *request, const char *key, tile_tuning *report, tile_variant **variant,
                      tile_error **error);
 // The first configuration that compiles and fits.
@@ -219,7 +217,7 @@ tile_status jit_load_results(tile_jit *jit, tile_error **error);
 // source.c: functions of the source. All take the jit's lock. args are the request's after the hooks.
 typedef struct { const tile_arg *args; const Effect *effects; uint32_t num_effects; bool depends; } Hooked;
 tile_status jit_prune(const Request *request, bool *is_pruned, tile_error **error);
-// The configuration's pre_hook and, where it is_timed, autotune's own.
+// Runs the configuration's pre_hook and, for a launch that is_timed, autotune's own.
 tile_status jit_pre_hooks(const Request *request, uint32_t config, bool is_timed, Arena *a, Hooked *out,
                           tile_error **error);
 tile_status jit_post_hook(const Request *request, uint32_t config, Arena *a, Hooked *out, tile_error **error);
@@ -231,9 +229,9 @@ bool jit_is_key(const CtFunction *fn, const char *param);         // key names i
 
 // effects.c
 tile_status jit_apply_effects(const Request *request, const Effect *effects, uint32_t count, tile_error **error);
-// Remembers with a new variant what its pre_hook did.
+// Keeps with a new variant what its pre_hook did.
 tile_status jit_keep_hook(tile_variant *v, const Request *request, const Hooked *h, int config, tile_error **error);
-// Runs the hook for a launch; *variant is another one where the hook gives descriptors other blocks.
+// Runs the hook for a launch. If it gives descriptors other blocks, *variant becomes the variant for these.
 tile_status jit_launch_hook(const Request *request, tile_variant **variant, tile_error **error);
 
 // build_id.c: names the build of the code that runs, for cache keys.

@@ -1,5 +1,6 @@
 // From a launch's arguments to the key of a variant. Keys must differ where the compiler would make different code, and
-// should not differ otherwise. All arguments of every launch pass through here: the usual kinds have a way of their own.
+// should not differ otherwise. All arguments of every launch pass through here: the usual kinds have a way of their
+// own.
 #include <string.h>
 
 #include "runtime/compile/compile.h"

@@ -15,7 +15,7 @@ static bool is_pending(const tile_jit_kernel *k, const Key *key) {
   return false;
 }
 
-// Does the caller give every meta-parameter that a configuration would? Then nothing is left to tune.
+// Does the caller give every meta-parameter that a configuration would? Then there is nothing to tune.
 static bool gives_config(const tile_jit_kernel *k, const tile_arg *args) {
   const CtAutotune *tune = k->fn->autotune;
   if (!tune || !tune->num_configs || !tune->configs[0].kwargs) return false;

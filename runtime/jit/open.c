@@ -61,7 +61,7 @@ static uint32_t read_source(tile_jit *jit) {
   return count;
 }
 
-// Kernels that are not finished are not counted.
+// num_kernels counts the finished ones, which tile_jit_close frees.
 static void init_kernels(tile_jit *jit, uint32_t count) {
   jit->kernels = arena_array(&jit->arena, tile_jit_kernel, count);
   for (; jit->num_kernels < count; jit->num_kernels++)
@@ -132,7 +132,7 @@ static tile_status open_contained(void *user, Arena *a, tile_error **error) {
   if (status == TILE_OK) status = load_source(jit, error);
   if (status == TILE_OK && jit->tune != TILE_TUNE_OFF && jit->tune_file) status = jit_load_results(jit, error);
   if (status != TILE_OK) return status;
-  // The interpreter runs IR, which is not kept on disk.
+  // The interpreter runs IR, which the cache does not hold.
   jit->cache = o->no_cache || !jit->device->arch ? NULL : cache_open(o->cache_dir);
   jit->identity = identity_with_options(jit, o);
   jit->files = jit_files(a, jit->frontend);

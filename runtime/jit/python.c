@@ -144,7 +144,7 @@ static bool text_arg(const Launcher *l, const Object *o, tile_arg *a) {
   return false;
 }
 
-// An array that has to be asked in its own way.
+// An array whose address the module finds.
 static bool other_array_arg(Launcher *l, Object *o, tile_arg *a) {
   Object *pair = PyObject_Vectorcall(l->address_of, &o, 1, NULL);
   bool ok = pair && pair->type == &PyTuple_Type;
@@ -215,7 +215,7 @@ static bool make_arg(Launcher *l, uint32_t i, Object *o, tile_arg *a, Items *poo
   return true;
 }
 
-// Names in a call are interned as ours are, mostly.
+// Most names in a call are interned, as the launcher's are.
 static int name_index(Object *const *names, uint32_t count, Object *name) {
   for (uint32_t i = 0; i < count; i++)
     if (names[i] == name) return (int)i;
@@ -332,7 +332,7 @@ static Object *launch(Object *self, Object *const *args, intptr_t n, Object *key
   return PyObject_Vectorcall(l->slow, args, (size_t)n, keywords);
 }
 
-// The kernel may be gone by now.
+// The kernel may have been freed by now.
 static void launcher_destroy(Launcher *l) {
   Object *const single[] = {l->address_of, l->slow, l->type_code, l->meta_of, l->stream_of, l->ordinal};
   for (uint32_t i = 0; i < countof(single); i++) drop(single[i]);

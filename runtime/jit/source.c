@@ -54,8 +54,8 @@ static bool as_number(CtValue *v, double *out) {
   return true;
 }
 
-// perf_model(**arguments, **configuration) estimates a time; the top_k shortest stay. A fraction is one of all
-// configurations.
+// perf_model(**arguments, **configuration) estimates a time; the top_k shortest stay. A top_k up to 1.0 is a fraction
+// of all configurations.
 static tile_status model_prune(Call *c, CtValue *model, CtValue *top_k, bool *is_pruned, tile_error **error) {
   const CtAutotune *tune = c->k->fn->autotune;
   uint32_t n = tune->num_configs, left = 0;
@@ -118,7 +118,7 @@ static tile_status read_block(Call *c, CtValue *object_, tile_tensor *t, tile_er
                         c->k->name, t->rank, block ? ct_repr(c->ctx, block) : "missing");
 }
 
-// Of an object only block_shape can be set.
+// A hook can set only the block_shape of an object.
 static tile_status check_object(Call *c, uint32_t param, tile_error **error) {
   const CtEnv *attrs = c->args[param]->instance->attrs;
   for (uint32_t i = 0; i < attrs->count; i++) {
@@ -160,8 +160,8 @@ static tile_status read_fill(Call *c, CtValue *v, Effect *e, tile_error **error)
   return TILE_OK;
 }
 
-// The number of the argument that an object stands for; -1: it is none that a hook can change. The source may have
-// changed it.
+// The number of the argument that an object stands for; -1: a hook cannot change it. The index is the source's to
+// spoil.
 static int array_param(const Call *c, const CtValue *index) {
   if (!index || index->kind != CT_INT || index->i < 0 || index->i >= c->k->num_params) return -1;
   const tile_arg_kind kind = c->r->args[index->i].kind;
@@ -225,7 +225,7 @@ static tile_status run_pre_hooks(Call *c, const CtConfig *config, CtValue *all, 
   return read_back(c, a, out, error);
 }
 
-// Blind first: a hook that gets through so does the same at every launch of the variant.
+// Runs the hooks blind first: a hook that succeeds then does the same at every launch of the variant.
 static tile_status pre_hooks(Call *c, const CtConfig *config, bool is_timed, Arena *a, Hooked *out,
                              tile_error **error) {
   const CtAutotune *tune = c->k->fn->autotune;
@@ -273,7 +273,7 @@ static tile_status grant(Call *c, const Wish *w, Arena *a, tile_error **error) {
   }
 }
 
-// With the lock.
+// The caller holds the jit's lock.
 static tile_status call(void *user, Arena *a, tile_error **error) {
   const Wish *w = user;
   tile_jit *jit = w->r->kernel->jit;

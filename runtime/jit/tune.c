@@ -1,6 +1,6 @@
-// @triton.autotune: which of a kernel's configurations is fastest for these arguments. Candidates are compiled on all
-// cores; each is run once and compared with the first, then timed from cold caches, the fastest ones in turns. Arrays
-// whose sizes are known are as before afterwards, whatever the kernel did to them.
+// @triton.autotune: finds the configuration of a kernel that is fastest for these arguments. Candidates are compiled on
+// all cores. Each runs once and is compared with the first, and is then timed from cold caches; the fastest ones run in
+// turns. Afterwards, arrays of known size are as before, whatever the kernel did to them.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ typedef struct {
   bool is_pruned, is_finalist;
 } Candidate;
 
-// The arrays: as they are to be before each run, and as the first candidate leaves them.
+// An array: as it must be before each run, and as the first candidate leaves it.
 typedef struct {
   uint64_t address;
   HostTensor before, first, now;
@@ -132,11 +132,11 @@ static tile_status put_back(const tile_jit_kernel *k, const Arrays *s, tile_erro
 static bool is_same_enough(Array *x) {
   if (!memcmp(x->now.data, x->first.data, host_bytes(&x->now))) return true;
   if (!x->is_known) x->largest = host_largest(&x->first), x->is_known = true;
-  // A tf32 product rounds its inputs, and candidates may differ in whether they use it.
+  // A tf32 dot rounds its operands, and candidates may differ in whether they use it.
   return host_compare(&x->now, &x->first, host_rtol(x->first.dtype, true), 0, x->largest).bad == 0;
 }
 
-// Runs a candidate once and compares. The first one that runs is what others are held to.
+// Runs a candidate once and compares its results with those of the first one that ran.
 static tile_status run_and_compare(Tuning *t, Arrays *s, Candidate *c, const tile_launch_options *o,
                                    const tile_arg *packed, bool is_first, tile_error **error) {
   const tile_jit *jit = t->k->jit;
@@ -190,7 +190,7 @@ static tile_status time_once(const Tuning *t, Candidate *c) {
   return status;
 }
 
-// The simulator's and the interpreter's time says nothing about a GPU: one run each.
+// Times of the simulator and the interpreter say nothing about a GPU: one run each.
 static uint32_t first_runs(const Tuning *t) { return strcmp(t->k->jit->device->kind, "gpu") ? 1 : FIRST_RUNS; }
 
 static tile_status warm_up(const Tuning *t, Candidate *c) {
@@ -256,8 +256,8 @@ static bool is_tied(const Tuning *t, uint32_t i, int best) {
   return best >= 0 && t->candidates[i].variant && t->candidates[i].median <= t->candidates[best].median * TIE;
 }
 
-// More runs of those that may be the fastest, in turns, so that a drift of the clocks hits all alike, until all but one
-// are seen to be slower or there were enough.
+// Times those again that may be the fastest, in turns: a drift of the clocks then hits all alike. It ends when all but
+// one are known to be slower, or after enough runs.
 static void run_finals(Tuning *t) {
   int best = fastest(t);
   if (best < 0 || first_runs(t) == 1) return;
@@ -360,7 +360,7 @@ static tile_status tune(void *user, Arena *a, tile_error **error) {
   if (is_stopped(k->jit)) return error_set(error, TILE_ERROR_CANCELLED, "stopped while tuning %s", k->name);
   pthread_mutex_lock(&k->jit->device->timing);
   t->holds_device = true;
-  // From here on nothing is taken from the arena: what the candidates wrote must be put back.
+  // After read_arrays nothing may take memory from the arena: its longjmp would skip restoring the arrays.
   if ((status = read_arrays(t->request, &t->arrays, a, error)) == TILE_OK) status = run_all(t, &t->arrays, error);
   if (status == TILE_OK) run_finals(t);
   tile_status put = put_back(k, &t->arrays, status == TILE_OK ? error : NULL);
@@ -391,7 +391,7 @@ tile_status jit_tune(const Request *r, const char *key, tile_tuning *out, tile_v
                                            status == TILE_OK ? error : NULL);
     if (status == TILE_OK) status = reported;
   }
-  // A file that cannot be written loses the result for the next process, nothing else.
+  // If the file cannot be written, only the next process loses the result.
   if (status == TILE_OK) jit_keep_result(k, key, (uint32_t)t.chosen, t.candidates[t.chosen].median, NULL);
   for (uint32_t i = 0; i < t.count; i++) {
     if (status == TILE_OK && (int)i == t.chosen) *variant = t.candidates[i].variant;
@@ -414,7 +414,7 @@ static tile_status compile_with_hook(void *user, Arena *a, tile_error **error) {
   return status == TILE_OK ? jit_keep_hook(x->variant, x->r, &h, (int)x->config, error) : status;
 }
 
-// One configuration, with what its pre_hook does to the arguments.
+// Compiles one configuration, with what its pre_hook does to the arguments.
 static tile_status compile_hooked(const Request *r, uint32_t config, tile_variant **variant, tile_error **error) {
   Hooking x = {r, config, NULL};
   tile_status status = jit_scratch(r->kernel->jit, "making a variant", compile_with_hook, &x,

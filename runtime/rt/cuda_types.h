@@ -1,5 +1,5 @@
-// The part of the CUDA driver interface that the runtime calls and the simulator implements: types, enumerators with the
-// driver's values, structs with the driver's layout. It needs no installed toolkit.
+// The part of the CUDA driver interface that the runtime calls and the simulator implements: types, enumerators with
+// the driver's values, structs with the driver's layout. It needs no installed toolkit.
 #ifndef TILE_RUNTIME_CUDA_TYPES_H
 #define TILE_RUNTIME_CUDA_TYPES_H
 

@@ -1,7 +1,7 @@
-// What a device is inside: one table of functions, filled by the CUDA driver and the simulator (device_cuda.c) and by
-// libtile's interpreter (runtime/compile/device_interp.c). This folder is what libtile-rt is made of: nothing in it
-// knows the compiler. This is the room's door: other rooms include it and no other header of runtime/rt, but for
-// cuda_types.h, which the simulator takes.
+// What a device is inside: a table of functions. The CUDA driver and the simulator have one (device_cuda.c), libtile's
+// interpreter has another (runtime/compile/device_interp.c). libtile-rt is made of this folder: nothing in it knows the
+// compiler. This is the room's door: other rooms include it and no other header of runtime/rt; the simulator alone
+// includes cuda_types.h.
 #ifndef TILE_RUNTIME_RT_DEVICE_H
 #define TILE_RUNTIME_RT_DEVICE_H
 
@@ -18,10 +18,10 @@ struct tile_device {
   const DeviceOps *ops;
   const char *kind;            // "gpu", "sim", "interp"
   char name[128];
-  const char *arch;            // what to compile for; NULL: any
+  const char *arch;            // the architecture to compile for; NULL: any
   int sm;                      // 90; 0: any
   tile_hooks hooks;
-  pthread_mutex_t timing;      // of whoever times on it: two at once would measure each other
+  pthread_mutex_t timing;      // whoever times a kernel holds it: two at once would disturb each other
 };
 
 // Copies what a caller gave, if anything, over the defaults in o. Both begin with struct_size; a caller that was built
@@ -44,14 +44,14 @@ static inline ArenaMemory hooks_memory(const tile_hooks *h) {
   return h && h->alloc && h->free ? (ArenaMemory){h->alloc, h->free, h->user} : (ArenaMemory){0};
 }
 
-// A parameter of the compiled kernel, without pointers into the program it came from.
+// A parameter of the compiled kernel, without pointers into the program that it came from.
 typedef struct {
   const char *name, *spelling;
   FuncParamKind kind;
   bool is_pointer, is_float, is_unsigned;
   ScalarKind scalar;           // of the value, or of a descriptor's element
   uint32_t bytes;              // of the value in the parameter block
-  uint32_t elem_bytes;         // is_pointer: what it points to, and so what it must be aligned to
+  uint32_t elem_bytes;         // is_pointer: the size of what it points to, to which it must be aligned
   int64_t divisible;
   // PARAM_DESC, PARAM_AUTO_TENSORMAP
   uint32_t rank, swizzle_bytes;
@@ -61,36 +61,37 @@ typedef struct {
   int64_t extent_values[MAX_DESC_RANK], stride_values[MAX_DESC_RANK];
 } KernelParam;
 
-// How the quick way of a launch takes an argument; what it does not take goes the slow way, which has the messages.
+// How the quick way of a launch takes an argument. What it does not take goes the slow way, which has the messages.
 typedef enum { QUICK_POINTER, QUICK_INT, QUICK_I64, QUICK_F32, QUICK_F64 } QuickKind;
 typedef struct {
   uint8_t kind, bits;          // QUICK_INT: what must fit
-  uint8_t type;                // QUICK_POINTER: the tile_type it points to, if that is known
+  uint8_t type;                // QUICK_POINTER: the tile_type that it points to; 0: not known
   bool is_signed;
   uint32_t mask;               // these bits must be clear
 } QuickArg;
 
-// Launches from several threads are safe: everything here but the scratch memory is fixed once it is loaded.
+// Several threads may launch it: once it is loaded, everything but the scratch memory is fixed.
 struct tile_kernel {
   tile_device *device;
   QuickArg *quick;                 // one per argument; NULL: every launch goes the slow way
   uint32_t num_args;
   uint32_t max_grid_x;
-  CUlaunchConfig config;           // gpu, sim: a launch's but for grid and stream
+  CUlaunchConfig config;           // gpu, sim: a launch's, except for grid and stream
   CUlaunchAttribute attributes[3];
   Arena arena;
-  jmp_buf *on_empty;           // where the arena goes when memory runs out, while the kernel is made
+  jmp_buf *on_empty;           // where the arena jumps if memory runs out while the kernel is made
   const char *name;
   KernelParam *params;
-  uint32_t num_params;             // num_args of them are the caller's; the hidden ones come last
+  uint32_t num_params;             // the caller gives num_args of them; hidden ones come last
   uint32_t num_threads, num_ctas, shared_bytes, scratch_bytes;
   bool cooperative, pdl;
   uint32_t num_constexprs;
   const char **constexpr_names, **constexpr_values;   // values as the source would write them
   const Target *target;
   uint32_t ptx_version;            // ×10; 0: not known
-  const char *ptx; // the code, until it is loaded: one of these or both; none where only the interpreter can run it
-  const void *cubin;               // taken before the PTX where the device runs it
+  // The code, until it is loaded: PTX, a cubin or both; neither if only the interpreter can run the kernel.
+  const char *ptx;
+  const void *cubin;               // preferred if the device runs it
   size_t cubin_size;
   CUmodule module;                 // gpu, sim
   CUfunction function;
@@ -114,18 +115,18 @@ struct DeviceOps {
   bool (*is_capturing)(tile_device *d, void *stream);   // into a graph; NULL: this device has none
   tile_status (*load)(tile_kernel *k, tile_error **error);
   void (*unload)(tile_kernel *k);
-  // Can the device reach the address? If not, why says "is …".
+  // Can the device reach the address? If not, why receives a predicate, "is …".
   bool (*is_own)(tile_device *d, uint64_t address, char *why, size_t size);
-  // Memory for launches on grids up to this one. NULL: there is none to have.
+  // Allocates scratch memory for launches on grids up to this one. NULL: kernels have none.
   tile_status (*reserve)(tile_kernel *k, const uint32_t grid[3], tile_error **error);
   tile_status (*launch)(tile_kernel *k, const tile_launch_options *options, const tile_arg *args, tile_error **error);
-  // Checked arguments as the driver takes them. NULL on a device that knows no such launch.
+  // Launches with checked arguments, as the driver takes them. NULL: the device has no such launch.
   tile_status (*launch_params)(const tile_kernel *k, const uint32_t grid[3], void *stream, void **params,
                                tile_error **error);
   // One launch, timed from cold caches, in milliseconds.
   tile_status (*time)(tile_kernel *k, const tile_launch_options *options, const tile_arg *args, double *milliseconds,
                       tile_error **error);
-  bool checks_bounds;              // an access outside of an allocation is reported
+  bool checks_bounds;              // it reports an access outside an allocation
 };
 
 // Does the device run code for t?
@@ -135,7 +136,7 @@ static inline bool device_runs(const tile_device *d, const Target *t) {
 
 tile_status device_open_cuda(int ordinal, bool simulator, tile_device **device, tile_error **error);
 
-// What else the library at hand is made of: libtile says so in runtime/compile/linked.c, libtile-rt in
+// What else this library contains: libtile says it in runtime/compile/linked.c, libtile-rt in
 // runtime/rt/alone/linked.c.
 typedef struct {
   void *(*sim_symbol)(const char *name);   // the simulator's functions; NULL: libtile-sim.so is opened
@@ -151,15 +152,12 @@ tile_status device_check_compiled(const tile_device *d, tile_error **error);   /
 // name NULL: the only kernel. NULL after an error.
 tile_kernel *kernel_from_ptx(tile_device *device, const char *ptx, size_t size, const char *name, tile_error **error);
 
-// launch.c: what every device does with arguments.
-// Checks and launches. map, if not NULL, says which of args each of the kernel's arguments is, and booleans are
-// integers then.
+// launch.c: what every device does with arguments. Checks and launches. map, if not NULL, has for each of the kernel's
+// arguments its index in args; booleans are integers then.
 tile_status kernel_launch(tile_kernel *k, const uint32_t grid[3], void *stream, const tile_arg *args,
                           const uint8_t *map, tile_error **error);
 void launch_plan(tile_kernel *k);     // fills in quick, once all else is known
-// The tile_type that a pointer points to or a descriptor is of, by its spelling; TILE_UNTYPED where it is not known.
-tile_type launch_elem_type(const KernelParam *p);
-// What an argument must be a multiple of.
+// The number that an argument must be a multiple of.
 static inline int64_t param_multiple(const KernelParam *p) {
   return p->is_pointer && p->elem_bytes > p->divisible ? p->elem_bytes : p->divisible;
 }
@@ -170,9 +168,9 @@ static inline bool is_map_stride(int64_t elements, uint32_t bytes) {
 // Checks args against the parameters, naming the one that is wrong.
 tile_status launch_check_args(const tile_kernel *k, const tile_arg *args, size_t num_args, tile_error **error);
 tile_status launch_check_grid(const tile_kernel *k, const uint32_t grid[3], tile_error **error);
-// May the argument go to a parameter so specialised? Of kinds and types nothing is asked.
+// Does the argument fit what the parameter is specialised for? Kinds and types are not checked.
 bool launch_fits(const KernelParam *p, const tile_arg *a);
-// tuple.c: one argument for each of the kernel's (or names) where some of args are tuples.
+// tuple.c: flattens args, some of which are tuples, to one argument for each of the kernel's, or for each of names.
 bool launch_has_tuples(const tile_arg *args, size_t n);
 tile_status launch_flatten(const tile_kernel *k, const char *owner, const char *const *names, uint32_t num_names,
                            const tile_arg *args, size_t num_args, tile_arg *out, tile_error **error);

@@ -1,4 +1,4 @@
-// tile_error: one allocation for the object, one per string, so that it outlives the Context it came from.
+// tile_error: an allocation for the object and one for each string: it outlives the Context that it came from.
 #include "runtime/rt/error.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// A strict JSON reader: a text into a tree in an arena. For metadata, which may come from a damaged or foreign file.
+// A strict JSON reader, which makes a tree in an arena. Metadata may come from a damaged or foreign file.
 #ifndef TILE_RUNTIME_RT_JSON_READER_H
 #define TILE_RUNTIME_RT_JSON_READER_H
 
@@ -18,7 +18,7 @@ struct JsonValue {
   uint32_t count;
 };
 
-// NULL where the text is no JSON; *where then is the offset.
+// NULL if the text is no JSON; *where is then the offset of the mistake.
 const JsonValue *json_read(Arena *a, const char *text, size_t size, size_t *where);
 // A member of an object; NULL when there is none, or when o is NULL or no object.
 const JsonValue *json_get(const JsonValue *o, const char *key);

@@ -36,7 +36,8 @@ enum { TILE_VOID = TILE_UNTYPED };
 #define DTYPE(kind, ...) _Static_assert((int)TILE_##kind == (int)DT_##kind, "tile_type is numbered like DtypeKind");
 #include "ir/dtypes.def"
 
-tile_type launch_elem_type(const KernelParam *p) {
+// The tile_type that a pointer points to or a descriptor is of, by its spelling; TILE_UNTYPED: it is not known.
+static tile_type elem_type(const KernelParam *p) {
   const char *s = p->spelling;
   if (p->is_pointer) s += 1 + (s[0] == '*' && s[1] == 'k');
   else if (!strncmp(s, "tensordesc<", 11)) s += 11;
@@ -62,7 +63,7 @@ static const char *type_name(tile_type t) {
 
 // An argument may leave its type open; one that names it must name the right one.
 static bool is_type(const KernelParam *p, tile_type given) {
-  tile_type wanted = given ? launch_elem_type(p) : TILE_UNTYPED;
+  tile_type wanted = given ? elem_type(p) : TILE_UNTYPED;
   return !wanted || given == wanted;
 }
 
@@ -154,7 +155,7 @@ static bool plan_param(const KernelParam *p, QuickArg *q) {
   *q = (QuickArg){.mask = (uint32_t)param_multiple(p) - 1,
                   .bits = (uint8_t)scalar_bits(p->scalar),
                   .is_signed = !p->is_unsigned && p->scalar != SC_I1};
-  if (p->is_pointer) q->kind = QUICK_POINTER, q->type = (uint8_t)launch_elem_type(p);
+  if (p->is_pointer) q->kind = QUICK_POINTER, q->type = (uint8_t)elem_type(p);
   else if (!p->is_float) q->kind = q->bits < 64 ? QUICK_INT : QUICK_I64;
   else if (p->scalar == SC_F32) q->kind = QUICK_F32;
   else if (p->scalar == SC_F64) q->kind = QUICK_F64;

@@ -1,5 +1,5 @@
-// A kernel's description out of its metadata: the JSON in the leading comments of our PTX, in a package's index or in a
-// file of --emit=json. The text may be damaged or made up: whatever a launch relies on is checked here.
+// Reads a kernel's description from its metadata: the JSON in the leading comments of PTX, in a package's index or in a
+// file of --emit=json. The text may be damaged or made up: everything that a launch relies on is checked here.
 #include <string.h>
 
 #include "ir/c_locale.h"

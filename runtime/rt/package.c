@@ -1,5 +1,5 @@
-// Packages: reading them, and families, which are the variants of one kernel loaded on a device. A launch of a family
-// takes the first variant that its arguments fit, as the packer ordered them: what promises most stands first.
+// Packages, and families: the variants of one kernel, loaded on a device. A launch of a family takes the first variant
+// that its arguments fit. The packer put the most specialised one first.
 #include "runtime/rt/package.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ struct tile_package {
   jmp_buf *on_empty;
   const char *bytes;
   size_t size;
-  void *own;                   // the bytes, where the package has read them itself
+  void *own;                   // the bytes, if the package has read them itself
   const JsonValue *index;
   tile_package_entry *entries;
   size_t num_entries;
@@ -39,7 +39,7 @@ uint64_t package_checksum(const void *data, size_t size) {
 
 static const char *text_of(const JsonValue *o, const char *key) { return json_get_string(o, key, ""); }
 
-// The bytes of a piece of code; NULL where they are not inside of the package.
+// The bytes of a piece of code; NULL if they are not inside the package.
 static const char *find_code(const tile_package *p, const JsonValue *code, size_t *size) {
   int64_t offset = json_get_int(code, "offset", -1), n = json_get_int(code, "size", -1);
   bool is_ptx = !strcmp(text_of(code, "kind"), "ptx");
@@ -142,7 +142,7 @@ tile_status tile_package_open_file(const char *path, tile_package **package, til
   FILE *f = fopen(path, "rbe");
   if (!f) return read_failed(path, error);
   struct stat st;
-  if (fstat(fileno(f), &st) == 0 && S_ISDIR(st.st_mode)) {   // which has an end to seek, at the largest number
+  if (fstat(fileno(f), &st) == 0 && S_ISDIR(st.st_mode)) {   // a directory's end is at the largest number
     fclose(f);
     errno = EISDIR;
     return read_failed(path, error);
@@ -272,7 +272,7 @@ static bool read_fixed(const char *value, Fixed *to) {
   return end != value && !*end;
 }
 
-// Which of the family's arguments are the kernel's, and what the others must be. False where they do not belong
+// Finds which of the family's arguments are the kernel's, and what the others must be. False if they do not belong
 // together.
 static bool match_args(tile_family *f, Variant *v) {
   const tile_kernel *k = v->kernel;
@@ -375,8 +375,7 @@ static bool is_fixed(const Fixed *x, const tile_arg *a) {
   }
 }
 
-// What decides between variants: fixed values, divisibility, and whether an integer fits. The rest is the launch's to
-// check.
+// Fixed values, divisibility and whether an integer fits decide between variants. The launch checks the rest.
 static bool fits(const Variant *v, const tile_arg *args) {
   for (uint32_t i = 0; i < v->num_fixed; i++)
     if (!is_fixed(&v->fixed[i], &args[v->fixed[i].arg])) return false;
@@ -391,7 +390,7 @@ static const Variant *choose(const tile_family *f, const tile_arg *args) {
   return NULL;
 }
 
-// The last variant asks least, so what it objects to is what is wrong.
+// The last variant is the least specialised: what it objects to is what is wrong.
 static tile_status refuse(const tile_family *f, const uint32_t grid[3], const tile_arg *args, tile_error **error) {
   const Variant *v = &f->variants[f->num_variants - 1];
   for (uint32_t i = 0; i < v->num_fixed; i++) {
@@ -410,7 +409,7 @@ static tile_status refuse(const tile_family *f, const uint32_t grid[3], const ti
              : error_set(error, TILE_ERROR_USAGE, "%s: no variant of the package takes these arguments", f->name);
 }
 
-// Tuples are opened into flat.
+// flat has room for the items of tuples.
 static tile_status take_args(const tile_family *f, const tile_arg **args, size_t n, tile_arg flat[MAX_ARGS],
                              tile_error **error) {
   if (launch_has_tuples(*args, n)) {

@@ -8,9 +8,10 @@
 //     {"name": "add", "params": [{"name": "x", "type": "*fp32"}, …],           what a caller passes, in order
 //      "variants": [                                                            the first one that fits is taken
 //        {"signature": "*fp32:16, …", "targets": [                              one per architecture
-// {"metadata": {…}, "code": [{"kind": "cubin", "offset": 64, "size": 9, "made_by": "ptxas …"}, {"kind": "ptx",
-// …}]}]}]}]} A parameter that a variant's metadata does not have is one of its constexprs: the variant fits when the
-// argument is that.
+//          {"metadata": {…}, "code": [{"kind": "cubin", "offset": 64, "size": 9, "made_by": "ptxas …"},
+//                                     {"kind": "ptx", …}]}]}]}]}
+// A parameter that a variant's metadata does not have is one of its constexprs: the variant fits if the argument
+// equals it.
 #ifndef TILE_RUNTIME_RT_PACKAGE_H
 #define TILE_RUNTIME_RT_PACKAGE_H
 
@@ -21,7 +22,7 @@ typedef struct {
   char magic[8];               // PACKAGE_MAGIC
   uint32_t format, header_size;
   uint64_t file_size, index_offset, index_size;
-  uint64_t checksum;           // of everything behind the header
+  uint64_t checksum;           // of everything after the header
   uint64_t reserved[2];
 } PackageHeader;
 #define PACKAGE_MAGIC "TILEPACK"

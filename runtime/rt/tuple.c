@@ -1,5 +1,5 @@
-// Arguments that are tuples, for kernels that were compiled before: the items of `t` are the kernel's t_0, t_1, and
-// those of t_0 are t_0_0 and so on. What was compiled in is among the kernel's constexprs under the same names.
+// Arguments that are tuples, for kernels that are compiled already: the items of `t` are the kernel's t_0, t_1, and
+// those of t_0 are t_0_0 and so on. An item that is compiled in is one of the kernel's constexprs, by the same name.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ typedef struct {
   const char *const *names;    // of what is wanted
   uint32_t num_names, count;   // count of them are in out
   tile_arg *out;
-  char wrong[MAX_NAME];        // the item that is another than what was compiled in
+  char wrong[MAX_NAME];        // the item that differs from what was compiled in
   const char *constant;
 } Flat;
 
@@ -35,7 +35,7 @@ static bool agrees(const char *constant, const tile_arg *a) {
   return strtoll(constant, &end, 10) == a->value.i && end != constant && !*end;
 }
 
-// A package wants values that some of its variants have compiled in.
+// The plain value of an item, for a package whose other variants have it compiled in.
 static tile_arg plain(tile_arg a) {
   if (a.kind == TILE_ARG_BOOL) a.kind = TILE_ARG_INT;
   if (a.kind != TILE_ARG_TEXT) return a;
@@ -69,7 +69,7 @@ static bool take_items(Flat *f, const tile_tuple *t, char *name, size_t size) {
   return true;
 }
 
-// "t_0_1" without its last number; false where there is none.
+// Cuts the last number of "t_0_1"; false if there is none.
 static bool strip_number(char *name, size_t *size) {
   size_t n = *size;
   while (n && name[n - 1] >= '0' && name[n - 1] <= '9') n--;
