@@ -118,7 +118,7 @@ static CgValue *convert_by_matrices(Cg *c, const CgValue *x, const Type *from, c
 static CgValue *convert_by_shared(Cg *c, const CgValue *x, const Type *from, const Type *to, const Op *op) {
   enum { WIDEST = 16 };
   uint32_t store_vec, load_vec;
-  const Layout *tile = convert_scratch_layout(c->ctx, from, to, &store_vec, &load_vec);
+  const Layout *tile = scratch_convert_layout(c->ctx, from, to, &store_vec, &load_vec);
   CgValue *by_matrices = store_vec * type_elem_bytes(type_elem(from)) < WIDEST
                          ? convert_by_matrices(c, x, from, to, op) : NULL;
   if (by_matrices) return by_matrices;
@@ -133,7 +133,7 @@ static CgValue *convert_by_shared(Cg *c, const CgValue *x, const Type *from, con
 
 CgValue *cg_convert_layout(Cg *c, const CgValue *x, const Type *from, const Type *to, const Op *op) {
   uint32_t n = cg_num_regs(to);
-  ConvertKind kind = convert_kind(c->ctx, from, to);
+  ConvertKind kind = scratch_convert_kind(c->ctx, from, to);
   if (x->splat) {
     if (kind == CONVERT_SHARED) cg_barrier(c);   // insert_barriers counts on the barrier of this op
     return cg_splat(c, n, x->v[0]);
@@ -147,7 +147,7 @@ CgValue *cg_convert_layout(Cg *c, const CgValue *x, const Type *from, const Type
     return v;
   }
   case CONVERT_SHUFFLE:
-    if (!convert_shuffle_plan(from->layout, to->layout, &plan)) cg_unsupported(c, op, "not a conversion within warps");
+    if (!scratch_shuffle_plan(from->layout, to->layout, &plan)) cg_unsupported(c, op, "not a conversion within warps");
     return convert_by_shuffle(c, x, from, to, &plan);
   default: return convert_by_shared(c, x, from, to, op);
   }

@@ -80,7 +80,7 @@ void emit_dot(Cg *c, Op *op) {
   uint32_t log2_k = a->type->layout->log2_size[a->type->rank - 1], log2_n = result->layout->log2_size[result->rank - 1];
   Dot d = dot_of(c, op);
   const uint32_t *reps = d.reps, regs = d.regs;
-  DotScratch at = dot_scratch(op);
+  DotScratch at = scratch_dot(op);
   LLVMValueRef scratch = cg_scratch(c, op), a_base = cg_add(c, scratch, cg_i32(c, at.a));
   LLVMValueRef b_base = cg_add(c, scratch, cg_i32(c, at.b));
   store_operand(c, a_base, a);

@@ -78,7 +78,7 @@ static PlaceMap partial_map(const Layout *in, const Layout *partial, uint32_t ax
     m.num_thread_bits = (uint32_t)in->num_bits[LAYOUT_LANE] + in->num_bits[LAYOUT_WARP];
   if (!partial) m.free_thread = (1u << m.num_thread_bits) - 1;
   AxisPlace at[LAYOUT_MAX_BITS];
-  axis_places(in, axis, at);
+  reduce_axis_places(in, axis, at);
   uint32_t number = 0, lanes = in->num_bits[LAYOUT_LANE];
   for (uint32_t w = 0; w < in->num_bits[LAYOUT_WARP]; w++)
     for (uint32_t i = 0; i < in->log2_size[axis]; i++)
@@ -149,7 +149,7 @@ static void fold_in_warps(const Reduction *red, CgValue *const *v, uint32_t axis
   Cg *c = red->of.c;
   const Type *t = op_operand(red->of.op, 0)->type;
   AxisPlace at[LAYOUT_MAX_BITS];
-  axis_places(t->layout, axis, at);
+  reduce_axis_places(t->layout, axis, at);
   uint8_t order[LAYOUT_MAX_BITS];
   uint32_t n = cg_num_regs(t), num_bits = reduce_order(t, axis, order), folded = 0, lane_bits = 0, lanes = 0;
   uint32_t chained = 0;
@@ -183,7 +183,7 @@ static void fold_in_warps(const Reduction *red, CgValue *const *v, uint32_t axis
 void emit_reduce(Cg *c, Op *op) {
   uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0), n = cg_num_regs(op_operand(op, 0)->type);
   Reduction red = {{c, op, op->num_operands}, is_symmetric(op->blocks[0], op->num_operands)};
-  ReducePlan plan = reduce_plan(c->ctx, op);
+  ReducePlan plan = scratch_reduce_plan(c->ctx, op);
   CgValue *v[MAX_COMBINED];
   for (uint32_t i = 0; i < red.of.n; i++) {
     const CgValue *x = cg_get(op_operand(op, i));

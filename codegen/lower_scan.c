@@ -177,7 +177,7 @@ void emit_scan(Cg *c, Op *op) {
   Scan s = {.of = {c, op, op->num_operands}, .type = t, .regs = cg_num_regs(t), .reps = cg_reps(c, t),
             .reverse = op_int(op, ATTR_REVERSE, 0) != 0};
   AxisPlace at[LAYOUT_MAX_BITS];
-  if (!axis_places(t->layout, axis, at)) cg_unsupported(c, op, "the layout mixes the axis with others");
+  if (!reduce_axis_places(t->layout, axis, at)) cg_unsupported(c, op, "the layout mixes the axis with others");
   for (uint32_t i = 0; i < s.of.n; i++) {
     const CgValue *x = cg_get(op_operand(op, i));
     s.v[i] = cg_value_new(c, s.regs);
@@ -185,9 +185,9 @@ void emit_scan(Cg *c, Op *op) {
     for (uint32_t r = 0; r < s.regs; r++) s.v[i]->v[r] = s.total[i]->v[r] = cg_reg(x, r);
   }
   ScanGroup groups[LAYOUT_MAX_BITS];
-  uint32_t n = scan_order(t, axis, groups), offsets[MAX_SCAN_OFFSETS] = {0}, warp_groups = 0;
+  uint32_t n = reduce_scan_order(t, axis, groups), offsets[MAX_SCAN_OFFSETS] = {0}, warp_groups = 0;
   uint32_t lanes = t->layout->num_bits[LAYOUT_LANE];
-  scan_scratch_offsets(op, offsets);
+  scratch_scan_offsets(op, offsets);
   for (uint32_t g = 0; g < n; g++) {
     uint32_t bits[LAYOUT_MAX_BITS], count = groups[g].count, mask = 0;
     for (uint32_t i = 0; i < count; i++) {

@@ -158,7 +158,7 @@ void emit_alloc(Cg *c, Op *op) {
 
 void emit_buffer_index(Cg *c, Op *op) {
   LLVMValueRef i = LLVMBuildIntCast2(c->b, cg_scalar(op_operand(op, 1)), c->t_i32, true, "");
-  LLVMValueRef step = cg_op(c, LLVMMul, i, buffer_tile_stride(op_operand(op, 0)->type));
+  LLVMValueRef step = cg_op(c, LLVMMul, i, scratch_tile_stride(op_operand(op, 0)->type));
   cg_set_scalar(c, op_result(op, 0), cg_add(c, cg_scalar(op_operand(op, 0)), step));
 }
 

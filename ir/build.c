@@ -43,7 +43,7 @@ Op *build_op(Builder *b, Opcode oc, Value *const *operands, uint32_t n) {
   int count = infer_types(b->ctx, oc, operands, n, NULL, types);
   if (count < 0) ice(b->ctx, "build_op(%s): the result types must be given, or operands do not fit", op_info[oc].name);
   if (op_has(oc, TRAIT_ELEMENTWISE) && !op_takes(oc, operands[op_subject(oc)]->type))   // before folding could hide it
-    ice(b->ctx, "build_op(%s): works on %s", op_info[oc].name, elems_text(b->ctx, op_info[oc].takes, scalar_name));
+    ice(b->ctx, "build_op(%s): works on %s", op_info[oc].name, op_elems_text(b->ctx, op_info[oc].takes, scalar_name));
   return build_op_typed(b, oc, types, (uint32_t)count, operands, n);
 }
 

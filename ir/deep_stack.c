@@ -37,7 +37,7 @@ static void *run(void *argument) {
   return NULL;
 }
 
-bool on_deep_stack(void (*work)(void *user), void *user) {
+bool deep_stack_run(void (*work)(void *user), void *user) {
   if (stack_left() >= DEEP_STACK_NEEDED) {
     work(user);
     return true;

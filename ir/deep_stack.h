@@ -12,6 +12,6 @@ static const size_t DEEP_STACK_NEEDED = (size_t)6 << 20, DEEP_STACK_BYTES = (siz
 // Calls work(user): in this thread if it has as much stack left; otherwise in a new thread with this thread's locale
 // and signal mask, and waits for its end. work must not leave by longjmp. False: nothing was done, because there was no
 // memory for the new thread.
-bool on_deep_stack(void (*work)(void *user), void *user);
+bool deep_stack_run(void (*work)(void *user), void *user);
 
 #endif

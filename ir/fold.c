@@ -53,6 +53,13 @@ static Value *fold_select(const Op *op) {
   return NULL;
 }
 
+// trunc(ext(x)) = x, if the type is x's again
+static Value *fold_trunci(const Op *op) {
+  const Op *ext = op_operand(op, 0)->def;
+  if (!ext || (ext->opcode != OP_EXTSI && ext->opcode != OP_EXTUI)) return NULL;
+  return op_operand(ext, 0)->type == op->results[0].type ? op_operand(ext, 0) : NULL;
+}
+
 static Value *fold_identity(Builder *b, const Op *op) {
   Value *x = op_operand(op, 0), *y = op->num_operands > 1 ? op_operand(op, 1) : NULL;
   switch (op->opcode) {
@@ -83,14 +90,8 @@ static Value *fold_identity(Builder *b, const Op *op) {
       if (x == y || is_ones(y) || is_zero(x)) return x;
       return is_ones(x) || is_zero(y) ? y : NULL;
     // min(x, x) = max(x, x) = x
-    case OP_MINSI:
-    case OP_MAXSI:
-    case OP_MINUI:
-    case OP_MAXUI:
-    case OP_MINF:
-    case OP_MAXF:
-    case OP_MINIMUMF:
-    case OP_MAXIMUMF: return x == y ? x : NULL;
+    case OP_MINSI: case OP_MAXSI: case OP_MINUI: case OP_MAXUI:
+    case OP_MINF: case OP_MAXF: case OP_MINIMUMF: case OP_MAXIMUMF: return x == y ? x : NULL;
     // x + −0.0 = −0.0 + x = x (x + 0.0 is not: −0.0 + 0.0 = 0.0)
     case OP_ADDF:
       if (is_negative_zero(y)) return x;
@@ -111,13 +112,7 @@ static Value *fold_identity(Builder *b, const Op *op) {
     case OP_BITCAST: return x->type == op->results[0].type ? x : NULL;
     case OP_CMPI: return fold_cmpi(b, op);
     case OP_SELECT: return fold_select(op);
-    // trunc(ext(x)) = x, if the type is x's again
-    case OP_TRUNCI: {
-      Op *d = x->def;
-      if (d && (d->opcode == OP_EXTSI || d->opcode == OP_EXTUI) && op_operand(d, 0)->type == op->results[0].type)
-        return op_operand(d, 0);
-      return NULL;
-    }
+    case OP_TRUNCI: return fold_trunci(op);
     default: return NULL;
   }
 }

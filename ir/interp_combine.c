@@ -195,10 +195,11 @@ bool interp_scan(Prog *p, Op *op) {
   begin(&c, p, op);
   c.reverse = op_int(op, ATTR_REVERSE, 0) != 0;
   ScanGroup groups[LAYOUT_MAX_BITS];
-  uint32_t n = scan_order(operand_type(op, 0), (uint32_t)op_int(op, ATTR_AXIS, 0), groups);
+  uint32_t n = reduce_scan_order(operand_type(op, 0), (uint32_t)op_int(op, ATTR_AXIS, 0), groups);
   uint32_t *index = interp_malloc(3 * c.size * sizeof *index);
   bool ok = true;
-  for (uint32_t k = 0; k < n && ok; k++) ok = scan_group(&c, groups[k], (ScanIndex){index, index + c.size, index + 2 * c.size});
+  ScanIndex at = {index, index + c.size, index + 2 * c.size};
+  for (uint32_t k = 0; k < n && ok; k++) ok = scan_group(&c, groups[k], at);
   for (uint32_t k = 0; k < c.num && ok; k++)
     memcpy(interp_result_data(p, op, k), c.data[k], c.outer * c.size * c.inner * c.bytes[k]);
   free(index);

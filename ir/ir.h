@@ -203,11 +203,11 @@ uint32_t op_subject(Opcode oc);                    // the operand whose element 
 bool op_takes(Opcode oc, const Type *t);           // whether an elementwise op's row accepts such elements
 bool op_gives(Opcode oc, const Type *t);           // whether its row allows such elements in the result
 // A set of element types in words: "integers", "f16, bf16, f32 and f64". name_of names a scalar.
-const char *elems_text(Context *ctx, uint32_t set, const char *(*name_of)(ScalarKind k));
+const char *op_elems_text(Context *ctx, uint32_t set, const char *(*name_of)(ScalarKind k));
 uint32_t op_num_fixed(Opcode oc);                  // operands before the list
 bool op_has_list(Opcode oc);
 bool op_operand_is_optional(Opcode oc, uint32_t i);
-bool opcode_find(const char *name, size_t n, Opcode *oc);
+bool op_find(const char *name, size_t n, Opcode *oc);
 const char *attr_name(AttrKey k);
 // What an attribute holds. The word for value v of an enum is texts[v].
 typedef enum { ATTR_CLASS_INT, ATTR_CLASS_INTS, ATTR_CLASS_STR, ATTR_CLASS_BITS, ATTR_CLASS_ENUM } AttrClass;

@@ -135,7 +135,7 @@ uint32_t op_subject(Opcode oc) { return op_has(oc, TRAIT_CONDITION); }
 bool op_takes(Opcode oc, const Type *t) { return op_info[oc].takes & elem_bit(type_elem(t)); }
 bool op_gives(Opcode oc, const Type *t) { return !op_info[oc].gives || op_info[oc].gives & elem_bit(type_elem(t)); }
 
-const char *elems_text(Context *ctx, uint32_t set, const char *(*name_of)(ScalarKind k)) {
+const char *op_elems_text(Context *ctx, uint32_t set, const char *(*name_of)(ScalarKind k)) {
   Buf b = buf_make(&ctx->arena);
   bool all_ints = (set & INTS) == INTS;
   if (all_ints) set = (set & ~(uint32_t)INTS) | 1 << SC_I1;   // one word for all
@@ -185,7 +185,7 @@ bool op_operand_is_optional(Opcode oc, uint32_t i) {
   return s && s[n - 1] == '?';
 }
 
-bool opcode_find(const char *name, size_t n, Opcode *oc) {
+bool op_find(const char *name, size_t n, Opcode *oc) {
   for (uint32_t i = 0; i < NUM_OPS; i++)
     if (strlen(op_info[i].name) == n && memcmp(op_info[i].name, name, n) == 0) {
       *oc = (Opcode)i;

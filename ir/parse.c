@@ -220,7 +220,7 @@ static bool parse_op(Parser *p, Block *block) {
   Opcode oc;
   Span span = p->tok.span;
   if (p->tok.kind != TOK_WORD) return fail(p, "an operation");
-  if (!opcode_find(p->tok.text, p->tok.size, &oc))
+  if (!op_find(p->tok.text, p->tok.size, &oc))
     return diag_error(p->ctx, span, "unknown operation '%s'", token_text(p));
   next(p);
   Op attrs = {0};

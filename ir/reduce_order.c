@@ -6,7 +6,7 @@ static uint32_t axis_bits(const Type *t, uint32_t axis) {
   return t->shape[axis] > 1 ? 64u - (uint32_t)__builtin_clzll((uint64_t)t->shape[axis] - 1) : 0;
 }
 
-bool axis_places(const Layout *l, uint32_t axis, AxisPlace places[LAYOUT_MAX_BITS]) {
+bool reduce_axis_places(const Layout *l, uint32_t axis, AxisPlace places[LAYOUT_MAX_BITS]) {
   uint32_t mask = layout_axis_mask(l, axis), shift = layout_axis_shift(l, axis), held = 0;
   for (uint32_t d = 0; d < LAYOUT_DIMS; d++)
     for (uint32_t i = 0; i < l->num_bits[d]; i++) {
@@ -23,7 +23,7 @@ bool axis_places(const Layout *l, uint32_t axis, AxisPlace places[LAYOUT_MAX_BIT
 uint32_t reduce_order(const Type *t, uint32_t axis, uint8_t bits[LAYOUT_MAX_BITS]) {
   uint32_t n = axis_bits(t, axis), count = 0;
   AxisPlace at[LAYOUT_MAX_BITS];
-  if (!t->layout || !axis_places(t->layout, axis, at)) {
+  if (!t->layout || !reduce_axis_places(t->layout, axis, at)) {
     for (uint32_t i = 0; i < n && i < LAYOUT_MAX_BITS; i++) bits[i] = (uint8_t)i;
     return n;
   }
@@ -38,15 +38,15 @@ uint32_t reduce_square_folds(const Type *t, uint32_t axis) {
   enum { LONGEST = 3 };
   uint32_t n = axis_bits(t, axis), in_registers = 0;
   AxisPlace at[LAYOUT_MAX_BITS];
-  if (!t->layout || !axis_places(t->layout, axis, at)) return n < LONGEST ? n : LONGEST;
+  if (!t->layout || !reduce_axis_places(t->layout, axis, at)) return n < LONGEST ? n : LONGEST;
   for (uint32_t i = 0; i < n; i++) in_registers += at[i].dim == LAYOUT_REG;
   return in_registers < LONGEST ? in_registers : LONGEST;
 }
 
-uint32_t scan_order(const Type *t, uint32_t axis, ScanGroup groups[LAYOUT_MAX_BITS]) {
+uint32_t reduce_scan_order(const Type *t, uint32_t axis, ScanGroup groups[LAYOUT_MAX_BITS]) {
   uint32_t n = axis_bits(t, axis), count = 0;
   AxisPlace at[LAYOUT_MAX_BITS];
-  bool known = t->layout && axis_places(t->layout, axis, at);
+  bool known = t->layout && reduce_axis_places(t->layout, axis, at);
   for (uint32_t i = 0; i < n; i++) {
     LayoutDim dim = known ? (LayoutDim)at[i].dim : LAYOUT_REG;
     if (count && groups[count - 1].dim == dim)

@@ -30,11 +30,11 @@ uint32_t reduce_order(const Type *t, uint32_t axis, uint8_t bits[LAYOUT_MAX_BITS
 uint32_t reduce_square_folds(const Type *t, uint32_t axis);
 
 typedef struct { LayoutDim dim; uint8_t first, count; } ScanGroup;   // axis bits first … first + count − 1
-uint32_t scan_order(const Type *t, uint32_t axis, ScanGroup groups[LAYOUT_MAX_BITS]);
+uint32_t reduce_scan_order(const Type *t, uint32_t axis, ScanGroup groups[LAYOUT_MAX_BITS]);
 
 // For every bit of the axis' index, the place bit that holds it: group and number. False if a column mixes the axis
 // with others or holds several of its bits; a pass then converts the tensor first.
 typedef struct { uint8_t dim, bit; } AxisPlace;
-bool axis_places(const Layout *l, uint32_t axis, AxisPlace places[LAYOUT_MAX_BITS]);
+bool reduce_axis_places(const Layout *l, uint32_t axis, AxisPlace places[LAYOUT_MAX_BITS]);
 
 #endif

@@ -16,7 +16,7 @@ static uint32_t regs_of(const LayoutMap *m, uint32_t packed) { return layoutmap_
 // A place (r, l) of dst wants place M(r, l) of src. In round j lane l fetches its register r = j ^ A(l). A is chosen so
 // that the lane asked, B(l) ^ const, determines the register asked there: every source lane can first permute its
 // registers, and one shuffle then serves all lanes.
-bool convert_shuffle_plan(const Layout *from, const Layout *to, ShufflePlan *plan) {
+bool scratch_shuffle_plan(const Layout *from, const Layout *to, ShufflePlan *plan) {
   *plan = (ShufflePlan){0};
   LayoutMap m;
   if (from->num_bits[LAYOUT_LANE] != 5 || to->num_bits[LAYOUT_LANE] != 5) return false;
@@ -70,7 +70,7 @@ bool convert_shuffle_plan(const Layout *from, const Layout *to, ShufflePlan *pla
   return true;
 }
 
-ConvertKind convert_kind(Context *ctx, const Type *from, const Type *to) {
+ConvertKind scratch_convert_kind(Context *ctx, const Type *from, const Type *to) {
   (void)ctx;
   if (from->layout == to->layout) return CONVERT_NONE;
   LayoutMap m;
@@ -79,13 +79,13 @@ ConvertKind convert_kind(Context *ctx, const Type *from, const Type *to) {
     if (move <= MOVE_REGISTERS) return CONVERT_REGISTERS;
     uint32_t words = layout_regs_per_thread(to->layout) * (type_elem_bits(to) > 32 ? 2 : 1);
     ShufflePlan plan;
-    if (move == MOVE_LANES && words <= MAX_SHUFFLED_WORDS && convert_shuffle_plan(from->layout, to->layout, &plan))
+    if (move == MOVE_LANES && words <= MAX_SHUFFLED_WORDS && scratch_shuffle_plan(from->layout, to->layout, &plan))
       return CONVERT_SHUFFLE;
   }
   return CONVERT_SHARED;
 }
 
-const Layout *convert_scratch_layout(Context *ctx, const Type *from, const Type *to, uint32_t *store_vec,
+const Layout *scratch_convert_layout(Context *ctx, const Type *from, const Type *to, uint32_t *store_vec,
                                      uint32_t *load_vec) {
   uint32_t log2_vec = 0;
   uint32_t bits = type_elem_bytes(type_elem(from)) * 8;
@@ -98,12 +98,12 @@ const Layout *convert_scratch_layout(Context *ctx, const Type *from, const Type 
 
 static uint32_t round_up(uint32_t x, uint32_t align) { return (x + align - 1) / align * align; }
 
-ReducePlan reduce_plan(Context *ctx, const Op *op) {
+ReducePlan scratch_reduce_plan(Context *ctx, const Op *op) {
   const Type *t = op->operands[0].value->type;
   uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0);
   ReducePlan p = {.num_partials = 1};
   AxisPlace at[LAYOUT_MAX_BITS];
-  if (!axis_places(t->layout, axis, at)) ice(ctx, "reduce: the layout mixes axis %u with others", axis);
+  if (!reduce_axis_places(t->layout, axis, at)) ice(ctx, "reduce: the layout mixes axis %u with others", axis);
   for (uint32_t i = 0; i < t->layout->log2_size[axis]; i++)
     if (at[i].dim == LAYOUT_WARP) p.num_partials *= 2;
   const Type *result = op->results[0].type;
@@ -123,10 +123,10 @@ ReducePlan reduce_plan(Context *ctx, const Op *op) {
   return p;
 }
 
-uint32_t scan_scratch_offsets(const Op *op, uint32_t offsets[MAX_SCAN_OFFSETS]) {
+uint32_t scratch_scan_offsets(const Op *op, uint32_t offsets[MAX_SCAN_OFFSETS]) {
   const Type *t = op->operands[0].value->type;
   ScanGroup groups[LAYOUT_MAX_BITS];
-  uint32_t n = scan_order(t, (uint32_t)op_int(op, ATTR_AXIS, 0), groups), bytes = 0, at = 0;
+  uint32_t n = reduce_scan_order(t, (uint32_t)op_int(op, ATTR_AXIS, 0), groups), bytes = 0, at = 0;
   for (uint32_t g = 0; g < n; g++) {
     if (groups[g].dim != LAYOUT_WARP) continue;
     uint32_t totals = 1u << (layout_tensor_bits(t->layout) - groups[g].first);
@@ -140,7 +140,7 @@ uint32_t scan_scratch_offsets(const Op *op, uint32_t offsets[MAX_SCAN_OFFSETS]) 
 
 // ---- dot ----
 
-DotScratch dot_scratch(const Op *op) {
+DotScratch scratch_dot(const Op *op) {
   const Type *a = op->operands[0].value->type, *b = op->operands[1].value->type;
   DotScratch s = {0};
   s.b = round_up((uint32_t)type_numel(a) * type_elem_bytes(type_elem(a)), 16);
@@ -150,12 +150,12 @@ DotScratch dot_scratch(const Op *op) {
 
 // ---- buffers ----
 
-uint32_t buffer_tile_bytes(const Type *t) {
+uint32_t scratch_tile_bytes(const Type *t) {
   return t->layout ? layout_size_bytes(t->layout, type_elem_bits(t)) : (uint32_t)type_numel(t) * type_elem_bytes(t);
 }
 
-uint32_t buffer_tile_stride(const Type *t) {
-  uint32_t bytes = buffer_tile_bytes(t);
+uint32_t scratch_tile_stride(const Type *t) {
+  uint32_t bytes = scratch_tile_bytes(t);
   return t->count > 1 && bytes > BARRIER_BYTES ? round_up(bytes, TMA_TILE_ALIGN) : bytes;
 }
 
@@ -168,7 +168,7 @@ static uint32_t atomic_bytes(const Op *op, const Type *t) {
   return (uint32_t)type_numel(t) * type_elem_bytes(type_elem(t));
 }
 
-uint32_t op_scratch_bytes(Context *ctx, const Op *op, uint32_t num_warps, uint32_t *align) {
+uint32_t scratch_op_bytes(Context *ctx, const Op *op, uint32_t num_warps, uint32_t *align) {
   (void)num_warps;
   *align = 16;
   const Type *result = op->num_results ? op->results[0].type : NULL;
@@ -176,15 +176,15 @@ uint32_t op_scratch_bytes(Context *ctx, const Op *op, uint32_t num_warps, uint32
   switch (op->opcode) {
   case OP_CONVERT_LAYOUT: {
     const Type *from = op->operands[0].value->type;
-    if (convert_kind(ctx, from, result) != CONVERT_SHARED) return 0;
+    if (scratch_convert_kind(ctx, from, result) != CONVERT_SHARED) return 0;
     *align = 128;
     return (1u << layout_tensor_bits(from->layout)) * type_elem_bytes(type_elem(from));
   }
-  case OP_REDUCE: return reduce_plan(ctx, op).bytes;
-  case OP_SCAN: return scan_scratch_offsets(op, offsets);
+  case OP_REDUCE: return scratch_reduce_plan(ctx, op).bytes;
+  case OP_SCAN: return scratch_scan_offsets(op, offsets);
   case OP_HISTOGRAM: return (uint32_t)type_numel(result) * 4;
   case OP_GATHER: return (uint32_t)type_numel(op->operands[0].value->type) * type_elem_bytes(type_elem(result));
-  case OP_DOT: return dot_scratch(op).bytes;
+  case OP_DOT: return scratch_dot(op).bytes;
   case OP_MAKE_TENSOR_MAP: return *align = TENSOR_MAP_BYTES;
   case OP_ATOMIC_RMW:
   case OP_ATOMIC_CAS: return atomic_bytes(op, result);

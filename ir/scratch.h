@@ -8,14 +8,14 @@
 #include "ir/ir.h"
 
 typedef enum { CONVERT_NONE, CONVERT_REGISTERS, CONVERT_SHUFFLE, CONVERT_SHARED } ConvertKind;
-ConvertKind convert_kind(Context *ctx, const Type *from, const Type *to);
+ConvertKind scratch_convert_kind(Context *ctx, const Type *from, const Type *to);
 // The swizzled scratch layout of a CONVERT_SHARED conversion and its vector widths (elements) for store and load.
-const Layout *convert_scratch_layout(Context *ctx, const Type *from, const Type *to, uint32_t *store_vec,
+const Layout *scratch_convert_layout(Context *ctx, const Type *from, const Type *to, uint32_t *store_vec,
                                      uint32_t *load_vec);
 enum { TENSOR_MAP_BYTES = 128 };
 // The bytes of scratch that the op needs (0: none) and their alignment: make_tensor_map, convert_layout, reduce, scan,
 // histogram, gather, dot, and atomics whose result several threads hold.
-uint32_t op_scratch_bytes(Context *ctx, const Op *op, uint32_t num_warps, uint32_t *align);
+uint32_t scratch_op_bytes(Context *ctx, const Op *op, uint32_t num_warps, uint32_t *align);
 
 // A conversion within warps by one shuffle for each register. Registers and lanes are bit vectors; j counts rounds:
 //   before: lane s permutes its registers, tmp[x] = src[x ^ before(s)]
@@ -27,11 +27,11 @@ typedef struct {
   uint32_t before[5], after[5], from_lane[5];   // by lane bit
   uint32_t take[16], from_round[16];            // by round bit
 } ShufflePlan;
-bool convert_shuffle_plan(const Layout *from, const Layout *to, ShufflePlan *plan);
+bool scratch_shuffle_plan(const Layout *from, const Layout *to, ShufflePlan *plan);
 
 // Where the two operands of a dot by multiply-adds lie in its scratch, in bytes and row-major.
 typedef struct { uint32_t a, b, bytes; } DotScratch;
-DotScratch dot_scratch(const Op *op);
+DotScratch scratch_dot(const Op *op);
 
 // How a reduction goes: whether the warps exchange partial results through scratch, how many there are for each
 // element, and where those of each operand lie (bytes from the start of the scratch).
@@ -41,17 +41,17 @@ typedef struct {
   const Layout *partial;           // layout of the result after registers and lanes have been folded
   uint32_t offsets[MAX_COMBINED], bytes;   // of each operand
 } ReducePlan;
-ReducePlan reduce_plan(Context *ctx, const Op *op);
+ReducePlan scratch_reduce_plan(Context *ctx, const Op *op);
 
 // Where the warps of a scan exchange the totals of their blocks: by group of warp bits (each of 5 may be one), then
 // operand. Returns the bytes; 0 if the axis lies inside warps.
 enum { MAX_SCAN_OFFSETS = 5 * MAX_COMBINED };
-uint32_t scan_scratch_offsets(const Op *op, uint32_t offsets[MAX_SCAN_OFFSETS]);
+uint32_t scratch_scan_offsets(const Op *op, uint32_t offsets[MAX_SCAN_OFFSETS]);
 
 // The bytes from one tile of a multi-buffer to the next. TMA reads and writes at multiples of 128: a tile that is
 // larger than an mbarrier begins at one.
 enum { BARRIER_BYTES = 8, TMA_TILE_ALIGN = 128 };
-uint32_t buffer_tile_stride(const Type *t);
-uint32_t buffer_tile_bytes(const Type *t);   // of one tile, not rounded up
+uint32_t scratch_tile_stride(const Type *t);
+uint32_t scratch_tile_bytes(const Type *t);   // of one tile, not rounded up
 
 #endif

@@ -67,9 +67,9 @@ static bool check_elements(Verifier *v, const Op *op) {
   for (uint32_t i = 0; i < op->num_operands; i++)
     RETURN_UNLESS(like(in(op, i), r) || (i == 0 && op_is(op, TRAIT_CONDITION)),
                   "operands and result must have one shape and layout");
-  RETURN_UNLESS(op_takes(op->opcode, x), "works on %s, not on %s", elems_text(v->ctx, info->takes, scalar_name),
+  RETURN_UNLESS(op_takes(op->opcode, x), "works on %s, not on %s", op_elems_text(v->ctx, info->takes, scalar_name),
                 text_of(v, type_elem(x)));
-  RETURN_UNLESS(op_gives(op->opcode, r), "gives %s, not %s", elems_text(v->ctx, info->gives, scalar_name),
+  RETURN_UNLESS(op_gives(op->opcode, r), "gives %s, not %s", op_elems_text(v->ctx, info->gives, scalar_name),
                 text_of(v, type_elem(r)));
   return true;
 }

@@ -312,7 +312,7 @@ bool verify_reduce(Verifier *v, const Op *op) {
   }
   AxisPlace places[LAYOUT_MAX_BITS];
   const Layout *l = in(op, 0)->layout;
-  RETURN_UNLESS(!l || axis_places(l, (uint32_t)axis, places), "the layout mixes the axis with others");
+  RETURN_UNLESS(!l || reduce_axis_places(l, (uint32_t)axis, places), "the layout mixes the axis with others");
   RETURN_UNLESS(!op_int(op, ATTR_SQUARE, 0) || (n == 1 && type_is_scalar(types[0], SC_F32)),
                 "squares are of one operand of f32");
   return check_args(v, op, op->blocks[0], types, 2 * n) && check_yield(v, op, op->blocks[0], OP_YIELD, 0, types, n);

@@ -230,14 +230,3 @@ const AxisInfo *axis_info(AxisAnalysis *a, Value *v) {
   }
   return get_info(a, v);
 }
-
-// ---- answers ----
-
-int64_t axis_divisor_at(const AxisInfo *x, uint32_t axis, int64_t size) {
-  return size >= x->contiguity[axis] ? x->divisibility[axis] : axis_gcd(x->divisibility[axis], size * x->unit);
-}
-
-bool axis_known(const AxisInfo *x, int64_t *number) {
-  *number = x->lo;
-  return x->lo == x->hi;
-}

@@ -28,6 +28,8 @@ typedef struct {
 typedef struct AxisAnalysis AxisAnalysis;
 AxisAnalysis *axis_analyse(Context *ctx, Module *m);
 const AxisInfo *axis_info(AxisAnalysis *a, Value *v);
+
+// ---- axis_lattice.c ----
 // Returns what divides the first numbers of groups of `size` (≤ contiguity) elements along the axis.
 int64_t axis_divisor_at(const AxisInfo *x, uint32_t axis, int64_t size);
 // Whether x is one known number.

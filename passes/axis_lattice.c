@@ -22,6 +22,17 @@ static int64_t type_max(const Type *t) {
   return b == 1 ? 1 : b >= 64 ? INT64_MAX : ((int64_t)1 << (b - 1)) - 1;
 }
 
+// ---- asking infos ----
+
+int64_t axis_divisor_at(const AxisInfo *x, uint32_t axis, int64_t size) {
+  return size >= x->contiguity[axis] ? x->divisibility[axis] : axis_gcd(x->divisibility[axis], size * x->unit);
+}
+
+bool axis_known(const AxisInfo *x, int64_t *number) {
+  *number = x->lo;
+  return x->lo == x->hi;
+}
+
 // ---- making infos ----
 
 static uint8_t rank_of(const Type *t) { return t->kind == TYPE_TENSOR ? t->rank : 1; }

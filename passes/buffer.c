@@ -8,7 +8,7 @@ bool buffer_is_view(const Op *op) {
   return op_is(op, TRAIT_MOVES) && op->results[0].type->kind == TYPE_BUFFER;
 }
 
-uint32_t buffer_bytes(const Type *t) { return buffer_tile_stride(t) * (t->count ? t->count : 1); }
+uint32_t buffer_bytes(const Type *t) { return scratch_tile_stride(t) * (t->count ? t->count : 1); }
 
 bool buffer_read_by_async_proxy(const Value *buf) {
   EACH_USE(u, buf)
@@ -49,5 +49,5 @@ uint32_t buffer_align(const Type *t) {
   // A swizzle is a function of address bits, so the tile must start where they are zero.
   for (uint32_t i = 0; t->layout && i < layout_total_bits(t->layout); i++)
     if (__builtin_popcount(t->layout->basis[i]) > 1) return 1024;
-  return buffer_tile_bytes(t) > BARRIER_BYTES ? TMA_TILE_ALIGN : 16;
+  return scratch_tile_bytes(t) > BARRIER_BYTES ? TMA_TILE_ALIGN : 16;
 }

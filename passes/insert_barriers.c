@@ -246,7 +246,7 @@ static void walk_op(Barriers *s, Op *op) {
   }
   Slate now = {0};
   op_accesses(s, op, &now);
-  uint32_t align, bytes = op_scratch_bytes(s->ctx, op, s->module->num_warps, &align);
+  uint32_t align, bytes = scratch_op_bytes(s->ctx, op, s->module->num_warps, &align);
   if (bytes && op->opcode != OP_ALLOC) {
     uint32_t lo = (uint32_t)op_int(op, ATTR_OFFSET, 0);
     Access scratch = {.is_write = true, .lo = lo, .hi = lo + bytes};

@@ -73,7 +73,7 @@ static void collect(Op *op, void *user) {
              ((Lifetime){op, begin, s.end, buffer_bytes(t), asked ? asked : buffer_align(t)}));
     return;
   }
-  uint32_t align = 1, bytes = op_scratch_bytes(n->ctx, op, n->module->num_warps, &align);
+  uint32_t align = 1, bytes = scratch_op_bytes(n->ctx, op, n->module->num_warps, &align);
   if (bytes) vec_push(&n->ctx->arena, &n->items, ((Lifetime){op, begin, op_order_end(&n->order, op), bytes, align}));
 }
 

@@ -190,13 +190,6 @@ static void choose_issuer(Pipe *p) {
     if (!op_operand(p->loads.data[i].load, 0)->block) p->issuer = 0;
 }
 
-bool pipe_is_short(const Op *op) {
-  switch (op->opcode) {
-    case OP_LOCAL_LOAD: case OP_ALLOC: case OP_LOAD: case OP_DESC_LOAD: return true;
-    default: return op_is(op, TRAIT_PURE) && op_unit(op) != UNIT_DOT && op->num_blocks == 0;
-  }
-}
-
 // Tiles that are read close together, as the operands of mma are, share one wait. A barrier between them would also
 // hold the first tiles' registers longer than the hardware scheduler needs.
 static void join_waits(Pipe *p) {

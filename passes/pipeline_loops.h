@@ -79,8 +79,6 @@ static inline uint32_t pipe_copy_elements(const Op *load) {
 // Fills loads and groups and marks slices. all_loads: also loads that no dot reads. False: there is nothing to
 // pipeline.
 bool pipe_choose_loads(Pipe *p, bool all_loads);
-// Whether the op is too short to hide the latency of a copy.
-bool pipe_is_short(const Op *op);
 
 // ---- pipeline_wgmma.c ----
 // Lets wgmmas stay in flight into the next iteration. Returns the op after which the previous iteration's slot is free;
@@ -88,6 +86,8 @@ bool pipe_is_short(const Op *op);
 Op *pipe_overlap_wgmmas(Pipe *p);
 
 // ---- pipeline_slots.c ----
+// Whether the op is too short to hide the latency of a copy.
+bool pipe_is_short(const Op *op);
 // Records what shared memory the function needs beside the rings.
 void pipe_measure(Pipe *p);
 // Decides which rings have S − 1 slots. `free`: the op after which the previous iteration no longer uses its slots,

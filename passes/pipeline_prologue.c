@@ -23,7 +23,7 @@ static bool can_pass(Pipe *p, const Op *op) {
     case OP_LOAD: return !op_int(op, ATTR_VOLATILE, 0);
     case OP_ALLOC: case OP_LOCAL_STORE: case OP_FENCE_ASYNC: return true;
     default:
-      return op_is(op, TRAIT_PURE) && !op->num_blocks && !op_scratch_bytes(p->ctx, op, p->module->num_warps, &align);
+      return op_is(op, TRAIT_PURE) && !op->num_blocks && !scratch_op_bytes(p->ctx, op, p->module->num_warps, &align);
   }
 }
 

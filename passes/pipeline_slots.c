@@ -161,6 +161,13 @@ static const AsyncLoad *async_load(const Pipe *p, const Op *load) {
   return NULL;
 }
 
+bool pipe_is_short(const Op *op) {
+  switch (op->opcode) {
+    case OP_LOCAL_LOAD: case OP_ALLOC: case OP_LOAD: case OP_DESC_LOAD: return true;
+    default: return op_is(op, TRAIT_PURE) && op_unit(op) != UNIT_DOT && op->num_blocks == 0;
+  }
+}
+
 // The first op after the first wait that copies should overlap with.
 static Op *first_work(const Pipe *p) {
   bool waited = false;
@@ -191,7 +198,7 @@ static Op *issue_after_barrier(const Pipe *p, Op *last, Op *work) {
     uint32_t align;
     if (reads_computed(p, op)) return op;
     if (op == work) return last->next;
-    if (op->opcode != OP_ALLOC && !becomes_ring(p, op) && op_scratch_bytes(p->ctx, op, p->module->num_warps, &align))
+    if (op->opcode != OP_ALLOC && !becomes_ring(p, op) && scratch_op_bytes(p->ctx, op, p->module->num_warps, &align))
       return op->next;
   }
 }

@@ -86,7 +86,7 @@ typedef struct {
 static int64_t depth_weight(const Op *op) { return layout_loop_weight(op, 1); }
 
 static int64_t convert_cost_at(Remat *r, Value *v, const Layout *l, const Op *place) {
-  ConvertKind kind = convert_kind(r->ctx, v->type, type_with_layout(r->ctx, v->type, l));
+  ConvertKind kind = scratch_convert_kind(r->ctx, v->type, type_with_layout(r->ctx, v->type, l));
   int64_t regs = layout_regs_per_thread(l), warps = r->module->num_warps, cost;
   switch (kind) {
     case CONVERT_NONE: case CONVERT_REGISTERS: cost = 0; break;

@@ -1,5 +1,4 @@
-// Python's built-in functions and types. Those on sequences are in comptime_sequence.c, functions of modules in
-// comptime_modules.c.
+// Python's built-in functions and types. sequence.c has those on sequences, modules.c the functions of modules.
 #include <math.h>
 #include <string.h>
 
@@ -107,7 +106,7 @@ CT_FN(py_bool) {
   return ct_bool(b);
 }
 
-// To a multiple of ten to the `digits`, the even one of two that are as near.
+// Rounds to a multiple of 10 to the power of `digits`: to the nearest, and to the even one of two equally near.
 static CtValue *round_int(Comptime *ct, const CtArgs *a, Int128 v, Int128 digits) {
   enum { MOST = 38 };   // 10 to the 38 is the largest power that fits
   Int128 unit = 1, out;
@@ -135,7 +134,7 @@ CT_FN(py_round) {
   Int128 n = int_of(digits);
   if (n > 300) return v;
   if (n < -300) return ct_float(ct->ctx, 0);
-  // Through decimal text, as the correctly rounded result is defined on it.
+  // Decimal text defines the correctly rounded result.
   double out = v->f;
   const char *text = arena_printf(ct->arena, "%.*f", n < 0 ? 0 : (int)n, v->f);
   if (n >= 0) pynum_read_float(text, strlen(text), &out);
@@ -218,7 +217,7 @@ CT_FN(py_type) {
                                 : ct_builtin(ct->ctx, ct_kind_name(v));
 }
 
-// What Triton's decorators make: isinstance(fn, triton.runtime.Autotuner). NULL for other values.
+// The class of what a decorator of Triton's made, for isinstance(fn, triton.runtime.Autotuner); NULL for other values.
 static const char *triton_class(const CtValue *v) {
   if (v->kind != CT_FUNCTION || v->fn->role == FN_PLAIN) return NULL;
   if (v->fn->role == FN_CONSTEXPR) return "ConstexprFunction";
@@ -276,7 +275,7 @@ CT_FN(py_isinstance) {
       if (is_builtin_instance(v, t->builtin.name)) return ct_bool(true);
     } else return ct_fail(ct, a->span, "TypeError", "'%s' is not a type", ct_kind_name(t));
   }
-  // A plain value is no instance of torch.Tensor, whatever that is.
+  // A plain value is not an instance of a type that is missing (torch.Tensor).
   if (missing && v->kind == CT_MISSING) return ct_missing_from(ct, missing, "isinstance(...)");
   return ct_bool(false);
 }
@@ -295,7 +294,7 @@ static const char *attr_name(Comptime *ct, const CtArgs *a) {
   return NULL;
 }
 
-// A class's __getattr__ says by an AttributeError that there is no such attribute.
+// Clears the AttributeError by which a class's __getattr__ says that it has no such attribute.
 static void forget_absence(Comptime *ct) {
   if (ct->error && !ct->error->is_fatal && !strcmp(ct->error->type, "AttributeError")) ct->error = NULL;
 }
@@ -383,9 +382,9 @@ static const CtFnRow *find_builtin(const char *name) {
 // Python's own, and the names that exist but belong to the host.
 bool ct_is_python_builtin(const char *name) {
   return find_builtin(name) ||
-         ct_has_word("open input eval exec compile globals locals vars dir id hash super help complex bytearray memoryview"
-                  " delattr breakpoint __import__ ascii NotImplemented exit quit __build_class__ __debug__ display",
-                  name);
+         ct_has_word("open input eval exec compile globals locals vars dir id hash super help complex bytearray"
+                     " memoryview delattr breakpoint __import__ ascii NotImplemented exit quit __build_class__"
+                     " __debug__ display", name);
 }
 
 // ---- dispatch ----

@@ -1,5 +1,4 @@
-// Functions at compile time: what a `def` or lambda becomes, how arguments are bound to parameters, and calls of
-// anything.
+// Functions at compile time: makes them of `def` and lambda, binds arguments to parameters, and calls anything.
 #include <string.h>
 
 #include "frontend/comptime/comptime_impl.h"
@@ -38,7 +37,7 @@ CtFunction *ct_function_new(Comptime *ct, const Node *def, CtEnv *env) {
     if (!p->param.default_value) continue;
     CtValue *v = ct_eval(ct, p->param.default_value, env);
     if (!v) {
-      // vLLM's `x=torch.finfo(…).max`: the default is what is missing, not the function.
+      // `x=torch.finfo(…).max`: the default value is missing, not the function.
       if (!ct->error || !ct->error->missing) return NULL;
       v = ct_missing_from(ct, ct->error->missing, "%s", p->param.name);
       ct->error = NULL;
@@ -79,7 +78,8 @@ static CtValue *rest_of_keywords(Comptime *ct, const CtFunction *fn, const CtArg
   return v;
 }
 
-// What a parameter of its own gets: the next positional argument, the keyword of its name, or its default value.
+// What a parameter other than *args and **kwargs gets: the next positional argument, the keyword argument of its name,
+// or its default value.
 static CtValue *bind_param(Comptime *ct, const CtFunction *fn, const CtParam *p, const CtArgs *a, uint32_t *used) {
   CtValue *v = p->kind != PARAM_KEYWORD_ONLY && *used < a->num_args ? a->args[(*used)++] : NULL;
   for (uint32_t k = 0; k < a->num_kwargs; k++) {
@@ -145,7 +145,7 @@ static CtValue *call_function(Comptime *ct, CtFunction *fn, const CtArgs *a) {
   }
   CtEnv *env = ct_env_new(ct, fn->env, fn->env->module);
   CtArgs unwrapped = *a;
-  if (fn->role == FN_CONSTEXPR) {   // works on plain values, whatever it is given
+  if (fn->role == FN_CONSTEXPR) {   // a constexpr function computes on plain values
     CtValue **args = arena_array(ct->arena, CtValue *, a->num_args + 1);
     CtBinding *kwargs = arena_array(ct->arena, CtBinding, a->num_kwargs + 1);
     for (uint32_t i = 0; i < a->num_args; i++) args[i] = unwrap_deep(ct, a->args[i], 0);

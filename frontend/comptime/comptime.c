@@ -138,7 +138,7 @@ static void flush(Comptime *ct) {
     diag_note(ct->ctx, e->notes[i].span, "in the call of '%s'", e->notes[i].name);
 }
 
-// Every public function that runs code is between enter and leave. Limits are per outermost entry.
+// Every public function that runs code begins with enter and ends with leave. The limits apply to the outermost one.
 static void enter(Comptime *ct, const char *stack) {
   if (ct->entries++) return;
   ct->steps = ct->next_poll = 0;
@@ -162,7 +162,8 @@ void comptime_left(Comptime *ct) {
 
 // ---- modules ----
 
-// What others imported from this module before it had it. A list is left missing, for it is changed in place.
+// Fills in what other modules imported from this one before it had it. A list stays missing, because the module may
+// still change it in place.
 static void settle(Comptime *ct, CtModule *m) {
   for (uint32_t i = 0; i < m->awaited.count; i++) {
     const CtValue *v = ct_module_attr(ct, m, m->awaited.data[i].name);
@@ -211,7 +212,7 @@ static char *read_file(Context *ctx, const char *path, size_t *size) {
   return ok ? (b.data ? b.data : (char *)"") : NULL;
 }
 
-// Two spellings of a path are one file: compared by what the system makes of them.
+// Compares paths as the system resolves them: two spellings may name one file.
 static CtModule *find_loaded(Comptime *ct, const char *path) {
   const char *real = real_path(ct, path);
   for (uint32_t i = 0; i < ct->modules.count && real; i++)
@@ -268,8 +269,8 @@ static bool returns_value(const NodeList *body) {
   return false;
 }
 
-// With @kernel in the file, those are the kernels, and what autotune or heuristics configure; else every
-// @triton.jit function that returns nothing.
+// The kernels are the functions marked @kernel and those that autotune or heuristics configure. In a file without
+// @kernel every @triton.jit function that returns nothing is a kernel.
 CtKernelList comptime_kernels(Comptime *ct, const CtModule *module) {
   CtKernelList list = {0};
   bool any_marked = false;

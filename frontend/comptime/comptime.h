@@ -1,8 +1,8 @@
 // The compile-time evaluator: runs a module's top level over plain values, and calls its functions when the compiler
-// asks (heuristics, configs, grids, constexpr functions). Kernel bodies are not run here: lower.c turns them into IR.
+// asks (heuristics, configs, grids, constexpr functions). Kernel bodies do not run here: frontend/lower turns them into IR.
 //
-// Host code that cannot be run (torch, I/O) must not stop a compilation: what it would have bound becomes a CT_MISSING
-// value that remembers its name and reason, and only a kernel that uses it gets an error.
+// Host code that cannot run here (torch, I/O) does not stop a compilation: the evaluator binds each of its names to a
+// CT_MISSING value with the name and the reason, and only a kernel that uses the name gets an error.
 #ifndef TILE_FRONTEND_COMPTIME_H
 #define TILE_FRONTEND_COMPTIME_H
 
@@ -11,7 +11,7 @@
 typedef struct {
   const char *const *include_paths;     // -I, after the importing file's own folder
   uint32_t num_include_paths;
-  // Whether `tl.NAME` exists, for programs that leave out `tl.`; NULL: no such names.
+  // Whether `tl.NAME` exists, for programs that leave out `tl.`; NULL: there are no such names.
   bool (*is_language_name)(const char *name);
   int cuda_capability;                  // 90 for sm_90: what tl.target_info and constexpr functions may ask
   uint64_t step_limit;                  // 0: the default
@@ -46,22 +46,22 @@ CtValue *comptime_eval(Comptime *ct, const Node *expr, CtEnv *env);
 // bindings win over the module's names.
 CtValue *comptime_eval_text(Comptime *ct, const CtModule *module, const char *what, const char *text,
                             const CtBinding *extra, uint32_t num_extra);
-// a library function that the evaluator itself knows: "math.log2"
+// Whether the evaluator computes a library function: "math.log2".
 bool comptime_has_function(const char *name);
 CtValue *comptime_call(Comptime *ct, CtValue *callee, CtValue *const *args, uint32_t num_args,
                        const CtBinding *kwargs, uint32_t num_kwargs, Span span);
 // Python's operators on values, with Python's meaning. NULL after a diagnostic at span.
 CtValue *comptime_unary(Comptime *ct, PyOp op, CtValue *value, Span span);
-// arithmetic and comparisons
+// Arithmetic and comparisons.
 CtValue *comptime_binary(Comptime *ct, PyOp op, CtValue *left, CtValue *right, Span span);
 CtValue *comptime_subscript(Comptime *ct, CtValue *value, CtValue *index, Span span);
 // The elements of anything that iterates. False after a diagnostic.
 bool comptime_iterate(Comptime *ct, CtValue *value, Span span, CtList *out);
-// format(value, spec) and the !r !s conversions, as f-strings need them.
+// format(value, spec) after the conversion !r or !s of an f-string.
 CtValue *comptime_format(Comptime *ct, CtValue *value, char conversion, const char *spec, Span span);
-// What a triton.Config object says now (hooks and prune functions may have changed it). False if it is none.
+// Reads a triton.Config object; hooks and prune functions may have changed it. False if the object is not one.
 bool comptime_read_config(Comptime *ct, CtValue *object, CtConfig *out);
-// After a call that was left by longjmp (no memory, a wish to stop, a bug): nothing is in progress any more.
+// Resets the evaluator after a longjmp left one of its functions (no memory, a request to stop, an internal error).
 void comptime_left(Comptime *ct);
 // Reports use of a CT_MISSING value at span, with the reason; returns false.
 bool comptime_report_missing(Comptime *ct, const CtValue *missing, Span span);

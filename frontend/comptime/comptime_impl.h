@@ -1,10 +1,10 @@
-// What the evaluator's files share. comptime.h is the door for everyone else. The files form one circle, as Python's
-// meaning does: an operator may call a method, a call runs statements, and statements evaluate expressions.
+// What the evaluator's files share. comptime.h is the door for everyone else. The files depend on each
+// other in a circle: an operator may call a method, a call runs statements, and statements evaluate expressions.
 //
-// Failure inside: a function returns NULL (or false) with ct->error set, as Python's exceptions travel; `try` may
-// clear it. At comptime.h's functions a pending error becomes a diagnostic. An error that came from a CT_MISSING
-// value carries it: a module-level statement that fails so binds its targets to missing values instead of failing
-// the module.
+// A function that fails sets ct->error and returns NULL (or false). The error travels like a Python exception: `try`
+// may clear it, and the functions of comptime.h turn a pending one into a diagnostic. An error that came from a
+// CT_MISSING value carries the value: a module-level statement that fails with it binds its targets to missing values,
+// and the module goes on.
 #ifndef TILE_FRONTEND_COMPTIME_IMPL_H
 #define TILE_FRONTEND_COMPTIME_IMPL_H
 
@@ -17,9 +17,9 @@ typedef struct {
   const char *type;            // "TypeError"; interned names are not needed, compare by text
   const char *message;
   Span span;
-  const CtValue *missing;      // the value that was not there, or NULL
+  const CtValue *missing;      // the missing value that caused the error, or NULL
   CtValue *exception;          // what was raised, or NULL
-  CtValue *argument;           // of the exception that `except … as e` binds, where it is not the message; or NULL
+  CtValue *argument;           // of the exception that `except … as e` binds; NULL: the message
   bool is_fatal;               // a limit of the evaluator: no `try` catches it
   struct { Span span; const char *name; } notes[MAX_ERROR_NOTES];   // calls, innermost first
   uint32_t num_notes;
@@ -78,13 +78,13 @@ static inline CtValue *ct_text(Comptime *ct, const Buf *b) { return ct_str_n(ct-
 // ---- comptime.c ----
 CtValue *ct_fail(Comptime *ct, Span span, const char *type, const char *fmt, ...) PRINTF_LIKE(4, 5);
 CtValue *ct_fail_missing(Comptime *ct, Span span, const CtValue *missing);
-CtValue *ct_unsupported(Comptime *ct, Span span, const char *what);     // host-only Python: fails like a missing value
+CtValue *ct_unsupported(Comptime *ct, Span span, const char *what);     // Python that only the host runs: fails like a missing value
 CtValue *ct_missing(Comptime *ct, const char *name, const char *why, Span span);
-// something computed from it
+// what is computed from a missing value: missing for the same reason
 CtValue *ct_missing_from(Comptime *ct, const CtValue *origin, const char *fmt, ...) PRINTF_LIKE(3, 4);
 bool ct_step(Comptime *ct, Span span);                                  // false: a limit is reached
 bool ct_grow(Comptime *ct, size_t elements, Span span);                 // false: too large to make
-void ct_work(Comptime *ct, const CtValue *v);                           // something goes over all of v: counts as steps
+void ct_work(Comptime *ct, const CtValue *v);                           // counts a pass over all of v as steps
 CtValue *ct_python_name(Comptime *ct, const char *name);                   // a Python built-in by name, or NULL
 CtValue *ct_language_name(Comptime *ct, const char *name);                 // kernel, constexpr, fp32, program_id, …
 
@@ -121,9 +121,9 @@ CtValue *ct_class_lookup(const CtClass *cls, const char *name);            // al
 CtValue *ct_class_special(Comptime *ct, const CtValue *v, const char *name);
 
 // ---- missing.c ----
-// Binds all that a statement would have bound to values missing for the same cause.
+// Binds every name that a statement would have bound to a value that is missing for the same cause.
 void ct_forget(Comptime *ct, const Node *n, const CtValue *cause, CtEnv *env);
-// Whether statements only import, define or rename things: running them changes nothing but names.
+// Whether statements only import, define or rename things and therefore change nothing but names.
 bool ct_only_declares(const NodeList *body);
 const char *ct_import_bound_name(Comptime *ct, const Node *alias);         // what `import a.b` binds: a
 
@@ -141,9 +141,8 @@ CtValue *ct_binary(Comptime *ct, PyOp op, CtValue *a, CtValue *b, Span span);   
 CtValue *ct_subscript(Comptime *ct, CtValue *v, CtValue *index, Span span);
 bool ct_store_subscript(Comptime *ct, CtValue *v, CtValue *index, CtValue *item, Span span);
 bool ct_delete_subscript(Comptime *ct, CtValue *v, CtValue *index, Span span);
-bool ct_iterate(Comptime *ct, CtValue *v, Span span, CtList *out);     // all of it: of an iterator nothing is left then
-// One element after the other: an iterator keeps those that are not taken, and of a list those come that it has by
-// then.
+bool ct_iterate(Comptime *ct, CtValue *v, Span span, CtList *out);     // all elements; an iterator is empty afterwards
+// Takes one element after the other. An iterator keeps the elements that are not taken; a list may grow meanwhile.
 typedef struct { CtValue *live; CtList items; uint32_t at; } CtCursor;
 bool ct_cursor_open(Comptime *ct, CtCursor *c, CtValue *v, Span span);
 bool ct_cursor_next(CtCursor *c, CtValue **item);                            // false: there is no further one
@@ -170,7 +169,7 @@ bool ct_is_python_builtin(const char *name);
 // "str.join", "list.append", …
 CtValue *ct_call_method(Comptime *ct, CtValue *self, const char *name, const CtArgs *a);
 bool ct_has_method(const CtValue *v, const char *name);
-bool ct_is_host_method(const CtValue *v, const char *name);                           // Python's, but not computed here
+bool ct_is_host_method(const CtValue *v, const char *name);                           // Python's, but the evaluator does not compute it
 extern const CtFnRow ct_str_methods[];                                                // ends at NULL
 bool ct_optional_int(Comptime *ct, const CtArgs *a, uint32_t i, Int128 otherwise, Int128 *out);
 const char *ct_find_text(const char *s, size_t n, const char *part, size_t m);        // NULL if absent
@@ -189,18 +188,18 @@ extern const CtFnRow ct_sequence_functions[];
 extern const CtFnRow ct_math_functions[], ct_triton_functions[];                 // end at NULL
 bool ct_number_arg(Comptime *ct, const CtArgs *a, uint32_t i, double *out);
 bool ct_int_arg(Comptime *ct, const CtArgs *a, uint32_t i, Int128 *out);
-// a Gluon layout; NULL without an error if it is none
+// NULL without an error if no Gluon layout has this name
 CtValue *ct_layout_new(Comptime *ct, const char *name, const CtArgs *a);
 CtValue *ct_call_module_function(Comptime *ct, const char *name, CtValue *self, const CtArgs *a, bool *known);
-// what torch would say of the target, by a missing value's name; or NULL
+// what torch would say about the target, by the name of a missing value; NULL if it says nothing
 CtValue *ct_target_fact(Comptime *ct, const char *name);
-// is_cuda() is true here and is_hip() false, wherever it comes from
+// is_cuda() is true and is_hip() false, whichever module defines them; false if the name is neither kind
 bool ct_target_test(const char *name, bool *out);
 
 // ---- decorate.c ----
 CtValue *ct_call_triton(Comptime *ct, const char *name, CtValue *self, const CtArgs *a, bool *known);
 void ct_function_params(Comptime *ct, CtFunction *fn);
-// whether a decorator of triton's stands above it
+// whether one of triton's decorators is on it
 bool ct_is_for_kernels(Comptime *ct, const Node *def, CtEnv *env);
 
 // ---- import.c ----
@@ -212,11 +211,11 @@ CtValue *ct_module_attr(Comptime *ct, CtModule *module, const char *name);   // 
 CtModule *ct_load_file(Comptime *ct, const char *path, const char *name, bool *found);
 bool ct_exec_import(Comptime *ct, const Node *n, CtEnv *env);
 bool ct_exec_import_from(Comptime *ct, const Node *n, CtEnv *env);
-// what an `import *` gives, or may give; NULL if none does
+// the value that an `import *` binds the name to, or may bind it to; NULL if none does
 CtValue *ct_star_name(Comptime *ct, const CtEnv *env, const char *name);
-// whether a handler of it is for modules that are not found
+// whether a handler of the `try` catches that a module is not found
 bool ct_import_must_raise(const Node *try_node);
-// fails if what the statement imports is not there
+// fails if a module that the statement imports is missing
 bool ct_import_check(Comptime *ct, const Node *n, const CtEnv *env);
 
 #endif

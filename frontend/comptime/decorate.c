@@ -1,5 +1,5 @@
-// What triton's and the native decorators make of a function: jit, autotune, heuristics, constexpr_function,
-// aggregates; triton.Config; and what a parameter's annotation says.
+// Applies triton's and the native decorators: jit, autotune, heuristics, constexpr_function, aggregate. Makes
+// triton.Config objects, and reads parameters' annotations.
 #include <string.h>
 
 #include "frontend/comptime/comptime_impl.h"
@@ -37,7 +37,7 @@ static void annotate_text(Comptime *ct, CtParam *p, const char *text) {
 }
 
 static void annotate(Comptime *ct, CtParam *p, const Node *n, CtEnv *env) {
-  // *kfp32: a const pointer, whose element is no name of its own.
+  // *kfp32: a const pointer; kfp32 alone is not a name.
   if (n->kind == NODE_POINTER_TYPE && n->unary.value->kind == NODE_NAME) {
     const char *text = arena_printf(ct->arena, "*%s", n->unary.value->name.id);
     if (is_signature_type(text)) {
@@ -98,7 +98,7 @@ static CtValue *make_jit(Comptime *ct, const char *decorator, CtValue *v, const 
   v = ct_unwrap(v);
   if (v->kind == CT_MISSING) return v;
   if (v->kind != CT_FUNCTION)
-    return ct_fail(ct, span, "TypeError", "'%s' cannot be compiled: it is no function", ct_kind_name(v));
+    return ct_fail(ct, span, "TypeError", "'%s' cannot be compiled: it is not a function", ct_kind_name(v));
   if (v->fn->def->kind != NODE_FUNCTION_DEF)
     return ct_fail(ct, span, "TypeError", "a lambda cannot be compiled; write a def");
   CtFunction *fn = copy_function(ct, v->fn);
@@ -139,20 +139,19 @@ static CtValue *make_config(Comptime *ct, const CtArgs *a) {
   return v;
 }
 
-static int small_int(Comptime *ct, const CtInstance *in, const char *name) {
-  const CtValue *v = ct_instance_get(in, intern(ct->ctx, name));
+static int small_int(Comptime *ct, const CtValue *config, const char *name) {
+  const CtValue *v = ct_attr(ct, config, name);
   return v && v->kind == CT_INT && v->i > 0 && v->i < 1 << 20 ? (int)v->i : 0;
 }
 
 bool comptime_read_config(Comptime *ct, CtValue *object, CtConfig *out) {
   if (object->kind != CT_INSTANCE || strcmp(object->instance->cls->name, "triton.Config")) return false;
-  const CtInstance *in = object->instance;
-  CtValue *kwargs = ct_instance_get(in, intern(ct->ctx, "kwargs")), *hook = ct_instance_get(in, intern(ct->ctx, "pre_hook"));
+  CtValue *kwargs = ct_attr(ct, object, "kwargs"), *hook = ct_attr(ct, object, "pre_hook");
   *out = (CtConfig){.kwargs = kwargs && kwargs->kind == CT_DICT ? kwargs->dict : ct_dict(ct->ctx)->dict,
-                    .num_warps = small_int(ct, in, "num_warps"),
-                    .num_stages = small_int(ct, in, "num_stages"),
-                    .num_ctas = small_int(ct, in, "num_ctas"),
-                    .maxnreg = small_int(ct, in, "maxnreg"),
+                    .num_warps = small_int(ct, object, "num_warps"),
+                    .num_stages = small_int(ct, object, "num_stages"),
+                    .num_ctas = small_int(ct, object, "num_ctas"),
+                    .maxnreg = small_int(ct, object, "maxnreg"),
                     .pre_hook = hook && hook->kind != CT_NONE && hook->kind != CT_MISSING ? hook : NULL,
                     .object = object};
   return true;
@@ -169,7 +168,7 @@ static CtValue *apply_autotune(Comptime *ct, const CtDict *options, CtValue *v, 
   v = ct_unwrap(v);
   if (v->kind == CT_MISSING) return v;
   if (v->kind != CT_FUNCTION || v->fn->role != FN_JIT)
-    return ct_fail(ct, span, "TypeError", "autotune stands above a jit function, not '%s'", ct_kind_name(v));
+    return ct_fail(ct, span, "TypeError", "autotune decorates a jit function, not '%s'", ct_kind_name(v));
   CtFunction *fn = copy_function(ct, v->fn);
   CtAutotune *tune = fn->autotune = arena_new(ct->arena, CtAutotune);
   CtList configs;
@@ -195,14 +194,14 @@ static CtValue *apply_heuristics(Comptime *ct, const CtDict *values, CtValue *v,
   v = ct_unwrap(v);
   if (v->kind == CT_MISSING) return v;
   if (v->kind != CT_FUNCTION || v->fn->role != FN_JIT)
-    return ct_fail(ct, span, "TypeError", "heuristics stands above a jit function, not '%s'", ct_kind_name(v));
+    return ct_fail(ct, span, "TypeError", "heuristics decorates a jit function, not '%s'", ct_kind_name(v));
   CtFunction *fn = copy_function(ct, v->fn);
   // An outer decorator runs before the inner ones.
   fn->num_heuristics = values->count + v->fn->num_heuristics;
   fn->heuristics = arena_array(ct->arena, CtHeuristic, fn->num_heuristics + 1);
   for (uint32_t i = 0; i < values->count; i++) {
     const CtValue *key = values->entries[i].key;
-    if (key->kind != CT_STR) return ct_fail(ct, span, "TypeError", "heuristics' keys are parameter names");
+    if (key->kind != CT_STR) return ct_fail(ct, span, "TypeError", "the keys of heuristics must be parameter names");
     fn->heuristics[i] = (CtHeuristic){intern(ct->ctx, key->str.data), values->entries[i].value};
   }
   for (uint32_t i = 0; i < v->fn->num_heuristics; i++) fn->heuristics[values->count + i] = v->fn->heuristics[i];

@@ -112,7 +112,7 @@ static bool run_comprehension(Comptime *ct, const Node *n, uint32_t clause, CtEn
     return true;
   }
   const Node *c = n->comp.generators.data[clause];
-  // the first is evaluated where the comprehension stands
+  // the first iterable is evaluated in the scope around the comprehension
   CtValue *iter = ct_eval(ct, c->loop.iter, clause ? env : env->parent);
   CtCursor cursor;
   if (!iter || !ct_cursor_open(ct, &cursor, iter, c->loop.iter->span)) return false;
@@ -126,7 +126,7 @@ static bool run_comprehension(Comptime *ct, const Node *n, uint32_t clause, CtEn
   return true;
 }
 
-// A generator is run at once, to its end.
+// Runs a generator to its end at once.
 static CtValue *eval_comprehension(Comptime *ct, const Node *n, CtEnv *env) {
   CtValue *out = n->kind == NODE_LIST_COMP || n->kind == NODE_GENERATOR ? ct_list(ct->ctx, NULL, 0) : ct_dict(ct->ctx);
   if (n->kind == NODE_SET_COMP) out->kind = CT_SET;
@@ -138,7 +138,7 @@ static CtValue *eval_comprehension(Comptime *ct, const Node *n, CtEnv *env) {
 
 // ---- calls ----
 
-// What is missing among a decorator's options (@triton.jit(do_not_specialize=…)) is for the decorator to judge.
+// Decorators of triton's decide themselves about an option that is missing (@triton.jit(do_not_specialize=…)).
 static bool is_triton_builtin(const CtValue *callee) {
   return callee->kind == CT_BUILTIN && !strncmp(callee->builtin.name, "triton.", 7);
 }
@@ -173,7 +173,7 @@ static CtValue *eval_call(Comptime *ct, const Node *n, CtEnv *env) {
       vec_push(ct->arena, &kwargs, ((CtBinding){name, v->dict->entries[e].value}));
     }
   }
-  // super() needs to know where it stands.
+  // super() needs the class whose method calls it.
   if (callee->kind == CT_BUILTIN && !strcmp(callee->builtin.name, "super") && !args.count)
     return ct_unsupported(ct, n->span, "super()");
   return ct_call(ct, callee, &(CtArgs){args.data, args.count, kwargs.data, kwargs.count, n->span});
@@ -381,7 +381,7 @@ static bool unpack(Comptime *ct, const Node *target, CtValue *value, CtEnv *env)
             targets->count);
     return false;
   }
-  uint32_t extra = items.count + 1 - targets->count;   // elements that go to the star
+  uint32_t extra = items.count + 1 - targets->count;   // elements that the starred target takes
   for (uint32_t i = 0; i < targets->count; i++) {
     const Node *t = targets->data[i];
     CtValue *v =

@@ -1,7 +1,7 @@
 // Statements and functions.
 //
-// At module level a statement that fails on a missing value does not end the module: whatever it would have bound
-// becomes missing. Inside a called function it ends the call, so that the caller's statement decides.
+// At module level a statement that fails on a missing value does not end the module: every name that it would have
+// bound becomes missing. Inside a called function it ends the call, and the caller's statement fails in turn.
 #include <string.h>
 
 #include "frontend/comptime/comptime_impl.h"
@@ -25,8 +25,8 @@ static bool binds_names_only(Node *n) {
          ct_only_declares(&(NodeList){.data = &n, .count = 1});
 }
 
-// One branch of such an `if`: statements that can only bind names run, of the others what they would change is
-// forgotten.
+// Runs one branch of an `if` whose condition is not known: statements that can only bind names run, and what the
+// others would change becomes missing.
 static Flow exec_guarded(Comptime *ct, const NodeList *body, const CtValue *cause, CtEnv *env) {
   for (uint32_t i = 0; i < body->count; i++) {
     if (!binds_names_only(body->data[i])) {
@@ -50,9 +50,9 @@ static const CtBinding *copy_bindings(Comptime *ct, const CtEnv *env) {
   return copy;
 }
 
-// An `if` whose condition is not known (a version, a device property). Both branches are tried. A function, class
-// or module of the first one wins where it is usable; another name has a value afterwards only where one branch
-// alone binds it, and no statement before: what uses it was defined where it is.
+// Runs both branches of an `if` whose condition is not known (a version, a device property). A function, class or
+// module of the first branch wins if it is usable. Any other name has a value afterwards only if one branch alone
+// binds it and no statement before does: the code that uses it was defined in the same branch.
 static Flow exec_unknown_if(Comptime *ct, const Node *n, const CtValue *cause, CtEnv *env) {
   uint32_t num_before = env->count;
   const CtBinding *before = copy_bindings(ct, env);
@@ -145,8 +145,8 @@ static bool is_elsewhere(const Comptime *ct, const CtError *e, const CtModule *m
   return file && file != module->file;
 }
 
-// A decorator that is not known (@libentry(), @torch.compile), is beyond the evaluator in a file of its own, or
-// wraps what it gets, leaves a jit function what it is: how it is launched is the host's affair.
+// A decorator leaves a jit function unchanged if it is missing (@libentry(), @torch.compile), fails in another file,
+// or wraps the function: it concerns the launch, which is the host's.
 static CtValue *decorate(Comptime *ct, const NodeList *decorators, CtValue *v, CtEnv *env) {
   for (uint32_t i = decorators->count; v && i-- > 0;) {
     const Node *d = decorators->data[i];
@@ -183,7 +183,7 @@ static Flow exec_class(Comptime *ct, const Node *n, CtEnv *env) {
 
 // ---- loops ----
 
-// Loops at module level go on past a statement that could not be run, so a loop's own failures only end it.
+// A loop at module level continues after a statement that could not run; only a failure of the loop itself ends it.
 static Flow loop_flow(Flow body, bool *leave) {
   *leave = body == FLOW_BREAK || body == FLOW_RETURN || body == FLOW_ERROR;
   return body == FLOW_RETURN || body == FLOW_ERROR ? body : FLOW_NEXT;
@@ -230,7 +230,8 @@ static Flow exec_if(Comptime *ct, const Node *n, CtEnv *env) {
   return FLOW_ERROR;
 }
 
-// += and the like change a list, set or dictionary in place. NULL without an error: this value has no such operator.
+// Changes a list, set or dictionary in place, for += and its like. NULL without an error if the value has no such
+// operator.
 static CtValue *change_in_place(Comptime *ct, PyOp op, CtValue *v, CtValue *by, Span span) {
   const bool is_list = v->kind == CT_LIST, is_collection = v->kind == CT_SET || v->kind == CT_DICT;
   if (is_list && op == PYOP_ADD) {
@@ -341,7 +342,7 @@ static Flow exec(Comptime *ct, const Node *n, CtEnv *env) {
       for (uint32_t i = 0; i < n->list.count; i++)
         if (!exec_delete(ct, n->list.data[i], env)) return FLOW_ERROR;
       return FLOW_NEXT;
-    case NODE_TYPE_ALIAS:   // its value is computed when something asks for it, and nothing here does
+    case NODE_TYPE_ALIAS:   // Python computes its value on demand, and no code here demands it
       ct_env_set(ct->ctx, env, n->attr.name, ct_missing(ct, n->attr.name, "it is a type alias", n->span));
       return FLOW_NEXT;
     case NODE_PASS: return FLOW_NEXT;
@@ -358,10 +359,10 @@ static bool is_python_file(const SourceFile *file) {
   return n >= 3 && !strcmp(file->path + n - 3, ".py");
 }
 
-// Whether an error is one of a host program: in a file that the kernels' own only imports, or of Python, which runs
-// what is beyond the evaluator here. What such a file raises itself is meant, and so are the assertions of the
-// kernels' own file and what stands above its kernels; an ImportError that is raised says again that a module is
-// missing.
+// Whether an error belongs to the host program, which Python runs: it arose in a file that the kernels' file imports,
+// or in a Python file in code that the evaluator cannot run. It is the user's error if the file raises it itself (an
+// ImportError aside: it repeats that a module is missing), if it is an assertion of the kernels' file, or if a
+// decorator of a kernel causes it.
 static bool is_foreign(Comptime *ct, const CtError *e, const Node *n, CtEnv *env) {
   const CtModule *module = env->module;
   if (e->exception) return ct_exception_matches(e->type, "ImportError");
@@ -370,8 +371,7 @@ static bool is_foreign(Comptime *ct, const CtError *e, const Node *n, CtEnv *env
   return n->kind != NODE_FUNCTION_DEF || !ct_is_for_kernels(ct, n, env);
 }
 
-// What a kernel's author is told who uses a name that this statement was to bind: what Python would have said at
-// the import.
+// The note for a kernel that uses a name of the failed statement: what Python would have said at the import.
 static const char *why_import_failed(Comptime *ct, const Node *n, const CtError *e, const CtModule *module) {
   const NodeList *decorators = n->kind == NODE_FUNCTION_DEF ? &n->func.decorators
                                : n->kind == NODE_CLASS_DEF  ? &n->cls.decorators
@@ -385,7 +385,7 @@ static const char *why_import_failed(Comptime *ct, const Node *n, const CtError 
   return arena_printf(ct->arena, "importing '%s' fails here%s: %s: %s", module->name, where, e->type, e->message);
 }
 
-// Module level goes on past a statement that needs what is not there, and an imported one past what fails.
+// At module level, continues after a statement that needs a missing value; in an imported module, after any failure.
 static bool recover(Comptime *ct, const Node *n, CtEnv *env) {
   const CtError *e = ct->error;
   if (ct->frame || e->is_fatal || (!e->missing && (ct->tries || !is_foreign(ct, e, n, env)))) return false;
@@ -409,7 +409,7 @@ bool ct_exec_statements(Comptime *ct, const NodeList *body, CtEnv *env) {
   return exec_block(ct, body, env) != FLOW_ERROR;
 }
 
-// What a package knows of itself: where its submodules are, and its name; another module knows its package's name.
+// Binds __path__ and __package__: a package has its folder and its own name, another module its package's name.
 static void set_package(Comptime *ct, CtModule *module) {
   const char *path = module->file->path, *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path,
              *name = module->name;

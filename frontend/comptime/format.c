@@ -58,7 +58,7 @@ static bool parse_spec(const char *s, Spec *f) {
   return !*s;
 }
 
-// A leading zero of the width: numbers are filled behind their sign, text at its end.
+// Applies a leading zero of the width: it pads numbers after their sign, and text at its end.
 static void fill_with_zeros(Spec *f, char align) {
   if (!f->zero || f->align) return;
   f->align = align;
@@ -290,7 +290,7 @@ static CtValue *field_value(Comptime *ct, const char *name, size_t n, uint32_t *
   return v;
 }
 
-// A format with its replacement fields filled in; a field's specification may have fields of its own.
+// Fills in the replacement fields of a format; the specification of a field may contain fields, too.
 static CtValue *fill_fields(Comptime *ct, const char *s, const char *end, bool nested, uint32_t *next,
                             const CtArgs *a) {
   Buf b = buf_make(ct->arena);

@@ -7,7 +7,7 @@
 
 typedef struct { const char *name, *prefix; } BuiltinModule;
 
-// Dotted name as imported, and the prefix its attributes' canonical names get.
+// The dotted name as imported, and the prefix of its attributes' canonical names.
 static const BuiltinModule builtin_modules[] = {
     {"triton", "triton"},
     {"triton.language", "tl"},
@@ -101,11 +101,10 @@ static CtValue *constant(Comptime *ct, const CtModule *m, const char *name) {
   if (is_language(m) && !strcmp(name, "TRITON_MAX_TENSOR_NUMEL")) return ct_int(ctx, 1048576);
   if (!strcmp(m->prefix, "triton") && !strcmp(name, "__version__")) return ct_str(ctx, "3.6.0");
   if (!strcmp(m->prefix, "sys") && !strcmp(name, "version_info")) return version_info(ct);
-  // nor on these
+  // a compilation does not depend on the host's state: these are empty
   if (!strcmp(m->prefix, "sys") && (!strcmp(name, "path") || !strcmp(name, "argv"))) return ct_list(ct->ctx, NULL, 0);
   if (!strcmp(m->prefix, "sys") && !strcmp(name, "modules")) return ct_dict(ct->ctx);
   if (!strcmp(m->prefix, "sys") && !strcmp(name, "platform")) return ct_str(ctx, "linux");
-  // a compilation does not depend on it
   if (!strcmp(m->prefix, "os") && !strcmp(name, "environ")) return ct_dict(ctx);
   if (!strcmp(m->prefix, "typing") && !strcmp(name, "TYPE_CHECKING")) return ct_bool(false);
   if (!strcmp(m->prefix, "math")) {
@@ -177,7 +176,7 @@ static const char *package_root(Comptime *ct, const char *file) {
   return NULL;
 }
 
-// a.b.c as imported by x/a/d/e.py: beside the folder a, whether it has an __init__.py or not.
+// Finds a.b.c for the importer x/a/d/e.py beside the folder a, whether that has an __init__.py or not.
 static const char *find_in_namesake(Comptime *ct, const char *file, const char *dotted) {
   size_t n = strcspn(dotted, ".");
   for (const char *slash = strrchr(file, '/'); slash;) {
@@ -218,7 +217,7 @@ static CtValue *load_from(Comptime *ct, const char *path, const char *dotted, Sp
   return ct_missing(ct, dotted, arena_printf(ct->arena, "%s cannot be read", path), span);
 }
 
-// What a file beside the importing one does not stand for: what there is of these is known here.
+// The packages that a file beside the importing one does not replace: the tables here say what they contain.
 static bool is_known_package(const char *dotted) {
   return !strncmp(dotted, "triton.", 7) || !strcmp(dotted, "torch") || !strncmp(dotted, "torch.", 6);
 }
@@ -274,7 +273,8 @@ static CtValue *import_chain(Comptime *ct, const char *dotted, CtValue *last, co
     CtValue *v = *end ? ct_import_module(ct, path, 0, env->module, span) : last;
     if (!v) return NULL;
     if (v->kind == CT_MISSING) {
-      CtValue *old = !parent ? ct_env_get_local(env, name) : into && into->env ? ct_env_get_local(into->env, name) : NULL;
+      const CtEnv *scope = !parent ? env : into ? into->env : NULL;
+      CtValue *old = scope ? ct_env_get_local(scope, name) : NULL;
       if (old && old->kind == CT_MODULE) v = old;
       else if (last->kind == CT_MODULE) v = folder_module(ct, path);
     }
@@ -350,7 +350,7 @@ CtValue *ct_star_name(Comptime *ct, const CtEnv *env, const char *name) {
     for (uint32_t i = env->stars.count; i-- > 0;) {
       CtValue *m = env->stars.data[i];
       if (m->kind == CT_MISSING && !missing) missing = m;
-      if (m->kind != CT_MODULE || is_language(m->module)) continue;   // the language's names are found without it
+      if (m->kind != CT_MODULE || is_language(m->module)) continue;   // comptime_lookup finds the language's names
       const bool is_type = !strcmp(m->module->prefix, "typing") && name[0] >= 'A' && name[0] <= 'Z';
       if (is_type || constant(ct, m->module, name) ||
           comptime_has_function(arena_printf(ct->arena, "%s.%s", m->module->prefix, name)))
@@ -359,8 +359,8 @@ CtValue *ct_star_name(Comptime *ct, const CtEnv *env, const char *name) {
   return missing ? ct_missing_from(ct, missing, "%s", name) : NULL;
 }
 
-// Inside a `try` with a handler for it, an import that is not found raises as Python's does; else it binds missing
-// values.
+// An import that finds no module raises ModuleNotFoundError if it stands in a `try` that handles it; otherwise it binds
+// missing values.
 bool ct_import_must_raise(const Node *try_node) {
   for (uint32_t i = 0; i < try_node->try_.handlers.count; i++) {
     const Node *type = try_node->try_.handlers.data[i]->handler.type;

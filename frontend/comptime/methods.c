@@ -180,7 +180,7 @@ CT_FN(dict_copy) {
 }
 
 CT_FN(dict_popitem) {
-  if (!self->dict->count) return ct_fail(ct, a->span, "KeyError", "nothing is left to take");
+  if (!self->dict->count) return ct_fail(ct, a->span, "KeyError", "there is no entry to remove");
   const CtEntry last = self->dict->entries[self->dict->count - 1];
   ct_dict_remove(ct->ctx, self->dict, last.key);
   return self->kind == CT_SET ? last.key : ct_tuple(ct->ctx, (CtValue *[]){last.key, last.value}, 2);

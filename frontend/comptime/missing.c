@@ -1,5 +1,5 @@
-// What becomes of a statement that could not be run because it needs what is not there (torch, a device, the host): the
-// names that it would have bound are bound to missing values, so that only a kernel that uses them fails.
+// A statement that cannot run because it needs a missing value (torch, a device, the host) is forgotten: the names that
+// it would have bound are bound to missing values, and only a kernel that uses them fails.
 #include <string.h>
 
 #include "frontend/comptime/comptime_impl.h"
@@ -21,7 +21,7 @@ static void forget_target(Comptime *ct, const Node *t, const CtValue *cause, CtE
       for (uint32_t i = 0; i < t->list.count; i++) forget_target(ct, t->list.data[i], cause, env);
       break;
     case NODE_STARRED: forget_target(ct, t->unary.value, cause, env); break;
-    // What is stored into an object leaves the object half done: it is not known any more.
+    // An object into which an unknown value is stored is not known any more.
     case NODE_ATTRIBUTE: forget_target(ct, t->attr.first, cause, env); break;
     case NODE_SUBSCRIPT: forget_target(ct, t->pair.first, cause, env); break;
     default: break;
@@ -39,7 +39,7 @@ void ct_forget(Comptime *ct, const Node *n, const CtValue *cause, CtEnv *env) {
     case NODE_AUG_ASSIGN: forget_target(ct, n->binary.left, cause, env); break;
     case NODE_ANN_ASSIGN: if (n->ann.value) forget_target(ct, n->ann.target, cause, env); break;
     case NODE_EXPR_STMT: {
-      // configs.append(…): the list is not what it should be.
+      // configs.append(…): the list lacks an element.
       const Node *v = n->unary.value;
       if (v->kind != NODE_CALL || v->call.func->kind != NODE_ATTRIBUTE || v->call.func->attr.first->kind != NODE_NAME)
         break;

@@ -246,7 +246,7 @@ CT_FN(dataclasses_dataclass) {
   return v;
 }
 
-// A field that says more than its default value: bind_fields asks it for one, anew for each instance.
+// A field with a default_factory: bind_fields calls it for each instance.
 CT_FN(dataclasses_field) {
   CtValue *value = ct_kwarg(a, "default"), *factory = ct_kwarg(a, "default_factory");
   if (value) return value;
@@ -279,12 +279,13 @@ CT_FN(packaging_version) {
   return v;
 }
 
-// A built-in module is its own spec; whether another one is there is for the host to say.
+// A built-in module is its own spec. Only the host knows whether it has another module.
 CT_FN(importlib_find_spec) {
   const CtValue *name = ct_unwrap(a->args[0]);
   if (name->kind == CT_STR && ct_builtin_module(ct, name->str.data))
     return ct_import_module(ct, name->str.data, 0, NULL, a->span);
-  return ct_missing(ct, "importlib.util.find_spec(...)", "which modules the host has is not known", a->span);
+  return ct_missing(ct, "importlib.util.find_spec(...)", "the compiler does not know which modules the host has",
+                    a->span);
 }
 
 CT_FN(importlib_module_from_spec) { return a->args[0]; }

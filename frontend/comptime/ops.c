@@ -13,7 +13,7 @@ static CtValue *too_big(Comptime *ct, Span span) {
   return ct_fail(ct, span, "OverflowError", "integer result does not fit in 128 bits");
 }
 
-// A library's name that the evaluator does not know is a builtin too: its name says more than its kind.
+// The name of an operand's type; for a builtin its own name, because unknown names of libraries are builtins, too.
 static const char *operand_name(const CtValue *v) { return v->kind == CT_BUILTIN ? v->builtin.name : ct_kind_name(v); }
 
 static CtValue *bad_operands(Comptime *ct, PyOp op, const CtValue *a, const CtValue *b, Span span) {
@@ -200,7 +200,8 @@ static const char *order_method(PyOp op) {
   return op == PYOP_LT ? "__lt__" : op == PYOP_GT ? "__gt__" : op == PYOP_LE ? "__le__" : "__ge__";
 }
 
-// The comparison as a class defines it: `a op b`, or with the operands the other way round. *found: whether one does.
+// Compares as a class defines it: `a op b`, or the reflected operator with the operands swapped. *found: whether a
+// class defines either.
 static bool call_order(Comptime *ct, PyOp op, CtValue *a, CtValue *b, Span span, bool *found, bool *out) {
   const PyOp reflected = op == PYOP_LT ? PYOP_GT : op == PYOP_GT ? PYOP_LT : op == PYOP_LE ? PYOP_GE : PYOP_LE;
   CtValue *own = ct_class_special(ct, a, order_method(op)),
@@ -211,7 +212,7 @@ static bool call_order(Comptime *ct, PyOp op, CtValue *a, CtValue *b, Span span,
   return r && ct_truth(ct, r, span, out);
 }
 
-// shown: the operator as it was written, for the message; of > and >= the operands come the other way round.
+// shown: the operator as written, for the message; a and b are swapped if it is > or >=.
 static bool less(Comptime *ct, PyOp shown, CtValue *a, CtValue *b, Span span, bool *out) {
   a = ct_unwrap(a);
   b = ct_unwrap(b);
@@ -294,7 +295,7 @@ static CtValue *compare(Comptime *ct, PyOp op, CtValue *a, CtValue *b, Span span
   bool r = false, equal = false;
   switch (op) {
     case PYOP_IS: case PYOP_IS_NOT:
-      // Small numbers and texts are shared in Python; kernels compare None, booleans and dtypes so.
+      // Python shares small numbers and texts; kernels compare None, booleans and dtypes by `is`.
       r = a == b || (a->kind == b->kind && a->kind != CT_LIST && a->kind != CT_DICT && a->kind != CT_SET &&
                      a->kind != CT_INSTANCE && a->kind != CT_TUPLE && a->kind != CT_MISSING && ct_equal(a, b));
       return ct_bool(r == (op == PYOP_IS));
@@ -349,7 +350,7 @@ static bool is_type_like(const CtValue *v) {
   return v->kind == CT_BUILTIN || v->kind == CT_CLASS || v->kind == CT_DTYPE || v->kind == CT_NONE;
 }
 
-// int | None, in an annotation or for isinstance: a tuple of types.
+// int | None, in an annotation or for isinstance, is a tuple of types.
 static CtValue *type_union(Comptime *ct, CtValue *a, CtValue *b) {
   CtValue *v = a->kind == CT_TUPLE ? ct_tuple(ct->ctx, a->list.data, a->list.count) : ct_tuple(ct->ctx, &a, 1);
   if (b->kind != CT_TUPLE) ct_append(ct, v, b);

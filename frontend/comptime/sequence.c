@@ -148,7 +148,7 @@ CT_FN(py_enumerate) {
 
 // ---- side by side ----
 
-// Arguments from `first` on, taken one of each at a time, in turn: the same iterator may be several of them.
+// The arguments from `first` on; each step takes one element of each, in order. The same iterator may occur twice.
 typedef struct { CtCursor *columns; uint32_t count; } Rows;
 
 static bool rows_open(Comptime *ct, Rows *r, const CtArgs *a, uint32_t first) {
@@ -165,7 +165,7 @@ static uint32_t rows_next(const Rows *r, CtValue **row) {
   return i;
 }
 
-// zip(…, strict=True): where one ends, all must.
+// zip(…, strict=True): all columns must end together.
 static bool ends_together(Comptime *ct, const Rows *r, uint32_t ended, Span span) {
   CtValue *more;
   if (ended)
@@ -239,7 +239,7 @@ CT_FN(py_next) {
   if (v->kind != CT_ITERATOR)
     return ct_fail(ct, a->span, "TypeError", "'%s' is not an iterator: take next(iter(…))", ct_kind_name(v));
   if (ct_cursor_next(&(CtCursor){.live = v}, &item)) return item;
-  return ct_arg(a, 1) ? ct_arg(a, 1) : ct_fail(ct, a->span, "StopIteration", "nothing is left to take");
+  return ct_arg(a, 1) ? ct_arg(a, 1) : ct_fail(ct, a->span, "StopIteration", "the iterator has no further element");
 }
 
 const CtFnRow ct_sequence_functions[] = {

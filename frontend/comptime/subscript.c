@@ -131,7 +131,7 @@ static bool slice_bounds(Comptime *ct, const CtValue *s, Int128 n, Span span, In
       return ct_fail(ct, span, "TypeError", "slice bounds must be integers") != NULL;
   *step = parts[2]->kind == CT_NONE ? 1 : int_of(parts[2]);
   if (!*step) return ct_fail(ct, span, "ValueError", "slice step cannot be zero") != NULL;
-  *step = *step > n + 1 ? n + 1 : *step < -n - 1 ? -n - 1 : *step;   // as good as any beyond
+  *step = *step > n + 1 ? n + 1 : *step < -n - 1 ? -n - 1 : *step;   // a larger step selects the same elements
   Int128 low = *step > 0 ? 0 : -1, high = *step > 0 ? n : n - 1;
   Int128 bounds[2] = {*step > 0 ? low : high, *step > 0 ? high : low};
   for (int i = 0; i < 2; i++) {
@@ -176,7 +176,7 @@ CtValue *ct_range(Comptime *ct, Int128 start, Int128 stop, Int128 step) {
   return v;
 }
 
-// The position an integer index means, or a failure.
+// The position that an integer index selects. False after a failure.
 static bool index_of(Comptime *ct, const CtValue *v, CtValue *index, Int128 n, Span span, Int128 *out) {
   index = ct_unwrap(index);
   if (index->kind == CT_MISSING) return ct_fail_missing(ct, span, index) != NULL;
@@ -199,7 +199,7 @@ static bool is_ascii(const CtValue *v) {
   return true;
 }
 
-// A text whose characters are its bytes need not be taken apart.
+// Subscripts a text whose characters are its bytes without splitting it.
 static CtValue *ascii_subscript(Comptime *ct, const CtValue *v, CtValue *key, Span span) {
   const Int128 n = (Int128)v->str.size;
   Int128 i, start, stop, step;

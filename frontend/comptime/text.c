@@ -103,7 +103,7 @@ CT_FN(str_join) {
   return ct_text(ct, &b);
 }
 
-// The first part comes last: rsplit looks from the end.
+// Splits everywhere and joins the first parts again, because rsplit counts from the end.
 CT_FN(str_rsplit) {
   CtValue *limit = a->num_args > 1 ? a->args[1] : ct_kwarg(a, "maxsplit"),
           *separator = a->num_args ? ct_unwrap(a->args[0]) : ct_kwarg(a, "sep");
@@ -146,7 +146,7 @@ CT_FN(str_replace) {
   return ct_text(ct, &b);
 }
 
-// Where character `index` begins, counted from the end when negative; the text's end beyond it.
+// The byte where character `index` begins; negative indexes count from the end. An index past the text is its end.
 static size_t byte_of(const CtValue *self, Int128 index, Int128 length) {
   if (index < 0) index = index + length < 0 ? 0 : index + length;
   size_t at = 0;
@@ -263,16 +263,16 @@ CT_FN(str_zfill) {
   return ct_text(ct, &b);
 }
 
-// What characters a text consists of; letters are ASCII's, and `other` those beyond it.
+// The characters that a text may consist of: ASCII's digits, letters and blanks; `other`: `_` and all beyond ASCII.
 typedef struct { bool digits, letters, blanks, other; } Chars;
 
 static bool is_all(const CtValue *self, Chars allowed) {
   for (size_t i = 0; i < self->str.size; i++) {
     const char c = self->str.data[i], low = c | 0x20;
-    const bool ok = c >= '0' && c <= '9' ? allowed.digits : low >= 'a' && low <= 'z' ? allowed.letters
-                                                        : is_blank(c)            ? allowed.blanks
-                                                                                 : allowed.other && (c == '_' || c & 0x80);
-    if (!ok) return false;
+    const bool is_digit = c >= '0' && c <= '9', is_letter = low >= 'a' && low <= 'z';
+    if (!(is_digit ? allowed.digits : is_letter ? allowed.letters : is_blank(c) ? allowed.blanks : allowed.other) ||
+        !(is_digit || is_letter || is_blank(c) || c == '_' || c & 0x80))
+      return false;
   }
   return self->str.size > 0;
 }
@@ -282,7 +282,8 @@ CT_FN(str_isalnum) { return ct_bool(is_all(self, (Chars){.digits = true, .letter
 CT_FN(str_isspace) { return ct_bool(is_all(self, (Chars){.blanks = true})); }
 CT_FN(str_isidentifier) {
   const char first = *self->str.data;
-  return ct_bool(is_all(self, (Chars){.digits = true, .letters = true, .other = true}) && !(first >= '0' && first <= '9'));
+  const Chars allowed = {.digits = true, .letters = true, .other = true};
+  return ct_bool(is_all(self, allowed) && !(first >= '0' && first <= '9'));
 }
 
 // Some letter of one case, and none of the other.

@@ -1,4 +1,4 @@
-// Functions of triton, triton.language and Gluon that compute on plain values, and what is known of the target.
+// Functions of triton, triton.language and Gluon that compute on plain values, and the facts about the target.
 #include <string.h>
 
 #include "frontend/comptime/comptime_impl.h"
@@ -91,7 +91,7 @@ CT_FN(target_capability_geq) {
   return ct_bool(ct->options.cuda_capability >= major * 10 + minor);
 }
 
-// What the host would be told about the GPU that is compiled for.
+// The compute capability of the target as the host would see it.
 static CtValue *capability(Comptime *ct) {
   CtValue *parts[2] = {ct_int(ct->ctx, ct->options.cuda_capability / 10),
                        ct_int(ct->ctx, ct->options.cuda_capability % 10)};

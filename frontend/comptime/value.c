@@ -144,14 +144,14 @@ void ct_env_set(Context *ctx, CtEnv *env, const char *name, CtValue *value) {
       map_at(&ctx->arena, &index, env->bindings[k].name)->number = k + 1;
     env->index = index;
   }
-  env->count++;   // last: whoever runs out of memory on the way leaves the scope as it was
+  env->count++;   // last: running out of memory above leaves the scope as it was
 }
 
 CtValue *ct_instance_get(const CtInstance *in, const char *name) { return ct_env_get_local(in->attrs, name); }
 
 // ---- equality and hashing ----
 
-// Structure beyond these bounds is not looked at: values may be cyclic, and may share parts exponentially often.
+// Walks stop at these bounds: values may be cyclic, and may share parts exponentially often.
 enum { MAX_NESTING = 100, MAX_VISITS = 1 << 20 };
 typedef struct { uint32_t depth, left; } Walk;
 
@@ -312,7 +312,7 @@ static uint64_t hash(const CtValue *v, int depth) {
     }
     case CT_STR: case CT_BYTES: return hash_bytes(v->str.data, v->str.size);
     case CT_TUPLE: {
-      uint64_t h = v->tuple.hash;   // kept, as tuples may share their parts
+      uint64_t h = v->tuple.hash;   // kept, because tuples may share their parts
       if (h) return h;
       h = 3;
       for (uint32_t i = 0; i < v->list.count; i++) h = mix(h, hash(v->list.data[i], depth + 1));

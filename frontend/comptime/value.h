@@ -1,6 +1,6 @@
 // Compile-time values: what module level, constexpr functions, decorators' arguments and constexprs compute with.
-// Python's data model as far as kernel files need it. Values live in the arena; None, True and False are unique, so
-// `is` is pointer equality. A CtValue is named so because `Value` is the IR's run-time value.
+// Python's data model as far as kernel files need it. Values live in the arena. None, True and False are unique,
+// therefore `is` is pointer equality. (`Value` is the IR's run-time value.)
 #ifndef TILE_FRONTEND_VALUE_H
 #define TILE_FRONTEND_VALUE_H
 
@@ -10,7 +10,7 @@
 typedef enum {
   CT_NONE, CT_BOOL, CT_INT, CT_FLOAT, CT_STR, CT_BYTES, CT_ELLIPSIS,
   CT_TUPLE, CT_LIST, CT_SET, CT_DICT, CT_RANGE, CT_SLICE,
-  CT_ITERATOR,     // of zip, map, iter, a generator, …: computed at once, and gone as it is taken
+  CT_ITERATOR,     // of zip, map, iter, a generator, …: all computed at once; taking an element removes it
   CT_DTYPE,        // tl.float32, pointer and block types
   CT_FUNCTION,     // def or lambda, with its decorators' data: kernels too
   CT_BUILTIN,      // something with a canonical name: "len", "tl.load", "libdevice.tanh", "triton.cdiv"
@@ -19,7 +19,7 @@ typedef enum {
   CT_CLASS,        // a class of the file, a namedtuple, an aggregate
   CT_INSTANCE,     // of a CT_CLASS, or of a built-in class such as triton.Config
   CT_CONSTEXPR,    // tl.constexpr(v)
-  // stands for what could not be had (an import, a computation on one): an error only when a kernel uses it
+  // an import that is not found, or what is computed from one: an error only if a kernel uses it
   CT_MISSING,
   NUM_CT_KINDS
 } CtKind;
@@ -69,7 +69,7 @@ struct CtValue {
     CtClass *cls;
     CtInstance *instance;
     CtValue *inner;                                                      // CONSTEXPR
-    // is_construct: name describes code, and is no name
+    // is_construct: name describes a piece of code
     struct { const char *name, *why; Span span; bool is_construct; } missing;
   };
 };
@@ -90,8 +90,8 @@ struct CtEnv {
   CtBinding *bindings;         // in the order of first binding
   uint32_t count, capacity;
   Map index;                   // name → its number in bindings + 1, once a scope has many names
-  NameList globals, nonlocals; // names declared so here
-  // modules imported with *, whose names are not all bound: built-in ones, and missing ones
+  NameList globals, nonlocals; // names declared global and nonlocal here
+  // built-in and missing modules imported with *: their names are looked up in them
   CtList stars;
   bool is_class;               // class bodies are skipped by lookups from the functions in them
   bool is_comprehension;       // `:=` binds outside
@@ -106,11 +106,11 @@ struct CtModule {
   const char *prefix;          // built-in modules only
   CtEnv *env;                  // files only
   const SourceFile *file;
-  const char *real_path;       // what the system makes of the file's path; NULL if it is none of the system's
+  const char *real_path;       // the file's path as the system resolves it; NULL if the system has no such file
   Node *tree;
-  bool is_loading;             // an import of it now goes in a circle, and gets what there is so far
-  VEC(CtBinding) awaited;      // asked for by such imports: missing until the module has been run
-  bool is_imported;            // by a module, not read for its own sake
+  bool is_loading;             // an import of it now is circular, and gets the names bound until now
+  VEC(CtBinding) awaited;      // names that circular imports asked for: missing until the module has run
+  bool is_imported;            // by another module
   bool failed;
 };
 
@@ -118,7 +118,7 @@ typedef struct {
   const char *name;
   ParamKind kind;
   const Node *node;
-  CtValue *annotation;         // evaluated; NULL if there is none, or if it means nothing to us (torch.Tensor)
+  CtValue *annotation;         // evaluated; NULL if there is none or it cannot be evaluated (torch.Tensor)
   // signature spelling: "*fp32", "fp16:16", "i64", "tensordesc<fp16[BM, BK]>"; NULL if open
   const char *type_text;
   CtValue *default_value;      // NULL if there is none
@@ -129,7 +129,7 @@ typedef struct {
 
 typedef struct {
   CtDict *kwargs;              // name -> value
-  int num_warps, num_stages, num_ctas;   // Config's own defaults (4, 3, 1) where it does not say
+  int num_warps, num_stages, num_ctas;   // 4, 3, 1 unless the Config says otherwise
   int maxnreg;                           // 0: none
   CtValue *pre_hook;           // NULL or a function of the dict of arguments
   CtValue *object;             // the Config itself, for prune functions
@@ -147,7 +147,7 @@ typedef struct {
 typedef struct { const char *name; CtValue *fn; } CtHeuristic;
 
 typedef enum {
-  FN_PLAIN,                    // host code: run at compile time when called there, else left alone
+  FN_PLAIN,                    // host code: runs when code at compile time calls it
   FN_JIT,                      // @triton.jit, @kernel, @jit, @gluon.jit
   FN_CONSTEXPR,                // @triton.constexpr_function
 } FnRole;
@@ -165,12 +165,12 @@ struct CtFunction {
   bool is_kernel;              // declared with @kernel
   bool is_bare;                // in the spelling without `tl.`, where max(x, 0) is tl.max
   bool is_gluon;
-  bool is_generator;           // has a yield of its own
+  bool is_generator;           // yields
   bool noinline, must_use_result, debug;
   CtParam *params;
   uint32_t num_params;
   CtAutotune *autotune;        // NULL unless autotuned
-  CtHeuristic *heuristics;     // in the order in which they run
+  CtHeuristic *heuristics;     // in the order of running
   uint32_t num_heuristics;
 };
 
@@ -201,7 +201,7 @@ CtValue *ct_str(Context *ctx, const char *s);
 CtValue *ct_str_n(Context *ctx, const char *s, size_t n);
 CtValue *ct_tuple(Context *ctx, CtValue *const *items, uint32_t count);
 CtValue *ct_list(Context *ctx, CtValue *const *items, uint32_t count);
-CtValue *ct_iterator(CtValue *list, const char *name);                   // makes one of a list that nobody else has
+CtValue *ct_iterator(CtValue *list, const char *name);                   // turns a list with no other owner into one
 CtValue *ct_dict(Context *ctx);
 CtValue *ct_dtype(Context *ctx, const CtType *type);
 CtValue *ct_builtin(Context *ctx, const char *name);
@@ -229,11 +229,11 @@ bool ct_int_fits(Int128 v, const CtType *t);                    // t: of integer
 
 // ---- access ----
 const char *ct_kind_name(const CtValue *v);                     // Python's type name: "int", "NoneType", "function"
-CtValue *ct_unwrap(CtValue *v);                                 // a constexpr's inner value, else v
+CtValue *ct_unwrap(CtValue *v);                                 // the inner value of a constexpr, any other value itself
 static inline bool ct_has_list(const CtValue *v) {
   return v->kind == CT_TUPLE || v->kind == CT_LIST || v->kind == CT_ITERATOR;
 }
-// an INT or BOOL as it is, the value of an IntEnum's member; else NULL
+// an INT or BOOL itself, the value of an IntEnum's member; NULL for other values
 const CtValue *ct_integer(const CtValue *v);
 Int128 ct_range_length(const CtValue *v);
 bool ct_is_true(const CtValue *v);                              // Python truth

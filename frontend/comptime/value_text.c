@@ -3,7 +3,7 @@
 
 #include "frontend/comptime/value.h"
 
-// Text beyond these bounds is left out: values may be cyclic, and may share parts exponentially often.
+// Text past these bounds is left out: values may be cyclic, and may share parts exponentially often.
 enum { REPR_DEPTH = 50, MAX_TEXT = 1 << 22 };
 static void put_repr(Context *ctx, Buf *b, const CtValue *v, int depth);
 
@@ -92,7 +92,9 @@ static void put_repr(Context *ctx, Buf *b, const CtValue *v, int depth) {
     case CT_DTYPE: buf_puts(b, ct_type_text(ctx, v->type)); break;
     case CT_FUNCTION: buf_printf(b, "<function %s>", v->fn->name); break;
     case CT_BUILTIN: buf_printf(b, "<built-in %s>", v->builtin.name); break;
-    case CT_METHOD: put_items(ctx, b, "<bound method ", &(CtList){(CtValue *[]){v->method.fn}, 1, 1}, ">", depth); break;
+    case CT_METHOD:
+      put_items(ctx, b, "<bound method ", &(CtList){(CtValue *[]){v->method.fn}, 1, 1}, ">", depth);
+      break;
     case CT_MODULE: buf_printf(b, "<module '%s'>", v->module->name); break;
     case CT_CLASS: buf_printf(b, "<class '%s'>", v->cls->name); break;
     case CT_INSTANCE: put_attrs(ctx, b, v->instance, depth); break;

@@ -267,6 +267,6 @@ bool arg_choice(Lower *L, Call *c, uint32_t i, const char *const *texts, uint32_
   for (uint32_t k = 0; k < n; k++)
     if (texts[k] && texts[k][0]) buf_printf(&all, "%s\"%s\"", all.size ? ", " : "", texts[k]);
   arg_error(L, c, i, "`%s` of `%s` cannot be \"%s\"", param_name(L, c, i), c->row->name, s);
-  lower_hint(L, "there are %s", buf_str(&all));
+  lower_hint(L, "the choices are %s", buf_str(&all));
   return false;
 }

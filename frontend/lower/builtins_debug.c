@@ -139,7 +139,7 @@ static Term *text_condition(Lower *L, Call *c, uint32_t cond_i, const char *text
     if (end == digits || *end) break;
     return lower_binary(L, ops[i].op, pid, term_int(L, v), c->span);
   }
-  arg_error(L, c, cond_i, "`%.*s` is no condition on a program id", (int)n, text);
+  arg_error(L, c, cond_i, "`%.*s` is not a condition on a program id", (int)n, text);
   return lower_hint(L, "conditions look like \">1,=0\": one for each axis, with < > <= >= = !=");
 }
 

@@ -40,7 +40,7 @@ Term *tl_make_desc(Lower *L, Call *c) {
   if (block[rank - 1] * ct_bits(elem) < 128) {
     arg_error(L, c, 3, "the last axis of a descriptor's block must have at least 16 bytes, [%lld] of %s has %lld",
         (long long)block[rank - 1], ct_type_text(L->ctx, elem), (long long)(block[rank - 1] * ct_bits(elem) / 8));
-    return lower_hint(L, "make it at least %u elements long: what lies outside of the tensor is padding",
+    return lower_hint(L, "make it at least %u elements long: what lies outside the tensor is padding",
                       128 / ct_bits(elem));
   }
   if (padding == PAD_NAN && !ct_is_float(elem))
@@ -129,7 +129,7 @@ Term *tl_desc_atomic(Lower *L, Call *c) {
   if (ct_bits(elem) < 16 || (logic && (ct_is_float(elem) || ct_bits(elem) < 32)) ||
       (ct_bits(elem) == 16 && !ct_is_float(elem))) {
     builtin_error(L, c, "`%s` does not exist for %s", c->row->name, ct_type_text(L->ctx, elem));
-    return lower_hint(L, "there are integers of 32 and 64 bits%s", logic ? "" : ", and floats of 16 to 64 bits");
+    return lower_hint(L, "it works on integers of 32 and 64 bits%s", logic ? "" : ", and floats of 16 to 64 bits");
   }
   Op *op = emit_write(L, c, OP_DESC_REDUCE);
   if (!op) return NULL;

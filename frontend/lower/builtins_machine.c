@@ -32,7 +32,7 @@ static bool asm_results(Lower *L, Call *c, uint32_t i, const CtType **out, uint3
   *is_tuple = t->kind == TERM_TUPLE;
   *n = *is_tuple ? t->tuple.count : 1;
   if (!*is_tuple) return arg_dtype(L, c, i, &out[0]);
-  if (*n > 8) return arg_error(L, c, i, "more than 8 results") != NULL;
+  if (*n > 8) return arg_error(L, c, i, "inline assembly gives at most 8 results, not %u", *n) != NULL;
   for (uint32_t k = 0; k < *n; k++)
     if (!term_get_dtype(t->tuple.items[k], &out[k]))
       return arg_error(L, c, i, "entry %u of `dtype` is not a type", k) != NULL;

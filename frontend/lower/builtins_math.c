@@ -38,7 +38,7 @@ Term *tl_elementwise(Lower *L, Call *c) {
   if (op_takes(oc, ir) && type_is_float(ir) == ct_is_float(t)) return lower_elementwise(L, oc, x, n);
   const char *name = c->row->name + (c->row->name[0] == '_');   // the prelude's own row of a function
   lower_error(L, n == 1 ? c->spans[0] : c->span, "`%s` works on %s, not on %s", name,
-              elems_text(L->ctx, op_info[oc].takes, dtype_name_of), term_describe(L, x[0]));
+              op_elems_text(L->ctx, op_info[oc].takes, dtype_name_of), term_describe(L, x[0]));
   if (!ct_is_ptr(t))
     lower_hint(L, "convert with .to(tl.%s)", op_takes(oc, type_scalar(L->ctx, SC_F32)) ? "float32" : "int32");
   return NULL;
@@ -293,12 +293,12 @@ Term *tl_dot(Lower *L, Call *c) {
   if (rank < 2 || rank != ct_rank(term_t(b))) {
     builtin_error(L, c, "`dot` needs two tensors of rank 2 or 3, got %s and %s", term_describe(L, a),
                   term_describe(L, b));
-    return lower_hint(L,
-                      "x[:, None] makes a column of a vector, x[None, :] a row, tl.broadcast_to more matrices of one");
+    return lower_hint(
+        L, "make a vector a column with x[:, None] or a row with x[None, :]; repeat a matrix with tl.broadcast_to");
   }
   if (ct_is_ptr(term_t(a)) || ct_is_ptr(term_t(b))) {
     builtin_error(L, c, "`dot` multiplies numbers, got %s and %s", term_describe(L, a), term_describe(L, b));
-    return lower_hint(L, "load what the pointers point to: tl.load(…)");
+    return lower_hint(L, "load the elements first: tl.load(…)");
   }
   bool trans_a, trans_b;
   if (!arg_bool(L, c, 7, &trans_a) || !arg_bool(L, c, 8, &trans_b)) return NULL;

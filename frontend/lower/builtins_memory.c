@@ -43,7 +43,7 @@ static bool like_pointer(Lower *L, Call *c, uint32_t i, Term *ptr, Term **out) {
   if (!x) return false;
   const CtType *pt = term_t(ptr);
   if (ct_rank(term_t(x)) && !ct_rank(pt)) {
-    arg_error(L, c, i, "a scalar pointer goes with scalars, not with %s", term_describe(L, x));
+    arg_error(L, c, i, "a scalar pointer takes a scalar, not %s", term_describe(L, x));
     lower_hint(L, "add offsets to the pointer: p + tl.arange(0, …)");
     return false;
   }
@@ -95,7 +95,7 @@ Term *tl_load_call(Lower *L, Call *c) {
   uint32_t num_dims;
   if (padding[0] || !arg_ints(L, c, 3, dims, MAX_RANK, &num_dims) || num_dims)
     return builtin_error(
-        L, c, "boundary_check and padding_option go with block pointers, not with plain pointers; use mask and other");
+        L, c, "boundary_check and padding_option are for block pointers; plain pointers take mask and other");
   if (arg_is_none(c, 1) && !arg_is_none(c, 2))
     return arg_error(L, c, 2, "`other` without `mask` has no meaning");
   // The pointer may be broadcast to the mask's shape.
@@ -157,7 +157,7 @@ Term *tl_store_call(Lower *L, Call *c) {
   uint32_t num_dims;
   if (!arg_ints(L, c, 3, dims, MAX_RANK, &num_dims)) return NULL;
   if (num_dims)
-    return arg_error(L, c, 3, "boundary_check goes with block pointers, not with plain pointers; use mask");
+    return arg_error(L, c, 3, "boundary_check is for block pointers; plain pointers take mask");
   Term *v = value_for_store(L, c, 1, ptr, pointee);
   if (!v || !mask_arg(L, c, 2, ptr, &mask)) return NULL;
   set_access(L, build_store(&L->b, term_v(ptr), NULL, term_v(v), mask ? term_v(mask) : NULL), cache, evict);
@@ -317,7 +317,8 @@ Term *lower_load_block_ptr(Lower *L, Call *c, Term *bp) {
   int cache, evict, padding;
   bool is_volatile;
   if (!arg_is_none(c, 1) || !arg_is_none(c, 2))
-    return builtin_error(L, c, "mask and other do not go with a block pointer; use boundary_check and padding_option");
+    return builtin_error(
+        L, c, "mask and other are for plain pointers; block pointers take boundary_check and padding_option");
   if (!boundary_dims(L, c, 3, block->rank, dims, &n) || !arg_choice(L, c, 4, paddings, countof(paddings), &padding) ||
       !arg_choice(L, c, 5, caches_load, countof(caches_load), &cache) ||
       !arg_choice(L, c, 6, evicts, countof(evicts), &evict) || !arg_bool(L, c, 7, &is_volatile))
@@ -336,7 +337,7 @@ static Term *store_block_ptr(Lower *L, Call *c, Term *bp, int cache, int evict) 
   const CtType *block = bp->bp.block, *elem = block->elem;
   int64_t dims[MAX_RANK];
   uint32_t n;
-  if (!arg_is_none(c, 2)) return builtin_error(L, c, "mask does not go with a block pointer; use boundary_check");
+  if (!arg_is_none(c, 2)) return builtin_error(L, c, "mask is for plain pointers; block pointers take boundary_check");
   if (!boundary_dims(L, c, 3, block->rank, dims, &n)) return NULL;
   Term *v = arg_value(L, c, 1);
   if (!v) return NULL;

@@ -24,7 +24,7 @@ Term *tl_py_minmax(Lower *L, Call *c) {
     Term *args[2] = {list->tuple.items[0], list->tuple.items[1]};
     return lower_prelude_call(L, is_max ? "max" : "min", args, 2, c->span);
   }
-  if (list->tuple.count == 0) return builtin_error(L, c, "%s of nothing", c->row->name + 3);
+  if (list->tuple.count == 0) return builtin_error(L, c, "`%s` needs at least one value", c->row->name + 3);
   Term *best = list->tuple.items[0];
   for (uint32_t i = 1; i < list->tuple.count; i++) {
     Term *x = list->tuple.items[i];

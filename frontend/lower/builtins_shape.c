@@ -168,7 +168,7 @@ Term *tl_expand_dims(Lower *L, Call *c) {
   if (!x || !arg_ints(L, c, 1, axes, CT_MAX_RANK, &n)) return NULL;
   int64_t rank = ct_rank(term_t(x)) + n;
   if (rank > MAX_RANK)
-    return builtin_error(L, c, "a tensor of rank %lld, more than the %d there may be", (long long)rank, MAX_RANK);
+    return builtin_error(L, c, "a tensor has at most %d axes, not %lld", MAX_RANK, (long long)rank);
   bool is_new[CT_MAX_RANK] = {0};
   for (uint32_t i = 0; i < n; i++) {
     int64_t a = axes[i] < 0 ? axes[i] + rank : axes[i];
@@ -256,7 +256,8 @@ Term *tl_join(Lower *L, Call *c) {
   const CtType *t = term_t(a);
   uint32_t rank = ct_rank(t);
   if (rank >= MAX_RANK)
-    return builtin_error(L, c, "`join` of tensors of rank %u: there is no rank beyond %d", rank, MAX_RANK);
+    return builtin_error(L, c, "`join` of tensors of rank %u adds an axis, and a tensor has at most %d", rank,
+                         MAX_RANK);
   bool was_scalar = rank == 0;
   if (was_scalar) {
     int64_t one = 1;

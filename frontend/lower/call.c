@@ -298,7 +298,7 @@ static Term *call_builtin(Lower *L, CtValue *v, Term *self, CallArgs *args) {
     lower_error(L, args->fn_span, "there is no builtin `%s`", name);
     if (strstr(last, "tensormap"))
       lower_hint(L, "tensor maps are made by tl.make_tensor_descriptor(base, shape, strides, block_shape)");
-    else if (near) lower_hint(L, "the nearest that exists is `%s`", near);
+    else if (near) lower_hint(L, "the nearest name is `%s`", near);
     return NULL;
   }
   CallArgs a = self ? with_self(L, self, args) : *args;

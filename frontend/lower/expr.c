@@ -12,7 +12,7 @@ static Term *unknown_name(Lower *L, const char *name, Span span) {
   for (uint32_t i = f->lost.count; i-- > 0;)
     if (f->lost.data[i].name == name) {
       diag_note(L->ctx, f->lost.data[i].span, "it is assigned here, %s", f->lost.data[i].why);
-      return lower_hint(L, "give it a value before as well");
+      return lower_hint(L, "also give it a value before that");
     }
   NameVec names = {0};
   for (uint32_t i = 0; i < f->scope.count; i++) vec_push(L->arena, &names, f->scope.vars[i].name);
@@ -188,7 +188,7 @@ static Term *index_tensor(Lower *L, Term *base, const Node *index) {
       if (!t) return NULL;
       if (term_is_none(t)) {
         uint32_t rank = ct_rank(term_t(base));
-        if (rank >= MAX_RANK) return lower_error(L, e->span, "a tensor of rank more than %d", MAX_RANK);
+        if (rank >= MAX_RANK) return lower_error(L, e->span, "a tensor has at most %d axes", MAX_RANK);
         if (rank && axis > rank) return lower_error(L, index->span, "too many indices for %s", term_describe(L, base));
         base = lower_expand_dims(L, base, rank ? axis : 0);
         continue;
@@ -196,7 +196,7 @@ static Term *index_tensor(Lower *L, Term *base, const Node *index) {
     }
     lower_error(L, e->span, "a tensor is indexed by `:` and `None` only");
     return lower_hint(
-        L, "load the part you need from memory, or take elements with tl.gather, tl.split or a masked tl.sum");
+        L, "load the part that you need from memory, or take elements with tl.gather, tl.split or a masked tl.sum");
   }
   return base;
 }

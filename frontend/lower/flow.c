@@ -198,7 +198,7 @@ static void join_return(Lower *L, Arm *arms, JoinList *joins, Scope *merged, Spa
     if (!L->frame->failed_return) {
       lower_error(L, span, "`%s` returns %s on one path and %s on another", L->frame->fn->name, term_describe(L, pa),
                   term_describe(L, pb));
-      lower_hint(L, "all returns of a function give one type; a statically dead one belongs into an `else`");
+      lower_hint(L, "all returns of a function give one type; put one that is dead at compile time into an `else`");
     }
     L->frame->failed_return = true;
     merged->ret = NULL;

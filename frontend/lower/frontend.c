@@ -61,7 +61,7 @@ CtFunction *frontend_find_kernel(Frontend *fe, const char *name) {
                   : "is a function for kernels to call: it returns a value, or others are marked @kernel");
   if (v && v->kind == CT_MISSING)
     diag_note(fe->ctx, v->missing.span, "`%s` could not be made: %s", name, v->missing.why);
-  if (all.size) diag_note(fe->ctx, (Span){0, 0}, "there are %s", buf_str(&all));
+  if (all.size) diag_note(fe->ctx, (Span){0, 0}, "the kernels are %s", buf_str(&all));
   else diag_note(fe->ctx, (Span){0, 0}, "a kernel is a function decorated with @triton.jit or @kernel");
   return NULL;
 }
@@ -105,7 +105,7 @@ static bool report_open(Frontend *fe, const CtFunction *kernel, const ParamSpec 
       const CtParam *p = &kernel->params[i];
       if (specs[i].kind == SPEC_OPEN && !p->is_constexpr && !p->is_const && p->node->param.annotation)
         diag_note(fe->ctx, p->node->param.annotation->span,
-                  "this annotation of `%s` is no type of a kernel's parameter", p->name);
+                  "this annotation of `%s` is not a type that a kernel's parameter can have", p->name);
     }
   }
   if (values.size) {
@@ -182,7 +182,7 @@ static Term *add_tuple(Lower *L, CtFunction *kernel, const ParamSpec *specs, con
     if (!v) return NULL;
     cls = v->kind == CT_CLASS ? v->cls : NULL;
     if (!cls || cls->form != CLASS_NAMEDTUPLE) {
-      diag_error(L->ctx, span, "parameter `%s` is given as a `%s`, which is no namedtuple of this file", name,
+      diag_error(L->ctx, span, "parameter `%s` is given as a `%s`, which is not a namedtuple of this file", name,
                  s->class_name);
       return NULL;
     }
@@ -226,7 +226,7 @@ static Term *add_param(Lower *L, CtFunction *kernel, const ParamSpec *specs, con
       strncmp(s->type, "tensordesc<", 11) == 0 ? resolve_desc(L->fe, kernel, specs, s->type) : s->type;
   if (!spelling) return NULL;
   if (!frontend_parse_type(L->ctx, spelling, &type, &is_desc)) {
-    diag_error(L->ctx, span, "`%s` is no type", spelling);
+    diag_error(L->ctx, span, "`%s` is not a type", spelling);
     return NULL;
   }
   return is_desc ? add_desc(L, p, name, s, spelling, type)

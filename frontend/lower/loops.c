@@ -64,7 +64,8 @@ static void report_type_change(Lower *L, const Carry *v, const Var *now) {
   diag_note(L->ctx, v->span, "%s gets its first value here", v->name);
   term_note_types_differ(
       L, v->init, now->term,
-      "a variable that lives across iterations keeps one type: start it with the right one, or convert with .to(…)");
+      "a variable that lives across iterations keeps one type: give it that type before the loop, or convert with "
+      ".to(…)");
 }
 
 static void report_lost(Lower *L, const Carry *v) {

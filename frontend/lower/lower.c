@@ -83,7 +83,7 @@ bool lower_enter_region(Lower *L, Span span) {
     return true;
   }
   lower_error(L, span, "run-time branches and loops nest deeper than %d, calls included", MAX_REGION_DEPTH);
-  lower_hint(L, "what follows an early `return`, `break` or `continue` counts as nested in it");
+  lower_hint(L, "the statements after an early `return`, `break` or `continue` count as nested in it");
   L->frame->failed_return = true;
   L->gave_up = true;
   return false;

@@ -23,7 +23,7 @@ static bool check_fp8(Lower *L, const CtType *t, Span span) {
   DtypeKind k = ct_scalar_of(t)->scalar;
   if (ct_is_ptr(t)) return true;
   if (k == DT_FP8E4B8 || k == DT_FP8E5B16)
-    return lower_error(L, span, "type %s does not exist on NVIDIA GPUs; there are fp8e4nv, fp8e5 and fp8e4b15",
+    return lower_error(L, span, "type %s does not exist on NVIDIA GPUs; fp8e4nv, fp8e5 and fp8e4b15 do",
                        dtype_info[k].short_name) != NULL;
   if (k == DT_FP8E4NV && L->module->target->sm < 89)
     return lower_error(L, span, "type fp8e4nv needs sm_89 or later, this is %s; fp8e5 and fp8e4b15 work everywhere",
@@ -80,7 +80,7 @@ static Term *cast_pointer(Lower *L, Term *x, const CtType *from, const CtType *t
                        ct_type_text(L->ctx, to));
   }
   if (!ct_is_int(from))
-    return lower_error(L, span, "cannot cast %s to a pointer; only int64 can", ct_type_text(L->ctx, from));
+    return lower_error(L, span, "cannot cast %s to a pointer, only an integer", ct_type_text(L->ctx, from));
   return cast_op(L, OP_INTTOPTR, lower_cast_to(L, x, DT_INT64, span), to);
 }
 

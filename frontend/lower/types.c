@@ -52,7 +52,7 @@ bool lower_check_shape(Lower *L, const int64_t *shape, uint32_t rank, Span span)
       return false;
     }
     if (shape[i] > MAX_TENSOR_NUMEL || (numel *= shape[i]) > MAX_TENSOR_NUMEL) {
-      lower_error(L, span, "a tensor of more than %d elements", MAX_TENSOR_NUMEL);
+      lower_error(L, span, "a tensor has at most %d elements", MAX_TENSOR_NUMEL);
       lower_hint(L, "take smaller blocks: more programs, or a loop");
       return false;
     }

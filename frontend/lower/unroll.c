@@ -54,7 +54,7 @@ static void lower_static_range(Lower *L, const Node *s, RangeArgs *r) {
   Int128 n = step > 0 ? ((Int128)b - a + step - 1) / step : ((Int128)a - b - step - 1) / -(Int128)step;
   if ((step > 0 && b <= a) || (step < 0 && b >= a)) n = 0;
   if (n > MAX_UNROLL) {
-    lower_error(L, s->loop.iter->span, "static_range of %llu iterations, more than the %d that are unrolled",
+    lower_error(L, s->loop.iter->span, "static_range has %llu iterations, and at most %d are unrolled",
                 (unsigned long long)n, MAX_UNROLL);
     return;
   }

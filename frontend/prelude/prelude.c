@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "prelude_device.inc"
+#include "prelude_fast.inc"
 #include "prelude_math.inc"
 #include "prelude_math64.inc"
 #include "prelude_numbers.inc"
@@ -12,11 +13,13 @@
 #include "prelude_special.inc"
 #include "prelude_standard.inc"
 #include "prelude_trigonometry.inc"
+#include "prelude_trigonometry64.inc"
 
 #define FILE(id, is_math) {"<prelude>/" #id ".tile", prelude_##id, sizeof prelude_##id - 1, is_math}
 static const PreludeFile files[] = {
-    FILE(standard, false), FILE(random, false), FILE(scaled, false), FILE(math, true),    FILE(trigonometry, true),
-    FILE(numbers, true),   FILE(math64, true),  FILE(device, true),  FILE(special, true),
+    FILE(standard, false),      FILE(random, false), FILE(scaled, false), FILE(math, true),    FILE(trigonometry, true),
+    FILE(trigonometry64, true), FILE(numbers, true), FILE(math64, true),  FILE(device, true),  FILE(special, true),
+    FILE(fast, true),
 };
 
 const PreludeFile *prelude_file(uint32_t i) { return i < sizeof files / sizeof *files ? &files[i] : NULL; }

@@ -102,7 +102,7 @@ Node *ast_binary(PyParser *p, NodeKind kind, PyOp op, Span span, Node *left, Nod
   return ast_make(p, (Node){.kind = kind, .op = op, .span = span, .binary = {left, right}});
 }
 
-// a or b or c is one node: the left operand is extended unless it stands in parentheses.
+// a or b or c is one node: extends the left operand unless it is in parentheses.
 Node *ast_boolop(PyParser *p, PyOp op, Span span, Node *left, Node *right) {
   Node *n = left;
   if (left->kind != NODE_BOOL_OP || left->op != op || left->is_parenthesized) {

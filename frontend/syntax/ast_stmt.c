@@ -103,7 +103,7 @@ Node *ast_if(PyParser *p, Span span, Node *test, const NodeList *body, const Nod
   return ast_make(p, (Node){.kind = NODE_IF, .span = span, .cond = {test, ast_list_of(body), ast_list_of(orelse)}});
 }
 
-// The `as` inside the brackets of a `with` or a pattern are its own. Later ones than these are in its body.
+// Claims the `as` inside the brackets of a `with` or a pattern. Later ones are in its body.
 static bool claim_as(PyParser *p, const Node *owner) {
   NodeList *stray = &p->stray_as;
   uint32_t first = stray->count, kept;
@@ -178,7 +178,7 @@ Node *ast_error_line(PyParser *p, Span span) {
   return ast_node(p, NODE_ERROR, span);
 }
 
-// A block under a header that was given up on has been reported with it.
+// The error of a header that could not be parsed covers the block below it.
 void ast_unexpected_indent(PyParser *p, Span span) {
   if (p->error_line_end != p->newline_end || !p->newline_end) diag_error(p->ctx, span, "unexpected indentation");
 }

@@ -10,7 +10,7 @@ typedef Span TILE_LTYPE;
 %define api.prefix {tile_}
 %define api.token.prefix {TOK_}
 %define parse.lac full
-// As long as the parser's own stack may get, so that looking ahead takes no memory from the heap.
+// The greatest length of the parser's own stack: looking ahead takes no memory from the heap.
 %define parse.lac.es-capacity-initial {12000}
 %define parse.error custom
 %locations
@@ -28,7 +28,7 @@ typedef Span TILE_LTYPE;
     else (cur) = (Span){YYRHSLOC(rhs, 0).end, YYRHSLOC(rhs, 0).end};               \
   } while (0)
 int tile_lex(TILE_STYPE *value, Span *span, PyParser *p);
-// The parser's stacks grow in the Context's memory: a parse that is left by longjmp leaves nothing behind.
+// The parser's stacks grow in the Context's memory: a parse that longjmp leaves needs no clean-up.
 #define yyoverflow(message, states, states_size, values, values_size, spans, spans_size, capacity)                   \
   do {                                                                                                              \
     void *stacks_[] = {*(states), *(values), *(spans)};                                                             \
@@ -717,7 +717,7 @@ static bool ends_line(const PyParser *p, Span span) {
   return !*s || strchr("\r\n#", *s);
 }
 
-// Says what came and, when few things could, what should have. A header that ends without its colon gets just that.
+// Reports the unexpected token and, if few are possible, the expected ones; for a header without its colon only that.
 static int yyreport_syntax_error(const yypcontext_t *ctx, PyParser *p) {
   enum { SHOWN = 4 };
   if (!first_error_of_line(p)) return 0;

@@ -1,7 +1,7 @@
 // The layer between scanner and grammar: turns line ends and leading blanks into NEWLINE, INDENT and DEDENT.
 // In: raw tokens, one NEWLINE per physical line end. Out: one NEWLINE per logical line that holds tokens; INDENT
-// and DEDENT balanced; nothing inside brackets. Where a block is missing it is reported here and an empty one
-// delivered, so that the grammar's blocks stay balanced whatever the input.
+// and DEDENT balanced; nothing inside brackets. This layer reports a missing block and
+// delivers an empty one: the grammar's blocks are balanced whatever the input.
 #include <string.h>
 
 #include "frontend/syntax/parser.h"
@@ -26,8 +26,8 @@ void indent_start(PyParser *p, bool joins_lines) {
   p->joins_lines = joins_lines;
 }
 
-// The column of the token at `offset`, counted as Python does: tabs go to multiples of eight, or of one for the check
-// that tabs and spaces are mixed consistently; a form feed starts over.
+// Measures the column of the token at `offset` like Python: tabs go to multiples of eight in `column` and count as one
+// in `alt`, by which the caller finds an inconsistent mix of tabs and spaces; a form feed starts over.
 static void measure(const PyParser *p, uint32_t offset, uint32_t *column, uint32_t *alt) {
   const char *s = p->file->text;
   uint32_t begin = offset;
@@ -140,7 +140,7 @@ void indent_report_bracket(PyParser *p) {
   p->num_brackets = 0;
 }
 
-// Ends the token stream here, after a reason that has been reported: what follows would only repeat it.
+// Ends the token stream here, after the caller has reported why: more tokens would only repeat the error.
 static Token give_up(PyParser *p, Span span) {
   p->too_deep = true;
   p->num_brackets = 0;
@@ -185,7 +185,7 @@ static void begin_line(PyParser *p, Token first) {
   if (!is_end) measure(p, first.span.begin - p->file->base, &column, &alt);
   IndentLevel *top = &p->indents[p->num_indents - 1];
   Span at = {first.span.begin, first.span.begin};
-  // What follows a header that was given up on is not reported for missing it.
+  // The block and the clauses of a header that could not be parsed are not reported.
   if (p->line_failed && indent_is_compound(p->line_keyword)) p->failed_header = 1 + p->line_column;
   if (p->failed_header && (column + 1 < p->failed_header || (column + 1 == p->failed_header && !is_clause(first.kind))))
     p->failed_header = 0;
@@ -224,7 +224,7 @@ static void begin_line(PyParser *p, Token first) {
   top = &p->indents[p->num_indents - 1];
   if (column != top->column) {
     diag_error(p->ctx, first.span, "this indentation matches no outer block");
-    if (p->num_indents > 1) top->column = column, top->alt_column = alt;   // go on as if it did
+    if (p->num_indents > 1) top->column = column, top->alt_column = alt;   // continue as if it matched
   }
 }
 
@@ -235,9 +235,8 @@ static bool is_first_on_its_line(const PyParser *p, Token t) {
   return i == p->begin || s[i - 1] == '\n' || s[i - 1] == '\r';
 }
 
-// Whether a token that is first on its line cannot go on with the expression in the brackets open above, so that
-// one was left open: a word that no expression holds, or a name right after an operand that stands no deeper than
-// the statement.
+// Whether a token that is first on its line shows that a bracket above was left open: a word that no expression
+// contains, or a name after an operand that is indented no deeper than the statement.
 static bool begins_line_below(const PyParser *p, Token t) {
   uint32_t column, alt;
   if (begins_statement_only(t.kind)) return true;
@@ -273,7 +272,7 @@ static Token next_token(PyParser *p) {
       begin_line(p, t);
       continue;
     }
-    if (t.kind == TOK_END && !p->ended && !p->joins_lines) {   // the last line has no line end of its own
+    if (t.kind == TOK_END && !p->ended && !p->joins_lines) {   // the last line has no line end
       push_back(p, t);
       p->at_line_start = true;
       return (Token){.kind = TOK_NEWLINE, .span = t.span};

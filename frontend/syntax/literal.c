@@ -71,9 +71,8 @@ static bool is_string_prefix(const char *text, uint32_t begin, uint32_t quote) {
   return true;
 }
 
-// A replacement field of an f-string, from just past its `{`. Brackets and nested strings hide the characters that end
-// the expression.
-// offsets; 0: absent. end: past the `}`
+// A replacement field of an f-string as offsets, 0 if absent; `end` is past the `}`. Brackets and nested strings hide
+// the characters that end the expression.
 typedef struct { uint32_t expr_end, equals, conversion, spec_begin, spec_end, end; } Field;
 
 enum { FIELD_DEPTH = 8 };
@@ -249,8 +248,8 @@ static Node *str_node(PyParser *p, NodeKind kind, Span span, const Buf *b) {
   return node;
 }
 
-// The parts of an f-string so far. Literal text is kept back in `text` until a field or the end follows: adjacent
-// pieces become one.
+// The parts of an f-string until now. `text` collects literal text until a field or the end follows: adjacent pieces
+// become one.
 typedef struct { NodeList *list; Buf text; Span span; } Parts;
 
 static void add_text(Parts *parts, Span span, const Buf *text) {

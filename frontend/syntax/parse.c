@@ -18,7 +18,7 @@ static Node *run(Context *ctx, PyParser *p, const SourceFile *file, uint32_t beg
   indent_start(p, !is_module);
   uint32_t errors = diag_error_count(ctx);
   int status = tile_parse(p);
-  // After another error the `with` that they belong to may be missing.
+  // After another error the `with` that an `as` belongs to may be missing from the tree.
   for (uint32_t i = 0, others = diag_error_count(ctx) - errors; !others && i < p->stray_as.count; i++)
     diag_error(ctx, p->stray_as.data[i]->span, "'as' is not allowed in an expression");
   tile_raw__delete_buffer(buffer, scanner);
@@ -44,7 +44,7 @@ static size_t utf8_length(const unsigned char *s, size_t n) {
   return len;
 }
 
-// Source must be UTF-8 without NUL bytes: everything behind the parser relies on it.
+// Source must be UTF-8 without NUL bytes: every later stage relies on it.
 static bool check_bytes(Context *ctx, const SourceFile *file) {
   const unsigned char *s = (const unsigned char *)file->text;
   bool ok = true;

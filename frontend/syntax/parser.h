@@ -1,6 +1,5 @@
-// What the scanner, the indentation layer, the grammar and the tree builders share while one text is parsed.
-// Scanning and parsing form one circle, because the braces of an f-string hold expressions, and each is parsed as a
-// text of its own.
+// What the scanner, the indentation layer, the grammar and the tree builders share while they parse one text. Scanning
+// and parsing call each other, because each expression in the braces of an f-string is parsed as a separate text.
 //   text -> lexer.l (raw tokens) -> indent.c (NEWLINE, INDENT, DEDENT) -> grammar.y -> ast_build.c, ast_stmt.c
 #ifndef TILE_FRONTEND_PARSER_H
 #define TILE_FRONTEND_PARSER_H
@@ -54,7 +53,7 @@ typedef struct PyParser {
   Node *result;
 } PyParser;
 
-// Whether an error may still be reported for this logical line: what follows the first is mostly its echo.
+// Whether an error may still be reported for this logical line: further ones mostly repeat the first.
 static inline bool first_error_of_line(PyParser *p) {
   bool first = !p->line_failed;
   p->line_failed = true;

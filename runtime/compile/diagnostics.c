@@ -54,7 +54,7 @@ static void run_deep(void *user) {
 
 tile_status deep_run(const char *doing, DeepWork work, void *user, tile_error **error) {
   Deep d = {work, user, error, TILE_OK};
-  if (on_deep_stack(run_deep, &d)) return d.status;
+  if (deep_stack_run(run_deep, &d)) return d.status;
   return error_set(error, TILE_ERROR_NO_MEMORY, "no memory for a thread with enough stack while %s", doing);
 }
 

@@ -348,10 +348,10 @@ tile_status jit_compile_ptx(const Request *r, int config, Arena *a, const char *
 
 tile_status jit_compile(const Request *r, int config, tile_variant **variant, tile_error **error) {
   tile_variant *v = calloc(1, sizeof *v);
-  if (!v) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
+  if (!v) return error_no_memory(error);
   v->owner = r->kernel;
   Making m = {.r = r, .config = config, .v = v};
-  tile_status status = scratch_run(hooks_memory(&r->kernel->jit->hooks), "making a variant", make_kernel, &m, error);
+  tile_status status = jit_scratch(r->kernel->jit, "making a variant", make_kernel, &m, error);
   free(m.image);
   tile_program_free(m.program);
   if (status == TILE_OK) *variant = v;
@@ -383,6 +383,6 @@ tile_status jit_may_make(const Request *r, tile_error **error) {
   ScratchWork refuse = jit->policy == TILE_JIT_FORBID                                            ? refuse_unprepared
                        : ops->is_capturing && ops->is_capturing(jit->device, r->options->stream) ? refuse_captured
                                                                                                  : NULL;
-  return refuse ? scratch_run(hooks_memory(&jit->hooks), "refusing a launch", refuse, (void *)(uintptr_t)r, error)
+  return refuse ? jit_scratch(jit, "refusing a launch", refuse, (void *)(uintptr_t)r, error)
                 : TILE_OK;
 }

@@ -195,7 +195,7 @@ tile_status jit_launch_hook(const Request *r, tile_variant **variant, tile_error
     sum_values(r, sum);
     if (!(run = known_run(r->kernel, *variant, sum))) {
       Again again = {r, *variant, NULL};
-      tile_status status = scratch_run(hooks_memory(&r->kernel->jit->hooks), "running a hook", run_again, &again,
+      tile_status status = jit_scratch(r->kernel->jit, "running a hook", run_again, &again,
                                        error);
       if (status != TILE_OK) return status;
       run = again.run;

@@ -176,5 +176,5 @@ static tile_status try_source(void *user, Arena *a, tile_error **error) {
 }
 
 tile_status jit_try_source(const tile_jit *jit, tile_error **error) {
-  return scratch_run(hooks_memory(&jit->hooks), "reading the source", try_source, (void *)(uintptr_t)jit, error);
+  return jit_scratch(jit, "reading the source", try_source, (void *)(uintptr_t)jit, error);
 }

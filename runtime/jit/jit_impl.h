@@ -145,6 +145,12 @@ struct tile_jit {
               // it was read
 };
 
+// Work with memory of its own, of the host's (runtime/compile/error.h).
+static inline tile_status jit_scratch(const tile_jit *jit, const char *doing, ScratchWork work, void *user,
+                                      tile_error **error) {
+  return scratch_run(hooks_memory(&jit->hooks), doing, work, user, error);
+}
+
 // A launch as the slow path takes it.
 typedef struct {
   tile_jit_kernel *kernel;

@@ -43,7 +43,7 @@ static tile_status make_one(void *user, Arena *a, tile_error **error) {
 }
 
 static tile_status make_deep(void *user, tile_error **error) {
-  return scratch_run(hooks_memory(&((const Making *)user)->r->kernel->jit->hooks), "making a variant", make_one, user,
+  return jit_scratch(((const Making *)user)->r->kernel->jit, "making a variant", make_one, user,
                      error);
 }
 
@@ -103,8 +103,7 @@ static tile_status find_or_make(tile_jit_kernel *k, const tile_jit_launch_option
 
 static inline tile_jit_launch_options launch_options(const tile_jit_launch_options *given) {
   tile_jit_launch_options o = TILE_JIT_LAUNCH_OPTIONS_INIT;
-  if (given && given->struct_size == sizeof o) o = *given;
-  else if (given) memcpy(&o, given, given->struct_size < sizeof o ? given->struct_size : sizeof o);
+  TAKE_GIVEN(o, given);
   return o;
 }
 
@@ -139,7 +138,7 @@ tile_status tile_jit_tune(tile_jit_kernel *k, const tile_jit_launch_options *opt
   tile_status status = jit_make_key(&key, k, &o, given, num_args, args, error);
   if (status != TILE_OK) return status;
   tile_tuning *t = calloc(1, sizeof *t);
-  if (!t) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
+  if (!t) return error_no_memory(error);
   arena_init_with(&t->arena, hooks_memory(&k->jit->hooks), NULL);
   const Request request = {k, &key, &o, args, NULL};
   tile_variant *v = NULL;
@@ -188,7 +187,7 @@ tile_status tile_jit_prepare_all(const tile_jit_request *requests, size_t count,
   enum { MAX_THREADS = 64 };
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
   Warming w = {.requests = requests, .results = calloc(count ? count : 1, sizeof *w.results), .count = count};
-  if (!w.results) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
+  if (!w.results) return error_no_memory(error);
   size_t wanted = num_threads ? num_threads : cores > 0 ? (size_t)cores : 1, started = 0;
   pthread_t threads[MAX_THREADS];
   while (started + 1 < wanted && started + 1 < count && started < MAX_THREADS &&

@@ -146,13 +146,13 @@ static tile_status open_deep(void *user, tile_error **error) {
 static tile_status open_jit(tile_device *device, const char *path, const char *text, size_t size,
                             const tile_jit_options *given, tile_jit **out, tile_error **error) {
   tile_jit_options o = TILE_JIT_OPTIONS_INIT;
-  if (given) memcpy(&o, given, given->struct_size < sizeof o ? given->struct_size : sizeof o);
+  TAKE_GIVEN(o, given);
   *out = NULL;
   if (compile_is_ir_path(path))
     return error_set(error, TILE_ERROR_USAGE,
                      "%s is IR, which has its types already: compile it with tile_compile_file", path);
   tile_jit *jit = calloc(1, sizeof *jit);
-  if (!jit) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
+  if (!jit) return error_no_memory(error);
   jit->device = device;
   jit->hooks = hooks_copy(o.hooks);
   arena_init_with(&jit->arena, hooks_memory(&jit->hooks), NULL);

@@ -1,7 +1,6 @@
-// The quick way of runtime/python/tile.py: a Python function in C that launches a variant that is there. It is made of
-// the running interpreter's stable interface as weak symbols, so that libtile neither links nor includes Python. All
-// that is unusual (a missing variant, an object of a type not seen before, an error) goes to the module's own function,
-// which explains.
+// The quick way of runtime/python/tile.py: a Python function in C that launches a variant that exists. It uses the
+// running interpreter's stable interface by weak symbols: libtile neither links nor includes Python. Everything unusual
+// (a missing variant, an object of a type not seen before, an error) goes to the module's own function, which explains.
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,44 +15,54 @@ typedef struct {
 } MethodDef;
 enum { METH_KEYWORDS = 2, METH_FASTCALL = 0x80 };
 
-// Weak: all of them are there if the process runs Python, and NULL otherwise.
-extern Object *PyCFunction_NewEx(MethodDef *, Object *, Object *) __attribute__((weak));
-extern Object *PyCapsule_New(void *, const char *, void (*)(Object *)) __attribute__((weak));
-extern void *PyCapsule_GetPointer(Object *, const char *) __attribute__((weak));
-extern Object *PyDict_Copy(Object *) __attribute__((weak));
-extern int PyDict_SetItem(Object *, Object *, Object *) __attribute__((weak));
-extern int PyCallable_Check(Object *) __attribute__((weak));
-extern void PyErr_Clear(void) __attribute__((weak));
-extern void *PyEval_SaveThread(void) __attribute__((weak));
-extern void PyEval_RestoreThread(void *) __attribute__((weak));
-extern double PyFloat_AsDouble(Object *) __attribute__((weak));
-extern long long PyLong_AsLongLongAndOverflow(Object *, int *) __attribute__((weak));
-extern unsigned long long PyLong_AsUnsignedLongLong(Object *) __attribute__((weak));
-extern Object *PyLong_FromLong(long) __attribute__((weak));
-extern Object *PyLong_FromVoidPtr(void *) __attribute__((weak));
-extern Object *PyObject_GetAttr(Object *, Object *) __attribute__((weak));
-extern Object *PyObject_Vectorcall(Object *, Object *const *, size_t, Object *) __attribute__((weak));
-extern Object *PyObject_VectorcallMethod(Object *, Object *const *, size_t, Object *) __attribute__((weak));
-extern Object *PyTuple_GetItem(Object *, intptr_t) __attribute__((weak));
-extern intptr_t PyTuple_Size(Object *) __attribute__((weak));
-extern int PyUnicode_Compare(Object *, Object *) __attribute__((weak));
-extern Object *PyUnicode_InternFromString(const char *) __attribute__((weak));
-extern void Py_DecRef(Object *) __attribute__((weak));
-extern void Py_IncRef(Object *) __attribute__((weak));
-extern Object PyBool_Type __attribute__((weak)), PyFloat_Type __attribute__((weak)), PyLong_Type __attribute__((weak)),
-    PyTuple_Type __attribute__((weak)), _Py_NoneStruct __attribute__((weak)), _Py_TrueStruct __attribute__((weak));
+// What is needed of the interpreter. Weak: all of it is there if the process runs Python, and NULL otherwise.
+#define PYTHON_FUNCTIONS(F) \
+  F(Object *, PyCFunction_NewEx, MethodDef *, Object *, Object *) \
+  F(Object *, PyCapsule_New, void *, const char *, void (*)(Object *)) \
+  F(void *, PyCapsule_GetPointer, Object *, const char *) \
+  F(Object *, PyDict_Copy, Object *) \
+  F(int, PyDict_SetItem, Object *, Object *, Object *) \
+  F(int, PyCallable_Check, Object *) \
+  F(void, PyErr_Clear, void) \
+  F(void *, PyEval_SaveThread, void) \
+  F(void, PyEval_RestoreThread, void *) \
+  F(double, PyFloat_AsDouble, Object *) \
+  F(long long, PyLong_AsLongLongAndOverflow, Object *, int *) \
+  F(unsigned long long, PyLong_AsUnsignedLongLong, Object *) \
+  F(Object *, PyLong_FromLong, long) \
+  F(Object *, PyLong_FromVoidPtr, void *) \
+  F(Object *, PyObject_GetAttr, Object *, Object *) \
+  F(Object *, PyObject_Vectorcall, Object *, Object *const *, size_t, Object *) \
+  F(Object *, PyObject_VectorcallMethod, Object *, Object *const *, size_t, Object *) \
+  F(Object *, PyTuple_GetItem, Object *, intptr_t) \
+  F(intptr_t, PyTuple_Size, Object *) \
+  F(int, PyUnicode_Compare, Object *, Object *) \
+  F(Object *, PyUnicode_InternFromString, const char *) \
+  F(void, Py_DecRef, Object *) \
+  F(void, Py_IncRef, Object *)
+#define PYTHON_OBJECTS(F) \
+  F(PyBool_Type) F(PyFloat_Type) F(PyLong_Type) F(PyTuple_Type) \
+  F(_Py_NoneStruct) F(_Py_TrueStruct)
+#define DECLARE(result, name, ...) extern result name(__VA_ARGS__) __attribute__((weak));
+PYTHON_FUNCTIONS(DECLARE)
+#undef DECLARE
+#define DECLARE(name) extern Object name __attribute__((weak));
+PYTHON_OBJECTS(DECLARE)
+#undef DECLARE
 
 // As the module calls them: data_ptr() and dtype; address_of; the field `address`, of a tile_tensor; a tensor whose
 // is_cuda must be true.
 enum { OBJECT_TENSOR, OBJECT_OTHER_ARRAY, OBJECT_DESCRIPTOR, OBJECT_CUDA_TENSOR };
 enum { MAX_TYPES = 16, MAX_DTYPES = 32, MAX_TEXTS = 32, MAX_METAS = 64 };
-enum { OPTION_STREAM = 4, NUM_OPTIONS = 5 };   // after those that are numbers
+// Names that calls and objects are asked for: the options of a launch first, those that are numbers before the stream.
+enum { OPTION_STREAM = 4, NUM_OPTIONS, WORD_DATA_PTR = NUM_OPTIONS, WORD_DTYPE, WORD_ADDRESS, WORD_IS_CUDA, NUM_WORDS };
+static const char *const word_texts[NUM_WORDS] = {"num_warps", "num_stages", "num_ctas", "maxnreg", "stream",
+                                                  "data_ptr",  "dtype",      "address",  "is_cuda"};
 
 typedef struct {
   MethodDef method;
   tile_jit_kernel *k;
-  Object *names[JIT_MAX_PARAMS], *option_names[NUM_OPTIONS], *data_ptr_name, *dtype_name, *descriptor_name,
-      *is_cuda_name;
+  Object *names[JIT_MAX_PARAMS], *words[NUM_WORDS];
   Object *slow, *type_code, *meta_of;   // of the module: all of a launch; a dtype's code; a variant's constexprs
   Object *address_of;                   // and (address, code) of an array
   Object *stream_of, *ordinal;          // the current stream of the device as an integer; NULL: the default stream
@@ -71,35 +80,9 @@ typedef struct {
 static const char capsule_name[] = "tile.launcher";
 
 static bool has_python(void) {
-  const void *const needed[] = {(void *)PyCFunction_NewEx,
-                                (void *)PyCapsule_New,
-                                (void *)PyCapsule_GetPointer,
-                                (void *)PyDict_Copy,
-                                (void *)PyDict_SetItem,
-                                (void *)PyCallable_Check,
-                                (void *)PyErr_Clear,
-                                (void *)PyEval_SaveThread,
-                                (void *)PyEval_RestoreThread,
-                                (void *)PyFloat_AsDouble,
-                                (void *)PyLong_AsLongLongAndOverflow,
-                                (void *)PyLong_AsUnsignedLongLong,
-                                (void *)PyLong_FromLong,
-                                (void *)PyLong_FromVoidPtr,
-                                (void *)PyObject_GetAttr,
-                                (void *)PyObject_Vectorcall,
-                                (void *)PyObject_VectorcallMethod,
-                                (void *)PyTuple_GetItem,
-                                (void *)PyTuple_Size,
-                                (void *)PyUnicode_Compare,
-                                (void *)PyUnicode_InternFromString,
-                                (void *)Py_DecRef,
-                                (void *)Py_IncRef,
-                                (void *)&PyBool_Type,
-                                (void *)&PyFloat_Type,
-                                (void *)&PyLong_Type,
-                                (void *)&PyTuple_Type,
-                                (void *)&_Py_NoneStruct,
-                                (void *)&_Py_TrueStruct};
+#define FUNCTION(result, name, ...) (void *)name,
+#define OBJECT(name) &name,
+  const void *const needed[] = {PYTHON_FUNCTIONS(FUNCTION) PYTHON_OBJECTS(OBJECT)};
   for (uint32_t i = 0; i < countof(needed); i++)
     if (!needed[i]) return false;
   // Builds of Python without a global lock have another head.
@@ -120,7 +103,7 @@ static Object *keep(Object *o) {
 // ---- arguments ----
 
 static bool dtype_of(Launcher *l, Object *o, tile_type *type) {
-  Object *dtype = PyObject_GetAttr(o, l->dtype_name);
+  Object *dtype = PyObject_GetAttr(o, l->words[WORD_DTYPE]);
   if (!dtype) return false;
   for (uint32_t i = 0; i < l->num_dtypes; i++)
     if (l->dtypes[i] == dtype) {
@@ -141,7 +124,7 @@ static bool dtype_of(Launcher *l, Object *o, tile_type *type) {
 }
 
 static bool tensor_arg(Launcher *l, Object *o, tile_arg *a) {
-  Object *address = PyObject_VectorcallMethod(l->data_ptr_name, &o, 1, NULL);
+  Object *address = PyObject_VectorcallMethod(l->words[WORD_DATA_PTR], &o, 1, NULL);
   if (!address) return false;
   *a = tile_arg_array(address->type == &PyLong_Type ? PyLong_AsUnsignedLongLong(address) : 0, TILE_UNTYPED);
   Py_DecRef(address);
@@ -149,7 +132,7 @@ static bool tensor_arg(Launcher *l, Object *o, tile_arg *a) {
 }
 
 static bool cuda_tensor_arg(Launcher *l, Object *o, tile_arg *a) {
-  Object *is_cuda = PyObject_GetAttr(o, l->is_cuda_name);
+  Object *is_cuda = PyObject_GetAttr(o, l->words[WORD_IS_CUDA]);
   bool ok = is_cuda == &_Py_TrueStruct;
   drop(is_cuda);
   return ok && tensor_arg(l, o, a);
@@ -174,7 +157,7 @@ static bool other_array_arg(Launcher *l, Object *o, tile_arg *a) {
 }
 
 static bool descriptor_arg(Launcher *l, Object *o, tile_arg *a) {
-  Object *address = PyObject_GetAttr(o, l->descriptor_name);
+  Object *address = PyObject_GetAttr(o, l->words[WORD_ADDRESS]);
   bool ok = address && address->type == &PyLong_Type;
   if (ok) *a = tile_arg_tensor((const tile_tensor *)(uintptr_t)PyLong_AsUnsignedLongLong(address));
   drop(address);
@@ -245,7 +228,7 @@ static bool keyword(Launcher *l, Object *name, Object *value, uint32_t num_given
                     tile_jit_launch_options *o, Items *pool) {
   int i = name_index(l->names, l->k->num_params, name);
   if (i >= 0 && ((uint32_t)i < num_given || !make_arg(l, (uint32_t)i, value, &args[i], pool))) return false;
-  int option = name_index(l->option_names, NUM_OPTIONS, name), overflow = 0;
+  int option = name_index(l->words, NUM_OPTIONS, name), overflow = 0;
   if (option < 0) return i >= 0;
   if (option == OPTION_STREAM && i >= 0) return true;
   if ((Object *)value->type != &PyLong_Type) return false;
@@ -351,11 +334,10 @@ static Object *launch(Object *self, Object *const *args, intptr_t n, Object *key
 
 // The kernel may be gone by now.
 static void launcher_destroy(Launcher *l) {
-  Object *const single[] = {l->data_ptr_name, l->dtype_name, l->descriptor_name, l->is_cuda_name, l->address_of,
-                            l->slow,          l->type_code,  l->meta_of,         l->stream_of,    l->ordinal};
+  Object *const single[] = {l->address_of, l->slow, l->type_code, l->meta_of, l->stream_of, l->ordinal};
   for (uint32_t i = 0; i < countof(single); i++) drop(single[i]);
   for (uint32_t i = 0; i < l->num_names; i++) drop(l->names[i]);
-  for (uint32_t i = 0; i < NUM_OPTIONS; i++) drop(l->option_names[i]);
+  for (uint32_t i = 0; i < NUM_WORDS; i++) drop(l->words[i]);
   for (uint32_t i = 0; i < l->num_dtypes; i++) drop(l->dtypes[i]);
   for (uint32_t i = 0; i < l->num_types; i++) drop(l->types[i]);
   for (uint32_t i = 0; i < l->num_metas; i++) drop(l->metas[i]);
@@ -369,18 +351,13 @@ void *tile_jit_python_launcher(tile_jit_kernel *k, void *slow, void *type_code, 
   *capsule = NULL;
   Launcher *l = has_python() ? calloc(1, sizeof *l) : NULL;
   if (!l) return NULL;
-  static const char *const options[NUM_OPTIONS] = {"num_warps", "num_stages", "num_ctas", "maxnreg", "stream"};
   l->k = k;
   l->num_names = k->num_params;
   l->method = (MethodDef){"launch", launch, METH_FASTCALL | METH_KEYWORDS,
                           "Launches the kernel: the grid, then its arguments."};
   bool ok = true;
   for (uint32_t i = 0; i < k->num_params; i++) ok = (l->names[i] = PyUnicode_InternFromString(k->params[i].name)) && ok;
-  for (uint32_t i = 0; i < NUM_OPTIONS; i++) ok = (l->option_names[i] = PyUnicode_InternFromString(options[i])) && ok;
-  ok = (l->data_ptr_name = PyUnicode_InternFromString("data_ptr")) &&
-       (l->dtype_name = PyUnicode_InternFromString("dtype")) &&
-       (l->descriptor_name = PyUnicode_InternFromString("address")) &&
-       (l->is_cuda_name = PyUnicode_InternFromString("is_cuda")) && ok;
+  for (uint32_t i = 0; i < NUM_WORDS; i++) ok = (l->words[i] = PyUnicode_InternFromString(word_texts[i])) && ok;
   l->slow = keep(slow);
   l->type_code = keep(type_code);
   l->meta_of = keep(meta);

@@ -10,7 +10,9 @@
 #include "runtime/compile/compile.h"
 #include "runtime/jit/jit_impl.h"
 
-static void put_item(Buf *b, const tile_arg *a, bool is_keyed) {
+// The value of a number matters only if it `is_keyed`.
+static void put_arg(Buf *b, const tile_arg *a, bool is_keyed) {
+  const tile_tuple *t = a->value.tuple;
   switch (a->kind) {
   case TILE_ARG_POINTER: buf_printf(b, "*%s", dtype_info[a->type].short_name); break;
   case TILE_ARG_TENSOR: buf_printf(b, "desc %s", dtype_info[a->value.tensor->type].short_name); break;
@@ -18,10 +20,10 @@ static void put_item(Buf *b, const tile_arg *a, bool is_keyed) {
   case TILE_ARG_FLOAT: buf_printf(b, is_keyed ? "%.17g" : "_", a->value.f); break;
   case TILE_ARG_INT: case TILE_ARG_BOOL: buf_printf(b, is_keyed ? "%lld" : "_", (long long)a->value.i); break;
   case TILE_ARG_TUPLE:
-    buf_printf(b, "%s(", a->value.tuple->type_name ? a->value.tuple->type_name : "");
-    for (uint32_t i = 0; i < a->value.tuple->num_items; i++) {
+    buf_printf(b, "%s(", t->type_name ? t->type_name : "");
+    for (uint32_t i = 0; i < t->num_items; i++) {
       if (i) buf_puts(b, ", ");
-      put_item(b, &a->value.tuple->items[i], is_keyed);
+      put_arg(b, &t->items[i], is_keyed);
     }
     buf_puts(b, ")");
     break;
@@ -29,24 +31,23 @@ static void put_item(Buf *b, const tile_arg *a, bool is_keyed) {
   }
 }
 
-// What the choice depends on: values of the key's parameters, types of the arrays, launch options, device.
+// What the choice depends on: values of the key's parameters, types of the arrays, launch options. Numbers that are no
+// constexpr and that no key names, and parameters without a value, do not count.
 const char *jit_result_key(Arena *a, const Request *r) {
   const tile_jit_kernel *k = r->kernel;
   Buf b = buf_make(a);
   for (uint32_t i = 0; i < k->num_params; i++) {
     const tile_arg *arg = &r->args[i];
     const JitTraits t = k->params[i].traits;
-    const char *comma = b.size ? ", " : "";
-    if (arg->kind == TILE_ARG_POINTER) buf_printf(&b, "%s*%s", comma, dtype_info[arg->type].short_name);
-    else if (arg->kind == TILE_ARG_TENSOR)
-      buf_printf(&b, "%sdesc %s", comma, dtype_info[arg->value.tensor->type].short_name);
-    else if (arg->kind == TILE_ARG_TEXT) buf_printf(&b, "%s%s=%s", comma, k->params[i].name, arg->value.text);
-    else if (arg->kind == TILE_ARG_TUPLE)
-      buf_printf(&b, "%s%s=", comma, k->params[i].name), put_item(&b, arg, t.is_value_keyed);
-    else if (arg->kind == TILE_ARG_FLOAT && t.is_value_keyed)
-      buf_printf(&b, "%s%s=%.17g", comma, k->params[i].name, arg->value.f);
-    else if ((t.is_value_keyed || t.is_constexpr) && arg->kind != TILE_ARG_DEFAULT && arg->kind != TILE_ARG_NONE)
-      buf_printf(&b, "%s%s=%lld", comma, k->params[i].name, (long long)arg->value.i);
+    const bool is_array = arg->kind == TILE_ARG_POINTER || arg->kind == TILE_ARG_TENSOR,
+               is_number = arg->kind == TILE_ARG_FLOAT || arg->kind == TILE_ARG_INT || arg->kind == TILE_ARG_BOOL,
+               is_keyed = t.is_value_keyed || t.is_constexpr;
+    if (arg->kind == TILE_ARG_DEFAULT || arg->kind == TILE_ARG_NONE || (is_number && !is_keyed)) continue;
+    if (b.size) buf_puts(&b, ", ");
+    if (!is_array) buf_printf(&b, "%s=", k->params[i].name);
+    if (arg->kind == TILE_ARG_FLOAT && !t.is_value_keyed)
+      buf_printf(&b, "%lld", (long long)arg->value.i);   // of a constexpr, files have the bits
+    else put_arg(&b, arg, t.is_value_keyed || is_number);
   }
   const tile_jit_launch_options *o = r->options;
   if (o->num_warps || o->num_stages || o->num_ctas || o->maxnreg)
@@ -75,12 +76,9 @@ static void add(tile_jit *jit, const char *kernel, const char *device, const cha
   const char *kept = arena_printf(&jit->arena, "%s", config);
   if (!r) {
     r = arena_new(&jit->arena, TuneResult);
-    *r = (TuneResult){NULL,
-                      arena_printf(&jit->arena, "%s", kernel),
-                      arena_printf(&jit->arena, "%s", device),
-                      arena_printf(&jit->arena, "%s", key),
-                      kept,
-                      0};
+    r->kernel = arena_printf(&jit->arena, "%s", kernel);
+    r->device = arena_printf(&jit->arena, "%s", device);
+    r->key = arena_printf(&jit->arena, "%s", key);
     TuneResult **end = &jit->results;
     while (*end) end = &(*end)->next;
     *end = r;
@@ -91,13 +89,13 @@ static void add(tile_jit *jit, const char *kernel, const char *device, const cha
 
 // ---- the file ----
 
-// While the file is read and written, the folder that it is in is locked: of several that add to it at once, threads or
-// processes, none undoes what another did. Where tune_file is a symbolic link, path is what it leads to, so that it,
-// too, is replaced by renaming, never half-written.
+// While the file is read and written, its folder is locked: if several threads or processes add to it at once, none
+// undoes what another did. If tune_file is a symbolic link, path is what it leads to, and renaming replaces that file,
+// too: it is never half-written.
 typedef struct { tile_jit *jit; char *path; int folder; } ResultFile;
 enum {
-  LOCK_TRIES = 2000
-}; // of a millisecond; who has the lock needs less than one, unless it was stopped, and then it is done without
+  LOCK_TRIES = 2000   // of a millisecond: its holder needs less than one. If the holder was stopped, go on without it
+};
 
 static int lock_folder(char *path) {
   char *slash = strrchr(path, '/');
@@ -112,14 +110,14 @@ static int lock_folder(char *path) {
 static tile_status enter_file(ResultFile *f, tile_jit *jit, tile_error **error) {
   char *real = realpath(jit->tune_file, NULL);
   *f = (ResultFile){jit, real ? real : strdup(jit->tune_file), -1};
-  if (!f->path) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
+  if (!f->path) return error_no_memory(error);
   f->folder = lock_folder(f->path);
   return TILE_OK;
 }
 
 static void leave_file(const ResultFile *f) {
   if (f->folder >= 0) {
-    flock(f->folder, LOCK_UN);   // closing alone leaves it to a child that another thread has forked meanwhile
+    flock(f->folder, LOCK_UN);   // after close alone, a child that another thread forked meanwhile would hold it
     close(f->folder);
   }
   free(f->path);
@@ -171,7 +169,6 @@ static bool read_results(tile_jit *jit, Arena *a, const char *text, size_t size)
 
 typedef struct { tile_jit *jit; const char *text; size_t size; Arena *scratch; } Saved;
 
-// What is known lives in the jit's arena.
 static tile_status keep_results(void *user, Arena *a, tile_error **error) {
   (void)a;
   const Saved *s = user;
@@ -190,7 +187,7 @@ static tile_status load(void *user, Arena *a, tile_error **error) {
 
 static tile_status load_results(ResultFile *f, tile_error **error) {
   return access(f->path, F_OK) ? TILE_OK
-                               : scratch_run(hooks_memory(&f->jit->hooks), "reading tuning results", load, f, error);
+                               : jit_scratch(f->jit, "reading tuning results", load, f, error);
 }
 
 tile_status jit_load_results(tile_jit *jit, tile_error **error) {
@@ -216,7 +213,7 @@ static tile_status keep_in_arena(Result *r, tile_error **error) {
   return scratch_contain(&r->k->jit->arena, "keeping a result of tuning", keep, r, error);
 }
 
-// The others' results first, which may be newer than those known here. A file that cannot be read is left as it is.
+// Reads the file first: others may have newer results. A file that cannot be read is left as it is.
 static tile_status keep_in_file(Result *r, tile_error **error) {
   tile_jit *jit = r->k->jit;
   ResultFile f;
@@ -224,7 +221,7 @@ static tile_status keep_in_file(Result *r, tile_error **error) {
   if (known == TILE_OK) known = load_results(&f, error);
   tile_status status = keep_in_arena(r, known == TILE_OK ? error : NULL);
   if (known != TILE_OK) status = known;
-  if (status == TILE_OK) status = scratch_run(hooks_memory(&jit->hooks), "writing results of tuning", save, &f, error);
+  if (status == TILE_OK) status = jit_scratch(jit, "writing results of tuning", save, &f, error);
   leave_file(&f);
   return status;
 }

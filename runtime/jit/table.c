@@ -65,7 +65,7 @@ static tile_status insert_contained(void *user, Arena *a, tile_error **error) {
   *e = (Entry){key->hash, key->num_words, key->num_texts, words, texts, in->v};
   Table *t = atomic_load_explicit(&k->table, memory_order_relaxed);
   if ((!t || (t->count + 1) * 2 > t->mask) && !(t = grow(k, t)))
-    return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
+    return error_no_memory(error);
   const Entry *old;
   _Atomic(const Entry *) *slot = slot_of(t, key, &old);
   atomic_store_explicit(slot, e, memory_order_release);

@@ -11,10 +11,10 @@
 #include "runtime/jit/jit_impl.h"
 
 enum { MAX_THREADS = 64, FIRST_RUNS = 5, MIN_RUNS = 10, MAX_RUNS = 100 };
-#define WARM_UP_MS 50.0     // of the device's clocks
-#define ENOUGH_MS 200.0     // of one finalist
-#define FINALIST 1.10       // times the best of the first runs
-#define TIE 1.015           // two nearer than that change places from process to process: the first in the source is taken
+#define WARM_UP_MS 50.0     // until the device's clocks are up
+#define ENOUGH_MS 200.0     // of runs of one finalist
+#define FINALIST 1.10       // a finalist is this near to the best of the first runs
+#define TIE 1.015           // candidates this near change places from process to process: the first in the source wins
 
 typedef struct {
   tile_variant *variant;       // NULL: out of the race
@@ -220,7 +220,7 @@ static tile_status run_candidate(Tuning *t, Arrays *s, uint32_t i, bool is_first
   if (status == TILE_OK && t->k->fn->autotune->post_hook) {
     const Request r = {t->k, t->request->key, t->request->options, c->hooked.args, NULL};
     After after = {&r, i};
-    status = scratch_run(hooks_memory(&t->k->jit->hooks), "running a post_hook", run_post_hook, &after, &c->error);
+    status = jit_scratch(t->k->jit, "running a post_hook", run_post_hook, &after, &c->error);
   }
   if (status == TILE_OK) summarize(c);
   return status;
@@ -417,7 +417,7 @@ static tile_status compile_with_hook(void *user, Arena *a, tile_error **error) {
 // One configuration, with what its pre_hook does to the arguments.
 static tile_status compile_hooked(const Request *r, uint32_t config, tile_variant **variant, tile_error **error) {
   Hooking x = {r, config, NULL};
-  tile_status status = scratch_run(hooks_memory(&r->kernel->jit->hooks), "making a variant", compile_with_hook, &x,
+  tile_status status = jit_scratch(r->kernel->jit, "making a variant", compile_with_hook, &x,
                                    error);
   if (status == TILE_OK) *variant = x.variant;
   else jit_variant_free(x.variant);
@@ -453,7 +453,7 @@ static tile_status tuned(void *user, Arena *a, tile_error **error) {
 
 tile_status jit_tuned(const Request *r, tile_variant **variant, tile_error **error) {
   Choosing x = {r, NULL};
-  tile_status status = scratch_run(hooks_memory(&r->kernel->jit->hooks), "tuning", tuned, &x, error);
+  tile_status status = jit_scratch(r->kernel->jit, "tuning", tuned, &x, error);
   if (status == TILE_OK) *variant = x.variant;
   return status;
 }

@@ -1,7 +1,7 @@
 // What an isolated JIT (isolated.c) and its compiler process (worker.c), which are of one version, say to each other:
 // numbers and texts one after another.
-//   request: WIRE_REQUEST, version, architecture, path, source, options, include paths, kernel ("": only read the source);
-//            then the configuration, the four launch options, the arguments
+//   request: WIRE_REQUEST, version, architecture, path, source, options, include paths, kernel ("": only read the
+//            source); then the configuration, the four launch options, the arguments
 //   answer:  WIRE_ANSWER, status, PTX or message, files that were read
 #ifndef TILE_RUNTIME_JIT_WIRE_H
 #define TILE_RUNTIME_JIT_WIRE_H

@@ -58,7 +58,7 @@ static tile_status block_init(LaunchBlock *b, const tile_kernel *k, tile_error *
   size_t params = (k->num_params + num_descs * 2 * MAX_DESC_RANK) * sizeof(void *);
   size_t align = _Alignof(DescStorage);
   if (!(b->memory = aligned_alloc(align, (descs + values + params + align) / align * align)))
-    return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
+    return error_no_memory(error);
   b->descs = b->memory;
   b->values = (uint64_t *)((char *)b->memory + descs);
   b->params = (void **)((char *)b->memory + descs + values);

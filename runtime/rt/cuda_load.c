@@ -40,7 +40,7 @@ static bool is_about_code(CUresult r) {
 
 static tile_status load_code(CudaDevice *d, tile_kernel *k, const void *code, const char *what, tile_error **error) {
   char *log = calloc(1, LOG_BYTES);
-  if (!log) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
+  if (!log) return error_no_memory(error);
   CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   void *values[] = {log, (void *)(uintptr_t)(LOG_BYTES - 1)};
   CUresult r = d->cu.module_load(&k->module, code, countof(options), options, values);

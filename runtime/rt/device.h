@@ -24,9 +24,19 @@ struct tile_device {
   pthread_mutex_t timing;      // of whoever times on it: two at once would measure each other
 };
 
+// Copies what a caller gave, if anything, over the defaults in o. Both begin with struct_size; a caller that was built
+// with an older header has fewer fields.
+#define TAKE_GIVEN(o, given) take_given(&(o), sizeof(o), given)
+static inline void take_given(void *o, size_t size, const void *given) {
+  if (!given) return;
+  const size_t given_size = *(const size_t *)given;
+  if (given_size >= size) memcpy(o, given, size);
+  else memcpy(o, given, given_size);
+}
+
 static inline tile_hooks hooks_copy(const tile_hooks *given) {
   tile_hooks h = TILE_HOOKS_INIT;
-  if (given) memcpy(&h, given, given->struct_size < sizeof h ? given->struct_size : sizeof h);
+  TAKE_GIVEN(h, given);
   return h;
 }
 
@@ -118,6 +128,11 @@ struct DeviceOps {
   bool checks_bounds;              // an access outside of an allocation is reported
 };
 
+// Does the device run code for t?
+static inline bool device_runs(const tile_device *d, const Target *t) {
+  return t->arch_specific ? (int)t->sm == d->sm : (int)t->sm <= d->sm;
+}
+
 tile_status device_open_cuda(int ordinal, bool simulator, tile_device **device, tile_error **error);
 
 // What else the library at hand is made of: libtile says so in runtime/compile/linked.c, libtile-rt in
@@ -128,11 +143,9 @@ typedef struct {
 } LinkedParts;
 extern const LinkedParts linked_parts;
 
-// A kernel's description is made of its metadata (metadata.c); then it is started.
-tile_status kernel_start(tile_kernel *k, tile_error **error);   // loads it; frees it when that fails
-tile_kernel *kernel_new(tile_device *device);                   // NULL: out of memory. device may be NULL
-void kernel_tell_launch(const tile_kernel *k, const uint32_t grid[3], void *stream); // the device has an event function
-bool device_runs(const tile_device *d, const Target *t);        // does it run code for t?
+tile_kernel *kernel_new(tile_device *device);   // kernel.c. NULL: out of memory. device may be NULL
+// load.c: loads a kernel that its metadata describes; frees it if that fails.
+tile_status kernel_start(tile_kernel *k, tile_error **error);
 tile_status device_check_compiled(const tile_device *d, tile_error **error);   // an error on the interpreter
 // metadata.c: from PTX that begins with its metadata. ptx[size] is NUL; the text must stay until the kernel is started.
 // name NULL: the only kernel. NULL after an error.

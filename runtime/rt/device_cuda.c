@@ -3,18 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-CudaContext cuda_enter(CudaDevice *d, tile_error **error) {
-  CUcontext current = NULL;
-  if (d->cu.ctx_get_current(&current) == CUDA_SUCCESS && current == d->context) return (CudaContext){NULL, TILE_OK};
-  tile_status status = cuda_check(&d->cu, d->cu.ctx_push(d->context), "entering the CUDA context", error);
-  return (CudaContext){status == TILE_OK ? d : NULL, status};
-}
-
-void cuda_leave(const CudaContext *c) {
-  CUcontext old;
-  if (c->pushed) c->pushed->cu.ctx_pop(&old);
-}
-
 // ---- memory ----
 
 static tile_status alloc(tile_device *base, size_t size, uint64_t *address, tile_error **error) {
@@ -159,7 +147,7 @@ static tile_status open_device(CudaDevice *d, int ordinal, tile_error **error) {
 
 tile_status device_open_cuda(int ordinal, bool simulator, tile_device **device, tile_error **error) {
   CudaDevice *d = calloc(1, sizeof *d);
-  if (!d) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
+  if (!d) return error_no_memory(error);
   d->base.ops = simulator ? &sim_ops : &gpu_ops;
   d->base.kind = simulator ? "sim" : "gpu";
   d->is_sim = simulator;

@@ -25,8 +25,16 @@ static inline CudaDevice *cuda_device(tile_device *d) { return (CudaDevice *)d; 
 
 // Makes the device's primary context the thread's current one, if it is not, until cuda_leave.
 typedef struct { CudaDevice *pushed; tile_status status; } CudaContext;
-CudaContext cuda_enter(CudaDevice *d, tile_error **error);
-void cuda_leave(const CudaContext *c);
+static inline CudaContext cuda_enter(CudaDevice *d, tile_error **error) {
+  CUcontext current = NULL;
+  if (d->cu.ctx_get_current(&current) == CUDA_SUCCESS && current == d->context) return (CudaContext){NULL, TILE_OK};
+  tile_status status = cuda_check(&d->cu, d->cu.ctx_push(d->context), "entering the CUDA context", error);
+  return (CudaContext){status == TILE_OK ? d : NULL, status};
+}
+static inline void cuda_leave(const CudaContext *c) {
+  CUcontext old;
+  if (c->pushed) c->pushed->cu.ctx_pop(&old);
+}
 // The rest of the block runs in the context; returns `failed` if that cannot be entered.
 #define ENTER_OR_RETURN_AS(failed, d, error)                                                  \
   __attribute__((cleanup(cuda_leave))) const CudaContext context_ = cuda_enter(d, error);     \

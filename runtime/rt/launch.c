@@ -66,7 +66,9 @@ static bool is_type(const KernelParam *p, tile_type given) {
   return !wanted || given == wanted;
 }
 
-#define BAD(fmt, ...) error_set(error, TILE_ERROR_USAGE, "%s: argument %u '%s' (%s) " fmt, k->name, number, p->name, p->spelling, __VA_ARGS__)
+#define BAD(fmt, ...)                                                                                         \
+  error_set(error, TILE_ERROR_USAGE, "%s: argument %u '%s' (%s) " fmt, k->name, number, p->name, p->spelling, \
+            __VA_ARGS__)
 
 static tile_status check_tensor(const tile_kernel *k, const KernelParam *p, uint32_t number, const tile_tensor *t,
                                 tile_error **error) {
@@ -215,6 +217,11 @@ static tile_status launch_slowly(tile_kernel *k, const uint32_t grid[3], void *s
   return status == TILE_OK ? k->device->ops->launch(k, &o, args, error) : status;
 }
 
+static void tell_host(const tile_kernel *k, const uint32_t grid[3], void *stream) {
+  const tile_event event = {TILE_EVENT_LAUNCH, k->name, "", 0, grid, stream};
+  if (k->device->hooks.event) k->device->hooks.event(k->device->hooks.user, &event);
+}
+
 tile_status kernel_launch(tile_kernel *k, const uint32_t grid[3], void *stream, const tile_arg *args,
                           const uint8_t *map, tile_error **error) {
   void *params[MAX_QUICK];
@@ -222,7 +229,7 @@ tile_status kernel_launch(tile_kernel *k, const uint32_t grid[3], void *stream, 
   bool is_quick = k->quick && quick_grid(k, grid) && quick_params(k, args, map, params, floats);
   tile_status status = is_quick ? k->device->ops->launch_params(k, grid, stream, params, error)
                                 : launch_slowly(k, grid, stream, args, map, error);
-  if (status == TILE_OK && k->device->hooks.event) kernel_tell_launch(k, grid, stream);
+  if (status == TILE_OK) tell_host(k, grid, stream);
   return status;
 }
 
@@ -237,4 +244,46 @@ uint64_t launch_arg_bits(const KernelParam *p, tile_arg a) {
     return bits;
   }
   return num_encode(format_of(p->scalar), v, NUM_RNE, false);
+}
+
+// ---- the public functions ----
+
+tile_status tile_kernel_check(const tile_kernel *k, const tile_launch_options *given, const tile_arg *args,
+                              size_t num_args, tile_error **error) {
+  tile_launch_options o = TILE_LAUNCH_OPTIONS_INIT;
+  TAKE_GIVEN(o, given);
+  tile_arg flat[UINT8_MAX];
+  tile_status status = launch_check_grid(k, o.grid, error);
+  if (status == TILE_OK && launch_has_tuples(args, num_args))
+    status = launch_flatten_kernel(k, args, num_args, flat, error), args = flat, num_args = k->num_args;
+  if (status == TILE_OK) status = launch_check_args(k, args, num_args, error);
+  for (uint32_t i = 0; status == TILE_OK && i < k->num_args; i++) {
+    uint64_t address = args[i].kind == TILE_ARG_POINTER  ? args[i].value.pointer
+                       : args[i].kind == TILE_ARG_TENSOR ? args[i].value.tensor->base
+                                                         : 0;
+    char why[160];
+    if (!address || k->device->ops->is_own(k->device, address, why, sizeof why)) continue;
+    status = error_set(error, TILE_ERROR_USAGE, "%s: argument %u '%s' (%s) is 0x%llx, which %s", k->name, i,
+                       k->params[i].name, k->params[i].spelling, (unsigned long long)address, why);
+  }
+  return status;
+}
+
+tile_status tile_kernel_reserve(tile_kernel *k, const uint32_t grid[3], tile_error **error) {
+  tile_status status = launch_check_grid(k, grid, error);
+  return status == TILE_OK && k->scratch_bytes && k->device->ops->reserve ? k->device->ops->reserve(k, grid, error)
+                                                                          : status;
+}
+
+tile_status tile_kernel_launch(tile_kernel *k, const tile_launch_options *given, const tile_arg *args, size_t num_args,
+                               tile_error **error) {
+  tile_launch_options o = TILE_LAUNCH_OPTIONS_INIT;
+  TAKE_GIVEN(o, given);
+  if (num_args != k->num_args && !launch_has_tuples(args, num_args)) return launch_check_args(k, args, num_args, error);
+  if (num_args != k->num_args) {
+    tile_arg flat[UINT8_MAX];
+    tile_status status = launch_flatten_kernel(k, args, num_args, flat, error);
+    return status == TILE_OK ? kernel_launch(k, o.grid, o.stream, flat, NULL, error) : status;
+  }
+  return kernel_launch(k, o.grid, o.stream, args, NULL, error);
 }

@@ -183,7 +183,7 @@ static const char *read_kernel(tile_kernel *k, const JsonValue *json) {
 
 tile_kernel *kernel_from_metadata(tile_device *device, const JsonValue *json, tile_error **error) {
   tile_kernel *k = kernel_new(device);
-  if (!k) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory"), NULL;
+  if (!k) return error_no_memory(error), NULL;
   jmp_buf on_empty;
   if (setjmp(on_empty)) {
     tile_kernel_free(k);

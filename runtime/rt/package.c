@@ -116,7 +116,7 @@ static tile_status open_package(const void *bytes, size_t size, void *own, const
   tile_package *p = calloc(1, sizeof *p);
   if (!p) {
     free(own);
-    return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
+    return error_no_memory(error);
   }
   arena_init_with(&p->arena, (ArenaMemory){0}, &p->on_empty);
   p->bytes = bytes;
@@ -339,7 +339,7 @@ tile_status tile_family_load(tile_device *d, const tile_package *p, const char *
   const JsonValue *kernel = find_kernel(p, name, &why);
   if (!kernel) return error_pass_on(error, why);
   tile_family *f = calloc(1, sizeof *f);
-  if (!f) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
+  if (!f) return error_no_memory(error);
   arena_init_with(&f->arena, hooks_memory(&d->hooks), &f->on_empty);
   tile_status status = load_contained(f, d, p, kernel, error);
   if (status == TILE_OK) *family = f;
@@ -440,7 +440,7 @@ tile_status tile_family_select(const tile_family *f, const tile_arg *args, size_
 tile_status tile_family_launch(const tile_family *f, const tile_launch_options *given, const tile_arg *args,
                                size_t num_args, tile_error **error) {
   tile_launch_options o = TILE_LAUNCH_OPTIONS_INIT;
-  if (given) memcpy(&o, given, given->struct_size < sizeof o ? given->struct_size : sizeof o);
+  TAKE_GIVEN(o, given);
   tile_arg flat[MAX_ARGS];
   tile_status status = take_args(f, &args, num_args, flat, error);
   if (status != TILE_OK) return status;

@@ -23,7 +23,7 @@ CUresult driver_run(const StreamWork *k) {
   switch (k->kind) {
   case WORK_LAUNCH: {
     GridRun r = {.sim = &driver_state()->sim, .device = context->device, .launch = &k->launch};
-    if (!on_deep_stack(run_grid, &r))
+    if (!deep_stack_run(run_grid, &r))
       return CUDA_ERROR_OUT_OF_MEMORY;   // tensor-core instructions gather whole matrices
     if (r.result) context->failed = r.result;
     return r.result;

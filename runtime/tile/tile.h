@@ -7,12 +7,12 @@
  *   tile_device_open(NULL, &device, &error);
  *   tile_kernel_load(device, program, "add", &kernel, &error);
  *
- * and launch it as tile/rt.h shows, which also says what holds for errors, threads and structures.
+ * Then launch it as tile/rt.h shows, which also says what holds for errors, threads and structures.
  *
- * Threads. Different programs may be compiled in different threads at the same time. A program is immutable once compiled.
- * A thread needs 64 KB of stack on the simulator and the interpreter, and what the driver wants on a gpu: compiling, tuning and simulating,
- * which want megabytes, go on in a thread of the library's own where the caller's has too little left, and the call returns when that has
- * ended. Hooks and grid functions are called from there then. */
+ * Threads. Different programs may be compiled in different threads at the same time. A program is immutable once
+ * compiled. A calling thread needs 64 KB of stack on the simulator and the interpreter, and what the driver wants on a
+ * gpu. Compiling, tuning and simulating need megabytes: if the caller has too little left, the library does them in a
+ * thread of its own, which also calls hooks and grid functions, and the call returns when that thread has ended. */
 #ifndef TILE_TILE_H
 #define TILE_TILE_H
 
@@ -32,10 +32,10 @@ enum {
   TILE_EMIT_ALLOCATED = 8,     /* tile IR with shared memory and barriers placed */
   TILE_EMIT_LLVM = 16,         /* LLVM IR before its optimiser */
   TILE_EMIT_PTX = 32,
-  TILE_EMIT_METADATA = 64,     /* what a launcher needs, as JSON */
+  TILE_EMIT_METADATA = 64,     /* what a launcher needs to know, as JSON */
   TILE_EMIT_CUBIN = 128,       /* through ptxas, which must be installed */
-  TILE_EMIT_HEADER = 256,      /* a C header with the kernel and a typed launch function; for this version of the library */
-  TILE_EMIT_LAYOUT_SVG = 512   /* pictures of the layouts: who holds which element, and bank conflicts */
+  TILE_EMIT_HEADER = 256,      /* a C header with the kernel and a typed launch function; for this library's version */
+  TILE_EMIT_LAYOUT_SVG = 512   /* pictures of the layouts: which thread holds which element, and bank conflicts */
 };
 
 typedef struct tile_compile_options {
@@ -51,34 +51,38 @@ typedef struct tile_compile_options {
   unsigned emit;               /* 0: PTX and metadata */
   const char *const *options;  /* any further option under tilec's name: "enable-fp-fusion=0", "verify-each" */
   size_t num_options;
-  const tile_hooks *hooks;     /* NULL: none. `alloc` and `free` must last as long as the program */
-  double seconds;              /* after this time the compilation ends with TILE_ERROR_CANCELLED; 0: no limit */
+  const tile_hooks *hooks;     /* NULL: none. `alloc` and `free` must stay valid as long as the program */
+  double seconds;              /* then the compilation ends with TILE_ERROR_CANCELLED; 0: no limit */
 } tile_compile_options;
-#define TILE_COMPILE_OPTIONS_INIT { sizeof(tile_compile_options), NULL, NULL, NULL, NULL, 0, NULL, 0, 0, 0, 0, 0, 0, NULL, 0, NULL, 0 }
+#define TILE_COMPILE_OPTIONS_INIT \
+  { sizeof(tile_compile_options), NULL, NULL, NULL, NULL, 0, NULL, 0, 0, 0, 0, 0, 0, NULL, 0, NULL, 0 }
 
 typedef struct tile_program tile_program;
 
-/* path "-" is standard input. The suffix .tir means IR text, anything else kernel source. */
-TILE_API tile_status tile_compile_file(const char *path, const tile_compile_options *options, tile_program **program, tile_error **error);
-/* name stands for the file in messages, and its folder is searched by imports. The text is copied. */
-TILE_API tile_status tile_compile_memory(const char *name, const char *text, size_t size, const tile_compile_options *options,
-                                         tile_program **program, tile_error **error);
-/* One of TILE_EMIT_*: the text (or cubin bytes), NUL-terminated beside its size; NULL if it was not asked for. Owned by the
- * program. size may be NULL. */
+/* path "-": standard input. A name with the suffix .tir holds the text of IR, any other name kernel source. */
+TILE_API tile_status tile_compile_file(const char *path, const tile_compile_options *options, tile_program **program,
+                                       tile_error **error);
+/* name stands for the file in messages; imports search its folder. The text is copied. */
+TILE_API tile_status tile_compile_memory(const char *name, const char *text, size_t size,
+                                         const tile_compile_options *options, tile_program **program,
+                                         tile_error **error);
+/* One of TILE_EMIT_*: the text or the bytes of the cubin, with a NUL after `size` bytes; NULL: it was not asked for.
+ * The program owns it. size may be NULL. */
 TILE_API const char *tile_program_output(const tile_program *program, unsigned emit, size_t *size);
 TILE_API size_t tile_program_num_kernels(const tile_program *program);
 TILE_API const char *tile_program_kernel_name(const tile_program *program, size_t index);   /* NULL past the end */
 /* Warnings and remarks of a successful compilation. */
 TILE_API size_t tile_program_num_diagnostics(const tile_program *program);
 TILE_API tile_diagnostic tile_program_diagnostic(const tile_program *program, size_t index);
-/* Kernels loaded from it keep what they need, except on the interpreter: free those first. */
+/* Kernels loaded from it stay valid, except on the interpreter: free those first. */
 TILE_API void tile_program_free(tile_program *program);
 
 /* Names of the architectures that `arch` may be; NULL past the end. */
 TILE_API const char *tile_arch_name(size_t index);
 
 /* Does everything that may allocate, load or synchronise. name NULL: the program's only kernel. */
-TILE_API tile_status tile_kernel_load(tile_device *device, const tile_program *program, const char *name, tile_kernel **kernel, tile_error **error);
+TILE_API tile_status tile_kernel_load(tile_device *device, const tile_program *program, const char *name,
+                                      tile_kernel **kernel, tile_error **error);
 #ifdef __cplusplus
 }
 #endif

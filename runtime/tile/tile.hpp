@@ -3,7 +3,8 @@
 //   tile::Device device;
 //   tile::Jit jit(device, "vector_add.tile");
 //   auto add = jit.kernel("add");
-//   add.launch({blocks, 1, 1}, tile::array(x, TILE_FP32), tile::array(y, TILE_FP32), tile::array(out, TILE_FP32), n, 1024);
+//   add.launch({blocks, 1, 1}, tile::array(x, TILE_FP32), tile::array(y, TILE_FP32), tile::array(out, TILE_FP32),
+//              n, 1024);
 #ifndef TILE_TILE_HPP
 #define TILE_TILE_HPP
 
@@ -29,7 +30,7 @@ public:
   tile_status status;
 };
 
-// call(&error) and throws what it reports.
+// Runs call(&error) and throws the error that it reports.
 template <class Call> void check(Call call) {
   tile_error *error = nullptr;
   tile_status status = call(&error);
@@ -53,7 +54,7 @@ private:
   std::unique_ptr<tile_device, Close> handle_;
 };
 
-// Memory of a device, which must outlive it.
+// Memory of a device. The device must outlive it.
 template <class T> class Buffer {
 public:
   Buffer(const Device &device, std::size_t count) : device_(device.get()), count_(count) {
@@ -95,7 +96,8 @@ template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>> tile_arg a
   }
 }
 
-// A namedtuple of the source: tile::named("Pair", a, b). A plain tuple is a std::tuple or std::pair; a constexpr in one is a string.
+// A namedtuple of the source: tile::named("Pair", a, b). A plain tuple is a std::tuple or std::pair; a constexpr in one
+// is a string.
 template <class... T> struct Named {
   const char *name;
   std::tuple<T...> items;
@@ -118,7 +120,9 @@ template <class... T> tile_arg pack_items(Tuples &to, const char *name, const st
   return tile_arg_tuple(&to.tuples.front());
 }
 template <class... T> tile_arg pack(Tuples &to, const std::tuple<T...> &t) { return pack_items(to, nullptr, t); }
-template <class A, class B> tile_arg pack(Tuples &to, const std::pair<A, B> &p) { return pack_items(to, nullptr, std::tuple<const A &, const B &>(p.first, p.second)); }
+template <class A, class B> tile_arg pack(Tuples &to, const std::pair<A, B> &p) {
+  return pack_items(to, nullptr, std::tuple<const A &, const B &>(p.first, p.second));
+}
 template <class... T> tile_arg pack(Tuples &to, const Named<T...> &t) { return pack_items(to, t.name, t.items); }
 
 class Kernel {

@@ -64,5 +64,5 @@ def uses(p):
   tl.store(p, LIMIT)
 # USES: :47:9: note: this fails at compile time: TypeError: 'int' has no length
   # USES: [[#@LINE+2]]:15: error: 'importlib.util.find_spec(...)' is not known at compile time
-  # USES: note: which modules the host has is not known
+  # USES: note: the compiler does not know which modules the host has
   tl.store(p, has_torch)

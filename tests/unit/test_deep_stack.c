@@ -56,7 +56,7 @@ static void *look_from(void *user) {
   pthread_sigmask(SIG_BLOCK, &set, NULL);
   uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
   l->from = (Where){.thread = pthread_self(), .locale = uselocale((locale_t)0)};
-  l->done = on_deep_stack(look, &l->inside);
+  l->done = deep_stack_run(look, &l->inside);
   return NULL;
 }
 

@@ -77,7 +77,7 @@ TEST(test_signature_without_constexprs) {
 
 TEST(test_bad_signatures) {
   static const struct { const char *text, *message; } cases[] = {
-      {"*fp33", "`*fp33` is no type"}, {"*fp32:7", "must be :16 or :1"}, {"*fp32:1", "only integers can be specialised to 1"},
+      {"*fp33", "`*fp33` is not a type"}, {"*fp32:7", "must be :16 or :1"}, {"*fp32:1", "only integers can be specialised to 1"},
       {"*fp32, i32, i32", "--signature has 3 items"}, {"*fp32, *i32", "where a value belongs"}};
   for (size_t i = 0; i < countof(cases); i++) {
     Fixture f;

@@ -55,7 +55,7 @@ TEST(test_shuffle_plans) {
     bool mixed = i % 2;
     const Layout *from = random_layout(&ctx, i % 3 == 0 ? (uint32_t)rand() % 3 : 0, mixed), *to = random_layout(&ctx, i % 5 == 0 ? (uint32_t)rand() % 3 : 0, mixed);
     ShufflePlan plan;
-    if (!convert_shuffle_plan(from, to, &plan)) continue;
+    if (!scratch_shuffle_plan(from, to, &plan)) continue;
     found++;
     check_plan(from, to, &plan);
   }
@@ -76,10 +76,10 @@ TEST(test_kinds) {
   w.basis[0] = 256, w.basis[8] = 1;
   const Type *ta = type_tensor(&ctx, elem, 1, shape, layout_intern(&ctx, &a)), *tr = type_tensor(&ctx, elem, 1, shape, layout_intern(&ctx, &r));
   const Type *tl = type_tensor(&ctx, elem, 1, shape, layout_intern(&ctx, &l)), *tw = type_tensor(&ctx, elem, 1, shape, layout_intern(&ctx, &w));
-  assert_int_equal(convert_kind(&ctx, ta, ta), CONVERT_NONE);
-  assert_int_equal(convert_kind(&ctx, ta, tr), CONVERT_REGISTERS);
-  assert_int_equal(convert_kind(&ctx, ta, tl), CONVERT_SHUFFLE);
-  assert_int_equal(convert_kind(&ctx, ta, tw), CONVERT_SHARED);
+  assert_int_equal(scratch_convert_kind(&ctx, ta, ta), CONVERT_NONE);
+  assert_int_equal(scratch_convert_kind(&ctx, ta, tr), CONVERT_REGISTERS);
+  assert_int_equal(scratch_convert_kind(&ctx, ta, tl), CONVERT_SHUFFLE);
+  assert_int_equal(scratch_convert_kind(&ctx, ta, tw), CONVERT_SHARED);
   context_free(&ctx);
 }
 
