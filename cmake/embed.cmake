@@ -1,4 +1,4 @@
-# cmake -DIN=… -DOUT=… -DNAME=… -P embed.cmake: a file as a C string literal with a name.
+# cmake -DIN=… -DOUT=… -DNAME=… -P embed.cmake: writes the file IN to OUT as a C string literal with the name NAME.
 file(READ "${IN}" text)
 string(REPLACE "\\" "\\\\" text "${text}")
 string(REPLACE "\"" "\\\"" text "${text}")

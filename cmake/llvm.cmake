@@ -1,4 +1,4 @@
-# tile-llvm: LLVM 22's headers and libraries, as an interface target for codegen alone.
+# tile-llvm: LLVM 22's headers and libraries, as an interface target that codegen alone uses.
 find_program(LLVM_CONFIG NAMES llvm-config-22 llvm-config HINTS ${LLVM_DIR} ${LLVM_DIR}/bin /usr/lib/llvm-22/bin)
 if(NOT LLVM_CONFIG)
   message(FATAL_ERROR "LLVM 22 was not found: install llvm-22-dev (Debian) or pass -DLLVM_DIR=<folder with llvm-config>")
@@ -16,11 +16,11 @@ if(TILE_LINK_LLVM STREQUAL "static")
     OUTPUT_VARIABLE llvm_libs OUTPUT_STRIP_TRAILING_WHITESPACE)
   separate_arguments(llvm_libs)
   target_link_libraries(tile-llvm INTERFACE -Wl,--start-group ${llvm_libs} -Wl,--end-group -l:libz.a -l:libzstd.a rt dl m)
-  # Not target_link_directories: that would have what is built look for libc and libm there, and in the working directory.
+  # target_link_directories would also make the built programs look there, and in the working directory, for libc and libm.
   target_link_options(tile-llvm INTERFACE -L${llvm_libdir})
-  # A private LLVM may be given options of its own (codegen/emit.c).
+  # codegen/emit.c may set options of an LLVM that nobody else in the process uses.
   target_compile_definitions(tile-llvm INTERFACE TILE_LLVM_STATIC=1)
-  # The C++ runtime goes inside, so that only libc and libm are needed at run time.
+  # The C++ runtime is linked statically: at run time only libc and libm are needed.
   target_link_options(tile-llvm INTERFACE -static-libstdc++ -static-libgcc -Wl,--gc-sections -Wl,--as-needed)
 else()
   target_link_directories(tile-llvm INTERFACE ${llvm_libdir})

@@ -1,4 +1,4 @@
-# The rooms of runtime/, libtile-rt, libtile and tilec, and what `cmake --install` puts where.
+# The rooms of runtime/, libtile-rt, libtile and tilec, and what `cmake --install` installs.
 tile_room(tile-rt-core runtime/rt)
 tile_room(tile-compile runtime/compile)
 tile_room(tile-jit runtime/jit)
@@ -13,7 +13,7 @@ endforeach()
 find_program(TILE_LLD NAMES ld.lld ld.lld-22)
 set(tile_rooms tile-cli tile-jit tile-compile tile-sim tile-rt-core tile-codegen tile-passes tile-lower tile-prelude tile-comptime
   tile-syntax tile-ir)
-# Every executable over the rooms: LLVM's link flags come with codegen.
+# What every executable over the rooms links; LLVM's link flags come with codegen.
 add_library(tile-link INTERFACE)
 target_link_libraries(tile-link INTERFACE -Wl,--start-group ${tile_rooms} -Wl,--end-group tile-llvm ${CMAKE_DL_LIBS} m)
 target_link_options(tile-link INTERFACE -Wl,--gc-sections -Wl,--as-needed -Wl,--build-id)   # the id is part of cache keys
@@ -21,7 +21,7 @@ if(TILE_LLD AND NOT TILE_SANITIZE AND NOT TILE_SANITIZE_THREAD)
   target_link_options(tile-link INTERFACE -fuse-ld=lld)
 endif()
 if(TILE_LINK_LLVM STREQUAL "static")
-  set(tile_linker_language CXX)   # libstdc++ goes inside, by tile-llvm's -static-libstdc++
+  set(tile_linker_language CXX)   # tile-llvm's -static-libstdc++ needs the C++ driver
   target_link_options(tile-link INTERFACE $<$<CONFIG:Release>:-Wl,-s>)
 else()
   set(tile_linker_language C)
@@ -31,8 +31,8 @@ add_executable(tilec runtime/cli/main.c)
 target_link_libraries(tilec PRIVATE tile-flags tile-link)
 set_target_properties(tilec PROPERTIES LINKER_LANGUAGE ${tile_linker_language})
 if(TILE_LINK_LLVM STREQUAL "static")
-  # At a fixed address LLVM's tables of pointers need no relocation, and their pages are not copied. What runs at the start lies together
-  # (as other linkers than lld place it anyhow).
+  # At a fixed address LLVM's tables of pointers need no relocation, and their pages are not copied. The option for lld keeps
+  # the code that runs at start together, as other linkers do by default.
   target_link_options(tilec PRIVATE $<$<CONFIG:Release>:-no-pie>)
   if(TILE_LLD)
     target_link_options(tilec PRIVATE -Wl,-z,keep-text-section-prefix)
@@ -53,7 +53,7 @@ target_link_libraries(tile PRIVATE -Wl,--whole-archive tile-compile tile-jit til
 set_target_properties(tile PROPERTIES LINKER_LANGUAGE ${tile_linker_language})
 tile_public_library(tile)
 
-# libtile-rt: loads and launches, without the compiler. Of ir it takes the files that these need.
+# libtile-rt: loads and launches, without the compiler. It links only those files of ir that it needs.
 add_library(tile-rt SHARED runtime/rt/alone/linked.c)
 target_link_libraries(tile-rt PRIVATE tile-flags -Wl,--whole-archive tile-rt-core -Wl,--no-whole-archive tile-ir ${CMAKE_DL_LIBS} m)
 target_link_options(tile-rt PRIVATE -Wl,--gc-sections -Wl,--as-needed $<$<CONFIG:Release>:-Wl,-s>)
@@ -86,7 +86,7 @@ configure_package_config_file(cmake/tileConfig.cmake.in ${CMAKE_CURRENT_BINARY_D
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/tileConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES cmake/tileKernels.cmake ${CMAKE_CURRENT_BINARY_DIR}/tileConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/tileConfigVersion.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tile)
-# The files find their prefix from where they stand, so that `cmake --install --prefix` and moved trees work.
+# The .pc files compute their prefix from their own place: `cmake --install --prefix` and moved trees work.
 file(RELATIVE_PATH TILE_PKGCONFIG_TO_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 foreach(package libtile libtile-rt)
   configure_file(cmake/${package}.pc.in ${CMAKE_CURRENT_BINARY_DIR}/${package}.pc @ONLY)

@@ -1,6 +1,5 @@
-# libtile-sim.so: the simulator under the driver's own names, for programs that are not ours (installed or linked under the
-# name libcuda.so.1 it serves an unmodified program). Inside libtile and tilec the names stay hidden, so that nothing
-# interposes where the real driver is loaded.
+# libtile-sim.so: the simulator under the driver's own names. Installed or linked as libcuda.so.1, it runs other people's
+# programs unmodified. Inside libtile and tilec the names stay hidden: nothing interposes there if the real driver is loaded.
 file(STRINGS ${CMAKE_CURRENT_SOURCE_DIR}/runtime/sim/driver.def sim_rows REGEX "^SIM_FN\\(")
 set(sim_symbols)
 foreach(row IN LISTS sim_rows)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Compiles every kernel that has a `tilec run` line for each architecture and assembles it with ptxas: registers, spills and
-# shared memory per kernel. Fails where ptxas refuses, where it serialises tensor-core code, or where an sm_90a kernel spills.
+# shared memory per kernel. Fails if ptxas refuses a kernel or serialises its tensor-core code, or if an sm_90a kernel spills.
 #   tools/assemble.sh TILEC [-a "sm_80 sm_90a …"] FILE…
 set -u
 tilec=$(realpath "$1"); shift

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the `tilec run` lines that kernels carry in their headers, from the folder that holds examples/.
 #   tools/run_lines.sh TILEC [-j N] [-o "more options"] FILE…
-# Prints one line per command and the counts; the status says whether all passed.
+# Prints a line per command and the counts; exits with 0 if all passed.
 set -u
 tilec=$(realpath "$1"); shift
 jobs=1 more=

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds the release preset, compiles the first example and runs it.
-# On Debian 12 packages come from apt; elsewhere their names are printed, and LLVM_DIR may name an LLVM 22 (its folder or bin/).
+# On Debian 12 it installs packages by apt; elsewhere it prints their names, and LLVM_DIR may name an LLVM 22 (its folder or bin/).
 set -eu
 cd "$(dirname "$0")/.."
 

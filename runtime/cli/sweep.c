@@ -16,12 +16,12 @@ enum { MAX_POINTS = 10000 };
 // ---- axes ----
 
 typedef struct {
-  const char *names;
+  const char *names;           // one, or several with commas
   int64_t *values;
   uint32_t count;
   bool is_geometric;
-} Axis; // names: one, or several with commas
-typedef struct { Axis *data; uint32_t count, capacity; } AxisVec;
+} Axis;
+typedef VEC(Axis) AxisVec;
 
 static bool read_int(const char **s, int64_t *v) {
   char *end;
@@ -34,7 +34,7 @@ static bool read_int(const char **s, int64_t *v) {
 // NAME[,NAME…]=FROM:TO[:[*]STEP] or =V,V,…
 static tile_status read_axis(Arena *a, const char *text, Axis *out, tile_error **error) {
   const char *eq = strchr(text, '='), *s = eq ? eq + 1 : "";
-  struct { int64_t *data; uint32_t count, capacity; } values = {0};
+  VEC(int64_t) values = {0};
   int64_t from, to = 0, step = 1;
   bool ok = eq && eq != text && read_int(&s, &from);
   *out = (Axis){.names = ok ? arena_strndup(a, text, (size_t)(eq - text)) : ""};
@@ -80,7 +80,7 @@ typedef struct {
   AxisVec axes;
   Point *points;
   uint32_t num_points;
-  bool is_flops;               // TFLOP/s, else GB/s
+  bool is_flops;               // the unit is TFLOP/s, otherwise GB/s
   const char *kernel, *device;
   FileUses uses;
 } Sweep;

@@ -174,8 +174,8 @@ static InterpAction stop_at_breakpoint(void *user, const Op *op, const uint32_t 
 typedef struct { Context *ctx; const InterpLaunch *launch; } Running;
 
 static tile_status run_contained(void *user, tile_error **error) {
-  Context *ctx = ((const Running *)user)->ctx;
-  const InterpLaunch *launch = ((const Running *)user)->launch;
+  const Running *r = user;
+  Context *ctx = r->ctx;
   Diag *diags = ctx->diags, *last = ctx->last_diag;
   ctx->diags = ctx->last_diag = NULL;
   ctx->num_errors = 0;
@@ -187,7 +187,7 @@ static tile_status run_contained(void *user, tile_error **error) {
     status = error_set_left(error, why, ctx, "running the interpreter");
   } else {
     ctx->on_ice = &on_ice;
-    if (!interp_run(ctx, launch)) status = error_set_diagnostics(error, TILE_ERROR_RUN, ctx, false);
+    if (!interp_run(ctx, r->launch)) status = error_set_diagnostics(error, TILE_ERROR_RUN, ctx, false);
   }
   ctx->on_ice = NULL;
   ctx->current_pass = NULL;
@@ -207,18 +207,17 @@ typedef struct { tile_kernel *k; const tile_launch_options *o; const tile_arg *a
 
 static tile_status launch_with_memory(void *user, Arena *scratch, tile_error **error) {
   (void)scratch;
-  tile_kernel *k = ((const Launch *)user)->k;
-  const tile_launch_options *o = ((const Launch *)user)->o;
-  const tile_arg *args = ((const Launch *)user)->args;
+  const Launch *l = user;
+  tile_kernel *k = l->k;
   InterpDevice *d = of(k->device);
   InterpArg *values = arena_array(&k->arena, InterpArg, k->num_args + 1);
   for (uint32_t i = 0; i < k->num_args; i++) {
     const KernelParam *p = &k->params[i];
     if (p->kind != PARAM_DESC && p->kind != PARAM_DESC_FIELDS) {
-      values[i].bits = launch_arg_bits(p, args[i]);
+      values[i].bits = launch_arg_bits(p, l->args[i]);
       continue;
     }
-    const tile_tensor *t = args[i].value.tensor;
+    const tile_tensor *t = l->args[i].value.tensor;
     InterpDesc *desc = arena_new(&k->arena, InterpDesc);
     desc->address = t->base;
     desc->padding = k->func->params[i].padding;
@@ -227,7 +226,7 @@ static tile_status launch_with_memory(void *user, Arena *scratch, tile_error **e
   }
   BreakpointState breakpoints = {.keeps_asking = true};
   InterpLaunch launch = {.func = k->func,
-                         .grid = {o->grid[0], o->grid[1], o->grid[2]},
+                         .grid = {l->o->grid[0], l->o->grid[1], l->o->grid[2]},
                          .args = values,
                          .num_args = k->num_args,
                          .buffers = d->buffers,

@@ -21,13 +21,13 @@ enum {
   MAX_VECTOR_BYTES = 16
 };
 
-typedef struct { const char **data; uint32_t count, capacity; } Lines;
+typedef VEC(const char *) Lines;
 typedef struct { const Layout *layout; uint32_t elem_bits; Lines lines; } Picture;
 typedef struct {
   const Module *module;
   const char *value;           // or NULL: all
   Arena *arena;
-  struct { Picture *data; uint32_t count, capacity; } pictures;
+  VEC(Picture) pictures;
 } Gallery;
 
 // ---- finding the layouts ----

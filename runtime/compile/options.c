@@ -68,6 +68,16 @@ static const Row *find_long(const char *name, size_t n) {
   return NULL;
 }
 
+// The row of what follows a single dash: a whole name with that spelling, otherwise a letter that its value may follow.
+static const Row *find_short(const char *text) {
+  const Row *found = NULL;
+  for (uint32_t i = countof(rows); i-- > 0;) {
+    if (single_dash(&rows[i]) && !strcmp(text, rows[i].name)) return &rows[i];
+    if (!single_dash(&rows[i]) && strchr(rows[i].shorts, text[0])) found = &rows[i];
+  }
+  return found;
+}
+
 static const char *spelling(Arena *a, const Row *r) {
   return arena_printf(a, "%s%s", single_dash(r) ? "-" : "--", r->name);
 }
@@ -142,13 +152,8 @@ static bool parse_option(Options *o, Command command, const char *arg, const cha
     }
     if (!r) return unknown(o, name, n, error);
   } else {
-    for (uint32_t i = 0; i < countof(rows) && !r; i++)
-      if (single_dash(&rows[i]) && !strcmp(arg + 1, rows[i].name)) r = &rows[i];
-    for (uint32_t i = 0; i < countof(rows) && !r; i++)
-      if (!single_dash(&rows[i]) && strchr(rows[i].shorts, arg[1])) {
-        r = &rows[i];
-        if (arg[2]) value = arg[2] == '=' && r->kind != KIND_LIST ? arg + 3 : arg + 2;
-      }
+    r = find_short(arg + 1);
+    if (r && !single_dash(r) && arg[2]) value = arg[2] == '=' && r->kind != KIND_LIST ? arg + 3 : arg + 2;
     if (!r) return usage(error, "there is no option %s; --help lists them", arg);
   }
   if (!allowed(o, r, command, error)) return false;
@@ -293,25 +298,14 @@ void options_given(const Options *o, const char *const *except, StrList *out) {
     const Row *r = &rows[i];
     const char *at = (const char *)o + r->offset;
     if (r->group != GROUP_COMPILE || is_among(r->name, except)) continue;
-    switch (r->kind) {
-    case KIND_BOOL:
-      if (*(const bool *)at != (r->def != 0))
-        vec_push(o->arena, out, arena_printf(o->arena, "%s=%d", r->name, *(const bool *)at));
-      break;
-    case KIND_INT:
-      if (*(const int64_t *)at != r->def)
-        vec_push(o->arena, out, arena_printf(o->arena, "%s=%lld", r->name, (long long)*(const int64_t *)at));
-      break;
-    case KIND_STR:
-      if (*(const char *const *)at)
-        vec_push(o->arena, out, arena_printf(o->arena, "%s=%s", r->name, *(const char *const *)at));
-      break;
-    case KIND_LIST: {
-      const StrList *list = (const StrList *)at;
-      for (uint32_t k = 0; k < list->count; k++)
-        vec_push(o->arena, out, arena_printf(o->arena, "%s=%s", r->name, list->data[k]));
-    }
-    }
+    const StrList *list = (const StrList *)at;
+    const char *text = NULL;
+    if (r->kind == KIND_BOOL && *(const bool *)at != (r->def != 0)) text = *(const bool *)at ? "1" : "0";
+    if (r->kind == KIND_INT && *(const int64_t *)at != r->def)
+      text = arena_printf(o->arena, "%lld", (long long)*(const int64_t *)at);
+    if (r->kind == KIND_STR) text = *(const char *const *)at;
+    for (uint32_t k = 0; k < (r->kind == KIND_LIST ? list->count : text != NULL); k++)
+      vec_push(o->arena, out, arena_printf(o->arena, "%s=%s", r->name, text ? text : list->data[k]));
   }
 }
 

@@ -5,7 +5,7 @@
 #include "ir/buf.h"
 #include "runtime/tile/tile.h"
 
-typedef struct { const char **data; uint32_t count, capacity; } StrList;   // a VEC(const char *)
+typedef VEC(const char *) StrList;
 
 typedef struct {
   Arena *arena;                // strings of lists and of response files

@@ -70,7 +70,7 @@ tile_status ptxas_assemble(Arena *a, const char *ptx, const char *arch, const ch
   enum { ROOM = 16 };
   const size_t room = strlen(folder) + ROOM;
   char *in = arena_alloc(a, room), *out = arena_alloc(a, room), *log = arena_alloc(a, room);
-  struct { char **data; uint32_t count, capacity; } argv = {0};
+  VEC(char *) argv = {0};
   char *fixed[] = {arena_printf(a, "%s", ptxas), arena_printf(a, "-arch=%s", arch), in, arena_printf(a, "-o"), out};
   for (uint32_t i = 0; i < countof(fixed); i++) vec_push(a, &argv, fixed[i]);
   StrList extra = options_list(a, extra_options ? extra_options : "", ' ');
