@@ -237,9 +237,7 @@ Term *tl_map(Lower *L, Call *c) {
   for (uint32_t i = 0; i < n; i++) args[i] = ct_scalar_of(term_t(in.items[i / pack]));
   // The function's results give the types, so it is lowered into a shell, which is then replaced by the op with
   // results.
-  Op *shell = op_new(L->ctx, L->b.func, OP_MAP, L->b.span, NULL, 0, operands, in.count, 1);
-  shell->inlined_at = L->b.inlined_at;
-  op_append(shell, L->b.block);
+  Op *shell = lower_new_shell(L, OP_MAP, operands, in.count, 1);
   op_set_int(L->ctx, shell, ATTR_PACK, pack);
   Builder saved = L->b;
   Term **params = arena_array(L->arena, Term *, n);

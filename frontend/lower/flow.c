@@ -224,9 +224,7 @@ static Op *finish_if(Lower *L, Op *shell, Arm *arms, Block *outer) {
 
 static Op *begin_if(Lower *L, Value *v, Span span, Arm *arms) {
   L->b.span = span;
-  Op *shell = op_new(L->ctx, L->b.func, OP_IF, span, NULL, 0, &v, 1, 2);
-  shell->inlined_at = L->b.inlined_at;
-  op_append(shell, L->b.block);
+  Op *shell = lower_new_shell(L, OP_IF, &v, 1, 2);
   for (int i = 0; i < 2; i++) arms[i] = (Arm){.block = shell->blocks[i]};
   return shell;
 }

@@ -307,9 +307,8 @@ void lower_while(Lower *L, const Node *s) {
   Carried c = {0};
   Block *outer = L->b.block;
   find_carried(L, &s->loop.body, s->loop.iter, &c);
-  Op *shell = op_new(L->ctx, L->b.func, OP_WHILE, s->span, NULL, 0, NULL, 0, 2);
-  shell->inlined_at = L->b.inlined_at;
-  op_append(shell, outer);
+  L->b.span = s->span;
+  Op *shell = lower_new_shell(L, OP_WHILE, NULL, 0, 2);
   Loop lp = {.shell = shell, .test = shell->blocks[0], .body = shell->blocks[1], .c = &c};
   L->frame->scope = scope_copy(L, &c.before);
   bind_carried(L, &c, lp.test);
@@ -454,9 +453,7 @@ void lower_counted_loop(Lower *L, const Node *s, RangeArgs *r) {
   Block *outer = L->b.block;
   Value *operands[3] = {lb, ub, step};
   L->b.span = span;
-  Op *shell = op_new(L->ctx, L->b.func, OP_FOR, span, NULL, 0, operands, 3, 1);
-  shell->inlined_at = L->b.inlined_at;
-  op_append(shell, outer);
+  Op *shell = lower_new_shell(L, OP_FOR, operands, 3, 1);
   set_loop_attrs(L, shell, &r->call);
   Loop lp = {.shell = shell, .body = shell->blocks[0], .first = 1, .c = &c};
   L->frame->scope = scope_copy(L, &c.before);

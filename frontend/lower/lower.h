@@ -323,6 +323,8 @@ static inline void lower_cursor_to_end(Lower *L, Block *b) {
   L->b.block = b;
   L->b.before = NULL;
 }
+// An op at the end of the current block that gets its results later, by lower_replace_op.
+Op *lower_new_shell(Lower *L, Opcode oc, Value *const *operands, uint32_t n, uint32_t num_blocks);
 // An op with one result of type t, and that result.
 Op *lower_new_op(Lower *L, Opcode oc, const CtType *t, Value *const *operands, uint32_t n);
 static inline Term *term_of_op(Lower *L, Op *op, const CtType *t) { return term_value(L, op_result(op, 0), t); }

@@ -30,8 +30,14 @@ static Term *prelude_find(Lower *L, const char *name, bool libdevice) {
     if (v) return term_const(L, v);
     size_t stem = strlen(name) - 1;   // name_rz is _name_r with a direction
     v = ct_env_get_local(env, intern(L->ctx, arena_printf(L->arena, "_%.*s", (int)stem, name)));
+    if (!v) return NULL;
+    CtValue *named = arena_new(L->arena, CtValue);   // called name_rz in messages
+    *named = *v;
+    named->fn = arena_new(L->arena, CtFunction);
+    *named->fn = *v->fn;
+    named->fn->name = intern(L->ctx, name);
     Term *direction = term_int(L, strchr(PRELUDE_DIRECTIONS, name[stem]) - PRELUDE_DIRECTIONS);
-    return v ? term_bound(L, direction, term_const(L, v)) : NULL;
+    return term_bound(L, direction, term_const(L, named));
   }
   return NULL;
 }

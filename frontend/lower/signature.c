@@ -41,6 +41,10 @@ static bool same_spec(const ParamSpec *a, const ParamSpec *b) {
   return true;
 }
 
+static ParamSpec constexpr_spec(CtValue *value, const char *origin) {
+  return (ParamSpec){.kind = SPEC_CONSTEXPR, .divisible = 1, .value = ct_unwrap(value), .origin = origin};
+}
+
 // Replaces an open spec or a default; any other must agree with the new one. False after a diagnostic.
 static bool set_spec(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, uint32_t i, ParamSpec s) {
   ParamSpec *old = &specs[i];
@@ -136,8 +140,7 @@ bool frontend_set_constexpr(Frontend *fe, const CtFunction *kernel, ParamSpec *s
                             const char *origin) {
   uint32_t i = frontend_param_index(kernel, name);
   if (i < kernel->num_params)
-    return set_spec(fe, kernel, specs, i,
-                    (ParamSpec){.kind = SPEC_CONSTEXPR, .divisible = 1, .value = ct_unwrap(value), .origin = origin});
+    return set_spec(fe, kernel, specs, i, constexpr_spec(value, origin));
   diag_error(fe->ctx, (Span){0, 0}, "kernel `%s` has no parameter `%s`, given by %s", kernel->name, name, origin);
   const char **names = arena_array(&fe->ctx->arena, const char *, kernel->num_params + 1);
   for (uint32_t k = 0; k < kernel->num_params; k++) names[k] = kernel->params[k].name;
@@ -153,16 +156,12 @@ ParamSpec *frontend_new_specs(Frontend *fe, const CtFunction *kernel) {
     ParamSpec s = {.kind = SPEC_OPEN, .divisible = 1};
     if (p->is_constexpr) {
       if (p->default_value)
-        s = (ParamSpec){.kind = SPEC_CONSTEXPR,
-                        .divisible = 1,
-                        .value = ct_unwrap(p->default_value),
-                        .origin = "its default value"};
+        s = constexpr_spec(p->default_value, "its default value");
     } else if (p->type_text) {
       if (!type_spec(fe, kernel, i, p->type_text, "its annotation", &s))
         s = (ParamSpec){.kind = SPEC_OPEN, .divisible = 1};
     } else if (p->default_value && ct_unwrap(p->default_value)->kind == CT_NONE) {
-      s = (ParamSpec){
-          .kind = SPEC_CONSTEXPR, .divisible = 1, .value = ct_unwrap(p->default_value), .origin = "its default value"};
+      s = constexpr_spec(p->default_value, "its default value");
     }
     s.is_default = s.kind != SPEC_OPEN;
     specs[i] = s;
@@ -238,17 +237,12 @@ static bool tuple_item(Frontend *fe, const CtFunction *kernel, uint32_t i, const
     return diag_error(fe->ctx, (Span){0, 0}, "the tuple for parameter `%s` nests deeper than %d, in --signature",
                       kernel->params[i].name, MAX_TUPLE_DEPTH);
   const char *open = tuple_open(item);
-  if (!open) {
-    if (!is_value_text(item)) return type_spec(fe, kernel, i, item, "--signature", out);
-    CtValue *v = eval_value(fe, "--signature", item);
-    *out =
-        (ParamSpec){.kind = SPEC_CONSTEXPR, .divisible = 1, .value = v ? ct_unwrap(v) : NULL, .origin = "--signature"};
-    return v != NULL;
-  }
-  if ((size_t)(open - item) == strlen("constexpr") && strncmp(item, "constexpr", (size_t)(open - item)) == 0) {
-    CtValue *v = eval_value(fe, "--signature", arena_strndup(&fe->ctx->arena, open + 1, strlen(open) - 2));
-    *out =
-        (ParamSpec){.kind = SPEC_CONSTEXPR, .divisible = 1, .value = v ? ct_unwrap(v) : NULL, .origin = "--signature"};
+  if (!open && !is_value_text(item)) return type_spec(fe, kernel, i, item, "--signature", out);
+  bool wrapped = open && (size_t)(open - item) == strlen("constexpr") && strncmp(item, "constexpr", 9) == 0;
+  if (!open || wrapped) {
+    const char *text = wrapped ? arena_strndup(&fe->ctx->arena, open + 1, strlen(open) - 2) : item;
+    CtValue *v = eval_value(fe, "--signature", text);
+    if (v) *out = constexpr_spec(v, "--signature");
     return v != NULL;
   }
   NameVec names = split_items(fe, open + 1, strlen(open + 1) - 1);
@@ -279,8 +273,7 @@ static bool apply_item(Frontend *fe, const CtFunction *kernel, ParamSpec *specs,
   }
   CtValue *v = eval_value(fe, "--signature", item);
   return v &&
-         set_spec(fe, kernel, specs, i,
-                  (ParamSpec){.kind = SPEC_CONSTEXPR, .divisible = 1, .value = ct_unwrap(v), .origin = "--signature"});
+         set_spec(fe, kernel, specs, i, constexpr_spec(v, "--signature"));
 }
 
 bool frontend_apply_signature(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, const char *text) {

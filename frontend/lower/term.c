@@ -317,6 +317,13 @@ void values_append(Lower *L, ValueList *to, const ValueList *from) {
   for (uint32_t i = 0; i < from->count; i++) vec_push(L->arena, to, from->data[i]);
 }
 
+Op *lower_new_shell(Lower *L, Opcode oc, Value *const *operands, uint32_t n, uint32_t num_blocks) {
+  Op *shell = op_new(L->ctx, L->b.func, oc, L->b.span, NULL, 0, operands, n, num_blocks);
+  shell->inlined_at = L->b.inlined_at;
+  op_append(shell, L->b.block);
+  return shell;
+}
+
 Op *lower_new_op(Lower *L, Opcode oc, const CtType *t, Value *const *operands, uint32_t n) {
   const Type *type = lower_ir_type(L, t);
   return build_op_typed(&L->b, oc, &type, 1, operands, n);

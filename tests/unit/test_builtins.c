@@ -64,6 +64,12 @@ static void test_rows(void **state) {
   }
 }
 
+static bool in_prelude(const char *name) {
+  bool defined = false;
+  for (uint32_t k = 0; prelude_file(k); k++) defined |= prelude_defines(prelude_file(k), name);
+  return defined;
+}
+
 static void test_prelude_methods(void **state) {
   (void)state;
   static const char *const names[] = {
@@ -73,10 +79,15 @@ static void test_prelude_methods(void **state) {
   };
   for (uint32_t i = 0; i < countof(names); i++) {
     if (builtin_find(names[i])) fail_msg("%s is a row of its own: its method column says it", names[i]);
-    bool defined = false;
-    for (uint32_t k = 0; prelude_file(k); k++) defined |= prelude_defines(prelude_file(k), names[i]);
-    if (!defined) fail_msg("the prelude has no %s", names[i]);
+    if (!in_prelude(names[i])) fail_msg("the prelude has no %s", names[i]);
   }
+}
+
+static void test_prelude_directions(void **state) {
+  (void)state;
+  assert_true(in_prelude("add_rn") && in_prelude("add_rz") && in_prelude("fma_rd") && in_prelude("double2int_ru"));
+  assert_true(in_prelude("rsqrt_rn") && !in_prelude("rsqrt_rz"));
+  assert_false(in_prelude("add_rx") || in_prelude("add_r") || in_prelude("add_r_") || in_prelude("_rz"));
 }
 
 static void test_node_names(void **state) {
@@ -87,6 +98,7 @@ static void test_node_names(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_rows), cmocka_unit_test(test_prelude_methods), cmocka_unit_test(test_node_names)};
+      cmocka_unit_test(test_rows), cmocka_unit_test(test_prelude_methods),
+      cmocka_unit_test(test_prelude_directions), cmocka_unit_test(test_node_names)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
