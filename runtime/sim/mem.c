@@ -47,6 +47,34 @@ static ExecResult bad_global(Warp *w, const Instr *in, int lane, Space space, ui
                      (unsigned long long)(a->base - addr), (unsigned long long)a->size, (unsigned long long)a->base);
 }
 
+// addr is an address of the shared window; written is what the program wrote.
+static ExecResult resolve_shared(Warp *w, const Instr *in, int lane, Space space, uint64_t addr, uint64_t written,
+                                 uint32_t size, AccessKind kind, MemAccess *out) {
+  uint32_t rank = (uint32_t)(addr >> SHARED_RANK_SHIFT), offset = (uint32_t)addr & ((1u << SHARED_RANK_SHIFT) - 1);
+  const Cluster *cl = w->cta->cluster;
+  if (addr >> 32 || rank >= cl->num_ctas)
+    return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS,
+                       "%s of %u bytes at %#llx in shared memory: no such block in the cluster", access_names[kind],
+                       size, (unsigned long long)written);
+  if (space == SPACE_SHARED && rank != w->cta->rank)
+    return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS,
+                       "%s at %#llx: the address belongs to block %u of the cluster, the access is .shared::cta",
+                       access_names[kind], (unsigned long long)written, rank);
+  Cta *c = cl->ctas[rank];
+  if (offset < SHARED_BASE || offset - SHARED_BASE + size > c->shared_size)
+    return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS,
+                       "%s of %u bytes at %#llx in shared memory: the block has %u bytes from %#x on",
+                       access_names[kind], size, (unsigned long long)written, c->shared_size, SHARED_BASE);
+  if (c->warps_done == c->num_warps && c != w->cta)
+    return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS,
+                       "%s of shared memory of block %u of the cluster, which has exited", access_names[kind], rank);
+  out->space[lane] = SPACE_SHARED;
+  out->cta[lane] = c;
+  out->addr[lane] = offset - SHARED_BASE;
+  out->host[lane] = c->shared + (offset - SHARED_BASE);
+  return EXEC_NEXT;
+}
+
 static ExecResult resolve_lane(Warp *w, const Instr *in, int lane, Space space, uint64_t addr, uint32_t size,
                                uint32_t align, AccessKind kind, MemAccess *out) {
   Grid *g = w->grid;
@@ -60,31 +88,8 @@ static ExecResult resolve_lane(Warp *w, const Instr *in, int lane, Space space, 
     else space = SPACE_GLOBAL;
   }
   switch (space) {
-  case SPACE_SHARED: case SPACE_SHARED_CLUSTER: {
-    uint32_t rank = (uint32_t)(addr >> SHARED_RANK_SHIFT), offset = (uint32_t)addr & ((1u << SHARED_RANK_SHIFT) - 1);
-    const Cluster *cl = w->cta->cluster;
-    if (addr >> 32 || rank >= cl->num_ctas)
-      return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS,
-                         "%s of %u bytes at %#llx in shared memory: no such block in the cluster", access_names[kind],
-                         size, (unsigned long long)written);
-    if (space == SPACE_SHARED && rank != w->cta->rank)
-      return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS,
-                         "%s at %#llx: the address belongs to block %u of the cluster, the access is .shared::cta",
-                         access_names[kind], (unsigned long long)written, rank);
-    Cta *c = cl->ctas[rank];
-    if (offset < SHARED_BASE || offset - SHARED_BASE + size > c->shared_size)
-      return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS,
-                         "%s of %u bytes at %#llx in shared memory: the block has %u bytes from %#x on",
-                         access_names[kind], size, (unsigned long long)written, c->shared_size, SHARED_BASE);
-    if (c->warps_done == c->num_warps && c != w->cta)
-      return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS,
-                         "%s of shared memory of block %u of the cluster, which has exited", access_names[kind], rank);
-    out->space[lane] = SPACE_SHARED;
-    out->cta[lane] = c;
-    out->addr[lane] = offset - SHARED_BASE;
-    out->host[lane] = c->shared + (offset - SHARED_BASE);
-    return EXEC_NEXT;
-  }
+  case SPACE_SHARED: case SPACE_SHARED_CLUSTER:
+    return resolve_shared(w, in, lane, space, addr, written, size, kind, out);
   case SPACE_LOCAL: case SPACE_FRAME: {
     uint8_t *h = warp_local(w, in, lane, addr, size);
     if (!h)
