@@ -117,10 +117,10 @@ static bool set_types(void *user, tile_program *p, CtFunction *fn, ParamSpec *sp
     if (t->args[i].kind == TILE_ARG_DEFAULT) continue;
     SpecValue v = spec_value(&p->ctx.arena, &t->args[i]);
     // Constexprs came as definitions, which win over the configuration.
-    if (!t->k->params[i].traits.is_constexpr)
-      ok = specialize_param(p->frontend, &p->ctx, fn, specs, i, &v, "argument", false, &t->is_usage_error) && ok;
-    if (!t->k->params[i].traits.is_constexpr)
-      ct_dict_set_str(&p->ctx, heuristic_args, fn->params[i].name, specialize_heuristic_value(p->frontend, &p->ctx, &v));
+    if (t->k->params[i].traits.is_constexpr) continue;
+    ok = specialize_param(p->frontend, &p->ctx, fn, specs, i, &v, "argument", false, &t->is_usage_error) && ok;
+    ct_dict_set_str(&p->ctx, heuristic_args, fn->params[i].name,
+                    specialize_heuristic_value(p->frontend, &p->ctx, &v));
   }
   return ok;
 }
