@@ -1,7 +1,8 @@
 # tile-llvm: LLVM 22's headers and libraries, as an interface target that codegen alone uses.
 find_program(LLVM_CONFIG NAMES llvm-config-22 llvm-config HINTS ${LLVM_DIR} ${LLVM_DIR}/bin /usr/lib/llvm-22/bin)
 if(NOT LLVM_CONFIG)
-  message(FATAL_ERROR "LLVM 22 was not found: install llvm-22-dev (Debian) or pass -DLLVM_DIR=<folder with llvm-config>")
+  message(FATAL_ERROR
+    "LLVM 22 was not found: install llvm-22-dev (Debian) or pass -DLLVM_DIR=<folder with llvm-config>")
 endif()
 execute_process(COMMAND ${LLVM_CONFIG} --version OUTPUT_VARIABLE llvm_version OUTPUT_STRIP_TRAILING_WHITESPACE)
 if(NOT llvm_version MATCHES "^22\\.")
@@ -15,8 +16,10 @@ if(TILE_LINK_LLVM STREQUAL "static")
   execute_process(COMMAND ${LLVM_CONFIG} --link-static --libs nvptx passes bitreader linker analysis core
     OUTPUT_VARIABLE llvm_libs OUTPUT_STRIP_TRAILING_WHITESPACE)
   separate_arguments(llvm_libs)
-  target_link_libraries(tile-llvm INTERFACE -Wl,--start-group ${llvm_libs} -Wl,--end-group -l:libz.a -l:libzstd.a rt dl m)
-  # target_link_directories would also make the built programs look there, and in the working directory, for libc and libm.
+  target_link_libraries(tile-llvm INTERFACE
+    -Wl,--start-group ${llvm_libs} -Wl,--end-group -l:libz.a -l:libzstd.a rt dl m)
+  # target_link_directories would also make the built programs
+  # look there, and in the working directory, for libc and libm.
   target_link_options(tile-llvm INTERFACE -L${llvm_libdir})
   # codegen/emit.c may set options of an LLVM that nobody else in the process uses.
   target_compile_definitions(tile-llvm INTERFACE TILE_LLVM_STATIC=1)

@@ -11,12 +11,13 @@ foreach(room tile-rt-core tile-compile tile-jit tile-cli)
 endforeach()
 
 find_program(TILE_LLD NAMES ld.lld ld.lld-22)
-set(tile_rooms tile-cli tile-jit tile-compile tile-sim tile-rt-core tile-codegen tile-passes tile-lower tile-prelude tile-comptime
-  tile-syntax tile-ir)
+set(tile_rooms tile-cli tile-jit tile-compile tile-sim tile-rt-core tile-codegen tile-passes tile-lower tile-prelude
+  tile-comptime tile-syntax tile-ir)
 # What every executable over the rooms links; LLVM's link flags come with codegen.
 add_library(tile-link INTERFACE)
 target_link_libraries(tile-link INTERFACE -Wl,--start-group ${tile_rooms} -Wl,--end-group tile-llvm ${CMAKE_DL_LIBS} m)
-target_link_options(tile-link INTERFACE -Wl,--gc-sections -Wl,--as-needed -Wl,--build-id)   # the id is part of cache keys
+# The build id is part of cache keys.
+target_link_options(tile-link INTERFACE -Wl,--gc-sections -Wl,--as-needed -Wl,--build-id)
 if(TILE_LLD AND NOT TILE_SANITIZE AND NOT TILE_SANITIZE_THREAD)
   target_link_options(tile-link INTERFACE -fuse-ld=lld)
 endif()
@@ -31,8 +32,8 @@ add_executable(tilec runtime/cli/main.c)
 target_link_libraries(tilec PRIVATE tile-flags tile-link)
 set_target_properties(tilec PROPERTIES LINKER_LANGUAGE ${tile_linker_language})
 if(TILE_LINK_LLVM STREQUAL "static")
-  # At a fixed address LLVM's tables of pointers need no relocation, and their pages are not copied. The option for lld keeps
-  # the code that runs at start together, as other linkers do by default.
+  # At a fixed address LLVM's tables of pointers need no relocation, and their pages are not copied. The option for lld
+  # keeps the code that runs at start together, as other linkers do by default.
   target_link_options(tilec PRIVATE $<$<CONFIG:Release>:-no-pie>)
   if(TILE_LLD)
     target_link_options(tilec PRIVATE -Wl,-z,keep-text-section-prefix)
@@ -44,18 +45,22 @@ set(tile_map ${CMAKE_CURRENT_SOURCE_DIR}/cmake/tile.map)
 # The public libraries export tile_*, with a version, and bind their own calls to themselves.
 function(tile_public_library name)
   target_link_options(${name} PRIVATE -Wl,--version-script=${tile_map} -Wl,--no-undefined -Wl,-Bsymbolic-functions)
-  target_include_directories(${name} INTERFACE $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/runtime> $<INSTALL_INTERFACE:include>)
-  set_target_properties(${name} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0 LINK_DEPENDS ${tile_map} BUILD_RPATH "$ORIGIN" INSTALL_RPATH "$ORIGIN")
+  target_include_directories(${name} INTERFACE
+    $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/runtime> $<INSTALL_INTERFACE:include>)
+  set_target_properties(${name} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0 LINK_DEPENDS ${tile_map}
+    BUILD_RPATH "$ORIGIN" INSTALL_RPATH "$ORIGIN")
 endfunction()
 
 add_library(tile SHARED runtime/tile/tile.h)
-target_link_libraries(tile PRIVATE -Wl,--whole-archive tile-compile tile-jit tile-rt-core -Wl,--no-whole-archive tile-link)
+target_link_libraries(tile PRIVATE
+  -Wl,--whole-archive tile-compile tile-jit tile-rt-core -Wl,--no-whole-archive tile-link)
 set_target_properties(tile PROPERTIES LINKER_LANGUAGE ${tile_linker_language})
 tile_public_library(tile)
 
 # libtile-rt: loads and launches, without the compiler. It links only those files of ir that it needs.
 add_library(tile-rt SHARED runtime/rt/alone/linked.c)
-target_link_libraries(tile-rt PRIVATE tile-flags -Wl,--whole-archive tile-rt-core -Wl,--no-whole-archive tile-ir ${CMAKE_DL_LIBS} m)
+target_link_libraries(tile-rt PRIVATE tile-flags
+  -Wl,--whole-archive tile-rt-core -Wl,--no-whole-archive tile-ir ${CMAKE_DL_LIBS} m)
 target_link_options(tile-rt PRIVATE -Wl,--gc-sections -Wl,--as-needed $<$<CONFIG:Release>:-Wl,-s>)
 set_target_properties(tile-rt PROPERTIES EXPORT_NAME rt)
 tile_public_library(tile-rt)
@@ -66,7 +71,8 @@ add_library(tile-rt-linked OBJECT runtime/rt/alone/linked.c)
 target_link_libraries(tile-rt-linked PRIVATE tile-flags)
 find_program(TILE_OBJCOPY NAMES objcopy REQUIRED)
 add_custom_command(OUTPUT ${tile_rt_static}
-  COMMAND ${CMAKE_LINKER} -r -o tile-rt.o $<TARGET_OBJECTS:tile-rt-linked> --whole-archive $<TARGET_FILE:tile-rt-core> --no-whole-archive $<TARGET_FILE:tile-ir>
+  COMMAND ${CMAKE_LINKER} -r -o tile-rt.o $<TARGET_OBJECTS:tile-rt-linked>
+    --whole-archive $<TARGET_FILE:tile-rt-core> --no-whole-archive $<TARGET_FILE:tile-ir>
   COMMAND ${TILE_OBJCOPY} --localize-hidden $<$<CONFIG:Release>:--strip-unneeded> tile-rt.o
   COMMAND ${CMAKE_COMMAND} -E rm -f ${tile_rt_static}
   COMMAND ${CMAKE_AR} rcs ${tile_rt_static} tile-rt.o
@@ -84,7 +90,8 @@ install(EXPORT tileTargets NAMESPACE tile:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/
 configure_package_config_file(cmake/tileConfig.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/tileConfig.cmake
   INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tile)
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/tileConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES cmake/tileKernels.cmake ${CMAKE_CURRENT_BINARY_DIR}/tileConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/tileConfigVersion.cmake
+install(FILES cmake/tileKernels.cmake
+  ${CMAKE_CURRENT_BINARY_DIR}/tileConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/tileConfigVersion.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tile)
 # The .pc files compute their prefix from their own place: `cmake --install --prefix` and moved trees work.
 file(RELATIVE_PATH TILE_PKGCONFIG_TO_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)

@@ -1,5 +1,6 @@
-# libtile-sim.so: the simulator under the driver's own names. Installed or linked as libcuda.so.1, it runs other people's
-# programs unmodified. Inside libtile and tilec the names stay hidden: nothing interposes there if the real driver is loaded.
+# libtile-sim.so: the simulator under the driver's own names. Installed or linked as
+# libcuda.so.1, it runs other people's programs unmodified. Inside libtile and tilec the names
+# stay hidden: nothing interposes there if the real driver is loaded.
 file(STRINGS ${CMAKE_CURRENT_SOURCE_DIR}/runtime/sim/driver.def sim_rows REGEX "^SIM_FN\\(")
 set(sim_symbols)
 foreach(row IN LISTS sim_rows)
@@ -16,8 +17,10 @@ foreach(name IN LISTS sim_symbols)
     endif()
   endforeach()
 endforeach()
-file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/sim.map "{\n  global:\n${sim_exports}    sim_last_report;\n    sim_reset;\n  local: *;\n};\n")
+file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/sim.map
+  "{\n  global:\n${sim_exports}    sim_last_report;\n    sim_reset;\n  local: *;\n};\n")
 add_library(tile-sim-driver SHARED runtime/sim/driver.h)
 set_target_properties(tile-sim-driver PROPERTIES OUTPUT_NAME tile-sim LINKER_LANGUAGE C)
 target_link_libraries(tile-sim-driver PRIVATE -Wl,--whole-archive tile-sim -Wl,--no-whole-archive tile-ir m)
-target_link_options(tile-sim-driver PRIVATE ${sim_link_options} -Wl,--version-script=${CMAKE_CURRENT_BINARY_DIR}/sim.map)
+target_link_options(tile-sim-driver PRIVATE ${sim_link_options}
+  -Wl,--version-script=${CMAKE_CURRENT_BINARY_DIR}/sim.map)

@@ -1,17 +1,19 @@
-# tile_add_kernels(TARGET FILES FILE… [ARCHS ARCH…] [SIGNATURES SIGNATURE…] [OPTIONS OPTION…] [HEADER NAME] [PACKAGE NAME])
+# tile_add_kernels(TARGET FILES FILE… [ARCHS ARCH…] [SIGNATURES SIGNATURE…] [OPTIONS OPTION…] [HEADER NAME]
+#                  [PACKAGE NAME])
 #
 # Compiles kernels at build time for TARGET, and links it with tile::rt. TARGET includes the header "NAME" (default
 # TARGET_kernels.h), which has a typed load and launch function for each kernel.
 #   ARCHS       architectures (default: tilec's)
-#   SIGNATURES  as `tilec pack -s` takes them: "add(*fp32:16, *fp32:16, *fp32:16, i32, 256)"; without one, all kernels whose
-#               parameters are annotated are compiled
+#   SIGNATURES  as `tilec pack -s` takes them: "add(*fp32:16, *fp32:16, *fp32:16, i32, 256)"; without one, all kernels
+#               whose parameters are annotated are compiled
 #   OPTIONS     further options of tilec: --num-warps=8
 #   PACKAGE     a package file beside the header, for programs that load kernels from a file
 # The build makes the header again when a file, or a file that it imports, changes.
 function(tile_add_kernels target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "HEADER;PACKAGE" "FILES;ARCHS;SIGNATURES;OPTIONS")
   if(NOT arg_FILES OR arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "tile_add_kernels(${target} FILES file… [ARCHS …] [SIGNATURES …] [OPTIONS …] [HEADER name] [PACKAGE name]): ${arg_UNPARSED_ARGUMENTS}")
+    message(FATAL_ERROR "tile_add_kernels(${target} FILES file… [ARCHS …] [SIGNATURES …] [OPTIONS …] "
+      "[HEADER name] [PACKAGE name]): ${arg_UNPARSED_ARGUMENTS}")
   endif()
   if(NOT arg_HEADER)
     set(arg_HEADER ${target}_kernels.h)

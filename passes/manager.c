@@ -135,7 +135,8 @@ bool passes_run(Module *m, Stage until, const PassOptions *options) {
       const PassRow *row = &pass_rows[p->steps[k].pass];
       if (!(row->stages_in & m->stage)) {
         // A module that came in between TILE and this pipeline's end skips what it is past.
-        if (came_at == STAGE_TILE) ice(m->ctx, "pipelines.c has a step for %s at stage %s", row->name, stage_name(m->stage));
+        if (came_at == STAGE_TILE)
+          ice(m->ctx, "pipelines.c has a step for %s at stage %s", row->name, stage_name(m->stage));
         continue;
       }
       if (p->steps[k].when && !p->steps[k].when(m)) continue;

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Measures tilec as a whole process: time and peak memory of the examples, and growth with loop depth and elements per thread.
+"""Measures tilec as a whole process: time and peak memory of the examples, and growth with loop depth and elements per
+   thread.
    tools/compile_time.py TILEC [RUNS [PAGE]]      figures are medians; `cpu` is user plus system time
 PAGE, docs/results/compile-time.md, is overwritten with them."""
 import os
@@ -32,7 +33,8 @@ def elements(x, y, n, B: tl.constexpr):
 
 
 def deep(depth):
-    lines = ["", "", "@triton.jit", f"def deep{depth}(x, n):", "    acc = tl.zeros((128,), tl.float32)", "    offs = tl.arange(0, 128)"]
+    lines = ["", "", "@triton.jit", f"def deep{depth}(x, n):",
+             "    acc = tl.zeros((128,), tl.float32)", "    offs = tl.arange(0, 128)"]
     for i in range(depth):
         lines.append("    " * (i + 1) + f"for i{i} in range(n):")
         lines.append("    " * (i + 2) + f"acc += tl.load(x + offs + i{i})")
@@ -67,12 +69,16 @@ def main():
         with open(source, "w") as f:
             f.write(SOURCE + "".join(deep(d) for d in range(1, 11)))
         measure("vector_add", runs, [tilec, "examples/vector_add.tile", "-o", out])
-        measure("softmax", runs, [tilec, "examples/softmax.tile", "-s", "*fp32:16,*fp32:16,i32:16,i32:16,i32,i32,1024", "-o", out])
+        measure("softmax", runs, [tilec, "examples/softmax.tile", "-o", out,
+                                  "-s", "*fp32:16,*fp32:16,i32:16,i32:16,i32,i32,1024"])
         half, whole = "*fp16:16", "i32:16"
-        measure("matmul 128x256x64", runs, [tilec, "examples/matmul.tile", "-k", "matmul_kernel", "-w", "8", "--num-stages=3", "-o", out,
-                                            "-s", ",".join([half] * 3 + [whole] * 4 + ["1", whole, "1", whole, "1", "128,256,64,8"])])
-        measure("attention 128x128, D 128", runs, [tilec, "examples/attention.tile", "-k", "attention_fwd", "-w", "8", "--num-stages=3", "-o", out,
-                                                   "-s", ",".join([half] * 4 + [whole, "fp32", "128,128,128,False"])])
+        strides = ["1", whole, "1", whole, "1"]
+        measure("matmul 128x256x64", runs,
+                [tilec, "examples/matmul.tile", "-k", "matmul_kernel", "-w", "8", "--num-stages=3", "-o", out,
+                 "-s", ",".join([half] * 3 + [whole] * 4 + strides + ["128,256,64,8"])])
+        measure("attention 128x128, D 128", runs,
+                [tilec, "examples/attention.tile", "-k", "attention_fwd", "-w", "8", "--num-stages=3", "-o", out,
+                 "-s", ",".join([half] * 4 + [whole, "fp32", "128,128,128,False"])])
         few = max(1, runs // 4)
         measure("block of 4 x 65536", few, [tilec, source, "-k", "block", "-s", "*fp32:16,*fp32:16,4,65536", "-o", out])
         for depth in range(1, 11):
@@ -82,9 +88,12 @@ def main():
                     [tilec, source, "-k", "elements", "-s", f"*fp32:16,*fp32:16,i32,{per_thread * 128}", "-o", out])
     if page:
         with open("/proc/cpuinfo") as f: cpu = re.search("^model name.*: (.*)$", f.read(), re.M)
-        versions = ", ".join(subprocess.run([tilec, "--version"], capture_output=True, text=True).stdout.split("\n")[:2])
-        results.write(page, "Compile time", f"{versions}, on {os.cpu_count()} cores of {cpu[1] if cpu else 'an unknown processor'}",
-                      "Whole processes of the static release build: medians of wall time, of user plus system time, and peak memory.",
+        version = subprocess.run([tilec, "--version"], capture_output=True, text=True).stdout
+        versions = ", ".join(version.split("\n")[:2])
+        processor = cpu[1] if cpu else "an unknown processor"
+        results.write(page, "Compile time", f"{versions}, on {os.cpu_count()} cores of {processor}",
+                      "Whole processes of the static release build: medians of wall time, of user plus system time, "
+                      "and peak memory.",
                       results.table("Compilations", ["kernel", "runs", "wall ms", "CPU ms", "peak MiB"], ROWS))
 
 

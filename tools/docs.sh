@@ -16,15 +16,19 @@ rows() {
 
 {
   printf '# Builtins\n\n%s\n\n' "$note"
-  printf 'Every name of `triton.language` that is built in, written `tl.name` or, in native files, `name`. "method" says that\n`x.name(…)` works too. Names marked hidden serve the prelude alone and are left out.\n'
+  printf 'Every name of `triton.language` that is built in, written `tl.name` or, in native files, `name`. "method" '
+  printf 'says that\n`x.name(…)` works too. Names marked hidden serve the prelude alone and are left out.\n'
   rows frontend/lower/builtins.def BUILTIN '| call | method | use | meaning |\n|---|---|---|---|' \
-    '/"hidden"/d; s/^BUILTIN\("([^"]*)", *"([^"]*)", *[A-Za-z_0-9]+, *[^,]*, *([012]), *"([^"]*)", *"(.*)"\).*/| `\1(\2)` | \3 | \4 | \5 |/; s/^(\| `[^`]*`) \| [12] \|/\1 | yes |/; s/^(\| `[^`]*`) \| 0 \|/\1 | |/; p;'
+    '/"hidden"/d
+     s/^BUILTIN\("([^"]*)", *"([^"]*)", *[A-Za-z_0-9]+, *[^,]*, *([012]), *"([^"]*)", *"(.*)"\).*/| `\1(\2)` | \3 | \4 | \5 |/
+     s/^(\| `[^`]*`) \| [12] \|/\1 | yes |/; s/^(\| `[^`]*`) \| 0 \|/\1 | |/; p;'
   printf '\n## Written in the language\n\nThe prelude supplies these; its functions are ordinary `@jit` functions.\n'
   for f in frontend/prelude/*.tile; do
     grep -q '^def [a-z]' "$f" || continue
     name=${f##*/}
     printf '\n%s: ' "${name%.tile}"
-    sed -nE 's/^def _([a-z0-9]+_r)\(MODE: tl.constexpr, (.*\)).*/`\1{n,z,d,u}(\2`/p
+    sed -nE '/^def /{:a; /,$/{N; s/,\n */, /; ba}}
+             s/^def _([a-z0-9]+_r)\(MODE: tl.constexpr, (.*\)).*/`\1{n,z,d,u}(\2`/p
              s/^def ([a-z][a-zA-Z0-9_]*)(\(.*\)).*:.*/`\1\2`/p' "$f" | paste -sd, - | sed 's/,`/, `/g'
   done
 } >"$made/reference-builtins.md"
@@ -32,7 +36,8 @@ rows() {
 {
   printf '# Operations of the tile IR\n\n%s\n\n' "$note"
   sed -nE '/^\/\/   operands/,/^#ifndef/{/^#/d; s/^\/\/ ?//p}' ir/ops.def | sed 's/^/    /'
-  rows ir/ops.def OP '| op | operands | results | traits | stages | elements | unit | meaning |\n|---|---|---|---|---|---|---|---|' \
+  rows ir/ops.def OP \
+    '| op | operands | results | traits | stages | elements | unit | meaning |\n|---|---|---|---|---|---|---|---|' \
     's/, *[a-z0-9_]+, *[a-z0-9_]+, *[A-Z]+(\([a-z0-9]+\))?\) *(\/\/ *)?/)/; s/, 0(, *[A-Z]+\))/, \1/
      s/^OP\([A-Z0-9_]+, *([a-z0-9_]+), *"([^"]*)", *(-?[0-9]+), *[0-9]+, *([^, ]+), *([^, ]+), *(TO\([^)]*\)|[^, ]*) *, *([A-Z]+)\)(.*)$/| `\1` | \2 | \3 | \4 | \5 | \6 | \7 | \8 |/; p;'
 } >"$made/reference-ops.md"

@@ -1,4 +1,5 @@
-"""Writes the pages of docs/results: tables of figures, with the command, date, commit and versions that made them at the head."""
+"""Writes the pages of docs/results: tables of figures. At the head stand the command, date, commit and versions that
+made them."""
 import datetime
 import os
 import shlex
@@ -13,7 +14,8 @@ def commit():
     path = os.path.join(ROOT, "commit")
     if os.path.exists(path):
         with open(path) as f: return f.read().strip()
-    return subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True).stdout.strip() or "unknown"
+    described = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True)
+    return described.stdout.strip() or "unknown"
 
 
 def command():
@@ -29,7 +31,8 @@ def table(title, columns, rows):
 
 def write(path, title, versions, *sections, **head):
     """A page of `sections` (texts or tables); `head` replaces the command, date or commit of this run."""
-    head = {"command": head.get("command") or f"`{command()}`", "date": head.get("date") or datetime.date.today().isoformat(),
+    head = {"command": head.get("command") or f"`{command()}`",
+            "date": head.get("date") or datetime.date.today().isoformat(),
             "commit": head.get("commit") or commit(), "versions": versions}
     top = "\n".join(f"| {k} | {v} |" for k, v in head.items())
     os.makedirs(os.path.dirname(path) or ".", exist_ok=True)

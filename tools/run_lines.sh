@@ -14,9 +14,12 @@ trap 'rm -rf "$scratch"' EXIT
 one() {   # one INDEX FILE COMMAND
   local start log=$scratch/$1.log
   start=$(date +%s%N)
-  if (eval "${3/#tilec/\"$tilec\"} $more") >"$log" 2>&1; then echo pass >"$scratch/$1.result"; else echo fail >"$scratch/$1.result"; fi
-  printf '%s %6d ms  %s\n' "$(cat "$scratch/$1.result")" $((($(date +%s%N) - start) / 1000000)) "$2: $(sed -nE 's/.* (-k|-n|--kernel)[ =]([^ ]+).*/\2/p' <<<"$3")"
-  [ "$(cat "$scratch/$1.result")" = pass ] || { echo "  $3 $more"; tail -n 12 "$log" | sed 's/^/    /'; }
+  local result=fail kernel
+  if (eval "${3/#tilec/\"$tilec\"} $more") >"$log" 2>&1; then result=pass; fi
+  echo $result >"$scratch/$1.result"
+  kernel=$(sed -nE 's/.* (-k|-n|--kernel)[ =]([^ ]+).*/\2/p' <<<"$3")
+  printf '%s %6d ms  %s\n' $result $((($(date +%s%N) - start) / 1000000)) "$2: $kernel"
+  [ $result = pass ] || { echo "  $3 $more"; tail -n 12 "$log" | sed 's/^/    /'; }
 }
 n=0
 for file in "$@"; do

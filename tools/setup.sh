@@ -1,17 +1,23 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds the release preset, compiles the first example and runs it.
-# On Debian 12 it installs packages by apt; elsewhere it prints their names, and LLVM_DIR may name an LLVM 22 (its folder or bin/).
+# On Debian 12 it installs packages by apt; elsewhere it prints their
+# names, and LLVM_DIR may name an LLVM 22 (its folder or bin/).
 set -eu
 cd "$(dirname "$0")/.."
 
-have_llvm() { [ -n "${LLVM_DIR:-}" ] || command -v llvm-config-22 >/dev/null || [ -x /usr/lib/llvm-22/bin/llvm-config ]; }
+have_llvm() {
+  [ -n "${LLVM_DIR:-}" ] || command -v llvm-config-22 >/dev/null || [ -x /usr/lib/llvm-22/bin/llvm-config ]
+}
 missing=()
 need() { command -v "$1" >/dev/null || missing+=("$2"); }
-need cc gcc; need c++ g++; need cmake cmake; need ninja ninja-build; need flex flex; need bison bison; need ld.lld lld; need python3 python3
+need cc gcc; need c++ g++; need cmake cmake; need ninja ninja-build; need flex flex; need bison bison
+need ld.lld lld; need python3 python3
 have_llvm || missing+=(llvm-22-dev)
 { [ -x /usr/lib/llvm-22/bin/FileCheck ] || command -v FileCheck-22 >/dev/null; } || missing+=(llvm-22-tools)
 # has_header NAME PACKAGE
-has_header() { echo "#include <$1>" | cc -E -include stdarg.h -include stddef.h -include setjmp.h -include stdint.h - >/dev/null 2>&1 || missing+=("$2"); }
+has_header() {
+  printf '#include <%s>\n' stdarg.h stddef.h setjmp.h stdint.h "$1" | cc -E - >/dev/null 2>&1 || missing+=("$2")
+}
 if command -v cc >/dev/null; then
   has_header cmocka.h libcmocka-dev; has_header zstd.h libzstd-dev; has_header zlib.h zlib1g-dev
 else
@@ -21,11 +27,14 @@ if [ ${#missing[@]} -gt 0 ]; then
   if [ -r /etc/debian_version ] && command -v apt-get >/dev/null; then
     echo "installing: ${missing[*]}"
     sudo=; [ "$(id -u)" = 0 ] || sudo=sudo
-    [ -z "$sudo" ] || command -v sudo >/dev/null || { echo "there is no sudo here: install them as root, then run this again" >&2; exit 1; }
+    if [ -n "$sudo" ] && ! command -v sudo >/dev/null; then
+      echo "there is no sudo here: install them as root, then run this again" >&2; exit 1
+    fi
     $sudo apt-get update -q
     $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -yq --no-install-recommends "${missing[@]}"
   else
-    echo "These are missing; install what your system calls them (LLVM must be version 22, or name one in LLVM_DIR): ${missing[*]}" >&2
+    echo "These are missing: ${missing[*]}" >&2
+    echo "Install what your system calls them (LLVM must be version 22, or name one in LLVM_DIR)." >&2
     exit 1
   fi
 fi

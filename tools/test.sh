@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs every test that needs no GPU: layers, unit tests, lit, conformance kernels, the examples' run lines, the assembler
-# where ptxas is installed, fuzz targets briefly, and generated documentation. At the end: lines per room, the slowest steps, what was skipped.
+# Runs every test that needs no GPU: layers, unit tests, lit, conformance kernels, the examples' run lines, the
+# assembler where ptxas is installed, fuzz targets briefly, and generated documentation. At the end: lines per room, the
+# slowest steps, what was skipped.
 #   tools/test.sh [--dev]      --dev: the sanitizer build instead of the release build
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -19,14 +20,16 @@ step() {
 }
 skip() { echo "skipped: $1" | tee -a "$log"; }
 compile() {
-  { cmake --preset $preset -DTILE_WERROR=ON ${LLVM_DIR:+-DLLVM_DIR="$LLVM_DIR"} && cmake --build --preset $preset; } >"$build.log" 2>&1 && return
+  { cmake --preset $preset -DTILE_WERROR=ON ${LLVM_DIR:+-DLLVM_DIR="$LLVM_DIR"} &&
+      cmake --build --preset $preset; } >"$build.log" 2>&1 && return
   tail -n 40 "$build.log"
   return 1
 }
 units() {
   ctest --test-dir $build -j "$(nproc)" -Q --no-tests=error
   local status=$?
-  sed -nE 's/^[0-9]+\/[0-9]+ Test: (.*)/\1/p; s/^\[  SKIPPED \] ([a-z_0-9]+)$/\1/p' $build/Testing/Temporary/LastTest.log |
+  sed -nE 's/^[0-9]+\/[0-9]+ Test: (.*)/\1/p
+           s/^\[  SKIPPED \] ([a-z_0-9]+)$/\1/p' $build/Testing/Temporary/LastTest.log |
     awk '/\// { test = $0; next } !seen[test, $0]++ { print "skipped: " test ", " $0 }'
   [ $status = 0 ] || ctest --test-dir $build --rerun-failed --output-on-failure
   return $status
@@ -53,16 +56,21 @@ step threads tests/threads.sh
 step "conformance, interpreter" tests/conformance/run.py $tilec
 step "run lines, interpreter" tools/run_lines.sh $tilec -j "$(nproc)" -o "-q --device=interp" "${kernels[@]}"
 seeds=${TILE_SEEDS:-../shared/seeds}   # texts with kernels that are not part of the repository
-if [ -f "$seeds/triton_guide.md" ]; then step "guide's kernels, interpreter" tests/guide/check.py "$seeds/triton_guide.md" "$seeds/matmul_tma_persistent.txt" $tilec
+if [ -f "$seeds/triton_guide.md" ]; then
+  step "guide's kernels, interpreter" \
+    tests/guide/check.py "$seeds/triton_guide.md" "$seeds/matmul_tma_persistent.txt" $tilec
 else skip "guide's kernels: $seeds/triton_guide.md is not here"; fi
 step "conformance, simulator" tests/conformance/run.py $tilec --device=sim
-step "run lines, simulator" tools/run_lines.sh $tilec -j "$(nproc)" -o "-q --device=sim --sim-seeds=3 --check --torture --verify-each" "${kernels[@]}"
+step "run lines, simulator" tools/run_lines.sh $tilec -j "$(nproc)" \
+  -o "-q --device=sim --sim-seeds=3 --check --torture --verify-each" "${kernels[@]}"
 step "conformance, IR" tests/conformance/run.py $tilec --round-trip=sm_80,sm_90a
 step "matrix products" tests/dots.py $tilec
-if [ $preset = dev ]; then skip "matrix products against float64, benchmark cases: Python does not load a library with a sanitizer inside"
+if [ $preset = dev ]; then
+  skip "matrix products against float64, benchmark cases: Python does not load a library with a sanitizer inside"
 else
   for device in interp sim; do
-    step "matrix products against float64, $device" env TILE_LIBRARY=$build/libtile.so TILE_SEEDS="$seeds" tests/gpu/right.py --device=$device
+    step "matrix products against float64, $device" \
+      env TILE_LIBRARY=$build/libtile.so TILE_SEEDS="$seeds" tests/gpu/right.py --device=$device
   done
   step "benchmark cases compile" env LIBTILE=$build/libtile.so tests/gpu/bench.py examples --dry-run
 fi
@@ -83,7 +91,10 @@ git ls-files -z | xargs -0 wc -l | awk '$2 != "total" || NF > 2 {
     if (n > 2 && room ~ /^(frontend|runtime)$/) room = room "/" part[2]
     if ($2 ~ /\/recorded\//) room = room ", recorded"
     lines[room] += $1; all += $1
-  } END { for (room in lines) printf "%7d  %s\n", lines[room], room | "sort -k2"; close("sort -k2"); printf "%7d\n", all }'
+  } END {
+    for (room in lines) printf "%7d  %s\n", lines[room], room | "sort -k2"
+    close("sort -k2"); printf "%7d\n", all
+  }'
 echo "== slowest of $SECONDS s"
 printf '%s\n' "${times[@]}" | sort -rn | head
 grep -q '^skipped: ' "$log" && { echo "== skipped"; sed -n 's/^skipped: //p' "$log"; }

@@ -1,4 +1,5 @@
-/* C = A·B by examples/matmul.tile from C. The first launch compiles and times its configurations; the kernels are kept on disk.
+/* C = A·B by examples/matmul.tile from C. The first launch compiles and times its configurations; the kernels are kept
+ * on disk.
  *   cc matmul.c $(pkg-config --cflags --libs libtile) -o matmul && ./matmul ../matmul.tile 4096 */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,8 @@ static void check(tile_status status, tile_error *error) {
 }
 
 static void grid_of(void *user, const tile_variant *v, uint32_t grid[3]) {
-  int64_t n = *(int64_t *)user, bm = tile_variant_constexpr_int(v, "BM", 1), bn = tile_variant_constexpr_int(v, "BN", 1);
+  int64_t n = *(int64_t *)user;
+  int64_t bm = tile_variant_constexpr_int(v, "BM", 1), bn = tile_variant_constexpr_int(v, "BN", 1);
   grid[0] = (uint32_t)((n + bm - 1) / bm * ((n + bn - 1) / bn));
 }
 
@@ -36,7 +38,10 @@ int main(int argc, char **argv) {
   }
   tile_arg args[12];
   for (int i = 0; i < 3; i++) args[i] = tile_arg_array(matrix[i], TILE_FP16);
-  for (int i = 0; i < 3; i++) args[3 + i] = tile_arg_int(n), args[6 + 2 * i] = tile_arg_int(n), args[7 + 2 * i] = tile_arg_int(1);
+  for (int i = 0; i < 3; i++) {
+    args[3 + i] = args[6 + 2 * i] = tile_arg_int(n);
+    args[7 + 2 * i] = tile_arg_int(1);
+  }
   tile_jit_launch_options launch = TILE_JIT_LAUNCH_OPTIONS_INIT;
   launch.grid_fn = grid_of, launch.grid_user = &n, launch.arg_bytes = sizes, launch.num_arg_bytes = 3;
   check(tile_jit_launch(matmul, &launch, args, 12, &e), e);

@@ -26,7 +26,8 @@ int main(int argc, char **argv) try {
   std::int64_t size = n;
   launch.grid_user = &size;
   launch.grid_fn = [](void *user, const tile_variant *v, std::uint32_t grid[3]) {
-    const std::int64_t n = *static_cast<std::int64_t *>(user), bm = tile_variant_constexpr_int(v, "BM", 1), bn = tile_variant_constexpr_int(v, "BN", 1);
+    const std::int64_t n = *static_cast<std::int64_t *>(user);
+    const std::int64_t bm = tile_variant_constexpr_int(v, "BM", 1), bn = tile_variant_constexpr_int(v, "BN", 1);
     grid[0] = static_cast<std::uint32_t>((n + bm - 1) / bm * ((n + bn - 1) / bn));
   };
   auto fp16 = [](const tile::Buffer<std::uint16_t> &x) { return tile::array(x.address(), TILE_FP16); };

@@ -1,5 +1,6 @@
 // The compile-time evaluator: runs a module's top level over plain values, and calls its functions when the compiler
-// asks (heuristics, configs, grids, constexpr functions). Kernel bodies do not run here: frontend/lower turns them into IR.
+// asks (heuristics, configs, grids, constexpr functions). Kernel
+// bodies do not run here: frontend/lower turns them into IR.
 //
 // Host code that cannot run here (torch, I/O) does not stop a compilation: the evaluator binds each of its names to a
 // CT_MISSING value with the name and the reason, and only a kernel that uses the name gets an error.

@@ -73,12 +73,15 @@ static inline void ct_append(Comptime *ct, CtValue *to, CtValue *item) { vec_pus
 static inline void ct_extend(Comptime *ct, CtList *to, const CtList *from) {
   for (uint32_t i = 0; i < from->count; i++) vec_push(ct->arena, to, from->data[i]);
 }
-static inline CtValue *ct_text(Comptime *ct, const Buf *b) { return ct_str_n(ct->ctx, b->size ? b->data : "", b->size); }
+static inline CtValue *ct_text(Comptime *ct, const Buf *b) {
+  return ct_str_n(ct->ctx, b->size ? b->data : "", b->size);
+}
 
 // ---- comptime.c ----
 CtValue *ct_fail(Comptime *ct, Span span, const char *type, const char *fmt, ...) PRINTF_LIKE(4, 5);
 CtValue *ct_fail_missing(Comptime *ct, Span span, const CtValue *missing);
-CtValue *ct_unsupported(Comptime *ct, Span span, const char *what);     // Python that only the host runs: fails like a missing value
+// `what`, Python that only the host runs, fails like a missing value
+CtValue *ct_unsupported(Comptime *ct, Span span, const char *what);
 CtValue *ct_missing(Comptime *ct, const char *name, const char *why, Span span);
 // what is computed from a missing value: missing for the same reason
 CtValue *ct_missing_from(Comptime *ct, const CtValue *origin, const char *fmt, ...) PRINTF_LIKE(3, 4);
@@ -169,8 +172,8 @@ bool ct_is_python_builtin(const char *name);
 // "str.join", "list.append", …
 CtValue *ct_call_method(Comptime *ct, CtValue *self, const char *name, const CtArgs *a);
 bool ct_has_method(const CtValue *v, const char *name);
-bool ct_is_host_method(const CtValue *v, const char *name);                           // Python's, but the evaluator does not compute it
-extern const CtFnRow ct_str_methods[];                                                // ends at NULL
+bool ct_is_host_method(const CtValue *v, const char *name);       // Python's, but the evaluator does not compute it
+extern const CtFnRow ct_str_methods[];                            // ends at NULL
 bool ct_optional_int(Comptime *ct, const CtArgs *a, uint32_t i, Int128 otherwise, Int128 *out);
 const char *ct_find_text(const char *s, size_t n, const char *part, size_t m);        // NULL if absent
 bool ct_has_word(const char *words, const char *word);                               // of words separated by blanks

@@ -229,7 +229,7 @@ bool ct_int_fits(Int128 v, const CtType *t);                    // t: of integer
 
 // ---- access ----
 const char *ct_kind_name(const CtValue *v);                     // Python's type name: "int", "NoneType", "function"
-CtValue *ct_unwrap(CtValue *v);                                 // the inner value of a constexpr, any other value itself
+CtValue *ct_unwrap(CtValue *v);                                 // a constexpr's inner value, any other value itself
 static inline bool ct_has_list(const CtValue *v) {
   return v->kind == CT_TUPLE || v->kind == CT_LIST || v->kind == CT_ITERATOR;
 }

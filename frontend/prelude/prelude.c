@@ -41,7 +41,8 @@ bool prelude_defines(const PreludeFile *file, const char *name) {
   size_t n = strlen(name), length;
   bool directed = is_directed(name, n);
   for (const char *at = file->text, *found; (found = prelude_next_function(&at, &length));)
-    if (length == n && (memcmp(found, name, n) == 0 || (directed && *found == '_' && memcmp(found + 1, name, n - 1) == 0)))
+    if (length == n &&
+        (memcmp(found, name, n) == 0 || (directed && *found == '_' && memcmp(found + 1, name, n - 1) == 0)))
       return true;
   return false;
 }
