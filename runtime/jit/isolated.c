@@ -86,7 +86,8 @@ static tile_status converse(const tile_jit *jit, int fd, const Buf *request, Buf
     if (jit->hooks.should_stop && jit->hooks.should_stop(jit->hooks.user))
       return error_set(error, TILE_ERROR_CANCELLED, "stopped while compiling");
     if (deadline > 0 && clock_seconds() > deadline)
-      return error_set(error, TILE_ERROR_CANCELLED, "the compilation took longer than %g s", jit->compile_seconds);
+      return error_set(error, TILE_ERROR_CANCELLED,
+                       "the compilation took longer than %g s; compile_seconds sets the limit", jit->compile_seconds);
     struct pollfd p = {fd, POLLIN | (left ? POLLOUT : 0), 0};
     if (poll(&p, 1, POLL_MS) <= 0) continue;
     if (left && p.revents & POLLOUT) {
@@ -137,7 +138,7 @@ static tile_status ask(const tile_jit *jit, const Buf *request, Arena *a, const 
   Buf answer = buf_make(a);
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
-    return error_set(error, TILE_ERROR_FILE, "no sockets for a compiler process: %s", strerror(errno));
+    return error_set(error, TILE_ERROR_FILE, "cannot make sockets for a compiler process: %s", strerror(errno));
   pid_t pid = 0;
   bool started = spawn_worker(tilec, pair[1], &pid);
   close(pair[1]);

@@ -129,7 +129,7 @@ tile_status tile_jit_tune(tile_jit_kernel *k, const tile_jit_launch_options *opt
   if (report) *report = NULL;
   if (!k->fn->autotune || k->jit->tune == TILE_TUNE_OFF)
     return error_set(error, TILE_ERROR_USAGE,
-                     k->fn->autotune ? "%s: the jit was opened with tuning off"
+                     k->fn->autotune ? "%s: the JIT was opened with tuning off; open it with tuning on"
                                      : "%s has no @triton.autotune to choose from",
                      k->name);
   tile_jit_launch_options o = launch_options(options);

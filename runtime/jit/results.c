@@ -174,7 +174,8 @@ static tile_status keep_results(void *user, Arena *a, tile_error **error) {
   const Saved *s = user;
   return read_results(s->jit, s->scratch, s->text, s->size)
              ? TILE_OK
-             : error_set(error, TILE_ERROR_FILE, "%s holds no tuning results", s->jit->tune_file);
+             : error_set(error, TILE_ERROR_FILE, "%s holds no tuning results; `tilec tune` writes such files",
+                         s->jit->tune_file);
 }
 
 static tile_status load(void *user, Arena *a, tile_error **error) {

@@ -38,7 +38,8 @@ static tile_status early_prune(Call *c, CtValue *fn, bool *is_pruned, tile_error
   CtList kept = {0};
   if (!left || !comptime_iterate(c->ct, left, (Span){0, 0}, &kept)) return failed(c, "early_config_prune", error);
   if (!kept.count)
-    return error_set(error, TILE_ERROR_PROGRAM, "%s: early_config_prune leaves no configuration", c->k->name);
+    return error_set(error, TILE_ERROR_PROGRAM,
+                     "%s: early_config_prune leaves no configuration; it must return at least one", c->k->name);
   for (uint32_t i = 0; i < tune->num_configs; i++) {
     is_pruned[i] = true;
     for (uint32_t n = 0; n < kept.count; n++)
@@ -61,7 +62,7 @@ static tile_status model_prune(Call *c, CtValue *model, CtValue *top_k, bool *is
   uint32_t n = tune->num_configs, left = 0;
   double top;
   if (!as_number(top_k, &top))
-    return error_set(error, TILE_ERROR_PROGRAM, "%s: top_k of prune_configs_by is no number", c->k->name);
+    return error_set(error, TILE_ERROR_PROGRAM, "%s: top_k of prune_configs_by is not a number", c->k->name);
   if (ct_unwrap(top_k)->kind == CT_FLOAT && top <= 1) top = floor(top * n);
   double *estimates = arena_array(&c->ctx->arena, double, n + 1);
   for (uint32_t i = 0; i < n; i++) {
@@ -180,7 +181,8 @@ static tile_status read_effects(Call *c, Arena *a, Hooked *out, tile_error **err
     const int param = is_entry ? array_param(c, entry->list.data[0]) : -1,
               from = e->is_copy ? array_param(c, ct_instance_get(v->instance, intern(c->ctx, "_index"))) : param;
     if (param < 0 || from < 0)
-      return error_set(error, TILE_ERROR_PROGRAM, "%s: a hook changes what is inside of an argument's object",
+      return error_set(error, TILE_ERROR_PROGRAM,
+                       "%s: a hook changes what is inside an argument's object; it can only change arguments",
                        c->k->name);
     e->param = (uint8_t)param;
     e->from = (uint8_t)from;

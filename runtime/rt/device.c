@@ -9,7 +9,7 @@
 static tile_status find_and_open(const char *spec, tile_device **device, tile_error **error) {
   if (!strcmp(spec, "interp")) {
     if (linked_parts.open_interp) return linked_parts.open_interp(device, error);
-    return error_set(error, TILE_ERROR_NO_DEVICE, "libtile-rt has no interpreter; libtile has");
+    return error_set(error, TILE_ERROR_NO_DEVICE, "libtile-rt has no interpreter; link libtile, which has one");
   }
   bool is_sim = !strncmp(spec, "sim", 3), is_gpu = !strncmp(spec, "gpu", 3);
   if ((is_sim || is_gpu) && !spec[3]) return device_open_cuda(0, is_sim, device, error);

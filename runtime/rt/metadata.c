@@ -230,7 +230,8 @@ static const JsonValue *find_kernel(const JsonValue *root, const char *name, til
   const JsonValue *const *kernels = NULL;
   uint32_t n = json_get_items(root, "kernels", &kernels);
   if (json_get_int(root, "tile_metadata", 0) != METADATA_FORMAT || !n)
-    return error_set(error, TILE_ERROR_USAGE, "this is no metadata of tilec, or of another version"), NULL;
+    return error_set(error, TILE_ERROR_USAGE, "this is not metadata of this tilec version; compile the kernel again"),
+           NULL;
   if (!name && n > 1)
     return error_set(error, TILE_ERROR_USAGE, "there are several kernels (%s, %s, …): name one",
                      json_get_string(kernels[0], "name", "?"), json_get_string(kernels[1], "name", "?")),
@@ -246,7 +247,10 @@ static tile_kernel *describe(tile_device *device, Arena *a, const char *json, si
                              tile_error **error) {
   size_t where;
   const JsonValue *root = json_read(a, json, size, &where);
-  if (!root) return error_set(error, TILE_ERROR_USAGE, "the metadata is no JSON from byte %zu on", where), NULL;
+  if (!root)
+    return error_set(error, TILE_ERROR_USAGE, "the metadata is not JSON from byte %zu on; compile the kernel again",
+                     where),
+           NULL;
   const JsonValue *found = find_kernel(root, name, error);
   return found ? kernel_from_metadata(device, found, error) : NULL;
 }
@@ -256,7 +260,9 @@ static tile_kernel *from_text(tile_device *device, Arena *a, const char *text, s
   size_t json_size = size, end;
   const char *json = is_ptx ? metadata_of_ptx(a, text, size, &json_size, &end) : text;
   if (!json)
-    return error_set(error, TILE_ERROR_USAGE, "this PTX does not begin with the metadata that tilec writes"), NULL;
+    return error_set(error, TILE_ERROR_USAGE,
+                     "this PTX does not begin with the metadata that tilec writes; load it as tilec wrote it"),
+           NULL;
   return describe(device, a, json, json_size, name, error);
 }
 

@@ -107,7 +107,7 @@ static tile_status read_package(tile_package *p, const char *name, tile_error **
   const char *wrong = read_header(p);
   if (!wrong) wrong = list_entries(p);
   p->on_empty = NULL;
-  return wrong ? error_set(error, TILE_ERROR_FILE, "%s is no package of tilec %s: %s", name, tile_version(), wrong)
+  return wrong ? error_set(error, TILE_ERROR_FILE, "%s is not a package of tilec %s: %s", name, tile_version(), wrong)
                : TILE_OK;
 }
 
@@ -294,6 +294,10 @@ static bool match_args(tile_family *f, Variant *v) {
   return used == k->num_args;
 }
 
+static tile_status refuse_damaged(const tile_family *f, tile_error **error) {
+  return error_set(error, TILE_ERROR_FILE, "the package's entry of %s is damaged; pack it again", f->name);
+}
+
 static tile_status load_variants(tile_family *f, tile_device *d, const tile_package *p, const JsonValue *kernel,
                                  tile_error **error) {
   const JsonValue *const *variants = NULL, *const *params = NULL;
@@ -301,7 +305,7 @@ static tile_status load_variants(tile_family *f, tile_device *d, const tile_pack
   f->num_args = json_get_items(kernel, "params", &params);
   f->name = arena_printf(&f->arena, "%s", text_of(kernel, "name"));
   if (!n || f->num_args > MAX_ARGS)
-    return error_set(error, TILE_ERROR_FILE, "the package's entry of %s is damaged", f->name);
+    return refuse_damaged(f, error);
   f->arg_names = arena_array(&f->arena, const char *, f->num_args + 1);
   for (uint32_t i = 0; i < f->num_args; i++)
     f->arg_names[i] = arena_printf(&f->arena, "%s", text_of(params[i], "name"));
@@ -314,8 +318,7 @@ static tile_status load_variants(tile_family *f, tile_device *d, const tile_pack
     if (!v->kernel) return error_pass_on(error, why);
     f->num_variants = i + 1;
     if (!match_args(f, v))
-      return error_set(error, TILE_ERROR_FILE,
-                       "the package's entry of %s is damaged: its parameters do not fit together", f->name);
+      return refuse_damaged(f, error);
   }
   return TILE_OK;
 }

@@ -67,10 +67,10 @@ TEST(metadata) {
   size_t size;
   const char *ptx = tile_program_output(p, TILE_EMIT_PTX, &size);
   REFUSED(tile_kernel_load_ptx(d, ptx, size, NULL, &k, &error), TILE_ERROR_USAGE, "there are several kernels (first, second, …): name one");
-  REFUSED(tile_kernel_load_ptx(d, ".version 8.0", 12, NULL, &k, &error), TILE_ERROR_USAGE, "this PTX does not begin with the metadata that tilec writes");
+  REFUSED(tile_kernel_load_ptx(d, ".version 8.0", 12, NULL, &k, &error), TILE_ERROR_USAGE, "this PTX does not begin with the metadata that tilec writes; load it as tilec wrote it");
   static const struct { const char *text, *says; } cases[] = {
-    {"[}", "the metadata is no JSON from byte 1 on"},
-    {"{}", "this is no metadata of tilec, or of another version"},
+    {"[}", "the metadata is not JSON from byte 1 on; compile the kernel again"},
+    {"{}", "this is not metadata of this tilec version; compile the kernel again"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     REFUSED(tile_kernel_load_cubin(d, ptx, size, cases[i].text, strlen(cases[i].text), NULL, &k, &error), TILE_ERROR_USAGE, cases[i].says);
@@ -110,7 +110,7 @@ TEST(jit) {
   k = case_kernel(j, "fill");
   tile_jit_launch_options o = TILE_JIT_LAUNCH_OPTIONS_INIT;
   o.num_warps = 70000;
-  REFUSED(tile_jit_launch(k, &o, args, 3, &error), TILE_ERROR_USAGE, "fill: launch option 70000 is out of range");
+  REFUSED(tile_jit_launch(k, &o, args, 3, &error), TILE_ERROR_USAGE, "fill: launch option 70000 is out of range; 0 to 65535 are possible");
   tile_jit_close(j);
   tile_jit_options forbidden = TILE_JIT_OPTIONS_INIT;
   forbidden.no_cache = true;
@@ -119,7 +119,7 @@ TEST(jit) {
   REFUSED(tile_jit_launch(case_kernel(j, "fill"), NULL, args, 3, &error), TILE_ERROR_USAGE,
           "fill: the variant (*i32:16, i32) was not prepared, and compiling at launch is forbidden; 0 variants are there");
   tile_tuning *report = NULL;
-  REFUSED(tile_jit_tune(case_kernel(j, "tuned"), NULL, args, 3, &report, &error), TILE_ERROR_USAGE, "tuned: the jit was opened with tuning off");
+  REFUSED(tile_jit_tune(case_kernel(j, "tuned"), NULL, args, 3, &report, &error), TILE_ERROR_USAGE, "tuned: the JIT was opened with tuning off; open it with tuning on");
   tile_jit_close(j);
   OK(tile_memory_free(d, p, &error));
   tile_device_close(d);
@@ -231,8 +231,8 @@ TEST(tuning) {
   tile_jit_launch_options launch = TILE_JIT_LAUNCH_OPTIONS_INIT;
   launch.arg_bytes = bytes;
   launch.num_arg_bytes = 1;
-  REFUSED(tile_jit_launch(case_kernel(j, "no_config"), &launch, args, 1, &error), TILE_ERROR_PROGRAM, "no_config: early_config_prune leaves no configuration");
-  REFUSED(tile_jit_launch(case_kernel(j, "bad_number"), &launch, args, 1, &error), TILE_ERROR_PROGRAM, "bad_number: top_k of prune_configs_by is no number");
+  REFUSED(tile_jit_launch(case_kernel(j, "no_config"), &launch, args, 1, &error), TILE_ERROR_PROGRAM, "no_config: early_config_prune leaves no configuration; it must return at least one");
+  REFUSED(tile_jit_launch(case_kernel(j, "bad_number"), &launch, args, 1, &error), TILE_ERROR_PROGRAM, "bad_number: top_k of prune_configs_by is not a number");
   REFUSED(tile_jit_launch(case_kernel(j, "bad_key"), &launch, args, 1, &error), TILE_ERROR_PROGRAM, "bad_key: perf_model takes arguments by name, and a configuration has the key 1");
   const tile_arg nowhere[] = {tile_arg_array(0x1000, TILE_INT32), tile_arg_array(0x2000, TILE_INT32)};
   REFUSED(tile_jit_launch(case_kernel(j, "clears"), &launch, nowhere, 1, &error), TILE_ERROR_USAGE, "0x1000 with 256 bytes is not inside an allocation");
@@ -266,7 +266,7 @@ TEST(results) {
   o.no_cache = true;
   o.tune = TILE_TUNE_SAVED;
   o.tune_file = "tests/unit/test_api_errors.c";
-  REFUSED(tile_jit_open_memory(d, "case.py", pruning, strlen(pruning), &o, &j, &error), TILE_ERROR_FILE, "tests/unit/test_api_errors.c holds no tuning results");
+  REFUSED(tile_jit_open_memory(d, "case.py", pruning, strlen(pruning), &o, &j, &error), TILE_ERROR_FILE, "tests/unit/test_api_errors.c holds no tuning results; `tilec tune` writes such files");
   // What another process kept meanwhile stays; what is no file of results stays as it is.
   char path[] = "/tmp/tile-results-XXXXXX", text[1024] = "";
   const int fd = mkstemp(path);
@@ -316,7 +316,7 @@ TEST(devices) {
   memcpy(greedy, ptx, (size_t)(shared - ptx));
   at += sprintf(at, "9999999");
   strcpy(at, shared + strspn(shared, "0123456789"));
-  REFUSED(tile_kernel_load_ptx(d, greedy, strlen(greedy), NULL, &k, &error), TILE_ERROR_RUN, "first needs 9999999 bytes of shared memory per block; Simulated H200 has 232448");
+  REFUSED(tile_kernel_load_ptx(d, greedy, strlen(greedy), NULL, &k, &error), TILE_ERROR_RUN, "first needs 9999999 bytes of shared memory per block; Simulated H200 has 232448: use smaller tiles or fewer stages");
   free(greedy);
   OK(tile_kernel_load(d, p, NULL, &k, &error));
   const tile_arg wrong[] = {tile_arg_pointer(0x1000)};

@@ -221,7 +221,7 @@ TEST(wrong_code) {
   REFUSED(tile_kernel_load_ptx(d, ptx, size, "skale", &k, &error), TILE_ERROR_USAGE, "there is no kernel 'skale'; the first one is scale");
   REFUSED(tile_kernel_load_ptx(d, ptx, 40, NULL, &k, &error), TILE_ERROR_USAGE, "does not begin with the metadata");
   const char *json = tile_program_output(p, TILE_EMIT_METADATA, &size);
-  REFUSED(tile_kernel_load_cubin(d, "x", 1, json, size - 5, NULL, &k, &error), TILE_ERROR_USAGE, "the metadata is no JSON from byte ");
+  REFUSED(tile_kernel_load_cubin(d, "x", 1, json, size - 5, NULL, &k, &error), TILE_ERROR_USAGE, "the metadata is not JSON from byte ");
   tile_program_free(p);
   o.arch = NULL;
   OK(tile_compile_memory("k.tile", scale_source, strlen(scale_source), &o, &p, &error));

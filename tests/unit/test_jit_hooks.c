@@ -150,10 +150,10 @@ TEST(diagnostics) {
   refused("    a['x'].fill_(200)", "a hook fills 'x' with 200, which i8 cannot hold");
   refused("    a['x'].shape = (3,)", "a hook sets 'shape' of 'x'; of a descriptor it can set block_shape, of an array nothing");
   refused("    a['z']", "'z'");
-  refused("    a['x']._log.append(5)", "a hook changes what is inside of an argument's object");
-  refused("    a['x']._log.append((300, 0))", "a hook changes what is inside of an argument's object");
-  refused("    a['x']._index = 2\n    a['x'].zero_()", "a hook changes what is inside of an argument's object");
-  refused("    a['y']._index = 40\n    a['x'].copy_(a['y'])", "a hook changes what is inside of an argument's object");
+  refused("    a['x']._log.append(5)", "a hook changes what is inside an argument's object; it can only change arguments");
+  refused("    a['x']._log.append((300, 0))", "a hook changes what is inside an argument's object; it can only change arguments");
+  refused("    a['x']._index = 2\n    a['x'].zero_()", "a hook changes what is inside an argument's object; it can only change arguments");
+  refused("    a['y']._index = 40\n    a['x'].copy_(a['y'])", "a hook changes what is inside an argument's object; it can only change arguments");
 }
 
 TEST(no_sizes) {

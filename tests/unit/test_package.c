@@ -297,7 +297,7 @@ TEST(foreign) {
   memcpy(b.data, &h, sizeof h);
   tile_device *device = case_device("sim");
   tile_family *family;
-  REFUSED(tile_family_load_memory(device, b.data, b.size, NULL, &family, &error), TILE_ERROR_FILE, "the package's entry of k is damaged: its parameters do not fit together");
+  REFUSED(tile_family_load_memory(device, b.data, b.size, NULL, &family, &error), TILE_ERROR_FILE, "the package's entry of k is damaged; pack it again");
   tile_device_close(device);
   tile_package *p;
   REFUSED(tile_package_open_file("/tmp", &p, &error), TILE_ERROR_FILE, "cannot read /tmp: Is a directory");
