@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes the reference pages of docs/ and the dtypes of runtime/python/tile.py from the tables they describe; with
-# --check, says which are stale instead.
+# Makes the reference pages of docs/ and the dtypes of runtime/python/_tile_arguments.py from the tables they describe;
+# with --check, says which are stale instead.
 #   tools/docs.sh [--check] TILEC
 set -eu
 check=; [ "${1:-}" = --check ] && { check=1; shift; }
@@ -53,10 +53,10 @@ rows() {
 } >"$made/reference-options.md"
 
 {
-  sed '/^_DTYPES = ($/q' runtime/python/tile.py
+  sed '/^_DTYPES = ($/q' runtime/python/_tile_arguments.py
   sed -nE 's/^DTYPE\([A-Z0-9]+, *("[^"]*"), *("[^"]*"), *([0-9]+), *[A-Z]+, *[A-Z0-9]+, *(-?[0-9]+)\).*/    (\1, \2, \3, \4),/; /^    \(|^DTYPE\(/p' ir/dtypes.def
-  sed -n '/^)  # the end of what is made$/,$p' runtime/python/tile.py
-} >"$made/tile.py"
+  sed -n '/^)  # the end of what is made$/,$p' runtime/python/_tile_arguments.py
+} >"$made/_tile_arguments.py"
 
 status=0
 for f in "$made"/*; do

@@ -2,15 +2,23 @@
 
     import tile, torch
     k = tile.load("matmul.tile").matmul_kernel
-    k[lambda meta: (tile.cdiv(M, meta["BM"]) * tile.cdiv(N, meta["BN"]),)](a, b, c, M, N, K, ..., BM=128, BN=128, BK=32, GROUP=8)
+    grid = lambda meta: (tile.cdiv(M, meta["BM"]) * tile.cdiv(N, meta["BN"]),)
+    k[grid](a, b, c, M, N, K, ..., BM=128, BN=128, BK=32, GROUP=8)
 
-Arguments are positional or by name, as of the @triton.jit function: anything with data_ptr() and dtype (a PyTorch tensor), with
-__cuda_array_interface__ (CuPy, Numba) or __dlpack__, tile.ptr(address, "fp16"), tile.desc(tensor, block), int, float, bool, None; constexprs take
-strings, dtypes and tuples too. A parameter may be a tuple of these, nested, or a namedtuple of the kernel's file by its name; a constexpr in
-one is tile.constexpr(64), or tile.expression("name") as the source would write it. num_warps, num_stages, num_ctas, maxnreg and stream are keywords of a launch. On a gpu the stream
-is PyTorch's current one if PyTorch is loaded.
+Arguments are positional or by name, like those of the @triton.jit function. An argument is
 
-Needs ctypes and libtile.so alone (found by TILE_LIBRARY, beside this file, or by the system's loader). Safe from several threads.
+- an array: anything with data_ptr() and dtype (a PyTorch tensor), with __cuda_array_interface__ (CuPy, Numba) or
+  with __dlpack__; tile.ptr(address, "fp16"); or tile.desc(tensor, block);
+- an int, a float, a bool or None;
+- for a constexpr, also a string, a dtype or a tuple;
+- a tuple of these, which may nest, or a namedtuple, which has the name of a class in the kernel's file. A constexpr in
+  a tuple is tile.constexpr(64), or tile.expression("name") as the source would write it.
+
+num_warps, num_stages, num_ctas, maxnreg and stream are keywords of a launch. On a gpu the default stream is PyTorch's
+current one if PyTorch is loaded.
+
+The module needs ctypes and libtile.so alone. TILE_LIBRARY names libtile.so; without it the module takes the one beside
+this file, then the one that the system's loader finds. Several threads may use the module at once.
 """
 import ctypes
 import functools
@@ -20,73 +28,21 @@ import os
 import struct
 import sys
 import threading
-from ctypes import POINTER, Structure, byref, c_bool, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p, py_object
+from ctypes import byref, c_char_p, c_size_t, c_uint32, c_uint64, c_void_p, py_object
 
-__all__ = ["load", "loads", "open_device", "default_device", "ptr", "desc", "dtype", "constexpr", "expression", "cdiv", "Error", "Device", "Program", "Kernel"]
+from _tile_arguments import (_DEFAULT, _INT, _address, _device_address, _expression, _leaves, _num_bytes, _on_host,
+                             _type_code, _words, constexpr, desc, dtype, expression, ptr)
+from _tile_library import _EVENT_FN, _GRID_FN, _JitOptions, _Launch, _Tensor, _held, _lib
 
-# In the order of tile_type: the name in signatures, in triton.language, the bits, DLPack's type code.
-# Made from ir/dtypes.def by tools/docs.sh.
-_DTYPES = (
-    ("void", "void", 0, -1),
-    ("i1", "int1", 1, 6),
-    ("i8", "int8", 8, 0),
-    ("i16", "int16", 16, 0),
-    ("i32", "int32", 32, 0),
-    ("i64", "int64", 64, 0),
-    ("u8", "uint8", 8, 1),
-    ("u16", "uint16", 16, 1),
-    ("u32", "uint32", 32, 1),
-    ("u64", "uint64", 64, 1),
-    ("fp8e4nv", "float8e4nv", 8, 10),
-    ("fp8e5", "float8e5", 8, 12),
-    ("fp8e4b15", "float8e4b15", 8, -1),
-    ("fp8e4b8", "float8e4b8", 8, -1),
-    ("fp8e5b16", "float8e5b16", 8, -1),
-    ("fp16", "float16", 16, 2),
-    ("bf16", "bfloat16", 16, 4),
-    ("fp32", "float32", 32, 2),
-    ("fp64", "float64", 64, 2),
-)  # the end of what is made
-_TYPE_CODES = {name: code for code, row in enumerate(_DTYPES) if code for name in row[:2]}
-_TYPE_CODES.update({alias: _TYPE_CODES[name] for alias, name in (
-    ("bool", "i1"), ("float8_e4m3fn", "fp8e4nv"), ("float8_e5m2", "fp8e5"), ("half", "fp16"), ("float", "fp32"), ("double", "fp64"), ("long", "i64"), ("int", "i32"))})
-_DLPACK_TYPES = {(dlpack, max(bits, 8)): code for code, (_, _, bits, dlpack) in enumerate(_DTYPES) if dlpack >= 0}
-# By the type's letter and bytes in __cuda_array_interface__.
-_INTERFACE_TYPES = {f"{letter}{bits // 8}": code for (dlpack, bits), code in _DLPACK_TYPES.items() for letter in {0: "i", 1: "u", 2: "f", 6: "b"}.get(dlpack, "")}
-_INT, _FLOAT, _POINTER, _TENSOR, _DEFAULT, _NONE, _BOOL, _TEXT, _TUPLE = range(9)
+__all__ = ["load", "loads", "open_device", "default_device", "ptr", "desc", "dtype", "constexpr", "expression", "cdiv",
+           "Error", "Device", "Program", "Kernel"]
+for _public in (ptr, desc, dtype, constexpr, expression):
+    _public.__module__ = __name__   # the module that messages, help() and pickle name
 
-
-class _Tensor(Structure):
-    _fields_ = [("base", c_uint64), ("rank", c_uint32), ("shape", c_int64 * 5), ("strides", c_int64 * 5), ("type", c_int), ("block", c_int64 * 5), ("pad_nan", c_bool)]
-
-
-class _Tuple(Structure):
-    _fields_ = [("items", c_void_p), ("num_items", c_uint32), ("type_name", c_void_p)]
-
-
-class _JitOptions(Structure):
-    _fields_ = [("struct_size", c_size_t), ("policy", c_int), ("on_event", c_void_p), ("user", c_void_p), ("no_cache", c_bool), ("cache_dir", c_char_p),
-                ("include_paths", POINTER(c_char_p)), ("num_include_paths", c_size_t), ("options", POINTER(c_char_p)), ("num_options", c_size_t),
-                ("tune", c_int), ("tune_file", c_char_p), ("tune_seconds", c_double), ("hooks", c_void_p), ("compile_seconds", c_double),
-                ("isolate", c_bool), ("tilec", c_char_p)]
-
-
-class _Launch(Structure):
-    _fields_ = [("struct_size", c_size_t), ("grid", c_uint32 * 3), ("grid_fn", c_void_p), ("grid_user", c_void_p), ("stream", c_void_p),
-                ("num_warps", c_int), ("num_stages", c_int), ("num_ctas", c_int), ("maxnreg", c_int),
-                ("arg_bytes", POINTER(c_size_t)), ("num_arg_bytes", c_size_t), ("arg_shapes", POINTER(_Tensor)), ("num_arg_shapes", c_size_t)]
-
-
+# In the order of tile_event_kind.
+EVENTS = ("compile_begin", "compile_end", "cache_hit", "cache_miss", "unprepared", "tune_step", "tune_skip", "launch",
+          "load")
 _LAUNCH_SIZE, _ONE = ctypes.sizeof(_Launch), (c_uint32 * 3)(1, 1, 1)
-
-
-class _Event(Structure):
-    _fields_ = [("kind", c_int), ("kernel", c_char_p), ("variant", c_char_p), ("milliseconds", c_double)]
-
-
-_EVENT_FN = ctypes.CFUNCTYPE(None, c_void_p, POINTER(_Event))
-_GRID_FN = ctypes.CFUNCTYPE(None, c_void_p, c_void_p, POINTER(c_uint32))
-EVENTS = ("compile_begin", "compile_end", "cache_hit", "cache_miss", "unprepared", "tune_step", "tune_skip", "launch", "load")
 
 
 class Error(RuntimeError):
@@ -95,46 +51,6 @@ class Error(RuntimeError):
     def __init__(self, status, message):
         super().__init__(message)
         self.status = status
-
-
-def _open_library():
-    here = os.path.dirname(os.path.abspath(__file__))
-    named = os.environ.get("TILE_LIBRARY")
-    candidates = [named] if named else [p for p in (os.path.join(here, "libtile.so"), os.path.join(here, "libtile.so.0")) if os.path.exists(p)] or ["libtile.so.0"]
-    lib = ctypes.CDLL(candidates[0])
-    error, out = POINTER(c_void_p), POINTER(c_void_p)
-    functions = {
-        "tile_error_message": (c_char_p, c_void_p), "tile_error_free": (None, c_void_p),
-        "tile_device_open": (c_int, c_char_p, out, error), "tile_device_kind": (c_char_p, c_void_p), "tile_device_name": (c_char_p, c_void_p),
-        "tile_device_close": (None, c_void_p), "tile_device_synchronize": (c_int, c_void_p, error),
-        "tile_memory_alloc": (c_int, c_void_p, c_size_t, POINTER(c_uint64), error), "tile_memory_free": (c_int, c_void_p, c_uint64, error),
-        "tile_memory_upload": (c_int, c_void_p, c_uint64, c_void_p, c_size_t, error), "tile_memory_download": (c_int, c_void_p, c_void_p, c_uint64, c_size_t, error),
-        "tile_jit_open_file": (c_int, c_void_p, c_char_p, POINTER(_JitOptions), out, error),
-        "tile_jit_open_memory": (c_int, c_void_p, c_char_p, c_char_p, c_size_t, POINTER(_JitOptions), out, error),
-        "tile_jit_close": (None, c_void_p), "tile_jit_num_kernels": (c_size_t, c_void_p), "tile_jit_kernel_name": (c_char_p, c_void_p, c_size_t),
-        "tile_jit_get_kernel": (c_int, c_void_p, c_char_p, out, error), "tile_jit_num_params": (c_size_t, c_void_p),
-        "tile_jit_param_name": (c_char_p, c_void_p, c_size_t), "tile_jit_param_is_constexpr": (c_bool, c_void_p, c_size_t),
-        "tile_jit_is_tuned": (c_bool, c_void_p),
-        "tile_jit_launch": (c_int, c_void_p, POINTER(_Launch), c_void_p, c_size_t, error),
-        "tile_jit_prepare": (c_int, c_void_p, POINTER(_Launch), c_void_p, c_size_t, out, error), "tile_jit_num_variants": (c_size_t, c_void_p),
-        "tile_variant_num_constexprs": (c_size_t, c_void_p), "tile_variant_constexpr_name": (c_char_p, c_void_p, c_size_t),
-        "tile_variant_constexpr": (c_char_p, c_void_p, c_char_p),
-        "tile_variant_launch": (c_int, c_void_p, POINTER(c_uint32 * 3), c_void_p, c_void_p, c_size_t, error),
-    }
-    for name, (result, *params) in functions.items():
-        f = getattr(lib, name)
-        f.restype, f.argtypes = result, params
-    held = ctypes.PyDLL(candidates[0])   # calls that keep the interpreter's lock
-    held.tile_jit_python_launcher.restype = c_void_p
-    held.tile_jit_python_launcher.argtypes = [c_void_p, py_object, py_object, py_object, py_object, POINTER(c_void_p)]
-    for name, params in (("type", [c_void_p, py_object, c_int]), ("text", [c_void_p, py_object, c_char_p])):
-        f = getattr(held, f"tile_jit_python_learn_{name}")
-        f.restype, f.argtypes = None, params
-    held.tile_jit_python_use_stream.restype, held.tile_jit_python_use_stream.argtypes = None, [c_void_p, py_object, py_object]
-    return lib, held
-
-
-_lib, _held = _open_library()
 
 
 def _check(status, error):
@@ -150,7 +66,7 @@ def cdiv(a, b):
 
 
 class Device:
-    """gpu, gpu:N, sim or interp. Memory calls are for programs without a tensor library."""
+    """gpu, gpu:N, sim or interp. The memory calls serve programs without a tensor library."""
 
     def __init__(self, spec=None):
         self._handle, e = c_void_p(), c_void_p()
@@ -187,7 +103,7 @@ _devices, _devices_lock = {}, threading.Lock()
 
 
 def open_device(spec=None):
-    """One Device per spec and process."""
+    """Returns the process's one Device of that spec."""
     with _devices_lock:
         if spec not in _devices:
             _devices[spec] = Device(spec)
@@ -198,260 +114,27 @@ def default_device():
     return open_device(None)
 
 
-class ptr:
-    """A raw device address as an argument: ptr(address, "fp16")."""
-
-    __slots__ = ("address", "dtype")
-
-    def __init__(self, address, dtype):
-        self.address, self.dtype = address, dtype
-
-    def data_ptr(self):
-        return self.address
-
-
-class dtype:
-    """An element type as the value of a constexpr: dtype("fp16"). PyTorch's own do as well."""
-
-    __slots__ = ("name",)
-
-    def __init__(self, name):
-        if name not in _TYPE_CODES:
-            raise TypeError(f"there is no kernel type {name}")
-        self.name = name
-
-    def __str__(self):
-        return self.name
-
-
-class constexpr:
-    """A constexpr among the items of a tuple: constexpr(64), constexpr("fp16"), constexpr(torch.float16)."""
-
-    __slots__ = ("text",)
-
-    def __init__(self, value):
-        self.text = repr(value) if value is None or isinstance(value, (bool, int, float)) else _expression(value)
-
-
-class expression(constexpr):
-    """A constexpr that is written as in the source: expression("saxpy"), a function of its file."""
-
-    __slots__ = ()
-
-    def __init__(self, text):
-        self.text = text
-
-
-class desc:
-    """A tensor descriptor: the tensor (or ptr), its block, and shape and strides in elements where the tensor does not tell."""
-
-    __slots__ = ("base", "tensor", "address")
-
-    def __init__(self, tensor, block, shape=None, strides=None, pad_nan=False):
-        address, code = _address(tensor)
-        own_shape, own_strides = _layout(tensor) if shape is None or strides is None else (None, None)
-        if shape is None:
-            if own_shape is None:
-                raise TypeError(f"the shape of a descriptor of {type(tensor).__name__} must be given")
-            shape = own_shape
-        elif strides is None and (own_shape is None or len(shape) != len(own_shape)):
-            own_strides = None   # strides belong to the tensor's own axes
-        if strides is None:
-            strides = own_strides if own_strides is not None else _dense(shape)
-        if not len(shape) == len(strides) == len(block) <= 5:
-            raise ValueError("shape, strides and block of a descriptor must have the same length, at most 5")
-        self.base = tensor
-        self.tensor = _Tensor(address, len(shape), _int64s(shape), _int64s(strides), code, _int64s(block), pad_nan)
-        self.address = ctypes.addressof(self.tensor)
-
-
-def _int64s(values):
-    """What ctypes would silently cut to 64 bits is refused."""
-    values = [operator.index(v) for v in values]
-    for v in values:
-        if not -1 << 63 <= v < 1 << 63:
-            raise OverflowError(f"{v} does not fit 64 bits")
-    return (c_int64 * 5)(*values)
-
-
-def _dense(shape):
-    """Strides of an array without gaps, the last axis innermost."""
-    strides, step = [], 1
-    for n in reversed(shape):
-        strides.append(step)
-        step *= operator.index(n)
-    return strides[::-1]
-
-
-def _layout(value):
-    """Shape and strides in elements as an array tells them. Strides None: dense; shape None: it does not tell."""
-    stride, shape = getattr(value, "stride", None), getattr(value, "shape", None)
-    if callable(stride):
-        return tuple(shape), tuple(stride())
-    interface = getattr(value, "__cuda_array_interface__", None)
-    if interface is not None:
-        strides, size = interface.get("strides"), int(interface["typestr"][2:])
-        if strides is not None and any(s % size for s in strides):
-            raise ValueError("strides that are no multiple of the element's size cannot be a kernel's")
-        return tuple(interface["shape"]), None if strides is None else tuple(s // size for s in strides)
-    if hasattr(value, "__dlpack__") and not hasattr(value, "data_ptr"):
-        return _dlpack(value)[2:]
-    return None if shape is None else tuple(shape), None
-
-
-_dtype_codes = {}   # dtype objects as they come, to their codes
-
-
-def _type_code(dtype):
-    name = str(dtype).rpartition(".")[2]
-    code = _TYPE_CODES.get(name)
-    if code is None:
-        raise TypeError(f"there is no kernel type for dtype {dtype}")
-    try:
-        _dtype_codes[dtype] = code
-    except TypeError:
-        pass
-    return code
-
-
-def _address(value):
-    data_ptr = getattr(value, "data_ptr", None)
-    if data_ptr is not None:
-        return data_ptr(), _dtype_codes.get(value.dtype) or _type_code(value.dtype)
-    interface = getattr(value, "__cuda_array_interface__", None)
-    if interface is None:
-        if hasattr(value, "__dlpack__"):
-            return _dlpack(value)[:2]
-        raise TypeError(f"{type(value).__name__} is no tensor: it has neither data_ptr() nor __cuda_array_interface__ nor __dlpack__")
-    code = _INTERFACE_TYPES.get(interface["typestr"][1:])
-    if code is None or interface["typestr"][0] == ">":
-        raise TypeError(f"there is no kernel type for {interface['typestr']}")
-    return interface["data"][0], code
-
-
-def _device_address(value):
-    """_address of an array that a gpu can read."""
-    if _on_host(value):
-        raise TypeError(f"{type(value).__name__} is an array on the host, not on a gpu")
-    return _address(value)
-
-
-_GPU_MEMORY = (2, 3, 13)   # DLPack's kinds of memory: CUDA, pinned, managed
-
-
-def _on_host(value):
-    is_cuda = getattr(value, "is_cuda", None)
-    if is_cuda is not None or hasattr(value, "__cuda_array_interface__"):
-        return is_cuda is False
-    device = getattr(value, "__dlpack_device__", None)
-    return device is not None and device()[0] not in _GPU_MEMORY
-
-
-class _DLTensor(Structure):
-    _fields_ = [("data", c_uint64), ("device_type", c_int), ("device_id", c_int), ("ndim", c_int), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8),
-                ("lanes", ctypes.c_uint16), ("shape", POINTER(c_int64)), ("strides", POINTER(c_int64)), ("byte_offset", c_uint64)]
-
-
-_capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
-_capsule_pointer.restype, _capsule_pointer.argtypes = c_void_p, [py_object, c_char_p]
-
-
-def _dlpack(value):
-    """Of an array that only DLPack gives: address, type's code, shape, strides or None. The capsule is let go, the array stays its owner's."""
-    capsule = value.__dlpack__()
-    t = _DLTensor.from_address(_capsule_pointer(capsule, b"dltensor"))
-    code = _DLPACK_TYPES.get((t.code, t.bits)) if t.lanes == 1 else None
-    if code is None:
-        raise TypeError(f"there is no kernel type for DLPack's {t.lanes} lanes of code {t.code} with {t.bits} bits")
-    return (t.data or 0) + t.byte_offset, code, tuple(t.shape[:t.ndim]), tuple(t.strides[:t.ndim]) if t.strides else None
-
-
-def _expression(value):
-    """A constexpr's value as the source would write it."""
-    if isinstance(value, str):
-        return str.__repr__(value)   # of an enum's member too
-    if isinstance(value, (tuple, list)):
-        return repr(value)
-    name = str(value).rpartition(".")[2]
-    if name in _TYPE_CODES:
-        return _DTYPES[_TYPE_CODES[name]][0]
-    raise TypeError(f"{value!r} cannot be the value of a constexpr")
-
-
-_MASK = (1 << 64) - 1
-_double, _word = struct.Struct("<d"), struct.Struct("<Q")
-
-
-def _words(value, is_constexpr, keep):
-    """A tile_arg as two 64-bit words (kind and type, value), which struct packs quicker than ctypes fills structures. What the
-    second one points to goes to keep."""
-    kind = type(value)
-    if kind is int:
-        if -1 << 63 <= value < 1 << 63:
-            return _INT, value & _MASK
-        if value < 0 or value > _MASK:
-            raise OverflowError(f"{value} does not fit 64 bits")
-        return _INT | _TYPE_CODES["u64"] << 32, value
-    if kind is float:
-        return _FLOAT, _word.unpack(_double.pack(value))[0]
-    if kind is bool:
-        return _BOOL, int(value)
-    if value is None:
-        return _NONE, 0
-    is_array = hasattr(value, "data_ptr") or hasattr(value, "__cuda_array_interface__") or hasattr(value, "__dlpack__")
-    if not is_array and isinstance(value, numbers.Integral):
-        return _words(operator.index(value), is_constexpr, keep)
-    if not is_array and isinstance(value, numbers.Real):
-        return _words(float(value), is_constexpr, keep)
-    if not is_array and str(getattr(value, "dtype", "")) == "bool":
-        return _BOOL, int(bool(value))   # NumPy's
-    if is_constexpr:
-        text = ctypes.create_string_buffer(_expression(value).encode())
-        keep.append(text)
-        return _TEXT, ctypes.addressof(text)
-    if isinstance(value, tuple):
-        return _tuple_words(value, keep)
-    if isinstance(value, constexpr):
-        text = ctypes.create_string_buffer(value.text.encode())
-        keep.append(text)
-        return _TEXT, ctypes.addressof(text)
-    if kind is desc:
-        keep.append(value)
-        return _TENSOR, ctypes.addressof(value.tensor)
-    if is_array or not hasattr(value, "__float__"):
-        address, code = _address(value)
-        return _POINTER | code << 32, address
-    # Something else that stands for a number.
-    return _words(value.__index__() if hasattr(value, "__index__") else float(value), is_constexpr, keep)
-
-
-def _tuple_words(value, keep):
-    """A tuple; one with names is the source's of the same name."""
-    words = [word for item in value for word in _words(item, False, keep)]
-    items = (c_uint64 * max(len(words), 1))(*words)
-    name = ctypes.create_string_buffer(type(value).__name__.encode()) if hasattr(value, "_fields") else None
-    t = _Tuple(ctypes.addressof(items), len(value), ctypes.addressof(name) if name else None)
-    keep += (items, name, t)
-    return _TUPLE, ctypes.addressof(t)
-
-
 def _take(address):
-    """The object of a reference that is ours."""
+    """Takes over a reference from the library and returns its object."""
     value = ctypes.cast(address, py_object).value
     ctypes.pythonapi.Py_DecRef(py_object(value))
     return value
 
 
 def _stream_function():
-    """Gives a device's current stream as an integer, by ordinal; None without PyTorch."""
+    """Returns the function that maps a device's ordinal to its current stream, an integer; None without PyTorch."""
     torch = sys.modules.get("torch")
     if torch is None:
         return None
-    return getattr(torch._C, "_cuda_getCurrentRawStream", None) or (lambda ordinal: torch.cuda.current_stream(ordinal).cuda_stream)
+    raw = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+    return raw or (lambda ordinal: torch.cuda.current_stream(ordinal).cuda_stream)
 
 
 class Kernel:
-    """kernel[grid](args…). The grid: an int, a tuple of up to three, or a function of the dict of all arguments and constexprs."""
+    """A kernel, launched by kernel[grid](args…).
+
+    The grid is an int, a tuple of up to three, or a function of the dict of all arguments and constexprs.
+    """
 
     def __init__(self, program, handle, name):
         self._program, self._handle, self.__name__ = program, handle, name
@@ -464,9 +147,11 @@ class Kernel:
         self._is_gpu = program.device.kind == "gpu"
         self._is_tuned = _lib.tile_jit_is_tuned(handle)
         capsule = c_void_p()
-        quick = _held.tile_jit_python_launcher(handle, self._slow, _type_code, lambda variant: self._meta(c_void_p(variant)), _device_address if self._is_gpu else _address, byref(capsule))
+        quick = _held.tile_jit_python_launcher(
+            handle, self._slow, _type_code, lambda variant: self._meta(c_void_p(variant)),
+            _device_address if self._is_gpu else _address, byref(capsule))
         self._capsule = capsule.value
-        # The launcher came with a reference, which the cast does not take over.
+        # The launcher came with a reference of its own.
         self._launch = _take(quick) if quick else self._slow
 
     def __getitem__(self, grid):
@@ -477,14 +162,16 @@ class Kernel:
         return _lib.tile_jit_num_variants(self._handle)
 
     def warmup(self, *args, grid=None, **kwargs):
-        """Compiles and loads what a launch with such arguments needs; launches nothing."""
+        """Compiles and loads what a launch with these arguments needs, and launches nothing."""
         packed, launch = self._bind(args, kwargs)
-        failures = []
-        kept = (self._grid_with(launch, grid, args, kwargs, failures), self._tune_with(launch, args, kwargs)) if grid is not None else None
+        failures, kept = [], None
+        if grid is not None:
+            kept = self._grid_with(launch, grid, args, kwargs, failures), self._tune_with(launch, args, kwargs)
         self._variant(packed, launch)
         del kept
 
     def _bind(self, args, kwargs):
+        """Returns the packed arguments of a launch, and the launch without its grid."""
         count = len(self.params)
         if len(args) > count:
             raise TypeError(f"{self.__name__} takes {count} arguments, got {len(args)}")
@@ -492,7 +179,8 @@ class Kernel:
             for item in _leaves(value):
                 tensor = item.base if type(item) is desc else item
                 if _on_host(tensor):
-                    raise TypeError(f"{self.__name__}: argument '{name}' is a tensor on {getattr(tensor, 'device', 'the host')}, not on a gpu")
+                    place = getattr(tensor, "device", "the host")
+                    raise TypeError(f"{self.__name__}: argument '{name}' is a tensor on {place}, not on a gpu")
         words, keep, launch = [], [], _Launch(_LAUNCH_SIZE, _ONE)
         constexpr = self._constexpr
         for i, value in enumerate(args):
@@ -527,12 +215,12 @@ class Kernel:
         return self._pack(*words), launch
 
     def _variant(self, packed, launch):
-        variant, e = c_void_p(), c_void_p()
-        _check(_lib.tile_jit_prepare(self._handle, byref(launch), packed, len(self.params), byref(variant), byref(e)), e)
+        variant, e, count = c_void_p(), c_void_p(), len(self.params)
+        _check(_lib.tile_jit_prepare(self._handle, byref(launch), packed, count, byref(variant), byref(e)), e)
         return variant
 
     def _tune_with(self, launch, args, kwargs):
-        """Gives a launch the sizes and shapes of its arrays, which tuning and hooks need. The result keeps them alive."""
+        """Gives a launch the bytes and shapes of its arrays, for tuning and hooks. The result keeps them alive."""
         sizes, shapes = (c_size_t * len(self.params))(), (_Tensor * len(self.params))()
         for name, value in (*zip(self.params, args), *kwargs.items()):
             if name in self._index:
@@ -547,7 +235,7 @@ class Kernel:
         return sizes, shapes
 
     def _grid_with(self, launch, grid, args, kwargs, failures):
-        """Gives a launch its grid. The result keeps it alive; what a function raises goes to failures."""
+        """Gives a launch its grid. The result keeps it alive; what a grid's function raises goes to failures."""
         if not callable(grid):
             launch.grid = _grid(grid)
             return None
@@ -588,7 +276,7 @@ class Kernel:
         _check(status, e)
 
     def _slow(self, grid, *args, **kwargs):
-        """A launch of any kind; the launcher learns what it needs to do the next one like it."""
+        """Launches with any arguments, and teaches the launcher to do the next launch like this one itself."""
         self.run(grid, args, kwargs)
         if self._capsule is None:
             return
@@ -602,34 +290,19 @@ class Kernel:
         if stream_of:
             _held.tile_jit_python_use_stream(self._capsule, stream_of, self._program.device.ordinal)
 
-
     def _learn_type(self, value):
         if type(value) is desc:
             _held.tile_jit_python_learn_type(self._capsule, desc, 2)
         elif hasattr(value, "data_ptr") and hasattr(value, "dtype"):
-            _held.tile_jit_python_learn_type(self._capsule, type(value), 3 if self._is_gpu and hasattr(value, "is_cuda") else 0)
+            kind = 3 if self._is_gpu and hasattr(value, "is_cuda") else 0
+            _held.tile_jit_python_learn_type(self._capsule, type(value), kind)
         elif hasattr(value, "__cuda_array_interface__") or hasattr(value, "__dlpack__"):
             _held.tile_jit_python_learn_type(self._capsule, type(value), 1)
-
-
-def _leaves(value):
-    if not isinstance(value, tuple):
-        return (value,)
-    return tuple(leaf for item in value for leaf in _leaves(item))
 
 
 def _dtype_types():
     torch = sys.modules.get("torch")
     return (dtype, torch.dtype) if torch else (dtype,)
-
-
-def _num_bytes(value):
-    """Of a dense tensor; 0 where it is none or has gaps, and tuning then leaves it alone."""
-    if hasattr(value, "numel") and hasattr(value, "element_size"):
-        return value.numel() * value.element_size() if value.is_contiguous() else 0
-    size = getattr(value, "nbytes", 0)
-    shape, strides = _layout(value) if size else (None, None)
-    return size if strides is None or list(strides) == _dense(shape) else 0
 
 
 def _grid(grid):
@@ -651,29 +324,44 @@ def _literal(text):
         return text
 
 
+def _path(path):
+    return os.fsencode(path) if path else None
+
+
+def _report(on_event, event):
+    on_event(EVENTS[event.kind], event.kernel.decode(), event.variant.decode(), event.milliseconds)
+
+
 class Program:
     """The kernels of a file, as attributes or by program["name"]."""
 
-    def __init__(self, path, text=None, device=None, policy="allow", cache=True, cache_dir=None, include=(), options=(), on_event=None,
-                 tune="off", tune_file=None, tune_seconds=0.0, compile_seconds=0.0, isolate=False, tilec=None):
+    def __init__(self, path, text=None, device=None, policy="allow", cache=True, cache_dir=None, include=(),
+                 options=(), on_event=None, tune="off", tune_file=None, tune_seconds=0.0, compile_seconds=0.0,
+                 isolate=False, tilec=None):
         self.device = device if isinstance(device, Device) else open_device(device)
         self.policy = policy
         self._kernels, self._handle, e = {}, c_void_p(), c_void_p()
-        self._on_event = _EVENT_FN(lambda user, event: on_event(EVENTS[event[0].kind], event[0].kernel.decode(), event[0].variant.decode(), event[0].milliseconds)) if on_event else None
-        o = _JitOptions(struct_size=ctypes.sizeof(_JitOptions), policy=("allow", "warn", "forbid").index(policy), no_cache=not cache,
-                        cache_dir=os.fsencode(cache_dir) if cache_dir else None, on_event=ctypes.cast(self._on_event, c_void_p) if self._on_event else None)
+        o = _JitOptions(
+            struct_size=ctypes.sizeof(_JitOptions), policy=("allow", "warn", "forbid").index(policy),
+            no_cache=not cache, cache_dir=_path(cache_dir), tune=("off", "saved", "on").index(tune),
+            tune_file=_path(tune_file), tune_seconds=tune_seconds, compile_seconds=compile_seconds, isolate=isolate,
+            tilec=_path(tilec))
+        if on_event:
+            # The library keeps a pointer to it.
+            self._on_event = _EVENT_FN(lambda user, event: _report(on_event, event[0]))
+            o.on_event = ctypes.cast(self._on_event, c_void_p)
         o.include_paths, o.num_include_paths = (c_char_p * len(include))(*map(os.fsencode, include)), len(include)
         o.options, o.num_options = (c_char_p * len(options))(*(s.encode() for s in options)), len(options)
-        o.tune, o.tune_file, o.tune_seconds = ("off", "saved", "on").index(tune), os.fsencode(tune_file) if tune_file else None, tune_seconds
-        o.compile_seconds, o.isolate, o.tilec = compile_seconds, isolate, os.fsencode(tilec) if tilec else None
         name = os.fsencode(path)
         if text is None:
             status = _lib.tile_jit_open_file(self.device._handle, name, byref(o), byref(self._handle), byref(e))
         else:
             data = text.encode()
-            status = _lib.tile_jit_open_memory(self.device._handle, name, data, len(data), byref(o), byref(self._handle), byref(e))
+            status = _lib.tile_jit_open_memory(self.device._handle, name, data, len(data), byref(o),
+                                               byref(self._handle), byref(e))
         _check(status, e)
-        self.kernels = tuple(_lib.tile_jit_kernel_name(self._handle, i).decode() for i in range(_lib.tile_jit_num_kernels(self._handle)))
+        self.kernels = tuple(_lib.tile_jit_kernel_name(self._handle, i).decode()
+                             for i in range(_lib.tile_jit_num_kernels(self._handle)))
 
     def __getitem__(self, name):
         if name not in self._kernels:

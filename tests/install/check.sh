@@ -13,6 +13,9 @@ lib=$(dirname "$(find "$prefix" -name libtile.so | head -1)")
 for file in "$prefix/bin/tilec" "$prefix"/include/tile/{rt,tile,jit}.h "$prefix/include/tile/tile.hpp" "$lib"/pkgconfig/libtile{,-rt}.pc "$lib"/libtile-rt.{so,a}; do
   [ -e "$file" ] || fail "$file is missing"
 done
+for file in "$root"/runtime/python/*.py; do
+  [ -e "$prefix/share/tile/python/${file##*/}" ] || fail "${file##*/} is missing"
+done
 export TILE_CACHE_DIR=$prefix/cache
 
 # pkg-config

@@ -4,6 +4,7 @@ import enum
 import numbers
 
 import tile
+from _tile_arguments import _DLTensor
 
 device = tile.open_device("sim")
 
@@ -45,7 +46,7 @@ class DLPack(Array):
     def __dlpack__(self, stream=None):
         rank = len(self.own_shape)
         self.kept = (ctypes.c_int64 * rank)(*self.own_shape), (ctypes.c_int64 * rank)(*self.own_strides) if self.own_strides else None
-        self.tensor = tile._DLTensor(self.data, self.memory, 0, rank, 2, 32, 1, self.kept[0], self.kept[1], 0)
+        self.tensor = _DLTensor(self.data, self.memory, 0, rank, 2, 32, 1, self.kept[0], self.kept[1], 0)
         return new_capsule(ctypes.addressof(self.tensor), b"dltensor", None)
 
 

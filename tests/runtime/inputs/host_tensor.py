@@ -2,6 +2,7 @@
 import ctypes
 
 import tile
+from _tile_arguments import _DLTensor
 
 SOURCE = """import triton, triton.language as tl
 @triton.jit
@@ -39,7 +40,7 @@ class DLPack:
         return self.memory, 0
 
     def __dlpack__(self, stream=None):
-        self.tensor = tile._DLTensor(4096, self.memory, 0, 0, 2, 32, 1, None, None, 0)
+        self.tensor = _DLTensor(4096, self.memory, 0, 0, 2, 32, 1, None, None, 0)
         new = ctypes.pythonapi.PyCapsule_New
         new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
         return new(ctypes.addressof(self.tensor), b"dltensor", None)
