@@ -63,13 +63,20 @@ int64_t access_max_copy(const AccessInfo *x, uint32_t axis, uint32_t elem_bytes)
   return max_access(x, axis, elem_bytes, x->mask_prefix[axis]);
 }
 
+// Does the op's first result hold every element of each operand? What goes through split or cat reaches a dot in parts:
+// a copy of the whole tile in shared memory would not be the dot's operand.
+static bool keeps_tile(const Op *op) {
+  if (op_is(op, TRAIT_ELEMENTWISE)) return true;
+  return op_is(op, TRAIT_MOVES) && !op_is(op, TRAIT_FREE) && op->num_results == 1 && op->opcode != OP_CAT;
+}
+
 // Looks at `left` uses at most.
 static bool reaches_dot(const Value *v, const Block *block, uint32_t *left) {
   for (const Use *u = v->uses; u && *left; u = u->next) {
     Op *op = u->user;
     --*left;
     if (op->opcode == OP_ALLOC || (op->opcode == OP_DOT && u->index < 2)) return true;
-    if (op->parent != block || !op_is(op, TRAIT_MOVES | TRAIT_ELEMENTWISE)) continue;
+    if (op->parent != block || !keeps_tile(op)) continue;
     if (reaches_dot(op_result(op, 0), block, left)) return true;
   }
   return false;

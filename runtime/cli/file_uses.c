@@ -25,22 +25,30 @@ static bool is_same(const FileUse *x, const FileUse *y) {
   return x->device == y->device && x->inode == y->inode && !strcmp(x->name, y->name);
 }
 
-tile_status file_uses_add(FileUses *uses, Arena *a, const char *option, const char *path, tile_error **error) {
-  FileUse use = {.option = option, .path = path};
+static tile_status add(FileUses *uses, Arena *a, FileUse use, tile_error **error) {
   if (!identify(&use, a)) return TILE_OK;
   for (uint32_t i = 0; i < uses->count; i++) {
     const FileUse *other = &uses->data[i];
-    if ((!option && !other->option) || !is_same(&use, other)) continue;
+    if ((!use.option && !other->option) || !is_same(&use, other)) continue;
+    const FileUse *out = use.option ? &use : other, *in = use.option ? other : &use;
+    if (in->is_data && !strcmp(out->option, "--save")) continue;
     uses->has_conflict = true;
-    if (option && other->option)
+    if (use.option && other->option)
       return error_set(error, TILE_ERROR_USAGE, "%s %s and %s %s are the same file: give one of them another name",
-                       other->option, other->path, option, path);
-    const FileUse *out = option ? &use : other, *in = option ? other : &use;
+                       other->option, other->path, use.option, use.path);
     return error_set(error, TILE_ERROR_USAGE, "%s %s would overwrite %s, which is an input: give another name",
                      out->option, out->path, in->path);
   }
   vec_push(a, uses, use);
   return TILE_OK;
+}
+
+tile_status file_uses_add(FileUses *uses, Arena *a, const char *option, const char *path, tile_error **error) {
+  return add(uses, a, (FileUse){.option = option, .path = path}, error);
+}
+
+tile_status file_uses_add_data(FileUses *uses, Arena *a, const char *path, tile_error **error) {
+  return add(uses, a, (FileUse){.path = path, .is_data = true}, error);
 }
 
 tile_status file_uses_add_inputs(FileUses *uses, const Options *o, tile_error **error) {

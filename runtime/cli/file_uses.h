@@ -9,6 +9,7 @@
 typedef struct {
   const char *option;          // that names the output; NULL: an input
   const char *path;
+  bool is_data;                // an input that --save may write back
   dev_t device;                // of the file, or of the folder where it will be
   ino_t inode;
   const char *name;            // in that folder; "" for a file that is there
@@ -22,6 +23,8 @@ typedef struct {
 // An error of status TILE_ERROR_USAGE if the file is in use already, by this name or another: a link counts as its
 // target. "-", devices and pipes may be used any number of times.
 tile_status file_uses_add(FileUses *uses, Arena *a, const char *option, const char *path, tile_error **error);
+// The .npy file of a buffer: an input. --save may write the buffer back to it.
+tile_status file_uses_add_data(FileUses *uses, Arena *a, const char *path, tile_error **error);
 // What every command line names as inputs: the source files, and --ir-override's file.
 tile_status file_uses_add_inputs(FileUses *uses, const Options *o, tile_error **error);
 // Every file that the front end has read: the source and what it imports.
