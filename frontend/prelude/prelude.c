@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "prelude_bessel.inc"
 #include "prelude_device.inc"
 #include "prelude_fast.inc"
 #include "prelude_math.inc"
@@ -19,7 +20,7 @@
 static const PreludeFile files[] = {
     FILE(standard, false),      FILE(random, false), FILE(scaled, false), FILE(math, true),    FILE(trigonometry, true),
     FILE(trigonometry64, true), FILE(numbers, true), FILE(math64, true),  FILE(device, true),  FILE(special, true),
-    FILE(fast, true),
+    FILE(bessel, true),         FILE(fast, true),
 };
 
 const PreludeFile *prelude_file(uint32_t i) { return i < sizeof files / sizeof *files ? &files[i] : NULL; }
