@@ -9,6 +9,9 @@
 //                        (i32); rank strides (i64)]
 //   token                nothing
 // Elements in registers: i1 is i1, fp8 formats are i8, pointers are in address space 1. In memory an i1 takes a byte.
+//
+// lower.c and the lowerings of ops with blocks (control flow, reductions, scans, combining functions) call each other:
+// an op's emitter lowers the blocks inside it, and a block's lowering calls the emitters of its ops.
 #ifndef TILE_CODEGEN_CG_H
 #define TILE_CODEGEN_CG_H
 
