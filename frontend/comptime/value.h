@@ -1,6 +1,6 @@
 // Compile-time values: what module level, constexpr functions, decorators' arguments and constexprs compute with.
-// Python's data model as far as kernel files need it. Values live in the arena. None, True and False are unique,
-// therefore `is` is pointer equality. (`Value` is the IR's run-time value.)
+// Python's data model as far as kernel files need it. Values live in the arena. None, True and False are unique:
+// `is` compares pointers. (`Value` is the IR's run-time value.)
 #ifndef TILE_FRONTEND_VALUE_H
 #define TILE_FRONTEND_VALUE_H
 

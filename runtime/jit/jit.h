@@ -1,5 +1,5 @@
-// The JIT's door for the command line, beside the public one, runtime/tile/jit.h: the cache that `tilec cache` looks
-// after, and the worker that compiles for another process.
+// The JIT's door for the command line: the cache that `tilec cache` looks after, and the worker that compiles for
+// another process. Everyone else includes the public header, runtime/tile/jit.h.
 #ifndef TILE_RUNTIME_JIT_H
 #define TILE_RUNTIME_JIT_H
 

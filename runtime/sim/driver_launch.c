@@ -363,33 +363,23 @@ CUresult sim_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
   free(block);
   return r;
 }
+// From the parameters that both old launch functions have.
+#define LAUNCH_CONFIG                                                                        \
+  {.gridDimX = gx, .gridDimY = gy, .gridDimZ = gz, .blockDimX = bx, .blockDimY = by, .blockDimZ = bz, \
+   .sharedMemBytes = shared, .hStream = stream}
 CUresult sim_cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                             unsigned bz, unsigned shared, CUstream stream, void **params, void **extra) {
   LOCKED;
-  CUlaunchConfig c = {.gridDimX = gx,
-                      .gridDimY = gy,
-                      .gridDimZ = gz,
-                      .blockDimX = bx,
-                      .blockDimY = by,
-                      .blockDimZ = bz,
-                      .sharedMemBytes = shared,
-                      .hStream = stream};
+  CUlaunchConfig c = LAUNCH_CONFIG;
   return sim_cuLaunchKernelEx(&c, function, params, extra);
 }
 CUresult sim_cuLaunchCooperativeKernel(CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
                                        unsigned by, unsigned bz, unsigned shared, CUstream stream, void **params) {
   LOCKED;
   CUlaunchAttribute a = {.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value = {.cooperative = 1}};
-  CUlaunchConfig c = {.gridDimX = gx,
-                      .gridDimY = gy,
-                      .gridDimZ = gz,
-                      .blockDimX = bx,
-                      .blockDimY = by,
-                      .blockDimZ = bz,
-                      .sharedMemBytes = shared,
-                      .hStream = stream,
-                      .attrs = &a,
-                      .numAttrs = 1};
+  CUlaunchConfig c = LAUNCH_CONFIG;
+  c.attrs = &a;
+  c.numAttrs = 1;
   return sim_cuLaunchKernelEx(&c, function, params, NULL);
 }
 
