@@ -191,16 +191,17 @@ static void prepare(Cg *c) {
   cg_avoid_backend_faults(c);
 }
 
-static const char *keep_text(Cg *c, const char *s, size_t n) { return arena_strndup(c->arena, s, n); }
+static char *keep_text(Cg *c, const char *s, size_t n) { return arena_strndup(c->arena, s, n); }
 
 // With line tables LLVM writes `.target sm_90a, debug`, for which ptxas does not optimise. Removes the flag and keeps
 // the lines.
-static const char *drop_debug_flag(Cg *c, const char *ptx) {
+static void drop_debug_flag(char *ptx) {
   static const char flag[] = ", debug";
-  const char *target = strstr(ptx, "\n.target "), *end = target ? strchr(target + 1, '\n') : NULL;
-  const char *at = target ? strstr(target, flag) : NULL;
-  if (!at || !end || at > end) return ptx;
-  return arena_printf(c->arena, "%.*s%s", (int)(at - ptx), ptx, at + sizeof flag - 1);
+  char *target = strstr(ptx, "\n.target "), *end = target ? strchr(target + 1, '\n') : NULL;
+  char *at = target ? strstr(target, flag) : NULL;
+  if (!at || !end || at > end) return;
+  const char *rest = at + sizeof flag - 1;
+  memmove(at, rest, strlen(rest) + 1);
 }
 
 static bool emit(Cg *c, LlvmErrors *errors, bool want_llvm, bool want_ptx, CodegenResult *result) {
@@ -232,7 +233,9 @@ static bool emit(Cg *c, LlvmErrors *errors, bool want_llvm, bool want_ptx, Codeg
     if (LLVMTargetMachineEmitToMemoryBuffer(tm, c->mod, LLVMAssemblyFile, &c->message, &c->buffer))
       ice(c->ctx, "codegen: LLVM: %s", c->message);
     check(c, errors, "emitting PTX");
-    result->ptx = drop_debug_flag(c, keep_text(c, LLVMGetBufferStart(c->buffer), LLVMGetBufferSize(c->buffer)));
+    char *ptx = keep_text(c, LLVMGetBufferStart(c->buffer), LLVMGetBufferSize(c->buffer));
+    drop_debug_flag(ptx);
+    result->ptx = ptx;
   }
   return true;
 }

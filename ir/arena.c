@@ -85,11 +85,13 @@ char *arena_strndup(Arena *a, const char *s, size_t n) {
 }
 
 char *arena_vprintf(Arena *a, const char *fmt, va_list ap) {
+  char text[128];   // most texts fit and are formatted once
   va_list again;
   va_copy(again, ap);
-  int n = vsnprintf(NULL, 0, fmt, ap);
-  char *p = arena_alloc(a, (size_t)n + 1);
-  vsnprintf(p, (size_t)n + 1, fmt, again);
+  const size_t size = (size_t)vsnprintf(text, sizeof text, fmt, ap) + 1;
+  char *p = arena_alloc(a, size);
+  if (size <= sizeof text) memcpy(p, text, size);
+  else vsnprintf(p, size, fmt, again);
   va_end(again);
   return p;
 }

@@ -35,10 +35,13 @@ void buf_printf(Buf *b, const char *fmt, ...) {
   va_list ap, again;
   va_start(ap, fmt);
   va_copy(again, ap);
-  int n = vsnprintf(NULL, 0, fmt, ap);
-  reserve(b, (size_t)n);
-  vsnprintf(b->data + b->size, (size_t)n + 1, fmt, again);
-  b->size += (size_t)n;
+  reserve(b, 64);   // most texts fit and are formatted once
+  const size_t room = b->capacity - b->size, n = (size_t)vsnprintf(b->data + b->size, room, fmt, ap);
+  if (n >= room) {
+    reserve(b, n);
+    vsnprintf(b->data + b->size, n + 1, fmt, again);
+  }
+  b->size += n;
   va_end(again);
   va_end(ap);
 }

@@ -19,8 +19,9 @@ typedef struct { MapSlot *slots; uint32_t count, capacity; } Map;   // {0} is em
 // Whether the key of a slot equals the one sought, which has the same hash.
 typedef bool MapEqual(const void *kept, const void *key);
 
+static inline uint32_t map_hash_number(uint64_t n) { return (uint32_t)(n * 0x9E3779B97F4A7C15ull >> 32); }
 static inline uint32_t map_hash_pointer(const void *p) {
-  return (uint32_t)(((uint64_t)(uintptr_t)p >> 4) * 0x9E3779B97F4A7C15ull >> 32);
+  return map_hash_number((uintptr_t)p >> 4);
 }
 
 static inline uint32_t map_hash_bytes(const char *s, size_t n) {
@@ -60,9 +61,14 @@ static inline MapSlot *map_at(Arena *a, Map *m, const void *key) {
   return s;
 }
 
-static inline MapSlot *map_get(const Map *m, const void *key) {
-  MapSlot *s = m->capacity ? map_probe(m, map_hash_pointer(key), key, NULL) : NULL;
+// As map_probe; NULL where map_probe gives an empty slot.
+static inline MapSlot *map_seek(const Map *m, uint32_t hash, const void *key, MapEqual *equal) {
+  MapSlot *s = m->capacity ? map_probe(m, hash, key, equal) : NULL;
   return s && s->key ? s : NULL;
+}
+
+static inline MapSlot *map_get(const Map *m, const void *key) {
+  return map_seek(m, map_hash_pointer(key), key, NULL);
 }
 
 #endif

@@ -366,11 +366,8 @@ static const CtFnRow builtins[] = {
 
 bool ct_has_word(const char *words, const char *word) {
   const size_t n = strlen(word);
-  for (const char *s = words; *s; s += strspn(s, " ")) {
-    const size_t size = strcspn(s, " ");
-    if (size == n && !memcmp(s, word, n)) return true;
-    s += size;
-  }
+  for (const char *s = words; n && (s = strstr(s, word)); s += n)
+    if ((s == words || s[-1] == ' ') && (!s[n] || s[n] == ' ')) return true;
   return false;
 }
 

@@ -1,4 +1,5 @@
-// The table of a kernel's variants. Launches read it without a lock.
+// The table of a kernel's variants. Launches read it without a lock while another thread inserts, so slots are atomic
+// and a table that is outgrown stays: what ir/map.h, which belongs to one thread, does not do.
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,6 +5,15 @@
 #include "runtime/rt/device.h"
 #include "runtime/rt/error.h"
 
+// Two rows of one symbol or of one member do not compile; nor does a symbol that is not the driver's.
+enum {
+#define CUDA_FN(member, symbol, ...) ROW_##symbol,
+#include "runtime/rt/cuda.def"
+};
+#define CUDA_FN(member, symbol, ...) \
+  _Static_assert(__builtin_strncmp(#symbol, "cu", 2) == 0, "not a name of the driver: " #symbol);
+#include "runtime/rt/cuda.def"
+
 static const struct { const char *symbol; size_t offset; } entries[] = {
 #define CUDA_FN(member, symbol, ...) {#symbol, offsetof(CudaDriver, member)},
 #include "runtime/rt/cuda.def"

@@ -9,39 +9,25 @@ static const DecodeFn decoders[OP_COUNT] = {
 #undef PTX_OP
 };
 
-static uint32_t hash_name(const char *s) {
-  uint32_t h = 2166136261u;
-  for (; *s; s++) h = (h ^ (unsigned char)*s) * 16777619u;
-  return h ^ h >> 15;
-}
-
-// The hash tables of names stay at most half full.
-_Static_assert(M_COUNT < countof(((PtxParser *)0)->mod_table) / 2, "enlarge PtxParser.mod_table");
-_Static_assert(OP_COUNT < countof(((PtxParser *)0)->op_table) / 2, "enlarge PtxParser.op_table");
 _Static_assert(OPND_COUNT <= 16, "the kinds of an operand letter are 16 bits");
 
-void ptx_init_tables(PtxParser *p) {
-  for (uint16_t i = 0; i < M_COUNT; i++) {
-    uint32_t h = hash_name(ptx_mod_name(i)) % countof(p->mod_table);
-    while (p->mod_table[h]) h = (h + 1) % countof(p->mod_table);
-    p->mod_table[h] = (uint16_t)(i + 1);
-  }
-  for (uint16_t i = 0; i < OP_COUNT; i++) {
-    uint32_t h = hash_name(ptx_op_name(i)) % countof(p->op_table);
-    while (p->op_table[h]) h = (h + 1) % countof(p->op_table);
-    p->op_table[h] = (uint16_t)(i + 1);
-  }
+static bool same_name(const void *kept, const void *key) { return !strcmp(kept, key); }
+
+static void add_name(PtxParser *p, Map *names, const char *name, uint64_t number) {
+  MapSlot *slot = map_find(p->arena, names, map_hash_bytes(name, strlen(name)), name, same_name);
+  slot->key = name;
+  slot->number = number;
 }
 
-static int find_mod(const PtxParser *p, const char *name) {
-  for (uint32_t h = hash_name(name) % countof(p->mod_table); p->mod_table[h]; h = (h + 1) % countof(p->mod_table))
-    if (!strcmp(ptx_mod_name(p->mod_table[h] - 1), name)) return p->mod_table[h] - 1;
-  return -1;
+// The number of a name, or -1.
+static int find_name(const Map *names, const char *name) {
+  const MapSlot *slot = map_seek(names, map_hash_bytes(name, strlen(name)), name, same_name);
+  return slot ? (int)slot->number : -1;
 }
-static int find_op(const PtxParser *p, const char *name) {
-  for (uint32_t h = hash_name(name) % countof(p->op_table); p->op_table[h]; h = (h + 1) % countof(p->op_table))
-    if (!strcmp(ptx_op_name(p->op_table[h] - 1), name)) return p->op_table[h] - 1;
-  return -1;
+
+void ptx_init_tables(PtxParser *p) {
+  for (int i = 0; i < M_COUNT; i++) add_name(p, &p->mods, ptx_mod_name(i), (uint64_t)i);
+  for (int i = 0; i < OP_COUNT; i++) add_name(p, &p->ops, ptx_op_name(i), (uint64_t)i);
 }
 
 // ----------------------------------------------------------------------------------------------------- operands
@@ -110,12 +96,15 @@ bool ptx_memory_operand(PtxParser *p, const PtxOperand *base, const OperandList 
   return true;
 }
 
+static bool same_row(const void *kept, const void *key) { return *(const uint64_t *)kept == *(const uint64_t *)key; }
+
+// A row whose lanes all hold v.
 static const uint64_t *imm_row(PtxParser *p, uint64_t v) {
-  const uint64_t **slot = &p->imm_cache[(v * UINT64_C(0x9e3779b97f4a7c15)) >> 56];
-  if (*slot && **slot == v) return *slot;
+  MapSlot *slot = map_find(p->arena, &p->rows, map_hash_number(v), &v, same_row);
+  if (slot->key) return slot->key;
   uint64_t *row = arena_array(p->arena, uint64_t, WARP_SIZE);
   for (int i = 0; i < WARP_SIZE; i++) row[i] = v;
-  return *slot = row;
+  return slot->key = row;
 }
 
 static void finish_immediate(PtxParser *p, PtxOperand *o, PtxType t) {
@@ -182,7 +171,7 @@ static bool parse_shape(const char *s, Instr *in) {
 
 static bool add_mod(PtxParser *p, Instr *in, const char *mnemonic, const char *name) {
   if (parse_shape(name, in)) return true;
-  int m = find_mod(p, name);
+  int m = find_name(&p->mods, name);
   if (m < 0) return decode_error(p, "unknown instruction %s: no modifier .%s is known", mnemonic, name);
   in->modset[m / 64] |= UINT64_C(1) << (m % 64);
   in->mods[in->num_mods++] = (uint16_t)m;
@@ -256,7 +245,7 @@ static PtxType immediate_type(const Instr *in) {
 bool ptx_add_instr(PtxParser *p, const char *mnemonic, const WordList *mods, const OperandList *ops) {
   const char *guard = p->guard;
   p->guard = NULL;
-  int op = find_op(p, mnemonic);
+  int op = find_name(&p->ops, mnemonic);
   if (op < 0) return decode_error(p, "unknown instruction %s", mnemonic);
   Instr in = new_instr(p, (PtxOp)op);
   uint32_t flags = ptx_op_flags((PtxOp)op);

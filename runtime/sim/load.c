@@ -76,8 +76,6 @@ PtxModule *ptx_module_load(Device *d, const char *text, size_t size) {
   m->text = arena_strndup(&m->arena, text, size);
   m->text_size = size;
   index_lines(m);
-  p->num_buckets = 4096;
-  p->buckets = arena_array(p->arena, Symbol *, p->num_buckets);
   ptx_open_scope(p);
   p->global_scope = p->scope;
   ptx_init_tables(p);

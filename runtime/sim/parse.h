@@ -44,9 +44,10 @@ struct PtxParser {
   uint32_t line;
   PtxFunction *fn;
   PtxScope *scope, *global_scope;
-  Symbol **buckets;
-  uint32_t num_buckets, num_symbols;
-  Map interned;                      // the text of names
+  Map interned;                // the text of names
+  Map symbols;                 // by name and scope
+  Map mods, ops;               // numbers of modifiers and mnemonics, by name
+  Map rows;                    // immediate rows, by their value
   VEC(Instr) code;
   VEC(Label) uses;             // label references of the current function
   SymbolVec params, rets;      // of the signature being read
@@ -59,8 +60,6 @@ struct PtxParser {
   VarAttrs attrs;
   bool ptr_attr, returns;      // inside a parameter's .ptr attributes; inside a return list
   uint32_t linkage;
-  uint16_t mod_table[1024], op_table[512];   // hash tables of names: index + 1
-  const uint64_t *imm_cache[256];            // rows of equal lanes, by hash of the value
   uint32_t frame_top;
   uint32_t values[8], num_values;   // of the directive being read
   bool failed;

@@ -83,7 +83,6 @@ struct Symbol {
   struct Initializer *init;
   uint32_t line;
   struct PtxScope *scope;
-  Symbol *next_in_bucket;
 };
 
 typedef enum {

@@ -14,35 +14,21 @@ const char *ptx_intern(PtxParser *p, const char *s, size_t n) {
   return slot->key;
 }
 
-static uint32_t symbol_hash(const PtxParser *p, const char *name, const PtxScope *scope) {
-  uint64_t h = ((uintptr_t)name >> 4) * UINT64_C(0x9e3779b97f4a7c15) ^
-               ((uintptr_t)scope >> 4) * UINT64_C(0xbf58476d1ce4e5b9);
-  return (uint32_t)(h >> 32) & (p->num_buckets - 1);
+typedef struct { const char *name; const PtxScope *scope; } SymbolKey;
+
+static bool same_symbol(const void *kept, const void *key) {
+  const Symbol *s = kept;
+  const SymbolKey *k = key;
+  return s->name == k->name && s->scope == k->scope;
+}
+
+static uint32_t symbol_hash(const char *name, const PtxScope *scope) {
+  return map_hash_pointer(name) ^ map_hash_pointer(scope) * 31;
 }
 
 Symbol *ptx_find_in(PtxParser *p, const char *name, const PtxScope *scope) {
-  for (Symbol *s = p->buckets[symbol_hash(p, name, scope)]; s; s = s->next_in_bucket)
-    if (s->name == name && s->scope == scope) return s;
-  return NULL;
-}
-
-static void insert_symbol(PtxParser *p, Symbol *s) {
-  if (p->num_symbols++ >= p->num_buckets) {
-    uint32_t old = p->num_buckets;
-    Symbol **from = p->buckets;
-    p->num_buckets *= 2;
-    p->buckets = arena_array(p->arena, Symbol *, p->num_buckets);
-    for (uint32_t i = 0; i < old; i++)
-      for (Symbol *t = from[i], *next; t; t = next) {
-        next = t->next_in_bucket;
-        uint32_t h = symbol_hash(p, t->name, t->scope);
-        t->next_in_bucket = p->buckets[h];
-        p->buckets[h] = t;
-      }
-  }
-  uint32_t h = symbol_hash(p, s->name, s->scope);
-  s->next_in_bucket = p->buckets[h];
-  p->buckets[h] = s;
+  MapSlot *slot = map_seek(&p->symbols, symbol_hash(name, scope), &(SymbolKey){name, scope}, same_symbol);
+  return slot ? slot->value : NULL;
 }
 
 Symbol *ptx_new_symbol(PtxParser *p, const char *name, SymKind kind, PtxScope *scope) {
@@ -51,7 +37,8 @@ Symbol *ptx_new_symbol(PtxParser *p, const char *name, SymKind kind, PtxScope *s
   s->kind = kind;
   s->scope = scope;
   s->line = p->line;
-  insert_symbol(p, s);
+  MapSlot *slot = map_find(p->arena, &p->symbols, symbol_hash(name, scope), &(SymbolKey){name, scope}, same_symbol);
+  slot->key = slot->value = s;
   return s;
 }
 
