@@ -117,6 +117,54 @@ static void measure(Op *op, void *user) {
   if (held > g->most) g->most = held;
 }
 
+// The position after which a value is dead. What is defined outside a loop and used in it lives to the loop's end.
+static uint32_t last_use(const OpOrder *o, const Value *v, const Op *def) {
+  uint32_t last = 0;
+  EACH_USE(u, v) {
+    uint32_t at = op_order_begin(o, u->user);
+    for (const Op *p = u->user->parent->parent; p; p = p->parent->parent)
+      if (p != def && op_is(p, TRAIT_LOOP) && value_defined_outside(v, p)) at = op_order_end(o, p);
+    last = (uint32_t)max_i64(last, at);
+  }
+  return last;
+}
+
+typedef struct { const OpOrder *order; int64_t *change; } Lives;   // change: in live words, by position
+
+// Words of a value that only a wait takes: it may be computed and combined in two halves.
+static uint32_t words_at_once(const Value *v) {
+  const uint32_t words = pressure_words(v);
+  return value_has_one_use(v) && holds(v->uses->user) && v->uses->user->opcode != OP_SCAN ? (words + 1) / 2 : words;
+}
+
+static void add_life(const Lives *l, const Value *v, uint32_t from, const Op *def) {
+  const uint32_t words = words_at_once(v), to = words ? last_use(l->order, v, def) : 0;
+  if (to <= from) return;
+  l->change[from] += words;
+  l->change[to] -= words;
+}
+
+static void add_lives(Op *op, void *user) {
+  const Lives *l = user;
+  for (uint32_t i = 0; i < op->num_results; i++)
+    add_life(l, &op->results[i], op->num_blocks ? op_order_end(l->order, op) : op_order_begin(l->order, op), op);
+  for (uint32_t b = 0; b < op->num_blocks; b++)
+    for (uint32_t i = 0; i < op->blocks[b]->num_args; i++)
+      add_life(l, op->blocks[b]->args[i], op_order_begin(l->order, op), op);
+}
+
+// The most words that are live after any op. An op's result may take the place of an operand that dies there.
+static uint32_t most_live(const OpOrder *o, Func *f) {
+  Lives l = {o, arena_array(&o->ctx->arena, int64_t, o->count + 2)};
+  block_walk(f->body, add_lives, &l);
+  int64_t live = 0, most = 0;
+  for (uint32_t i = 0; i <= o->count; i++) {
+    live += l.change[i];
+    most = max_i64(most, live);
+  }
+  return (uint32_t)most;
+}
+
 // More held values also need more addresses, predicates and temporaries.
 static uint32_t overhead(uint32_t held) { return OVERHEAD + (held > 32 ? (held - 32) / 2 : 0); }
 
@@ -127,7 +175,8 @@ Pressure pressure_of(const Module *m, Func *f) {
   block_walk(f->body, find_waits, &g);
   if (g.complex) return (Pressure){0};
   block_walk(f->body, measure, &g);
-  Pressure p = {.stream = g.stream ? pressure_registers(g.stream) : 0};
+  Pressure p = {.stream = g.stream ? pressure_registers(g.stream) : 0,
+                .most = pressure_registers(most_live(&g.order, f))};
   if (!g.last_wait) return p;
   uint32_t threads = m->num_warps * WARP_SIZE;
   p.words = g.most + (uint32_t)min_i64(g.streams, PRESSURE_VECTOR * MAX_STREAMS) + overhead(g.most);

@@ -9,6 +9,7 @@ enum { PRESSURE_VECTOR = 4 };       // words of a load after the last wait that 
 
 typedef struct {
   uint32_t words;            // 32-bit registers per thread; 0: nothing waits, or too complex to estimate (dots)
+  uint32_t most;             // registers if the assembler streams nothing: each tensor is computed as a whole, in order
   uint32_t blocks;           // that an SM's registers hold
   uint32_t spare;            // more words that leave as many blocks, or enough of them
   // Registers with all loads of an iteration of a loop in flight, if nothing waits in it; 0: no loop has several loads.

@@ -82,6 +82,8 @@ const char *assembler_version(const Assembler *s, Arena *a) {
   return version && !version(&major, &minor) ? arena_printf(a, "nvJitLink %u.%u", major, minor) : "nvJitLink";
 }
 
+typedef struct { const Assembler *assembler; const char *arch; } Request;
+
 static tile_status link_ptx(const Assembler *s, NvHandle h, Arena *a, const char *ptx, const char **cubin, size_t *size,
                             tile_error **error) {
   bool ok = !s->add_data(h, NV_INPUT_PTX, ptx, strlen(ptx) + 1, "kernel.ptx") && !s->complete(h) &&
@@ -98,14 +100,21 @@ static tile_status link_ptx(const Assembler *s, NvHandle h, Arena *a, const char
   return error_set(error, TILE_ERROR_ASSEMBLER, "nvJitLink refused our PTX%s%s", log ? ":\n" : "", log ? log : "");
 }
 
-tile_status assembler_run(const Assembler *s, Arena *a, const char *ptx, const char *arch, const char **cubin,
-                          size_t *size, tile_error **error) {
-  if (!s->library) return ptxas_assemble(a, ptx, arch, NULL, cubin, size, error);
-  const char *options[] = {arena_printf(a, "-arch=%s", arch)};
+static tile_status link_once(void *user, Arena *a, const char *ptx, const char **cubin, size_t *size,
+                             tile_error **error) {
+  const Request *r = user;
+  const Assembler *s = r->assembler;
+  const char *options[] = {arena_printf(a, "-arch=%s", r->arch)};
   NvHandle h = NULL;
   if (s->create(&h, countof(options), options))
-    return error_set(error, TILE_ERROR_ASSEMBLER, "nvJitLink does not know %s", arch);
+    return error_set(error, TILE_ERROR_ASSEMBLER, "nvJitLink does not know %s", r->arch);
   tile_status status = link_ptx(s, h, a, ptx, cubin, size, error);
   s->destroy(&h);
   return status;
+}
+
+tile_status assembler_run(const Assembler *s, Arena *a, const char *ptx, const char *arch, const char **cubin,
+                          size_t *size, tile_error **error) {
+  if (!s->library) return ptxas_assemble(a, ptx, arch, NULL, cubin, size, error);
+  return assemble_checked(link_once, &(Request){s, arch}, a, ptx, cubin, size, error);
 }

@@ -77,4 +77,12 @@ const char *ptxas_version(Arena *a);   // "ptxas 13.0.88"
 tile_status ptxas_assemble(Arena *a, const char *ptx, const char *arch, const char *extra_options, const char **cubin,
                            size_t *size, tile_error **error);
 
+// spill.c: assembles PTX by the given function; if the kernel then uses local memory and the PTX has an occupancy hint,
+// assembles it once more without the hint and keeps the code that uses less.
+typedef tile_status AssembleFn(void *user, Arena *a, const char *ptx, const char **cubin, size_t *size,
+                               tile_error **error);
+tile_status assemble_checked(AssembleFn *assemble, void *user, Arena *a, const char *ptx, const char **cubin,
+                             size_t *size, tile_error **error);
+uint32_t cubin_frame_bytes(const char *cubin, size_t size);   // of local memory per thread, the most of any kernel
+
 #endif

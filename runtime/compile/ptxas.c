@@ -58,8 +58,11 @@ const char *ptxas_version(Arena *a) {
   return found ? arena_printf(a, "ptxas %.*s", (int)strcspn(found + 3, " \n"), found + 3) : "ptxas";
 }
 
-tile_status ptxas_assemble(Arena *a, const char *ptx, const char *arch, const char *extra_options, const char **cubin,
-                           size_t *size, tile_error **error) {
+typedef struct { const char *arch, *extra_options; } Request;
+
+static tile_status assemble_once(void *user, Arena *a, const char *ptx, const char **cubin, size_t *size,
+                                 tile_error **error) {
+  const Request *r = user;
   const char *ptxas = ptxas_find(a);
   if (!ptxas)
     return error_set(error, TILE_ERROR_FILE,
@@ -71,9 +74,9 @@ tile_status ptxas_assemble(Arena *a, const char *ptx, const char *arch, const ch
   const size_t room = strlen(folder) + ROOM;
   char *in = arena_alloc(a, room), *out = arena_alloc(a, room), *log = arena_alloc(a, room);
   VEC(char *) argv = {0};
-  char *fixed[] = {arena_printf(a, "%s", ptxas), arena_printf(a, "-arch=%s", arch), in, arena_printf(a, "-o"), out};
+  char *fixed[] = {arena_printf(a, "%s", ptxas), arena_printf(a, "-arch=%s", r->arch), in, arena_printf(a, "-o"), out};
   for (uint32_t i = 0; i < countof(fixed); i++) vec_push(a, &argv, fixed[i]);
-  StrList extra = options_list(a, extra_options ? extra_options : "", ' ');
+  StrList extra = options_list(a, r->extra_options ? r->extra_options : "", ' ');
   for (uint32_t i = 0; i < extra.count; i++) vec_push(a, &argv, arena_printf(a, "%s", extra.data[i]));
   vec_push(a, &argv, NULL);
   if (!mkdtemp(folder))
@@ -99,4 +102,9 @@ tile_status ptxas_assemble(Arena *a, const char *ptx, const char *arch, const ch
   if (status == TILE_OK) status = file_read(a, out, cubin, size, error);
   unlink(in), unlink(out), unlink(log), rmdir(folder);
   return status;
+}
+
+tile_status ptxas_assemble(Arena *a, const char *ptx, const char *arch, const char *extra_options, const char **cubin,
+                           size_t *size, tile_error **error) {
+  return assemble_checked(assemble_once, &(Request){arch, extra_options}, a, ptx, cubin, size, error);
 }

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { DEFAULT_SHARED = 48 * 1024, PORTABLE_CLUSTER = 8, LOG_BYTES = 8192 };
 
@@ -59,6 +60,30 @@ static tile_status load_code(CudaDevice *d, tile_kernel *k, const void *code, co
   return status;
 }
 
+static int local_bytes(CudaDevice *d, const tile_kernel *k, CUmodule module) {
+  CUfunction f;
+  int bytes = 0;
+  const CUresult r = d->cu.module_function(&f, module, k->name);
+  return r == CUDA_SUCCESS && d->cu.func_get_attribute(&bytes, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, f) == CUDA_SUCCESS
+             ? bytes : 0;
+}
+
+// Loads PTX. If the driver's assembler used local memory and the PTX has an occupancy hint, it loads the PTX without
+// the hint, too, and keeps the code that uses less: a spill costs more than a resident block.
+static tile_status load_ptx(CudaDevice *d, tile_kernel *k, tile_error **error) {
+  const tile_status status = load_code(d, k, k->ptx, "PTX", error);
+  const CUmodule hinted = k->module;
+  const int bytes = status == TILE_OK ? local_bytes(d, k, hinted) : 0;
+  char *plain = bytes ? strdup(k->ptx) : NULL;
+  if (plain && kernel_drop_occupancy(plain) && load_code(d, k, plain, "PTX", NULL) == TILE_OK) {
+    const bool better = local_bytes(d, k, k->module) < bytes;
+    d->cu.module_unload(better ? hinted : k->module);
+    if (!better) k->module = hinted;
+  }
+  free(plain);
+  return status;
+}
+
 // Machine code runs on its own architecture and, unless it is specific to that, on later ones of the same major number.
 static bool runs_cubin(const CudaDevice *d, const Target *t) {
   return !d->is_sim && (int)t->sm / 10 == d->base.sm / 10 &&
@@ -82,7 +107,7 @@ static tile_status load_module(CudaDevice *d, tile_kernel *k, tile_error **error
   int needed = cuda_of_ptx(k->ptx_version);
   if (d->driver_version / 1000 * 10 + d->driver_version % 1000 / 10 < needed)
     return refuse_old_driver(d, k, CUDA_ERROR_UNSUPPORTED_PTX_VERSION, error);
-  return load_code(d, k, k->ptx, "PTX", error);
+  return load_ptx(d, k, error);
 }
 
 static tile_status set_up_function(CudaDevice *d, tile_kernel *k, tile_error **error) {

@@ -4,6 +4,14 @@
 
 #include "runtime/rt/device.h"
 
+bool kernel_drop_occupancy(char *ptx) {
+  static const char hint[] = "\n.minnctapersm ";
+  bool found = false;
+  for (char *at = ptx; (at = strstr(at, hint)); found = true)
+    for (at++; *at && *at != '\n'; at++) *at = ' ';
+  return found;
+}
+
 tile_kernel *kernel_new(tile_device *d) {
   tile_kernel *k = calloc(1, sizeof *k);
   if (!k) return NULL;

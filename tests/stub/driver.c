@@ -2,7 +2,7 @@
 // calls of the driver it makes.
 //   cc -O2 -fPIC -shared -I . tests/stub/driver.c tests/stub/defaults.c -o DIR/libcuda.so.1
 // STUB_LOAD_MS: how long assembling a module takes. STUB_CAPTURING=1: every stream is being captured. STUB_REFUSES_CUBINS=1: only PTX can be
-// loaded. STUB_CALLS=FILE: counts
+// loaded. STUB_SPILLS=1: kernels with an occupancy hint use local memory. STUB_CALLS=FILE: counts
 // of calls, written when the process ends.
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -17,7 +17,7 @@
 typedef struct { atomic_int loads, cubins, most_loads_at_once, loading, launches, clusters, cooperative, dependent; } Counts;
 static Counts counts;
 static _Thread_local CUcontext current;
-static char context;
+static char context, hinted;
 
 static int env_int(const char *name) {
   const char *s = getenv(name);
@@ -73,10 +73,12 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned n, CUj
   int ms = env_int("STUB_LOAD_MS");
   nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000L}, NULL);
   atomic_fetch_sub(&counts.loading, 1);
-  return *module = (CUmodule)&context, CUDA_SUCCESS;
+  return *module = (CUmodule)(strstr(image, "\n.minnctapersm") ? &hinted : &context), CUDA_SUCCESS;
 }
-CUresult cuModuleGetFunction(CUfunction *f, CUmodule module, const char *name) { return (void)module, (void)name, *f = (CUfunction)&context, CUDA_SUCCESS; }
-CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction f) { return (void)attribute, (void)f, *value = 0, CUDA_SUCCESS; }
+CUresult cuModuleGetFunction(CUfunction *f, CUmodule module, const char *name) { return (void)name, *f = (CUfunction)module, CUDA_SUCCESS; }
+CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction f) {
+  return *value = attribute == CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES && f == (CUfunction)&hinted && env_int("STUB_SPILLS") ? 16 : 0, CUDA_SUCCESS;
+}
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **params, void **extra) {
   (void)f, (void)params, (void)extra;
   for (unsigned i = 0; i < config->numAttrs; i++) {

@@ -1,0 +1,61 @@
+// runtime/compile/spill.c: an occupancy hint that makes the assembler spill is dropped. Needs ptxas.
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/compile/compile.h"
+#include "unit.h"
+
+enum { VALUES = 96 };                // live at once, more than 512 threads of four resident blocks have registers for
+
+static const char *kernel_text(Arena *a) {
+  Buf b = buf_make(a);
+  buf_puts(&b, ".version 8.0\n.target sm_90a\n.address_size 64\n\n.visible .entry hold(.param .u64 p)\n"
+               ".reqntid 512, 1, 1\n.minnctapersm 4\n{\n.reg .b64 %a;\n");
+  buf_printf(&b, ".reg .b32 %%v<%d>;\nld.param.u64 %%a, [p];\n", VALUES);
+  for (int i = 0; i < VALUES; i++) buf_printf(&b, "ld.volatile.global.b32 %%v%d, [%%a+%d];\n", i, 4 * i);
+  for (int i = 0; i < VALUES; i++) buf_printf(&b, "st.volatile.global.b32 [%%a+%d], %%v%d;\n", 4 * (VALUES - 1 - i), i);
+  buf_puts(&b, "ret;\n}\n");
+  return buf_str(&b);
+}
+
+typedef struct { int calls; bool hinted[4]; uint32_t frame[4]; } Seen;
+
+static tile_status watch(void *user, Arena *a, const char *ptx, const char **cubin, size_t *size, tile_error **error) {
+  Seen *s = user;
+  char *copy = arena_strndup(a, ptx, strlen(ptx));
+  s->hinted[s->calls] = strstr(ptx, "\n.minnctapersm") != NULL;
+  if (s->hinted[s->calls]) *strstr(copy, "\n.minnctapersm") = ' ';   // ptxas_assemble drops only what begins a line
+  tile_status status = ptxas_assemble(a, copy, "sm_90a", NULL, cubin, size, error);
+  s->frame[s->calls++] = status == TILE_OK ? cubin_frame_bytes(*cubin, *size) : 0;
+  return status;
+}
+
+static void test_drops_hint(void **state) {
+  (void)state;
+  Arena a = {0};
+  if (!ptxas_find(&a)) {
+    arena_free(&a);
+    skip();
+  }
+  const char *cubin = NULL;
+  size_t size = 0;
+  Seen s = {0};
+  assert_int_equal(assemble_checked(watch, &s, &a, kernel_text(&a), &cubin, &size, NULL), TILE_OK);
+  assert_int_equal(s.calls, 2);
+  assert_true(s.hinted[0] && !s.hinted[1]);
+  assert_true(s.frame[0] > 0);
+  assert_int_equal(s.frame[1], 0);
+  assert_int_equal(cubin_frame_bytes(cubin, size), 0);
+  for (size_t n = 0; n < size; n += 1 + n / 16) {   // a text that was cut off is no reason to read beyond it
+    char *part = malloc(n ? n : 1);
+    memcpy(part, cubin, n);
+    cubin_frame_bytes(part, n);
+    free(part);
+  }
+  arena_free(&a);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_drops_hint)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
