@@ -1,5 +1,6 @@
 // convert_layout renames registers, exchanges them within warps by shuffles, or sends them through swizzled shared
-// memory. ir/scratch.c decides by the maps between the layouts, so that the op has scratch if it needs it.
+// memory, within each warp or between them. ir/scratch.c decides by the maps between the layouts, so that the op has
+// scratch if it needs it.
 #include "codegen/cg.h"
 
 // Moves n registers by xor with a linear function of the lane: out[r] = in[r ^ columns(lane)]. One select per register
@@ -29,26 +30,6 @@ static uint32_t apply(const uint32_t *columns, uint32_t x) {
   return y;
 }
 
-// Narrow elements travel together: register bit dst of the result comes from bit src of the source alone, in the same
-// lane, and the permutations leave it as it is. Therefore registers along it fill one 32-bit word.
-typedef struct { uint32_t num, dst[2], src[2], dst_mask, src_mask; } Packing;
-
-static Packing find_packing(const ShufflePlan *p, uint32_t elem_bits) {
-  Packing k = {0};
-  for (uint32_t b = 0; b < p->dst_reg_bits && elem_bits << (k.num + 1) <= 32; b++) {
-    uint32_t q = p->take[b];
-    bool alone = p->from_round[b] == 0 && q && !(q & (q - 1));
-    for (uint32_t i = 0; i < p->dst_reg_bits; i++) alone &= i == b || !(p->take[i] & q);
-    for (uint32_t i = 0; i < 5; i++) alone &= !(p->before[i] & q) && !(p->after[i] >> b & 1);
-    if (!alone) continue;
-    k.dst[k.num] = b;
-    k.src[k.num++] = (uint32_t)__builtin_ctz(q);
-    k.dst_mask |= 1u << b;
-    k.src_mask |= q;
-  }
-  return k;
-}
-
 static uint32_t spread(uint32_t first, const uint32_t *bits, uint32_t num, uint32_t i) {
   for (uint32_t k = 0; k < num; k++)
     if (i >> k & 1) first |= 1u << bits[k];
@@ -60,7 +41,7 @@ static CgValue *convert_by_shuffle(Cg *c, const CgValue *x, const Type *from, co
   ScalarKind k = cg_elem_kind(from);
   LLVMTypeRef elem = cg_elem_type(c, from);
   uint32_t bits = type_is_ptr(from) ? 64 : type_elem_bytes(type_elem(from)) * 8;
-  Packing pack = find_packing(plan, bits);
+  const ShufflePacking pack = scratch_shuffle_packing(plan, bits);
   uint32_t each = 1u << pack.num;
   // A word stands in the place of its first register; nobody reads the others.
   LLVMValueRef *tmp = arena_array(c->arena, LLVMValueRef, src), *got = arena_array(c->arena, LLVMValueRef, dst);
@@ -93,9 +74,16 @@ static CgValue *convert_by_shuffle(Cg *c, const CgValue *x, const Type *from, co
   return out;
 }
 
+// Between the stores and the loads of a conversion through shared memory.
+static void meet(Cg *c, ConvertKind kind) {
+  if (kind == CONVERT_WARP) cg_insn(c, INSN_WARP_SYNC, c->t_void, NULL, 0);
+  else cg_barrier(c);
+}
+
 // Converts 16-bit elements if one side has the fragments of stmatrix or ldmatrix, like tensor cores and transposes,
 // and the other side has a row of them in registers of one thread. Returns NULL for other layouts.
-static CgValue *convert_by_matrices(Cg *c, const CgValue *x, const Type *from, const Type *to, const Op *op) {
+static CgValue *convert_by_matrices(Cg *c, const CgValue *x, const Type *from, const Type *to, const Op *op,
+                                    ConvertKind kind) {
   const Type *elem = type_elem(to);
   if (type_elem_bytes(elem) != 2) return NULL;
   for (uint32_t i = 0; i < 4; i++) {
@@ -109,25 +97,26 @@ static CgValue *convert_by_matrices(Cg *c, const CgValue *x, const Type *from, c
     LLVMValueRef scratch = cg_scratch(c, op);
     if (!storing) cg_shared_store(c, scratch, &store, elem, x, NULL);
     else if (!cg_shared_store_matrices(c, scratch, &store, elem, x)) continue;
-    cg_barrier(c);
+    meet(c, kind);
     return storing ? cg_shared_load(c, scratch, &load, elem) : cg_shared_load_fastest(c, scratch, &load, elem);
   }
   return NULL;
 }
 
-static CgValue *convert_by_shared(Cg *c, const CgValue *x, const Type *from, const Type *to, const Op *op) {
+static CgValue *convert_by_shared(Cg *c, const CgValue *x, const Type *from, const Type *to, const Op *op,
+                                  ConvertKind kind) {
   enum { WIDEST = 16 };
   uint32_t store_vec, load_vec;
   const Layout *tile = scratch_convert_layout(c->ctx, from, to, &store_vec, &load_vec);
   CgValue *by_matrices = store_vec * type_elem_bytes(type_elem(from)) < WIDEST
-                         ? convert_by_matrices(c, x, from, to, op) : NULL;
+                         ? convert_by_matrices(c, x, from, to, op, kind) : NULL;
   if (by_matrices) return by_matrices;
   PlaceMap store, load;
   if (!tile || !placemap_to_shared(from->layout, tile, &store) || !placemap_to_shared(to->layout, tile, &load))
     cg_unsupported(c, op, "no scratch layout for the conversion");
   LLVMValueRef scratch = cg_scratch(c, op);
   cg_shared_store(c, scratch, &store, type_elem(from), x, NULL);
-  cg_barrier(c);
+  meet(c, kind);
   return cg_shared_load(c, scratch, &load, type_elem(to));
 }
 
@@ -149,7 +138,7 @@ CgValue *cg_convert_layout(Cg *c, const CgValue *x, const Type *from, const Type
   case CONVERT_SHUFFLE:
     if (!scratch_shuffle_plan(from->layout, to->layout, &plan)) cg_unsupported(c, op, "not a conversion within warps");
     return convert_by_shuffle(c, x, from, to, &plan);
-  default: return convert_by_shared(c, x, from, to, op);
+  default: return convert_by_shared(c, x, from, to, op, kind);
   }
 }
 

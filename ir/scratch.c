@@ -6,7 +6,7 @@
 #include "ir/gf2.h"
 #include "ir/reduce_order.h"
 
-enum { MAX_SHUFFLED_WORDS = 64 };   // above this many 32-bit words of a thread, shared memory is cheaper
+enum { MAX_SHUFFLED_WORDS = 64 };   // 32-bit words of a thread
 
 // ---- conversions ----
 
@@ -70,19 +70,49 @@ bool scratch_shuffle_plan(const Layout *from, const Layout *to, ShufflePlan *pla
   return true;
 }
 
+ShufflePacking scratch_shuffle_packing(const ShufflePlan *p, uint32_t elem_bits) {
+  ShufflePacking k = {0};
+  for (uint32_t b = 0; b < p->dst_reg_bits && elem_bits << (k.num + 1) <= 32; b++) {
+    uint32_t q = p->take[b];
+    bool alone = p->from_round[b] == 0 && q && !(q & (q - 1));
+    for (uint32_t i = 0; i < p->dst_reg_bits; i++) alone &= i == b || !(p->take[i] & q);
+    for (uint32_t i = 0; i < 5; i++) alone &= !(p->before[i] & q) && !(p->after[i] >> b & 1);
+    if (!alone) continue;
+    k.dst[k.num] = b;
+    k.src[k.num++] = (uint32_t)__builtin_ctz(q);
+    k.dst_mask |= 1u << b;
+    k.src_mask |= q;
+  }
+  return k;
+}
+
+// The selects of a permutation by lane, for each word.
+static uint32_t selects_of(const uint32_t columns[5]) {
+  return (uint32_t)__builtin_popcount(columns[0] | columns[1] | columns[2] | columns[3] | columns[4]);
+}
+
+// Whether shuffles and the selects around them are fewer instructions of a thread than shared memory costs: it takes a
+// word in and out as fast as two shuffles take it, but the first word is out only after some FIXED instructions.
+static bool shuffles_pay(const ShufflePlan *p, const Type *to) {
+  enum { FIXED = 24 };
+  const uint32_t bits = type_elem_bytes(type_elem(to)) * 8, num = scratch_shuffle_packing(p, bits).num;
+  const uint32_t each = bits > 32 ? 2 : 1, src = (each << p->src_reg_bits) >> num, dst = (each << p->dst_reg_bits) >> num;
+  if (dst > MAX_SHUFFLED_WORDS) return false;
+  return dst + src * selects_of(p->before) + dst * selects_of(p->after) <= 2 * dst + FIXED;
+}
+
 ConvertKind scratch_convert_kind(Context *ctx, const Type *from, const Type *to) {
   (void)ctx;
   if (from->layout == to->layout) return CONVERT_NONE;
   LayoutMap m;
-  if (layout_invert_and_compose(to->layout, from->layout, &m)) {
-    LayoutMove move = layoutmap_move(&m);
-    if (move <= MOVE_REGISTERS) return CONVERT_REGISTERS;
-    uint32_t words = layout_regs_per_thread(to->layout) * (type_elem_bits(to) > 32 ? 2 : 1);
-    ShufflePlan plan;
-    if (move == MOVE_LANES && words <= MAX_SHUFFLED_WORDS && scratch_shuffle_plan(from->layout, to->layout, &plan))
-      return CONVERT_SHUFFLE;
-  }
-  return CONVERT_SHARED;
+  if (!layout_invert_and_compose(to->layout, from->layout, &m)) return CONVERT_SHARED;
+  const LayoutMove move = layoutmap_move(&m);
+  if (move <= MOVE_REGISTERS) return CONVERT_REGISTERS;
+  if (move != MOVE_LANES) return CONVERT_SHARED;
+  ShufflePlan plan;
+  if (scratch_shuffle_plan(from->layout, to->layout, &plan) && shuffles_pay(&plan, to)) return CONVERT_SHUFFLE;
+  // Warps that hold the same elements write to the same places.
+  return layout_free_bits(from->layout, LAYOUT_WARP) ? CONVERT_SHARED : CONVERT_WARP;
 }
 
 const Layout *scratch_convert_layout(Context *ctx, const Type *from, const Type *to, uint32_t *store_vec,
@@ -168,6 +198,11 @@ static uint32_t atomic_bytes(const Op *op, const Type *t) {
   return (uint32_t)type_numel(t) * type_elem_bytes(type_elem(t));
 }
 
+bool scratch_meets_block(Context *ctx, const Op *op) {
+  return op->opcode != OP_CONVERT_LAYOUT ||
+         scratch_convert_kind(ctx, op->operands[0].value->type, op->results[0].type) == CONVERT_SHARED;
+}
+
 uint32_t scratch_op_bytes(Context *ctx, const Op *op, uint32_t num_warps, uint32_t *align) {
   (void)num_warps;
   *align = 16;
@@ -176,7 +211,7 @@ uint32_t scratch_op_bytes(Context *ctx, const Op *op, uint32_t num_warps, uint32
   switch (op->opcode) {
   case OP_CONVERT_LAYOUT: {
     const Type *from = op->operands[0].value->type;
-    if (scratch_convert_kind(ctx, from, result) != CONVERT_SHARED) return 0;
+    if (scratch_convert_kind(ctx, from, result) < CONVERT_WARP) return 0;
     *align = 128;
     return (1u << layout_tensor_bits(from->layout)) * type_elem_bytes(type_elem(from));
   }

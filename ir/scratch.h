@@ -1,20 +1,23 @@
 // The scratch that the lowering of an op needs, computed from layouts alone: allocate_shared (passes) and the emitters
 // (codegen) therefore agree. An op with scratch first writes it; all threads meet at a block barrier that the emitter
-// makes (or several, where it says so); the last access is a read. insert_barriers orders it against other ops and
+// makes (or several, where it says so); the last access is a read. Only a CONVERT_WARP has no barrier. insert_barriers orders it against other ops and
 // against itself in a loop.
 #ifndef TILE_IR_SCRATCH_H
 #define TILE_IR_SCRATCH_H
 
 #include "ir/ir.h"
 
-typedef enum { CONVERT_NONE, CONVERT_REGISTERS, CONVERT_SHUFFLE, CONVERT_SHARED } ConvertKind;
+// CONVERT_WARP goes through shared memory, too, but each warp reads what it wrote itself: warps need not meet.
+typedef enum { CONVERT_NONE, CONVERT_REGISTERS, CONVERT_SHUFFLE, CONVERT_WARP, CONVERT_SHARED } ConvertKind;
 ConvertKind scratch_convert_kind(Context *ctx, const Type *from, const Type *to);
-// The swizzled scratch layout of a CONVERT_SHARED conversion and its vector widths (elements) for store and load.
+// The swizzled scratch layout of a CONVERT_WARP or CONVERT_SHARED conversion and its vector widths (elements) for store
+// and load.
 const Layout *scratch_convert_layout(Context *ctx, const Type *from, const Type *to, uint32_t *store_vec,
                                      uint32_t *load_vec);
 enum { TENSOR_MAP_BYTES = 128 };
 // The bytes of scratch that the op needs (0: none) and their alignment: make_tensor_map, convert_layout, reduce, scan,
 // histogram, gather, dot, and atomics whose result several threads hold.
+bool scratch_meets_block(Context *ctx, const Op *op);   // whether the op with scratch has a block barrier
 uint32_t scratch_op_bytes(Context *ctx, const Op *op, uint32_t num_warps, uint32_t *align);
 
 // A conversion within warps by one shuffle for each register. Registers and lanes are bit vectors; j counts rounds:
@@ -28,6 +31,10 @@ typedef struct {
   uint32_t take[16], from_round[16];            // by round bit
 } ShufflePlan;
 bool scratch_shuffle_plan(const Layout *from, const Layout *to, ShufflePlan *plan);
+// Narrow elements travel together: register bit dst of the result comes from bit src of the source alone, in the same
+// lane, and the permutations leave it as it is. Therefore registers along it fill one 32-bit word.
+typedef struct { uint32_t num, dst[2], src[2], dst_mask, src_mask; } ShufflePacking;
+ShufflePacking scratch_shuffle_packing(const ShufflePlan *p, uint32_t elem_bits);
 
 // Where the two operands of a dot by multiply-adds lie in its scratch, in bytes and row-major.
 typedef struct { uint32_t a, b, bytes; } DotScratch;

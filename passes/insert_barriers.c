@@ -3,7 +3,7 @@
 // A forward walk records what was read and written since the last barrier, as byte ranges (the slate). A barrier goes
 // before an op that writes what was read or written, or reads what was written, and empties the slate. Loop bodies are
 // walked until the back edge adds nothing. An op with scratch writes it, meets all threads at a barrier of its own, and
-// reads it. A ring counts as one buffer if its slot is not a constant; therefore the result holds for any number of
+// reads it; a conversion within warps has no such barrier, since each warp reads what it wrote. A ring counts as one buffer if its slot is not a constant; therefore the result holds for any number of
 // slots.
 //
 // Asynchronous accesses end at a wait by the thread that issued them, not at a barrier. They stay on the slate as
@@ -251,11 +251,13 @@ static void walk_op(Barriers *s, Op *op) {
     uint32_t lo = (uint32_t)op_int(op, ATTR_OFFSET, 0);
     Access scratch = {.is_write = true, .lo = lo, .hi = lo + bytes};
     add_access(s, &now, scratch);
-    meet(s, op, &now);
-    clear_at_barrier(&s->slate);       // its own barrier, between writing and reading
-    scratch.is_write = false;
-    add_access(s, &s->slate, scratch);
-    return;
+    if (scratch_meets_block(s->ctx, op)) {
+      meet(s, op, &now);
+      clear_at_barrier(&s->slate);     // its own barrier, between writing and reading
+      scratch.is_write = false;
+      add_access(s, &s->slate, scratch);
+      return;
+    }
   }
   if (!now.count) return;
   meet(s, op, &now);

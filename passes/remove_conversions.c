@@ -90,7 +90,7 @@ static int64_t convert_cost_at(Remat *r, Value *v, const Layout *l, const Op *pl
   int64_t regs = layout_regs_per_thread(l), warps = r->module->num_warps, cost;
   switch (kind) {
     case CONVERT_NONE: case CONVERT_REGISTERS: cost = 0; break;
-    case CONVERT_SHUFFLE: cost = 3 * regs * warps; break;
+    case CONVERT_SHUFFLE: case CONVERT_WARP: cost = 3 * regs * warps; break;
     default: cost = layout_cost_conversion(v->type, r->module->num_warps) + 2 * regs * warps; break;
   }
   return cost * depth_weight(place);
