@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,6 +84,19 @@ static void test_prelude_methods(void **state) {
   }
 }
 
+// A function that a row of its name hides is never called, unless libdevice's name means the function.
+static void test_hidden_functions(void **state) {
+  (void)state;
+  size_t length;
+  for (uint32_t k = 0; prelude_file(k); k++)
+    for (const char *at = prelude_file(k)->text, *found; (found = prelude_next_function(&at, &length));) {
+      char name[80];
+      snprintf(name, sizeof name, "libdevice.%.*s", (int)length, found);
+      if (!builtin_find(name + 10) || (prelude_file(k)->is_math && !builtin_row_of(name))) continue;
+      fail_msg("%s defines %s, which a row of builtins.def hides", prelude_file(k)->path, name + 10);
+    }
+}
+
 static void test_prelude_directions(void **state) {
   (void)state;
   assert_true(in_prelude("add_rn") && in_prelude("add_rz") && in_prelude("fma_rd") && in_prelude("double2int_ru"));
@@ -99,6 +113,6 @@ static void test_node_names(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_rows), cmocka_unit_test(test_prelude_methods),
-      cmocka_unit_test(test_prelude_directions), cmocka_unit_test(test_node_names)};
+      cmocka_unit_test(test_hidden_functions), cmocka_unit_test(test_prelude_directions), cmocka_unit_test(test_node_names)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
