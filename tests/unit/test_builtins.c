@@ -1,5 +1,5 @@
 // The table of builtins: what the compiler cannot check of its rows.
-#include "unit.h"
+#include "tests/unit/context.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -110,9 +110,28 @@ static void test_node_names(void **state) {
     for (uint32_t b = 0; b < a; b++) assert_string_not_equal(ast_kind_name((NodeKind)a), ast_kind_name((NodeKind)b));
 }
 
+// A builder that asks for an argument which its row lacks.
+static void test_arg_beyond(void **state) {
+  Context *ctx = *state;
+  Lower L = {.ctx = ctx, .arena = &ctx->arena};
+  Term *x = arena_new(&ctx->arena, Term);
+  CallArgs args = {.args = &x, .spans = &(Span){0, 0}, .num_args = 1};
+  Call c;
+  assert_true(builtin_bind(&L, builtin_find("floor"), NULL, &args, &c));
+  jmp_buf stop;
+  ctx->on_ice = &stop;
+  if (setjmp(stop) == 0) {
+    assert_false(arg_is_none(&c, 1));
+    arg_value(&L, &c, 1);
+    fail_msg("there is an argument 1 of floor(x)");
+  }
+  assert_string_equal(ctx->ice_text, "the builder of `floor` reads argument 1 of (x)");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_rows), cmocka_unit_test(test_prelude_methods),
-      cmocka_unit_test(test_hidden_functions), cmocka_unit_test(test_prelude_directions), cmocka_unit_test(test_node_names)};
+      cmocka_unit_test(test_hidden_functions), cmocka_unit_test(test_prelude_directions), cmocka_unit_test(test_node_names),
+      cmocka_unit_test_setup_teardown(test_arg_beyond, setup, teardown)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
