@@ -17,7 +17,6 @@ typedef struct {
   Context *ctx;
   Module *module;
   uint32_t search;           // number of the running one; Op.mark: the last that came by
-  bool changed;
 } Accel;
 
 typedef enum { UNIT_FMA, UNIT_MMA, UNIT_WGMMA } DotUnit;
@@ -283,12 +282,10 @@ static void visit(Op *op, void *user) {
   case UNIT_MMA: to_mma(s, op, bits); break;
   case UNIT_WGMMA: to_wgmma(s, op, bits); break;
   }
-  s->changed = true;
 }
 
-bool pass_accelerate_dot(PassCtx *p) {
+void pass_accelerate_dot(PassCtx *p) {
   Accel s = {.ctx = p->ctx, .module = p->module};
   module_clear_scratch(p->module);
   module_walk(p->module, visit, &s);
-  return s.changed;
 }

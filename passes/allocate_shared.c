@@ -65,7 +65,7 @@ static void keep_small_scratch(Liveness *l) {
   }
 }
 
-bool pass_allocate_shared(PassCtx *p) {
+void pass_allocate_shared(PassCtx *p) {
   uint32_t most = 0;
   EACH_FUNC(f, p->module) {
     Liveness l = liveness_compute(p->ctx, p->module, f);
@@ -74,11 +74,10 @@ bool pass_allocate_shared(PassCtx *p) {
     uint32_t total = packing_place(p->ctx, &l, placed);
     if (total > p->module->target->shared_bytes) {
       report_too_much(p->ctx, p->module, f, &l, placed, total);
-      return true;
+      return;
     }
     for (uint32_t i = 0; i < l.count; i++) op_set_int(p->ctx, placed[i].life->op, ATTR_OFFSET, placed[i].offset);
     if (total > most) most = total;
   }
   p->module->shared_bytes = most;
-  return true;
 }

@@ -10,7 +10,7 @@
 #include "passes/axis_info.h"
 #include "passes/pass.h"
 
-typedef struct { Context *ctx; AxisAnalysis *axes; bool changed; } Annotate;
+typedef struct { Context *ctx; AxisAnalysis *axes; } Annotate;
 
 static void note_constancy(Annotate *a, Op *op) {
   Value *v = &op->results[0];
@@ -22,7 +22,6 @@ static void note_constancy(Annotate *a, Op *op) {
     any |= x->constancy[axis] > 1 && layout_contiguity(t->layout, axis) > 1;
   if (!any) return;
   op_set_ints(a->ctx, op, ATTR_CONSTANCY, x->constancy, t->rank);
-  a->changed = true;
 }
 
 static void annotate(Op *op, void *user) {
@@ -45,11 +44,9 @@ static void annotate(Op *op, void *user) {
   if (op->opcode == OP_ATOMIC_RMW) vector = min_i64(vector, access_width(op, bytes));
   op_set_int(a->ctx, op, ATTR_VECTOR, vector);
   if (copy > vector && (is_copy || access_is_copied(op))) op_set_int(a->ctx, op, ATTR_COPY, copy);
-  a->changed = true;
 }
 
-bool pass_annotate_access(PassCtx *p) {
-  Annotate a = {p->ctx, axis_analyse(p->ctx, p->module), false};
+void pass_annotate_access(PassCtx *p) {
+  Annotate a = {p->ctx, axis_analyse(p->ctx, p->module)};
   module_walk(p->module, annotate, &a);
-  return a.changed;
 }

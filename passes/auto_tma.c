@@ -43,7 +43,6 @@ typedef struct {
   Func *func;
   Op *loop;
   AxisAnalysis *axes;           // made when first asked
-  bool changed;
 } AutoTma;
 
 // The extent if nothing bounds the axis: the greatest that keeps every i32 coordinate inside.
@@ -379,7 +378,6 @@ static void convert_loop(AutoTma *s, Op *loop) {
   for (Op *op = loop->blocks[0]->first; op && n < MAX_LOADS; op = op->next)
     if (op->opcode == OP_LOAD && feeds_dot(op_result(op, 0)) && recognise(s, op, &dense[n])) n++;
   if (n == 0) return;
-  s->changed = true;
   Context *ctx = s->ctx;
   Builder b = builder_before(ctx, loop);
   Value *fits = NULL;
@@ -412,9 +410,8 @@ static void visit(Op *op, void *user) {
   if (op->opcode == OP_FOR && !holds_loop) convert_loop(user, op);
 }
 
-bool pass_auto_tma(PassCtx *p) {
+void pass_auto_tma(PassCtx *p) {
   AutoTma s = {.ctx = p->ctx, .module = p->module};
-  if (!p->module->target->has_tma || !p->module->auto_tma) return false;
+  if (!p->module->target->has_tma || !p->module->auto_tma) return;
   module_walk_inside_out(p->module, visit, &s);
-  return s.changed;
 }

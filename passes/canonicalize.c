@@ -16,7 +16,7 @@ typedef struct {
   bool changed;
 } Canon;
 
-static bool canon_block(Canon *c, Block *b);
+static void canon_block(Canon *c, Block *b);
 
 static void replace(Canon *c, Op *op, Value *v) {
   c->changed = true;
@@ -175,13 +175,12 @@ static void canon_op(Canon *c, Op *op) {
   if (v) replace(c, op, v);
 }
 
-static bool canon_block(Canon *c, Block *b) {
+static void canon_block(Canon *c, Block *b) {
   for (Op *op = b->first, *next; op; op = next) {
     for (uint32_t i = 0; i < op->num_blocks; i++) canon_block(c, op->blocks[i]);
     next = op->next;
     canon_op(c, op);
   }
-  return c->changed;
 }
 
 // Pure ops that the rules left without users would keep values alive that other rules ask "one use?" of.
@@ -195,18 +194,15 @@ static void drop_unused(Block *b) {
   }
 }
 
-bool pass_canonicalize(PassCtx *p) {
+void pass_canonicalize(PassCtx *p) {
   Canon c = {.ctx = p->ctx};
   RewriteRules r = rewrite_rules();
   for (uint32_t i = 0; i < r.count; i++) c.by_opcode[r.rules[i].opcode] = r.rules[i].fn;
-  bool any = false;
   do {
     c.changed = false;
     EACH_FUNC(f, p->module) {
       canon_block(&c, f->body);
       drop_unused(f->body);
     }
-    any |= c.changed;
   } while (c.changed);
-  return any;
 }

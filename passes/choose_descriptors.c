@@ -118,8 +118,8 @@ static Value *branch(Builder *b, const Op *access, Value *number, const Values *
   return type ? op_result(op, 0) : NULL;
 }
 
-static bool choose(Choose *c) {
-  if (!c->chosen.count || !c->is_lowerable) return false;
+static void choose(Choose *c) {
+  if (!c->chosen.count || !c->is_lowerable) return;
   Values *which = arena_array(&c->ctx->arena, Values, c->accesses.count + 1);
   for (uint32_t i = 0; i < c->accesses.count; i++) which[i] = candidates(c, op_operand(c->accesses.data[i], 0));
   VEC_EACH(x, c->carriers) {
@@ -138,15 +138,12 @@ static bool choose(Choose *c) {
     Value *v = branch(&b, op, op_operand(op, 0), &which[i], 0);
     op_replace(op, &v);
   }
-  return true;
 }
 
-bool pass_choose_descriptors(PassCtx *p) {
-  bool changed = false;
+void pass_choose_descriptors(PassCtx *p) {
   EACH_FUNC(f, p->module) {
     Choose c = {.ctx = p->ctx, .func = f, .is_lowerable = true};
     module_walk(p->module, visit, &c);
-    changed |= choose(&c);
+    choose(&c);
   }
-  return changed;
 }

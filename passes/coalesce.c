@@ -159,9 +159,8 @@ static const Layout *otherwise(void *user, const Value *v) {
   return layout_blocked_for(c->ctx, c->module, t, &choice);
 }
 
-bool pass_coalesce(PassCtx *p) {
+void pass_coalesce(PassCtx *p) {
   Coalesce c = {.ctx = p->ctx, .module = p->module, .axes = axis_analyse(p->ctx, p->module)};
   module_walk(p->module, gather, &c);
   layout_assign(p->ctx, p->module, &c.anchors, &(LayoutChoices){choose, accepts, otherwise, &c});
-  return true;
 }

@@ -11,7 +11,6 @@ typedef struct {
   Entry **buckets;
   uint32_t mask;             // number of buckets, a power of two, minus 1
   Entry *scope;              // the newest entry; `below` is the one before
-  bool changed;
 } Cse;
 
 static uint32_t mix(uint32_t h, uint64_t x) {
@@ -79,7 +78,6 @@ static void cse_block(Cse *c, Block *b) {
     while (e && !(e->hash == h && same_op(e->op, op))) e = e->next;
     if (e) {
       op_replace(op, op_result_values(c->ctx, e->op));
-      c->changed = true;
       continue;
     }
     e = arena_new(&c->ctx->arena, Entry);
@@ -98,7 +96,7 @@ static uint32_t count_ops(const Block *b) {
   return n;
 }
 
-bool pass_cse(PassCtx *p) {
+void pass_cse(PassCtx *p) {
   Cse c = {.ctx = p->ctx};
   EACH_FUNC(f, p->module) {
     uint32_t ops = count_ops(f->body), n = 64;
@@ -107,5 +105,4 @@ bool pass_cse(PassCtx *p) {
     c.mask = n - 1;
     cse_block(&c, f->body);
   }
-  return c.changed;
 }

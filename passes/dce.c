@@ -7,7 +7,6 @@
 typedef struct {
   Context *ctx;
   VEC(Value *) work;
-  bool changed;
 } Dce;
 
 static bool is_live(const Value *v) { return v->aux != NULL; }
@@ -116,17 +115,15 @@ static void drop_results(Dce *d, Op *op, uint32_t first_operand) {
       op_remove_operand(t, i + (op->opcode == OP_WHILE));
     }
   }
-  d->changed = true;
   op_erase(op);
 }
 
 // Once the dead ops are gone, removes the block arguments of dropped carried variables. They have no uses left.
-static void drop_args(Dce *d, Op *op, uint32_t block, uint32_t shift) {
+static void drop_args(Op *op, uint32_t block, uint32_t shift) {
   Block *b = op->blocks[block];
   for (uint32_t i = b->num_args; i-- > shift;) {
     if (is_live(b->args[i])) continue;
     block_remove_arg(b, i);
-    d->changed = true;
     if (op->opcode == OP_WHILE && block == 0) {
       op_remove_operand(op, i);
       op_remove_operand(block_terminator(op->blocks[1]), i);
@@ -142,7 +139,6 @@ static void sweep_block(Dce *d, Block *b) {
     if (!live) {
       // Its users are dead, too: those later in the block are gone already, those in its own blocks go with it.
       op_erase(op);
-      d->changed = true;
       continue;
     }
     if (!is_carrier(op)) continue;
@@ -153,12 +149,12 @@ static void sweep_block(Dce *d, Block *b) {
       sweep_block(d, now->blocks[k]);
       // A while's first block comes before its second: dropping an argument also drops what the second block yields to
       // it.
-      if (op_is(now, TRAIT_LOOP)) drop_args(d, now, k, now->opcode == OP_FOR);
+      if (op_is(now, TRAIT_LOOP)) drop_args(now, k, now->opcode == OP_FOR);
     }
   }
 }
 
-bool pass_dce(PassCtx *p) {
+void pass_dce(PassCtx *p) {
   Dce d = {.ctx = p->ctx};
   module_clear_scratch(p->module);
   module_walk(p->module, mark_roots, &d);
@@ -170,5 +166,4 @@ bool pass_dce(PassCtx *p) {
     if (is_carrier(op)) mark_carried(&d, v);
   }
   EACH_FUNC(f, p->module) sweep_block(&d, f->body);
-  return d.changed;
 }

@@ -12,7 +12,7 @@
 
 enum { MAX_PARTS = 3, TF32_DROPPED_BITS = 13 };
 
-typedef struct { Context *ctx; const Target *target; bool changed; } Decompose;
+typedef struct { Context *ctx; const Target *target; } Decompose;
 
 // Which products of parts are summed, smallest first. The leading one, {0, 0}, is not in the list.
 typedef struct { uint32_t num_parts, num_terms; uint8_t terms[5][2]; } Scheme;
@@ -61,7 +61,6 @@ static void split_precision(Decompose *s, Op *dot, DotPrecision precision) {
   small = build_ternary(&b, OP_SELECT, build_cmp(&b, CMP_OEQ, small, small), small, zero);
   Value *sum = product(&b, x[0], y[0], build_binary(&b, OP_ADDF, c, small), of_parts);
   op_replace(dot, &sum);
-  s->changed = true;
 }
 
 static bool is_fp8(const Type *t) {
@@ -84,11 +83,9 @@ static void visit(Op *op, void *user) {
   op_set_operand(op, 0, build_cast(&b, OP_FPEXT, a, half));
   op_set_operand(op, 1, build_cast(&b, OP_FPEXT, bv, half));
   op_remove_attr(op, ATTR_IMPRECISE_ACC);
-  s->changed = true;
 }
 
-bool pass_decompose_dot(PassCtx *p) {
-  Decompose s = {p->ctx, p->module->target, false};
+void pass_decompose_dot(PassCtx *p) {
+  Decompose s = {p->ctx, p->module->target};
   module_walk(p->module, visit, &s);
-  return s.changed;
 }

@@ -15,7 +15,6 @@
 // "k first", which wgmma takes as its use_c flag.
 #include "passes/pass.h"
 
-typedef struct { Context *ctx; bool changed; } Flatten;
 
 // Moves out of the loop what a tile's prologue computes without the tile's number. It need not be carried.
 static void hoist_invariants(Op *outer, const Op *inner) {
@@ -183,8 +182,7 @@ static Op *without_inner(const Nest *n) {
   return empty;
 }
 
-static void flatten(Flatten *s, Op *outer, Op *inner) {
-  Context *ctx = s->ctx;
+static void flatten(Context *ctx, Op *outer, Op *inner) {
   Nest nest = {.ctx = ctx, .outer = outer, .inner = inner};
   find_live(&nest);
   uint32_t num_o = outer->num_results, num = at_inner(&nest, inner->num_results);
@@ -215,7 +213,6 @@ static void flatten(Flatten *s, Op *outer, Op *inner) {
   op_append(empty, b.block);
   Op *both = build_if_end(&b, versions, op_result_values(ctx, empty));
   op_replace(outer, op_result_values(ctx, both));
-  s->changed = true;
 }
 
 static void visit(Op *op, void *user) {
@@ -224,8 +221,6 @@ static void visit(Op *op, void *user) {
   if (inner) flatten(user, op, inner);
 }
 
-bool pass_flatten_loops(PassCtx *p) {
-  Flatten s = {.ctx = p->ctx};
-  module_walk_inside_out(p->module, visit, &s);
-  return s.changed;
+void pass_flatten_loops(PassCtx *p) {
+  module_walk_inside_out(p->module, visit, p->ctx);
 }

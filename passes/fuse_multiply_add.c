@@ -51,11 +51,8 @@ static bool fuse_squares(Op *op) {
 }
 
 static void fuse(Op *op, void *user) {
-  bool *changed = user;
-  if (fuse_dot(op) || fuse_squares(op)) {
-    *changed = true;
-    return;
-  }
+  (void)user;
+  if (fuse_dot(op) || fuse_squares(op)) return;
   if (op->opcode != OP_ADDF && op->opcode != OP_SUBF) return;
   Value *x = op_operand(op, 0), *y = op_operand(op, 1);
   bool left = is_product(x), subtract = op->opcode == OP_SUBF;
@@ -69,11 +66,8 @@ static void fuse(Op *op, void *user) {
   Value *r = build_ternary(&b, OP_FMA, a, op_operand(product, 1), c);
   op_replace(op, &r);
   op_erase(product);
-  *changed = true;
 }
 
-bool pass_fuse_multiply_add(PassCtx *p) {
-  bool changed = false;
-  module_walk(p->module, fuse, &changed);
-  return changed;
+void pass_fuse_multiply_add(PassCtx *p) {
+  module_walk(p->module, fuse, NULL);
 }

@@ -26,11 +26,10 @@ static uint32_t blocks_wanted(const Module *m, Func *f) {
   return blocks > target_blocks_per_sm(m->target, threads) ? 0 : blocks;
 }
 
-bool pass_hint_occupancy(PassCtx *p) {
+void pass_hint_occupancy(PassCtx *p) {
   uint32_t blocks = UINT32_MAX;
-  if (p->module->maxnreg) return false;
+  if (p->module->maxnreg) return;
   EACH_FUNC(f, p->module) blocks = (uint32_t)min_i64(blocks, blocks_wanted(p->module, f));
-  if (!p->module->funcs || !blocks) return false;
+  if (!p->module->funcs || !blocks) return;
   p->module->min_blocks = blocks;
-  return true;
 }

@@ -8,8 +8,6 @@
 // extent).
 #include "passes/tma.h"
 
-typedef struct { Context *ctx; bool changed; } Hoist;
-
 // The parameter or the constant that v is, through extensions. False for anything else.
 static bool known_to_launcher(const Func *f, const Value *v, int *param, int64_t *value) {
   *param = -1;
@@ -33,7 +31,7 @@ static bool only_moves_tiles(const Value *d) {
 }
 
 static void hoist(Op *op, void *user) {
-  Hoist *h = user;
+  (void)user;
   if (op->opcode != OP_MAKE_DESC) return;
   Func *f = op->parent->func;
   const Type *t = op_result(op, 0)->type;
@@ -63,11 +61,8 @@ static void hoist(Op *op, void *user) {
   value_replace_all_uses(op_result(op, 0), map);
   map->name = p.name;
   op_erase(op);
-  h->changed = true;
 }
 
-bool pass_hoist_descriptors(PassCtx *p) {
-  Hoist h = {p->ctx, false};
-  module_walk(p->module, hoist, &h);
-  return h.changed;
+void pass_hoist_descriptors(PassCtx *p) {
+  module_walk(p->module, hoist, NULL);
 }

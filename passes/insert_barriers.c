@@ -269,12 +269,11 @@ static void walk_block(Barriers *s, Block *b) {
   EACH_OP(op, b) walk_op(s, op);
 }
 
-bool pass_insert_barriers(PassCtx *p) {
+void pass_insert_barriers(PassCtx *p) {
   Barriers s = {.ctx = p->ctx, .module = p->module};
   EACH_FUNC(f, p->module) {
     s.slate = (Slate){0};
     s.pingpong = NULL;
     walk_block(&s, f->body);
   }
-  return s.added.count != 0;
 }

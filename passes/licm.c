@@ -25,18 +25,13 @@ static bool invariant(const Op *op, const Op *loop) {
 }
 
 static void visit(Op *loop, void *user) {
+  (void)user;
   if (!op_is(loop, TRAIT_LOOP) || op_int(loop, ATTR_NO_LICM, 0)) return;
   for (uint32_t i = 0; i < loop->num_blocks; i++)
     for (Op *op = loop->blocks[i]->first, *next; op; op = next) {
       next = op->next;
-      if (!invariant(op, loop)) continue;
-      op_move_before(op, loop);
-      *(bool *)user = true;
+      if (invariant(op, loop)) op_move_before(op, loop);
     }
 }
 
-bool pass_licm(PassCtx *p) {
-  bool changed = false;
-  module_walk_inside_out(p->module, visit, &changed);
-  return changed;
-}
+void pass_licm(PassCtx *p) { module_walk_inside_out(p->module, visit, NULL); }

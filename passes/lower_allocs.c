@@ -15,7 +15,6 @@ static void visit(Op *op, void *user) {
   if (buffer_read_by_async_proxy(op_result(op, 0))) build_op(&b, OP_FENCE_ASYNC, NULL, 0);
 }
 
-bool pass_lower_allocs(PassCtx *p) {
+void pass_lower_allocs(PassCtx *p) {
   module_walk(p->module, visit, p);
-  return true;
 }

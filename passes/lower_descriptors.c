@@ -12,7 +12,7 @@
 #include "passes/pass.h"
 #include "passes/tma.h"
 
-typedef struct { Context *ctx; Module *module; VEC(const Op *) told; bool changed; } Lower;
+typedef struct { Context *ctx; Module *module; VEC(const Op *) told; } Lower;
 typedef struct { Value *base, *extents[MAX_RANK], *strides[MAX_RANK]; Padding padding; } Fields;
 typedef struct { Value *pointers, *mask; } Tile;
 
@@ -213,12 +213,10 @@ static void lower(Op *op, void *user) {
     else build_atomic(&b, kind, t.pointers, value, t.mask, SEM_RELAXED, SCOPE_GPU);
   } else build_store(&b, t.pointers, NULL, value, t.mask);
   op_erase(op);
-  l->changed = true;
 }
 
-bool pass_lower_descriptors(PassCtx *p) {
+void pass_lower_descriptors(PassCtx *p) {
   Lower l = {.ctx = p->ctx, .module = p->module};
   EACH_FUNC(f, p->module) choose_params(f);
   module_walk(p->module, lower, &l);
-  return l.changed;
 }

@@ -27,7 +27,7 @@ typedef struct { Op *loop; Value *buffer; } StoreBuffer;
 typedef struct {
   Module *module;
   Func *func;
-  bool stored, changed;
+  bool stored;
   uint32_t num_maps;         // tensor maps that the kernel writes
   bool scarce;               // there is no room for a buffer for every store
   VEC(StoreBuffer) buffers;  // of stores in loops
@@ -109,7 +109,6 @@ static void find(Op *op, void *user) {
 
 static void lower(LowerTma *s, Op *op) {
   bool load = op->opcode == OP_DESC_LOAD;
-  s->changed = true;
   s->stored |= !load;
   if (load) lower_load(s->module->ctx, op);
   else lower_store(s, op);
@@ -169,7 +168,6 @@ static void write_map(Op *op, void *user) {
   op_result(map, 0)->name = desc->name;
   value_replace_all_uses(desc, op_result(map, 0));
   op_erase(op);
-  s->changed = true;
 }
 
 // Shared memory must outlive the copies that read it.
@@ -202,7 +200,7 @@ static void order_at_barrier(Op *op, void *user) {
   if (o->threads_write) op_set_int(o->ctx, build_op(&b, OP_FENCE_ASYNC, NULL, 0), ATTR_GLOBAL, 1);
 }
 
-bool pass_lower_tma(PassCtx *p) {
+void pass_lower_tma(PassCtx *p) {
   LowerTma s = {.module = p->module};
   EACH_FUNC(f, p->module) {
     s.func = f;
@@ -229,5 +227,4 @@ bool pass_lower_tma(PassCtx *p) {
     if (s.num_maps * TENSOR_MAP_BYTES > p->module->scratch_bytes)
       p->module->scratch_bytes = s.num_maps * TENSOR_MAP_BYTES;
   }
-  return s.changed;
 }

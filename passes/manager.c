@@ -8,7 +8,7 @@
 
 typedef struct {
   const char *name;
-  bool (*run)(PassCtx *p);
+  void (*run)(PassCtx *p);
   uint32_t stages_in, stage_out;
   bool may_change_rounding;
   const char *text;

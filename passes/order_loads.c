@@ -12,7 +12,6 @@ typedef struct {
   Context *ctx;
   VEC(Op *) slice;           // what moves with the load, the load last
   int64_t spare;             // words per thread that may wait
-  bool changed;
 } Order;
 
 static bool block_stops(const Block *b);
@@ -97,16 +96,14 @@ static void order_block(Order *o, Block *b) {
     op_move_before(op, at[to]);
     op->mark = to - 1;
     o->spare -= words(op);
-    o->changed = true;
   }
 }
 
-bool pass_order_loads(PassCtx *p) {
+void pass_order_loads(PassCtx *p) {
   Order o = {.ctx = p->ctx};
   EACH_FUNC(f, p->module) {
     Pressure pressure = pressure_of(p->module, f);
     o.spare = pressure.words ? min_i64(pressure.spare, MAX_MOVED_WORDS) : MAX_MOVED_WORDS;
     order_block(&o, f->body);
   }
-  return o.changed;
 }

@@ -12,8 +12,8 @@ typedef struct {
   Module *module;
 } PassCtx;
 
-// Each returns whether it changed anything. Errors are diagnostics in ctx.
-#define PASS(name, stage_in, stage_out, may_change_rounding, text) bool pass_##name(PassCtx *p);
+// Errors are diagnostics in ctx.
+#define PASS(name, stage_in, stage_out, may_change_rounding, text) void pass_##name(PassCtx *p);
 #include "passes/passes.def"
 
 typedef enum {

@@ -20,7 +20,7 @@
 // the loop).
 #include "passes/pass.h"
 
-typedef struct { Context *ctx; Module *module; bool changed; } PingPong;
+typedef struct { Context *ctx; Module *module; } PingPong;
 
 enum { OF_FIRST = 1, OF_SECOND = 2, DELAYED = 4, SEEN = 8 };   // Op.mark; SEEN: by the running search
 enum { OTHER_REGISTERS = 47 };                // of a thread, beside those of S, O and the half P
@@ -301,7 +301,6 @@ static void schedule(PingPong *s, Chain *c) {
   for (uint32_t i = 0, k = 0; i < n; i++)
     value_replace_all_uses(op_result(loop, i), i == c->carried ? op_result(back, 0) : op_result(made, k++));
   op_erase(loop);
-  s->changed = true;
 }
 
 static void visit(Op *op, void *user) {
@@ -309,8 +308,7 @@ static void visit(Op *op, void *user) {
   if (op->opcode == OP_FOR && find_chain(op, &c)) schedule(user, &c);
 }
 
-bool pass_ping_pong(PassCtx *p) {
+void pass_ping_pong(PassCtx *p) {
   PingPong s = {.ctx = p->ctx, .module = p->module};
   module_walk_inside_out(p->module, visit, &s);
-  return s.changed;
 }

@@ -226,7 +226,6 @@ static void pipeline(Pipe *p, Op *loop) {
   p->stages = (uint32_t)(asked >= 0 ? asked : p->module->num_stages);
   if (p->stages < 2 || !pipe_choose_loads(p, asked >= 0)) return;
   expand(p);
-  p->changed = true;
 }
 
 // Innermost loops first: a loop around a pipelined one may have loads of its own.
@@ -234,8 +233,7 @@ static void visit(Op *op, void *user) {
   if (op->opcode == OP_FOR) pipeline(user, op);
 }
 
-bool pass_pipeline_loops(PassCtx *ctx) {
+void pass_pipeline_loops(PassCtx *ctx) {
   Pipe p = {.ctx = ctx->ctx, .module = ctx->module};
   module_walk_inside_out(ctx->module, visit, &p);
-  return p.changed;
 }

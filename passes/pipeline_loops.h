@@ -53,7 +53,6 @@ typedef struct {
   Op *pingpong;               // the loop's pingpong_wait; NULL: none
   int64_t issuer;          // the warp that issues in the loop
   Value *limit;            // the first value of the induction variable without tiles
-  bool changed;
 } Pipe;
 
 static inline Block *pipe_body(const Pipe *p) { return p->loop->blocks[0]; }

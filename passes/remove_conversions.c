@@ -210,7 +210,7 @@ static void weigh(Op *op, void *user) {
   r->changed = true;
 }
 
-bool pass_remove_conversions(PassCtx *p) {
+void pass_remove_conversions(PassCtx *p) {
   Reflow reflow = {.ctx = p->ctx, .module = p->module, .axes = axis_analyse(p->ctx, p->module)};
   module_walk(p->module, gather, &reflow);
   layout_assign(p->ctx, p->module, &reflow.anchors, &(LayoutChoices){choose, accepts, otherwise, &reflow});
@@ -220,5 +220,4 @@ bool pass_remove_conversions(PassCtx *p) {
     module_walk(p->module, weigh, &r);
     if (!r.changed) break;
   }
-  return true;
 }

@@ -259,10 +259,7 @@ static void compose_carried(Split *s, Op *old, Op *made, const CarriedList *list
 static void split_for(Split *s, Op *op) {
   Block *body = op->blocks[0];
   CarriedList list = choose_carried(s, op);
-  if (list.count) {
-    compose_carried(s, op, rebuild_for(s, op, &list), &list);
-    s->changed = true;
-  }
+  if (list.count) compose_carried(s, op, rebuild_for(s, op, &list), &list);
   split_block(s, body);
   Op *yield = body->last;
   VEC_EACH(c, list) {
@@ -310,7 +307,6 @@ static void split_if(Split *s, Op *op) {
     }
   }
   if (!any) return;
-  s->changed = true;
   Value *cond = op_operand(op, 0);
   Op *made = op_rebuild(s->ctx, op, types, num_results, &cond, 1);
   Builder after = builder_before(s->ctx, op);
@@ -357,7 +353,6 @@ static void split_access(Split *s, Op *op) {
     a.offset = narrow(s, &b, value_map_new(s->ctx), a.offset);
   op_set_operand(op, 0, a.base);
   op_set_operand(op, 1, a.offset);
-  s->changed = true;
 }
 
 static void split_block(Split *s, Block *block) {
@@ -390,7 +385,7 @@ static void find_failures(Op *op, void *user) {
   }
 }
 
-bool pass_split_addresses(PassCtx *p) {
+void pass_split_addresses(PassCtx *p) {
   Split s = {.ctx = p->ctx, .axes = axis_analyse(p->ctx, p->module)};
   module_clear_scratch(p->module);
   FailSearch search = {&s, true};
@@ -399,5 +394,4 @@ bool pass_split_addresses(PassCtx *p) {
     module_walk(p->module, find_failures, &search);
   }
   EACH_FUNC(f, p->module) split_block(&s, f->body);
-  return s.changed;
 }

@@ -10,7 +10,6 @@ typedef struct {
   Context *ctx;
   AxisAnalysis *axes;
   VEC(Value *) failed;       // block arguments whose loop variable stays a tensor of pointers
-  bool changed;
 } Split;
 
 static inline bool split_fits32(__int128 lo, __int128 hi) { return lo >= INT32_MIN && hi <= INT32_MAX; }

@@ -6,8 +6,6 @@
 // In, out: TILE.
 #include "passes/pass.h"
 
-typedef struct { Context *ctx; bool changed; } Unroll;
-
 // Clones the body at the cursor with the given induction value. carried[] goes in and out.
 static void clone_body(Builder *b, const Block *body, Value *iv, Value **carried, uint32_t n) {
   ValueMap *map = value_map_new(b->ctx);
@@ -17,10 +15,10 @@ static void clone_body(Builder *b, const Block *body, Value *iv, Value **carried
   for (uint32_t i = 0; i < n; i++) carried[i] = value_map_get(map, op_operand(body->last, i));
 }
 
-static void unroll(Op *op, int64_t factor, Unroll *u) {
-  Builder b = builder_before(u->ctx, op);
+static void unroll(Op *op, int64_t factor, Context *ctx) {
+  Builder b = builder_before(ctx, op);
   uint32_t n = op->num_results;
-  Value **carried = arena_array(&u->ctx->arena, Value *, n + 1), **inner = arena_array(&u->ctx->arena, Value *, n + 1);
+  Value **carried = arena_array(&ctx->arena, Value *, n + 1), **inner = arena_array(&ctx->arena, Value *, n + 1);
   for (uint32_t i = 0; i < n; i++) carried[i] = op_operand(op, i + 3);
   Value *lb = op_operand(op, 0), *ub = op_operand(op, 1), *step = op_operand(op, 2);
   const Block *body = op->blocks[0];
@@ -46,19 +44,18 @@ static void unroll(Op *op, int64_t factor, Unroll *u) {
                  k ? build_binary(&b, OP_ADDI, iv, build_binary(&b, OP_MULI, step, build_int(&b, lb->type, k))) : iv,
                  inner, n);
     Op *main_loop = build_for_end(&b, r, inner);
-    op_copy_attrs(u->ctx, main_loop, op);
+    op_copy_attrs(ctx, main_loop, op);
     op_remove_attr(main_loop, ATTR_UNROLL);
     for (uint32_t i = 0; i < n; i++) carried[i] = op_result(main_loop, i);
     if (!known || trips % factor) {
       r = build_for_begin(&b, middle, ub, step, carried, n, inner);
       clone_body(&b, body, r.op->blocks[0]->args[0], inner, n);
       Op *rest = build_for_end(&b, r, inner);
-      op_set_int(u->ctx, rest, ATTR_NUM_STAGES, 1);
+      op_set_int(ctx, rest, ATTR_NUM_STAGES, 1);
       for (uint32_t i = 0; i < n; i++) carried[i] = op_result(rest, i);
     }
   }
   op_replace(op, carried);
-  u->changed = true;
 }
 
 static void visit(Op *op, void *user) {
@@ -66,8 +63,6 @@ static void visit(Op *op, void *user) {
   if (factor > 1) unroll(op, factor, user);
 }
 
-bool pass_unroll_loops(PassCtx *p) {
-  Unroll u = {p->ctx, false};
-  module_walk_inside_out(p->module, visit, &u);
-  return u.changed;
+void pass_unroll_loops(PassCtx *p) {
+  module_walk_inside_out(p->module, visit, p->ctx);
 }

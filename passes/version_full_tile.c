@@ -20,7 +20,6 @@ typedef struct {
   Context *ctx;
   AxisAnalysis *axes;
   uint32_t left;             // values that the test being built may still look at
-  bool changed;
 } Version;
 
 static Value *mask_of(const Op *op) {
@@ -180,7 +179,6 @@ static void version_from(Version *s, Block *block, Op *first, const Masks *masks
   }
   build_if_end(&b, r, inside);
   for (uint32_t i = 0; i < n; i++) op_set_operand(end, where[i], op_result(branch, i));
-  s->changed = true;
 }
 
 static void visit_block(Version *s, Block *block) {
@@ -209,12 +207,10 @@ static void fold_decided(Op *op, void *user) {
   if (op->opcode != OP_CMPI || !op->results[0].uses || !axis_known(axis_info(s->axes, &op->results[0]), &k)) return;
   Builder b = builder_before(s->ctx, op);
   value_replace_all_uses(&op->results[0], build_int(&b, op->results[0].type, k != 0));
-  s->changed = true;
 }
 
-bool pass_version_full_tile(PassCtx *p) {
+void pass_version_full_tile(PassCtx *p) {
   Version s = {.ctx = p->ctx, .axes = axis_analyse(p->ctx, p->module)};
   module_walk(p->module, fold_decided, &s);
   EACH_FUNC(f, p->module) visit_block(&s, f->body);
-  return s.changed;
 }

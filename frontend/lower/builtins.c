@@ -101,13 +101,16 @@ static bool check_bound(Lower *L, const Call *c, const CallArgs *args, uint32_t 
          lower_error(L, args->span, "the call of `%s` lacks %s", shown, buf_str(missing)) != NULL;
 }
 
+// Empty slots after a call's arguments, where `arg` finds a builder that reads more than its row has.
+enum { SPARE_ARGS = 8 };
+
 bool builtin_bind(Lower *L, const BuiltinRow *row, Term *self, CallArgs *args, Call *c) {
   Arena *arena = L->arena;
   *c = (Call){.row = row, .span = args->span, .node = args->node};
   BuiltinParam p;
   uint32_t next = 0, n = 0;
   for (const char *s = row->params; (s = builtin_next_param(s, &p));) n++;
-  c->args = arena_array(arena, Term *, n);
+  c->args = arena_array(arena, Term *, n + SPARE_ARGS);
   c->spans = arena_array(arena, Span, n);
   c->given = arena_array(arena, bool, n);
   bool *used = arena_array(arena, bool, args->num_kwargs + 1);
@@ -165,10 +168,15 @@ static const char *param_name(Lower *L, const Call *c, uint32_t i) {
   return arena_strndup(L->arena, p.name, p.name_size);
 }
 
-bool arg_is_none(const Call *c, uint32_t i) { return term_is_none(c->args[i]); }
+static Term *arg(Lower *L, const Call *c, uint32_t i) {
+  if (!c->args[i]) ice(L->ctx, "the builder of `%s` reads argument %u of (%s)", c->row->name, i, c->row->params);
+  return c->args[i];
+}
+
+bool arg_is_none(const Call *c, uint32_t i) { return c->args[i] && term_is_none(c->args[i]); }
 
 Term *arg_value(Lower *L, Call *c, uint32_t i) {
-  if (c->args[i]->kind == TERM_VALUE) return c->args[i];
+  if (arg(L, c, i)->kind == TERM_VALUE) return c->args[i];
   return term_to_value(L, c->args[i], c->spans[i],
                        arena_printf(L->arena, "`%s` of `%s`", param_name(L, c, i), c->row->name));
 }
@@ -183,23 +191,23 @@ static bool not_constant(Lower *L, Call *c, uint32_t i, const char *what) {
 }
 
 bool arg_int(Lower *L, Call *c, uint32_t i, int64_t *out) {
-  return term_get_int(c->args[i], out) || not_constant(L, c, i, "a constant integer");
+  return term_get_int(arg(L, c, i), out) || not_constant(L, c, i, "a constant integer");
 }
 
 bool arg_bool(Lower *L, Call *c, uint32_t i, bool *out) {
   int64_t v;
   if (arg_is_none(c, i)) return *out = false, true;
-  if (!term_get_int(c->args[i], &v)) return not_constant(L, c, i, "a constant bool");
+  if (!term_get_int(arg(L, c, i), &v)) return not_constant(L, c, i, "a constant bool");
   return *out = v != 0, true;
 }
 
 bool arg_str(Lower *L, Call *c, uint32_t i, const char **out) {
   if (arg_is_none(c, i)) return *out = "", true;
-  return term_get_str(c->args[i], out) || not_constant(L, c, i, "a string");
+  return term_get_str(arg(L, c, i), out) || not_constant(L, c, i, "a string");
 }
 
 bool arg_dtype(Lower *L, Call *c, uint32_t i, const CtType **out) {
-  return term_get_dtype(c->args[i], out) || not_constant(L, c, i, "a type such as tl.float32");
+  return term_get_dtype(arg(L, c, i), out) || not_constant(L, c, i, "a type such as tl.float32");
 }
 
 // f(x, 4, 8) and f(x, (4, 8)) mean the same.
@@ -209,7 +217,7 @@ static Term *only_tuple(Term *t) {
 }
 
 bool arg_ints(Lower *L, Call *c, uint32_t i, int64_t *out, uint32_t max, uint32_t *count) {
-  const Term *t = only_tuple(c->args[i]);
+  const Term *t = only_tuple(arg(L, c, i));
   if (t->kind != TERM_TUPLE) {
     *count = 1;
     return arg_int(L, c, i, out);
@@ -230,7 +238,7 @@ bool arg_ints(Lower *L, Call *c, uint32_t i, int64_t *out, uint32_t max, uint32_
 }
 
 bool arg_scalars(Lower *L, Call *c, uint32_t i, const CtType *type, uint32_t rank, Value **out) {
-  Term *t = only_tuple(c->args[i]);
+  Term *t = only_tuple(arg(L, c, i));
   Term **items = t->kind == TERM_TUPLE ? t->tuple.items : &t;
   uint32_t count = t->kind == TERM_TUPLE ? t->tuple.count : 1;
   if (count != rank)

@@ -30,9 +30,7 @@ Term *tl_elementwise(Lower *L, Call *c) {
   Term *x[3];
   for (uint32_t i = 0; i < n; i++)
     if (!(x[i] = n == 1 ? arg_value(L, c, i) : strong_arg(L, c, i))) return NULL;
-  // Two rounds, because a later operand may widen those before it.
-  for (uint32_t i = 1, last = n > 2 ? 2 * n - 2 : n - 1; i <= last; i++)
-    if (!lower_promote(L, &x[0], &x[(i - 1) % (n - 1) + 1], (PromoteRule){0}, c->row->name, c->span)) return NULL;
+  if (n > 1 && !lower_promote_all(L, x, n, c->row->name, c->span)) return NULL;
   const CtType *t = ct_scalar_of(term_t(x[0]));
   const Type *ir = lower_ir_elem_type(L, ct_is_fp8(t) ? lower_scalar(L, DT_FP16) : t);
   if (op_takes(oc, ir) && type_is_float(ir) == ct_is_float(t)) return lower_elementwise(L, oc, x, n);
@@ -144,16 +142,13 @@ Term *tl_minmax(Lower *L, Call *c) {
 
 Term *tl_clamp(Lower *L, Call *c) {
   bool nan;
-  Term *x = widen_bf16(L, arg_value(L, c, 0), c->span), *lo = widen_bf16(L, arg_value(L, c, 1), c->span),
-       *hi = widen_bf16(L, arg_value(L, c, 2), c->span);
-  if (!x || !lo || !hi || !nan_arg(L, c, 3, &nan)) return NULL;
-  if (!lower_promote(L, &lo, &hi, (PromoteRule){0}, "clamp", c->span) ||
-      !lower_promote(L, &x, &lo, (PromoteRule){0}, "clamp", c->span) ||
-      !lower_promote(L, &x, &hi, (PromoteRule){0}, "clamp", c->span) ||
-      !lower_promote(L, &x, &lo, (PromoteRule){0}, "clamp", c->span))
-    return NULL;
-  if (!ct_is_float(term_t(x))) return builtin_error(L, c, "`clamp` works on floats, not on %s", term_describe(L, x));
-  return minmax(L, minmax(L, x, lo, true, nan), hi, false, nan);
+  Term *x[3];   // the operand last, as in Triton: the bounds promote first
+  for (uint32_t i = 0; i < 3; i++)
+    if (!(x[(i + 2) % 3] = widen_bf16(L, arg_value(L, c, i), c->span))) return NULL;
+  if (!nan_arg(L, c, 3, &nan) || !lower_promote_all(L, x, 3, "clamp", c->span)) return NULL;
+  if (!ct_is_float(term_t(x[2])))
+    return builtin_error(L, c, "`clamp` works on floats, not on %s", term_describe(L, x[2]));
+  return minmax(L, minmax(L, x[2], x[0], true, nan), x[1], false, nan);
 }
 
 Term *tl_fdiv(Lower *L, Call *c) {

@@ -169,6 +169,8 @@ Term *lower_unary(Lower *L, PyOp op, Term *x, Span span);
 // Gives both operands one type and one shape, by the rules of binary operators. bits: only integers are promoted.
 typedef struct { bool allow_left_ptr, allow_right_ptr, div_or_mod, bits, compares; } PromoteRule;
 bool lower_promote(Lower *L, Term **a, Term **b, PromoteRule rule, const char *what, Span span);
+// The same for two operands or more, any of which may be constants.
+bool lower_promote_all(Lower *L, Term **x, uint32_t n, const char *what, Span span);
 bool lower_broadcast_pair(Lower *L, Term **a, Term **b, Span span);
 Term *lower_broadcast_to(Lower *L, Term *x, const int64_t *shape, uint32_t rank, Span span);
 Term *lower_reshape_like_broadcast(Lower *L, Term *x, const CtType *like, Span span);

@@ -292,3 +292,19 @@ bool lower_promote(Lower *L, Term **a, Term **b, PromoteRule rule, const char *w
   *b = y.value;
   return true;
 }
+
+bool lower_promote_all(Lower *L, Term **x, uint32_t n, const char *what, Span span) {
+  uint32_t first = n;   // the first that is no constant number, or the last operand
+  for (uint32_t i = n; i-- > 0;) {
+    if (!x[i]) return false;
+    if (first == n || !term_is_number(x[i])) first = i;
+  }
+  // Constants after the others, so that they take the type of all of them; twice, because a later operand may widen
+  // those before it.
+  for (uint32_t round = 0; round < 3; round++)
+    for (uint32_t i = 0; i < n; i++)
+      if (i != first && (round > 0 || !term_is_number(x[i])) &&
+          !lower_promote(L, &x[first], &x[i], (PromoteRule){0}, what, span))
+        return false;
+  return true;
+}

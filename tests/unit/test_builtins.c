@@ -1,7 +1,8 @@
 // The table of builtins: what the compiler cannot check of its rows.
-#include "unit.h"
+#include "tests/unit/context.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,6 +84,19 @@ static void test_prelude_methods(void **state) {
   }
 }
 
+// A function that a row of its name hides is never called, unless libdevice's name means the function.
+static void test_hidden_functions(void **state) {
+  (void)state;
+  size_t length;
+  for (uint32_t k = 0; prelude_file(k); k++)
+    for (const char *at = prelude_file(k)->text, *found; (found = prelude_next_function(&at, &length));) {
+      char name[80];
+      snprintf(name, sizeof name, "libdevice.%.*s", (int)length, found);
+      if (!builtin_find(name + 10) || (prelude_file(k)->is_math && !builtin_row_of(name))) continue;
+      fail_msg("%s defines %s, which a row of builtins.def hides", prelude_file(k)->path, name + 10);
+    }
+}
+
 static void test_prelude_directions(void **state) {
   (void)state;
   assert_true(in_prelude("add_rn") && in_prelude("add_rz") && in_prelude("fma_rd") && in_prelude("double2int_ru"));
@@ -96,9 +110,28 @@ static void test_node_names(void **state) {
     for (uint32_t b = 0; b < a; b++) assert_string_not_equal(ast_kind_name((NodeKind)a), ast_kind_name((NodeKind)b));
 }
 
+// A builder that asks for an argument which its row lacks.
+static void test_arg_beyond(void **state) {
+  Context *ctx = *state;
+  Lower L = {.ctx = ctx, .arena = &ctx->arena};
+  Term *x = arena_new(&ctx->arena, Term);
+  CallArgs args = {.args = &x, .spans = &(Span){0, 0}, .num_args = 1};
+  Call c;
+  assert_true(builtin_bind(&L, builtin_find("floor"), NULL, &args, &c));
+  jmp_buf stop;
+  ctx->on_ice = &stop;
+  if (setjmp(stop) == 0) {
+    assert_false(arg_is_none(&c, 1));
+    arg_value(&L, &c, 1);
+    fail_msg("there is an argument 1 of floor(x)");
+  }
+  assert_string_equal(ctx->ice_text, "the builder of `floor` reads argument 1 of (x)");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_rows), cmocka_unit_test(test_prelude_methods),
-      cmocka_unit_test(test_prelude_directions), cmocka_unit_test(test_node_names)};
+      cmocka_unit_test(test_hidden_functions), cmocka_unit_test(test_prelude_directions), cmocka_unit_test(test_node_names),
+      cmocka_unit_test_setup_teardown(test_arg_beyond, setup, teardown)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
