@@ -1,18 +1,27 @@
 // Addresses and shapes of global-memory accesses.
 #include "codegen/address.h"
 
-Address address_of(Cg *c, Value *ptr, Value *offset) {
-  Address a = {.ptr = cg_get(ptr), .offset = offset ? cg_get(offset) : NULL};
+Address address_of(Cg *c, const Op *op, Value *ptr, Value *offset) {
+  Address a = {.ptr = cg_get(ptr), .offset = offset ? cg_get(offset) : NULL, .deltas = op_attr(op, ATTR_DELTAS)};
   a.elem_bytes = type_elem_bytes(type_elem(ptr->type)->elem);
   a.unit = LLVMIntTypeInContext(c->ll, a.elem_bytes * 8);
   return a;
 }
 
-LLVMValueRef address_reg(Cg *c, const Address *a, uint32_t r) {
+static LLVMValueRef computed_address(Cg *c, const Address *a, uint32_t r) {
   LLVMValueRef base = cg_reg(a->ptr, r);
   if (!a->offset) return base;
   LLVMValueRef offset = LLVMBuildIntCast2(c->b, cg_reg(a->offset, r), c->t_i64, true, "");
   return LLVMBuildGEP2(c->b, a->unit, base, &offset, 1, "");
+}
+
+LLVMValueRef address_reg(Cg *c, const Address *a, uint32_t r) {
+  int64_t bytes = 0;
+  uint32_t rest = r;
+  for (uint32_t b = 0; a->deltas && b < a->deltas->num_ints; b++)
+    if ((r >> b & 1) && a->deltas->ints[b]) rest &= ~(1u << b), bytes += a->deltas->ints[b];
+  LLVMValueRef at = computed_address(c, a, rest), distance = cg_int(c->t_i64, (uint64_t)bytes);
+  return bytes ? LLVMBuildGEP2(c->b, c->t_i8, at, &distance, 1, "") : at;
 }
 
 AccessShape access_shape(uint32_t vector, uint32_t elem_bytes) {

@@ -8,11 +8,12 @@
 // A pointer or a tensor of pointers, or a scalar base and a tensor of element offsets.
 typedef struct {
   const CgValue *ptr, *offset;
+  const Attr *deltas;      // annotate_offsets; or NULL
   LLVMTypeRef unit;        // an integer as wide as the pointee's storage
   uint32_t elem_bytes;
 } Address;
 
-Address address_of(Cg *c, Value *ptr, Value *offset);
+Address address_of(Cg *c, const Op *op, Value *ptr, Value *offset);
 LLVMValueRef address_reg(Cg *c, const Address *a, uint32_t r);
 
 // One machine access: `count` consecutive registers as num_words integers of word_bits, per_word elements each.

@@ -126,7 +126,7 @@ static LLVMValueRef kept_elements(Cg *c, const CgValue *mask, uint32_t r, uint32
 
 void emit_async_copy(Cg *c, Op *op) {
   Value *buf = op_operand(op, 0), *mask_value = op_operand(op, 3);
-  Address a = address_of(c, op_operand(op, 1), op_operand(op, 2));
+  Address a = address_of(c, op, op_operand(op, 1), op_operand(op, 2));
   const Type *t = op_operand(op, 2) ? op_operand(op, 2)->type : op_operand(op, 1)->type;
   const CgValue *mask = mask_value ? cg_get(mask_value) : NULL;
   PlaceMap m;

@@ -52,6 +52,7 @@ static const PipelineStep laid_out_steps[] = {
 static const PipelineStep allocated_steps[] = {
   STEP(allocate_shared),
   STEP(insert_barriers),
+  STEP(annotate_offsets),
 };
 
 static const Pipeline pipelines[] = {
