@@ -226,6 +226,8 @@ def _dlpack(value):
 
 def _expression(value):
     """Returns a constexpr's value as the source would write it."""
+    if isinstance(value, constexpr):
+        return value.text
     if isinstance(value, str):
         return str.__repr__(value)   # of a member of an enum, too
     if isinstance(value, (tuple, list)):

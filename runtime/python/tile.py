@@ -10,7 +10,7 @@ Arguments are positional or by name, like those of the @triton.jit function. An 
 - an array: anything with data_ptr() and dtype (a PyTorch tensor), with __cuda_array_interface__ (CuPy, Numba) or
   with __dlpack__; tile.ptr(address, "fp16"); or tile.desc(tensor, block);
 - an int, a float, a bool or None;
-- for a constexpr, also a string, a dtype or a tuple;
+- for a constexpr, also a string, a dtype, a tuple or tile.expression("name"), a name of the kernel's file;
 - a tuple of these, which may nest, or a namedtuple, which has the name of a class in the kernel's file. A constexpr in
   a tuple is tile.constexpr(64), or tile.expression("name") as the source would write it.
 

@@ -38,6 +38,8 @@ for more in ({}, {"isolate": True, "tilec": sys.argv[2]}):
         assert y.values() == [4.0 * i + 1 for i in range(9)] + [1.0] * 55
         program.apply[1](Function(tile.expression("saxpy"), (3.0, 5.0)), x, y, (tile.constexpr(64),))
         assert y.values() == [3.0 * i + 5 for i in range(64)]
+        program.through[1](x, y, f=tile.expression("saxpy"), T=tile.expression("tl.float32"))
+        assert y.values() == [2.0 * i + 1 for i in range(64)]
     assert program.line.num_variants == 3 and program.apply.num_variants == 1
     print("tuples ok")
 tuned = tile.load(sys.argv[1], device=device, cache=False, tune="on").tuned

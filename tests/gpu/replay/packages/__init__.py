@@ -1,0 +1,1 @@
+"""The workloads: one module a package, each with cases(), which yields (name, function) pairs."""
