@@ -5,12 +5,15 @@ import re
 
 import torch
 import triton.language as tl
+from triton.compiler.errors import CompilationError
 from triton.runtime.autotuner import Autotuner
+from triton.runtime.errors import OutOfResources, PTXASError
 from triton.runtime.jit import JITFunction
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 from source import DTYPES, Source, is_kernel, unwrap
 
+UNFIT = (OutOfResources, CompilationError, PTXASError)  # what a configuration of an autotuner may raise
 OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 TYPES = {
     "float8_e4m3fn": "fp8e4nv",
@@ -152,29 +155,35 @@ class Hook:
         return go()
 
     def tune(self, tuner, args, kwargs):
-        """An autotuned call: with one configuration, or each of the first 12 by itself and then the best ones."""
-        kernel = unwrap(tuner)
-        name = full_name(kernel)
-        if (
-            self.configs == "first"
-            or self.quiet
-            or len(tuner.configs) < 2
-            or not self.only.search(name)
-            or self.seen.get(name, 0) >= self.per_kernel
-        ):
-            return self.with_configs(tuner, tuner.configs[:1], args, kwargs)
-        self.seen[name] = self.seen.get(name, 0) + 1
+        """An autotuned call: with the first configuration that runs, or each of 12 by itself and then the best ones."""
+        name = full_name(unwrap(tuner))
+        several = self.configs == "best" and len(tuner.configs) > 1 and not self.quiet
+        several = several and self.only.search(name) and self.seen.get(name, 0) < self.per_kernel
         tuner.nargs = dict(zip(tuner.arg_names, args))
-        configs = list(tuner.prune_configs(kwargs))[:12]
+        configs = list(tuner.prune_configs(kwargs)) if len(tuner.configs) > 1 else tuner.configs
+        if not several:
+            return self.first_that_runs(tuner, configs, args, kwargs)
+        self.seen[name] = self.seen.get(name, 0) + 1
         result, self.collected = None, []
         try:
-            for c in configs:
-                result = self.with_configs(tuner, [c], args, kwargs)
+            for c in configs[:12]:
+                try:
+                    result = self.with_configs(tuner, [c], args, kwargs)
+                except UNFIT:
+                    continue
             collected = self.collected
         finally:
             self.collected = None
         self.best(collected)
         return result
+
+    def first_that_runs(self, tuner, configs, args, kwargs):
+        for i, c in enumerate(configs):
+            try:
+                return self.with_configs(tuner, [c], args, kwargs)
+            except UNFIT:
+                if i + 1 == len(configs):
+                    raise
 
     def with_configs(self, tuner, configs, args, kwargs):
         all_configs, tuner.configs = tuner.configs, configs

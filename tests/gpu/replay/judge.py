@@ -9,9 +9,11 @@ import time
 
 import torch
 import triton
+import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 import tile
+from source import DTYPES
 from hook import Launch, is_kernel, tensor_like, unwrap
 
 MOST_BYTES = 8 << 30  # of a launch's tensors: there are up to four copies
@@ -24,6 +26,11 @@ FATAL = (
 )
 
 
+def lost(e):
+    """Whether the device's context is lost with its memory: nothing in this process can use it any more."""
+    return isinstance(e, torch.AcceleratorError) or any(word in str(e) for word in FATAL)
+
+
 class Guard:
     """Notes in a file what is under way, and ends the process if that takes too long or the device is lost."""
 
@@ -33,7 +40,7 @@ class Guard:
 
     def begin(self, record):
         with open(self.path, "w") as f:
-            json.dump(record, f)
+            json.dump(record, f, default=str)
         self.deadline = time.monotonic() + self.seconds
 
     def end(self):
@@ -61,7 +68,7 @@ class Power:
     def __init__(self):
         self.samples = []
         try:
-            query = ["nvidia-smi", "--query-gpu=clocks.sm,power.draw", "--format=csv,noheader,nounits", "-lms", "50"]
+            query = ["nvidia-smi", "--query-gpu=clocks.sm,power.draw", "--format=csv,noheader,nounits", "-lms", "100"]
             self.process = subprocess.Popen(query, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
             threading.Thread(target=self.read, daemon=True).start()
         except OSError:
@@ -169,8 +176,10 @@ class Judge:
                     launch.before = None
                 hook.collected.append(launch)
             launch.after = None
-        except torch.AcceleratorError as e:  # the context is lost with the device's memory
-            self.guard.die(f"{type(e).__name__}: {e}"[:400])
+        except Exception as e:  # of Triton's launch, or of the times
+            if lost(e):
+                self.guard.die(f"after {self.step}: {type(e).__name__}: {e}"[:400])
+            raise
         finally:
             self.guard.end()
         return result
@@ -185,10 +194,12 @@ class Judge:
         clone = lambda: {p: b.clone() for p, (b, _) in held.items()}
         launch.before, launch.held, launch.ours = clone(), held, None
         record, start = launch.record, time.perf_counter()
+        self.step = "Triton's launch"
         result = launch.go()
         torch.cuda.synchronize()
         record["triton_first_ms"] = round((time.perf_counter() - start) * 1e3, 1)
         launch.after = clone()
+        self.step = "tilec's launch"
         try:
             launch.ours = self.prepare(launch)
             self.set(held, launch.before)
@@ -197,14 +208,12 @@ class Judge:
             torch.cuda.synchronize()
             record["first_ms"] = round((time.perf_counter() - start) * 1e3, 1)
             record.update(self.compare(launch))
-        except tile.Error as e:
-            record.update(status="refused", why=str(e)[:1500])
-        except torch.AcceleratorError:
-            raise
         except Exception as e:
-            if any(word in str(e) for word in FATAL):
-                self.guard.die(str(e)[:400])
-            record.update(status="failed", why=f"{type(e).__name__}: {e}"[:800])
+            if lost(e):
+                raise
+            refused = isinstance(e, tile.Error)
+            why = str(e)[:1500] if refused else f"{type(e).__name__}: {e}"[:800]
+            record.update(status="refused" if refused else "failed", why=why)
         return result
 
     def prepare(self, launch):
@@ -227,6 +236,8 @@ class Judge:
         if isinstance(v, TensorDescriptor):
             nan = getattr(v, "padding", "zero") == "nan"
             return tile.desc(v.base, list(v.block_shape), list(v.shape), list(v.strides), nan)
+        if isinstance(v, tl.dtype):  # PyTorch's types go through the fast launcher
+            return getattr(torch, DTYPES.get(v.name, v.name), None) or tile.expression(launch.constant(v))
         if isinstance(v, torch.dtype):
             return v
         if not isinstance(v, torch.Tensor) and tensor_like(v):
@@ -270,7 +281,7 @@ class Judge:
         end.record()
         host = time.perf_counter() - start
         torch.cuda.synchronize()
-        n = max(5, min(60, int(ms / max(begin.elapsed_time(end), 1e-3))))
+        n = max(3, min(60, int(ms / max(begin.elapsed_time(end), 1e-3))))
         pairs = [(event(), event()) for _ in range(n)]
         torch.cuda._sleep(int(min(n * (host + 1e-5), 0.02) * 1.5e9))
         for a, b in pairs:

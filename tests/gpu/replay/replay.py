@@ -47,6 +47,7 @@ import traceback
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 sys.path[:0] = [HERE, os.path.join(ROOT, "runtime", "python"), os.path.join(ROOT, "tools")]
+LOST = 17  # the status of a process whose device is lost: a new one goes on
 PACKAGES = ("liger", "fla", "flag_gems", "sglang", "unsloth")
 
 
@@ -78,9 +79,10 @@ def workload(package, folder):
 def run_cases(o, package, prepare=lambda case: None, settle=lambda: None):
     """Runs a slice of a package's cases. One that raises is reported and does not stop the others."""
     number, jobs = map(int, o.slice.split("/"))
-    start = time.monotonic()
+    start, skip = time.monotonic(), o.out + ".skip"
+    skipped = open(skip).read().split() if os.path.exists(skip) else []
     for i, (name, case) in enumerate(workload(package, o.packages).cases()):
-        if i % jobs != number or not re.search(o.cases, name):
+        if i % jobs != number or not re.search(o.cases, name) or name in skipped:
             continue
         if time.monotonic() - start > o.seconds:
             print(f"{package}: out of time before {name}", flush=True)
@@ -93,6 +95,10 @@ def run_cases(o, package, prepare=lambda case: None, settle=lambda: None):
             print(f"{package} {name}: {type(e).__name__}: {' '.join(str(e).split())[:300]}", flush=True)
             if os.environ.get("TILE_REPLAY_TRACE"):
                 traceback.print_exc()
+            if type(e).__name__ == "AcceleratorError" and o.command == "worker":  # the next process leaves it out
+                with open(skip, "a") as f:
+                    f.write(name + "\n")
+                os._exit(LOST)
 
 
 def worker(o):
@@ -172,7 +178,7 @@ def supervise(jobs):
             if crashed:
                 os.remove(pending)
             tries[out] = tries.get(out, 0) + 1
-            if process.returncode and crashed and tries[out] <= 8:
+            if process.returncode and (crashed or process.returncode == LOST) and tries[out] <= 8:
                 running[out] = jobs[out]()
             elif process.returncode:
                 print(f"{out}: status {process.returncode}", flush=True)
