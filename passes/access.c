@@ -75,7 +75,7 @@ static bool reaches_dot(const Value *v, const Block *block, uint32_t *left) {
   for (const Use *u = v->uses; u && *left; u = u->next) {
     Op *op = u->user;
     --*left;
-    if (op->opcode == OP_ALLOC || (op->opcode == OP_DOT && u->index < 2)) return true;
+    if (op->opcode == OP_ALLOC || (op_unit(op) == UNIT_DOT && u->index < 2)) return true;
     if (op->parent != block || !keeps_tile(op)) continue;
     if (reaches_dot(op_result(op, 0), block, left)) return true;
   }

@@ -1,7 +1,8 @@
 // annotate_offsets: tells codegen by how many bytes the addresses of a thread's registers differ (`deltas`, a number
 // for each bit of a register's number, 0 if it is not the same in all threads). One address with immediate offsets then
 // serves all registers of an access, instead of an address of two machine registers for each.
-// In, out: ALLOCATED.
+// It runs twice: before pipeline_loops, which estimates registers by it, and on the final ops.
+// In, out: LAID_OUT or ALLOCATED.
 #include "passes/pass.h"
 #include "passes/steps.h"
 
@@ -28,6 +29,7 @@ static void annotate(Op *op, void *user) {
   const bool is_copy = op->opcode == OP_ASYNC_COPY;
   if (!is_copy && op->opcode != OP_LOAD && op->opcode != OP_STORE && op->opcode != OP_ATOMIC_RMW) return;
   Value *ptr = op_operand(op, is_copy), *offset = op_operand(op, is_copy + 1u), *v = offset ? offset : ptr;
+  op_remove_attr(op, ATTR_DELTAS);
   if (!type_is_tensor(v->type) || (offset && (type_is_tensor(ptr->type) || !steps_are_exact(a, offset)))) return;
   const int64_t unit = offset ? type_elem_bytes(type_elem(ptr->type)->elem) : 1;
   const Layout *l = v->type->layout;

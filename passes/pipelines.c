@@ -37,6 +37,7 @@ static const PipelineStep laid_out_steps[] = {
   STEP(licm),
   STEP(dce),
   STEP(annotate_access),
+  STEP(annotate_offsets),
   STEP(ping_pong),
   STEP(pipeline_loops),
   STEP(lower_tma),
