@@ -11,6 +11,7 @@
 //                                %d' = wgmma %A, %Bt, %c'
 //                                %d = convert_layout %d'
 // pipeline_loops looks for exactly this shape: it makes the loads that feed the allocs asynchronous.
+#include "passes/dot_unit.h"
 #include "passes/pass.h"
 
 typedef struct {
@@ -18,43 +19,6 @@ typedef struct {
   Module *module;
   uint32_t search;           // number of the running one; Op.mark: the last that came by
 } Accel;
-
-typedef enum { UNIT_FMA, UNIT_MMA, UNIT_WGMMA } DotUnit;
-
-// Bits of an operand element as the tensor core reads it; 0 if it cannot.
-static uint32_t operand_bits(const Target *t, const Type *a, const Type *b, const Type *c, const Op *dot) {
-  ScalarKind ka = type_elem(a)->scalar, kb = type_elem(b)->scalar, kc = type_elem(c)->scalar;
-  bool fp8 = (ka == SC_F8E4M3 || ka == SC_F8E5M2) && (kb == SC_F8E4M3 || kb == SC_F8E5M2);
-  if (fp8) return t->has_fp8_mma && kc == SC_F32 ? 8 : 0;
-  if (ka != kb) return 0;
-  switch (ka) {
-  case SC_F16: return kc == SC_F32 || kc == SC_F16 ? 16 : 0;
-  case SC_BF16: return kc == SC_F32 ? 16 : 0;
-  case SC_I8: return kc == SC_I32 ? 8 : 0;
-  case SC_F32: return kc == SC_F32 && op_int(dot, ATTR_PRECISION, PREC_TF32) == PREC_TF32 ? 32 : 0;
-  case SC_F64: return kc == SC_F64 ? 64 : 0;
-  default: return 0;
-  }
-}
-
-// Elements of an operand that are consecutive along K in a thread.
-static uint32_t k_width(uint32_t bits) { return bits < 32 ? 32 / bits : 1; }
-
-static DotUnit choose_unit(const Module *m, const Op *dot, uint32_t *bits) {
-  const Type *a = op_operand(dot, 0)->type, *b = op_operand(dot, 1)->type, *c = op_operand(dot, 2)->type;
-  *bits = operand_bits(m->target, a, b, c, dot);
-  if (*bits == 0) return UNIT_FMA;
-  uint32_t m_axis = c->rank - 2u, n_axis = c->rank - 1u;
-  int64_t rows = c->shape[m_axis], cols = c->shape[n_axis], k = a->shape[n_axis];
-  if (k < 8 * (int64_t)k_width(*bits)) return UNIT_FMA;
-  if (m->target->has_wgmma && *bits < 64 && c->rank == 2 && rows >= 64 && cols >= 8 &&
-      m->num_warps % WARPGROUP_WARPS == 0) {
-    uint32_t warps_m = (uint32_t)min_i64(m->num_warps, rows / 16);
-    // Each warp column needs at least 8 columns of its own.
-    if (cols / (m->num_warps / warps_m) >= 8) return UNIT_WGMMA;
-  }
-  return UNIT_MMA;
-}
 
 static bool swaps_last_axes(const Op *trans) {
   const Attr *order = op_attr(trans, ATTR_ORDER);
@@ -228,7 +192,7 @@ static void to_wgmma(Accel *s, Op *dot, uint32_t bits) {
   Value *a, *asrc = operand_source(op_operand(dot, 0), &transposed);
   if (!transposed && bits == 16 && warps_n == 1 && comes_from_dot(s, asrc)) {
     MmaShape shape = {.rank = 2, .warps = {warps_m, warps_n}, .warps_m_first = true, .instr_n = instr_n};
-    a = build_convert_layout(&b, asrc, layout_make_mma_operand(s->ctx, 0, asrc->type->shape, &shape, k_width(bits)));
+    a = build_convert_layout(&b, asrc, layout_make_mma_operand(s->ctx, 0, asrc->type->shape, &shape, dot_k_width(bits)));
   } else {
     a = operand_buffer(s, &b, op_operand(dot, 0), bits, 1, k_major);
   }
@@ -256,7 +220,7 @@ static MmaShape mma_shape(Accel *s, const Op *dot, const Type *ct) {
 
 static Value *mma_operand(Accel *s, Builder *b, Op *dot, uint32_t index, uint32_t bits, const MmaShape *shape) {
   Value *v = op_operand(dot, index);
-  const Layout *layout = layout_make_mma_operand(s->ctx, index, v->type->shape, shape, k_width(bits));
+  const Layout *layout = layout_make_mma_operand(s->ctx, index, v->type->shape, shape, dot_k_width(bits));
   bool transposed;
   if (comes_from_dot(s, operand_source(v, &transposed))) return build_convert_layout(b, v, layout);
   Value *buf = operand_buffer(s, b, v, bits, v->type->rank - (index == 0 ? 1u : 2u), false);
@@ -277,10 +241,10 @@ static void visit(Op *op, void *user) {
   Accel *s = user;
   if (op->opcode != OP_DOT) return;
   uint32_t bits;
-  switch (choose_unit(s->module, op, &bits)) {
-  case UNIT_FMA: return;
-  case UNIT_MMA: to_mma(s, op, bits); break;
-  case UNIT_WGMMA: to_wgmma(s, op, bits); break;
+  switch (dot_unit(s->module, op, &bits)) {
+  case DOT_FMA: return;
+  case DOT_MMA: to_mma(s, op, bits); break;
+  case DOT_WGMMA: to_wgmma(s, op, bits); break;
   }
 }
 

@@ -1,7 +1,7 @@
 // coalesce: a layout for every tensor. TILE becomes LAID_OUT.
 //
-// Anchors choose their layouts: dots, then memory accesses, those with the most bytes in the deepest loops first. Each
-// layout flows along data (layout_rules.h) to every value that has none yet; what belongs together shares one. Where
+// Anchors choose their layouts: dots by multiply-adds, then memory accesses, those with the most bytes in the deepest
+// loops first, then dots that accelerate_dot will give the layouts of tensor cores. Each layout flows along data (layout_rules.h) to every value that has none yet; what belongs together shares one. Where
 // two regions meet, the pass places a convert_layout. remove_conversions removes those that have a cheaper substitute.
 //
 // Choice at an access: the fastest axis is the one of longest contiguity, and lanes run along it. All accesses of a
@@ -12,6 +12,7 @@
 // In: verified TILE. Out: every tensor type has a layout; operands agree as layout_rules.h says.
 #include <string.h>
 
+#include "passes/dot_unit.h"
 #include "passes/layout_assign.h"
 #include "passes/layout_cost.h"
 #include "passes/layout_rules.h"
@@ -34,7 +35,12 @@ static void gather(Op *op, void *user) {
   if (op->opcode == OP_REDUCE || op->opcode == OP_SCAN) vec_push(&c->ctx->arena, &c->reductions, op);
   if (op->opcode == OP_DOT) {
     const Type *a = op_operand(op, 0)->type;
+    uint32_t bits;
     weight = type_numel(op->results[0].type) * a->shape[a->rank - 1] * 16;
+    if (dot_unit(c->module, op, &bits) != DOT_FMA) {
+      vec_push(&c->ctx->arena, &c->anchors, ((LayoutAnchor){op, 1, NULL}));
+      return;
+    }
   } else if (access_is_tensor(op)) {
     weight = type_numel(access_type(op)) * access_elem_bytes(op);
   }

@@ -1,0 +1,15 @@
+// Which hardware computes a dot on the module's target.
+#ifndef TILE_PASSES_DOT_UNIT_H
+#define TILE_PASSES_DOT_UNIT_H
+
+#include "ir/ir.h"
+
+typedef enum { DOT_FMA, DOT_MMA, DOT_WGMMA } DotUnit;
+
+// Sets *bits to those of an operand element as the tensor core reads it; 0 of DOT_FMA.
+DotUnit dot_unit(const Module *m, const Op *dot, uint32_t *bits);
+
+// Elements of an operand that are consecutive along K in a thread.
+static inline uint32_t dot_k_width(uint32_t bits) { return bits < 32 ? 32 / bits : 1; }
+
+#endif
