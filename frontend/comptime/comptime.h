@@ -55,6 +55,8 @@ CtValue *comptime_call(Comptime *ct, CtValue *callee, CtValue *const *args, uint
 CtValue *comptime_unary(Comptime *ct, PyOp op, CtValue *value, Span span);
 // Arithmetic and comparisons.
 CtValue *comptime_binary(Comptime *ct, PyOp op, CtValue *left, CtValue *right, Span span);
+// An instance of a namedtuple's class, with a value for each field.
+CtValue *comptime_namedtuple(Comptime *ct, CtClass *cls, CtValue *const *items);
 CtValue *comptime_subscript(Comptime *ct, CtValue *value, CtValue *index, Span span);
 // The elements of anything that iterates. False after a diagnostic.
 bool comptime_iterate(Comptime *ct, CtValue *value, Span span, CtList *out);

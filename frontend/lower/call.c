@@ -170,10 +170,9 @@ static Term *function_result(Lower *L, Frame *f, Span span) {
   FlagState flow = scope_flow(s);
   if (f->failed_return) return NULL;
   if (flow == FLAG_NO || !s->ret) return flow != FLAG_NO && !s->ret ? NULL : term_none(L);
-  if (flow == FLAG_MAYBE && !term_is_none(s->ret)) {
-    lower_error(L, span, "`%s` returns %s on one path and nothing on another", f->fn->name, term_describe(L, s->ret));
-    return lower_hint(L, "end every path with a `return` of one type");
-  }
+  if (flow == FLAG_MAYBE && !term_is_none(s->ret))
+    lower_warning(L, span, "`%s` returns %s on one path and nothing on another, where its result is undefined",
+                  f->fn->name, term_describe(L, s->ret));
   return s->ret;
 }
 

@@ -171,8 +171,13 @@ Term *lower_attribute(Lower *L, Term *base, const char *name, Span span) {
 }
 
 // ---- subscripts ----
-static bool is_full_slice(const Node *n) {
-  return n->kind == NODE_SLICE && !n->slice.lower && !n->slice.upper && !n->slice.step;
+// `:`, of which the bounds and the step are left out or None.
+static bool is_full_slice(Lower *L, const Node *n) {
+  if (n->kind != NODE_SLICE) return false;
+  const Node *parts[3] = {n->slice.lower, n->slice.upper, n->slice.step};
+  for (int i = 0; i < 3; i++)
+    if (parts[i] && !term_is_none(lower_expr(L, parts[i]))) return false;
+  return true;
 }
 
 static Term *index_tensor(Lower *L, Term *base, const Node *index) {
@@ -182,7 +187,7 @@ static Term *index_tensor(Lower *L, Term *base, const Node *index) {
   for (uint32_t axis = 0; axis < n; axis++) {
     const Node *e = items[axis];
     // As in Triton, there may be more `:` than axes, and a scalar[:, None] has one axis.
-    if (is_full_slice(e)) continue;
+    if (is_full_slice(L, e)) continue;
     if (e->kind != NODE_SLICE && e->kind != NODE_ELLIPSIS) {
       Term *t = lower_expr(L, e);
       if (!t) return NULL;

@@ -190,7 +190,13 @@ static void join_return(Lower *L, Arm *arms, JoinList *joins, Scope *merged, Spa
   Term *a = arms[0].scope.ret, *b = arms[1].scope.ret;
   if (!a && !b) return;
   if (!a || !b) {
-    merged->ret = join_with_filler(L, arms, joins, JOIN_RET, 0, a ? a : b, a ? 0 : 1);
+    Term *given = a ? a : b;
+    merged->ret = join_with_filler(L, arms, joins, JOIN_RET, 0, given, a ? 0 : 1);
+    if (merged->ret || L->frame->failed_return) return;
+    lower_error(L, span, "`%s` returns %s on one path and nothing on another", L->frame->fn->name,
+                term_describe(L, given));
+    lower_hint(L, "end every path with a `return` of one type");
+    L->frame->failed_return = true;
     return;
   }
   Term *pa = a, *pb = b;

@@ -336,6 +336,8 @@ static inline const CtType *term_t(const Term *t) { return t->value.type; }
 
 // Reports an error with the chain of calls that led to it. Gives NULL.
 Term *lower_error(Lower *L, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
+// Reports a warning, once for a place and a text.
+void lower_warning(Lower *L, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
 // Adds a way out after an error. Gives NULL.
 void *lower_hint(Lower *L, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
