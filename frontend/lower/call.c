@@ -93,9 +93,13 @@ static Term *bind_kwargs(Lower *L, const CtParam *p, CallArgs *args, bool *used)
 static bool report_unbound(Lower *L, const CtFunction *fn, const CallArgs *args, uint32_t next, const bool *used,
                            Buf *missing) {
   bool ok = true;
+  // A function of the prelude for several names, add_rz and add_rn, has a first argument that tells them apart.
+  const uint32_t hidden =
+      fn->def->kind == NODE_FUNCTION_DEF && lower_in_prelude(L, fn->def->span) && fn->def->func.name != fn->name;
   if (next < args->num_args) {
-    lower_error(L, args->spans[next], "`%s` takes %u positional argument%s, %u %s given", fn->name, fn->num_params,
-                fn->num_params == 1 ? "" : "s", args->num_args, args->num_args == 1 ? "is" : "are");
+    const uint32_t most = fn->num_params - hidden, given = args->num_args - hidden;
+    lower_error(L, args->spans[next], "`%s` takes %u positional argument%s, %u %s given", fn->name, most,
+                most == 1 ? "" : "s", given, given == 1 ? "is" : "are");
     ok = false;
   }
   for (uint32_t k = 0; k < args->num_kwargs; k++) {
