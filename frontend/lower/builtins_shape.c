@@ -46,6 +46,7 @@ Term *tl_full(Lower *L, Call *c) {
   uint32_t rank;
   const CtType *dtype;
   if (!shape_arg(L, c, 0, shape, &rank) || !arg_dtype(L, c, 2, &dtype)) return NULL;
+  if (!lower_check_fp8(L, dtype, c->spans[2])) return NULL;
   dtype = ct_scalar_of(dtype);
   Term *v = c->args[1];
   if (term_is_const(v) && !ct_is_ptr(dtype)) {
@@ -72,6 +73,7 @@ Term *tl_zeros(Lower *L, Call *c) {
   uint32_t rank;
   const CtType *dtype;
   if (!shape_arg(L, c, 0, shape, &rank) || !arg_dtype(L, c, 1, &dtype)) return NULL;
+  if (!lower_check_fp8(L, dtype, c->spans[1])) return NULL;
   return term_full(L, lower_shaped(L, ct_scalar_of(dtype), shape, rank), 0, 0);
 }
 
