@@ -177,9 +177,9 @@ TEST(refused) {
   tile_arg items[40];
   for (int i = 0; i < 40; i++) items[i] = deep, levels[i] = (tile_tuple){&items[i], 1, NULL}, deep = tile_arg_tuple(&levels[i]);
   REFUSED(tile_jit_launch(k, NULL, (const tile_arg[]){arrays, deep, tile_arg_int(9), out}, 4, &error), TILE_ERROR_USAGE, "'by' nests tuples deeper than 16");
-  tile_arg many_items[300];
-  for (int i = 0; i < 300; i++) many_items[i] = tile_arg_int(2);
-  const tile_tuple many = {many_items, 300, NULL};
+  tile_arg many_items[600];
+  for (int i = 0; i < 600; i++) many_items[i] = tile_arg_int(2);
+  const tile_tuple many = {many_items, 600, NULL};
   REFUSED(tile_jit_launch(k, NULL, (const tile_arg[]){arrays, tile_arg_tuple(&many), tile_arg_int(9), out}, 4, &error), TILE_ERROR_USAGE, "'by' has too many items");
   close_bench(&b);
 }
