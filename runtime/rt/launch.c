@@ -48,7 +48,7 @@ static tile_type elem_type(const KernelParam *p) {
 
 bool launch_fits(const KernelParam *p, const tile_arg *a) {
   switch (a->kind) {
-  case TILE_ARG_POINTER: return a->value.pointer % (uint64_t)p->divisible == 0 && (a->value.pointer || !p->is_pointer);
+  case TILE_ARG_POINTER: return a->value.pointer % (uint64_t)p->divisible == 0;
   case TILE_ARG_INT:
   case TILE_ARG_BOOL:
     return p->is_pointer || p->is_float || p->kind != PARAM_PLAIN ||
@@ -107,7 +107,6 @@ static tile_status check_arg(const tile_kernel *k, const KernelParam *p, uint32_
   case TILE_ARG_TENSOR: return check_tensor(k, p, number, a.value.tensor, error);
   case TILE_ARG_POINTER:
     if (!is_type(p, a.type)) return BAD("got the address of an array of %s", type_name(a.type));
-    if (!a.value.pointer) return BAD("is a null pointer; %s", "pass the address of a buffer");
     if (a.value.pointer % (uint64_t)param_multiple(p))
       return BAD("was compiled for addresses divisible by %lld, got 0x%llx", (long long)param_multiple(p),
                  (unsigned long long)a.value.pointer);
@@ -184,7 +183,7 @@ static inline bool quick_params(const tile_kernel *k, const tile_arg *args, cons
     bool ok;
     params[i] = (void *)(uintptr_t)&a->value;
     if (q.kind == QUICK_POINTER) {
-      ok = a->kind == TILE_ARG_POINTER && v && (!a->type || !q.type || a->type == q.type);
+      ok = a->kind == TILE_ARG_POINTER && (!a->type || !q.type || a->type == q.type);
     } else if (q.kind <= QUICK_I64) {
       ok = a->kind == TILE_ARG_INT || (map && a->kind == TILE_ARG_BOOL);
       if (q.kind == QUICK_INT) ok = ok && (v + (uint64_t)q.is_signed * (UINT64_C(1) << (q.bits - 1))) >> q.bits == 0;

@@ -381,17 +381,22 @@ static bool is_fixed(const Fixed *x, const tile_arg *a) {
 }
 
 // Fixed values, divisibility and whether an integer fits decide between variants. The launch checks the rest.
-static bool fits(const Variant *v, const tile_arg *args) {
+static bool fits(const Variant *v, const tile_arg *args, bool takes_null) {
   for (uint32_t i = 0; i < v->num_fixed; i++)
     if (!is_fixed(&v->fixed[i], &args[v->fixed[i].arg])) return false;
-  for (uint32_t i = 0; i < v->kernel->num_args; i++)
-    if (!launch_fits(&v->kernel->params[i], &args[v->map[i]])) return false;
+  for (uint32_t i = 0; i < v->kernel->num_args; i++) {
+    const tile_arg *a = &args[v->map[i]];
+    if (!launch_fits(&v->kernel->params[i], a)) return false;
+    if (!takes_null && a->kind == TILE_ARG_POINTER && !a->value.pointer) return false;
+  }
   return true;
 }
 
+// A null pointer is None where a variant has that compiled in, and else the address of an empty array.
 static const Variant *choose(const tile_family *f, const tile_arg *args) {
-  for (uint32_t i = 0; i < f->num_variants; i++)
-    if (fits(&f->variants[i], args)) return &f->variants[i];
+  for (int takes_null = 0; takes_null < 2; takes_null++)
+    for (uint32_t i = 0; i < f->num_variants; i++)
+      if (fits(&f->variants[i], args, takes_null)) return &f->variants[i];
   return NULL;
 }
 
