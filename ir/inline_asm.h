@@ -1,6 +1,6 @@
 // The registers of an inline_asm op and the constraints that name them, as LLVM writes them: results first, then
-// arguments, separated by commas, then what is clobbered. The front end refuses constraints and texts that do not fit with the
-// messages below; codegen relies on that.
+// arguments, separated by commas, then what is clobbered. The front end refuses constraints and texts that do not fit
+// with the messages below; codegen relies on that.
 #ifndef TILE_IR_INLINE_ASM_H
 #define TILE_IR_INLINE_ASM_H
 

@@ -35,7 +35,8 @@ Term *tl_static_print(Lower *L, Call *c) {
   return term_none(L);
 }
 
-// A function of the prelude checks its arguments by a call of these, and what follows relies on the checks. It ends here.
+// A function of the prelude checks its arguments by a call of these. It ends where a check fails, because what follows
+// relies on it.
 static Term *end_function(Lower *L, const Call *c) {
   if (!lower_in_prelude(L, c->span)) return NULL;
   L->frame->scope.exits[EXIT_RETURN] = (Flag){FLAG_YES, NULL};

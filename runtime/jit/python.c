@@ -358,7 +358,8 @@ void *tile_jit_python_launcher(tile_jit_kernel *k, void *slow, void *type_code, 
                           "Launches the kernel: the grid, then its arguments."};
   l->names = calloc(k->num_params + 1, sizeof *l->names);
   bool ok = l->names != NULL;
-  for (uint32_t i = 0; ok && i < k->num_params; i++) ok = (l->names[i] = PyUnicode_InternFromString(k->params[i].name)) && ok;
+  for (uint32_t i = 0; ok && i < k->num_params; i++)
+    ok = (l->names[i] = PyUnicode_InternFromString(k->params[i].name)) != NULL;
   for (uint32_t i = 0; i < NUM_WORDS; i++) ok = (l->words[i] = PyUnicode_InternFromString(word_texts[i])) && ok;
   l->slow = keep(slow);
   l->type_code = keep(type_code);
