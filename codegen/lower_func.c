@@ -28,7 +28,13 @@ static LLVMTypeRef param_type(Cg *c, const Type *t) {
 static void make_function(Cg *c, Func *f) {
   LLVMTypeRef *types = arena_array(&c->ctx->arena, LLVMTypeRef, f->num_params * (1 + 2 * MAX_DESC_RANK) + 1);
   unsigned n = 0;
-  if (func_param_bytes(f) > MAX_PARAM_BYTES_OLD) cg_require_ptx(c, LARGE_PARAMS_PTX);
+  const uint32_t bytes = func_param_bytes(f), wanted = c->options->ptx_version;
+  if (bytes > MAX_PARAM_BYTES_OLD) {
+    cg_require_ptx(c, LARGE_PARAMS_PTX);
+    if (wanted && wanted < LARGE_PARAMS_PTX)
+      diag_error(c->ctx, f->span, "kernel `%s` has %u bytes of parameters, and PTX %u.%u takes at most %d bytes",
+                 f->name, bytes, wanted / 10, wanted % 10, MAX_PARAM_BYTES_OLD);
+  }
   for (uint32_t i = 0; i < f->num_params; i++) {
     const Type *t = f->body->args[i]->type;
     if (!is_desc(&f->params[i])) {

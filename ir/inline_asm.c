@@ -52,3 +52,35 @@ const char *inline_asm_registers(Context *ctx, const Op *op, AsmRegisters *out) 
                         out->num_results, out->num_args);
   return NULL;
 }
+
+// In LLVM's text, $N and ${N} are register N, ${N:r} too, and $$ is a dollar. ${:uid} and its like are numbers and
+// comments of LLVM's; $( $| $) choose between variants.
+const char *inline_asm_check_text(Context *ctx, const Op *op, const AsmRegisters *r) {
+  const uint32_t count = r->num_results + r->num_args;
+  for (const char *p = op_str(op, ATTR_TEXT, ""); (p = strchr(p, '$'));) {
+    const char *start = p++;
+    if (*p && strchr("$(|)", *p)) {
+      p++;
+      continue;
+    }
+    const bool braces = *p == '{';
+    p += braces;
+    if (braces && (!strncmp(p, ":uid}", 5) || !strncmp(p, ":private}", 9) || !strncmp(p, ":comment}", 9))) continue;
+    char *end = (char *)p;
+    const unsigned long n = *p >= '0' && *p <= '9' ? strtoul(p, &end, 10) : 0;
+    bool ok = end != p;
+    p = end;
+    if (braces) {
+      if (!strncmp(p, ":r", 2)) p += 2;
+      ok &= *p == '}';
+      p += *p == '}';
+    }
+    const int size = (int)(p - start + (p == start + 1 && *p));
+    if (!ok)
+      return arena_printf(&ctx->arena, "the text has `%.*s`, which names no register; `$$` is a dollar", size, start);
+    if (n >= count)
+      return arena_printf(&ctx->arena, "the text has `%.*s`, and the constraints name %u register%s, from $0 on", size,
+                          start, count, count == 1 ? "" : "s");
+  }
+  return NULL;
+}

@@ -1,6 +1,6 @@
 // The registers of an inline_asm op and the constraints that name them, as LLVM writes them: results first, then
-// arguments, separated by commas, then what is clobbered. The front end refuses constraints that do not fit with the
-// message below; codegen relies on that.
+// arguments, separated by commas, then what is clobbered. The front end refuses constraints and texts that do not fit
+// with the messages below; codegen relies on that.
 #ifndef TILE_IR_INLINE_ASM_H
 #define TILE_IR_INLINE_ASM_H
 
@@ -13,5 +13,7 @@ uint32_t inline_asm_per_register(const Type *t, uint32_t pack);
 typedef struct { uint32_t num_results, num_args; char *letters; } AsmRegisters;
 // NULL if the constraints fit the op, or what is wrong with them.
 const char *inline_asm_registers(Context *ctx, const Op *op, AsmRegisters *out);
+// NULL if every `$` of the op's text has a meaning, or what is wrong with the first that has none.
+const char *inline_asm_check_text(Context *ctx, const Op *op, const AsmRegisters *r);
 
 #endif

@@ -14,7 +14,7 @@ static uint32_t hash_layout(const Layout *l) {
 #define MIX(x) h = (h ^ (x)) * 16777619u
   MIX(l->kind);
   MIX(l->rank);
-  for (uint32_t i = 0; i < LAYOUT_MAX_RANK; i++) MIX(l->log2_size[i]);
+  for (uint32_t i = 0; i < l->rank; i++) MIX(l->log2_size[i]);
   for (uint32_t i = 0; i < LAYOUT_DIMS; i++) MIX(l->num_bits[i]);
   for (uint32_t i = 0, n = total_bits(l); i < n; i++) {
     MIX(l->basis[i]);
@@ -254,8 +254,8 @@ const Layout *layout_expand_dims(Context *ctx, const Layout *l, uint32_t axis) {
 const Layout *layout_project(Context *ctx, const Layout *l, uint32_t axis) {
   Layout r = *l;
   r.log2_size[axis] = 0;
-  int map[LAYOUT_MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7};
-  map[axis] = -1;
+  int map[LAYOUT_MAX_RANK];
+  for (uint32_t i = 0; i < l->rank; i++) map[i] = i == axis ? -1 : (int)i;
   return remap(ctx, l, &r, map);
 }
 

@@ -44,7 +44,7 @@
 #include "ir/buf.h"
 #include "ir/context.h"
 
-enum { LAYOUT_MAX_RANK = 8, LAYOUT_MAX_BITS = 32 };
+enum { LAYOUT_MAX_RANK = 16, LAYOUT_MAX_BITS = 32 };
 typedef enum { LAYOUT_DISTRIBUTED, LAYOUT_SHARED } LayoutKind;
 // Groups of place bits. A shared layout has its offset in slot 0.
 typedef enum { LAYOUT_REG, LAYOUT_LANE, LAYOUT_WARP, LAYOUT_BLOCK, LAYOUT_DIMS, LAYOUT_OFFSET = 0 } LayoutDim;

@@ -14,7 +14,7 @@
 #include "ir/context.h"
 #include "ir/layout.h"
 
-enum { MAX_RANK = 8, MAX_DESC_RANK = 5 };   // of tensors; of descriptors, as of the hardware's tensor maps
+enum { MAX_RANK = 16, MAX_DESC_RANK = 5 };   // of tensors; of descriptors, as of the hardware's tensor maps
 enum { MAX_COMBINED = 16 };   // tensors that one reduce or scan combines
 
 typedef enum {

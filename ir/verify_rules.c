@@ -337,6 +337,7 @@ bool verify_inline_asm(Verifier *v, const Op *op) {
   RETURN_UNLESS(op->num_results + op->num_operands > 0, "must have a result or an argument");
   AsmRegisters registers;
   const char *wrong = inline_asm_registers(v->ctx, op, &registers);
+  if (!wrong) wrong = inline_asm_check_text(v->ctx, op, &registers);
   RETURN_UNLESS(!wrong, "%s", wrong);
   return true;
 }

@@ -29,6 +29,12 @@ CtValue *ct_instance_new(Comptime *ct, CtClass *cls) {
   return v;
 }
 
+CtValue *comptime_namedtuple(Comptime *ct, CtClass *cls, CtValue *const *items) {
+  CtValue *v = ct_instance_new(ct, cls);
+  for (uint32_t i = 0; i < cls->num_fields; i++) ct_env_set(ct->ctx, v->instance->attrs, cls->fields[i].name, items[i]);
+  return v;
+}
+
 CtValue *ct_object_new(Comptime *ct, const char *class_name) {
   CtClass *cls = arena_new(ct->arena, CtClass);
   cls->name = class_name;

@@ -55,6 +55,12 @@ CtValue *comptime_call(Comptime *ct, CtValue *callee, CtValue *const *args, uint
 CtValue *comptime_unary(Comptime *ct, PyOp op, CtValue *value, Span span);
 // Arithmetic and comparisons.
 CtValue *comptime_binary(Comptime *ct, PyOp op, CtValue *left, CtValue *right, Span span);
+// An instance of a namedtuple's class, with a value for each field.
+CtValue *comptime_namedtuple(Comptime *ct, CtClass *cls, CtValue *const *items);
+// The `.type` of a constant, and of a tuple: the types of its elements, and the names of its fields, which are empty
+// where it has none.
+CtValue *comptime_constexpr_type(Comptime *ct, CtValue *value);
+CtValue *comptime_tuple_type(Comptime *ct, CtValue *types, CtValue *fields);
 CtValue *comptime_subscript(Comptime *ct, CtValue *value, CtValue *index, Span span);
 // The elements of anything that iterates. False after a diagnostic.
 bool comptime_iterate(Comptime *ct, CtValue *value, Span span, CtList *out);

@@ -81,6 +81,40 @@ CT_FN(tl_dtype) {
   return ct_dtype(ct->ctx, ct_type_scalar(ct->ctx, k));
 }
 
+// The types of what is not a tensor are objects that compare by what they hold.
+static CtValue *type_object(Comptime *ct, const char *class_name) {
+  CtValue *v = ct_object_new(ct, class_name);
+  v->instance->cls->form = CLASS_DATACLASS;
+  return v;
+}
+
+CtValue *comptime_constexpr_type(Comptime *ct, CtValue *value) {
+  CtValue *v = type_object(ct, "tl.constexpr_type");
+  ct_attr_set(ct, v, "value", ct_unwrap(value));
+  return v;
+}
+
+CtValue *comptime_tuple_type(Comptime *ct, CtValue *types, CtValue *fields) {
+  CtValue *v = type_object(ct, "tl.tuple_type");
+  ct_attr_set(ct, v, "types", types);
+  ct_attr_set(ct, v, "fields", fields);
+  return v;
+}
+
+CT_FN(tl_constexpr_type) {
+  return a->args[0]->kind == CT_MISSING ? a->args[0] : comptime_constexpr_type(ct, a->args[0]);
+}
+
+CT_FN(tl_tuple_type) {
+  CtValue *v[2];
+  if (!ct_take_args(ct, "tuple_type types ?fields", a, v)) return NULL;
+  CtList types;
+  if (!ct_iterate(ct, v[0], a->span, &types)) return NULL;
+  CtValue *fields = v[1] && ct_is_true(v[1]) ? v[1] : ct_list(ct->ctx, NULL, 0);
+  for (uint32_t i = 0; fields != v[1] && i < types.count; i++) ct_append(ct, fields, ct_str(ct->ctx, ""));
+  return comptime_tuple_type(ct, ct_list(ct->ctx, types.data, types.count), fields);
+}
+
 CT_FN(tl_tuple) { return ct_call_builtin(ct, NULL, "tuple", a); }
 
 CT_FN(target_is_cuda) { return ct_bool(true); }
@@ -177,6 +211,7 @@ const CtFnRow ct_triton_functions[] = {
     {"gl.constexpr", tl_constexpr, 1, 1}, {"tl.pointer_type", tl_pointer_type, 0, CT_ANY},
     {"gl.pointer_type", tl_pointer_type, 0, CT_ANY}, {"tl.block_type", tl_block_type, 0, CT_ANY},
     {"tl.dtype", tl_dtype, 1, 1}, {"tl.get_int_dtype", tl_get_int_dtype, 0, CT_ANY}, {"tl.tuple", tl_tuple, 0, 1},
+    {"tl.constexpr_type", tl_constexpr_type, 1, 1}, {"tl.tuple_type", tl_tuple_type, 0, CT_ANY},
     {"gl.tuple", tl_tuple, 0, 1}, {"tl.target_info.is_cuda", target_is_cuda, 0, 0},
     {"tl.target_info.is_hip", target_is_hip, 0, 0}, {"tl.target_info.is_hip_cdna3", target_is_hip, 0, 0},
     {"tl.target_info.is_hip_cdna4", target_is_hip, 0, 0},

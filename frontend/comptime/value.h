@@ -26,7 +26,7 @@ typedef enum {
 
 // A type as a value: scalar, pointer to one, or block (tensor) of either.
 typedef enum { CT_TYPE_SCALAR, CT_TYPE_POINTER, CT_TYPE_BLOCK } CtTypeKind;
-enum { CT_MAX_RANK = 8 };   // the IR's MAX_RANK: no shape has more
+enum { CT_MAX_RANK = 16 };   // the IR's MAX_RANK: no shape has more
 typedef struct CtType CtType;
 struct CtType {
   CtTypeKind kind;

@@ -242,8 +242,8 @@ bool arg_scalars(Lower *L, Call *c, uint32_t i, const CtType *type, uint32_t ran
   Term **items = t->kind == TERM_TUPLE ? t->tuple.items : &t;
   uint32_t count = t->kind == TERM_TUPLE ? t->tuple.count : 1;
   if (count != rank)
-    return arg_error(L, c, i, "`%s` of `%s` has %u entries for a rank of %u", param_name(L, c, i), c->row->name, count,
-                     rank) != NULL;
+    return arg_error(L, c, i, "`%s` of `%s` has %u entr%s for a rank of %u", param_name(L, c, i), c->row->name, count,
+                     count == 1 ? "y" : "ies", rank) != NULL;
   for (uint32_t k = 0; k < rank; k++) {
     Term *v = term_to_value(L, items[k], c->spans[i], "an entry");
     if (!v) return false;

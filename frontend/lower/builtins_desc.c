@@ -47,8 +47,8 @@ Term *tl_make_desc(Lower *L, Call *c) {
     return arg_error(L, c, 4, "padding \"nan\" needs a float type, not %s", ct_type_text(L->ctx, elem));
   Term *st = c->args[2];
   if (st->kind != TERM_TUPLE || st->tuple.count != rank)
-    return arg_error(L, c, 2, "`strides` must have %u entries, as `block_shape` has, this is %s", rank,
-                       term_describe(L, st));
+    return arg_error(L, c, 2, "`strides` must have %u entr%s, as `block_shape` has, this is %s", rank,
+                     rank == 1 ? "y" : "ies", term_describe(L, st));
   if (!term_get_int(st->tuple.items[rank - 1], &last) || last != 1) {
     arg_error(L, c, 2, "the last stride of a descriptor must be the constant 1, not %s",
                 term_describe(L, st->tuple.items[rank - 1]));

@@ -71,6 +71,7 @@ Term *tl_inline_asm(Lower *L, Call *c) {
   AsmRegisters registers;
   const char *wrong = inline_asm_registers(L->ctx, op, &registers);
   if (wrong) return arg_error(L, c, 1, "%s", wrong);
+  if ((wrong = inline_asm_check_text(L->ctx, op, &registers))) return arg_error(L, c, 0, "%s", wrong);
   Term *out[8];
   for (uint32_t i = 0; i < n; i++)
     out[i] = term_value(L, op_result(op, i), lower_with_elem(L, shape, ct_scalar_of(results[i])));

@@ -57,6 +57,7 @@ Term *tl_abs(Lower *L, Call *c) {
   const CtType *t = term_t(x);
   if (ct_is_ptr(t)) return arg_error(L, c, 0, "`abs` does not work on pointers");
   if (ct_is_fp8(t)) {   // the sign is the top bit
+    if (!lower_check_fp8(L, t, c->span)) return NULL;
     Term *bits = lower_bitcast(L, x, lower_scalar(L, DT_UINT8), c->span);
     bits = binary(L, OP_ANDI, bits, term_full(L, term_t(bits), 0, 0x7f));
     return lower_bitcast(L, bits, ct_scalar_of(t), c->span);
@@ -117,6 +118,7 @@ static bool nan_arg(Lower *L, Call *c, uint32_t i, bool *all) {
 }
 
 static Term *minmax(Lower *L, Term *a, Term *b, bool is_max, bool nan) {
+  if (!a || !b) return NULL;
   const CtType *t = term_t(a);
   if (ct_is_float(t)) {
     bool narrow = ct_is_fp8(t);
@@ -296,6 +298,7 @@ Term *tl_dot(Lower *L, Call *c) {
     return lower_hint(L, "load the elements first: tl.load(…)");
   }
   bool trans_a, trans_b;
+  if (!lower_check_fp8(L, term_t(a), c->spans[0]) || !lower_check_fp8(L, term_t(b), c->spans[1])) return NULL;
   if (!arg_bool(L, c, 7, &trans_a) || !arg_bool(L, c, 8, &trans_b)) return NULL;
   if (trans_a) a = swap_last(L, a);
   if (trans_b) b = swap_last(L, b);

@@ -237,7 +237,8 @@ Term *tl_make_block_ptr(Lower *L, Call *c) {
   if (!arg_ints(L, c, 4, block, MAX_RANK, &rank) || !lower_check_shape(L, block, rank, c->spans[4]) ||
       !arg_ints(L, c, 5, order, MAX_RANK, &n))
     return NULL;
-  if (n != rank) return arg_error(L, c, 5, "`order` has %u entries for a block of rank %u", n, rank);
+  if (n != rank)
+    return arg_error(L, c, 5, "`order` has %u entr%s for a block of rank %u", n, n == 1 ? "y" : "ies", rank);
   Term *t = arena_new(L->arena, Term);
   t->kind = TERM_BLOCK_PTR;
   t->bp.base = term_v(base);

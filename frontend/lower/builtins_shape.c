@@ -46,6 +46,7 @@ Term *tl_full(Lower *L, Call *c) {
   uint32_t rank;
   const CtType *dtype;
   if (!shape_arg(L, c, 0, shape, &rank) || !arg_dtype(L, c, 2, &dtype)) return NULL;
+  if (!lower_check_fp8(L, dtype, c->spans[2])) return NULL;
   dtype = ct_scalar_of(dtype);
   Term *v = c->args[1];
   if (term_is_const(v) && !ct_is_ptr(dtype)) {
@@ -72,6 +73,7 @@ Term *tl_zeros(Lower *L, Call *c) {
   uint32_t rank;
   const CtType *dtype;
   if (!shape_arg(L, c, 0, shape, &rank) || !arg_dtype(L, c, 1, &dtype)) return NULL;
+  if (!lower_check_fp8(L, dtype, c->spans[1])) return NULL;
   return term_full(L, lower_shaped(L, ct_scalar_of(dtype), shape, rank), 0, 0);
 }
 
@@ -345,6 +347,16 @@ Term *tl_item(Lower *L, Call *c) {
   return lower_reshape(L, x, NULL, 0, false);
 }
 
+// As in Triton, a hint is about its argument: every variable that holds that value has the hint from here on, whether
+// the call's result is used or not.
+static Term *mark(Lower *L, const Term *x, Term *marked) {
+  Scope *s = &L->frame->scope;
+  marked->value.known = x->value.known;
+  for (uint32_t i = 0; i < s->count; i++)
+    if (s->vars[i].term == x) s->vars[i].term = marked;
+  return marked;
+}
+
 Term *tl_hint(Lower *L, Call *c) {
   Term *x = arg_value(L, c, 0);
   int64_t values[CT_MAX_RANK];
@@ -357,7 +369,7 @@ Term *tl_hint(Lower *L, Call *c) {
   const Type *type = v->type;
   Op *op = build_op_typed(&L->b, OP_HINT, &type, 1, &v, 1);
   op_set_ints(L->ctx, op, (AttrKey)c->row->data, values, n);
-  return term_of_op(L, op, term_t(x));
+  return mark(L, x, term_of_op(L, op, term_t(x)));
 }
 
 Term *tl_assume(Lower *L, Call *c) {

@@ -35,6 +35,15 @@ Term *tl_static_print(Lower *L, Call *c) {
   return term_none(L);
 }
 
+// A function of the prelude checks its arguments by a call of these. It ends where a check fails, because what follows
+// relies on it.
+static Term *end_function(Lower *L, const Call *c) {
+  if (!lower_in_prelude(L, c->span)) return NULL;
+  L->frame->scope.exits[EXIT_RETURN] = (Flag){FLAG_YES, NULL};
+  L->frame->failed_return = true;
+  return NULL;
+}
+
 Term *tl_static_assert(Lower *L, Call *c) {
   bool ok;
   CtValue *k = term_to_ct(L, c->args[0]);
@@ -45,13 +54,15 @@ Term *tl_static_assert(Lower *L, Call *c) {
   if (ok) return term_none(L);
   CtValue *msg = term_to_ct(L, c->args[1]);
   const char *text = msg ? ct_to_str(L->ctx, msg) : "";
-  return builtin_error(L, c, "static assertion failed%s%s", *text ? ": " : "", text);
+  builtin_error(L, c, "static assertion failed%s%s", *text ? ": " : "", text);
+  return end_function(L, c);
 }
 
 Term *tl_fail(Lower *L, Call *c) {
   const char *text;
   if (!arg_str(L, c, 0, &text)) return NULL;
-  return lower_error(L, c->span, "%s", text);
+  lower_error(L, c->span, "%s", text);
+  return end_function(L, c);
 }
 
 // ---- queries ----

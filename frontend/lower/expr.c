@@ -132,11 +132,35 @@ static Term *desc_attribute(Lower *L, Term *base, const char *name, Span span) {
                        "atomic_or, atomic_xor, shape, strides, block_shape and dtype");
 }
 
+// What `.type` of a term is; NULL if it has none.
+static CtValue *type_of(Lower *L, const Term *t) {
+  switch (t->kind) {
+  case TERM_CONST: return comptime_constexpr_type(L->ct, t->ct);
+  case TERM_VALUE: return ct_dtype(L->ctx, term_t(t));
+  case TERM_DESC: return ct_dtype(L->ctx, t->desc.block);
+  case TERM_BLOCK_PTR: return ct_dtype(L->ctx, ct_type_pointer(L->ctx, t->bp.block, false));
+  case TERM_TUPLE: {
+    const CtClass *cls = t->tuple.cls;
+    CtValue **types = arena_array(L->arena, CtValue *, t->tuple.count + 1),
+            **fields = arena_array(L->arena, CtValue *, t->tuple.count + 1);
+    for (uint32_t i = 0; i < t->tuple.count; i++) {
+      if (!(types[i] = type_of(L, t->tuple.items[i]))) return NULL;
+      fields[i] = ct_str(L->ctx, cls ? cls->fields[i].name : "");
+    }
+    return comptime_tuple_type(L->ct, ct_list(L->ctx, types, t->tuple.count), ct_list(L->ctx, fields, t->tuple.count));
+  }
+  case TERM_BOUND: break;
+  }
+  return NULL;
+}
+
 static Term *tuple_attribute(Lower *L, Term *base, const char *name, Span span) {
   CtClass *cls = base->tuple.cls;
-  if (!cls) return lower_error(L, span, "a tuple has no attribute `%s`", name);
-  for (uint32_t i = 0; i < cls->num_fields; i++)
+  for (uint32_t i = 0; cls && i < cls->num_fields; i++)
     if (cls->fields[i].name == name) return base->tuple.items[i];
+  CtValue *type = strcmp(name, "type") == 0 ? type_of(L, base) : NULL;
+  if (type) return term_const(L, type);
+  if (!cls) return lower_error(L, span, "a tuple has no attribute `%s`", name);
   Term *m = lower_find_method(L, base, name);
   return m ? m : lower_error(L, span, "%s has no attribute `%s`", cls->name, name);
 }
@@ -159,6 +183,8 @@ Term *lower_attribute(Lower *L, Term *base, const char *name, Span span) {
   case TERM_CONST: break;
   }
   CtValue *c = base->ct;
+  if (strcmp(name, "type") == 0 && (is_number(c) || c->kind == CT_STR || c->kind == CT_NONE))
+    return term_const(L, type_of(L, base));
   if (is_number(c)) {
     if (strcmp(name, "value") == 0) return base;
     // A parameter specialised to a constant is still a number to its author: `.to` and the like work on it.
@@ -171,8 +197,13 @@ Term *lower_attribute(Lower *L, Term *base, const char *name, Span span) {
 }
 
 // ---- subscripts ----
-static bool is_full_slice(const Node *n) {
-  return n->kind == NODE_SLICE && !n->slice.lower && !n->slice.upper && !n->slice.step;
+// `:`, of which the bounds and the step are left out or None.
+static bool is_full_slice(Lower *L, const Node *n) {
+  if (n->kind != NODE_SLICE) return false;
+  const Node *parts[3] = {n->slice.lower, n->slice.upper, n->slice.step};
+  for (int i = 0; i < 3; i++)
+    if (parts[i] && !term_is_none(lower_expr(L, parts[i]))) return false;
+  return true;
 }
 
 static Term *index_tensor(Lower *L, Term *base, const Node *index) {
@@ -182,7 +213,7 @@ static Term *index_tensor(Lower *L, Term *base, const Node *index) {
   for (uint32_t axis = 0; axis < n; axis++) {
     const Node *e = items[axis];
     // As in Triton, there may be more `:` than axes, and a scalar[:, None] has one axis.
-    if (is_full_slice(e)) continue;
+    if (is_full_slice(L, e)) continue;
     if (e->kind != NODE_SLICE && e->kind != NODE_ELLIPSIS) {
       Term *t = lower_expr(L, e);
       if (!t) return NULL;

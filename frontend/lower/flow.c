@@ -118,6 +118,21 @@ static void report_mismatch(Lower *L, const char *name, const Var *a, const Var 
   term_note_types_differ(L, a->term, b->term, "a variable keeps its type across a run-time `if`; convert with .to(…)");
 }
 
+// The value that both a and b are but for hints, or NULL. It is the same for both arms and therefore older than they.
+static Value *but_for_hints(Value *a, Value *b) {
+  for (; a; a = a->def && a->def->opcode == OP_HINT ? op_operand(a->def, 0) : NULL)
+    for (Value *x = b; x; x = x->def && x->def->opcode == OP_HINT ? op_operand(x->def, 0) : NULL)
+      if (a == x) return a;
+  return NULL;
+}
+
+// What stands after an `if` for a value that one arm, or each, only gave hints. NULL if that is not all they did.
+static Term *join_hinted(Lower *L, Term *a, Term *b) {
+  if (!a || !b || a->kind != TERM_VALUE || b->kind != TERM_VALUE || term_v(a) == term_v(b)) return NULL;
+  Value *v = but_for_hints(term_v(a), term_v(b));
+  return v && ct_type_equal(term_t(a), term_t(b)) ? term_value(L, v, term_t(a)) : NULL;
+}
+
 static void join_vars(Lower *L, Arm *arms, JoinList *joins, const LiveOut *out, Scope *merged) {
   for (int side = 0; side < 2; side++) {
     for (uint32_t i = 0; i < arms[side].scope.count; i++) {
@@ -130,9 +145,11 @@ static void join_vars(Lower *L, Arm *arms, JoinList *joins, const LiveOut *out, 
         continue;
       }
       if (!is_needed(out, v.name)) continue;
-      Term *t = NULL;
+      Term *t = o ? join_hinted(L, v.term, o->term) : NULL;
       uint8_t flags = v.flags;
-      if (!o) {
+      if (t) {
+        flags &= o->flags;
+      } else if (!o) {
         if (!arms[!side].ended || arms[side].ended) {
           scope_lose(L, &v, "on one path only");
           continue;
@@ -190,7 +207,13 @@ static void join_return(Lower *L, Arm *arms, JoinList *joins, Scope *merged, Spa
   Term *a = arms[0].scope.ret, *b = arms[1].scope.ret;
   if (!a && !b) return;
   if (!a || !b) {
-    merged->ret = join_with_filler(L, arms, joins, JOIN_RET, 0, a ? a : b, a ? 0 : 1);
+    Term *given = a ? a : b;
+    merged->ret = join_with_filler(L, arms, joins, JOIN_RET, 0, given, a ? 0 : 1);
+    if (merged->ret || L->frame->failed_return) return;
+    lower_error(L, span, "`%s` returns %s on one path and nothing on another", L->frame->fn->name,
+                term_describe(L, given));
+    lower_hint(L, "end every path with a `return` of one type");
+    L->frame->failed_return = true;
     return;
   }
   Term *pa = a, *pb = b;

@@ -160,6 +160,8 @@ typedef enum { DOWNCAST_DEFAULT, DOWNCAST_RTNE, DOWNCAST_RTZ } Downcast;
 Term *lower_cast(Lower *L, Term *x, const CtType *to, Span span);
 Term *lower_cast_to(Lower *L, Term *x, DtypeKind to, Span span);
 Term *lower_cast_rounded(Lower *L, Term *x, const CtType *to, Downcast rounding, Span span);
+// Whether the target computes with values of the type: it may be an fp8 type that it lacks. False after a diagnostic.
+bool lower_check_fp8(Lower *L, const CtType *t, Span span);
 Term *lower_bitcast(Lower *L, Term *x, const CtType *to, Span span);
 // of values of one type and shape
 Term *lower_elementwise(Lower *L, Opcode oc, Term **x, uint32_t n);
@@ -336,6 +338,8 @@ static inline const CtType *term_t(const Term *t) { return t->value.type; }
 
 // Reports an error with the chain of calls that led to it. Gives NULL.
 Term *lower_error(Lower *L, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
+// Reports a warning, once for a place and a text.
+void lower_warning(Lower *L, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
 // Adds a way out after an error. Gives NULL.
 void *lower_hint(Lower *L, const char *fmt, ...) PRINTF_LIKE(2, 3);
 

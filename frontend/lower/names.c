@@ -122,6 +122,7 @@ const BuiltinRow *builtin_row_of(const char *canonical) {
     // Names of Triton 2: these take two operands, while tl.max reduces one.
     if (strcmp(canonical, "tl.math.max") == 0) return builtin_find("maximum");
     if (strcmp(canonical, "tl.math.min") == 0) return builtin_find("minimum");
+    if (strcmp(canonical, "tl.tuple") == 0) return builtin_find("py.tuple");
     return builtin_find(last);
   case SPACE_LIBDEVICE: return is_exact_libdevice(last) ? NULL : builtin_find(last);
   default: return NULL;

@@ -19,7 +19,7 @@ static Term *cast_op(Lower *L, Opcode oc, Term *x, const CtType *to) {
 }
 
 // ---- casts ----
-static bool check_fp8(Lower *L, const CtType *t, Span span) {
+bool lower_check_fp8(Lower *L, const CtType *t, Span span) {
   DtypeKind k = ct_scalar_of(t)->scalar;
   if (ct_is_ptr(t)) return true;
   if (k == DT_FP8E4B8 || k == DT_FP8E5B16)
@@ -95,7 +95,7 @@ Term *lower_cast_rounded(Lower *L, Term *x, const CtType *to, Downcast rounding,
   const CtType *from = ct_scalar_of(term_t(x));
   to = ct_scalar_of(to);
   if (ct_type_equal(from, to)) return x;
-  if (!check_fp8(L, to, span) || !check_fp8(L, from, span)) return NULL;
+  if (!lower_check_fp8(L, to, span) || !lower_check_fp8(L, from, span)) return NULL;
   bool from_float = ct_is_float(from), to_float = ct_is_float(to);
   bool narrows = from_float && to_float && ct_bits(to) < ct_bits(from);
   if (rounding != DOWNCAST_DEFAULT && !narrows)
@@ -223,7 +223,7 @@ static Term *weak_operand(Lower *L, Term *x, const CtType *type, Span span) {
     return term_full(L, type, 0, (int64_t)(uint64_t)v);
   }
   double f = c->kind == CT_FLOAT ? c->f : (double)const_int(c);
-  if (!check_fp8(L, type, span)) return NULL;
+  if (!lower_check_fp8(L, type, span)) return NULL;
   return term_full(L, type, f, 0);
 }
 

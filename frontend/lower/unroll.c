@@ -63,13 +63,24 @@ static void lower_static_range(Lower *L, const Node *s, RangeArgs *r) {
   lower_unrolled(L, s, items, (uint32_t)n);
 }
 
+// What an expression stands for once its conditional expressions of constants are decided: `f if N <= 4 else g`.
+static const Node *chosen(Lower *L, const Node *e) {
+  while (e->kind == NODE_IF_EXP) {
+    CtValue *c = term_to_ct(L, lower_expr(L, e->slice.upper));
+    if (!c) break;
+    e = ct_is_true(c) ? e->slice.lower : e->slice.step;
+  }
+  return e;
+}
+
 static const BuiltinRow *iter_row(Lower *L, const Node *iter, Term **other) {
   *other = NULL;
-  if (iter->kind != NODE_CALL || !lower_is_name_path(iter->call.func)) {
+  const Node *func = iter->kind == NODE_CALL ? chosen(L, iter->call.func) : NULL;
+  if (!func || !lower_is_name_path(func)) {
     *other = lower_expr(L, iter);
     return NULL;
   }
-  Term *fn = lower_expr(L, iter->call.func);
+  Term *fn = lower_expr(L, func);
   if (!fn) return NULL;
   if (term_is_const(fn) && fn->ct->kind == CT_BUILTIN) {
     const BuiltinRow *row = builtin_row_of(fn->ct->builtin.name);

@@ -227,13 +227,15 @@ static void map_arg(Mapping *m, Arena *a, const tile_arg *arg, const char *name,
   }
   bool is_next = m->taken < kernel->num_args && !strcmp(kernel->params[m->taken].name, name) &&
                  !(is_item && is_compiled_in(arg, m->traits));
-  if (is_next) m->v->arg_params[m->taken++] = (uint8_t)m->leaf;
+  if (is_next) m->v->arg_params[m->taken++] = (uint16_t)m->leaf;
   m->leaf++;
 }
 
 static bool map_args(const Request *r, Arena *a, tile_variant *v) {
   const tile_jit_kernel *k = r->kernel;
   Mapping m = {.v = v};
+  v->arg_params = calloc(v->kernel->num_args + 1, sizeof *v->arg_params);
+  if (!v->arg_params) return false;
   for (uint32_t i = 0; i < k->num_params; i++) {
     m.traits = &k->params[i].traits;
     map_arg(&m, a, &r->args[i], k->params[i].name, false);

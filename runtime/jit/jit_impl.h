@@ -10,21 +10,32 @@
 #include "runtime/tile/jit.h"
 
 enum {
-  JIT_MAX_PARAMS = 64,
-  JIT_MAX_LEAVES = UINT8_MAX,
+  JIT_MAX_PARAMS = INT16_MAX,  // more than the driver takes
+  JIT_FEW_PARAMS = FEW_ARGS,   // which a launch keeps on its stack
+  JIT_FEW_WORDS = 4 * JIT_FEW_PARAMS,
+  JIT_MAX_LEAVES = UINT16_MAX,
   JIT_MAX_DEPTH = 16,
-  JIT_MAX_WORDS = 256,
   CONFIG_FIRST = -1,
   CONFIG_NONE = 1 << 30
 };
 
 // What a variant is found by: the launch options and at least one word for each parameter; texts of constexprs apart.
 typedef struct {
-  uint64_t words[JIT_MAX_WORDS];
-  const char *texts[JIT_MAX_PARAMS];
-  uint32_t num_words, num_texts;
+  uint64_t *words;
+  const char **texts;
+  uint32_t num_words, num_texts, max_words, max_texts;
   uint64_t hash;
 } Key;
+
+// A launch's arguments, one for each parameter, with defaults filled in, and their key.
+typedef struct {
+  Key key;
+  tile_arg *args;
+  void *memory;                // what key and args point into; NULL: the arrays below
+  uint64_t few_words[JIT_FEW_WORDS];
+  const char *few_texts[2 * JIT_FEW_PARAMS];
+  tile_arg few_args[JIT_FEW_PARAMS];
+} LaunchArgs;
 
 // What the key needs to know of a parameter. It is one byte: a launch reads all of them.
 typedef struct {
@@ -40,7 +51,7 @@ typedef struct {
 } JitParam;
 
 // One thing that a hook does to an array: fills it with a number or copies another array into it.
-typedef struct { uint8_t param, from; bool is_copy, is_float; int64_t i; double f; } Effect;
+typedef struct { uint16_t param, from; bool is_copy, is_float; int64_t i; double f; } Effect;
 
 // A run of a configuration's pre_hook.
 typedef struct HookRun HookRun;
@@ -62,7 +73,7 @@ struct tile_variant {
   tile_program *program;       // whose IR the interpreter runs; NULL on other devices
   HookRun *hook;               // what its pre_hook did when it was made; NULL: nothing that matters to a launch
   // The parameter that each argument of the compiled kernel comes from; with has_tuples, the leaf.
-  uint8_t arg_params[JIT_MAX_LEAVES];
+  uint16_t *arg_params;
   bool has_tuples;             // arguments are flattened before they are packed
   uint32_t num_leaves;         // how many that gives
 };
@@ -89,7 +100,7 @@ struct Pending { const Key *key; Pending *next; };   // on the stack of the thre
 struct tile_jit_kernel {
   uint32_t num_params;
   _Atomic(Table *) table;
-  JitTraits traits[JIT_MAX_PARAMS];
+  JitTraits *traits;
   tile_jit *jit;
   CtFunction *fn;              // in the jit's Context
   const char *name;
@@ -158,9 +169,10 @@ typedef struct {
   const Assembler *assembler;  // to use instead of the driver's, or NULL
 } Request;
 
-// key.c: fills in defaults and makes the key. args has a place for each parameter.
-tile_status jit_make_key(Key *key, const tile_jit_kernel *k, const tile_jit_launch_options *o, const tile_arg *given,
-                         size_t num_given, tile_arg *args, tile_error **error);
+// key.c: fills in defaults and makes the key. The caller frees l with jit_free_args, also after an error.
+tile_status jit_make_key(LaunchArgs *l, const tile_jit_kernel *k, const tile_jit_launch_options *o,
+                         const tile_arg *given, size_t num_given, tile_error **error);
+static inline void jit_free_args(LaunchArgs *l) { free(l->memory); }
 
 // table.c
 bool jit_entry_is(const Entry *e, const Key *key);
@@ -172,15 +184,14 @@ tile_status jit_table_insert(tile_jit_kernel *k, const Key *key, tile_variant *v
 void jit_variant_free(tile_variant *v);
 void jit_own_variant(tile_jit_kernel *k, tile_variant *v);   // the kernel frees it
 void jit_own_locked(tile_jit_kernel *k, tile_variant *v);    // the same; the caller holds k's lock
-// The source's arguments as the kernel's, of which there are JIT_MAX_LEAVES at most.
-void jit_variant_pack(const tile_variant *v, const tile_arg *args, tile_arg *packed);
+// The source's arguments as the kernel's. packed has room for those. False: out of memory.
+bool jit_variant_pack(const tile_variant *v, const tile_arg *args, tile_arg *packed);
 tile_status jit_variant_launch(const tile_variant *v, const uint32_t grid[3], void *stream, const tile_arg *args,
                                tile_error **error);
 
-// launch.c: the variant for such a launch; NULL: it is not there, or the arguments are wrong. args receives the
-// arguments with defaults filled in.
+// launch.c: the variant for such a launch; NULL: it is not there, or the arguments are wrong. l as jit_make_key has it.
 tile_variant *jit_find(const tile_jit_kernel *k, const tile_jit_launch_options *o, const tile_arg *given,
-                       size_t num_given, tile_arg *args);
+                       size_t num_given, LaunchArgs *l);
 
 // compile.c
 const char *jit_identity(const tile_jit *jit);

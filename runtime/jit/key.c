@@ -41,8 +41,8 @@ static tile_status key_item(Key *key, const tile_jit_kernel *k, uint32_t i, cons
                             tile_error **error) {
   JitTraits t = k->params[i].traits;
   t.is_annotated = false;
-  bool has_room = key->num_words + 4 * (k->num_params - i) + 8 <= JIT_MAX_WORDS &&
-                  key->num_texts + k->num_params - i < JIT_MAX_PARAMS;
+  bool has_room = key->num_words + 2 * (k->num_params - i) + 8 <= key->max_words &&
+                  key->num_texts + k->num_params - i < key->max_texts;
   if (!has_room) return REFUSE("has too many items");
   switch (a->kind) {
   case TILE_ARG_DEFAULT: return REFUSE("is a tuple with an item that is missing");
@@ -95,7 +95,7 @@ static tile_status key_tensor(Key *key, const tile_jit_kernel *k, uint32_t i, ui
                               tile_error **error) {
   if (!t || !t->rank || t->rank > TILE_MAX_RANK || !t->type || !is_type(t->type))
     return REFUSE("is a tensor without rank or type");
-  if (key->num_words + t->rank + 4 * (k->num_params - i) + 8 > JIT_MAX_WORDS) return REFUSE("is one tensor too many");
+  if (key->num_words + t->rank + 2 * (k->num_params - i) + 8 > key->max_words) return REFUSE("is one tensor too many");
   put(key, word | (uint64_t)t->type << 24 | (uint64_t)t->rank << 32 | (uint64_t)t->pad_nan << 40);
   for (uint32_t axis = 0; axis < t->rank; axis++) put(key, (uint64_t)t->block[axis]);
   return TILE_OK;
@@ -154,8 +154,27 @@ static inline bool key_usual(Key *key, JitTraits t, const tile_arg *a) {
   return true;
 }
 
-tile_status jit_make_key(Key *key, const tile_jit_kernel *k, const tile_jit_launch_options *o, const tile_arg *given,
-                         size_t num_given, tile_arg *args, tile_error **error) {
+// Beside a word or two for each parameter there is room for what is in tuples and tensors.
+static bool make_room(LaunchArgs *l, uint32_t num_params) {
+  l->memory = NULL;
+  l->key.words = l->few_words, l->key.max_words = JIT_FEW_WORDS;
+  l->key.texts = l->few_texts, l->key.max_texts = 2 * JIT_FEW_PARAMS;
+  l->args = l->few_args;
+  if (num_params <= JIT_FEW_PARAMS) return true;
+  const size_t words = 4 * (size_t)num_params + JIT_FEW_WORDS, texts = (size_t)num_params + JIT_FEW_PARAMS;
+  char *p = l->memory = malloc(words * sizeof(uint64_t) + texts * sizeof(char *) + num_params * sizeof(tile_arg));
+  if (!p) return false;
+  l->key.words = (uint64_t *)p, l->key.max_words = (uint32_t)words;
+  l->key.texts = (const char **)(p += words * sizeof(uint64_t)), l->key.max_texts = (uint32_t)texts;
+  l->args = (tile_arg *)(p + texts * sizeof(char *));
+  return true;
+}
+
+tile_status jit_make_key(LaunchArgs *l, const tile_jit_kernel *k, const tile_jit_launch_options *o,
+                         const tile_arg *given, size_t num_given, tile_error **error) {
+  if (!make_room(l, k->num_params)) return error_no_memory(error);
+  Key *key = &l->key;
+  tile_arg *args = l->args;
   if (num_given > k->num_params)
     return error_set(error, TILE_ERROR_USAGE, "%s takes %u arguments, got %zu", k->name, k->num_params, num_given);
   key->num_words = key->num_texts = 0;

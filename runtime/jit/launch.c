@@ -85,19 +85,17 @@ static tile_status make_variant(const Request *r, Purpose why, tile_tuning *repo
 // ---- launching ----
 
 tile_variant *jit_find(const tile_jit_kernel *k, const tile_jit_launch_options *o, const tile_arg *given,
-                       size_t num_given, tile_arg *args) {
-  Key key;
-  return jit_make_key(&key, k, o, given, num_given, args, NULL) == TILE_OK ? jit_table_find(k, &key) : NULL;
+                       size_t num_given, LaunchArgs *l) {
+  return jit_make_key(l, k, o, given, num_given, NULL) == TILE_OK ? jit_table_find(k, &l->key) : NULL;
 }
 
 static tile_status find_or_make(tile_jit_kernel *k, const tile_jit_launch_options *o, const tile_arg *given,
-                                size_t num_given, Purpose why, tile_arg *args, tile_variant **variant,
+                                size_t num_given, Purpose why, LaunchArgs *l, tile_variant **variant,
                                 tile_error **error) {
-  Key key;
-  tile_status status = jit_make_key(&key, k, o, given, num_given, args, error);
+  tile_status status = jit_make_key(l, k, o, given, num_given, error);
   if (status != TILE_OK) return status;
-  if ((*variant = jit_table_find(k, &key))) return TILE_OK;
-  const Request request = {k, &key, o, args, NULL};
+  if ((*variant = jit_table_find(k, &l->key))) return TILE_OK;
+  const Request request = {k, &l->key, o, l->args, NULL};
   return make_variant(&request, why, NULL, variant, error);
 }
 
@@ -110,18 +108,19 @@ static inline tile_jit_launch_options launch_options(const tile_jit_launch_optio
 tile_status tile_jit_launch(tile_jit_kernel *k, const tile_jit_launch_options *options, const tile_arg *given,
                             size_t num_args, tile_error **error) {
   tile_jit_launch_options o = launch_options(options);
-  tile_arg args[JIT_MAX_PARAMS];
+  LaunchArgs l;
   tile_variant *v;
-  tile_status status = find_or_make(k, &o, given, num_args, MAKE_FOR_LAUNCH, args, &v, error);
-  if (status != TILE_OK) return status;
-  if (v->hook) {
-    Key key;
-    const Request request = {k, &key, &o, args, NULL};
-    if ((status = jit_make_key(&key, k, &o, given, num_args, args, error)) != TILE_OK) return status;
-    if ((status = jit_launch_hook(&request, &v, error)) != TILE_OK) return status;
+  tile_status status = find_or_make(k, &o, given, num_args, MAKE_FOR_LAUNCH, &l, &v, error);
+  if (status == TILE_OK && v->hook) {
+    const Request request = {k, &l.key, &o, l.args, NULL};
+    status = jit_launch_hook(&request, &v, error);
   }
-  if (o.grid_fn) o.grid_fn(o.grid_user, v, o.grid);
-  return jit_variant_launch(v, o.grid, o.stream, args, error);
+  if (status == TILE_OK) {
+    if (o.grid_fn) o.grid_fn(o.grid_user, v, o.grid);
+    status = jit_variant_launch(v, o.grid, o.stream, l.args, error);
+  }
+  jit_free_args(&l);
+  return status;
 }
 
 tile_status tile_jit_tune(tile_jit_kernel *k, const tile_jit_launch_options *options, const tile_arg *given,
@@ -133,17 +132,19 @@ tile_status tile_jit_tune(tile_jit_kernel *k, const tile_jit_launch_options *opt
                                      : "%s has no @triton.autotune to choose from",
                      k->name);
   tile_jit_launch_options o = launch_options(options);
-  tile_arg args[JIT_MAX_PARAMS];
-  Key key;
-  tile_status status = jit_make_key(&key, k, &o, given, num_args, args, error);
-  if (status != TILE_OK) return status;
-  tile_tuning *t = calloc(1, sizeof *t);
-  if (!t) return error_no_memory(error);
+  LaunchArgs l;
+  tile_status status = jit_make_key(&l, k, &o, given, num_args, error);
+  tile_tuning *t = status == TILE_OK ? calloc(1, sizeof *t) : NULL;
+  if (!t) {
+    jit_free_args(&l);
+    return status == TILE_OK ? error_no_memory(error) : status;
+  }
   arena_init_with(&t->arena, hooks_memory(&k->jit->hooks), NULL);
-  const Request request = {k, &key, &o, args, NULL};
+  const Request request = {k, &l.key, &o, l.args, NULL};
   tile_variant *v = NULL;
   status = make_variant(&request, MAKE_BY_TUNING, t, &v, error);
   t->variant = v;
+  jit_free_args(&l);
   if (report) *report = t;
   else tile_tuning_free(t);
   return status;
@@ -152,10 +153,11 @@ tile_status tile_jit_tune(tile_jit_kernel *k, const tile_jit_launch_options *opt
 tile_status tile_jit_prepare(tile_jit_kernel *k, const tile_jit_launch_options *options, const tile_arg *given,
                              size_t num_args, const tile_variant **variant, tile_error **error) {
   tile_jit_launch_options o = launch_options(options);
-  tile_arg args[JIT_MAX_PARAMS];
+  LaunchArgs l;
   tile_variant *v;
   if (variant) *variant = NULL;
-  tile_status status = find_or_make(k, &o, given, num_args, MAKE_FOR_PREPARE, args, &v, error);
+  tile_status status = find_or_make(k, &o, given, num_args, MAKE_FOR_PREPARE, &l, &v, error);
+  jit_free_args(&l);
   if (status != TILE_OK) return status;
   if (variant) *variant = v;
   if (!v->kernel->scratch_bytes) return TILE_OK;

@@ -25,6 +25,7 @@ static void init_kernel(tile_jit *jit, tile_jit_kernel *k, CtFunction *fn) {
   k->name = fn->name;
   k->num_params = fn->num_params;
   k->params = arena_array(&jit->arena, JitParam, fn->num_params + 1);
+  k->traits = arena_array(&jit->arena, JitTraits, fn->num_params + 1);
   arena_init_with(&k->arena, hooks_memory(&jit->hooks), NULL);
   pthread_mutex_init(&k->lock, NULL);
   pthread_cond_init(&k->done, NULL);
@@ -43,7 +44,7 @@ static void init_kernel(tile_jit *jit, tile_jit_kernel *k, CtFunction *fn) {
                                          .never_aligned = p->do_not_specialize_on_alignment,
                                          .is_value_keyed = fn->num_heuristics != 0 ||
                                                            (jit->tune != TILE_TUNE_OFF && jit_is_key(fn, p->name))}};
-    if (i < JIT_MAX_PARAMS) k->traits[i] = k->params[i].traits;
+    k->traits[i] = k->params[i].traits;
     for (uint32_t h = 0; h < fn->num_heuristics; h++)
       if (!strcmp(fn->heuristics[h].name, p->name)) k->params[i].has_default = true;
   }

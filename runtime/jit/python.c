@@ -62,7 +62,7 @@ static const char *const word_texts[NUM_WORDS] = {"num_warps", "num_stages", "nu
 typedef struct {
   MethodDef method;
   tile_jit_kernel *k;
-  Object *names[JIT_MAX_PARAMS], *words[NUM_WORDS];
+  Object **names, *words[NUM_WORDS];
   Object *slow, *type_code, *meta_of;   // of the module: all of a launch; a dtype's code; a variant's constexprs
   Object *address_of;                   // and (address, code) of an array
   Object *stream_of, *ordinal;          // the current stream of the device as an integer; NULL: the default stream
@@ -299,12 +299,12 @@ static bool current_stream(Launcher *l, void **stream) {
 // args: the grid, then the kernel's arguments.
 static bool try_launch(Launcher *l, Object *const *args, intptr_t n, Object *keywords) {
   tile_jit_launch_options o = TILE_JIT_LAUNCH_OPTIONS_INIT;
-  tile_arg packed[JIT_MAX_PARAMS];
+  tile_arg packed[JIT_FEW_PARAMS];
   Items pool;
   pool.num_items = pool.num_tuples = 0;
   intptr_t num_keywords = keywords ? PyTuple_Size(keywords) : 0;
   uint32_t count = l->k->num_params;
-  if (n < 1 || (uint32_t)n - 1 > count) return false;
+  if (n < 1 || (uint32_t)n - 1 > count || count > JIT_FEW_PARAMS) return false;
   for (uint32_t i = 0; i < count; i++) {
     if (i + 1 >= (uint32_t)n) packed[i] = tile_arg_default();
     else if (!make_arg(l, i, args[i + 1], &packed[i], &pool)) return false;
@@ -312,14 +312,14 @@ static bool try_launch(Launcher *l, Object *const *args, intptr_t n, Object *key
   if (!current_stream(l, &o.stream)) return false;
   for (intptr_t i = 0; i < num_keywords; i++)
     if (!keyword(l, PyTuple_GetItem(keywords, i), args[n + i], (uint32_t)n - 1, packed, &o, &pool)) return false;
-  tile_arg filled[JIT_MAX_PARAMS];
-  const tile_variant *v = jit_find(l->k, &o, packed, count, filled);
+  LaunchArgs filled;
+  const tile_variant *v = jit_find(l->k, &o, packed, count, &filled);
   if (!v || v->hook) return false;
   bool is_function = args[0]->type != &PyTuple_Type && args[0]->type != &PyLong_Type && PyCallable_Check(args[0]);
   if (is_function ? !call_grid(l, v, args, n, keywords, num_keywords, o.grid) : !read_grid(args[0], o.grid))
     return false;
   void *thread = PyEval_SaveThread();
-  tile_status status = jit_variant_launch(v, o.grid, o.stream, filled, NULL);
+  tile_status status = jit_variant_launch(v, o.grid, o.stream, filled.args, NULL);
   PyEval_RestoreThread(thread);
   return status == TILE_OK;
 }
@@ -336,7 +336,8 @@ static Object *launch(Object *self, Object *const *args, intptr_t n, Object *key
 static void launcher_destroy(Launcher *l) {
   Object *const single[] = {l->address_of, l->slow, l->type_code, l->meta_of, l->stream_of, l->ordinal};
   for (uint32_t i = 0; i < countof(single); i++) drop(single[i]);
-  for (uint32_t i = 0; i < l->num_names; i++) drop(l->names[i]);
+  for (uint32_t i = 0; l->names && i < l->num_names; i++) drop(l->names[i]);
+  free(l->names);
   for (uint32_t i = 0; i < NUM_WORDS; i++) drop(l->words[i]);
   for (uint32_t i = 0; i < l->num_dtypes; i++) drop(l->dtypes[i]);
   for (uint32_t i = 0; i < l->num_types; i++) drop(l->types[i]);
@@ -355,8 +356,10 @@ void *tile_jit_python_launcher(tile_jit_kernel *k, void *slow, void *type_code, 
   l->num_names = k->num_params;
   l->method = (MethodDef){"launch", launch, METH_FASTCALL | METH_KEYWORDS,
                           "Launches the kernel: the grid, then its arguments."};
-  bool ok = true;
-  for (uint32_t i = 0; i < k->num_params; i++) ok = (l->names[i] = PyUnicode_InternFromString(k->params[i].name)) && ok;
+  l->names = calloc(k->num_params + 1, sizeof *l->names);
+  bool ok = l->names != NULL;
+  for (uint32_t i = 0; ok && i < k->num_params; i++)
+    ok = (l->names[i] = PyUnicode_InternFromString(k->params[i].name)) != NULL;
   for (uint32_t i = 0; i < NUM_WORDS; i++) ok = (l->words[i] = PyUnicode_InternFromString(word_texts[i])) && ok;
   l->slow = keep(slow);
   l->type_code = keep(type_code);

@@ -184,8 +184,8 @@ static tile_status read_effects(Call *c, Arena *a, Hooked *out, tile_error **err
       return error_set(error, TILE_ERROR_PROGRAM,
                        "%s: a hook changes what is inside an argument's object; it can only change arguments",
                        c->k->name);
-    e->param = (uint8_t)param;
-    e->from = (uint8_t)from;
+    e->param = (uint16_t)param;
+    e->from = (uint16_t)from;
     tile_status status = e->is_copy ? TILE_OK : read_fill(c, v, e, error);
     if (status != TILE_OK) return status;
   }
@@ -212,7 +212,7 @@ static tile_status read_back(Call *c, Arena *a, Hooked *out, tile_error **error)
 }
 
 static void start_over(Call *c, bool is_blind) {
-  memset(c->args, 0, sizeof c->args);
+  memset(c->args, 0, c->k->num_params * sizeof *c->args);
   c->log = ct_list(c->ctx, NULL, 0);
   c->is_blind = is_blind;
 }
@@ -290,6 +290,7 @@ static tile_status call(void *user, Arena *a, tile_error **error) {
   } else {
     ctx->on_ice = &on_ice;
     jit_start_clock(jit);
+    c.args = arena_array(&ctx->arena, CtValue *, c.k->num_params + 1);
     status = grant(&c, w, a, error);
   }
   ctx->on_ice = NULL;

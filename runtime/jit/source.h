@@ -9,7 +9,7 @@ typedef struct {
   const Request *r;
   Context *ctx;
   Comptime *ct;
-  CtValue *args[JIT_MAX_PARAMS];     // NULL: not given
+  CtValue **args;                    // one for each parameter; NULL: not given
   CtValue *log;                      // a list of (index, number or array) for each change of an array
   bool is_blind;                     // hides the values that another launch may have otherwise: a function that looks
                                      // at one fails

@@ -32,7 +32,7 @@ typedef struct {
   double largest;              // of first, once it is known
   bool is_written, is_known;
 } Array;
-typedef struct { Array arrays[JIT_MAX_PARAMS]; int8_t of_param[JIT_MAX_PARAMS]; uint32_t count; } Arrays;
+typedef struct { Array *arrays; uint32_t count; } Arrays;
 
 typedef struct {
   tile_jit_kernel *k;
@@ -96,16 +96,15 @@ static void compile_all(Tuning *t) {
 static tile_status read_arrays(const Request *r, Arrays *s, Arena *a, tile_error **error) {
   const tile_jit_kernel *k = r->kernel;
   tile_status status = TILE_OK;
+  s->arrays = arena_array(a, Array, k->num_params + 1);
   for (uint32_t i = 0; status == TILE_OK && i < k->num_params; i++) {
     const tile_arg *arg = &r->args[i];
     uint64_t address = arg->kind == TILE_ARG_POINTER  ? arg->value.pointer
                        : arg->kind == TILE_ARG_TENSOR ? arg->value.tensor->base
                                                       : 0;
     size_t bytes = r->options->arg_bytes && i < r->options->num_arg_bytes ? r->options->arg_bytes[i] : 0;
-    s->of_param[i] = -1;
     if (!address || !bytes) continue;
     DtypeKind dtype = (DtypeKind)(arg->kind == TILE_ARG_TENSOR ? arg->value.tensor->type : arg->type);
-    s->of_param[i] = (int8_t)s->count;
     Array *x = &s->arrays[s->count++];
     *x = (Array){.address = address,
                  .is_written = true,
@@ -173,19 +172,22 @@ static void summarize(Candidate *c) {
 }
 
 // One launch with the candidate's own grid.
-typedef struct { tile_launch_options options; tile_arg packed[JIT_MAX_LEAVES]; } Launch;
-static void make_launch(const Tuning *t, const Candidate *c, Launch *l) {
+typedef struct { tile_launch_options options; ArgList packed; } Launch;
+static bool make_launch(const Tuning *t, const Candidate *c, Launch *l) {   // false: out of memory
   const tile_jit_launch_options *o = t->request->options;
   l->options = (tile_launch_options){sizeof l->options, {o->grid[0], o->grid[1], o->grid[2]}, o->stream};
-  jit_variant_pack(c->variant, c->hooked.args, l->packed);
+  if (!arg_list_init(&l->packed, c->variant->kernel->num_args)) return false;
+  if (!jit_variant_pack(c->variant, c->hooked.args, l->packed.data)) return arg_list_free(&l->packed), false;
   if (o->grid_fn) o->grid_fn(o->grid_user, c->variant, l->options.grid);
+  return true;
 }
 
 static tile_status time_once(const Tuning *t, Candidate *c) {
   Launch l;
-  make_launch(t, c, &l);
-  tile_status status = t->k->jit->device->ops->time(c->variant->kernel, &l.options, l.packed, &c->times[c->runs],
+  if (!make_launch(t, c, &l)) return error_no_memory(&c->error);
+  tile_status status = t->k->jit->device->ops->time(c->variant->kernel, &l.options, l.packed.data, &c->times[c->runs],
                                                     &c->error);
+  arg_list_free(&l.packed);
   if (status == TILE_OK) c->runs++;
   return status;
 }
@@ -213,8 +215,9 @@ static tile_status run_post_hook(void *user, Arena *a, tile_error **error) {
 static tile_status run_candidate(Tuning *t, Arrays *s, uint32_t i, bool is_first) {
   Candidate *c = &t->candidates[i];
   Launch l;
-  make_launch(t, c, &l);
-  tile_status status = run_and_compare(t, s, c, &l.options, l.packed, is_first, &c->error);
+  if (!make_launch(t, c, &l)) return error_no_memory(&c->error);
+  tile_status status = run_and_compare(t, s, c, &l.options, l.packed.data, is_first, &c->error);
+  arg_list_free(&l.packed);
   if (status == TILE_OK && is_first) status = warm_up(t, c);
   while (status == TILE_OK && c->runs < first_runs(t)) status = time_once(t, c);
   if (status == TILE_OK && t->k->fn->autotune->post_hook) {

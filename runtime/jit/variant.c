@@ -8,6 +8,7 @@ void jit_variant_free(tile_variant *v) {
   if (!v) return;
   tile_kernel_free(v->kernel);
   tile_program_free(v->program);
+  free(v->arg_params);
   free(v);
 }
 
@@ -45,43 +46,56 @@ int64_t tile_variant_constexpr_int(const tile_variant *v, const char *name, int6
 
 // ---- launching ----
 
-// Appends all items of tuples, instead of the tuples. A key has seen that flat has room for them.
-static uint32_t flatten(const tile_arg *args, uint32_t n, tile_arg flat[JIT_MAX_LEAVES], uint32_t count) {
+// Appends all items of tuples, instead of the tuples, up to `most`.
+static uint32_t flatten(const tile_arg *args, uint32_t n, tile_arg *flat, uint32_t count, uint32_t most) {
   for (uint32_t i = 0; i < n; i++) {
     const tile_tuple *t = args[i].kind == TILE_ARG_TUPLE ? args[i].value.tuple : NULL;
-    if (t) count = flatten(t->items, t->num_items, flat, count);
-    else if (args[i].kind != TILE_ARG_TUPLE && count < JIT_MAX_LEAVES) flat[count++] = args[i];
+    if (t) count = flatten(t->items, t->num_items, flat, count, most);
+    else if (args[i].kind != TILE_ARG_TUPLE && count < most) flat[count++] = args[i];
   }
   return count;
 }
 
-void jit_variant_pack(const tile_variant *v, const tile_arg *args, tile_arg *packed) {
-  tile_arg flat[JIT_MAX_LEAVES];
-  if (v->has_tuples) flatten(args, v->owner->num_params, flat, 0), args = flat;
+// The leaves of the arguments. If a tuple is shorter than the variant's, the kernel has the message.
+static bool take_leaves(const tile_variant *v, const tile_arg *args, ArgList *leaves) {
+  if (!arg_list_init(leaves, v->num_leaves)) return false;
+  uint32_t count = flatten(args, v->owner->num_params, leaves->data, 0, v->num_leaves);
+  while (count < v->num_leaves) leaves->data[count++] = tile_arg_default();
+  return true;
+}
+
+bool jit_variant_pack(const tile_variant *v, const tile_arg *args, tile_arg *packed) {
+  ArgList leaves;
+  if (!arg_list_init(&leaves, 0) || (v->has_tuples && !take_leaves(v, args, &leaves))) return false;
+  if (v->has_tuples) args = leaves.data;
   for (uint32_t i = 0; i < v->kernel->num_args; i++) {
     packed[i] = args[v->arg_params[i]];
     if (packed[i].kind == TILE_ARG_BOOL) packed[i].kind = TILE_ARG_INT;
   }
+  arg_list_free(&leaves);
+  return true;
 }
 
 tile_status jit_variant_launch(const tile_variant *v, const uint32_t grid[3], void *stream, const tile_arg *args,
                                tile_error **error) {
   if (!v->has_tuples) return kernel_launch(v->kernel, grid, stream, args, v->arg_params, error);
-  tile_arg flat[JIT_MAX_LEAVES];
-  uint32_t count = flatten(args, v->owner->num_params, flat, 0);
-  while (count < v->num_leaves)
-    flat[count++] = tile_arg_default();   // a tuple is shorter than the variant's: the kernel has the message
-  return kernel_launch(v->kernel, grid, stream, flat, v->arg_params, error);
+  ArgList leaves;
+  if (!take_leaves(v, args, &leaves)) return error_no_memory(error);
+  tile_status status = kernel_launch(v->kernel, grid, stream, leaves.data, v->arg_params, error);
+  arg_list_free(&leaves);
+  return status;
 }
-
 
 tile_status tile_variant_launch(const tile_variant *v, const uint32_t grid[3], void *stream, const tile_arg *given,
                                 size_t num_args, tile_error **error) {
   const tile_jit_kernel *k = v->owner;
   if (num_args > k->num_params)
     return error_set(error, TILE_ERROR_USAGE, "%s takes %u arguments, got %zu", k->name, k->num_params, num_args);
-  tile_arg args[JIT_MAX_PARAMS];
+  ArgList args;
+  if (!arg_list_init(&args, k->num_params)) return error_no_memory(error);
   for (uint32_t i = 0; i < k->num_params; i++)
-    args[i] = i < num_args && given[i].kind != TILE_ARG_DEFAULT ? given[i] : k->params[i].default_arg;
-  return jit_variant_launch(v, grid, stream, args, error);
+    args.data[i] = i < num_args && given[i].kind != TILE_ARG_DEFAULT ? given[i] : k->params[i].default_arg;
+  tile_status status = jit_variant_launch(v, grid, stream, args.data, error);
+  arg_list_free(&args);
+  return status;
 }

@@ -36,9 +36,10 @@ static tile_status answer_request(WireReader *r, Arena *a, const char **ptx, con
   int *const numbers[] = {&launch.num_warps, &launch.num_stages, &launch.num_ctas, &launch.maxnreg};
   for (uint32_t i = 0; i < countof(numbers) && !only_reads; i++) *numbers[i] = (int)wire_take_u64(r);
   uint64_t num_args = only_reads ? 0 : wire_take_u64(r);
-  tile_arg args[JIT_MAX_PARAMS];
-  for (uint64_t i = 0; i < num_args && num_args <= JIT_MAX_PARAMS; i++) wire_take_arg(r, &args[i], 0);
-  if (r->bad || num_args > JIT_MAX_PARAMS)
+  const bool is_damaged = r->bad || num_args > JIT_MAX_PARAMS;
+  tile_arg *args = arena_array(a, tile_arg, is_damaged ? 1 : num_args + 1);
+  for (uint64_t i = 0; i < num_args && !is_damaged; i++) wire_take_arg(r, &args[i], 0);
+  if (r->bad || is_damaged)
     return error_set(error, TILE_ERROR_USAGE, "the request of the JIT is damaged");
   // Nothing runs here: of a device only the architecture is looked at.
   tile_device device = {.kind = "gpu", .arch = arch, .hooks = TILE_HOOKS_INIT};

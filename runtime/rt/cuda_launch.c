@@ -6,7 +6,7 @@
 
 #include "ir/clock.h"
 
-enum { MAX_FAST_PARAMS = 64, MAX_FAST_DESCS = 4, FLUSH_BYTES = 256 << 20 };
+enum { MAX_FAST_PARAMS = FEW_ARGS, MAX_FAST_DESCS = 4, FLUSH_BYTES = 256 << 20 };
 
 // Arguments as the driver takes them: kernelParams points into the other arrays. Each launch has its own, on its stack;
 // a kernel with more parameters than fit allocates the arrays.

@@ -6,6 +6,7 @@
 #define TILE_RUNTIME_RT_DEVICE_H
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ir/ir.h"
@@ -157,7 +158,17 @@ tile_kernel *kernel_from_ptx(tile_device *device, const char *ptx, size_t size, 
 // launch.c: what every device does with arguments. Checks and launches. map, if not NULL, has for each of the kernel's
 // arguments its index in args; booleans are integers then.
 tile_status kernel_launch(tile_kernel *k, const uint32_t grid[3], void *stream, const tile_arg *args,
-                          const uint8_t *map, tile_error **error);
+                          const uint16_t *map, tile_error **error);
+// Room for the arguments of a launch: on the stack unless they are many.
+enum { FEW_ARGS = 128 };
+typedef struct { tile_arg *data, few[FEW_ARGS]; } ArgList;
+static inline bool arg_list_init(ArgList *l, size_t n) {   // false: out of memory
+  l->data = n <= FEW_ARGS ? l->few : malloc(n * sizeof *l->data);
+  return l->data != NULL;
+}
+static inline void arg_list_free(ArgList *l) {
+  if (l->data != l->few) free(l->data);
+}
 void launch_plan(tile_kernel *k);     // fills in quick, once all else is known
 // The number that an argument must be a multiple of.
 static inline int64_t param_multiple(const KernelParam *p) {
@@ -176,7 +187,7 @@ bool launch_fits(const KernelParam *p, const tile_arg *a);
 bool launch_has_tuples(const tile_arg *args, size_t n);
 tile_status launch_flatten(const tile_kernel *k, const char *owner, const char *const *names, uint32_t num_names,
                            const tile_arg *args, size_t num_args, tile_arg *out, tile_error **error);
-tile_status launch_flatten_kernel(const tile_kernel *k, const tile_arg *args, size_t num_args, tile_arg out[UINT8_MAX],
+tile_status launch_flatten_kernel(const tile_kernel *k, const tile_arg *args, size_t num_args, tile_arg *out,
                                   tile_error **error);
 // A checked scalar or pointer argument as the parameter's bits.
 uint64_t launch_arg_bits(const KernelParam *p, tile_arg arg);

@@ -48,7 +48,7 @@ static tile_type elem_type(const KernelParam *p) {
 
 bool launch_fits(const KernelParam *p, const tile_arg *a) {
   switch (a->kind) {
-  case TILE_ARG_POINTER: return a->value.pointer % (uint64_t)p->divisible == 0 && (a->value.pointer || !p->is_pointer);
+  case TILE_ARG_POINTER: return a->value.pointer % (uint64_t)p->divisible == 0;
   case TILE_ARG_INT:
   case TILE_ARG_BOOL:
     return p->is_pointer || p->is_float || p->kind != PARAM_PLAIN ||
@@ -107,7 +107,6 @@ static tile_status check_arg(const tile_kernel *k, const KernelParam *p, uint32_
   case TILE_ARG_TENSOR: return check_tensor(k, p, number, a.value.tensor, error);
   case TILE_ARG_POINTER:
     if (!is_type(p, a.type)) return BAD("got the address of an array of %s", type_name(a.type));
-    if (!a.value.pointer) return BAD("is a null pointer; %s", "pass the address of a buffer");
     if (a.value.pointer % (uint64_t)param_multiple(p))
       return BAD("was compiled for addresses divisible by %lld, got 0x%llx", (long long)param_multiple(p),
                  (unsigned long long)a.value.pointer);
@@ -147,7 +146,7 @@ tile_status launch_check_grid(const tile_kernel *k, const uint32_t grid[3], tile
 
 // ---- the quick way: kernels whose parameters are pointers and numbers, arguments that fit them ----
 
-enum { MAX_QUICK = 64 };
+enum { MAX_QUICK = FEW_ARGS };
 
 static bool plan_param(const KernelParam *p, QuickArg *q) {
   if (p->kind != PARAM_PLAIN || p->divisible < 1 || p->divisible > INT32_MAX || (p->divisible & (p->divisible - 1)))
@@ -175,7 +174,7 @@ void launch_plan(tile_kernel *k) {
 }
 
 // Points params into args, or into floats. False: something here is for the slow way.
-static inline bool quick_params(const tile_kernel *k, const tile_arg *args, const uint8_t *map, void **params,
+static inline bool quick_params(const tile_kernel *k, const tile_arg *args, const uint16_t *map, void **params,
                                 float *floats) {
   for (uint32_t i = 0; i < k->num_args; i++) {
     const QuickArg q = k->quick[i];
@@ -184,7 +183,7 @@ static inline bool quick_params(const tile_kernel *k, const tile_arg *args, cons
     bool ok;
     params[i] = (void *)(uintptr_t)&a->value;
     if (q.kind == QUICK_POINTER) {
-      ok = a->kind == TILE_ARG_POINTER && v && (!a->type || !q.type || a->type == q.type);
+      ok = a->kind == TILE_ARG_POINTER && (!a->type || !q.type || a->type == q.type);
     } else if (q.kind <= QUICK_I64) {
       ok = a->kind == TILE_ARG_INT || (map && a->kind == TILE_ARG_BOOL);
       if (q.kind == QUICK_INT) ok = ok && (v + (uint64_t)q.is_signed * (UINT64_C(1) << (q.bits - 1))) >> q.bits == 0;
@@ -203,19 +202,22 @@ static inline bool quick_grid(const tile_kernel *k, const uint32_t grid[3]) {
 }
 
 static tile_status launch_slowly(tile_kernel *k, const uint32_t grid[3], void *stream, const tile_arg *args,
-                                 const uint8_t *map, tile_error **error) {
-  tile_arg mapped[UINT8_MAX];
+                                 const uint16_t *map, tile_error **error) {
+  ArgList mapped;
+  if (!arg_list_init(&mapped, k->num_args)) return error_no_memory(error);
   for (uint32_t i = 0; map && i < k->num_args; i++) {
-    mapped[i] = args[map[i]];
-    if (mapped[i].kind == TILE_ARG_BOOL) mapped[i].kind = TILE_ARG_INT;
+    mapped.data[i] = args[map[i]];
+    if (mapped.data[i].kind == TILE_ARG_BOOL) mapped.data[i].kind = TILE_ARG_INT;
   }
   tile_launch_options o = {sizeof o, {grid[0], grid[1], grid[2]}, stream};
   tile_status status = launch_check_grid(k, grid, error);
   bool has_tuples = !map && launch_has_tuples(args, k->num_args);
-  if (status == TILE_OK && has_tuples) status = launch_flatten_kernel(k, args, k->num_args, mapped, error);
-  if (map || has_tuples) args = mapped;
+  if (status == TILE_OK && has_tuples) status = launch_flatten_kernel(k, args, k->num_args, mapped.data, error);
+  if (map || has_tuples) args = mapped.data;
   if (status == TILE_OK) status = launch_check_args(k, args, k->num_args, error);
-  return status == TILE_OK ? k->device->ops->launch(k, &o, args, error) : status;
+  if (status == TILE_OK) status = k->device->ops->launch(k, &o, args, error);
+  arg_list_free(&mapped);
+  return status;
 }
 
 static void tell_host(const tile_kernel *k, const uint32_t grid[3], void *stream) {
@@ -224,7 +226,7 @@ static void tell_host(const tile_kernel *k, const uint32_t grid[3], void *stream
 }
 
 tile_status kernel_launch(tile_kernel *k, const uint32_t grid[3], void *stream, const tile_arg *args,
-                          const uint8_t *map, tile_error **error) {
+                          const uint16_t *map, tile_error **error) {
   void *params[MAX_QUICK];
   float floats[MAX_QUICK];
   bool is_quick = k->quick && quick_grid(k, grid) && quick_params(k, args, map, params, floats);
@@ -253,10 +255,11 @@ tile_status tile_kernel_check(const tile_kernel *k, const tile_launch_options *g
                               size_t num_args, tile_error **error) {
   tile_launch_options o = TILE_LAUNCH_OPTIONS_INIT;
   TAKE_GIVEN(o, given);
-  tile_arg flat[UINT8_MAX];
+  ArgList flat;
+  if (!arg_list_init(&flat, k->num_args)) return error_no_memory(error);
   tile_status status = launch_check_grid(k, o.grid, error);
   if (status == TILE_OK && launch_has_tuples(args, num_args))
-    status = launch_flatten_kernel(k, args, num_args, flat, error), args = flat, num_args = k->num_args;
+    status = launch_flatten_kernel(k, args, num_args, flat.data, error), args = flat.data, num_args = k->num_args;
   if (status == TILE_OK) status = launch_check_args(k, args, num_args, error);
   for (uint32_t i = 0; status == TILE_OK && i < k->num_args; i++) {
     uint64_t address = args[i].kind == TILE_ARG_POINTER  ? args[i].value.pointer
@@ -267,6 +270,7 @@ tile_status tile_kernel_check(const tile_kernel *k, const tile_launch_options *g
     status = error_set(error, TILE_ERROR_USAGE, "%s: argument %u '%s' (%s) is 0x%llx, which %s", k->name, i,
                        k->params[i].name, k->params[i].spelling, (unsigned long long)address, why);
   }
+  arg_list_free(&flat);
   return status;
 }
 
@@ -282,9 +286,12 @@ tile_status tile_kernel_launch(tile_kernel *k, const tile_launch_options *given,
   TAKE_GIVEN(o, given);
   if (num_args != k->num_args && !launch_has_tuples(args, num_args)) return launch_check_args(k, args, num_args, error);
   if (num_args != k->num_args) {
-    tile_arg flat[UINT8_MAX];
-    tile_status status = launch_flatten_kernel(k, args, num_args, flat, error);
-    return status == TILE_OK ? kernel_launch(k, o.grid, o.stream, flat, NULL, error) : status;
+    ArgList flat;
+    if (!arg_list_init(&flat, k->num_args)) return error_no_memory(error);
+    tile_status status = launch_flatten_kernel(k, args, num_args, flat.data, error);
+    if (status == TILE_OK) status = kernel_launch(k, o.grid, o.stream, flat.data, NULL, error);
+    arg_list_free(&flat);
+    return status;
   }
   return kernel_launch(k, o.grid, o.stream, args, NULL, error);
 }

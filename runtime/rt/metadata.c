@@ -6,7 +6,7 @@
 #include "runtime/rt/error.h"
 #include "runtime/rt/metadata.h"
 
-enum { METADATA_FORMAT = 1, MAX_PARAMS = 4096, MAX_WARPS = 32, MAX_CLUSTER = 16, MAX_TMA_BOX = 256 };
+enum { METADATA_FORMAT = 1, MAX_PARAMS = UINT16_MAX, MAX_WARPS = 32, MAX_CLUSTER = 16, MAX_TMA_BOX = 256 };
 
 const char *const param_kind_names[NUM_PARAM_KINDS] = {[PARAM_PLAIN] = "plain",
                                                        [PARAM_DESC] = "descriptor",

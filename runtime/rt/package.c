@@ -175,15 +175,16 @@ tile_package_entry tile_package_entry_at(const tile_package *p, size_t i) {
 
 // ---- families ----
 
-enum { MAX_ARGS = UINT8_MAX, NOT_FIXED = 0, FIXED_INT, FIXED_NONE, FIXED_FLOAT };
+enum { MAX_ARGS = UINT16_MAX, NOT_FIXED = 0, FIXED_INT, FIXED_NONE, FIXED_FLOAT };
 typedef struct {
-  uint8_t arg, kind;
+  uint16_t arg;
+  uint8_t kind;
   int64_t i;
   double f;
 } Fixed;                       // an argument that is compiled in
 typedef struct {
   tile_kernel *kernel;
-  uint8_t map[MAX_ARGS];       // the family's argument that each of the kernel's is
+  uint16_t *map;               // the family's argument that each of the kernel's is
   Fixed *fixed;
   uint32_t num_fixed;
 } Variant;
@@ -278,17 +279,18 @@ static bool match_args(tile_family *f, Variant *v) {
   const tile_kernel *k = v->kernel;
   uint32_t used = 0;
   if (k->num_args > MAX_ARGS) return false;   // the family has no more than that either
+  v->map = arena_array(&f->arena, uint16_t, k->num_args + 1);
   v->fixed = arena_array(&f->arena, Fixed, f->num_args + 1);
   for (uint32_t i = 0; i < f->num_args; i++) {
     uint32_t p = 0;
     while (p < k->num_args && strcmp(k->params[p].name, f->arg_names[i])) p++;
     if (p < k->num_args) {
-      v->map[p] = (uint8_t)i;
+      v->map[p] = (uint16_t)i;
       used++;
       continue;
     }
     const char *value = tile_kernel_constexpr(k, f->arg_names[i]);
-    v->fixed[v->num_fixed].arg = (uint8_t)i;
+    v->fixed[v->num_fixed].arg = (uint16_t)i;
     if (!value || !read_fixed(value, &v->fixed[v->num_fixed++])) return false;
   }
   return used == k->num_args;
@@ -379,17 +381,22 @@ static bool is_fixed(const Fixed *x, const tile_arg *a) {
 }
 
 // Fixed values, divisibility and whether an integer fits decide between variants. The launch checks the rest.
-static bool fits(const Variant *v, const tile_arg *args) {
+static bool fits(const Variant *v, const tile_arg *args, bool takes_null) {
   for (uint32_t i = 0; i < v->num_fixed; i++)
     if (!is_fixed(&v->fixed[i], &args[v->fixed[i].arg])) return false;
-  for (uint32_t i = 0; i < v->kernel->num_args; i++)
-    if (!launch_fits(&v->kernel->params[i], &args[v->map[i]])) return false;
+  for (uint32_t i = 0; i < v->kernel->num_args; i++) {
+    const tile_arg *a = &args[v->map[i]];
+    if (!launch_fits(&v->kernel->params[i], a)) return false;
+    if (!takes_null && a->kind == TILE_ARG_POINTER && !a->value.pointer) return false;
+  }
   return true;
 }
 
+// A null pointer is None where a variant has that compiled in, and else the address of an empty array.
 static const Variant *choose(const tile_family *f, const tile_arg *args) {
-  for (uint32_t i = 0; i < f->num_variants; i++)
-    if (fits(&f->variants[i], args)) return &f->variants[i];
+  for (int takes_null = 0; takes_null < 2; takes_null++)
+    for (uint32_t i = 0; i < f->num_variants; i++)
+      if (fits(&f->variants[i], args, takes_null)) return &f->variants[i];
   return NULL;
 }
 
@@ -403,17 +410,19 @@ static tile_status refuse(const tile_family *f, const uint32_t grid[3], const ti
                      "%s: argument %u '%s' was compiled in as %s; no variant of the package takes another value",
                      f->name, x->arg, f->arg_names[x->arg], tile_kernel_constexpr(v->kernel, f->arg_names[x->arg]));
   }
-  tile_arg mapped[MAX_ARGS];
-  for (uint32_t i = 0; i < v->kernel->num_args; i++) mapped[i] = args[v->map[i]];
+  ArgList mapped;
+  if (!arg_list_init(&mapped, v->kernel->num_args)) return error_no_memory(error);
+  for (uint32_t i = 0; i < v->kernel->num_args; i++) mapped.data[i] = args[v->map[i]];
   tile_status status = launch_check_grid(v->kernel, grid, error);
-  if (status == TILE_OK) status = launch_check_args(v->kernel, mapped, v->kernel->num_args, error);
+  if (status == TILE_OK) status = launch_check_args(v->kernel, mapped.data, v->kernel->num_args, error);
+  arg_list_free(&mapped);
   return status != TILE_OK
              ? status
              : error_set(error, TILE_ERROR_USAGE, "%s: no variant of the package takes these arguments", f->name);
 }
 
 // flat has room for the items of tuples.
-static tile_status take_args(const tile_family *f, const tile_arg **args, size_t n, tile_arg flat[MAX_ARGS],
+static tile_status take_args(const tile_family *f, const tile_arg **args, size_t n, tile_arg *flat,
                              tile_error **error) {
   if (launch_has_tuples(*args, n)) {
     const tile_arg *given = *args;
@@ -430,22 +439,26 @@ tile_status tile_family_select(const tile_family *f, const tile_arg *args, size_
                                tile_error **error) {
   static const uint32_t any_grid[3] = {1, 1, 1};
   *kernel = NULL;
-  tile_arg flat[MAX_ARGS];
-  tile_status status = take_args(f, &args, num_args, flat, error);
-  if (status != TILE_OK) return status;
-  const Variant *v = choose(f, args);
-  if (!v) return refuse(f, any_grid, args, error);
-  *kernel = v->kernel;
-  return TILE_OK;
+  ArgList flat;
+  if (!arg_list_init(&flat, f->num_args)) return error_no_memory(error);
+  tile_status status = take_args(f, &args, num_args, flat.data, error);
+  const Variant *v = status == TILE_OK ? choose(f, args) : NULL;
+  if (v) *kernel = v->kernel;
+  else if (status == TILE_OK) status = refuse(f, any_grid, args, error);
+  arg_list_free(&flat);
+  return status;
 }
 
 tile_status tile_family_launch(const tile_family *f, const tile_launch_options *given, const tile_arg *args,
                                size_t num_args, tile_error **error) {
   tile_launch_options o = TILE_LAUNCH_OPTIONS_INIT;
   TAKE_GIVEN(o, given);
-  tile_arg flat[MAX_ARGS];
-  tile_status status = take_args(f, &args, num_args, flat, error);
-  if (status != TILE_OK) return status;
-  const Variant *v = choose(f, args);
-  return v ? kernel_launch(v->kernel, o.grid, o.stream, args, v->map, error) : refuse(f, o.grid, args, error);
+  ArgList flat;
+  if (!arg_list_init(&flat, f->num_args)) return error_no_memory(error);
+  tile_status status = take_args(f, &args, num_args, flat.data, error);
+  const Variant *v = status == TILE_OK ? choose(f, args) : NULL;
+  if (v) status = kernel_launch(v->kernel, o.grid, o.stream, args, v->map, error);
+  else if (status == TILE_OK) status = refuse(f, o.grid, args, error);
+  arg_list_free(&flat);
+  return status;
 }

@@ -127,11 +127,12 @@ tile_status launch_flatten(const tile_kernel *k, const char *owner, const char *
                          num_names, f.count);
 }
 
-tile_status launch_flatten_kernel(const tile_kernel *k, const tile_arg *args, size_t num_args, tile_arg out[UINT8_MAX],
+tile_status launch_flatten_kernel(const tile_kernel *k, const tile_arg *args, size_t num_args, tile_arg *out,
                                   tile_error **error) {
-  const char *names[UINT8_MAX];
-  if (k->num_args > countof(names))
-    return error_set(error, TILE_ERROR_USAGE, "%s has more than %d arguments", k->name, UINT8_MAX);
+  const char **names = malloc((k->num_args + 1) * sizeof *names);
+  if (!names) return error_no_memory(error);
   for (uint32_t i = 0; i < k->num_args; i++) names[i] = k->params[i].name;
-  return launch_flatten(k, k->name, names, k->num_args, args, num_args, out, error);
+  tile_status status = launch_flatten(k, k->name, names, k->num_args, args, num_args, out, error);
+  free(names);
+  return status;
 }

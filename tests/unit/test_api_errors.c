@@ -94,13 +94,15 @@ TEST(jit) {
   given.num_options = 1;
   REFUSED(tile_jit_open_memory(d, "case.py", kernels, strlen(kernels), &given, &j, &error), TILE_ERROR_USAGE,
           "--ir-override is about one kernel, and a JIT compiles many: give it to tilec or tile_compile_file");
-  char many[8192] = "import triton\n@triton.jit\ndef wide(", *at = many + strlen(many);
-  for (int i = 0; i < 300; i++) at += sprintf(at, "a%d, ", i);
+  enum { TOO_MANY = 1 << 15 };
+  char *many = malloc(TOO_MANY * 8), *at = many + sprintf(many, "import triton\n@triton.jit\ndef wide(");
+  for (int i = 0; i < TOO_MANY; i++) at += sprintf(at, "a%d, ", i);
   strcpy(at, "):\n    pass\n");
   j = case_jit(d, many);
   tile_jit_kernel *k = NULL;
-  REFUSED(tile_jit_get_kernel(j, "wide", &k, &error), TILE_ERROR_USAGE, "wide has more than 64 parameters");
+  REFUSED(tile_jit_get_kernel(j, "wide", &k, &error), TILE_ERROR_USAGE, "wide has more than 32767 parameters");
   tile_jit_close(j);
+  free(many);
   j = case_jit(d, kernels);
   REFUSED(tile_jit_get_kernel(j, NULL, &k, &error), TILE_ERROR_USAGE, "case.py has 3 kernels (fill, copy, …): name one");
   REFUSED(tile_jit_get_kernel(j, "file", &k, &error), TILE_ERROR_USAGE, "case.py has no kernel 'file'; did you mean fill?");
@@ -341,9 +343,6 @@ TEST(grids) {
   REFUSED(tile_kernel_launch(k, &o, args, 1, &error), TILE_ERROR_USAGE, "first: the grid is 0 on axis y; at least 1 program must run");
   o.grid[1] = 70000;
   REFUSED(tile_kernel_launch(k, &o, args, 1, &error), TILE_ERROR_USAGE, "first: the grid is 70000 blocks on axis y; at most 65535 are possible");
-  const tile_arg odd[] = {tile_arg_pointer(0)};
-  o.grid[1] = 1;
-  REFUSED(tile_kernel_launch(k, &o, odd, 1, &error), TILE_ERROR_USAGE, "first: argument 0 'out' (*i32) is a null pointer; pass the address of a buffer");
   OK(tile_memory_free(d, out, &error));
   tile_kernel_free(k);
   tile_program_free(p);

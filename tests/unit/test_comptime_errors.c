@@ -111,7 +111,7 @@ static const struct { const char *expression, *error; } cases[] = {
     {"functools.partial()", "partial() needs a function"},
     {"functools.wraps(f)(f, f)", "a cache decorates one function"},
     {"tl.get_int_dtype(7, True)", "no integer type has 7 bits"},
-    {"tl.block_type(tl.int32, [1] * 9)", "a block has at most 8 dimensions, not 9"},
+    {"tl.block_type(tl.int32, [1] * 17)", "a block has at most 16 dimensions, not 17"},
     {"tl.dtype('float31')", "there is no dtype 'float31'"},
     {"triton.Config(3)", "Config's first argument must be a dictionary, not 'int'"},
     {"triton.Config({}, num_wraps=4)", "Config() has no parameter 'num_wraps'"},

@@ -153,8 +153,10 @@ TEST(dispatch) {
     }
   }
   tile_launch_options o = TILE_LAUNCH_OPTIONS_INIT;
-  tile_arg args[] = {tile_arg_pointer(0), tile_arg_int(1), tile_arg_int(1)};
-  REFUSED(tile_family_launch(family, &o, args, 3, &error), TILE_ERROR_USAGE, "argument 0 'x' (*fp32) is a null pointer");
+  // An empty array, whose address is a null pointer.
+  tile_arg args[] = {tile_arg_pointer(0), tile_arg_int(0), tile_arg_int(1)};
+  OK(tile_family_launch(family, &o, args, 3, &error));
+  OK(tile_device_synchronize(device, &error));
   REFUSED(tile_family_launch(family, &o, args, 2, &error), TILE_ERROR_USAGE, "scale takes 3 arguments, got 2");
   args[0] = tile_arg_float(1);
   REFUSED(tile_family_launch(family, &o, args, 3, &error), TILE_ERROR_USAGE, "expects a pointer, got a float");
@@ -228,6 +230,40 @@ TEST(cannot_be_packed) {
     else OK(pack_add(&pack, p, &o, &error));
     tile_program_free(p);
   }
+  arena_free(&a);
+}
+
+// More arguments than a launch keeps on its stack, some of which are compiled in.
+TEST(many_arguments) {
+  enum { WIDE = 300 };
+  static char text[1 << 13], signature[1 << 12];
+  char *at = text + sprintf(text, "@kernel\ndef wide(out"), *s = signature + sprintf(signature, "*i32");
+  for (int i = 0; i < WIDE; i++) at += sprintf(at, ", a%d", i), s += sprintf(s, i == 7 ? ", 1" : ", i32");
+  sprintf(at, "):\n    store(out, a0 + a7 * 10 + a%d * 100)\n", WIDE - 1);
+  Arena a;
+  arena_init(&a);
+  Pack pack = {.arena = &a};
+  tile_program *p = compile_signature(text, signature, "sm_90a");
+  OK(pack_add(&pack, p, &(PackOptions){.assembler = NULL}, &error));
+  tile_program_free(p);
+  Buf b = buf_make(&a);
+  pack_write(&pack, &b);
+  tile_device *device = case_device("sim");
+  tile_family *family;
+  OK(tile_family_load_memory(device, b.data, b.size, NULL, &family, &error));
+  assert_int_equal(tile_family_num_args(family), WIDE + 1);
+  int32_t got = 0;
+  const uint64_t out = case_buffer(device, &got, sizeof got);
+  tile_arg args[WIDE + 1] = {tile_arg_pointer(out)};
+  for (int i = 0; i < WIDE; i++) args[i + 1] = tile_arg_int(i == 7 ? 1 : i + 3);
+  OK(tile_family_launch(family, NULL, args, WIDE + 1, &error));
+  case_fetch(device, &got, out, sizeof got);
+  assert_int_equal(got, 3 + 10 + (WIDE + 2) * 100);
+  args[8] = tile_arg_int(2);
+  REFUSED(tile_family_launch(family, NULL, args, WIDE + 1, &error), TILE_ERROR_USAGE, "argument 8 'a7' was compiled in as 1");
+  tile_family_free(family);
+  OK(tile_memory_free(device, out, &error));
+  tile_device_close(device);
   arena_free(&a);
 }
 
@@ -327,6 +363,6 @@ TEST(json) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(same_description), cmocka_unit_test(dispatch), cmocka_unit_test(choices),
-                                     cmocka_unit_test(several_kernels), cmocka_unit_test(cannot_be_packed), cmocka_unit_test(damage), cmocka_unit_test(foreign), cmocka_unit_test(json)};
+                                     cmocka_unit_test(several_kernels), cmocka_unit_test(many_arguments), cmocka_unit_test(cannot_be_packed), cmocka_unit_test(damage), cmocka_unit_test(foreign), cmocka_unit_test(json)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

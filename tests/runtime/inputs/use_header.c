@@ -29,7 +29,7 @@ int main(void) {
   if (add_launch(kernel, grid, NULL, buffers[0] + 4, buffers[1], buffers[2], N, &e) != TILE_OK) printf("refused: %s\n", tile_error_message(e));
   tile_error_free(e);
   e = NULL;
-  if (add_launch(kernel, grid, NULL, buffers[0], buffers[1], 0, N, &e) != TILE_OK) printf("refused: %s\n", tile_error_message(e));
+  if (add_launch(kernel, grid, NULL, buffers[0], buffers[1], buffers[2] + 2, N, &e) != TILE_OK) printf("refused: %s\n", tile_error_message(e));
   tile_error_free(e);
   e = NULL;
   tile_family_free(kernel);
