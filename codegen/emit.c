@@ -3,6 +3,7 @@
 // The pipeline is short on purpose: ptxas allocates registers and schedules. A longer pipeline (loop unrolling, code
 // sinking) makes its code no better, and takes more time than everything else here.
 #include "codegen/cg.h"
+#include "ir/clock.h"
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/ErrorHandling.h>
@@ -159,6 +160,7 @@ static void drop_debug_flag(char *ptx) {
 }
 
 static bool emit(Cg *c, LlvmErrors *errors, bool want_llvm, bool want_ptx, CodegenResult *result) {
+  double start = clock_ms();
   if (c->options->line_info) c->debug = debug_lines_new(c);
   for (Func *f = c->module->funcs; f; f = f->next) cg_lower_func(c, f);
   if (c->debug) debug_lines_finish(c->debug);
@@ -181,13 +183,16 @@ static bool emit(Cg *c, LlvmErrors *errors, bool want_llvm, bool want_ptx, Codeg
     ice(c->ctx, "codegen: invalid LLVM IR: %s", c->message);
   LLVMDisposeMessage(c->message);
   c->message = NULL;
+  clock_row(c->options->times, &start, "codegen");
   if (want_ptx) {
     if (c->options->opt_level) optimize(c, tm);
+    clock_row(c->options->times, &start, "LLVM's optimiser");
     cg_keep_time_linear(c);
     cg_avoid_backend_faults(c);
     if (LLVMTargetMachineEmitToMemoryBuffer(tm, c->mod, LLVMAssemblyFile, &c->message, &c->buffer))
       ice(c->ctx, "codegen: LLVM: %s", c->message);
     check(c, errors, "emitting PTX");
+    clock_row(c->options->times, &start, "LLVM's code generator");
     char *ptx = keep_text(c, LLVMGetBufferStart(c->buffer), LLVMGetBufferSize(c->buffer));
     drop_debug_flag(ptx);
     result->ptx = ptx;
