@@ -38,9 +38,9 @@ static void freeze_divisions(LLVMBuilderRef b, LLVMBasicBlockRef block) {
   }
 }
 
-// Strength reduction also compares every addition with the additions that share an operand with it, and every address
-// with those of the same base. A frozen copy of the operand is another one to it, and to nobody else: the copies become
-// one value again right after it. It finds less then, and operands with few uses stay as they are.
+// Strength reduction also compares every addition and every address with those that share an operand with it. A frozen
+// copy of the operand is another one to it, and to nobody else: the copies become one value again right after it. It
+// finds less then, and operands with few uses stay as they are.
 enum { MAX_ADDRESSES = 128, MAX_ADDITIONS = 256, USES_OF_FROZEN = 64 };
 
 // LLVM's peephole optimiser replaces a register's copies one by one, and for each it visits all uses of the first. Each
@@ -52,8 +52,7 @@ typedef VEC(LLVMValueRef) Users;
 
 static bool is_use(LLVMValueRef user, LLVMValueRef v, UseKind kind) {
   if (kind == BY_ASM) return LLVMIsACallInst(user) && LLVMIsAInlineAsm(LLVMGetCalledValue(user));
-  if (LLVMIsAGetElementPtrInst(user))
-    return LLVMGetOperand(user, 0) == v && !LLVMIsAConstantInt(LLVMGetOperand(user, 1));
+  if (LLVMIsAGetElementPtrInst(user)) return LLVMGetOperand(user, 0) != v || !LLVMIsAConstantInt(LLVMGetOperand(user, 1));
   return LLVMIsABinaryOperator(user) && LLVMGetInstructionOpcode(user) == LLVMAdd;
 }
 
