@@ -3,6 +3,7 @@
 // The pipeline is short on purpose: ptxas allocates registers and schedules. A longer pipeline (loop unrolling, code
 // sinking) makes its code no better, and takes more time than everything else here.
 #include "codegen/cg.h"
+#include "ir/clock.h"
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/ErrorHandling.h>
@@ -134,42 +135,6 @@ static LLVMTargetMachineRef make_target_machine(Cg *c) {
                                  LLVMRelocDefault, LLVMCodeModelDefault);
 }
 
-// instcombine writes an address sum without carries as `or disjoint`. For each such `or` LLVM's CodeGenPrepare looks at
-// all of them: its time grows with the square of a thread's elements. An addition means the same and takes linear time;
-// instruction selection turns it into an `or` again if that is better.
-static void or_to_add(LLVMBuilderRef b, LLVMBasicBlockRef block) {
-  for (LLVMValueRef in = LLVMGetFirstInstruction(block), next; in; in = next) {
-    next = LLVMGetNextInstruction(in);
-    if (LLVMGetInstructionOpcode(in) != LLVMOr || !LLVMGetIsDisjoint(in)) continue;
-    LLVMPositionBuilderBefore(b, in);   // takes over the line, too
-    LLVMValueRef sum = LLVMBuildNUWAdd(b, LLVMGetOperand(in, 0), LLVMGetOperand(in, 1), "");
-    if (LLVMIsAInstruction(sum)) LLVMSetNSW(sum, true);
-    LLVMReplaceAllUsesWith(in, sum);
-    LLVMInstructionEraseFromParent(in);
-  }
-}
-
-// LLVM's straight-line strength reduction asks, for every pair of additions, whether one may be poison where the
-// other is not, and walks their operands. Most addresses come from a division of the program id: frozen, it ends the
-// walk. Comparisons keep the division itself: from the range of a loop's bound LLVM sees that the induction variable
-// does not overflow, and turns addresses into sums.
-static void freeze_divisions(LLVMBuilderRef b, LLVMBasicBlockRef block) {
-  for (LLVMValueRef in = LLVMGetFirstInstruction(block); in; in = LLVMGetNextInstruction(in)) {
-    LLVMOpcode op = LLVMGetInstructionOpcode(in);
-    if (op != LLVMSDiv && op != LLVMSRem && op != LLVMUDiv && op != LLVMURem) continue;
-    LLVMPositionBuilderBefore(b, LLVMGetNextInstruction(in));
-    LLVMValueRef frozen = LLVMBuildFreeze(b, in, "");
-    LLVMReplaceAllUsesWith(in, frozen);
-    LLVMSetOperand(frozen, 0, in);
-    for (LLVMUseRef use = LLVMGetFirstUse(frozen); use;) {
-      LLVMValueRef user = LLVMGetUser(use);
-      use = LLVMGetNextUse(use);
-      for (unsigned i = 0; i < 2 && LLVMIsAICmpInst(user); i++)
-        if (LLVMGetOperand(user, i) == frozen) LLVMSetOperand(user, i, in);
-    }
-  }
-}
-
 static void optimize(Cg *c, LLVMTargetMachineRef tm) {
 #define CLEAN_UP "instcombine<no-verify-fixpoint>,simplifycfg"
   const char *first = c->has_allocas ? "sroa," : "";
@@ -179,16 +144,6 @@ static void optimize(Cg *c, LLVMTargetMachineRef tm) {
   LLVMErrorRef error = LLVMRunPasses(c->mod, passes, tm, o);
   LLVMDisposePassBuilderOptions(o);
   if (error) ice(c->ctx, "codegen: LLVM passes: %s", LLVMGetErrorMessage(error));
-}
-
-// Rewrites what LLVM's passes leave in a form that instruction selection or ptxas handles badly.
-static void prepare(Cg *c) {
-  for (LLVMValueRef f = LLVMGetFirstFunction(c->mod); f; f = LLVMGetNextFunction(f))
-    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block)) {
-      or_to_add(c->b, block);
-      freeze_divisions(c->b, block);
-    }
-  cg_avoid_backend_faults(c);
 }
 
 static char *keep_text(Cg *c, const char *s, size_t n) { return arena_strndup(c->arena, s, n); }
@@ -205,6 +160,7 @@ static void drop_debug_flag(char *ptx) {
 }
 
 static bool emit(Cg *c, LlvmErrors *errors, bool want_llvm, bool want_ptx, CodegenResult *result) {
+  double start = clock_ms();
   if (c->options->line_info) c->debug = debug_lines_new(c);
   for (Func *f = c->module->funcs; f; f = f->next) cg_lower_func(c, f);
   if (c->debug) debug_lines_finish(c->debug);
@@ -227,12 +183,16 @@ static bool emit(Cg *c, LlvmErrors *errors, bool want_llvm, bool want_ptx, Codeg
     ice(c->ctx, "codegen: invalid LLVM IR: %s", c->message);
   LLVMDisposeMessage(c->message);
   c->message = NULL;
+  clock_row(c->options->times, &start, "codegen");
   if (want_ptx) {
     if (c->options->opt_level) optimize(c, tm);
-    prepare(c);
+    clock_row(c->options->times, &start, "LLVM's optimiser");
+    cg_keep_time_linear(c);
+    cg_avoid_backend_faults(c);
     if (LLVMTargetMachineEmitToMemoryBuffer(tm, c->mod, LLVMAssemblyFile, &c->message, &c->buffer))
       ice(c->ctx, "codegen: LLVM: %s", c->message);
     check(c, errors, "emitting PTX");
+    clock_row(c->options->times, &start, "LLVM's code generator");
     char *ptx = keep_text(c, LLVMGetBufferStart(c->buffer), LLVMGetBufferSize(c->buffer));
     drop_debug_flag(ptx);
     result->ptx = ptx;

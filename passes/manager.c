@@ -103,9 +103,9 @@ static bool run_pass(Manager *mg, PassId id) {
                       stage_name(m->stage));
   uint32_t errors = diag_error_count(ctx);
   ctx->current_pass = row->name;
-  double start = o && o->times ? clock_ms() : 0;
+  double start = clock_ms();
   row->run(&mg->ctx);
-  if (o && o->times) buf_printf(o->times, "%9.3f ms  %s\n", clock_ms() - start, row->name);
+  clock_row(o ? o->times : NULL, &start, row->name);
   bool ok = diag_error_count(ctx) == errors;
   if (ok && row->stage_out) m->stage = (Stage)row->stage_out;
   if (o && o->printed && list_holds(o->print_after, row->name)) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Measures tilec as a whole process: time and peak memory of the examples, and growth with loop depth and elements per
-   thread.
+"""Measures tilec as a whole process: time and peak memory of the examples, and growth with a tile's size, stores, loop
+   depth and elements per thread.
    tools/compile_time.py TILEC [RUNS [PAGE]]      figures are medians; `cpu` is user plus system time
 PAGE, docs/results/compile-time.md, is overwritten with them."""
 import os
@@ -29,6 +29,19 @@ def elements(x, y, n, B: tl.constexpr):
     offs = tl.program_id(0) * B + tl.arange(0, B)
     v = tl.load(x + offs, mask=offs < n)
     tl.store(y + offs, tl.exp(v - tl.sum(v, axis=0)), mask=offs < n)
+
+
+@triton.jit
+def turn(x, y, M, N, B: tl.constexpr):
+    r, c = tl.program_id(0) * B + tl.arange(0, B), tl.program_id(1) * B + tl.arange(0, B)
+    m = (r < M)[:, None] & (c < N)[None, :]
+    tl.store(y + c[None, :] * M + r[:, None], tl.load(x + r[:, None] * N + c[None, :], mask=m), mask=m)
+
+
+@triton.jit
+def stores(x, N: tl.constexpr):
+    for i in tl.static_range(N):
+        tl.store(x + i, i)
 '''
 
 
@@ -81,6 +94,11 @@ def main():
                  "-s", ",".join([half] * 4 + [whole, "fp32", "128,128,128,False"])])
         few = max(1, runs // 4)
         measure("block of 4 x 65536", few, [tilec, source, "-k", "block", "-s", "*fp32:16,*fp32:16,4,65536", "-o", out])
+        for size, warps in ((64, 4), (128, 4), (128, 1), (256, 4)):
+            measure(f"transpose {size}x{size}, {warps} warp{'s' * (warps > 1)}", few,
+                    [tilec, source, "-k", "turn", "-w", str(warps), "-s", f"*fp16,*fp16,i32,i32,{size}", "-o", out])
+        for count in (5000, 10000, 20000):
+            measure(f"{count} stores", few, [tilec, source, "-k", "stores", "-s", f"*fp32,{count}", "-o", out])
         for depth in range(1, 11):
             measure(f"loops {depth} deep", few, [tilec, source, "-k", f"deep{depth}", "-s", "*fp32:16,i32", "-o", out])
         for per_thread in (1 << k for k in range(10)):

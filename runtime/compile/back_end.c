@@ -21,6 +21,8 @@ static bool keep_laid_out(void *user, const char *pass, Module *m) {
   return true;
 }
 
+static Buf *times_of(const CompileJob *job) { return job->options->time_passes ? job->times : NULL; }
+
 static PassOptions pass_options(const CompileJob *job) {
   const Options *o = job->options;
   return (PassOptions){.print_after = job->printed ? o->print_after : NULL,
@@ -28,7 +30,7 @@ static PassOptions pass_options(const CompileJob *job) {
                        .torture = o->torture,
                        .stop_after = (int)o->stop_after,
                        .printed = job->printed,
-                       .times = o->time_passes ? job->times : NULL};
+                       .times = times_of(job)};
 }
 
 static void emit_ptx(const CompileJob *job, tile_program *p, const char *ptx) {
@@ -93,7 +95,8 @@ static bool generate_code(const CompileJob *job, tile_program *p) {
   }
   ctx->current_pass = "codegen";
   ctx->current_op = NULL;
-  CodegenOptions co = {o->line_info, (uint32_t)o->ptx_version, (uint32_t)o->opt_level};
+  CodegenOptions co = {o->line_info, (uint32_t)o->ptx_version, (uint32_t)o->opt_level,
+                       times_of(job)};
   CodegenResult result = {0};
   const bool wants_ptx = job->emit & (EMIT_OF_PTX | TILE_EMIT_METADATA);
   if (!codegen_emit(p->module, &co, (job->emit & TILE_EMIT_LLVM) != 0, wants_ptx, &result)) return false;

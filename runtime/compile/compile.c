@@ -84,9 +84,12 @@ static tile_program *program_new(const Attempt *a) {
 static void run_steps(Attempt *a) {
   const CompileJob *job = a->job;
   tile_program *p = a->program;
+  Buf *times = job->options->time_passes ? job->times : NULL;
+  double start = clock_ms();
   p->ctx.current_pass = "front end";
   bool ok = compile_is_ir_path(job->path) ? compile_read_ir(job, p) : compile_run_front_end(job, p, a->config);
   p->ctx.current_pass = NULL;
+  clock_row(times, &start, "front end");
   if (!ok || diag_error_count(&p->ctx)) return;
   if (job->emit & TILE_EMIT_TILE && !job->options->passes) compile_emit_module(p, TILE_EMIT_TILE);
   a->reached = REACHED_BACK_END;
@@ -120,8 +123,11 @@ static tile_status compile_once(Attempt *a, tile_error **error) {
 
 static tile_status assemble(const CompileJob *job, tile_program *p, tile_error **error) {
   uint32_t bit = log2_u32(TILE_EMIT_CUBIN);
-  return ptxas_assemble(&p->ctx.arena, p->outputs[log2_u32(TILE_EMIT_PTX)].data, p->target->name,
-                        job->options->ptx_options, &p->outputs[bit].data, &p->outputs[bit].size, error);
+  double start = clock_ms();
+  tile_status status = ptxas_assemble(&p->ctx.arena, p->outputs[log2_u32(TILE_EMIT_PTX)].data, p->target->name,
+                                      job->options->ptx_options, &p->outputs[bit].data, &p->outputs[bit].size, error);
+  clock_row(job->options->time_passes ? job->times : NULL, &start, "ptxas");
+  return status;
 }
 
 static tile_status find_target(const CompileJob *job, const Target **target, tile_error **error) {

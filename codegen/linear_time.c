@@ -1,0 +1,130 @@
+// Rewrites of what LLVM's passes and code generator take superlinear time for. They are here, in the module as LLVM's
+// passes leave it, because instcombine undoes most of them.
+#include "codegen/cg.h"
+
+// instcombine writes an address sum without carries as `or disjoint`. For each such `or` LLVM's CodeGenPrepare looks at
+// all of them: its time grows with the square of a thread's elements. An addition means the same and takes linear time;
+// instruction selection turns it into an `or` again if that is better.
+static void or_to_add(LLVMBuilderRef b, LLVMBasicBlockRef block) {
+  for (LLVMValueRef in = LLVMGetFirstInstruction(block), next; in; in = next) {
+    next = LLVMGetNextInstruction(in);
+    if (LLVMGetInstructionOpcode(in) != LLVMOr || !LLVMGetIsDisjoint(in)) continue;
+    LLVMPositionBuilderBefore(b, in);   // takes over the line, too
+    LLVMValueRef sum = LLVMBuildNUWAdd(b, LLVMGetOperand(in, 0), LLVMGetOperand(in, 1), "");
+    if (LLVMIsAInstruction(sum)) LLVMSetNSW(sum, true);
+    LLVMReplaceAllUsesWith(in, sum);
+    LLVMInstructionEraseFromParent(in);
+  }
+}
+
+// LLVM's straight-line strength reduction asks, for every pair of additions, whether one may be poison where the
+// other is not, and walks their operands. Most addresses come from a division of the program id: frozen, it ends the
+// walk. Comparisons keep the division itself: from the range of a loop's bound LLVM sees that the induction variable
+// does not overflow, and turns addresses into sums.
+static void freeze_divisions(LLVMBuilderRef b, LLVMBasicBlockRef block) {
+  for (LLVMValueRef in = LLVMGetFirstInstruction(block); in; in = LLVMGetNextInstruction(in)) {
+    LLVMOpcode op = LLVMGetInstructionOpcode(in);
+    if (op != LLVMSDiv && op != LLVMSRem && op != LLVMUDiv && op != LLVMURem) continue;
+    LLVMPositionBuilderBefore(b, LLVMGetNextInstruction(in));
+    LLVMValueRef frozen = LLVMBuildFreeze(b, in, "");
+    LLVMReplaceAllUsesWith(in, frozen);
+    LLVMSetOperand(frozen, 0, in);
+    for (LLVMUseRef use = LLVMGetFirstUse(frozen); use;) {
+      LLVMValueRef user = LLVMGetUser(use);
+      use = LLVMGetNextUse(use);
+      for (unsigned i = 0; i < 2 && LLVMIsAICmpInst(user); i++)
+        if (LLVMGetOperand(user, i) == frozen) LLVMSetOperand(user, i, in);
+    }
+  }
+}
+
+// Strength reduction also compares every addition and every address with those that share an operand with it. A frozen
+// copy of the operand is another one to it, and to nobody else: the copies become one value again right after it. It
+// finds less then, and operands with few uses stay as they are.
+enum { MAX_ADDRESSES = 128, MAX_ADDITIONS = 256, USES_OF_FROZEN = 64 };
+
+// LLVM's peephole optimiser replaces a register's copies one by one, and for each it visits all uses of the first. Each
+// operand of an inline assembly is a copy.
+enum { MAX_ASMS = 2048, USES_OF_MOVED = 1024 };
+
+typedef enum { BY_REDUCTION, BY_ASM } UseKind;
+typedef VEC(LLVMValueRef) Users;
+
+static bool is_use(LLVMValueRef user, LLVMValueRef v, UseKind kind) {
+  if (kind == BY_ASM) return LLVMIsACallInst(user) && LLVMIsAInlineAsm(LLVMGetCalledValue(user));
+  if (LLVMIsAGetElementPtrInst(user)) return LLVMGetOperand(user, 0) != v || !LLVMIsAConstantInt(LLVMGetOperand(user, 1));
+  return LLVMIsABinaryOperator(user) && LLVMGetInstructionOpcode(user) == LLVMAdd;
+}
+
+static uint32_t count_uses(LLVMValueRef v, UseKind kind) {
+  uint32_t n = 0;
+  for (LLVMUseRef use = LLVMGetFirstUse(v); use; use = LLVMGetNextUse(use)) n += is_use(LLVMGetUser(use), v, kind);
+  return n;
+}
+
+static LLVMValueRef copy_of(Cg *c, LLVMValueRef v, UseKind kind, uint32_t number) {
+  if (kind == BY_REDUCTION) return LLVMBuildFreeze(c->b, v, "");
+  CgAsm a = cg_asm_new(c);
+  cg_asm_result(&a, LLVMTypeOf(v));
+  cg_asm_tie(&a, 0, v);
+  buf_printf(&a.text, "// copy %u", number);   // with the same text they would be one value
+  return cg_asm_call(&a, INSN_COPY);
+}
+
+// Gives every `each` of these uses a copy of v. The copies stand before `at`.
+static void split_uses(Cg *c, LLVMValueRef v, LLVMValueRef at, UseKind kind, uint32_t each) {
+  Users users = {0};
+  for (LLVMUseRef use = LLVMGetFirstUse(v); use; use = LLVMGetNextUse(use))
+    if (is_use(LLVMGetUser(use), v, kind)) vec_push(c->arena, &users, LLVMGetUser(use));
+  LLVMPositionBuilderBefore(c->b, at);
+  LLVMValueRef copy = NULL;
+  for (uint32_t n = 0; n < users.count; n++) {
+    if (n % each == 0) copy = copy_of(c, v, kind, n / each);
+    unsigned operand = 0;   // a user of two operands is in the list twice
+    while (LLVMGetOperand(users.data[n], operand) != v) operand++;
+    LLVMSetOperand(users.data[n], operand, copy);
+  }
+}
+
+// Returns how many uses strength reduction counts.
+static uint32_t split_value(Cg *c, LLVMValueRef v, LLVMValueRef at) {
+  LLVMTypeKind type = LLVMGetTypeKind(LLVMTypeOf(v));
+  bool is_base = type == LLVMPointerTypeKind;
+  bool is_word = is_base || type == LLVMIntegerTypeKind || type == LLVMFloatTypeKind;
+  if (is_word && count_uses(v, BY_ASM) > MAX_ASMS) split_uses(c, v, at, BY_ASM, USES_OF_MOVED);
+  uint32_t uses = count_uses(v, BY_REDUCTION);
+  if (uses > (is_base ? MAX_ADDRESSES : MAX_ADDITIONS)) split_uses(c, v, at, BY_REDUCTION, USES_OF_FROZEN);
+  return uses;
+}
+
+static void split_shared_operands(Cg *c, LLVMValueRef f) {
+  LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(f);
+  unsigned num_params = LLVMCountParams(f);
+  uint32_t most = 0;
+  for (unsigned i = 0; i < num_params; i++) {
+    uint32_t uses = split_value(c, LLVMGetParam(f, i), LLVMGetFirstInstruction(entry));
+    if (uses > most) most = uses;
+  }
+  for (LLVMBasicBlockRef block = entry; block; block = LLVMGetNextBasicBlock(block)) {
+    LLVMValueRef first = LLVMGetFirstInstruction(block);   // where copies of phis can stand
+    while (LLVMIsAPHINode(first)) first = LLVMGetNextInstruction(first);
+    for (LLVMValueRef in = LLVMGetFirstInstruction(block), next; in; in = next) {
+      next = LLVMGetNextInstruction(in);
+      uint32_t uses = split_value(c, in, LLVMIsAPHINode(in) ? first : next);
+      if (uses > most) most = uses;
+    }
+  }
+  // Strength reduction then looks around no use for a proof that a parameter is not poison.
+  LLVMAttributeRef noundef = LLVMCreateEnumAttribute(c->ll, LLVMGetEnumAttributeKindForName("noundef", 7), 0);
+  for (unsigned i = 0; most > USES_OF_FROZEN && i < num_params; i++) LLVMAddAttributeAtIndex(f, i + 1, noundef);
+}
+
+void cg_keep_time_linear(Cg *c) {
+  for (LLVMValueRef f = LLVMGetFirstFunction(c->mod); f; f = LLVMGetNextFunction(f)) {
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block)) {
+      or_to_add(c->b, block);
+      freeze_divisions(c->b, block);
+    }
+    if (LLVMGetFirstBasicBlock(f)) split_shared_operands(c, f);
+  }
+}
