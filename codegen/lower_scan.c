@@ -122,21 +122,33 @@ static void scan_lanes(Scan *s, const uint32_t *bits, uint32_t count, bool is_la
   }
 }
 
-// Exchanges the segment totals of all warps through scratch. The index has the warp's number above a dense numbering
-// of the segments in a warp.
+// A dense numbering of the segments in a warp, the places of their totals in scratch: registers that one vector holds
+// lowest, then threads, so that the lanes of a warp access neighbouring vectors, then the other registers. Returns the
+// bits of the number.
+static uint32_t number_segments(PlaceMap *m, uint32_t group, uint32_t vector_bits) {
+  uint32_t dense = 0, reg = 0;
+  for (; reg < m->num_reg_bits && dense < vector_bits; reg++)
+    if (!(m->free_reg >> reg & 1)) m->reg[reg] = 1u << dense++;
+  for (uint32_t i = 0; i < m->num_thread_bits; i++)
+    if (!((m->free_thread | group) >> i & 1)) m->thread[i] = 1u << dense++;
+  for (; reg < m->num_reg_bits; reg++)
+    if (!(m->free_reg >> reg & 1)) m->reg[reg] = 1u << dense++;
+  return dense;
+}
+
+// Exchanges the segment totals of all warps through scratch. The index has the warp's number above the segment's.
 static void scan_warps(Scan *s, const uint32_t *bits, uint32_t count, const uint32_t *offsets) {
   Cg *c = s->of.c;
   const Layout *l = s->type->layout;
   PlaceMap full = placemap_of_layout(l);
   PlaceMap store = {.num_reg_bits = full.num_reg_bits, .num_thread_bits = full.num_thread_bits}, load;
-  uint32_t group = 0, dense = 0;
+  uint32_t group = 0, widest = 0;
   for (uint32_t i = 0; i < count; i++) group |= 1u << bits[i];
+  for (uint32_t i = 0; i < s->of.n; i++)
+    widest = (uint32_t)max_i64(widest, type_elem_bytes(type_elem(op_operand(s->of.op, i)->type)));
   store.free_reg = full.free_reg | s->low_regs;
   store.free_thread = full.free_thread | s->low_thread;
-  for (uint32_t i = 0; i < store.num_reg_bits; i++)
-    if (!(store.free_reg >> i & 1)) store.reg[i] = 1u << dense++;
-  for (uint32_t i = 0; i < store.num_thread_bits; i++)
-    if (!((store.free_thread | group) >> i & 1)) store.thread[i] = 1u << dense++;
+  const uint32_t dense = number_segments(&store, group, log2_u32(16 / widest));
   load = store;
   for (uint32_t i = 0; i < count; i++) {
     store.thread[bits[i]] = 1u << (dense + i);
