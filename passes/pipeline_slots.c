@@ -12,8 +12,9 @@
 // in loops where the shared memory saved lets one more block share an SM that has few, or lets the loop have its stages
 // at all. What is computed from the tile may be stored for tensor cores or exchanged between threads: that needs a
 // barrier anyway, and the issue then goes after it. A ring that tensor cores read has S slots, because they read while
-// the threads continue. But if the stages do not fit otherwise and no wgmma stays in flight, every ring gets S − 1:
-// the issue comes at the iteration's end, when all reads are done. The copies are then about one iteration less ahead.
+// the threads continue. But if no wgmma stays in flight and either the stages do not fit otherwise or a block of few
+// warps would have an SM to itself, every ring gets S − 1: the issue comes at the iteration's end, when all reads are
+// done. The copies are then about one iteration less ahead.
 #include "ir/scratch.h"
 #include "passes/buffer.h"
 #include "passes/packing.h"
@@ -117,6 +118,18 @@ static bool is_worth(const Pipe *p, uint32_t full_bytes, const Op *issue) {
          4 * blocks * p->module->num_warps * WARP_SIZE < p->module->target->sm_threads;
 }
 
+static void set_all(Pipe *p, bool is_short);
+
+// Whether every ring should be short, with copies issued at the iteration's end: if the stages do not fit otherwise, or
+// if a block of few warps would have an SM to itself.
+static bool all_are_worth(Pipe *p, uint32_t full_bytes) {
+  if (full_bytes > p->module->target->shared_bytes) return true;
+  uint32_t registers = registers_at(p, pipe_body(p)->last);
+  if (4 * p->module->num_warps * WARP_SIZE >= p->module->target->sm_threads || registers > THREAD_REGISTERS) return false;
+  set_all(p, true);
+  return blocks_of(p, full_bytes, registers) == 1 && blocks_of(p, shared_need(p), registers) > 1;
+}
+
 // ---- where tiles are read ----
 
 // Sets *last to the body's last op that reads the buffer v. False: something other than threads reads it.
@@ -215,7 +228,7 @@ Op *pipe_choose_slots(Pipe *p, Op *free) {
   Op *work = free ? free : first_work(p), *last = shorten_read_before(p, work);
   Op *issue = free || !last ? free : issue_after_barrier(p, last, work);
   if (last && is_worth(p, full, issue)) return free ? NULL : issue;
-  bool fits = full <= p->module->target->shared_bytes;
-  set_all(p, !fits && !free);
-  return fits || free ? NULL : pipe_body(p)->last;
+  bool all = !free && all_are_worth(p, full);
+  set_all(p, all);
+  return all ? pipe_body(p)->last : NULL;
 }
