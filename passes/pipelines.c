@@ -32,6 +32,7 @@ static const PipelineStep laid_out_steps[] = {
   STEP(coalesce),
   STEP(accelerate_dot),
   STEP(remove_conversions),
+  STEP(narrow_compares),
   STEP(canonicalize),
   STEP(cse),
   STEP(licm),
