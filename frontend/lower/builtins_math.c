@@ -298,7 +298,8 @@ Term *tl_dot(Lower *L, Call *c) {
     return lower_hint(L, "load the elements first: tl.load(…)");
   }
   bool trans_a, trans_b;
-  if (!lower_check_fp8(L, term_t(a), c->spans[0]) || !lower_check_fp8(L, term_t(b), c->spans[1])) return NULL;
+  if (!lower_check_fp8_exists(L, term_t(a), c->spans[0]) || !lower_check_fp8_exists(L, term_t(b), c->spans[1]))
+    return NULL;
   if (!arg_bool(L, c, 7, &trans_a) || !arg_bool(L, c, 8, &trans_b)) return NULL;
   if (trans_a) a = swap_last(L, a);
   if (trans_b) b = swap_last(L, b);

@@ -162,6 +162,7 @@ Term *lower_cast_to(Lower *L, Term *x, DtypeKind to, Span span);
 Term *lower_cast_rounded(Lower *L, Term *x, const CtType *to, Downcast rounding, Span span);
 // Whether the target computes with values of the type: it may be an fp8 type that it lacks. False after a diagnostic.
 bool lower_check_fp8(Lower *L, const CtType *t, Span span);
+bool lower_check_fp8_exists(Lower *L, const CtType *t, Span span);   // on any target: what a dot takes
 Term *lower_bitcast(Lower *L, Term *x, const CtType *to, Span span);
 // of values of one type and shape
 Term *lower_elementwise(Lower *L, Opcode oc, Term **x, uint32_t n);

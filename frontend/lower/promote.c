@@ -19,13 +19,16 @@ static Term *cast_op(Lower *L, Opcode oc, Term *x, const CtType *to) {
 }
 
 // ---- casts ----
-bool lower_check_fp8(Lower *L, const CtType *t, Span span) {
+bool lower_check_fp8_exists(Lower *L, const CtType *t, Span span) {
   DtypeKind k = ct_scalar_of(t)->scalar;
-  if (ct_is_ptr(t)) return true;
-  if (k == DT_FP8E4B8 || k == DT_FP8E5B16)
-    return lower_error(L, span, "type %s does not exist on NVIDIA GPUs; fp8e4nv, fp8e5 and fp8e4b15 do",
-                       dtype_info[k].short_name) != NULL;
-  if (k == DT_FP8E4NV && L->module->target->sm < 89)
+  if (ct_is_ptr(t) || (k != DT_FP8E4B8 && k != DT_FP8E5B16)) return true;
+  return lower_error(L, span, "type %s does not exist on NVIDIA GPUs; fp8e4nv, fp8e5 and fp8e4b15 do",
+                     dtype_info[k].short_name) != NULL;
+}
+
+bool lower_check_fp8(Lower *L, const CtType *t, Span span) {
+  if (!lower_check_fp8_exists(L, t, span)) return false;
+  if (!ct_is_ptr(t) && ct_scalar_of(t)->scalar == DT_FP8E4NV && L->module->target->sm < 89)
     return lower_error(L, span, "type fp8e4nv needs sm_89 or later, this is %s; fp8e5 and fp8e4b15 work everywhere",
                        L->module->target->name) != NULL;
   return true;
