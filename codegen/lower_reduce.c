@@ -3,6 +3,8 @@
 #include "codegen/tuple.h"
 #include "ir/reduce_order.h"
 
+enum { MAX_ROWS = 64 };
+
 typedef struct {
   Combine of;
   bool symmetric;          // combine(a, b) = combine(b, a) bit for bit
@@ -43,6 +45,67 @@ static void fold_lanes(const Reduction *red, CgValue *const *v, uint32_t r, uint
   }
   Tuple both = tuple_combine(&red->of, &own, &got);
   tuple_put(&red->of, v, r, &both);
+}
+
+// Rows that lanes fold together: registers of a thread that hold different results.
+typedef struct { uint32_t reg[MAX_ROWS], count; uint32_t lane_bits, num_lane_bits; } Rows;
+
+// The shuffles of an exchange of rows (fold_rows): a split sends half of the rows, and at the end each row comes back
+// from the lanes that have it. Two selects at a split cost as much as one shuffle.
+static bool rows_pay(const Rows *rows) {
+  const uint32_t splits = (uint32_t)min_i64(log2_u32(rows->count), rows->num_lane_bits), left = rows->count >> splits;
+  const uint32_t sent = rows->count - left;
+  const uint32_t shuffles = sent + left * (rows->num_lane_bits - splits) + rows->count;
+  return 4 * (shuffles + sent) <= 3 * rows->count * rows->num_lane_bits;
+}
+
+// The rows of the half of the list that the lane's bit chooses go on in this lane, the others in its partner.
+static void split_rows(const Reduction *red, CgValue *const *v, Rows *rows, uint32_t lane_bit) {
+  Cg *c = red->of.c;
+  LLVMValueRef upper = cg_cmp(c, LLVMIntNE, cg_op(c, LLVMAnd, c->lane, 1u << lane_bit), 0);
+  rows->count /= 2;
+  for (uint32_t i = 0; i < rows->count; i++) {
+    Tuple a = tuple_get(&red->of, v, rows->reg[i]), b = tuple_get(&red->of, v, rows->reg[i + rows->count]);
+    Tuple own = tuple_select(&red->of, upper, &b, &a), got = tuple_select(&red->of, upper, &a, &b);
+    for (uint32_t k = 0; k < red->of.n; k++) got.x[k] = cg_shuffle_xor(c, got.x[k], 1u << lane_bit);
+    Tuple first = own, second = got;
+    if (!red->symmetric) {
+      first = tuple_select(&red->of, upper, &got, &own);
+      second = tuple_select(&red->of, upper, &own, &got);
+    }
+    Tuple both = tuple_combine(&red->of, &first, &second);
+    tuple_put(&red->of, v, rows->reg[i], &both);
+  }
+}
+
+// Folds many rows with fewer shuffles than one for each row and lane bit. At each lane bit a lane goes on with half of
+// the rows and gets its partner's part of them, until one row is left; then lanes exchange that as fold_lanes does. At
+// the end every lane fetches every row. The partners of each combination are those of fold_lanes.
+static void fold_rows(const Reduction *red, CgValue *const *v, Rows rows) {
+  Cg *c = red->of.c;
+  const uint32_t all = rows.count;
+  uint32_t split[5], splits = 0, taken = 0;
+  for (uint32_t b = 0; b < 5; b++) {
+    if (!(rows.lane_bits >> b & 1)) continue;
+    if (rows.count > 1) {
+      split_rows(red, v, &rows, b);
+      split[splits++] = b;
+      taken |= 1u << b;
+    } else {
+      fold_lanes(red, v, rows.reg[0], b);
+    }
+  }
+  Tuple kept[MAX_ROWS];
+  for (uint32_t i = 0; i < rows.count; i++) kept[i] = tuple_get(&red->of, v, rows.reg[i]);
+  LLVMValueRef others = cg_op(c, LLVMAnd, c->lane, 31 & ~taken);
+  for (uint32_t i = 0; i < all; i++) {
+    uint32_t lane = 0;
+    for (uint32_t s = 0; s < splits; s++)
+      if (i & (all >> (s + 1))) lane |= 1u << split[s];
+    Tuple x = kept[i & (rows.count - 1)];
+    for (uint32_t k = 0; k < red->of.n; k++) x.x[k] = cg_shuffle_idx(c, x.x[k], cg_op(c, LLVMOr, others, lane));
+    tuple_put(&red->of, v, rows.reg[i], &x);
+  }
 }
 
 // The instruction that reduces 32-bit integers over all lanes; NULL if there is none.
@@ -167,11 +230,19 @@ static void fold_in_warps(const Reduction *red, CgValue *const *v, uint32_t axis
       if (!(r & folded) && reps[r] == r) fold_pair(red, v, r, r | 1u << p.bit);
   }
   const char *redux = lanes == 5 ? redux_name(red, t) : NULL;
-  for (uint32_t r = 0; r < n; r++) {
-    if ((r & folded) || reps[r] != r) continue;
-    if (redux) fold_all_lanes(red, v, r, redux);
-    for (uint32_t b = 0; b < 5 && !redux; b++)
-      if (lane_bits >> b & 1) fold_lanes(red, v, r, b);
+  Rows rows = {.lane_bits = lane_bits, .num_lane_bits = lanes};
+  uint32_t num_rows = 0;
+  for (uint32_t r = 0; r < n; r++)
+    if (!(r & folded) && reps[r] == r && num_rows++ < MAX_ROWS) rows.reg[rows.count++] = r;
+  if (!redux && num_rows <= MAX_ROWS && rows_pay(&rows)) {
+    fold_rows(red, v, rows);
+  } else {
+    for (uint32_t r = 0; r < n; r++) {
+      if ((r & folded) || reps[r] != r) continue;
+      if (redux) fold_all_lanes(red, v, r, redux);
+      for (uint32_t b = 0; b < 5 && !redux; b++)
+        if (lane_bits >> b & 1) fold_lanes(red, v, r, b);
+    }
   }
   for (uint32_t i = 0; i < red->of.n; i++)
     for (uint32_t r = 0; r < n; r++) {
