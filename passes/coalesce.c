@@ -6,8 +6,10 @@
 //
 // Choice at an access: the fastest axis is the one of longest contiguity, and lanes run along it. All accesses of a
 // kernel with the same shape and fastest axis get one layout: as many consecutive elements per thread as make them
-// cheapest together (16 bytes if all elements have one size), but not more than leaves every thread busy. If the tensor
-// is reduced along that axis and has rows enough, warps take whole rows: the reduction then needs only shuffles.
+// cheapest together (16 bytes if all elements have one size), but not more than leaves every thread busy. Loads that
+// will be copied ahead have one for each size of element, because what computes with them reads shared memory in its
+// own layout. If the tensor is reduced along that axis and has rows enough, warps take whole rows: the reduction then
+// needs only shuffles.
 //
 // In: verified TILE. Out: every tensor type has a layout; operands agree as layout_rules.h says.
 #include <string.h>
@@ -18,7 +20,13 @@
 #include "passes/layout_rules.h"
 #include "passes/pass.h"
 
-typedef struct { const Func *func; const Type *shape; uint32_t order[LAYOUT_MAX_RANK]; const Layout *layout; } Choice;
+// `copied`: of loads that pipeline_loops will copy to shared memory, the bytes of an element; 0 of other accesses.
+typedef struct {
+  const Func *func;
+  const Type *shape;
+  uint32_t order[LAYOUT_MAX_RANK], copied;
+  const Layout *layout;
+} Choice;
 
 typedef struct {
   Context *ctx;
@@ -64,15 +72,18 @@ static int64_t elements_per_thread(const Coalesce *c, const Type *t) {
   return max_i64(1, type_numel(t) / ((int64_t)c->module->num_warps * WARP_SIZE));
 }
 
-static bool same_choice(const Choice *x, const Func *f, const Type *t, const BlockedChoice *b) {
-  return x->func == f && type_same_shape(x->shape, t) && !memcmp(x->order, b->order, sizeof *b->order * t->rank);
+static uint32_t copied_bytes(const Op *op) { return access_is_copied(op) ? access_elem_bytes(op) : 0; }
+
+static bool same_choice(const Choice *x, const Func *f, const Type *t, const BlockedChoice *b, uint32_t copied) {
+  return x->func == f && x->copied == copied && type_same_shape(x->shape, t) &&
+         !memcmp(x->order, b->order, sizeof *b->order * t->rank);
 }
 
 // The layout with the number of elements per thread that makes all accesses of this shape and fastest axis cheapest
 // together.
-static const Layout *cheapest(Coalesce *c, const Func *f, const Type *t, BlockedChoice *b) {
+static const Layout *cheapest(Coalesce *c, const Func *f, const Type *t, BlockedChoice *b, uint32_t copied) {
   VEC_EACH(x, c->choices)
-    if (same_choice(x, f, t, b)) return x->layout;
+    if (same_choice(x, f, t, b, copied)) return x->layout;
   const Layout *best = NULL;
   int64_t best_cost = INT64_MAX;
   for (b->vec = 1; b->vec <= 16 && b->vec <= elements_per_thread(c, t); b->vec *= 2) {
@@ -81,7 +92,9 @@ static const Layout *cheapest(Coalesce *c, const Func *f, const Type *t, Blocked
     VEC_EACH(it, c->anchors) {
       const Op *op = it->op;
       AccessInfo a;
-      if (!access_is_tensor(op) || op->parent->func != f || !type_same_shape(access_type(op), t)) continue;
+      if (!access_is_tensor(op) || op->parent->func != f || !type_same_shape(access_type(op), t) ||
+          copied_bytes(op) != copied)
+        continue;
       if (!access_info(c->axes, op, &a) || a.fastest != b->order[0]) continue;
       cost += layout_loop_weight(op, 64 * layout_cost_access(op, &a, l, c->module->num_warps));
     }
@@ -89,7 +102,7 @@ static const Layout *cheapest(Coalesce *c, const Func *f, const Type *t, Blocked
     best = l;
     best_cost = cost;
   }
-  Choice made = {.func = f, .shape = t, .layout = best};
+  Choice made = {.func = f, .shape = t, .copied = copied, .layout = best};
   memcpy(made.order, b->order, sizeof made.order);
   vec_push(&c->ctx->arena, &c->choices, made);
   return best;
@@ -110,7 +123,7 @@ static const Layout *choose_for_access(Coalesce *c, const Op *op) {
       choice.order[k - 1] = swap;
     }
   choice.rows_in_warps = t->rank > 1 && shape_is_reduced(c, op->parent, t, choice.order[0]);
-  return cheapest(c, f, t, &choice);
+  return cheapest(c, f, t, &choice, copied_bytes(op));
 }
 
 // An accumulator for multiply-adds: nearly square patches per thread use each loaded operand element often.
@@ -149,8 +162,9 @@ static bool accepts(void *user, const Op *op, const Layout *l) {
   access_info(c->axes, op, &a);
   uint32_t warps = c->module->num_warps;
   const Type *moved = type_with_elem(c->ctx, access_type(op), type_elem(op_operand(op, 0)->type)->elem);
-  return own == l || layout_cost_access(op, &a, l, warps) <=
-                         layout_cost_access(op, &a, own, warps) + layout_cost_conversion(moved, warps);
+  // A tile that will be copied is read from shared memory in any layout.
+  const int64_t conversion = access_is_copied(op) ? 0 : layout_cost_conversion(moved, warps);
+  return own == l || layout_cost_access(op, &a, l, warps) <= layout_cost_access(op, &a, own, warps) + conversion;
 }
 
 static const Layout *otherwise(void *user, const Value *v) {

@@ -55,8 +55,8 @@ static bool accepts(void *user, const Op *op, const Layout *l) {
   access_info(r->axes, op, &a);
   uint32_t warps = r->module->num_warps;
   const Type *moved = type_with_elem(r->ctx, access_type(op), type_elem(op_operand(op, 0)->type)->elem);
-  return layout_cost_access(op, &a, l, warps) <=
-         layout_cost_access(op, &a, own, warps) + layout_cost_conversion(moved, warps);
+  const int64_t conversion = access_is_copied(op) ? 0 : layout_cost_conversion(moved, warps);
+  return layout_cost_access(op, &a, l, warps) <= layout_cost_access(op, &a, own, warps) + conversion;
 }
 
 static const Layout *otherwise(void *user, const Value *v) {
