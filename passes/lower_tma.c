@@ -44,7 +44,7 @@ static void lower_load(Context *ctx, Op *op) {
   Builder b = builder_before(ctx, op);
   Value *desc = op_operand(op, 0), *coords[MAX_RANK];
   coordinates(op, 1, coords);
-  Value *buf = alloc_tile(&b, desc->type), *bar = tma_build_barriers(&b, 0);
+  Value *buf = build_alloc(&b, tma_load_buffer(ctx, op), NULL), *bar = tma_build_barriers(&b, 0);
   tma_build_expect(&b, bar, NULL, tma_tile_bytes(desc->type), 0);
   tma_build_load(&b, desc, buf, bar, NULL, coords, 0);
   tma_build_wait(&b, bar, build_i32(&b, 0));
