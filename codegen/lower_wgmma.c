@@ -1,8 +1,8 @@
 // wgmma: the op's tile is cut into m64nNkK instructions over its warpgroups. One inline assembly has them all, so
 // that LLVM carries the accumulators through it once and not once per instruction.
 //
-// Order within an op: fence, all instructions, commit, and, unless the op is `async`, a wait. What is read after a
-// wait passes through an assembly after it: only then does LLVM see that the wait makes it valid.
+// Order within an op: fence, all instructions, commit, and a wait, unless the op is `async` and LLVM optimises. What is
+// read after a wait passes through an assembly after it: only then does LLVM see that the wait makes it valid.
 #include "codegen/wgmma.h"
 
 typedef struct {
@@ -225,7 +225,9 @@ void emit_wgmma(Cg *c, Op *op) {
     multiply_precisely(&p, depth, p.kind.k * (steps ? steps : 1), scale_known ? NULL : scale, from_zero, words);
   } else {
     multiply(&p, 0, depth, scale, from_zero ? "0" : scale_known ? "1" : NULL, words);
-    if (!op_int(op, ATTR_ASYNC, 0)) wgmma_wait(c, 0, words, p.pinned ? 0 : p.num_insns * p.insn_words);
+    // Unoptimised code moves values wherever they flow: none may be an accumulator in flight.
+    bool in_flight = op_int(op, ATTR_ASYNC, 0) && c->options->opt_level;
+    if (!in_flight) wgmma_wait(c, 0, words, p.pinned ? 0 : p.num_insns * p.insn_words);
   }
   CgValue *pinned = cg_get(init);
   cg_set(op_result(op, 0), p.pinned ? pinned : wgmma_acc_from_words(c, p.acc, words));

@@ -263,7 +263,7 @@ bool interp_desc_fields(Prog *p, Op *op) {
 
 bool interp_desc_load(Prog *p, Op *op) {
   int64_t coords[MAX_RANK];
-  const Type *tile = op->results[0].type;
+  const Type *desc = operand_type(op, 0), *tile = type_tensor(p->run->ctx, desc->elem, desc->rank, desc->shape, NULL);
   interp_coords(p, op, 1, coords);
   return interp_read_tile(p, op, interp_operand_data(p, op, 0), tile, coords, interp_result_data(p, op, 0));
 }

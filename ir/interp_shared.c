@@ -256,12 +256,12 @@ static const Type *tile_of(Prog *p, const Type *buffer, uint32_t rank) {
 
 bool interp_tma_load(Prog *p, Op *op) {
   if (operand_is_false(p, op, 3)) return true;
-  const Type *buffer = operand_type(op, 1);
-  uint32_t rank = op->num_operands - 4;
+  const Type *desc = operand_type(op, 0), *buffer = operand_type(op, 1);
+  const Type *tile = type_tensor(p->run->ctx, desc->elem, desc->rank, desc->shape, NULL);
   int64_t coords[MAX_RANK];
   interp_coords(p, op, 4, coords);
   uint8_t *data = interp_malloc((size_t)type_numel(buffer) * type_elem_bytes(buffer));
-  if (!interp_read_tile(p, op, interp_operand_data(p, op, 0), tile_of(p, buffer, rank), coords, data)) {
+  if (!interp_read_tile(p, op, interp_operand_data(p, op, 0), tile, coords, data)) {
     free(data);
     return false;
   }

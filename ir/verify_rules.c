@@ -438,8 +438,10 @@ bool verify_desc_access(Verifier *v, const Op *op) {
   const Type *d = in(op, 0), *tile = op->opcode == OP_DESC_LOAD ? out(op, 0) : in(op, 1);
   uint32_t first = op->opcode == OP_DESC_LOAD ? 1 : 2;
   RETURN_UNLESS(d->kind == TYPE_DESC, "first operand must be a descriptor");
-  RETURN_UNLESS(tile->kind == TYPE_TENSOR && tile->elem == d->elem && type_same_shape(tile, d),
-                "tile must have the descriptor's block shape");
+  RETURN_UNLESS(tile->kind == TYPE_TENSOR && tile->elem == d->elem, "tile must have the descriptor's element type");
+  bool same_rows = op->opcode == OP_DESC_LOAD && tile->rank >= 2 && type_numel(tile) == type_numel(d) &&
+                   tile->shape[tile->rank - 1] == d->shape[d->rank - 1];
+  RETURN_UNLESS(type_same_shape(tile, d) || same_rows, "tile must have the descriptor's block shape");
   return verify_coords(v, op, first, d->rank);
 }
 

@@ -12,6 +12,10 @@ const Value *global_root(const Value *v) {
 
 typedef struct { Context *ctx; GlobalUses *found; VEC(Value *) seen; } Search;
 
+static bool is_tma_copy(const Op *op) {
+  return op->opcode == OP_TMA_LOAD || op->opcode == OP_TMA_STORE || op->opcode == OP_TMA_REDUCE;
+}
+
 static void search(Value *v, void *user) {
   Search *s = user;
   if (!v || (v->type->kind != TYPE_DESC && type_elem(v->type)->kind != TYPE_PTR)) return;
@@ -20,9 +24,9 @@ static void search(Value *v, void *user) {
   vec_push(&s->ctx->arena, &s->seen, v);
   EACH_USE(u, v) {
     Op *op = u->user;
-    if (op_unit(op) == UNIT_GMEM || op_unit(op) == UNIT_DESC) {
+    if (op_unit(op) == UNIT_GMEM || op_unit(op) == UNIT_DESC || is_tma_copy(op)) {
       if (u->index > 0) continue;
-      if (op_is(op, TRAIT_WRITES)) vec_push(&s->ctx->arena, &s->found->writes, op);
+      if (op_is(op, TRAIT_WRITES) && op->opcode != OP_TMA_LOAD) vec_push(&s->ctx->arena, &s->found->writes, op);
       else vec_push(&s->ctx->arena, &s->found->reads, op);
     } else if (!op_is(op, TRAIT_CARRIES)) {
       for (uint32_t i = 0; i < op->num_results; i++) search(op_result(op, i), s);

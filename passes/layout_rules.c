@@ -107,9 +107,17 @@ const Layout *layout_rule_result(Context *ctx, const Op *op, uint32_t i, const L
   }
 }
 
-// A map whose function takes several elements needs them in consecutive registers of one thread.
+// How many neighbours along the last axis the op takes at a time: a map's function and inline assembly with `pack`.
+static uint32_t group_of(const Op *op) {
+  if (op->opcode == OP_MAP) return (uint32_t)op_int(op, ATTR_PACK, 1);
+  const Value *v = op->num_results ? &op->results[0] : op->num_operands ? op_operand(op, 0) : NULL;
+  if (op->opcode != OP_INLINE_ASM || !is_tensor(v) || !v->type->rank) return 1;
+  return (uint32_t)min_i64(op_int(op, ATTR_PACK, 1), v->type->shape[v->type->rank - 1]);
+}
+
+// An op that takes several elements at a time needs them in consecutive registers of one thread.
 static bool holds_groups(const Op *op, const Layout *l) {
-  uint32_t group = op->opcode == OP_MAP ? (uint32_t)op_int(op, ATTR_PACK, 1) : 1, bits = 0;
+  uint32_t group = group_of(op), bits = 0;
   while (1u << bits < group) bits++;
   if (bits > l->num_bits[LAYOUT_REG]) return false;
   for (uint32_t k = 0; k < bits; k++)
@@ -118,9 +126,9 @@ static bool holds_groups(const Op *op, const Layout *l) {
 }
 
 const Layout *layout_rule_own(Context *ctx, const Module *m, const Op *op) {
-  if (op->opcode != OP_MAP || op_int(op, ATTR_PACK, 1) == 1 || !op->num_operands || !is_tensor(op_operand(op, 0)))
-    return NULL;
-  return layout_default(ctx, m, op_operand(op, 0)->type, (uint32_t)op_int(op, ATTR_PACK, 1));
+  uint32_t group = group_of(op);
+  if (group == 1 || !op->num_operands || !is_tensor(op_operand(op, 0))) return NULL;
+  return layout_default(ctx, m, op_operand(op, 0)->type, group);
 }
 
 const Layout *layout_rule_pivot_of_operand(Context *ctx, const Op *op, uint32_t i, const Layout *l) {

@@ -165,6 +165,19 @@ static bool needs_tma(const Op *op) {
   return (kind == ATOMIC_MIN || kind == ATOMIC_MAX) && type_elem_bits(op_operand(op, 1)->type) < 32;
 }
 
+// A tile that is read only to give it another shape of the same rows is read in that shape: TMA writes one like the
+// other. dce removes the reshape.
+static void read_reshaped(Op *load) {
+  if (load->opcode != OP_DESC_LOAD || !value_has_one_use(op_result(load, 0))) return;
+  Value *tile = op_result(load, 0);
+  Op *reshape = tile->uses->user;
+  if (reshape->opcode != OP_RESHAPE) return;
+  const Type *from = tile->type, *to = reshape->results[0].type;
+  if (to->rank < 2 || to->rank > from->rank || to->shape[to->rank - 1] != from->shape[from->rank - 1]) return;
+  value_replace_all_uses(op_result(reshape, 0), tile);
+  tile->type = to;
+}
+
 static void lower(Op *op, void *user) {
   Lower *l = user;
   if (op_unit(op) != UNIT_DESC) return;
@@ -173,6 +186,7 @@ static void lower(Op *op, void *user) {
   if (tma_usable(l->module, d) && tma_has(op)) {
     check_box(l->ctx, op, d->type);
     if (value_op(d, OP_MAKE_DESC)) tma_guard_empty(op, d->def);
+    read_reshaped(op);
     return;
   }
   if (d->def ? d->def->opcode != OP_MAKE_DESC : d->block->parent != NULL) {

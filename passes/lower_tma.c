@@ -7,12 +7,14 @@
 //                                  %x = local_load %buf     (or %buf itself if an alloc of %x asks for this layout)
 //   desc_store %d, %x, i, j        tma_wait 0; %buf = alloc; local_store %x, %buf; fence_async; tma_store
 //
-// A store does not wait: the wait comes before the next write to its buffer, and before the kernel returns. The
-// program's own barriers order accesses of global memory: before them the kernel waits for TMA's writes, and a proxy
-// fence orders threads' writes with TMA.
+// A store does not wait: the wait comes before the next write to its buffer, before a TMA load of the same array that
+// may follow it, and before the kernel returns. The program's own barriers order all other accesses of global memory:
+// before them the kernel waits for TMA's writes, and a proxy fence orders threads' writes with TMA.
 #include "passes/tma.h"
 
 #include "ir/scratch.h"
+#include "passes/global_memory.h"
+#include "passes/op_order.h"
 
 static void box_of(const Type *desc, int64_t box[MAX_DESC_RANK]) {
   for (uint32_t i = 0; i < desc->rank; i++) box[i] = desc->shape[i];
@@ -42,7 +44,7 @@ static void lower_load(Context *ctx, Op *op) {
   Builder b = builder_before(ctx, op);
   Value *desc = op_operand(op, 0), *coords[MAX_RANK];
   coordinates(op, 1, coords);
-  Value *buf = alloc_tile(&b, desc->type), *bar = tma_build_barriers(&b, 0);
+  Value *buf = build_alloc(&b, tma_load_buffer(ctx, op), NULL), *bar = tma_build_barriers(&b, 0);
   tma_build_expect(&b, bar, NULL, tma_tile_bytes(desc->type), 0);
   tma_build_load(&b, desc, buf, bar, NULL, coords, 0);
   tma_build_wait(&b, bar, build_i32(&b, 0));
@@ -134,9 +136,11 @@ static Value *scratch_param(LowerTma *s) {
   return func_add_param(s->func, type_ptr(ctx, type_scalar(ctx, SC_I8), false), p);
 }
 
+static bool is_tma_write(const Op *op) { return op->opcode == OP_TMA_STORE || op->opcode == OP_TMA_REDUCE; }
+
 static bool is_written(const Value *desc) {
   EACH_USE(u, desc)
-    if (u->user->opcode == OP_TMA_STORE || u->user->opcode == OP_TMA_REDUCE) return true;
+    if (is_tma_write(u->user)) return true;
   return false;
 }
 
@@ -178,6 +182,46 @@ static void wait_before_return(Op *op, void *user) {
   build_wait(&b, OP_TMA_WAIT, 0);
 }
 
+// ---- order in global memory ----
+
+static bool holds_write(const Op *loop, const OpList *writes) {
+  VEC_EACH(x, *writes)
+    for (uint32_t i = 0; i < loop->num_blocks; i++)
+      if (is_tma_write(*x) && block_encloses(loop->blocks[i], (*x)->parent)) return true;
+  return false;
+}
+
+// Where a load must wait for the array's TMA writes: before itself, or before the outermost loop around it without such
+// writes. NULL if none of them can come before it.
+static Op *waiting_place(const OpOrder *order, Op *load, const OpList *writes) {
+  Op *at = load;
+  for (Op *p = load->parent->parent; p; p = p->parent->parent) {
+    if (!op_is(p, TRAIT_LOOP)) continue;
+    if (holds_write(p, writes)) return at;
+    at = p;
+  }
+  VEC_EACH(x, *writes)
+    if (is_tma_write(*x) && op_order_begin(order, *x) < op_order_begin(order, load)) return at;
+  return NULL;
+}
+
+// A load of what the program stored waits until the copy has written it. The thread that stores waits: it is also the
+// one that loads, unless another warp issues the load.
+static void order_loads_after_stores(Context *ctx, Func *f) {
+  OpOrder order = op_order_of(ctx, f);
+  for (uint32_t i = 0; i < f->num_params; i++) {
+    if (f->params[i].kind == PARAM_AUTO_TENSORMAP) continue;   // with its base
+    GlobalUses uses = global_uses_of(ctx, f, i);
+    VEC_EACH(x, uses.reads) {
+      Op *at = (*x)->opcode == OP_TMA_LOAD ? waiting_place(&order, *x, &uses.writes) : NULL;
+      if (!at) continue;
+      Builder b = builder_before(ctx, at);
+      op_set_int(ctx, build_wait(&b, OP_TMA_WAIT, 0), ATTR_WRITTEN, 1);
+      if (op_int(*x, ATTR_ISSUER, 0)) build_op(&b, OP_BARRIER, NULL, 0);
+    }
+  }
+}
+
 typedef struct {
   Context *ctx;
   bool has_tma, tma_writes, threads_write;
@@ -185,7 +229,7 @@ typedef struct {
 
 static void find_accesses(Op *op, void *user) {
   BarrierOrder *o = user;
-  o->tma_writes |= op->opcode == OP_TMA_STORE || op->opcode == OP_TMA_REDUCE;
+  o->tma_writes |= is_tma_write(op);
   o->has_tma |= o->tma_writes || op->opcode == OP_TMA_LOAD;
   o->threads_write |= op_unit(op) == UNIT_GMEM && op_is(op, TRAIT_WRITES);
 }
@@ -219,6 +263,7 @@ void pass_lower_tma(PassCtx *p) {
     block_walk(f->body, find, &s);
     VEC_EACH(x, s.accesses) lower(&s, *x);
     if (s.stored) block_walk(f->body, wait_before_return, &s);
+    order_loads_after_stores(p->ctx, f);
     BarrierOrder order = {.ctx = p->ctx};
     block_walk(f->body, find_accesses, &order);
     if (order.has_tma) block_walk(f->body, order_at_barrier, &order);

@@ -69,7 +69,7 @@ static void consider(Pipe *p, Op *op, bool all_loads) {
     // If the descriptor changes from iteration to iteration, there is still one tensor map, not one per stage.
     if (!tma_usable(p->module, op_operand(op, 0)) || !value_defined_outside(op_operand(op, 0), p->loop)) return;
     a.tma = true;
-    a.buffer_type = tma_tile_buffer(p->ctx, op_operand(op, 0)->type);
+    a.buffer_type = tma_load_buffer(p->ctx, op);
     a.alloc = only_alloc(op_result(op, 0));
     if (a.alloc && op_result(a.alloc, 0)->type != a.buffer_type) a.alloc = NULL;
   } else if (op->opcode == OP_LOAD && can_copy_async(p, op)) {

@@ -12,6 +12,11 @@ const Type *tma_tile_buffer(Context *ctx, const Type *desc) {
   return type_buffer(ctx, desc->elem, desc->rank, desc->shape, tma_tile_layout(ctx, desc), 0);
 }
 
+const Type *tma_load_buffer(Context *ctx, const Op *load) {
+  const Type *t = load->results[0].type;
+  return tma_tile_buffer(ctx, type_desc(ctx, t->elem, (int)t->rank, t->shape, NULL));
+}
+
 int tma_axis_too_long(const Type *desc) {
   uint32_t last = desc->rank - 1u;
   for (uint32_t i = 0; i < desc->rank; i++)

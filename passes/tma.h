@@ -9,6 +9,7 @@
 // every access, because the tensor map carries one swizzle.
 const Layout *tma_tile_layout(Context *ctx, const Type *desc);
 const Type *tma_tile_buffer(Context *ctx, const Type *desc);   // of one tile in it
+const Type *tma_load_buffer(Context *ctx, const Op *load);     // the same memory, with the shape of the load's result
 // Whether accesses through this descriptor become TMA on the target. A parameter's do. Those of a descriptor that the
 // kernel makes do if the target can write tensor maps and what is known of its block and strides is allowed. What is
 // not known is assumed allowed: as in Triton, a base or stride that is no multiple of 16 bytes is the program's error.
