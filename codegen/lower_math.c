@@ -39,76 +39,112 @@ SCALAR_EMITTER(rsqrt) {
   return cg_insn(c, INSN_RSQRT_F32, c->t_f32, in, 1);
 }
 
-// ---- fmod, exactly: long division of the significands, one quotient bit per step ----
+// ---- fmod, exactly: division by the reciprocal, `step` bits of the quotient at a time ----
 
-typedef struct { LLVMTypeRef t; uint32_t bits, man; } FloatShape;
+// The float type, its integer type, widths, exponent bias, and the step. With |a| < 2·|b|, the quotient of a·2^step and
+// b is below 2^(step+1) and comes out of a reciprocal with an error below 3/8, rounding not counted.
+typedef struct {
+  LLVMTypeRef f, i;
+  uint32_t bits, man, bias, step;
+} FloatShape;
 
 static LLVMValueRef ibin(Cg *c, LLVMOpcode o, LLVMValueRef a, LLVMValueRef b) {
   return LLVMBuildBinOp(c->b, o, a, b, "");
 }
 
-// Splits a positive finite number, perhaps subnormal, into significand · 2^exponent. Bit `man` is the top bit of the
-// significand.
-static void split_float(Cg *c, FloatShape s, LLVMValueRef bits, LLVMValueRef *sig, LLVMValueRef *exponent) {
-  LLVMValueRef one = cg_int(s.t, 1), zero = cg_int(s.t, 0);
-  LLVMValueRef e = cg_op(c, LLVMLShr, bits, s.man);
-  LLVMValueRef m = cg_op(c, LLVMAnd, bits, (1ull << s.man) - 1);
-  LLVMValueRef normal = cg_cmp(c, LLVMIntNE, e, 0);
-  LLVMValueRef lz = cg_intrinsic_false(c, "llvm.ctlz", m);
-  LLVMValueRef up = cg_op(c, LLVMSub, lz, s.bits - 1 - s.man);
-  up = cg_select(c, cg_cmp(c, LLVMIntULT, up, s.bits), up, zero);
-  *sig = cg_select(c, normal, cg_op(c, LLVMOr, m, 1ull << s.man), ibin(c, LLVMShl, m, up));
-  *exponent = cg_select(c, normal, e, ibin(c, LLVMSub, one, up));
+static LLVMValueRef reciprocal(Cg *c, const FloatShape *s, LLVMValueRef x) {
+  if (s->bits == 64) return LLVMBuildFDiv(c->b, LLVMConstReal(s->f, 1), x, "");
+  return cg_insn(c, INSN_RCP_F32, s->f, &x, 1);
 }
 
-static LLVMValueRef exact_fmod(Cg *c, LLVMValueRef a, LLVMValueRef b, FloatShape s) {
+// x − n·y for a whole n near x / y; r is the reciprocal of y. Its magnitude is below 7/8 of y. It is exact because it
+// is a multiple of the last place of y, or else x itself or the difference of two numbers within a factor of 2.
+static LLVMValueRef reduce_once(Cg *c, const FloatShape *s, LLVMValueRef x, LLVMValueRef y, LLVMValueRef r) {
+  LLVMValueRef whole = LLVMConstReal(s->f, s->bits == 64 ? 0x1.8p52 : 0x1.8p23);   // added, it rounds to whole numbers
+  LLVMValueRef n = LLVMBuildFAdd(c->b, LLVMBuildFMul(c->b, x, r, ""), whole, "");
+  LLVMValueRef args[] = {LLVMBuildFNeg(c->b, LLVMBuildFSub(c->b, n, whole, ""), ""), y, x};
+  return cg_call_intrinsic(c, "llvm.fma", (LLVMTypeRef[]){s->f}, 1, args, 3);
+}
+
+// x, or x + y if x is negative
+static LLVMValueRef make_positive(Cg *c, const FloatShape *s, LLVMValueRef x, LLVMValueRef y) {
+  LLVMValueRef negative = LLVMBuildFCmp(c->b, LLVMRealOLT, x, LLVMConstReal(s->f, 0), "");
+  return cg_select(c, negative, LLVMBuildFAdd(c->b, x, y, ""), x);
+}
+
+// 2^e; e is an integer of the width of the float, not biased.
+static LLVMValueRef power_of_two(Cg *c, const FloatShape *s, LLVMValueRef e) {
+  return cg_bitcast(c, cg_op(c, LLVMShl, cg_op(c, LLVMAdd, e, s->bias), s->man), s->f);
+}
+
+// Splits a positive finite number, perhaps subnormal, into a significand from 1 to 2 and a biased exponent, which is
+// 0 or less if the number is subnormal.
+static LLVMValueRef split_float(Cg *c, const FloatShape *s, LLVMValueRef bits, LLVMValueRef *exponent) {
+  LLVMValueRef e = cg_op(c, LLVMLShr, bits, s->man), m = cg_op(c, LLVMAnd, bits, (1ull << s->man) - 1);
+  LLVMValueRef subnormal = cg_cmp(c, LLVMIntEQ, e, 0);
+  LLVMValueRef up = cg_op(c, LLVMSub, cg_intrinsic_false(c, "llvm.ctlz", m), s->bits - 1 - s->man);
+  up = cg_select(c, subnormal, cg_op(c, LLVMAnd, up, s->bits - 1), cg_int(s->i, 0));   // of zero: any width
+  *exponent = ibin(c, LLVMSub, cg_select(c, subnormal, cg_int(s->i, 1), e), up);
+  m = cg_op(c, LLVMAnd, ibin(c, LLVMShl, m, up), (1ull << s->man) - 1);
+  return cg_bitcast(c, cg_op(c, LLVMOr, m, (uint64_t)s->bias << s->man), s->f);
+}
+
+// fmod of any two magnitudes, given as bits: a loop over the difference of their exponents.
+static LLVMValueRef fmod_by_steps(Cg *c, const FloatShape *s, LLVMValueRef x, LLVMValueRef y) {
   c->has_loops = true;
-  LLVMTypeRef ft = LLVMTypeOf(a), t = s.t;
-  uint64_t sign_bit = 1ull << (s.bits - 1), inf = ((1ull << (s.bits - 1 - s.man)) - 1) << s.man;
-  LLVMValueRef zero = cg_int(t, 0);
-  LLVMValueRef ab = cg_bitcast(c, a, t), bb = cg_bitcast(c, b, t), sign = cg_op(c, LLVMAnd, ab, sign_bit);
-  LLVMValueRef x = cg_op(c, LLVMAnd, ab, sign_bit - 1), y = cg_op(c, LLVMAnd, bb, sign_bit - 1);
-  LLVMValueRef bad = cg_cmp(c, LLVMIntUGE, x, inf);
-  bad = ibin(c, LLVMOr, bad, cg_cmp(c, LLVMIntUGT, y, inf));
+  uint64_t inf = (2ull * s->bias + 1) << s->man;
+  LLVMValueRef zero = cg_int(s->i, 0), ex, ey, sx = split_float(c, s, x, &ex), sy = split_float(c, s, y, &ey);
+  LLVMValueRef bad = ibin(c, LLVMOr, cg_cmp(c, LLVMIntUGE, x, inf), cg_cmp(c, LLVMIntUGT, y, inf));
   bad = ibin(c, LLVMOr, bad, cg_cmp(c, LLVMIntEQ, y, 0));
-  LLVMValueRef small = LLVMBuildICmp(c->b, LLVMIntULT, x, y, "");   // |a| < |b|, b infinite included: a itself
-  LLVMValueRef sx, ex, sy, ey;
-  split_float(c, s, x, &sx, &ex);
-  split_float(c, s, y, &sy, &ey);
+  LLVMValueRef small = LLVMBuildICmp(c->b, LLVMIntULT, x, y, "");   // y infinite included
   LLVMValueRef steps = cg_select(c, ibin(c, LLVMOr, bad, small), zero, ibin(c, LLVMSub, ex, ey));
+  LLVMValueRef r = reciprocal(c, s, sy);
 
   LLVMBasicBlockRef before = LLVMGetInsertBlock(c->b), loop = cg_block(c, "fmod"), after = cg_block(c, "fmod.end");
   LLVMBuildBr(c->b, loop);
   LLVMPositionBuilderAtEnd(c->b, loop);
-  LLVMValueRef m = LLVMBuildPhi(c->b, t, ""), left = LLVMBuildPhi(c->b, t, "");
-  LLVMAddIncoming(m, &sx, &before, 1);
-  LLVMAddIncoming(left, &steps, &before, 1);
-  LLVMValueRef reduced = cg_select(c, LLVMBuildICmp(c->b, LLVMIntUGE, m, sy, ""), ibin(c, LLVMSub, m, sy), m);
-  LLVMValueRef doubled = cg_op(c, LLVMShl, reduced, 1), less = cg_op(c, LLVMSub, left, 1);
-  LLVMAddIncoming(m, &doubled, &loop, 1);
-  LLVMAddIncoming(left, &less, &loop, 1);
-  LLVMBuildCondBr(c->b, cg_cmp(c, LLVMIntSGT, left, 0), loop, after);
+  LLVMValueRef m = LLVMBuildPhi(c->b, s->f, ""), left = LLVMBuildPhi(c->b, s->i, "");
+  LLVMValueRef now = cg_select(c, cg_cmp(c, LLVMIntULT, left, s->step), left, cg_int(s->i, s->step));
+  LLVMValueRef next = reduce_once(c, s, LLVMBuildFMul(c->b, m, power_of_two(c, s, now), ""), sy, r);
+  LLVMValueRef less = ibin(c, LLVMSub, left, now);
+  LLVMAddIncoming(m, (LLVMValueRef[]){sx, next}, (LLVMBasicBlockRef[]){before, loop}, 2);
+  LLVMAddIncoming(left, (LLVMValueRef[]){steps, less}, (LLVMBasicBlockRef[]){before, loop}, 2);
+  LLVMBuildCondBr(c->b, cg_cmp(c, LLVMIntNE, less, 0), loop, after);
 
+  // back to the exponent of y, which may be that of a subnormal number
   LLVMPositionBuilderAtEnd(c->b, after);
-  // reduced · 2^ey becomes a float again: its top bit moves to bit `man`, as far as the exponent allows.
-  LLVMValueRef lz = cg_intrinsic_false(c, "llvm.ctlz", reduced);
-  LLVMValueRef up = cg_op(c, LLVMSub, lz, s.bits - 1 - s.man);
-  LLVMValueRef room = cg_op(c, LLVMSub, ey, 1);
-  LLVMValueRef is_sub = LLVMBuildICmp(c->b, LLVMIntSGT, up, room, "");   // also when nothing is left
-  LLVMValueRef normal_bits = ibin(c, LLVMAdd, cg_op(c, LLVMShl, ibin(c, LLVMSub, room, up), s.man),
-                                  ibin(c, LLVMShl, reduced, cg_select(c, is_sub, zero, up)));
-  // With a negative exponent (a subnormal divisor) the significand goes down; its low bits are zero there.
-  LLVMValueRef down = cg_select(c, cg_cmp(c, LLVMIntSLT, room, 0), ibin(c, LLVMSub, zero, room), zero);
-  LLVMValueRef lift = cg_select(c, cg_cmp(c, LLVMIntSGT, room, 0), room, zero);
-  lift = cg_select(c, is_sub, lift, zero);
-  LLVMValueRef sub_bits = ibin(c, LLVMLShr, ibin(c, LLVMShl, reduced, lift), down);
-  LLVMValueRef r = cg_select(c, is_sub, sub_bits, normal_bits);
-  r = cg_select(c, cg_cmp(c, LLVMIntEQ, reduced, 0), zero, r);
-  r = cg_select(c, small, x, r);
-  r = cg_select(c, bad, cg_int(t, inf | inf >> 1), ibin(c, LLVMOr, r, sign));
-  return cg_bitcast(c, r, ft);
+  LLVMValueRef low = ibin(c, LLVMShl, cg_int(s->i, 1), cg_op(c, LLVMAdd, ey, s->man - 1));
+  LLVMValueRef unit = cg_select(c, cg_cmp(c, LLVMIntSGT, ey, 0), cg_op(c, LLVMShl, ey, s->man), low);
+  LLVMValueRef result = LLVMBuildFMul(c->b, make_positive(c, s, next, sy), cg_bitcast(c, unit, s->f), "");
+  result = cg_select(c, small, cg_bitcast(c, x, s->f), result);
+  return cg_select(c, bad, cg_bitcast(c, cg_int(s->i, inf | inf >> 1), s->f), result);
+}
+
+// One reduction where the quotient is below 2^step and neither y nor its reciprocal is near the ends of the range.
+static LLVMValueRef exact_fmod(Cg *c, LLVMValueRef a, LLVMValueRef b, const FloatShape *s) {
+  LLVMValueRef x = cg_unary_intrinsic(c, "llvm.fabs", a), y = cg_unary_intrinsic(c, "llvm.fabs", b);
+  LLVMValueRef x_bits = cg_bitcast(c, x, s->i), y_bits = cg_bitcast(c, y, s->i);
+  uint64_t lowest = (s->bias / 4ull) << s->man, range = (s->bias * 3ull / 2) << s->man;
+  LLVMValueRef limit = LLVMBuildFMul(c->b, y, LLVMConstReal(s->f, (double)(1ull << s->step)), "");
+  LLVMValueRef near = LLVMBuildFCmp(c->b, LLVMRealOLT, x, limit, "");
+  near = ibin(c, LLVMAnd, near, cg_cmp(c, LLVMIntULT, cg_op(c, LLVMSub, y_bits, lowest), range));
+  LLVMBasicBlockRef quick = cg_block(c, "fmod.near"), slow = cg_block(c, "fmod.far"), join = cg_block(c, "fmod.join");
+  LLVMBuildCondBr(c->b, near, quick, slow);
+  LLVMPositionBuilderAtEnd(c->b, quick);
+  LLVMValueRef one = make_positive(c, s, reduce_once(c, s, x, y, reciprocal(c, s, y)), y);
+  LLVMBuildBr(c->b, join);
+  LLVMPositionBuilderAtEnd(c->b, slow);
+  LLVMValueRef many = fmod_by_steps(c, s, x_bits, y_bits);
+  slow = LLVMGetInsertBlock(c->b);
+  LLVMBuildBr(c->b, join);
+  LLVMPositionBuilderAtEnd(c->b, join);
+  LLVMValueRef r = LLVMBuildPhi(c->b, s->f, "");
+  LLVMAddIncoming(r, (LLVMValueRef[]){one, many}, (LLVMBasicBlockRef[]){quick, slow}, 2);
+  LLVMValueRef sign = cg_op(c, LLVMAnd, cg_bitcast(c, a, s->i), 1ull << (s->bits - 1));
+  return cg_bitcast(c, ibin(c, LLVMOr, cg_bitcast(c, r, s->i), sign), s->f);
 }
 
 SCALAR_EMITTER(remf) {
-  return exact_fmod(c, in[0], in[1], k == SC_F64 ? (FloatShape){c->t_i64, 64, 52} : (FloatShape){c->t_i32, 32, 23});
+  FloatShape single = {c->t_f32, c->t_i32, 32, 23, 127, 20}, wide = {c->t_f64, c->t_i64, 64, 52, 1023, 48};
+  return exact_fmod(c, in[0], in[1], k == SC_F64 ? &wide : &single);
 }
