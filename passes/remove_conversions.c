@@ -10,6 +10,7 @@
 // way, or converts the op's result where it is computed, which hoists conversions to smaller tensors and out of loops.
 // Loads are never repeated.
 // In, out: LAID_OUT.
+#include "ir/map.h"
 #include "ir/scratch.h"
 #include "passes/layout_assign.h"
 #include "passes/layout_cost.h"
@@ -23,6 +24,7 @@ typedef struct {
   Module *module;
   AxisAnalysis *axes;
   LayoutAnchors anchors;
+  Map own;                   // the layout of each access, which its operands lose with their conversions
 } Reflow;
 
 // A tile that is copied ahead can be read from shared memory in any layout. Its own layout comes last. Of several such
@@ -41,15 +43,16 @@ static void gather(Op *op, void *user) {
     if (access_is_copied(op)) weight = max_i64(1, COPIED / weight);
   }
   if (!weight) return;
-  vec_push(&r->ctx->arena, &r->anchors,
-           ((LayoutAnchor){op, layout_loop_weight(op, weight), layout_rule_pivot(r->ctx, op)}));
+  const Layout *own = layout_rule_pivot(r->ctx, op);
+  vec_push(&r->ctx->arena, &r->anchors, ((LayoutAnchor){op, layout_loop_weight(op, weight), own}));
+  map_at(&r->ctx->arena, &r->own, op)->value = (void *)(uintptr_t)own;
 }
 
 static const Layout *choose(void *user, const Op *op) { return layout_rule_pivot(((Reflow *)user)->ctx, op); }
 
 static bool accepts(void *user, const Op *op, const Layout *l) {
   Reflow *r = user;
-  const Layout *own = access_type(op)->layout;
+  const Layout *own = map_get(&r->own, op)->value;
   if (own == l) return true;
   AccessInfo a;
   access_info(r->axes, op, &a);
