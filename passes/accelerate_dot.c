@@ -218,12 +218,18 @@ static MmaShape mma_shape(Accel *s, const Op *dot, const Type *ct) {
   return shape;
 }
 
-static Value *mma_operand(Accel *s, Builder *b, Op *dot, uint32_t index, uint32_t bits, const MmaShape *shape) {
+// The buffer of an operand; NULL if it stays in registers.
+static Value *mma_buffer(Accel *s, Builder *b, Op *dot, uint32_t index, uint32_t bits) {
   Value *v = op_operand(dot, index);
-  const Layout *layout = layout_make_mma_operand(s->ctx, index, v->type->shape, shape, dot_k_width(bits));
   bool transposed;
-  if (comes_from_dot(s, operand_source(v, &transposed))) return build_convert_layout(b, v, layout);
-  Value *buf = operand_buffer(s, b, v, bits, v->type->rank - (index == 0 ? 1u : 2u), false);
+  if (comes_from_dot(s, operand_source(v, &transposed))) return NULL;
+  return operand_buffer(s, b, v, bits, v->type->rank - (index == 0 ? 1u : 2u), false);
+}
+
+static Value *mma_operand(Accel *s, Builder *b, Value *v, Value *buf, uint32_t index, uint32_t bits,
+                          const MmaShape *shape) {
+  const Layout *layout = layout_make_mma_operand(s->ctx, index, v->type->shape, shape, dot_k_width(bits));
+  if (!buf) return build_convert_layout(b, v, layout);
   return build_local_load(b, buf, type_with_layout(s->ctx, v->type, layout));
 }
 
@@ -231,8 +237,10 @@ static void to_mma(Accel *s, Op *dot, uint32_t bits) {
   Builder b = builder_before(s->ctx, dot);
   const Type *ct = op_operand(dot, 2)->type;
   MmaShape shape = mma_shape(s, dot, ct);
-  Value *a = mma_operand(s, &b, dot, 0, bits, &shape);
-  Value *bv = mma_operand(s, &b, dot, 1, bits, &shape);
+  // Both operands are stored before either is read: one block barrier serves both.
+  Value *a_buf = mma_buffer(s, &b, dot, 0, bits), *b_buf = mma_buffer(s, &b, dot, 1, bits);
+  Value *a = mma_operand(s, &b, op_operand(dot, 0), a_buf, 0, bits, &shape);
+  Value *bv = mma_operand(s, &b, op_operand(dot, 1), b_buf, 1, bits, &shape);
   Value *c = build_convert_layout(&b, op_operand(dot, 2), layout_make_mma_acc(s->ctx, ct->shape, &shape));
   replace_dot(dot, &b, OP_MMA, a, bv, c, NULL, c->type);
 }
