@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "passes/axis_lattice.h"
+#include "passes/likely_step.h"
 
 bool access_is_tensor(const Op *op) { return op_unit(op) == UNIT_GMEM && access_type(op)->kind == TYPE_TENSOR; }
 
@@ -25,6 +26,20 @@ const Type *access_type(const Op *op) {
 
 uint32_t access_elem_bytes(const Op *op) { return type_elem_bytes(type_elem(op_operand(op, 0)->type)->elem); }
 
+// Axes of which one is contiguous are told apart by that alone.
+static void guess_steps(AxisAnalysis *a, Value *where, AccessInfo *out) {
+  const Type *t = where->type;
+  bool contiguous = false;
+  for (uint32_t i = 0; i < t->rank; i++) contiguous |= out->contiguity[i] > 1;
+  for (uint32_t i = 0; i < t->rank; i++)
+    out->step[i] = contiguous || t->shape[i] == 1 ? LIKELY_FAR : likely_step(a, where, i);
+}
+
+bool access_is_faster(const AccessInfo *x, uint32_t i, uint32_t k) {
+  if (x->contiguity[i] != x->contiguity[k]) return x->contiguity[i] > x->contiguity[k];
+  return x->step[i] != x->step[k] ? x->step[i] < x->step[k] : i > k;
+}
+
 bool access_info(AxisAnalysis *a, const Op *op, AccessInfo *out) {
   Value *ptr = op_operand(op, 0), *offset = op_operand(op, 1), *mask = NULL;
   if (op->opcode == OP_ASYNC_COPY) ptr = op_operand(op, 1), offset = op_operand(op, 2), mask = op_operand(op, 3);
@@ -44,9 +59,9 @@ bool access_info(AxisAnalysis *a, const Op *op, AccessInfo *out) {
     out->mask_constancy[i] = uniform ? AXIS_MAX_DIVISOR : mi->constancy[i];
     out->mask_prefix[i] = uniform ? AXIS_MAX_DIVISOR : mi->prefix[i];
   }
-  // The axis of the longest run. Of equals, the later one.
-  for (uint32_t i = 0; i < t->rank; i++)
-    if (i == 0 || out->contiguity[i] >= out->contiguity[out->fastest]) out->fastest = i;
+  guess_steps(a, where, out);
+  for (uint32_t i = 1; i < t->rank; i++)
+    if (!access_is_faster(out, out->fastest, i)) out->fastest = i;
   return true;
 }
 

@@ -15,13 +15,16 @@ int64_t access_width(const Op *op, uint32_t bytes);
 // What is known of an access: contiguous elements along each axis, the byte alignment of each group's first element,
 // and the groups over which the mask is constant.
 typedef struct {
-  uint32_t fastest;                 // the axis of longest useful contiguity
+  uint32_t fastest;                 // the axis of longest useful contiguity; of equals, of the least likely step
+  int64_t step[MAX_RANK];           // if no axis is contiguous: likely_step.h
   int64_t contiguity[MAX_RANK];     // elements
   int64_t alignment[MAX_RANK];      // bytes
   int64_t mask_constancy[MAX_RANK];
   int64_t mask_prefix[MAX_RANK];    // groups whose first elements the mask keeps: cp.async moves these
 } AccessInfo;
 bool access_info(AxisAnalysis *a, const Op *op, AccessInfo *out);
+// Whether lanes should run along axis i rather than k. Of equals, along the later one.
+bool access_is_faster(const AccessInfo *x, uint32_t i, uint32_t k);
 // The most elements per machine access that addresses, alignment and mask allow along the axis (16 bytes at most).
 int64_t access_max_vector(const AccessInfo *x, uint32_t axis, uint32_t elem_bytes);
 // The same if the mask may end within the access.

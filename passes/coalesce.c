@@ -4,7 +4,8 @@
 // loops first, then dots that accelerate_dot will give the layouts of tensor cores. Each layout flows along data (layout_rules.h) to every value that has none yet; what belongs together shares one. Where
 // two regions meet, the pass places a convert_layout. remove_conversions removes those that have a cheaper substitute.
 //
-// Choice at an access: the fastest axis is the one of longest contiguity, and lanes run along it. All accesses of a
+// Choice at an access: the fastest axis is the one of longest contiguity, or of the shortest step where nothing is known
+// to be contiguous, and lanes run along it. All accesses of a
 // kernel with the same shape and fastest axis get one layout: as many consecutive elements per thread as make them
 // cheapest together (16 bytes if all elements have one size), but not more than leaves every thread busy. Loads that
 // will be copied ahead have one for each size of element, because what computes with them reads shared memory in its
@@ -114,10 +115,9 @@ static const Layout *choose_for_access(Coalesce *c, const Op *op) {
   AccessInfo a;
   access_info(c->axes, op, &a);
   BlockedChoice choice = {.vec = 1};
-  // Axes by contiguity, longest first. Of equals, the later axis.
   for (uint32_t i = 0; i < t->rank; i++) choice.order[i] = t->rank - 1u - i;
   for (uint32_t i = 1; i < t->rank; i++)
-    for (uint32_t k = i; k > 0 && a.contiguity[choice.order[k]] > a.contiguity[choice.order[k - 1]]; k--) {
+    for (uint32_t k = i; k > 0 && access_is_faster(&a, choice.order[k], choice.order[k - 1]); k--) {
       uint32_t swap = choice.order[k];
       choice.order[k] = choice.order[k - 1];
       choice.order[k - 1] = swap;

@@ -7,13 +7,15 @@ enum { SECTOR_BYTES = 32 };
 static uint32_t sectors_touched(const AccessInfo *a, const Layout *l, uint32_t axis, uint32_t bytes, int64_t vec,
                                 uint32_t idle) {
   uint32_t mask = layout_axis_mask(l, axis), shift = layout_axis_shift(l, axis), count = 0;
-  uint64_t seen[WARP_SIZE];
+  uint64_t seen[WARP_SIZE], step = (uint64_t)min_i64(a->step[axis], SECTOR_BYTES) * bytes;
   for (uint32_t lane = 0; lane < WARP_SIZE; lane++) {
     if (lane & idle) continue;
     uint32_t e = layout_apply(l, 0, lane, 0, 0);
     uint64_t column = (e & mask) >> shift, row = e & ~mask, runs = (uint64_t)a->contiguity[axis];
     // Only elements of one aligned run are known to be neighbours in memory.
-    uint64_t run = column / runs, first = column % runs * bytes, last = first + (uint64_t)vec * bytes - 1;
+    uint64_t run = column / runs, first = column % runs * bytes;
+    if (runs == 1 && step < SECTOR_BYTES) run = 0, first = column * step;
+    const uint64_t last = first + (uint64_t)vec * bytes - 1;
     for (uint64_t at = first / SECTOR_BYTES; at <= last / SECTOR_BYTES; at++) {
       uint64_t key = row << 40 ^ run << 20 ^ at;
       uint32_t i = 0;
