@@ -80,6 +80,20 @@ static bool same_choice(const Choice *x, const Func *f, const Type *t, const Blo
          !memcmp(x->order, b->order, sizeof *b->order * t->rank);
 }
 
+// The bytes of an element that a load of this shape and fastest axis brings to a dot by registers, alone; 0 if none does.
+static uint32_t stored_for_dot(const Coalesce *c, const Func *f, const Type *t, const BlockedChoice *b) {
+  VEC_EACH(it, c->anchors) {
+    const Op *op = it->op;
+    AccessInfo a;
+    if (op->opcode != OP_LOAD || op->parent->func != f || !access_is_tensor(op) ||
+        !type_same_shape(access_type(op), t) || !access_info(c->axes, op, &a) || a.fastest != b->order[0])
+      continue;
+    const uint32_t bytes = access_elem_bytes(op);
+    if (access_feeds_dot(op) && (bytes < 4 || !access_is_copied(op))) return bytes;
+  }
+  return 0;
+}
+
 // The layout with the number of elements per thread that makes all accesses of this shape and fastest axis cheapest
 // together.
 static const Layout *cheapest(Coalesce *c, const Func *f, const Type *t, BlockedChoice *b, uint32_t copied) {
@@ -87,6 +101,7 @@ static const Layout *cheapest(Coalesce *c, const Func *f, const Type *t, Blocked
     if (same_choice(x, f, t, b, copied)) return x->layout;
   const Layout *best = NULL;
   int64_t best_cost = INT64_MAX;
+  uint32_t best_vec = 1;
   for (b->vec = 1; b->vec <= 16 && b->vec <= elements_per_thread(c, t); b->vec *= 2) {
     const Layout *l = layout_blocked_for(c->ctx, c->module, t, b);
     int64_t cost = 0;
@@ -102,6 +117,14 @@ static const Layout *cheapest(Coalesce *c, const Func *f, const Type *t, Blocked
     if (cost >= best_cost) continue;
     best = l;
     best_cost = cost;
+    best_vec = b->vec;
+  }
+  // What loads bring by single elements can still be stored for a dot by vectors, along the second axis.
+  const uint32_t bytes = best_vec == 1 ? stored_for_dot(c, f, t, b) : 0;
+  if (bytes) {
+    b->vec = 1;
+    b->across = (uint32_t)min_i64(max_i64(1, 16 / bytes), elements_per_thread(c, t));
+    best = layout_blocked_for(c->ctx, c->module, t, b);
   }
   Choice made = {.func = f, .shape = t, .copied = copied, .layout = best};
   memcpy(made.order, b->order, sizeof made.order);

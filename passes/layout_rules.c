@@ -190,6 +190,7 @@ const Layout *layout_blocked_for(Context *ctx, const Module *m, const Type *t, c
   uint32_t lanes_left = WARP_SIZE, warps_left = m->num_warps;
   for (uint32_t i = 0; i < t->rank; i++) per_thread[i] = lanes[i] = warps[i] = 1;
   per_thread[c->order[0]] = (uint32_t)min_i64(c->vec, t->shape[c->order[0]]);
+  if (c->across && t->rank > 1) per_thread[c->order[1]] = (uint32_t)min_i64(c->across, t->shape[c->order[1]]);
   int64_t left[LAYOUT_MAX_RANK];
   for (uint32_t i = 0; i < t->rank; i++) {
     uint32_t a = c->order[i];
