@@ -112,7 +112,7 @@ static bool grid_for(Tune *t, const void *input) {
 
 static void grid_fn(void *user, const tile_variant *v, uint32_t grid[3]) {
   Tune *t = user;
-  grid[0] = 0;   // an error of the launch, unless the expression has a value
+  grid[0] = UINT32_MAX;   // an error of the launch, unless the expression has a value
   if (guarded(t, grid_for, v, NULL) == TILE_OK) memcpy(grid, t->run.grid, sizeof t->run.grid);
 }
 

@@ -229,6 +229,13 @@ static tile_status run_candidate(Tuning *t, Arrays *s, uint32_t i, bool is_first
   return status;
 }
 
+static bool is_empty(const Tuning *t, const Candidate *c) {
+  Launch l;
+  if (!make_launch(t, c, &l)) return false;
+  arg_list_free(&l.packed);
+  return launch_is_empty(l.options.grid);
+}
+
 // Errors of a launch's arguments are the caller's, not the candidate's.
 static tile_status run_all(Tuning *t, Arrays *s, tile_error **error) {
   bool is_first = true;
@@ -236,6 +243,10 @@ static tile_status run_all(Tuning *t, Arrays *s, tile_error **error) {
     Candidate *c = &t->candidates[i];
     if (!c->variant) continue;
     if (is_stopped(t->k->jit)) return error_set(error, TILE_ERROR_CANCELLED, "stopped while tuning %s", t->k->name);
+    if (is_first && is_empty(t, c)) {
+      t->chosen = (int)i;
+      return TILE_OK;
+    }
     tile_status status = is_first || !is_over(t) ? TILE_OK
                                                  : error_set(&c->error, TILE_ERROR_RUN, "the time for tuning is over");
     if (status == TILE_OK) status = run_candidate(t, s, i, is_first);
@@ -365,10 +376,11 @@ static tile_status tune(void *user, Arena *a, tile_error **error) {
   t->holds_device = true;
   // After read_arrays nothing may take memory from the arena: its longjmp would skip restoring the arrays.
   if ((status = read_arrays(t->request, &t->arrays, a, error)) == TILE_OK) status = run_all(t, &t->arrays, error);
-  if (status == TILE_OK) run_finals(t);
+  const bool ran = t->chosen < 0;
+  if (status == TILE_OK && ran) run_finals(t);
   tile_status put = put_back(k, &t->arrays, status == TILE_OK ? error : NULL);
   if (status == TILE_OK) status = put;
-  return status == TILE_OK ? choose(t, error) : status;
+  return status == TILE_OK && ran ? choose(t, error) : status;
 }
 
 tile_status jit_tune(const Request *r, const char *key, tile_tuning *out, tile_variant **variant, tile_error **error) {
@@ -395,7 +407,8 @@ tile_status jit_tune(const Request *r, const char *key, tile_tuning *out, tile_v
     if (status == TILE_OK) status = reported;
   }
   // If the file cannot be written, only the next process loses the result.
-  if (status == TILE_OK) jit_keep_result(k, key, (uint32_t)t.chosen, t.candidates[t.chosen].median, NULL);
+  const Candidate *chosen = status == TILE_OK ? &t.candidates[t.chosen] : NULL;
+  if (chosen && chosen->runs) jit_keep_result(k, key, (uint32_t)t.chosen, chosen->median, NULL);
   for (uint32_t i = 0; i < t.count; i++) {
     if (status == TILE_OK && (int)i == t.chosen) *variant = t.candidates[i].variant;
     else jit_variant_free(t.candidates[i].variant);

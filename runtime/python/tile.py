@@ -248,7 +248,7 @@ class Kernel:
                 out[0], out[1], out[2] = _grid(grid(meta))
             except BaseException as failure:   # it must not go through the library
                 failures.append(failure)
-                out[0] = 0
+                out[0] = (1 << 32) - 1         # more than can be launched
 
         callback = _GRID_FN(of_variant)
         launch.grid_fn = ctypes.cast(callback, c_void_p)

@@ -181,6 +181,8 @@ static inline bool is_map_stride(int64_t elements, uint32_t bytes) {
 // Checks args against the parameters, naming the one that is wrong.
 tile_status launch_check_args(const tile_kernel *k, const tile_arg *args, size_t num_args, tile_error **error);
 tile_status launch_check_grid(const tile_kernel *k, const uint32_t grid[3], tile_error **error);
+// Whether no program runs: a launch then checks its arguments and does nothing.
+static inline bool launch_is_empty(const uint32_t grid[3]) { return !grid[0] || !grid[1] || !grid[2]; }
 // Does the argument fit what the parameter is specialised for? Kinds and types are not checked.
 bool launch_fits(const KernelParam *p, const tile_arg *a);
 // tuple.c: flattens args, some of which are tuples, to one argument for each of the kernel's, or for each of names.

@@ -134,9 +134,6 @@ tile_status launch_check_grid(const tile_kernel *k, const uint32_t grid[3], tile
   const uint64_t most[3] = {INT32_MAX, 65535, 65535};
   for (int i = 0; i < 3; i++) {
     uint64_t blocks = (uint64_t)grid[i] * (i == 0 ? k->num_ctas : 1);
-    if (!grid[i])
-      return error_set(error, TILE_ERROR_USAGE, "%s: the grid is 0 on axis %c; at least 1 program must run", k->name,
-                       "xyz"[i]);
     if (blocks > most[i])
       return error_set(error, TILE_ERROR_USAGE, "%s: the grid is %llu blocks on axis %c; at most %llu are possible",
                        k->name, (unsigned long long)blocks, "xyz"[i], (unsigned long long)most[i]);
@@ -215,7 +212,7 @@ static tile_status launch_slowly(tile_kernel *k, const uint32_t grid[3], void *s
   if (status == TILE_OK && has_tuples) status = launch_flatten_kernel(k, args, k->num_args, mapped.data, error);
   if (map || has_tuples) args = mapped.data;
   if (status == TILE_OK) status = launch_check_args(k, args, k->num_args, error);
-  if (status == TILE_OK) status = k->device->ops->launch(k, &o, args, error);
+  if (status == TILE_OK && !launch_is_empty(grid)) status = k->device->ops->launch(k, &o, args, error);
   arg_list_free(&mapped);
   return status;
 }
@@ -232,7 +229,7 @@ tile_status kernel_launch(tile_kernel *k, const uint32_t grid[3], void *stream, 
   bool is_quick = k->quick && quick_grid(k, grid) && quick_params(k, args, map, params, floats);
   tile_status status = is_quick ? k->device->ops->launch_params(k, grid, stream, params, error)
                                 : launch_slowly(k, grid, stream, args, map, error);
-  if (status == TILE_OK) tell_host(k, grid, stream);
+  if (status == TILE_OK && !launch_is_empty(grid)) tell_host(k, grid, stream);
   return status;
 }
 

@@ -271,7 +271,7 @@ static inline tile_arg tile_arg_text(const char *s) {
 
 typedef struct tile_launch_options {
   size_t struct_size;
-  uint32_t grid[3];            /* programs on each axis, where a cluster counts as one; 0 is an error */
+  uint32_t grid[3];            /* programs on each axis, where a cluster counts as one; 0: nothing runs */
   void *stream;                /* a CUstream; NULL: the default stream. The interpreter ignores it */
 } tile_launch_options;
 #define TILE_LAUNCH_OPTIONS_INIT { sizeof(tile_launch_options), { 1, 1, 1 }, NULL }

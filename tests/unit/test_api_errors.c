@@ -340,7 +340,7 @@ TEST(grids) {
   const tile_arg args[] = {tile_arg_pointer(out)};
   tile_launch_options o = TILE_LAUNCH_OPTIONS_INIT;
   o.grid[1] = 0;
-  REFUSED(tile_kernel_launch(k, &o, args, 1, &error), TILE_ERROR_USAGE, "first: the grid is 0 on axis y; at least 1 program must run");
+  OK(tile_kernel_launch(k, &o, args, 1, &error));
   o.grid[1] = 70000;
   REFUSED(tile_kernel_launch(k, &o, args, 1, &error), TILE_ERROR_USAGE, "first: the grid is 70000 blocks on axis y; at most 65535 are possible");
   OK(tile_memory_free(d, out, &error));

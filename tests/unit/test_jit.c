@@ -111,7 +111,7 @@ static void variants_on(const char *device) {
   REFUSED(tile_jit_launch(k, &o, args, 4, &error), TILE_ERROR_USAGE, "'x' is no constexpr");
   args[0] = runs[0].args[0];
   o.grid[0] = 0;
-  REFUSED(tile_jit_launch(k, &o, args, 4, &error), TILE_ERROR_USAGE, "grid is 0 on axis x");
+  OK(tile_jit_launch(k, &o, args, 4, &error));
   o.grid[0] = 1;
   k = case_kernel(jit, "broken");
   args[0] = runs[0].args[0];

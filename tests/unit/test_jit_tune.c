@@ -96,6 +96,26 @@ static tile_jit_launch_options options_of(Bench *b) {
 }
 static float sum_of(int64_t n) { return (float)(n * (n - 1) / 2); }
 
+// A launch without programs runs and tunes nothing, with a grid's function as without.
+TEST(no_programs) {
+  Bench b;
+  open_bench(&b, "sim", TILE_TUNE_ON, 0);
+  tile_jit_launch_options o = options_of(&b);
+  tile_arg args[] = {tile_arg_array(b.x, TILE_FP32), tile_arg_array(b.out, TILE_FP32), tile_arg_int(0)};
+  b.n = 0;
+  tile_tuning *report;
+  OK(tile_jit_tune(case_kernel(b.jit, "modelled"), &o, args, 3, &report, &error));
+  for (size_t i = 0; i < 5; i++) assert_int_equal(tile_tuning_candidate(report, i).runs, 0);
+  tile_tuning_free(report);
+  set_first(&b, 1000);
+  OK(tile_jit_launch(case_kernel(b.jit, "modelled"), &o, args, 3, &error));
+  o.grid_fn = NULL;
+  o.grid[2] = 0;
+  OK(tile_jit_launch(case_kernel(b.jit, "modelled"), &o, args, 3, &error));
+  assert_true(first_out(&b) == 1000);
+  close_bench(&b);
+}
+
 // 128 is pruned first; of the rest the model keeps 64 and 32. What reset_to_zero names starts from zero and is left there.
 TEST(model_and_report) {
   Bench b;
@@ -284,7 +304,7 @@ TEST(cancelled) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(model_and_report), cmocka_unit_test(zeroing), cmocka_unit_test(block_hook), cmocka_unit_test(hooks_of_autotune), cmocka_unit_test(budget),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(no_programs), cmocka_unit_test(model_and_report), cmocka_unit_test(zeroing), cmocka_unit_test(block_hook), cmocka_unit_test(hooks_of_autotune), cmocka_unit_test(budget),
                                      cmocka_unit_test(one_at_a_time), cmocka_unit_test(cancelled)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,7 +53,13 @@ TEST(integers) {
     o.grid[1] = 65536;
     REFUSED(tile_kernel_launch(k, &o, (tile_arg[]){tile_arg_pointer(out), tile_arg_int(0)}, 2, &error), TILE_ERROR_USAGE, "at most 65535");
     o.grid[1] = 0;
-    REFUSED(tile_kernel_launch(k, &o, (tile_arg[]){tile_arg_pointer(out), tile_arg_int(0)}, 2, &error), TILE_ERROR_USAGE, "0 on axis y");
+    const int64_t before = -1;
+    int64_t got;
+    OK(tile_memory_upload(d, out, &before, sizeof before, &error));
+    OK(tile_kernel_launch(k, &o, (tile_arg[]){tile_arg_pointer(out), tile_arg_int(0)}, 2, &error));
+    case_fetch(d, &got, out, sizeof got);
+    if (got != -1) fail_msg("%s: a launch without programs wrote %lld", types[t].signature, (long long)got);
+    REFUSED(tile_kernel_launch(k, &o, (tile_arg[]){tile_arg_int(16), tile_arg_int(0)}, 2, &error), TILE_ERROR_USAGE, "expects a pointer, got an integer");
     tile_kernel_free(k);
   }
   tile_kernel *k = load(d, "put", "*i64:16, i32:16");

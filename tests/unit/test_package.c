@@ -162,7 +162,7 @@ TEST(dispatch) {
   REFUSED(tile_family_launch(family, &o, args, 3, &error), TILE_ERROR_USAGE, "expects a pointer, got a float");
   args[0] = tile_arg_pointer(x);
   o.grid[0] = 0;
-  REFUSED(tile_family_launch(family, &o, args, 3, &error), TILE_ERROR_USAGE, "grid is 0 on axis x");
+  OK(tile_family_launch(family, &o, args, 3, &error));
   tile_memory_free(device, x, NULL);
   tile_family_free(family);
   tile_device_close(device);

@@ -188,7 +188,13 @@ def bad_grid(meta):
 
 fails(RuntimeError, lambda: program.add[(1,)](x, Raises(), out, n, 256))
 fails(KeyError, lambda: program.add[bad_grid](x, y, out, n, BLOCK=256))
-fails(tile.Error, lambda: program.add[(0,)](x, y, out, n, BLOCK=256))
+before = list(out.values())
+for none in (0,), (1, 0), lambda meta: (0,):
+    for again in range(2):
+        program.add[none](out, out, out, n, BLOCK=256)
+device.synchronize()
+assert list(out.values()) == before
+print("nothing launched")
 fails(TypeError, lambda: program.add[(1,)](x, y, out, n, BLOCK=256, x=x))
 fails(ValueError, lambda: program.add[(1, 1, 1, 1)](x, y, out, n, BLOCK=256))
 fails(TypeError, lambda: program.add[(1,)](x, y, out, n, 256, warps=4))
