@@ -145,6 +145,8 @@ LLVMValueRef cg_asm_call(CgAsm *a, InsnId id);
 LLVMValueRef cg_asm_get(Cg *c, LLVMValueRef call, uint32_t i);
 // What an assembly with these results returns: void, the type, or a structure.
 LLVMTypeRef cg_asm_type(Cg *c, LLVMTypeRef *results, uint32_t n);
+// Chooses among offsets where code chooses among sums with one base (select_offsets.c).
+void cg_select_offsets(Cg *c);
 // Rewrites what LLVM takes superlinear time for, in the module as LLVM's passes leave it (linear_time.c).
 void cg_keep_time_linear(Cg *c);
 // Rewrites what the back end gets wrong, in the module as LLVM's passes leave it (backend_faults.c).
