@@ -49,8 +49,9 @@ static uint32_t register_of(Cg *c, const Op *op, const Layout *l, uint32_t flat)
   return reg;
 }
 
-static LLVMValueRef pack_word(Cg *c, const CgValue *v, uint32_t first, uint32_t n, ScalarKind k) {
+static LLVMValueRef pack_word(Cg *c, const CgValue *v, uint32_t first, uint32_t n, ScalarKind k, bool is_tf32) {
   if (k == SC_F64) return cg_reg(v, first);
+  if (is_tf32) return cg_bitcast(c, cg_reg(v, first), c->t_i32);
   LLVMValueRef parts[4];
   for (uint32_t i = 0; i < n; i++) {
     parts[i] = cg_reg(v, first + i);
@@ -91,26 +92,48 @@ typedef struct {
   const CgValue *a, *b;
   LLVMValueRef *words_a, *words_b;        // by first register; made once for all instructions that use them
   uint32_t log2_m, log2_n, log2_k;
+  uint32_t a_row, a_half;                 // registers from a word to that of row g + 8, of the second half of K
+  bool is_tf32_a, is_tf32_b;              // f32 that is tf32 already
   // of an instruction's column pairs, and its rows g and g + 8: 1 if the tile has both
   uint32_t both_cols, both_rows;
 } Mma;
 
-static LLVMValueRef word_at(const Mma *m, LLVMValueRef *words, const CgValue *v, const Type *t, uint32_t first) {
-  if (!words[first]) words[first] = pack_word(m->c, v, first, m->kind.k_width, cg_elem_kind(t));
-  return words[first];
+static LLVMValueRef word_a(const Mma *m, uint32_t first) {
+  LLVMValueRef *w = &m->words_a[first];
+  if (!*w) *w = pack_word(m->c, m->a, first, m->kind.k_width, cg_elem_kind(m->at), m->is_tf32_a);
+  return *w;
+}
+
+static LLVMValueRef word_b(const Mma *m, uint32_t first) {
+  LLVMValueRef *w = &m->words_b[first];
+  if (!*w) *w = pack_word(m->c, m->b, first, m->kind.k_width, cg_elem_kind(m->bt), m->is_tf32_b);
+  return *w;
+}
+
+// tf32 has f16's and more than bf16's fraction: what was one of them needs no rounding.
+static bool is_tf32(const Value *v) {
+  return value_op(v, OP_FPEXT) && type_elem_bits(v->type) == 32 && type_elem_bits(op_operand(v->def, 0)->type) == 16;
+}
+
+// Words of one element may be dealt in pairs of K (layout.h): the halves of an instruction's K then alternate.
+static void find_words(Mma *m) {
+  const uint32_t width = m->kind.k_width;
+  const bool pairs = width == 1 && layout_apply(m->at->layout, 1, 0, 0, 0) == 1;
+  if (width == 1 && pairs != (layout_apply(m->bt->layout, 1, 0, 0, 0) == 1u << m->log2_n))
+    cg_unsupported(m->c, m->op, "the operands' layouts do not fit each other");
+  m->a_row = m->both_rows ? pairs ? 2 : width : 0;
+  m->a_half = pairs ? 1 : width << m->both_rows;
 }
 
 // Adds step k to the accumulators of a tile whose first register is given.
 static void add_step(const Mma *m, uint32_t first, uint32_t k, LLVMValueRef *acc) {
   uint32_t flat = layout_apply(m->ct->layout, first, 0, 0, 0), col = flat & ((1u << m->log2_n) - 1);
   uint32_t row = flat >> m->log2_n & ((1u << m->log2_m) - 1), batch = flat >> (m->log2_m + m->log2_n);
-  uint32_t width = m->kind.k_width;
   uint32_t ra = register_of(m->c, m->op, m->at->layout, batch << (m->log2_m + m->log2_k) | row << m->log2_k | k);
   uint32_t rb = register_of(m->c, m->op, m->bt->layout, batch << (m->log2_k + m->log2_n) | k << m->log2_n | col);
   LLVMValueRef a[4], b[2];
-  for (uint32_t i = 0; i < 4; i++)
-    a[i] = word_at(m, m->words_a, m->a, m->at, ra + ((m->both_rows ? i & 1 : 0) + (i >> 1 << m->both_rows)) * width);
-  for (uint32_t i = 0; i < 2; i++) b[i] = word_at(m, m->words_b, m->b, m->bt, rb + i * width);
+  for (uint32_t i = 0; i < 4; i++) a[i] = word_a(m, ra + (i & 1) * m->a_row + (i >> 1) * m->a_half);
+  for (uint32_t i = 0; i < 2; i++) b[i] = word_b(m, rb + i * m->kind.k_width);
   if (!m->kind.by_quarters) {
     add_mma(m->c, &m->kind, a, 4, b, 2, acc, m->kind.packed_acc ? 2 : 4);
     return;
@@ -134,6 +157,8 @@ void emit_mma(Cg *c, Op *op) {
   m.words_b = arena_array(c->arena, LLVMValueRef, m.b->count);
   m.both_cols = m.log2_n > 0;
   m.both_rows = m.log2_m > 3;
+  m.is_tf32_a = is_tf32(op_operand(op, 0)), m.is_tf32_b = is_tf32(op_operand(op, 1));
+  find_words(&m);
 
   uint32_t regs = cg_num_regs(ct), log2_each = m.both_cols + m.both_rows, num_tiles = regs >> log2_each;
   LLVMValueRef *accs = arena_array(c->arena, LLVMValueRef, num_tiles * 4);

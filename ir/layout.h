@@ -135,6 +135,7 @@ typedef struct {
   uint32_t warps[LAYOUT_MAX_RANK];   // along each axis
   bool warps_m_first;      // wgmma: warp bit 0 steps along M, which needs at least 4 warps; mma.sync: along N
   uint32_t instr_n;        // columns of one instruction: 8 for mma.sync, 8…256 for wgmma
+  bool k_pairs;            // operands of 32-bit elements: a thread has pairs of K, as it has pairs of accumulators
 } MmaShape;
 // The accumulator, in fragments of m16n8.
 const Layout *layout_make_mma_acc(Context *ctx, const int64_t *shape, const MmaShape *mma);

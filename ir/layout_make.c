@@ -120,11 +120,11 @@ const Layout *layout_make_mma_operand(Context *ctx, uint32_t op_index, const int
                                       uint32_t k_width) {
   uint32_t rank = mma->rank, k = op_index == 0 ? rank - 1 : rank - 2, other = op_index == 0 ? rank - 2 : rank - 1;
   Deal d = begin(LAYOUT_DISTRIBUTED, rank, shape);
-  deal(&d, LAYOUT_REG, k, log2_u32(k_width));
+  deal(&d, LAYOUT_REG, k, log2_u32(k_width) + mma->k_pairs);
   deal(&d, LAYOUT_LANE, k, 2);
   deal(&d, LAYOUT_LANE, other, 3);
   if (op_index == 0) deal(&d, LAYOUT_REG, other, 1);
-  deal(&d, LAYOUT_REG, k, 1);
+  if (!mma->k_pairs) deal(&d, LAYOUT_REG, k, 1);
   if (op_index == 1) deal(&d, LAYOUT_REG, other, log2_u32(mma->instr_n) - 3);
   deal_warps(&d, mma, op_index == 0 ? (int)other : -1, op_index == 1 ? (int)other : -1);
   deal_rest(&d, k);

@@ -218,19 +218,47 @@ static MmaShape mma_shape(Accel *s, const Op *dot, const Type *ct) {
   return shape;
 }
 
-// The buffer of an operand; NULL if it stays in registers.
-static Value *mma_buffer(Accel *s, Builder *b, Op *dot, uint32_t index, uint32_t bits) {
-  Value *v = op_operand(dot, index);
-  bool transposed;
-  if (comes_from_dot(s, operand_source(v, &transposed))) return NULL;
-  return operand_buffer(s, b, v, bits, v->type->rank - (index == 0 ? 1u : 2u), false);
+// An operand on its way: what is stored in a buffer and read in the operand's layout; what comes from a dot stays in
+// registers.
+typedef struct { Value *source, *narrow, *buffer; bool is_stored; } Fragments;
+
+// f32 that was f16 or bf16, before it was widened.
+static Value *before_widening(Value *v) {
+  while (value_op(v, OP_CONVERT_LAYOUT)) v = op_operand(v->def, 0);
+  if (!value_op(v, OP_FPEXT) || type_elem_bits(v->type) != 32) return NULL;
+  Value *narrow = op_operand(v->def, 0);
+  return type_elem_bits(narrow->type) == 16 ? narrow : NULL;
 }
 
-static Value *mma_operand(Accel *s, Builder *b, Value *v, Value *buf, uint32_t index, uint32_t bits,
+static Fragments fragments_of(Accel *s, Value *v) {
+  bool transposed;
+  const bool is_stored = !comes_from_dot(s, operand_source(v, &transposed));
+  return (Fragments){.source = v, .narrow = is_stored ? before_widening(v) : NULL, .is_stored = is_stored};
+}
+
+// If no buffer needs f32, operands are widened after they are read: buffers are half as large, copies can fill them,
+// and a thread reads pairs of K at once. (Where rows of K are f32, such pairs of eight rows fall on the same banks.)
+static bool widen_later(const Fragments f[2]) {
+  bool any = false;
+  for (uint32_t i = 0; i < 2; i++) {
+    if (f[i].is_stored && !f[i].narrow) return false;
+    any |= f[i].narrow != NULL;
+  }
+  return any;
+}
+
+static void store_operand(Accel *s, Builder *b, uint32_t index, uint32_t bits, Fragments *f) {
+  if (!f->is_stored) return;
+  f->buffer = operand_buffer(s, b, f->source, bits, f->source->type->rank - (index == 0 ? 1u : 2u), false);
+}
+
+static Value *mma_operand(Accel *s, Builder *b, Op *dot, uint32_t index, const Fragments *f, uint32_t bits,
                           const MmaShape *shape) {
-  const Layout *layout = layout_make_mma_operand(s->ctx, index, v->type->shape, shape, dot_k_width(bits));
-  if (!buf) return build_convert_layout(b, v, layout);
-  return build_local_load(b, buf, type_with_layout(s->ctx, v->type, layout));
+  const Layout *layout = layout_make_mma_operand(s->ctx, index, f->source->type->shape, shape, dot_k_width(bits));
+  if (!f->buffer) return build_convert_layout(b, f->source, layout);
+  Value *v = build_local_load(b, f->buffer, type_with_layout(s->ctx, f->source->type, layout));
+  const Type *wanted = type_elem(op_operand(dot, index)->type);
+  return type_elem(v->type) == wanted ? v : build_cast(b, OP_FPEXT, v, wanted);
 }
 
 static void to_mma(Accel *s, Op *dot, uint32_t bits) {
@@ -238,9 +266,14 @@ static void to_mma(Accel *s, Op *dot, uint32_t bits) {
   const Type *ct = op_operand(dot, 2)->type;
   MmaShape shape = mma_shape(s, dot, ct);
   // Both operands are stored before either is read: one block barrier serves both.
-  Value *a_buf = mma_buffer(s, &b, dot, 0, bits), *b_buf = mma_buffer(s, &b, dot, 1, bits);
-  Value *a = mma_operand(s, &b, op_operand(dot, 0), a_buf, 0, bits, &shape);
-  Value *bv = mma_operand(s, &b, op_operand(dot, 1), b_buf, 1, bits, &shape);
+  Fragments from[2] = {fragments_of(s, op_operand(dot, 0)), fragments_of(s, op_operand(dot, 1))};
+  shape.k_pairs = widen_later(from);
+  for (uint32_t i = 0; i < 2; i++) {
+    if (shape.k_pairs && from[i].narrow) from[i].source = from[i].narrow;
+    store_operand(s, &b, i, shape.k_pairs ? 16 : bits, &from[i]);
+  }
+  Value *a = mma_operand(s, &b, dot, 0, &from[0], bits, &shape);
+  Value *bv = mma_operand(s, &b, dot, 1, &from[1], bits, &shape);
   Value *c = build_convert_layout(&b, op_operand(dot, 2), layout_make_mma_acc(s->ctx, ct->shape, &shape));
   replace_dot(dot, &b, OP_MMA, a, bv, c, NULL, c->type);
 }
