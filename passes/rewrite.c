@@ -86,13 +86,30 @@ static Value *compare_constant_right(Builder *b, Op *op) {
   return op_result(op, 0);
 }
 
+static bool is_min(const Op *op) { return op->opcode == OP_MINSI || op->opcode == OP_MINUI; }
+
+// (z ? max(x, y) : min(x, y)) = (z ⊕ x < y ? x : y), and with max and min changed (… ? y : x): a step of a sort. For
+// integers of 64 bits, of which machines have no max and min: one comparison and one choice instead of two and three.
+static Value *exchange(Builder *b, Op *op) {
+  Value *z = op_operand(op, 0), *yes = op_operand(op, 1), *no = op_operand(op, 2);
+  if (!yes->def || !no->def || type_elem_bits(yes->type) != 64 || z->type->kind != yes->type->kind) return NULL;
+  const Op *least = is_min(yes->def) ? yes->def : no->def, *most = least == yes->def ? no->def : yes->def;
+  if (!is_min(least) || most->opcode != (least->opcode == OP_MINSI ? OP_MAXSI : OP_MAXUI)) return NULL;
+  if (!value_has_one_use(yes) || !value_has_one_use(no)) return NULL;
+  Value *x = op_operand(most, 0), *y = op_operand(most, 1), *p = op_operand(least, 0), *q = op_operand(least, 1);
+  if (!((x == p && y == q) || (x == q && y == p))) return NULL;
+  Value *below = build_cmp(b, least->opcode == OP_MINSI ? CMP_SLT : CMP_ULT, x, y);
+  Value *first = build_binary(b, OP_XORI, z, below);
+  Value *chosen[] = {first, most == yes->def ? x : y, most == yes->def ? y : x};
+  return build_value(b, OP_SELECT, yes->type, chosen, 3);
+}
+
 // (x ? true : false) = x;  (¬x ? y : z) = (x ? z : y)
 static Value *select_rules(Builder *b, Op *op) {
   Value *c = op_operand(op, 0), *x = op_operand(op, 1), *y = op_operand(op, 2);
-  (void)b;
   if (c->type == x->type && type_elem_bits(x->type) == 1 && is_true(x) && is_false(y)) return c;
   Op *inverted = value_op(c, OP_XORI);
-  if (!inverted || !is_true(op_operand(inverted, 1))) return NULL;
+  if (!inverted || !is_true(op_operand(inverted, 1))) return exchange(b, op);
   op_set_operand(op, 0, op_operand(inverted, 0));
   op_set_operand(op, 1, y);
   op_set_operand(op, 2, x);
