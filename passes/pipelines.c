@@ -23,6 +23,7 @@ static const PipelineStep tile_steps[] = {
   STEP(licm),
   STEP(auto_tma),
   STEP(version_full_tile),
+  STEP(narrow_divisions),
   STEP(decompose_dot),
   STEP(canonicalize),
   STEP(dce),
