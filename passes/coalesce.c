@@ -80,7 +80,7 @@ static bool same_choice(const Choice *x, const Func *f, const Type *t, const Blo
          !memcmp(x->order, b->order, sizeof *b->order * t->rank);
 }
 
-// The bytes of an element that a load of this shape and fastest axis brings to a dot by registers, alone; 0 if none does.
+// The bytes of the single elements that a load of this shape and fastest axis brings to a dot by registers, or 0.
 static uint32_t stored_for_dot(const Coalesce *c, const Func *f, const Type *t, const BlockedChoice *b) {
   VEC_EACH(it, c->anchors) {
     const Op *op = it->op;
