@@ -3,7 +3,7 @@
 
 #include "passes/op_order.h"
 
-enum { OVERHEAD = 12, MAX_STREAMS = 4 };
+enum { OVERHEAD = 12, MAX_STREAMS = 4, ADDRESSES = 8 };
 
 typedef struct {
   OpOrder order;
@@ -176,7 +176,7 @@ Pressure pressure_of(const Module *m, Func *f) {
   if (g.complex) return (Pressure){0};
   block_walk(f->body, measure, &g);
   Pressure p = {.stream = g.stream ? pressure_registers(g.stream) : 0,
-                .most = pressure_registers(most_live(&g.order, f))};
+                .most = most_live(&g.order, f) + ADDRESSES};
   if (!g.last_wait) return p;
   uint32_t threads = m->num_warps * WARP_SIZE;
   p.words = g.most + (uint32_t)min_i64(g.streams, PRESSURE_VECTOR * MAX_STREAMS) + overhead(g.most);
