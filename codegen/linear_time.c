@@ -114,7 +114,7 @@ static void split_shared_operands(Cg *c, LLVMValueRef f) {
       if (uses > most) most = uses;
     }
   }
-  // Strength reduction then looks around no use for a proof that a parameter is not poison.
+  // Strength reduction then need not search the uses of a parameter for a proof that it is not poison.
   LLVMAttributeRef noundef = LLVMCreateEnumAttribute(c->ll, LLVMGetEnumAttributeKindForName("noundef", 7), 0);
   for (unsigned i = 0; most > USES_OF_FROZEN && i < num_params; i++) LLVMAddAttributeAtIndex(f, i + 1, noundef);
 }

@@ -77,8 +77,8 @@ static LLVMValueRef power_of_two(Cg *c, const FloatShape *s, LLVMValueRef e) {
   return cg_bitcast(c, cg_op(c, LLVMShl, cg_op(c, LLVMAdd, e, s->bias), s->man), s->f);
 }
 
-// Splits a positive finite number, perhaps subnormal, into a significand from 1 to 2 and a biased exponent, which is
-// 0 or less if the number is subnormal.
+// Splits a positive finite number into a significand in [1, 2) and a biased exponent, which is 0 or less for subnormal
+// numbers.
 static LLVMValueRef split_float(Cg *c, const FloatShape *s, LLVMValueRef bits, LLVMValueRef *exponent) {
   LLVMValueRef e = cg_op(c, LLVMLShr, bits, s->man), m = cg_op(c, LLVMAnd, bits, (1ull << s->man) - 1);
   LLVMValueRef subnormal = cg_cmp(c, LLVMIntEQ, e, 0);

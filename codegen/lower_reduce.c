@@ -47,7 +47,7 @@ static void fold_lanes(const Reduction *red, CgValue *const *v, uint32_t r, uint
   tuple_put(&red->of, v, r, &both);
 }
 
-// Rows that lanes fold together: registers of a thread that hold different results.
+// The rows that a warp reduces together. Each register listed holds part of another row.
 typedef struct { uint32_t reg[MAX_ROWS], count; uint32_t lane_bits, num_lane_bits; } Rows;
 
 // The shuffles of an exchange of rows (fold_rows): a split sends half of the rows, and at the end each row comes back

@@ -225,7 +225,7 @@ void emit_wgmma(Cg *c, Op *op) {
     multiply_precisely(&p, depth, p.kind.k * (steps ? steps : 1), scale_known ? NULL : scale, from_zero, words);
   } else {
     multiply(&p, 0, depth, scale, from_zero ? "0" : scale_known ? "1" : NULL, words);
-    // Unoptimised code moves values wherever they flow: none may be an accumulator in flight.
+    // Without optimisation LLVM copies values freely, and an accumulator in flight must not be copied.
     bool in_flight = op_int(op, ATTR_ASYNC, 0) && c->options->opt_level;
     if (!in_flight) wgmma_wait(c, 0, words, p.pinned ? 0 : p.num_insns * p.insn_words);
   }

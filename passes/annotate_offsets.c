@@ -1,7 +1,7 @@
 // annotate_offsets: tells codegen by how many bytes the addresses of a thread's registers differ (`deltas`, a number
 // for each bit of a register's number, 0 if it is not the same in all threads). One address with immediate offsets then
 // serves all registers of an access, instead of an address of two machine registers for each.
-// It runs twice: before pipeline_loops, which estimates registers by it, and on the final ops.
+// It runs twice: before pipeline_loops, whose register estimate reads the result, and on the final ops.
 // In, out: LAID_OUT or ALLOCATED.
 #include "passes/pass.h"
 #include "passes/steps.h"

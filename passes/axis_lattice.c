@@ -36,6 +36,14 @@ bool axis_known(const AxisInfo *x, int64_t *number) {
 // ---- making infos ----
 
 static uint8_t rank_of(const Type *t) { return t->kind == TYPE_TENSOR ? t->rank : 1; }
+int axis_of_operand(const Op *op, uint32_t axis) {
+  const Type *from = op->operands[0].value->type, *to = op->results[0].type;
+  if (op->opcode == OP_TRANS) return (int)op_attr(op, ATTR_ORDER)->ints[axis];
+  if (op->opcode == OP_BROADCAST) return from->shape[axis] == to->shape[axis] ? (int)axis : -1;
+  const uint32_t added = (uint32_t)op_int(op, ATTR_AXIS, 0);
+  return axis == added ? -1 : (int)(axis - (axis > added));
+}
+
 int64_t axis_size(const Type *t, uint32_t a) { return t->kind == TYPE_TENSOR ? t->shape[a] : 1; }
 
 AxisInfo axis_unknown(const Type *t) {

@@ -11,6 +11,9 @@ int64_t axis_mul(int64_t x, int64_t y);            // AXIS_MAX_DIVISOR at most
 int64_t axis_floor_pow2(int64_t x);                // the largest power of two up to x, at least 1
 int64_t axis_pow2_divisor(int64_t x);              // the largest power of two that divides x; of 0: AXIS_MAX_DIVISOR
 
+// The operand's axis that becomes this axis of a broadcast, expand_dims or trans; -1: none, all elements along it are
+// equal.
+int axis_of_operand(const Op *op, uint32_t axis);
 int64_t axis_size(const Type *t, uint32_t axis);   // 1 of a scalar
 AxisInfo axis_unknown(const Type *t);
 AxisInfo axis_constant(const Type *t, int64_t v);

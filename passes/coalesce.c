@@ -21,7 +21,7 @@
 #include "passes/layout_rules.h"
 #include "passes/pass.h"
 
-// `copied`: of loads that pipeline_loops will copy to shared memory, the bytes of an element; 0 of other accesses.
+// `copied`: for loads that pipeline_loops will copy to shared memory, the element size in bytes; 0 for other accesses.
 typedef struct {
   const Func *func;
   const Type *shape;

@@ -21,8 +21,8 @@ const Layout *layout_rule_pivot(Context *ctx, const Op *op);
 bool layout_rule_is_free(const Value *v);
 // Row-major, one element per thread at a time (or `vec` along the last axis), spread over all warps.
 const Layout *layout_default(Context *ctx, const Module *m, const Type *t, uint32_t vec);
-// The axes, fastest first; how many consecutive elements of the fastest a thread has; how many of the second (0: as
-// many as come to it last); whether warps go to the slower axes first (whole rows in one warp).
+// The axes, fastest first; how many consecutive elements of the fastest axis a thread holds, and how many of the second
+// (0: what is left after lanes and warps); whether warps go to the slower axes first (whole rows in one warp).
 typedef struct { uint32_t order[LAYOUT_MAX_RANK]; uint32_t vec, across; bool rows_in_warps; } BlockedChoice;
 const Layout *layout_blocked_for(Context *ctx, const Module *m, const Type *t, const BlockedChoice *c);
 

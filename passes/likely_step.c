@@ -36,16 +36,8 @@ static int64_t step_of_binary(Guess *g, const Op *op, uint32_t axis) {
 }
 
 static int64_t step_of_moved(Guess *g, const Op *op, uint32_t axis) {
-  Value *v = op_operand(op, 0);
-  uint32_t from = axis;
-  if (op->opcode == OP_TRANS) from = (uint32_t)op_attr(op, ATTR_ORDER)->ints[axis];
-  if (op->opcode == OP_BROADCAST && v->type->shape[axis] != op->results[0].type->shape[axis]) return 0;
-  if (op->opcode == OP_EXPAND_DIMS) {
-    const uint32_t made = (uint32_t)op_int(op, ATTR_AXIS, 0);
-    if (axis == made) return 0;
-    from = axis - (axis > made);
-  }
-  return step(g, v, from);
+  const int from = axis_of_operand(op, axis);
+  return from < 0 ? 0 : step(g, op_operand(op, 0), (uint32_t)from);
 }
 
 static int64_t step(Guess *g, Value *v, uint32_t axis) {

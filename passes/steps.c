@@ -1,6 +1,8 @@
 // Constant differences between neighbours along an axis: see steps.h.
 #include "passes/steps.h"
 
+#include "passes/axis_lattice.h"
+
 static int64_t plus(int64_t x, int64_t y, int64_t factor) {
   int64_t r;
   const bool wraps = x == NO_STEP || y == NO_STEP || __builtin_mul_overflow(y, factor, &r) ||
@@ -31,23 +33,12 @@ static Steps product(StepAnalysis *a, const Op *op) {
   return r;
 }
 
-// Axis i of the result is axis from(i) of the operand; -1: a new one, along which all elements are equal.
 static Steps moved(StepAnalysis *a, const Op *op) {
-  const Value *v = op_operand(op, 0);
   const Steps x = *steps_of(a, op_operand(op, 0));
-  const Type *t = op->results[0].type;
   Steps r = {0};
-  for (uint32_t i = 0; i < t->rank; i++) {
-    uint32_t from = i;
-    bool equal = false;
-    if (op->opcode == OP_TRANS) from = (uint32_t)op_attr(op, ATTR_ORDER)->ints[i];
-    else if (op->opcode == OP_BROADCAST) equal = v->type->shape[i] != t->shape[i];
-    else if (op->opcode == OP_EXPAND_DIMS) {
-      const uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0);
-      equal = i == axis;
-      from = i - (i > axis);
-    }
-    r.by[i] = equal ? 0 : x.by[from];
+  for (uint32_t i = 0; i < op->results[0].type->rank; i++) {
+    const int from = axis_of_operand(op, i);
+    if (from >= 0) r.by[i] = x.by[from];
   }
   return r;
 }
