@@ -42,7 +42,7 @@ typedef struct {
   Module *module;
   Func *func;
   Op *loop;
-  AxisAnalysis *axes;           // made when first asked
+  AxisAnalysis *axes;
 } AutoTma;
 
 // The extent if nothing bounds the axis: the greatest that keeps every i32 coordinate inside.
@@ -168,16 +168,11 @@ static bool padding_of(const Value *other, const Type *t, Padding *padding) {
          isnan(num_decode(scalar_num_format(type_elem(t)->scalar), bits));
 }
 
-static const AxisInfo *info_of(AutoTma *s, Value *v) {
-  if (!s->axes) s->axes = axis_analyse(s->ctx, s->module);
-  return axis_info(s->axes, v);
-}
-
 static bool moves_by_multiples(AutoTma *s, const Affine *coord, int64_t n) {
   for (uint32_t i = 0; i < coord->num_terms; i++) {
     const AffineTerm *t = &coord->terms[i];
     int64_t d = t->coef % n;
-    for (uint32_t k = 0; k < t->num_scalars; k++) d = d * (info_of(s, t->scalars[k])->divisibility[0] % n) % n;
+    for (uint32_t k = 0; k < t->num_scalars; k++) d = d * (axis_info(s->axes, t->scalars[k])->divisibility[0] % n) % n;
     if (d) return false;
   }
   return true;
@@ -185,7 +180,7 @@ static bool moves_by_multiples(AutoTma *s, const Affine *coord, int64_t n) {
 
 static bool never_negative(AutoTma *s, const AffineTerm *t) {
   if (t->coef < 0) return false;
-  return t->num_scalars != 1 || param_index(s, t->scalars[0]) < 0 || info_of(s, t->scalars[0])->nonneg;
+  return t->num_scalars != 1 || param_index(s, t->scalars[0]) < 0 || axis_info(s->axes, t->scalars[0])->nonneg;
 }
 
 // 2^31 rows of so many bytes are 256 GiB: if rows are that long, coordinates of existing memory fit 32 bits.
@@ -411,7 +406,7 @@ static void visit(Op *op, void *user) {
 }
 
 void pass_auto_tma(PassCtx *p) {
-  AutoTma s = {.ctx = p->ctx, .module = p->module};
+  AutoTma s = {.ctx = p->ctx, .module = p->module, .axes = axis_analyse(p->ctx, p->module)};
   if (!p->module->target->has_tma || !p->module->auto_tma) return;
   module_walk_inside_out(p->module, visit, &s);
 }
