@@ -145,7 +145,7 @@ typedef struct {
 } LinkedParts;
 extern const LinkedParts linked_parts;
 
-// kernel.c: blanks the occupancy hints of a PTX text; whether there was one.
+// kernel.c: blanks the occupancy hints of a PTX text that limit registers; whether there was one.
 bool kernel_drop_occupancy(char *ptx);
 tile_kernel *kernel_new(tile_device *device);   // kernel.c. NULL: out of memory. device may be NULL
 // load.c: loads a kernel that its metadata describes; frees it if that fails.

@@ -1,8 +1,9 @@
-// runtime/compile/spill.c: an occupancy hint that makes the assembler spill is dropped. Needs ptxas.
+// runtime/compile/spill.c: an occupancy hint that makes the assembler spill is dropped. The first test needs ptxas.
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/compile/compile.h"
+#include "runtime/rt/device.h"
 #include "unit.h"
 
 enum { VALUES = 96 };                // live at once, more than 512 threads of four resident blocks have registers for
@@ -55,7 +56,17 @@ static void test_drops_hint(void **state) {
   arena_free(&a);
 }
 
+// One block per SM is no limit: without that hint the assembler would spill as much or more.
+static void test_keeps_hint_of_one(void **state) {
+  (void)state;
+  char one[] = ".reqntid 512, 1, 1\n.minnctapersm 1\n{\n", ten[] = ".reqntid 32, 1, 1\n.minnctapersm 10\n{\n";
+  assert_false(kernel_drop_occupancy(one));
+  assert_non_null(strstr(one, "\n.minnctapersm 1\n"));
+  assert_true(kernel_drop_occupancy(ten));
+  assert_null(strstr(ten, "minnctapersm"));
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_drops_hint)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_drops_hint), cmocka_unit_test(test_keeps_hint_of_one)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
