@@ -8,6 +8,7 @@
 #include "ir/c_locale.h"
 #include "ir/clock.h"
 #include "ir/nearest.h"
+#include "ir/remark.h"
 #include "runtime/compile/steps.h"
 
 const struct EmitInfo emit_info[NUM_EMITS] = {{"ast", ".ast"},       {"tile", ".tir"},    {"laid-out", ".tir"},
@@ -74,6 +75,7 @@ static tile_program *program_new(const Attempt *a) {
   if (!p) return NULL;
   context_init_with(&p->ctx, hooks_memory(a->job->hooks));
   limits_apply(a->limits, &p->ctx);
+  p->ctx.wants_remarks = a->job->options->remarks;
   p->target = a->target;
   p->config = -1;
   p->most_stages = a->most_stages;
@@ -94,6 +96,7 @@ static void run_steps(Attempt *a) {
   if (job->emit & TILE_EMIT_TILE && !job->options->passes) compile_emit_module(p, TILE_EMIT_TILE);
   a->reached = REACHED_BACK_END;
   if (!compile_run_back_end(job, p) || diag_error_count(&p->ctx)) return;
+  if (job->options->remarks) remarks_tell(&p->ctx, job->options->remarks);
   a->reached = REACHED_FINISH;
   if ((!job->finish || job->finish(job->user, p)) && !diag_error_count(&p->ctx)) a->reached = REACHED_END;
 }
