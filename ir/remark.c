@@ -6,49 +6,51 @@
 
 #include "ir/buf.h"
 
-static bool is_known(const Context *ctx, RemarkKind kind, Span span, const char *text) {
+static bool is_known(const Context *ctx, const Remark *x) {
   for (const Remark *r = ctx->remarks; r; r = r->next)
-    if (r->span.begin == span.begin && r->kind == kind && r->pass == ctx->current_pass && !strcmp(r->text, text))
+    if (r->span.begin == x->span.begin && r->kind == x->kind && r->pass == x->pass && r->kernel == x->kernel &&
+        !strcmp(r->text, x->text))
       return true;
   return false;
 }
 
-static void record(Context *ctx, RemarkKind kind, Span span, const char *fmt, va_list ap) {
-  const char *text = arena_vprintf(&ctx->arena, fmt, ap);
-  if (is_known(ctx, kind, span, text)) return;
+static void record(const Func *f, RemarkKind kind, Span span, const char *fmt, va_list ap) {
+  Context *ctx = f->module->ctx;
   Remark *r = arena_new(&ctx->arena, Remark);
-  *r = (Remark){kind, ctx->current_pass, span, text, NULL};
+  *r = (Remark){kind, ctx->current_pass, f->name, span, arena_vprintf(&ctx->arena, fmt, ap), NULL};
+  if (is_known(ctx, r)) return;
   if (ctx->last_remark) ctx->last_remark->next = r;
   else ctx->remarks = r;
   ctx->last_remark = r;
 }
 
-void remark_at(Context *ctx, RemarkKind kind, Span span, const char *fmt, ...) {
-  if (!remarks_wanted(ctx)) return;
-  va_list ap;
-  va_start(ap, fmt);
-  record(ctx, kind, span, fmt, ap);
-  va_end(ap);
-}
-
-#define RECORD(op, kind)                                                                                               \
-  Context *ctx = (op)->parent->func->module->ctx;                                                                      \
-  if (!remarks_wanted(ctx)) return;                                                                                    \
-  va_list ap;                                                                                                          \
-  va_start(ap, fmt);                                                                                                   \
-  record(ctx, kind, op_user_span(ctx, op), fmt, ap);                                                                   \
+#define RECORD(f, kind, span)                 \
+  if (!remarks_wanted((f)->module->ctx)) return; \
+  va_list ap;                                 \
+  va_start(ap, fmt);                          \
+  record(f, kind, span, fmt, ap);             \
   va_end(ap)
 
-void remark_applied(const Op *op, const char *fmt, ...) { RECORD(op, REMARK_APPLIED); }
-void remark_missed(const Op *op, const char *fmt, ...) { RECORD(op, REMARK_MISSED); }
+void remark_kernel(const Func *f, RemarkKind kind, const char *fmt, ...) { RECORD(f, kind, f->span); }
 
-static const char unnamed[] = "a value";
+void remark_applied(const Op *op, const char *fmt, ...) {
+  const Func *f = op->parent->func;
+  RECORD(f, REMARK_APPLIED, op_user_span(f->module->ctx, op));
+}
+
+void remark_missed(const Op *op, const char *fmt, ...) {
+  const Func *f = op->parent->func;
+  RECORD(f, REMARK_MISSED, op_user_span(f->module->ctx, op));
+}
 
 // The name of the value, or of the first operand that it is computed from and that has one.
 static const char *name_behind(const Value *v) {
   enum { FAR = 16 };
   for (uint32_t steps = 0; v && steps < FAR; steps++) {
-    if (v->block && !v->block->parent) return v->block->func->params[v->index].name;
+    if (v->block && !v->block->parent) {
+      const FuncParam *params = v->block->func->params, *p = &params[v->index];
+      return p->kind == PARAM_AUTO_TENSORMAP ? params[p->base_param].name : p->name;
+    }
     if (v->block && v->block->parent && op_is(v->block->parent, TRAIT_CARRIES) && v->index) {
       if (v->name) return v->name;
       const Op *loop = v->block->parent;
@@ -60,16 +62,23 @@ static const char *name_behind(const Value *v) {
     if (!v->def || !v->def->num_operands) break;
     v = op_operand(v->def, 0);
   }
-  return v && v->name ? v->name : unnamed;
+  return v ? v->name : NULL;
+}
+
+const char *op_user_name(const Op *op) {
+  if (op->num_results && op->results[0].name && op_unit(op) != UNIT_GMEM) return op->results[0].name;
+  const uint32_t address = op->opcode == OP_ASYNC_COPY;
+  if (op_unit(op) == UNIT_GMEM || op_unit(op) == UNIT_DESC || address || op->opcode == OP_TMA_LOAD ||
+      op->opcode == OP_TMA_STORE || op->opcode == OP_TMA_REDUCE)
+    return name_behind(op_operand(op, address));
+  for (uint32_t i = 0; i < op->num_operands; i++)
+    if (op_operand(op, i) && op_operand(op, i)->name) return op_operand(op, i)->name;
+  return NULL;
 }
 
 const char *remark_name(const Op *op) {
-  if (op->num_results && op->results[0].name && op_unit(op) != UNIT_GMEM) return op->results[0].name;
-  const uint32_t address = op->opcode == OP_ASYNC_COPY;
-  if (op_unit(op) == UNIT_GMEM || op_unit(op) == UNIT_DESC || address) return name_behind(op_operand(op, address));
-  for (uint32_t i = 0; i < op->num_operands; i++)
-    if (op_operand(op, i) && op_operand(op, i)->name) return op_operand(op, i)->name;
-  return unnamed;
+  const char *name = op_user_name(op);
+  return name ? name : "a value";
 }
 
 const char *remark_type(Context *ctx, const Type *t) {
@@ -80,7 +89,7 @@ const char *remark_type(Context *ctx, const Type *t) {
   return buf_str(&b);
 }
 
-// ---- as diagnostics ----
+// ---- for people ----
 
 static bool names(const char *list, const char *word) {
   const size_t n = strlen(word);
@@ -100,7 +109,7 @@ static int by_place(const void *a, const void *b) {
   return p != q ? (p > q) - (p < q) : (x->order > y->order) - (x->order < y->order);
 }
 
-void remarks_tell(Context *ctx, const char *list) {
+const Remark **remarks_sorted(Context *ctx, const char *list, uint32_t *count) {
   VEC(Told) told = {0};
   for (const Remark *r = ctx->remarks; r; r = r->next) {
     if (*list && !names(list, "all") && !names(list, r->kind == REMARK_APPLIED ? "applied" : "missed") &&
@@ -110,6 +119,15 @@ void remarks_tell(Context *ctx, const char *list) {
     vec_push(&ctx->arena, &told, t);
   }
   if (told.count) qsort(told.data, told.count, sizeof *told.data, by_place);
-  VEC_EACH(t, told)
-    diag_remark(ctx, t->remark->span, "%s [%s]", t->remark->text, t->remark->pass ? t->remark->pass : "front end");
+  const Remark **sorted = arena_array(&ctx->arena, const Remark *, told.count + 1);
+  for (uint32_t i = 0; i < told.count; i++) sorted[i] = told.data[i].remark;
+  *count = told.count;
+  return sorted;
+}
+
+void remarks_tell(Context *ctx, const char *list) {
+  uint32_t count;
+  const Remark **all = remarks_sorted(ctx, list, &count);
+  for (uint32_t i = 0; i < count; i++)
+    diag_remark(ctx, all[i]->span, "%s [%s]", all[i]->text, all[i]->pass ? all[i]->pass : "front end");
 }

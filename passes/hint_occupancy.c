@@ -33,6 +33,6 @@ void pass_hint_occupancy(PassCtx *p) {
   if (!p->module->funcs || !blocks) return;
   p->module->min_blocks = blocks;
   EACH_FUNC(f, p->module)
-    remark_at(p->ctx, REMARK_APPLIED, f->span, "the assembler keeps registers for %u block%s on each SM", blocks,
+    remark_kernel(f, REMARK_APPLIED, "the assembler keeps registers for %u block%s on each SM", blocks,
               blocks == 1 ? "" : "s");
 }

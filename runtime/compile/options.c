@@ -277,6 +277,8 @@ static bool check_values(const Options *o, tile_error **error) {
   uint32_t ptx = (uint32_t)o->ptx_version;
   if (ptx && !target_is_ptx_version(ptx))
     return usage(error, "PTX version %u.%u is not one of 7.0 to 7.8, 8.0 to 8.8, 9.0", ptx / 10, ptx % 10);
+  if (o->report && *o->report && strcmp(o->report, "text") && strcmp(o->report, "json"))
+    return usage(error, "--report takes text or json, not '%s'", o->report);
   if (o->color && strcmp(o->color, "auto") && strcmp(o->color, "always") && strcmp(o->color, "never"))
     return usage(error, "--color takes auto, always or never, not '%s'", o->color);
   return true;
