@@ -121,6 +121,11 @@ static tile_status check(Run *run, const CompileJob *job, int config, tile_error
 static tile_status bench(Session *s, tile_error **error) {
   BenchResult r;
   RETURN_IF_FAILED(session_time(s, &r, error));
+  if (!r.is_gpu) {
+    printf("bench %s: a launch on %s took %.3g ms of this host (median of %u), which says nothing about a GPU\n",
+           r.kernel, r.device, r.median, r.runs);
+    return TILE_OK;
+  }
   printf("bench %s on %s: median %.3f us, p10 %.3f, p90 %.3f (%u runs); %s: %.1f GB/s", r.kernel, r.device,
          r.median * 1e3, r.low * 1e3, r.high * 1e3, r.runs,
          s->run->options->moved ? "as --bytes says" : "every buffer once", r.bytes / r.median * 1e-6);
