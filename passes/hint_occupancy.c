@@ -40,4 +40,7 @@ void pass_hint_occupancy(PassCtx *p) {
   EACH_FUNC(f, p->module) blocks = (uint32_t)min_i64(blocks, blocks_wanted(p->module, f));
   if (!p->module->funcs || !blocks) return;
   p->module->min_blocks = blocks;
+  EACH_FUNC(f, p->module)
+    remark_kernel(f, REMARK_APPLIED, "the assembler keeps registers for %u block%s on each SM", blocks,
+              blocks == 1 ? "" : "s");
 }
