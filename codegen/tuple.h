@@ -1,4 +1,4 @@
-// The operands of a reduction or scan: they go together, as one tuple per register, through one combine region.
+// What a reduction or scan combines, as many values as it has results: they go together, as one tuple per register, through one combine region.
 #ifndef TILE_CODEGEN_TUPLE_H
 #define TILE_CODEGEN_TUPLE_H
 
@@ -9,7 +9,7 @@ typedef struct { LLVMValueRef x[MAX_COMBINED]; } Tuple;
 typedef struct {
   Cg *c;
   Op *op;
-  uint32_t n;              // operands
+  uint32_t n;              // results
 } Combine;
 
 Tuple tuple_get(const Combine *k, CgValue *const *v, uint32_t r);

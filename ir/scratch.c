@@ -146,7 +146,7 @@ ReducePlan scratch_reduce_plan(Context *ctx, const Op *op) {
   }
   if (!p.through_shared) return p;
   uint32_t elements = type_is_tensor(result) ? 1u << layout_tensor_bits(result->layout) : 1;
-  for (uint32_t i = 0; i < op->num_operands && i < countof(p.offsets); i++) {
+  for (uint32_t i = 0; i < op->num_results && i < countof(p.offsets); i++) {
     p.offsets[i] = p.bytes;
     p.bytes += round_up(elements * p.num_partials * type_elem_bytes(type_elem(op->operands[i].value->type)), 16);
   }
