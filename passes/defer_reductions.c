@@ -95,7 +95,7 @@ static bool find_reduction(const Carried *c, Site *s, Value *r) {
     s->convert = r->def;
     r = op_operand(r->def, 0);
   }
-  if (!value_op(r, OP_REDUCE) || !is_private(r, block) || r->def->num_operands != 1) return false;
+  if (!value_op(r, OP_REDUCE) || !is_private(r, block) || r->def->num_results != 1) return false;
   s->reduce = r->def;
   const Block *b = s->reduce->blocks[0];
   const Op *combine = b->first;
@@ -188,7 +188,7 @@ static bool can_defer(Context *ctx, Carried *c) {
   for (uint32_t i = 0; i < c->num_sites; i++) {
     const Site *s = &c->sites[i];
     if (s->factor && s->convert) return false;
-    if (op_int(s->reduce, ATTR_SQUARE, 0) && c->split.apart[c->x->rank] == 1) return false;
+    if (s->reduce->num_operands > 1 && c->split.apart[c->x->rank] == 1) return false;
   }
   return true;
 }
@@ -217,23 +217,35 @@ static Value *transposed(Builder *b, Value *x, const int64_t *order) {
   return r;
 }
 
-// A reduction by the same operation, of another tensor along another axis.
-static Value *reduced(Builder *b, const Op *like, Value *x, uint32_t axis) {
+// A reduction by the same operation, of other tensors along another axis.
+static Value *reduced(Builder *b, const Op *like, Value *const *x, uint32_t axis) {
   ValueMap *map = value_map_new(b->ctx);
-  value_map_set(b->ctx, map, op_operand(like, 0), x);
+  for (uint32_t i = 0; i < like->num_operands; i++) value_map_set(b->ctx, map, op_operand(like, i), x[i]);
   Op *r = build_clone(b, like, map);
   op_set_int(b->ctx, r, ATTR_AXIS, axis);
   const Type *t;
-  infer_types(b->ctx, OP_REDUCE, &x, 1, r, &t);
+  infer_types(b->ctx, OP_REDUCE, x, like->num_operands, r, &t);
   r->results[0].type = t;
   return &r->results[0];
 }
 
 static Value *combine_registers(Builder *b, const Carried *c, const Site *s) {
   const uint32_t rank = c->x->rank;
-  Value *x = transposed(b, reshaped(b, op_operand(s->reduce, 0), c->split.rank, c->split.shape), c->split.order);
-  x = reshaped(b, x, rank + 1, c->split.apart);
-  return c->split.apart[rank] > 1 ? reduced(b, s->reduce, x, rank) : reshaped(b, x, rank, c->split.apart);
+  Value *x[2];               // of a sum of products, both factors
+  for (uint32_t i = 0; i < s->reduce->num_operands; i++) {
+    x[i] = transposed(b, reshaped(b, op_operand(s->reduce, i), c->split.rank, c->split.shape), c->split.order);
+    x[i] = reshaped(b, x[i], rank + 1, c->split.apart);
+  }
+  return c->split.apart[rank] > 1 ? reduced(b, s->reduce, x, rank) : reshaped(b, x[0], rank, c->split.apart);
+}
+
+// Combines p's parts, after the loop.
+static Value *whole(Builder *b, const Carried *c, Value *p) {
+  Op *r = build_clone(b, c->sites[0].reduce, value_map_new(b->ctx));
+  while (r->num_operands > 1) op_remove_operand(r, r->num_operands - 1);
+  op_remove_attr(r, ATTR_PRODUCT);
+  op_set_operand(r, 0, p);
+  return &r->results[0];
 }
 
 // A value of l's type, once for each thread along the axis.
@@ -297,12 +309,11 @@ static void defer(Context *ctx, Carried *c) {
   op_set_operand(c->loop, c->index + 3, start(&b, c, init));
 
   b = builder_after(ctx, c->loop);
-  Value *whole = reduced(&b, c->sites[0].reduce, result, c->axis), *l = whole;
-  op_remove_attr(whole->def, ATTR_SQUARE);
+  Value *all = whole(&b, c, result), *l = all;
   if (outside->kind == TYPE_TENSOR) l = build_convert_layout(&b, l, outside->layout);
   if (!has_factor(c)) l = build_binary(&b, c->combine, init, l);
   value_replace_all_uses(result, l);
-  op_set_operand(whole->def, 0, result);
+  op_set_operand(all->def, 0, result);
   for (uint32_t i = 0; i < c->num_sites; i++) op_erase(c->sites[i].reduce);
 }
 
