@@ -10,7 +10,12 @@ typedef struct {
   Cg *c;
   Op *op;
   uint32_t n;              // operands
+  uint32_t rising;         // bits of operands of which the first tuple of a combination has the lesser
 } Combine;
+
+// The operands, as bits, that count along the reduced or scanned axis, and of which the region chooses one: whatever is
+// combined, an earlier part of the axis has the lesser.
+uint32_t tuple_positions(const Op *op);
 
 Tuple tuple_get(const Combine *k, CgValue *const *v, uint32_t r);
 void tuple_put(const Combine *k, CgValue *const *v, uint32_t r, const Tuple *t);
