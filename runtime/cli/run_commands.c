@@ -24,6 +24,7 @@ static int run_line(const Options *outer, const char *line, size_t size) {
   // The simulator read its options when the device was opened.
   if (ok && (o.sim_seed >= 0 || o.sim_seeds >= 0 || o.sim_trace))
     error_set(&error, TILE_ERROR_USAGE, "options of the simulator hold for all lines: give them beside --commands");
+  if (ok && !error) cli_check_options(&o, COMMAND_RUN, &error);
   if (!o.device) o.device = outer->device;
   if (!o.arch) o.arch = outer->arch;
   o.quiet = o.quiet || outer->quiet;
