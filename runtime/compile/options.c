@@ -396,7 +396,7 @@ static void print_help(Buf *out) {
       "  constexpr(EXPR)                         a constant, as in (fp32[8]=arange, constexpr(tl.float16))\n"
       "  desc(NAME|SPEC,[BLOCK…][,shape=[…]][,strides=[…]][,nan])   a tensor descriptor\n"
       "\nExit status: 0 ok, 1 error in the program, 2 usage, 3 file, 4 the assembler refused the PTX,\n"
-      "5 the run failed, 70 internal error. TILE_DEVICE names the device that `run` uses;\n"
+      "5 the run failed, 10 the kernel does not fit the machine, 70 internal error. TILE_DEVICE names the device that `run` uses;\n"
       "TILE_CACHE_DIR, TILE_CACHE_RO and TILE_CACHE_SIZE are about the cache.\n");
 }
 
@@ -431,7 +431,7 @@ static void print_man(Buf *out) {
   buf_puts(
       out,
       ".SH EXIT STATUS\n0 ok; 1 error in the program; 2 usage; 3 file; 4 the assembler refused the PTX; "
-      "5 the run failed; 70 internal error.\n");
+      "5 the run failed; 10 the kernel does not fit the machine; 70 internal error.\n");
 }
 
 static void print_json(Buf *out) {
