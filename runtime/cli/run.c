@@ -59,8 +59,10 @@ static tile_status check_schedules(Session *s, tile_error **error) {
   const Options *o = run->options;
   CheckLimits limits;
   RETURN_IF_FAILED(run_check_limits(o, &limits, error));
-  long long first = o->sim_seed < 0 ? 0 : (long long)o->sim_seed;
-  for (int64_t k = 1; k < o->sim_seeds; k++) {
+  const char *seed = getenv("TILE_SIM_SEED");
+  const long long first = seed && *seed ? strtoll(seed, NULL, 0) : 0;
+  const int64_t num = session_schedules(o);
+  for (int64_t k = 1; k < num; k++) {
     ArenaMark mark = arena_mark(run->arena);
     for (uint32_t i = 0; i < run->num_buffers; i++) {
       const RunBuffer *b = &run->buffers[i];
@@ -80,6 +82,8 @@ static tile_status check_schedules(Session *s, tile_error **error) {
     }
     arena_rewind(run->arena, mark);
   }
+  printf("check: %lld schedules of the simulator, seeds %lld to %lld, give the same result\n", (long long)num, first,
+         first + (long long)num - 1);
   return TILE_OK;
 }
 
@@ -187,7 +191,7 @@ static tile_status run_on_device(Session *s, CompileJob *job, tile_error **error
   if (o->report) RETURN_IF_FAILED(report_as_loaded(s, error));
   RETURN_IF_FAILED(print_and_save(run, error));
   if (o->expects.count) RETURN_IF_FAILED(expect(run, s->program->module, error));
-  if (o->check && o->sim_seeds > 1) RETURN_IF_FAILED(check_schedules(s, error));
+  if (!strcmp(s->device->kind, "sim") && session_schedules(o) > 1) RETURN_IF_FAILED(check_schedules(s, error));
   return o->bench ? bench(s, error) : TILE_OK;
 }
 

@@ -40,6 +40,9 @@ int commands_main(const Options *o) {
   tile_status status = in ? TILE_OK
                           : error_set(&error, TILE_ERROR_FILE, "cannot read %s: %s", o->commands, strerror(errno));
   if (status == TILE_OK) status = session_set_up_simulator(o, o->arena, &error);
+  // The device stays open, and with it the schedule that the simulator was started with.
+  if (status == TILE_OK && setenv("TILE_SIM_SEEDS", "1", 0))
+    status = error_set(&error, TILE_ERROR_NO_MEMORY, "out of memory");
   if (status == TILE_OK) status = tile_device_open(o->device, &device, &error);
   int worst = 0;
   char *line = NULL;
