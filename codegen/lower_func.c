@@ -31,9 +31,11 @@ static void make_function(Cg *c, Func *f) {
   const uint32_t bytes = func_param_bytes(f), wanted = c->options->ptx_version;
   if (bytes > MAX_PARAM_BYTES_OLD) {
     cg_require_ptx(c, LARGE_PARAMS_PTX);
-    if (wanted && wanted < LARGE_PARAMS_PTX)
+    if (wanted && wanted < LARGE_PARAMS_PTX) {
+      diag_misfit(c->ctx, FIT_PARAMETERS, bytes, MAX_PARAM_BYTES_OLD);
       diag_error(c->ctx, f->span, "kernel `%s` has %u bytes of parameters, and PTX %u.%u takes at most %d bytes",
                  f->name, bytes, wanted / 10, wanted % 10, MAX_PARAM_BYTES_OLD);
+    }
   }
   for (uint32_t i = 0; i < f->num_params; i++) {
     const Type *t = f->body->args[i]->type;

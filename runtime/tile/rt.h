@@ -57,6 +57,7 @@ typedef enum tile_status {
   TILE_ERROR_DRIVER = 7,       /* the CUDA driver returned an error; see tile_error_cuda_result */
   TILE_ERROR_NO_MEMORY = 8,
   TILE_ERROR_CANCELLED = 9,    /* tile_hooks.should_stop said so, or the time given is over */
+  TILE_ERROR_RESOURCES = 10,   /* the kernel does not fit the machine; see tile_error_resource */
   TILE_ERROR_INTERNAL = 70     /* a bug in this library */
 } tile_status;
 
@@ -79,6 +80,19 @@ TILE_API tile_status tile_error_status(const tile_error *error);
 TILE_API const char *tile_error_message(const tile_error *error);
 /* The CUresult that caused a TILE_ERROR_DRIVER, otherwise 0. */
 TILE_API int tile_error_cuda_result(const tile_error *error);
+/* What a kernel needs more of than there is. */
+typedef enum tile_resource {
+  TILE_RESOURCE_NONE = 0,
+  TILE_RESOURCE_SHARED = 1,    /* bytes of shared memory of a block */
+  TILE_RESOURCE_REGISTERS = 2, /* of a block */
+  TILE_RESOURCE_THREADS = 3,   /* of a block */
+  TILE_RESOURCE_PARAMETERS = 4,/* bytes */
+  TILE_RESOURCE_CLUSTER = 5,   /* blocks */
+  TILE_RESOURCE_GRID = 6       /* blocks on an axis */
+} tile_resource;
+/* Of a TILE_ERROR_RESOURCES: what does not fit, how much of it the kernel needs and how much there is. False for any
+ * other error. A tuner tries something smaller then; a wrong program is TILE_ERROR_PROGRAM. */
+TILE_API bool tile_error_resource(const tile_error *error, tile_resource *kind, uint64_t *needed, uint64_t *limit);
 TILE_API size_t tile_error_num_diagnostics(const tile_error *error);
 /* All zero past the end. */
 TILE_API tile_diagnostic tile_error_diagnostic(const tile_error *error, size_t index);
