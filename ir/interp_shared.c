@@ -313,3 +313,4 @@ bool interp_finish_copies(Prog *p, bool ok) {
     if (ok) ok = finish_store(p); else drop_first(&p->tma_stores);
   return ok;
 }
+bool interp_roles(Prog *p, Op *op) { return interp_fail(p, op, "todo"); }

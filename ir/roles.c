@@ -1,0 +1,112 @@
+// Warps, named barriers and registers of concurrent blocks: see roles.h.
+#include "ir/roles.h"
+
+const Block *block_role(const Block *b) {
+  for (; b && b->parent; b = b->parent->parent)
+    if (b->parent->opcode == OP_ROLES) return b;
+  return NULL;
+}
+
+const Block *block_worker(const Block *b) {
+  b = block_role(b);
+  return b && b != b->parent->blocks[0] ? b : NULL;
+}
+
+static uint32_t index_of(const Op *op, const Block *b) {
+  uint32_t i = 0;
+  while (op->blocks[i] != b) i++;
+  return i;
+}
+
+static uint32_t asked(const Op *op, AttrKey key, uint32_t worker) {
+  const Attr *a = op_attr(op, key);
+  return a && worker < a->num_ints ? (uint32_t)a->ints[worker] : 0;
+}
+
+static uint32_t num_workers(const Op *op) { return op->num_blocks - 1; }
+static uint32_t worker_warps(const Op *op, uint32_t worker) { return asked(op, ATTR_WARPS, worker); }
+
+uint32_t block_num_warps(const Block *b) {
+  const Block *worker = block_worker(b);
+  return worker ? worker_warps(worker->parent, index_of(worker->parent, worker) - 1) : b->func->module->num_warps;
+}
+
+static uint32_t round_up(uint32_t x, uint32_t step) { return (x + step - 1) / step * step; }
+static uint32_t round_down(uint32_t x, uint32_t step) { return x / step * step; }
+
+uint32_t roles_worker_warps(const Op *op) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < num_workers(op); i++) n += worker_warps(op, i);
+  return round_up(n, WARPGROUP_WARPS);
+}
+
+RoleWarps roles_warps(const Op *op, uint32_t block) {
+  const uint32_t own = op->parent->func->module->num_warps;
+  if (block == 0) return (RoleWarps){0, own, BARRIER_KERNEL};
+  const uint32_t me = block - 1, count = worker_warps(op, me);
+  RoleWarps w = {own, count, BARRIER_WORKERS};
+  for (uint32_t i = 0; i < num_workers(op); i++) {
+    const uint32_t n = worker_warps(op, i);
+    if (n > count || (n == count && i < me)) w.first += n;
+    w.barrier += i < me && n > 1;
+  }
+  if (count == 1) w.barrier = BARRIER_KERNEL;
+  return w;
+}
+
+typedef struct { RolesInfo info; bool asks; } Search;
+
+static void find(Op *op, void *user) {
+  Search *s = user;
+  if (op->opcode != OP_ROLES) return;
+  uint32_t barriers = 0, warps = op->parent->func->module->num_warps + roles_worker_warps(op);
+  for (uint32_t i = 0; i < num_workers(op); i++) barriers += worker_warps(op, i) > 1;
+  s->info.num_ops++;
+  s->info.branches |= op->parent->parent != NULL;
+  s->info.total_warps = (uint32_t)max_i64(s->info.total_warps, warps);
+  s->info.num_barriers = (uint32_t)max_i64(s->info.num_barriers, barriers);
+  s->asks |= op_attr(op, ATTR_REGISTERS) != NULL;
+}
+
+RolesInfo roles_info(const Func *f) {
+  const Module *m = f->module;
+  Search s = {.info.total_warps = m->num_warps};
+  block_walk(f->body, find, &s);
+  if (s.asks) {
+    const uint32_t most = (uint32_t)min_i64(SM_REGISTERS / (s.info.total_warps * WARP_SIZE), THREAD_REGISTERS);
+    s.info.registers = round_down(m->maxnreg ? m->maxnreg : most, 8);
+  }
+  return s.info;
+}
+
+bool roles_registers(const Func *f, const RolesInfo *info, const Op *op, RolesRegisters *out) {
+  const uint32_t own = f->module->num_warps, groups = (info->total_warps - own) / WARPGROUP_WARPS, all = info->registers,
+                 pool = all * info->total_warps;      // registers of one lane of every warp
+  const bool asks = op && op_attr(op, ATTR_REGISTERS);
+  for (uint32_t g = 0; g < MAX_WARPGROUPS; g++) out->worker[g] = op && !asks ? all : MIN_SET_REGISTERS;
+  out->own = all;
+  if (op && !asks) return true;
+  for (uint32_t i = 0; asks && i < num_workers(op); i++) {
+    const RoleWarps w = roles_warps(op, i + 1);
+    for (uint32_t g = (w.first - own) / WARPGROUP_WARPS; g < MAX_WARPGROUPS; g++) {
+      if (own + g * WARPGROUP_WARPS >= w.first + w.count) break;
+      const uint32_t n = round_up(asked(op, ATTR_REGISTERS, i), 8);
+      if (n > out->worker[g]) out->worker[g] = n;
+    }
+  }
+  if (!asks && groups && pool > own * MAX_SET_REGISTERS) {
+    const uint32_t rest = round_down((pool - own * MAX_SET_REGISTERS) / (groups * WARPGROUP_WARPS), 8);
+    for (uint32_t g = 0; g < groups && rest > MIN_SET_REGISTERS; g++) out->worker[g] = (uint32_t)min_i64(rest, all);
+  }
+  uint32_t taken = 0;
+  for (uint32_t g = 0; g < groups; g++) taken += out->worker[g] * WARPGROUP_WARPS;
+  if (taken >= pool) return false;
+  out->own = (uint32_t)min_i64(round_down((pool - taken) / own, 8), MAX_SET_REGISTERS);
+  return out->own >= MIN_SET_REGISTERS;
+}
+
+uint32_t module_total_warps(const Module *m) {
+  uint32_t most = m->num_warps;
+  EACH_FUNC(f, m) most = (uint32_t)max_i64(most, roles_info(f).total_warps);
+  return most;
+}
