@@ -131,4 +131,3 @@ void emit_if(Cg *c, Op *op) {
 // The op that owns the block reads its terminator.
 void emit_yield(Cg *c, Op *op) { cg_unsupported(c, op, "is not lowered by itself"); }
 void emit_condition(Cg *c, Op *op) { cg_unsupported(c, op, "is not lowered by itself"); }
-void emit_roles(Cg *c, Op *op) { cg_unsupported(c, op, "todo"); }

@@ -83,9 +83,10 @@ bool roles_registers(const Func *f, const RolesInfo *info, const Op *op, RolesRe
   const uint32_t own = f->module->num_warps, groups = (info->total_warps - own) / WARPGROUP_WARPS, all = info->registers,
                  pool = all * info->total_warps;      // registers of one lane of every warp
   const bool asks = op && op_attr(op, ATTR_REGISTERS);
-  for (uint32_t g = 0; g < MAX_WARPGROUPS; g++) out->worker[g] = op && !asks ? all : MIN_SET_REGISTERS;
+  const bool as_launched = op ? !asks : !info->registers;
+  for (uint32_t g = 0; g < MAX_WARPGROUPS; g++) out->worker[g] = as_launched ? all : MIN_SET_REGISTERS;
   out->own = all;
-  if (op && !asks) return true;
+  if (as_launched) return true;
   for (uint32_t i = 0; asks && i < num_workers(op); i++) {
     const RoleWarps w = roles_warps(op, i + 1);
     for (uint32_t g = (w.first - own) / WARPGROUP_WARPS; g < MAX_WARPGROUPS; g++) {
@@ -94,15 +95,74 @@ bool roles_registers(const Func *f, const RolesInfo *info, const Op *op, RolesRe
       if (n > out->worker[g]) out->worker[g] = n;
     }
   }
-  if (!asks && groups && pool > own * MAX_SET_REGISTERS) {
-    const uint32_t rest = round_down((pool - own * MAX_SET_REGISTERS) / (groups * WARPGROUP_WARPS), 8);
-    for (uint32_t g = 0; g < groups && rest > MIN_SET_REGISTERS; g++) out->worker[g] = (uint32_t)min_i64(rest, all);
-  }
   uint32_t taken = 0;
   for (uint32_t g = 0; g < groups; g++) taken += out->worker[g] * WARPGROUP_WARPS;
   if (taken >= pool) return false;
   out->own = (uint32_t)min_i64(round_down((pool - taken) / own, 8), MAX_SET_REGISTERS);
   return out->own >= MIN_SET_REGISTERS;
+}
+
+// ---- what workers use from outside ----
+
+typedef struct { Context *ctx; Map known; } Recompute;    // known: 1 can, 2 cannot
+
+static bool can_recompute(Recompute *r, const Value *v) {
+  const Op *op = v->def;
+  if (!op) return !v->block->parent;
+  if (type_is_tensor(v->type)) return false;
+  if (op->opcode == OP_ALLOC) return true;   // its offset
+  if (!op_is(op, TRAIT_PURE) || op->num_blocks) return false;
+  MapSlot *slot = map_at(&r->ctx->arena, &r->known, v);
+  if (slot->number) return slot->number == 1;
+  bool can = true;
+  for (uint32_t i = 0; i < op->num_operands && can; i++) can = !op_operand(op, i) || can_recompute(r, op_operand(op, i));
+  map_get(&r->known, v)->number = can ? 1 : 2;
+  return can;
+}
+
+bool roles_can_recompute(Context *ctx, const Value *v) {
+  Recompute r = {.ctx = ctx};
+  return can_recompute(&r, v);
+}
+
+typedef struct { Recompute recompute; const Op *op; RolesCaptures found; Map seen; } CaptureSearch;
+
+static void find_captures(Op *op, void *user) {
+  CaptureSearch *s = user;
+  for (uint32_t i = 0; i < op->num_operands; i++) {
+    Value *v = op_operand(op, i);
+    if (!v || !value_defined_outside(v, s->op) || can_recompute(&s->recompute, v)) continue;
+    MapSlot *slot = map_at(&s->recompute.ctx->arena, &s->seen, v);
+    if (slot->number) continue;
+    slot->number = 1;
+    vec_push(&s->recompute.ctx->arena, &s->found, v);
+  }
+}
+
+RolesCaptures roles_captures(Context *ctx, const Op *op) {
+  CaptureSearch s = {.recompute.ctx = ctx, .op = op};
+  for (uint32_t i = 1; i < op->num_blocks; i++) block_walk(op->blocks[i], find_captures, &s);
+  return s.found;
+}
+
+uint32_t roles_capture_words(const Type *t) { return t->kind == TYPE_DESC ? 2 + 2 * t->rank : 1; }
+
+static void find_first(Op *op, void *user) {
+  const Op **first = user;
+  if (op->opcode == OP_ROLES && !*first) *first = op;
+}
+
+const Op *roles_that_says_which(const Func *f) {
+  const Op *first = NULL;
+  if (roles_info(f).branches) block_walk(f->body, find_first, &first);
+  return first;
+}
+
+uint32_t roles_scratch_bytes(Context *ctx, const Op *op) {
+  uint32_t bytes = roles_that_says_which(op->parent->func) == op ? ROLES_NUMBER_BYTES : 0;
+  RolesCaptures captures = roles_captures(ctx, op);
+  VEC_EACH(v, captures) bytes += 8 * roles_capture_words((*v)->type);
+  return bytes;
 }
 
 uint32_t module_total_warps(const Module *m) {

@@ -7,11 +7,12 @@
 // ones may be idle.
 //
 // Registers: a launch begins with M for each thread. If an op asks for registers, each warpgroup of workers gets the
-// most that one of its workers asks for, a multiple of 8, and block 0 gets what is left. Outside of the ops the kernel's
-// warps have as many as they can use, and the workers wait with the rest.
+// most that one of its workers asks for, a multiple of 8, and block 0 gets what is left. Outside of the ops the workers
+// wait with the least that there can be, and the kernel's warps have the rest.
 #ifndef TILE_IR_ROLES_H
 #define TILE_IR_ROLES_H
 
+#include "ir/arena.h"
 #include "ir/ir.h"
 
 enum {
@@ -36,6 +37,20 @@ typedef struct { uint32_t first, count, barrier; } RoleWarps;
 RoleWarps roles_warps(const Op *op, uint32_t block);
 uint32_t roles_worker_warps(const Op *op);                  // of all workers, in whole warpgroups
 
+// Whether the workers have v without the kernel's warps: a parameter, a buffer, or what is computed from such alone by
+// ops that do not look at memory.
+bool roles_can_recompute(Context *ctx, const Value *v);
+// The values from outside that workers use and cannot recompute: block 0's first thread hands them over in scratch.
+typedef VEC(Value *) RolesCaptures;
+RolesCaptures roles_captures(Context *ctx, const Op *op);
+uint32_t roles_capture_words(const Type *t);                // of 64 bits, that a captured value takes
+// The scratch of op: captured values, and before them, if `says_which` op, the number of the op that runs.
+uint32_t roles_scratch_bytes(Context *ctx, const Op *op);
+enum { ROLES_NUMBER_BYTES = 16 };
+// The first `roles` of the function if one of them is inside a loop or an if, or NULL. Its scratch lives as long as the
+// function.
+const Op *roles_that_says_which(const Func *f);
+
 // Registers of a thread: of the kernel's own warps and of each warpgroup of the workers.
 typedef struct { uint32_t own, worker[MAX_WARPGROUPS]; } RolesRegisters;
 
@@ -48,7 +63,7 @@ typedef struct {
   uint32_t registers;        // M, with which a launch begins; 0: no op asks for registers
 } RolesInfo;
 RolesInfo roles_info(const Func *f);
-// The registers while op runs, or (NULL) outside of all. False if the workers ask for so many that block 0 has too few.
+// The registers while op runs, or (NULL) outside of all; 0 if the function asks for none. False if the workers ask for so many that block 0 has too few.
 bool roles_registers(const Func *f, const RolesInfo *info, const Op *op, RolesRegisters *out);
 // Of a launch of any function of the module.
 uint32_t module_total_warps(const Module *m);

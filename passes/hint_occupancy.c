@@ -6,7 +6,9 @@
 //   - Loops that only load and compute, for example matrix-vector products and sums over rows: without a hint the
 //     assembler may save registers for one more block by waiting for some of an iteration's loads before it issues the
 //     others. A limit with room for all of them prevents that. If registers do not limit occupancy, there is no hint.
+// Where blocks run at once (`roles`), the estimate does not hold, and there is no hint.
 // In, out: LAID_OUT; sets the module's min_blocks.
+#include "ir/roles.h"
 #include "passes/pass.h"
 #include "passes/pressure.h"
 
@@ -14,6 +16,7 @@ enum { MIN_WARPS = 16, ROOM = 16 };
 
 // Returns 0 for no hint.
 static uint32_t blocks_wanted(const Module *m, Func *f) {
+  if (roles_info(f).num_ops) return 0;
   Pressure p = pressure_of(m, f);
   uint32_t threads = m->num_warps * WARP_SIZE, need = (uint32_t)max_i64(max_i64(p.stream, p.words) + ROOM, p.most);
   if (!p.stream) {

@@ -15,6 +15,11 @@
 // have met: what it issues then (`issuer`) needs no barrier against accesses before the pingpong_wait. This does not
 // hold for the other warpgroups.
 //
+// An arrival at an mbarrier publishes what all threads of the block have done with shared memory: they meet before it.
+//
+// The blocks of a `roles` run at once, each with a slate of its own: a barrier in one orders its own warps, and mbarriers
+// alone order the blocks. Where the op begins and where it ends all warps meet.
+//
 // Global memory: of threads that hold duplicates all read, but only one writes. A store to what was loaded with
 // duplicates or in another layout, through the same pointer parameter, waits for the readers. A load after such a store
 // waits, too.
@@ -163,6 +168,11 @@ static void complete(Barriers *s, Pending kind, bool all) {
   }
 }
 
+static void add_barrier(Barriers *s, Op *before) {
+  Builder b = builder_before(s->ctx, before);
+  vec_push(&s->ctx->arena, &s->added, build_op(&b, OP_BARRIER, NULL, 0));
+}
+
 static void meet(Barriers *s, Op *op, const Slate *now) {
   bool by_last = op_int(op, ATTR_ISSUER, 0) != 0;
   VEC_EACH(x, *now)
@@ -170,8 +180,16 @@ static void meet(Barriers *s, Op *op, const Slate *now) {
       if (by_last && s->slate.data[k].before_pingpong) continue;
       if (!conflict(&s->slate.data[k], x)) continue;
       // Between pingpong_wait and pingpong_pass a warpgroup is alone: all meet before it.
-      Builder b = builder_before(s->ctx, s->pingpong ? s->pingpong : op);
-      vec_push(&s->ctx->arena, &s->added, build_op(&b, OP_BARRIER, NULL, 0));
+      add_barrier(s, s->pingpong ? s->pingpong : op);
+      clear_at_barrier(&s->slate);
+      return;
+    }
+}
+
+static void meet_before_arrival(Barriers *s, Op *op) {
+  VEC_EACH(x, s->slate)
+    if (!x->root && x->pending == PENDING_NO) {
+      add_barrier(s, op);
       clear_at_barrier(&s->slate);
       return;
     }
@@ -212,12 +230,24 @@ static void walk_loop(Barriers *s, Op *op) {
   take_back(s, before);
   walk_loop_from(s, op, clean);
   if (s->added.count - before < inside) {
-    Builder b = builder_before(s->ctx, op);
-    vec_push(&s->ctx->arena, &s->added, build_op(&b, OP_BARRIER, NULL, 0));
+    add_barrier(s, op);
     return;
   }
   take_back(s, before);
   walk_loop_from(s, op, entry);
+}
+
+// What the op around block 0 has in flight stays in flight in it, and beyond.
+static void walk_roles(Barriers *s, Op *op) {
+  Slate outside = s->slate;
+  clear_at_barrier(&outside);
+  for (uint32_t i = 1; i < op->num_blocks; i++) {
+    s->slate = (Slate){0};
+    walk_block(s, op->blocks[i]);
+  }
+  s->slate = outside;
+  walk_block(s, op->blocks[0]);
+  clear_at_barrier(&s->slate);
 }
 
 static void walk_op(Barriers *s, Op *op) {
@@ -233,6 +263,7 @@ static void walk_op(Barriers *s, Op *op) {
       return;
     }
     case OP_BARRIER: clear_at_barrier(&s->slate); return;
+    case OP_MBAR_ARRIVE: meet_before_arrival(s, op); break;
     case OP_PINGPONG_PASS: s->pingpong = NULL; return;
     case OP_PINGPONG_WAIT:
       if (!op_int(op, ATTR_EDGE, 0)) s->pingpong = op;
@@ -251,7 +282,7 @@ static void walk_op(Barriers *s, Op *op) {
     uint32_t lo = (uint32_t)op_int(op, ATTR_OFFSET, 0);
     Access scratch = {.is_write = true, .lo = lo, .hi = lo + bytes};
     add_access(s, &now, scratch);
-    if (scratch_meets_block(s->ctx, op)) {
+    if (op->opcode != OP_ROLES && scratch_meets_block(s->ctx, op)) {
       meet(s, op, &now);
       clear_at_barrier(&s->slate);     // its own barrier, between writing and reading
       scratch.is_write = false;
@@ -259,8 +290,12 @@ static void walk_op(Barriers *s, Op *op) {
       return;
     }
   }
-  if (!now.count) return;
+  if (!now.count && op->opcode != OP_ROLES) return;
   meet(s, op, &now);
+  if (op->opcode == OP_ROLES) {
+    walk_roles(s, op);
+    return;
+  }
   VEC_EACH(it, now)
     if (op->opcode != OP_TMA_LOAD || !it->is_write) add_access(s, &s->slate, *it);
 }

@@ -12,6 +12,7 @@
 // before them the kernel waits for TMA's writes, and a proxy fence orders threads' writes with TMA.
 #include "passes/tma.h"
 
+#include "ir/roles.h"
 #include "ir/scratch.h"
 #include "passes/global_memory.h"
 #include "passes/op_order.h"
@@ -174,10 +175,11 @@ static void write_map(Op *op, void *user) {
   op_erase(op);
 }
 
-// Shared memory must outlive the copies that read it.
+// Shared memory must outlive the copies that read it, and the threads of a worker end with it.
 static void wait_before_return(Op *op, void *user) {
   LowerTma *s = user;
-  if (op->opcode != OP_RETURN) return;
+  const bool ends_worker = op->opcode == OP_YIELD && block_worker(op->parent) == op->parent;
+  if (op->opcode != OP_RETURN && !ends_worker) return;
   Builder b = builder_before(s->module->ctx, op);
   build_wait(&b, OP_TMA_WAIT, 0);
 }

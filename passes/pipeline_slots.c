@@ -15,6 +15,7 @@
 // the threads continue. But if no wgmma stays in flight and either the stages do not fit otherwise or a block of few
 // warps would have an SM to itself, every ring gets S − 1: the issue comes at the iteration's end, when all reads are
 // done. The copies are then about one iteration less ahead.
+#include "ir/roles.h"
 #include "ir/scratch.h"
 #include "passes/buffer.h"
 #include "passes/packing.h"
@@ -43,7 +44,7 @@ static bool becomes_ring(const Pipe *p, const Op *op) {
 static uint32_t shared_need(const Pipe *p) {
   uint32_t most = p->shared.count + p->loads.count + p->groups.count + 1;
   Liveness l = {.items = arena_array(&p->ctx->arena, Lifetime, most)};
-  Lifetime ring = {.begin = p->first_number, .end = p->last_number};
+  Lifetime ring = {.begin = p->first_number, .end = p->last_number, .role = block_role(p->loop->parent)};
   for (uint32_t i = 0; i < p->shared.count; i++)
     if (!becomes_ring(p, p->shared.items[i].op)) l.items[l.count++] = p->shared.items[i];
   VEC_EACH(a, p->loads) {
