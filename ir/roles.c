@@ -74,7 +74,7 @@ RolesInfo roles_info(const Func *f) {
   block_walk(f->body, find, &s);
   if (s.asks) {
     const uint32_t most = (uint32_t)min_i64(SM_REGISTERS / (s.info.total_warps * WARP_SIZE), THREAD_REGISTERS);
-    s.info.registers = round_down(m->maxnreg ? m->maxnreg : most, 8);
+    s.info.registers = round_down(m->maxnreg && m->maxnreg < most ? m->maxnreg : most, 8);
   }
   return s.info;
 }
