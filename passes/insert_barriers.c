@@ -16,6 +16,8 @@
 // hold for the other warpgroups.
 //
 // An arrival at an mbarrier publishes what all threads of the block have done with shared memory: they meet before it.
+// In a block of one warpgroup they need not for what its wgmma read, or for the mbarriers that it waited for before: a
+// wgmma completes for the whole warpgroup, after all of its warps have issued it.
 //
 // The blocks of a `roles` run at once, each with a slate of its own: a barrier in one orders its own warps, and mbarriers
 // alone order the blocks. Where the op begins and where it ends all warps meet.
@@ -27,15 +29,20 @@
 // In: ALLOCATED. Out: ALLOCATED, safe.
 #include <string.h>
 
-#include "passes/global_memory.h"
+#include "ir/roles.h"
 #include "ir/scratch.h"
+#include "passes/global_memory.h"
 #include "passes/pass.h"
 #include "passes/access.h"
 
 typedef enum { PENDING_NO, PENDING_COPY, PENDING_WGMMA, PENDING_BULK } Pending;
 
+// How a block of one warpgroup knows that all of its warps have done an access: by a wgmma after it that was waited for.
+typedef enum { GROUP_UNKNOWN, GROUP_BEFORE_WGMMA, GROUP_IN_WGMMA, GROUP_DONE } Group;
+
 typedef struct {
   bool is_write;
+  Group group;
   bool before_pingpong;          // done before the last pingpong_wait
   Pending pending;
   const Value *root;         // global: the pointer parameter; NULL = shared memory
@@ -54,8 +61,8 @@ typedef struct {
 } Barriers;
 
 static bool same_access(const Access *a, const Access *b) {
-  return a->is_write == b->is_write && a->before_pingpong == b->before_pingpong && a->pending == b->pending &&
-         a->root == b->root && a->layout == b->layout && a->lo == b->lo && a->hi == b->hi;
+  return a->is_write == b->is_write && a->group == b->group && a->before_pingpong == b->before_pingpong &&
+         a->pending == b->pending && a->root == b->root && a->layout == b->layout && a->lo == b->lo && a->hi == b->hi;
 }
 
 static bool add_access(Barriers *s, Slate *to, Access a) {
@@ -106,6 +113,17 @@ static void add_global(Barriers *s, Slate *out, const Op *op, bool is_write) {
                (Access){.is_write = is_write, .root = root, .layout = t->kind == TYPE_TENSOR ? t->layout : NULL});
 }
 
+// What one thread does at an mbarrier publishes nothing of its own.
+static Group group_of(const Op *op) {
+  const bool is_one = op_num_warps(op) == WARPGROUP_WARPS;
+  switch (op->opcode) {
+    case OP_MBAR_ARRIVE: case OP_MBAR_EXPECT: case OP_TMA_LOAD: return GROUP_DONE;
+    case OP_MBAR_WAIT: return is_one ? GROUP_BEFORE_WGMMA : GROUP_UNKNOWN;
+    case OP_WGMMA: return !is_one ? GROUP_UNKNOWN : op_int(op, ATTR_ASYNC, 0) ? GROUP_IN_WGMMA : GROUP_DONE;
+    default: return GROUP_UNKNOWN;
+  }
+}
+
 static void op_accesses(Barriers *s, const Op *op, Slate *out) {
   bool is_async = op_int(op, ATTR_ASYNC, 0);
   switch (op->opcode) {
@@ -131,6 +149,8 @@ static void op_accesses(Barriers *s, const Op *op, Slate *out) {
     case OP_STORE: add_global(s, out, op, true); break;
     default: break;
   }
+  const Group group = group_of(op);
+  VEC_EACH(x, *out) x->group = group;
 }
 
 static bool holds_duplicates(const Layout *l) { return !l || layout_free_bits(l, LAYOUT_WARP); }
@@ -186,9 +206,14 @@ static void meet(Barriers *s, Op *op, const Slate *now) {
     }
 }
 
+static void advance_group(Slate *s, Group from, Group to) {
+  VEC_EACH(x, *s)
+    if (x->group == from && x->pending == PENDING_NO) x->group = to;
+}
+
 static void meet_before_arrival(Barriers *s, Op *op) {
   VEC_EACH(x, s->slate)
-    if (!x->root && x->pending == PENDING_NO) {
+    if (!x->root && x->pending == PENDING_NO && x->group != GROUP_DONE) {
       add_barrier(s, op);
       clear_at_barrier(&s->slate);
       return;
@@ -271,7 +296,11 @@ static void walk_op(Barriers *s, Op *op) {
         x->before_pingpong |= x->pending == PENDING_NO;
       return;
     case OP_ASYNC_WAIT: complete(s, PENDING_COPY, op_int(op, ATTR_COUNT, 0) == 0); return;
-    case OP_WGMMA_WAIT: complete(s, PENDING_WGMMA, op_int(op, ATTR_COUNT, 0) == 0); return;
+    case OP_WGMMA: advance_group(&s->slate, GROUP_BEFORE_WGMMA, GROUP_IN_WGMMA); break;
+    case OP_WGMMA_WAIT:
+      complete(s, PENDING_WGMMA, op_int(op, ATTR_COUNT, 0) == 0);
+      advance_group(&s->slate, GROUP_IN_WGMMA, GROUP_DONE);
+      return;
     case OP_TMA_WAIT: complete(s, PENDING_BULK, op_int(op, ATTR_COUNT, 0) == 0); return;
     default: break;
   }
