@@ -228,7 +228,8 @@ void emit_fence_async(Cg *c, Op *op) {
 // wait.
 
 static void pingpong(Cg *c, const Op *op, InsnId id, uint32_t next, uint32_t edge_group) {
-  uint32_t groups = c->num_warps / WARPGROUP_WARPS, first = c->roles.num_ops ? BARRIER_WORKERS + c->roles.num_barriers : 1;
+  uint32_t groups = c->num_warps / WARPGROUP_WARPS;
+  const uint32_t first = c->roles.num_ops ? BARRIER_WORKERS + c->roles.num_barriers : 1;
   if (groups < 2) return;
   LLVMValueRef group = cg_op(c, LLVMLShr, cg_uniform_warp(c), 2), pred = cg_int(c->t_i1, 1);
   if (op_int(op, ATTR_EDGE, 0)) pred = cg_cmp(c, LLVMIntEQ, group, edge_group);

@@ -61,7 +61,9 @@ static CgValue *convert_by_shuffle(Cg *c, const CgValue *x, const Type *from, co
     uint32_t same = j;
     for (uint32_t b = 0; b < plan->dst_reg_bits; b++)
       if ((j >> b & 1) && plan->from_round[b] == 0 && plan->take[b] == 0) same = j & ~(1u << b);
-    got[j] = same != j ? got[same] : cg_shuffle_idx(c, tmp[reg], cg_xor(c, base, cg_i32(c, lane)));
+    if (same != j) got[j] = got[same];
+    else if (scratch_shuffle_stays(plan, j)) got[j] = tmp[reg];
+    else got[j] = cg_shuffle_idx(c, tmp[reg], cg_xor(c, base, cg_i32(c, lane)));
   }
   permute_by_lane(c, got, dst, pack.dst_mask, plan->after);
   CgValue *out = cg_value_new(c, dst);

@@ -8,6 +8,8 @@ enum { MAX_ROWS = 64 };
 typedef struct {
   Combine of;
   bool symmetric;          // combine(a, b) = combine(b, a) bit for bit
+  uint32_t positions;      // tuple_positions
+  uint32_t ordered;        // lane bits whose fold combines an earlier part of the axis with a later one
 } Reduction;
 
 // If the region is one commutative op per operand, both partners of an exchange get the same bits whichever comes
@@ -25,13 +27,16 @@ static bool is_symmetric(Block *b, uint32_t n) {
   return true;
 }
 
+// Whether the next combinations take an earlier part of the axis first and a later one second.
+static void set_ordered(Reduction *red, bool ordered) { red->of.rising = ordered ? red->positions : 0; }
+
 // Register r of every operand = combine(register r, register other).
 static void fold_pair(const Reduction *red, CgValue *const *v, uint32_t r, uint32_t other) {
   Tuple a = tuple_get(&red->of, v, r), b = tuple_get(&red->of, v, other), both = tuple_combine(&red->of, &a, &b);
   tuple_put(&red->of, v, r, &both);
 }
 
-static void fold_lanes(const Reduction *red, CgValue *const *v, uint32_t r, uint32_t lane_bit) {
+static void fold_lanes(Reduction *red, CgValue *const *v, uint32_t r, uint32_t lane_bit) {
   Cg *c = red->of.c;
   LLVMValueRef upper = NULL;
   if (!red->symmetric) upper = cg_cmp(c, LLVMIntNE, cg_op(c, LLVMAnd, c->lane, 1u << lane_bit), 0);
@@ -43,6 +48,7 @@ static void fold_lanes(const Reduction *red, CgValue *const *v, uint32_t r, uint
     got.x[i] = cg_select(c, upper, own.x[i], got.x[i]);
     own.x[i] = first;
   }
+  set_ordered(red, upper && red->ordered >> lane_bit & 1);
   Tuple both = tuple_combine(&red->of, &own, &got);
   tuple_put(&red->of, v, r, &both);
 }
@@ -60,10 +66,11 @@ static bool rows_pay(const Rows *rows) {
 }
 
 // The rows of the half of the list that the lane's bit chooses go on in this lane, the others in its partner.
-static void split_rows(const Reduction *red, CgValue *const *v, Rows *rows, uint32_t lane_bit) {
+static void split_rows(Reduction *red, CgValue *const *v, Rows *rows, uint32_t lane_bit) {
   Cg *c = red->of.c;
   LLVMValueRef upper = cg_cmp(c, LLVMIntNE, cg_op(c, LLVMAnd, c->lane, 1u << lane_bit), 0);
   rows->count /= 2;
+  set_ordered(red, !red->symmetric && red->ordered >> lane_bit & 1);
   for (uint32_t i = 0; i < rows->count; i++) {
     Tuple a = tuple_get(&red->of, v, rows->reg[i]), b = tuple_get(&red->of, v, rows->reg[i + rows->count]);
     Tuple own = tuple_select(&red->of, upper, &b, &a), got = tuple_select(&red->of, upper, &a, &b);
@@ -81,7 +88,7 @@ static void split_rows(const Reduction *red, CgValue *const *v, Rows *rows, uint
 // Folds many rows with fewer shuffles than one for each row and lane bit. At each lane bit a lane goes on with half of
 // the rows and gets its partner's part of them, until one row is left; then lanes exchange that as fold_lanes does. At
 // the end every lane fetches every row. The partners of each combination are those of fold_lanes.
-static void fold_rows(const Reduction *red, CgValue *const *v, Rows rows) {
+static void fold_rows(Reduction *red, CgValue *const *v, Rows rows) {
   Cg *c = red->of.c;
   const uint32_t all = rows.count;
   uint32_t split[5], splits = 0, taken = 0;
@@ -172,6 +179,8 @@ static void through_shared(Reduction *red, CgValue **v, const ReducePlan *plan, 
   for (uint32_t i = 0; i < in_regs; i++) load.reg[load.num_reg_bits++] = 1u << (element_bits + i);
   for (uint32_t i = 0; i < in_lanes; i++) load.thread[free_lanes[i]] = 1u << (element_bits + in_regs + i);
   tuple_exchange(&red->of, plan->offsets, &store, v, &load, v);
+  red->ordered = 0;
+  set_ordered(red, false);
   const uint32_t *reps = cg_reps(c, result);
   for (uint32_t r = 0; r < regs; r++) {
     if (reps[r] != r) {
@@ -185,11 +194,13 @@ static void through_shared(Reduction *red, CgValue **v, const ReducePlan *plan, 
   for (uint32_t i = 0; i < red->of.n; i++) v[i]->count = regs;
 }
 
-// Begins a sum of squares by a chain of multiply-adds over the registers that the first `count` bits of the order bring
-// together. Returns those register bits.
-static uint32_t sum_squares(Cg *c, CgValue *v, uint32_t n, const uint32_t *reps, const AxisPlace *at,
-                            const uint8_t *order, uint32_t count) {
-  uint32_t chained = 0;
+// Begins a sum of products of v and other by a chain of multiply-adds over the registers that the first `count` bits of
+// the order bring together. Returns those register bits.
+static uint32_t sum_products(const Reduction *red, CgValue *v, const uint32_t *reps, const AxisPlace *at,
+                             const uint8_t *order, uint32_t count) {
+  Cg *c = red->of.c;
+  const CgValue *other = cg_get(op_operand(red->of.op, 1));
+  uint32_t chained = 0, n = v->count;
   for (uint32_t k = 0; k < count; k++) chained |= 1u << at[order[k]].bit;
   for (uint32_t r = 0; r < n; r++) {
     if ((r & chained) || reps[r] != r) continue;
@@ -198,8 +209,8 @@ static uint32_t sum_squares(Cg *c, CgValue *v, uint32_t n, const uint32_t *reps,
       uint32_t from = r;
       for (uint32_t k = 0; k < count; k++)
         if (number >> k & 1) from |= 1u << at[order[k]].bit;
-      LLVMValueRef x = v->v[from], args[3] = {x, x, sum};
-      sum = sum ? cg_call_intrinsic(c, "llvm.fma", &c->t_f32, 1, args, 3) : LLVMBuildFMul(c->b, x, x, "");
+      LLVMValueRef args[3] = {v->v[from], cg_reg(other, from), sum};
+      sum = sum ? cg_call_intrinsic(c, "llvm.fma", &c->t_f32, 1, args, 3) : LLVMBuildFMul(c->b, args[0], args[1], "");
     }
     v->v[r] = sum;
   }
@@ -208,22 +219,26 @@ static uint32_t sum_squares(Cg *c, CgValue *v, uint32_t n, const uint32_t *reps,
 
 // Folds the registers of each thread and then the lanes of each warp along the axis. Every register gets the result
 // of those that it was folded with.
-static void fold_in_warps(const Reduction *red, CgValue *const *v, uint32_t axis) {
+static void fold_in_warps(Reduction *red, CgValue *const *v, uint32_t axis) {
   Cg *c = red->of.c;
   const Type *t = op_operand(red->of.op, 0)->type;
   AxisPlace at[LAYOUT_MAX_BITS];
   reduce_axis_places(t->layout, axis, at);
   uint8_t order[LAYOUT_MAX_BITS];
   uint32_t n = cg_num_regs(t), num_bits = reduce_order(t, axis, order), folded = 0, lane_bits = 0, lanes = 0;
-  uint32_t chained = 0;
+  uint32_t chained = 0, top = 0;          // the bits of the axis' index below it include all that have been folded
   const uint32_t *reps = cg_reps(c, t);
-  if (op_int(red->of.op, ATTR_SQUARE, 0)) {
-    chained = reduce_square_folds(t, axis);
-    folded = sum_squares(c, v[0], n, reps, at, order, chained);
+  if (op_int(red->of.op, ATTR_PRODUCT, 0)) {
+    chained = reduce_product_folds(t, axis);
+    folded = sum_products(red, v[0], reps, at, order, chained);
   }
   for (uint32_t k = 0; k < num_bits; k++) {
     AxisPlace p = at[order[k]];
     if (p.dim == LAYOUT_LANE) lane_bits |= 1u << p.bit, lanes++;
+    const bool above = order[k] + 1u > top;
+    top = above ? order[k] + 1u : top;
+    if (p.dim == LAYOUT_LANE && above) red->ordered |= 1u << p.bit;
+    set_ordered(red, above);
     if (p.dim != LAYOUT_REG || k < chained) continue;
     folded |= 1u << p.bit;
     for (uint32_t r = 0; r < n; r++)
@@ -253,7 +268,9 @@ static void fold_in_warps(const Reduction *red, CgValue *const *v, uint32_t axis
 
 void emit_reduce(Cg *c, Op *op) {
   uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0), n = cg_num_regs(op_operand(op, 0)->type);
-  Reduction red = {{c, op, op->num_operands}, is_symmetric(op->blocks[0], op->num_operands)};
+  Reduction red = {.of = {c, op, op->num_results, 0},
+                   .symmetric = is_symmetric(op->blocks[0], op->num_results),
+                   .positions = tuple_positions(op)};
   ReducePlan plan = scratch_reduce_plan(c->ctx, op);
   CgValue *v[MAX_COMBINED];
   for (uint32_t i = 0; i < red.of.n; i++) {

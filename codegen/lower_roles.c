@@ -180,7 +180,8 @@ typedef struct { LLVMValueRef tid, warp, uniform_warp; uint32_t num_warps, barri
 static Warps warps_now(const Cg *c) { return (Warps){c->tid, c->warp, c->uniform_warp, c->num_warps, c->barrier}; }
 
 static void set_warps(Cg *c, Warps w) {
-  c->tid = w.tid, c->warp = w.warp, c->uniform_warp = w.uniform_warp, c->num_warps = w.num_warps, c->barrier = w.barrier;
+  c->tid = w.tid, c->warp = w.warp, c->uniform_warp = w.uniform_warp;
+  c->num_warps = w.num_warps, c->barrier = w.barrier;
   c->issuer.block = NULL;
 }
 
@@ -210,8 +211,8 @@ static void lower_worker(Cg *c, Op *op, uint32_t block) {
   set_warps(c, launch);
 }
 
-// The workers' part of op, from the meeting that begins it to the one that ends it. A worker's warps follow those of the
-// larger ones: the branches ask for the end of each.
+// The workers' part of op, from the meeting that begins it to the one that ends it. A worker's warps follow those of
+// the larger ones: the branches ask for the end of each.
 static void lower_workers(Cg *c, Op *op) {
   const RolesRegisters outside = registers_of(c, NULL), inside = registers_of(c, op);
   set_worker_registers(c, &outside, &inside);

@@ -188,6 +188,7 @@ void emit_scan(Cg *c, Op *op) {
   uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0);
   Scan s = {.of = {c, op, op->num_operands}, .type = t, .regs = cg_num_regs(t), .reps = cg_reps(c, t),
             .reverse = op_int(op, ATTR_REVERSE, 0) != 0};
+  if (!s.reverse) s.of.rising = tuple_positions(op);
   AxisPlace at[LAYOUT_MAX_BITS];
   if (!reduce_axis_places(t->layout, axis, at)) cg_unsupported(c, op, "the layout mixes the axis with others");
   for (uint32_t i = 0; i < s.of.n; i++) {

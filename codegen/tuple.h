@@ -1,4 +1,5 @@
-// The operands of a reduction or scan: they go together, as one tuple per register, through one combine region.
+// What a reduction or scan combines, as many values as it has results. They go together, as one tuple per register,
+// through one combine region.
 #ifndef TILE_CODEGEN_TUPLE_H
 #define TILE_CODEGEN_TUPLE_H
 
@@ -9,8 +10,13 @@ typedef struct { LLVMValueRef x[MAX_COMBINED]; } Tuple;
 typedef struct {
   Cg *c;
   Op *op;
-  uint32_t n;              // operands
+  uint32_t n;              // results
+  uint32_t rising;         // bits of operands of which the first tuple of a combination has the lesser
 } Combine;
+
+// The operands, as bits, that count along the reduced or scanned axis, and of which the region chooses one: whatever is
+// combined, an earlier part of the axis has the lesser.
+uint32_t tuple_positions(const Op *op);
 
 Tuple tuple_get(const Combine *k, CgValue *const *v, uint32_t r);
 void tuple_put(const Combine *k, CgValue *const *v, uint32_t r, const Tuple *t);

@@ -34,8 +34,8 @@ static Op *insert(Builder *b, Op *op) {
 
 Op *build_op_typed(Builder *b, Opcode oc, const Type *const *types, uint32_t num_types, Value *const *operands,
                    uint32_t n) {
-  const int8_t blocks = op_info[oc].num_blocks;
-  return insert(b, op_new(b->ctx, b->func, oc, b->span, types, num_types, operands, n, blocks < 0 ? 0 : (uint32_t)blocks));
+  const uint32_t blocks = (uint32_t)max_i64(op_info[oc].num_blocks, 0);
+  return insert(b, op_new(b->ctx, b->func, oc, b->span, types, num_types, operands, n, blocks));
 }
 
 Op *build_op(Builder *b, Opcode oc, Value *const *operands, uint32_t n) {

@@ -38,6 +38,7 @@ struct Diag {
 // case, without a full stop. A diag_note after it gives the way out ("write …", "pass -D …").
 bool diag_error(Context *ctx, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
 void diag_warning(Context *ctx, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
+void diag_remark(Context *ctx, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
 void diag_note(Context *ctx, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);   // span {0,0}: a hint without a place
 uint32_t diag_error_count(const Context *ctx);
 // All messages as text: `path:line:col: error: text`, the source line, caret and tildes (by display width, control
@@ -61,6 +62,8 @@ struct Context {
   uint32_t num_files, cap_files;
   Loc next_loc;
   Diag *diags, *last_diag;
+  struct Remark *remarks, *last_remark;  // remark.c
+  bool wants_remarks;
   uint32_t num_errors, error_limit;      // errors past error_limit are only counted; 0 means 20
   const char *current_pass;              // for ice()
   const void *current_op;

@@ -49,6 +49,13 @@ void diag_warning(Context *ctx, Span span, const char *fmt, ...) {
   va_end(ap);
 }
 
+void diag_remark(Context *ctx, Span span, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  record(ctx, DIAG_REMARK, span, fmt, ap);
+  va_end(ap);
+}
+
 void diag_note(Context *ctx, Span span, const char *fmt, ...) {
   va_list ap;
   va_start(ap, fmt);

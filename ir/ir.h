@@ -286,6 +286,8 @@ void module_walk(Module *m, OpVisitor visit, void *user);
 // Visits an op after those in its blocks; ops that a visit builds are not visited.
 void module_walk_inside_out(Module *m, OpVisitor visit, void *user);
 void module_clear_scratch(Module *m);                             // every Op.mark and Value.aux
+// The op's place in a file of the user: an op of the prelude stands where the user called it.
+Span op_user_span(const Context *ctx, const Op *op);
 bool op_only_computes(const Op *op);                              // it is pure, or an `if` of such ops
 
 // ---- print.c, parse.c, verify.c ----

@@ -344,6 +344,16 @@ void block_walk(Block *b, OpVisitor visit, void *user) {
   }
 }
 
+Span op_user_span(const Context *ctx, const Op *op) {
+  Span span = op->span;
+  for (const CallSite *c = op->inlined_at; c; c = c->outer) {
+    const SourceFile *f = source_locate(ctx, span.begin).file;
+    if (f && !f->is_embedded) break;
+    span = c->span;
+  }
+  return span;
+}
+
 bool op_only_computes(const Op *op) {
   if (!op_is(op, TRAIT_PURE | TRAIT_TERMINATOR) && op->opcode != OP_IF) return false;
   for (uint32_t i = 0; i < op->num_blocks; i++)

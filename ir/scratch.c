@@ -71,6 +71,14 @@ bool scratch_shuffle_plan(const Layout *from, const Layout *to, ShufflePlan *pla
   return true;
 }
 
+bool scratch_shuffle_stays(const ShufflePlan *p, uint32_t j) {
+  uint32_t lane = 0;
+  for (uint32_t i = 0; i < 5; i++)
+    if (p->from_lane[i] != 1u << i) return false;
+  for (; j; j &= j - 1) lane ^= p->from_round[__builtin_ctz(j)];
+  return lane == 0;
+}
+
 ShufflePacking scratch_shuffle_packing(const ShufflePlan *p, uint32_t elem_bits) {
   ShufflePacking k = {0};
   for (uint32_t b = 0; b < p->dst_reg_bits && elem_bits << (k.num + 1) <= 32; b++) {
@@ -96,10 +104,14 @@ static uint32_t selects_of(const uint32_t columns[5]) {
 // word in and out as fast as two shuffles take it, but the first word is out only after some FIXED instructions.
 static bool shuffles_pay(const ShufflePlan *p, const Type *to) {
   enum { FIXED = 24 };
-  const uint32_t bits = type_elem_bytes(type_elem(to)) * 8, num = scratch_shuffle_packing(p, bits).num;
-  const uint32_t each = bits > 32 ? 2 : 1, src = (each << p->src_reg_bits) >> num, dst = (each << p->dst_reg_bits) >> num;
+  const uint32_t bits = type_elem_bytes(type_elem(to)) * 8, each = bits > 32 ? 2 : 1;
+  const ShufflePacking pack = scratch_shuffle_packing(p, bits);
+  const uint32_t src = (each << p->src_reg_bits) >> pack.num, dst = (each << p->dst_reg_bits) >> pack.num;
   if (dst > MAX_SHUFFLED_WORDS) return false;
-  return dst + src * selects_of(p->before) + dst * selects_of(p->after) <= 2 * dst + FIXED;
+  uint32_t moved = 0;
+  for (uint32_t j = 0; j < 1u << p->dst_reg_bits; j++)
+    if (!(j & pack.dst_mask) && !scratch_shuffle_stays(p, j)) moved += each;
+  return moved + src * selects_of(p->before) + dst * selects_of(p->after) <= 2 * dst + FIXED;
 }
 
 ConvertKind scratch_convert_kind(Context *ctx, const Type *from, const Type *to) {
@@ -147,7 +159,7 @@ ReducePlan scratch_reduce_plan(Context *ctx, const Op *op) {
   }
   if (!p.through_shared) return p;
   uint32_t elements = type_is_tensor(result) ? 1u << layout_tensor_bits(result->layout) : 1;
-  for (uint32_t i = 0; i < op->num_operands && i < countof(p.offsets); i++) {
+  for (uint32_t i = 0; i < op->num_results && i < countof(p.offsets); i++) {
     p.offsets[i] = p.bytes;
     p.bytes += round_up(elements * p.num_partials * type_elem_bytes(type_elem(op->operands[i].value->type)), 16);
   }

@@ -31,6 +31,7 @@ typedef struct {
   uint32_t take[16], from_round[16];            // by round bit
 } ShufflePlan;
 bool scratch_shuffle_plan(const Layout *from, const Layout *to, ShufflePlan *plan);
+bool scratch_shuffle_stays(const ShufflePlan *p, uint32_t j);   // whether each lane has what it receives in round j
 // Narrow elements travel together: register bit dst of the result comes from bit src of the source alone, in the same
 // lane, and the permutations leave it as it is. Therefore registers along it fill one 32-bit word.
 typedef struct { uint32_t num, dst[2], src[2], dst_mask, src_mask; } ShufflePacking;

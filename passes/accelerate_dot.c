@@ -279,11 +279,24 @@ static void to_mma(Accel *s, Op *dot, uint32_t bits) {
   replace_dot(dot, &b, OP_MMA, a, bv, c, NULL, c->type);
 }
 
+static void tell_unit(const Accel *s, const Op *dot, DotUnit unit) {
+  if (!remarks_wanted(s->ctx)) return;
+  const Type *a = op_operand(dot, 0)->type, *c = op_operand(dot, 2)->type;
+  const char *why = dot_unit_why(s->module, dot),
+             *what = arena_printf(&s->ctx->arena, "the dot of %s with K = %lld", remark_type(s->ctx, c),
+                                  (long long)a->shape[a->rank - 1u]);
+  if (unit == DOT_FMA) remark_missed(dot, "%s uses multiply-adds, not tensor cores: %s", what, why);
+  else if (why) remark_missed(dot, "%s uses mma.sync, not wgmma: %s", what, why);
+  else remark_applied(dot, "%s uses %s", what, unit == DOT_WGMMA ? "wgmma" : "mma.sync");
+}
+
 static void visit(Op *op, void *user) {
   Accel *s = user;
   if (op->opcode != OP_DOT) return;
   uint32_t bits;
-  switch (dot_unit(s->module, op, &bits)) {
+  const DotUnit unit = dot_unit(s->module, op, &bits);
+  tell_unit(s, op, unit);
+  switch (unit) {
   case DOT_FMA: return;
   case DOT_MMA: to_mma(s, op, bits); break;
   case DOT_WGMMA: to_wgmma(s, op, bits); break;

@@ -76,7 +76,13 @@ void pass_allocate_shared(PassCtx *p) {
       report_too_much(p->ctx, p->module, f, &l, placed, total);
       return;
     }
-    for (uint32_t i = 0; i < l.count; i++) op_set_int(p->ctx, placed[i].life->op, ATTR_OFFSET, placed[i].offset);
+    for (uint32_t i = 0; i < l.count; i++) {
+      Op *op = placed[i].life->op;
+      op_set_int(p->ctx, op, ATTR_OFFSET, placed[i].offset);
+      if (op->opcode == OP_CONVERT_LAYOUT)
+        remark_missed(op, "%s (%s) changes its layout through %u bytes of shared memory", remark_name(op),
+                      remark_type(p->ctx, op->results[0].type), placed[i].life->bytes);
+    }
     if (total > most) most = total;
   }
   p->module->shared_bytes = most;

@@ -34,3 +34,19 @@ DotUnit dot_unit(const Module *m, const Op *dot, uint32_t *bits) {
   }
   return DOT_MMA;
 }
+
+const char *dot_unit_why(const Module *m, const Op *dot) {
+  uint32_t bits;
+  const Type *a = op_operand(dot, 0)->type, *c = op_operand(dot, 2)->type;
+  switch (dot_unit(m, dot, &bits)) {
+  case DOT_FMA:
+    return operand_bits(m->target, a, op_operand(dot, 1)->type, c, dot)
+               ? "K is too short for them"
+               : "the target's tensor cores do not take these types at this precision";
+  case DOT_MMA:
+    if (!m->target->has_wgmma || bits == 64 || c->rank != 2) return NULL;
+    if (c->shape[0] < 64) return "M is below 64";
+    return op_num_warps(dot) % WARPGROUP_WARPS ? "the number of warps is no multiple of four" : "N is too small";
+  default: return NULL;
+  }
+}

@@ -306,7 +306,9 @@ static void schedule(PingPong *s, Chain *c) {
 
 static void visit(Op *op, void *user) {
   Chain c;
-  if (op->opcode == OP_FOR && find_chain(op, &c)) schedule(user, &c);
+  if (op->opcode != OP_FOR || !find_chain(op, &c)) return;
+  remark_applied(op, "the second dot is delayed by an iteration; warpgroups take turns on the tensor cores");
+  schedule(user, &c);
 }
 
 void pass_ping_pong(PassCtx *p) {

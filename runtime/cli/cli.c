@@ -69,6 +69,15 @@ void cli_tell(const CompileJob *job, tile_program *p) {
   if (p->config_text) fprintf(stderr, "tilec: %s takes the configuration %s\n", p->kernel->name, p->config_text);
 }
 
+void cli_report(const Options *o, const tile_program *p, const tile_error *error, bool is_stdout_taken) {
+  Buf b = buf_make(o->arena);
+  if (!o->report) return;
+  const CostReport *report = p ? p->report : NULL;
+  if (!strcmp(o->report, "json")) report_put_json(&b, p, error, report);
+  else if (report) report_put_text(&b, &p->ctx, report);
+  fputs(buf_str(&b), is_stdout_taken ? stderr : stdout);
+}
+
 bool cli_read_number(const char *text, double *value) {
   char *end;
   *value = strtod(text, &end);

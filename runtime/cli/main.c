@@ -17,10 +17,14 @@ static int compile_main(const Options *o) {
   CompileJob job = {.options = o, .config = -1, .color = cli_color(o), .printed = &printed, .times = &times};
   FileUses uses = {0};
   tile_status status = TILE_ERROR_USAGE;
-  if ((job.emit = outputs_choose(o, &error))) status = cli_input(o->arena, o, &job.path, &job.text, &job.size, &error);
+  const bool writes = outputs_wanted(o);
+  const unsigned emits = writes ? outputs_choose(o, &error) : 0;
+  job.emit = emits | (o->report ? TILE_EMIT_REPORT : 0);
+  if (emits || !writes) status = cli_input(o->arena, o, &job.path, &job.text, &job.size, &error);
   if (status == TILE_OK) status = compile_job(&job, &program, &error);
   cli_tell(&job, program);
-  if (status == TILE_OK) status = outputs_write(o, program, job.path, job.emit, &uses, &error);
+  if (status == TILE_OK && writes) status = outputs_write(o, program, job.path, emits, &uses, &error);
+  cli_report(o, program, error, outputs_fill_stdout(o, emits));
   tile_program_free(program);
   return cli_finish(status, error, o);
 }

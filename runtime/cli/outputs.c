@@ -31,7 +31,7 @@ static unsigned choose(const Options *o, tile_error **error) {
       error_set(
           error, TILE_ERROR_USAGE,
           "--emit=%s: there is no such output%s%s; "
-          "there are ast, tile, laid-out, allocated, llvm, ptx, cubin, json, header, layout-svg",
+          "there are ast, tile, laid-out, allocated, llvm, ptx, cubin, json, header, layout-svg, report, sass",
           name, near ? "; did you mean " : "", near ? near : "");
       return 0;
     }
@@ -40,6 +40,14 @@ static unsigned choose(const Options *o, tile_error **error) {
   }
   if (!emits) error_set(error, TILE_ERROR_USAGE, "--emit needs a value");
   return emits;
+}
+
+bool outputs_wanted(const Options *o) {
+  return !o->report || o->output || o->emit || o->depfile || o->depfile_name;
+}
+
+bool outputs_fill_stdout(const Options *o, unsigned emits) {
+  return o->output ? !strcmp(o->output, "-") : (emits & ~(unsigned)TILE_EMIT_CUBIN) != 0;
 }
 
 // From --emit; without it from the output's suffix; without that PTX, or IR if --passes is given.

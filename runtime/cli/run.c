@@ -121,6 +121,11 @@ static tile_status check(Run *run, const CompileJob *job, int config, tile_error
 static tile_status bench(Session *s, tile_error **error) {
   BenchResult r;
   RETURN_IF_FAILED(session_time(s, &r, error));
+  if (!r.is_gpu) {
+    printf("bench %s: a launch on %s took %.3g ms of this host (median of %u), which says nothing about a GPU\n",
+           r.kernel, r.device, r.median, r.runs);
+    return TILE_OK;
+  }
   printf("bench %s on %s: median %.3f us, p10 %.3f, p90 %.3f (%u runs); %s: %.1f GB/s", r.kernel, r.device,
          r.median * 1e3, r.low * 1e3, r.high * 1e3, r.runs,
          s->run->options->moved ? "as --bytes says" : "every buffer once", r.bytes / r.median * 1e-6);
@@ -152,22 +157,38 @@ static tile_status open_device(Session *s, tile_error **error) {
   return TILE_OK;
 }
 
+// The driver's assembler may be another than the one that the report asked.
+static tile_status report_as_loaded(Session *s, tile_error **error) {
+  const CostReport *r = s->program->report;
+  tile_resources loaded = TILE_RESOURCES_INIT;
+  RETURN_IF_FAILED(tile_kernel_resources(s->kernel, &loaded, error));
+  for (uint32_t i = 0; i < r->num_kernels && loaded.is_assembled; i++)
+    if (!strcmp(r->kernels[i].name, s->kernel->name)) {
+      r->kernels[i].resources = loaded;
+      r->kernels[i].made_by = "the driver's assembler";
+    }
+  return TILE_OK;
+}
+
 // Everything but the comparison with the interpreter, which comes after this device's memory is freed.
 static tile_status run_on_device(Session *s, CompileJob *job, tile_error **error) {
   Run *run = s->run;
   const Options *o = run->options;
-  const bool writes = o->emit || o->output || o->compile_only;
-  if (writes && !(job->emit = outputs_choose(o, error))) return TILE_ERROR_USAGE;
+  const bool writes = o->emit || o->output || (o->compile_only && outputs_wanted(o));
+  const unsigned emits = writes ? outputs_choose(o, error) : 0;
+  if (writes && !emits) return TILE_ERROR_USAGE;
+  job->emit = emits | (o->report ? TILE_EMIT_REPORT : 0);
   RETURN_IF_FAILED(run_begin(run, "run", job, error));
   RETURN_IF_FAILED(check_names(run, error));
   RETURN_IF_FAILED(open_device(s, error));
   tile_status status = session_compile(s, job, -1, error);
   cli_tell(job, s->program);
   RETURN_IF_FAILED(status);
-  if (writes) RETURN_IF_FAILED(outputs_write(o, s->program, job->path, job->emit, &run->uses, error));
+  if (writes) RETURN_IF_FAILED(outputs_write(o, s->program, job->path, emits, &run->uses, error));
   if (o->compile_only) return TILE_OK;
   RETURN_IF_FAILED(run_fill_buffers(run, error));
   RETURN_IF_FAILED(session_run(s, false, error));
+  if (o->report) RETURN_IF_FAILED(report_as_loaded(s, error));
   RETURN_IF_FAILED(print_and_save(run, error));
   if (o->check && o->sim_seeds > 1) RETURN_IF_FAILED(check_schedules(s, error));
   return o->bench ? bench(s, error) : TILE_OK;
@@ -188,6 +209,7 @@ int run_main(const Options *o, Arena *arena) {
                     .times = &times};
   tile_status status = run_on_device(&s, &job, &error);
   int config = s.program ? s.program->config : -1;
+  cli_report(o, s.program, error, o->compile_only && outputs_fill_stdout(o, job.emit & ~(unsigned)TILE_EMIT_REPORT));
   session_close(&s);
   job.emit = 0;
   if (status == TILE_OK && o->check && !o->compile_only) status = check(&run, &job, config, &error);

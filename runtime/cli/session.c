@@ -145,6 +145,7 @@ tile_status session_time(Session *s, BenchResult *out, tile_error **error) {
                        .low = times[n / 10],
                        .high = times[n * 9 / 10],
                        .runs = n,
+                       .is_gpu = is_gpu,
                        .bytes = run->options->moved ? run->moved : bytes,
                        .flops = run->flops,
                        .kernel = arena_printf(run->arena, "%s", s->kernel->name),

@@ -12,8 +12,13 @@ typedef struct {
   tile_arg *args;              // of the kernel
 } Session;
 
-// A kernel's time in milliseconds, and what it does in it.
-typedef struct { double median, low, high, bytes, flops; uint32_t runs; const char *kernel, *device; } BenchResult;
+// A kernel's time in milliseconds, and what it does in it. Other devices than a GPU tell what they took on this host.
+typedef struct {
+  double median, low, high, bytes, flops;
+  uint32_t runs;
+  bool is_gpu;
+  const char *kernel, *device;
+} BenchResult;
 
 // Options of the simulator, before a device is opened.
 tile_status session_set_up_simulator(const Options *o, Arena *arena, tile_error **error);

@@ -63,8 +63,8 @@ Assembler *assembler_open(void) {
   bool any = !wish || !*wish;
   Assembler *s = any || strcmp(wish, "driver") ? calloc(1, sizeof *s) : NULL;
   if (!s) return NULL;
-  if ((any || !strcmp(wish, "nvjitlink")) && open_library(s)) return s;
   if ((any || !strcmp(wish, "ptxas")) && has_ptxas()) return s;
+  if ((any || !strcmp(wish, "nvjitlink")) && open_library(s)) return s;
   free(s);
   return NULL;
 }

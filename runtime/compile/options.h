@@ -12,6 +12,7 @@ typedef struct {
 #define OPTION_TYPE_BOOL bool
 #define OPTION_TYPE_INT int64_t
 #define OPTION_TYPE_STR const char *
+#define OPTION_TYPE_OPT const char *
 #define OPTION_TYPE_LIST StrList
 #define OPTION(kind, field, name, shorts, arg, def, lo, hi, group, help) OPTION_TYPE_##kind field;
 #include "runtime/compile/options.def"

@@ -7,8 +7,12 @@
 bool kernel_drop_occupancy(char *ptx) {
   static const char hint[] = "\n.minnctapersm ";
   bool found = false;
-  for (char *at = ptx; (at = strstr(at, hint)); found = true)
-    for (at++; *at && *at != '\n'; at++) *at = ' ';
+  for (char *at = ptx; (at = strstr(at, hint));) {
+    const bool limits = strtoul(at + sizeof hint - 1, NULL, 10) > 1;
+    found |= limits;
+    for (at++; *at && *at != '\n'; at++)
+      if (limits) *at = ' ';
+  }
   return found;
 }
 

@@ -120,6 +120,23 @@ typedef struct tile_hooks {
 } tile_hooks;
 #define TILE_HOOKS_INIT { sizeof(tile_hooks), NULL, NULL, NULL, NULL, NULL, NULL }
 
+/* ---- resources --------------------------------------------------------------------------------------------------- */
+
+/* What a compiled kernel takes of a multiprocessor (SM), and how many of its blocks one holds. What the machine code
+ * decides is known once an assembler has made it, the driver's or one that libtile finds. */
+typedef struct tile_resources {
+  size_t struct_size;
+  uint32_t threads, shared_bytes;        /* of a block */
+  bool is_assembled;                     /* whether the rest is known; it is 0 otherwise */
+  uint32_t registers;                    /* of a thread */
+  uint32_t local_bytes, spill_bytes;     /* of a thread: its stack frame, and what of that holds values for which
+                                            there were not enough registers */
+  uint32_t blocks_per_sm, warps_per_sm;  /* resident at once, and the most warps that this machine holds */
+  /* How many blocks each limit alone allows; the least of them is blocks_per_sm. */
+  uint32_t blocks_by_threads, blocks_by_registers, blocks_by_shared;
+} tile_resources;
+#define TILE_RESOURCES_INIT { sizeof(tile_resources), 0, 0, false, 0, 0, 0, 0, 0, 0, 0, 0 }
+
 /* ---- devices and memory ------------------------------------------------------------------------------------------ */
 
 typedef struct tile_device tile_device;
@@ -176,6 +193,9 @@ TILE_API uint32_t tile_kernel_num_threads(const tile_kernel *kernel);
 TILE_API uint32_t tile_kernel_shared_bytes(const tile_kernel *kernel);
 /* Global memory per block; the kernel owns it. */
 TILE_API uint32_t tile_kernel_scratch_bytes(const tile_kernel *kernel);
+/* What the kernel takes as it is loaded. On the simulator and the interpreter there is no machine code: is_assembled is
+ * false (tile_program_resources assembles). */
+TILE_API tile_status tile_kernel_resources(const tile_kernel *kernel, tile_resources *resources, tile_error **error);
 TILE_API void tile_kernel_free(tile_kernel *kernel);
 
 enum { TILE_MAX_RANK = 5 };

@@ -1,8 +1,9 @@
-// runtime/compile/spill.c: an occupancy hint that makes the assembler spill is dropped. Needs ptxas.
+// runtime/compile/spill.c: an occupancy hint that makes the assembler spill is dropped. The first test needs ptxas.
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/compile/compile.h"
+#include "runtime/rt/device.h"
 #include "unit.h"
 
 enum { VALUES = 96 };                // live at once, more than 512 threads of four resident blocks have registers for
@@ -18,6 +19,11 @@ static const char *kernel_text(Arena *a) {
   return buf_str(&b);
 }
 
+static uint32_t frame_bytes(const char *cubin, size_t size) {
+  CodeUse use;
+  return resources_of_cubin(cubin, size, "hold", &use) ? use.local_bytes : 0;
+}
+
 typedef struct { int calls; bool hinted[4]; uint32_t frame[4]; } Seen;
 
 static tile_status watch(void *user, Arena *a, const char *ptx, const char **cubin, size_t *size, tile_error **error) {
@@ -26,7 +32,7 @@ static tile_status watch(void *user, Arena *a, const char *ptx, const char **cub
   s->hinted[s->calls] = strstr(ptx, "\n.minnctapersm") != NULL;
   if (s->hinted[s->calls]) *strstr(copy, "\n.minnctapersm") = ' ';   // ptxas_assemble drops only what begins a line
   tile_status status = ptxas_assemble(a, copy, "sm_90a", NULL, cubin, size, error);
-  s->frame[s->calls++] = status == TILE_OK ? cubin_frame_bytes(*cubin, *size) : 0;
+  s->frame[s->calls++] = status == TILE_OK ? frame_bytes(*cubin, *size) : 0;
   return status;
 }
 
@@ -45,17 +51,27 @@ static void test_drops_hint(void **state) {
   assert_true(s.hinted[0] && !s.hinted[1]);
   assert_true(s.frame[0] > 0);
   assert_int_equal(s.frame[1], 0);
-  assert_int_equal(cubin_frame_bytes(cubin, size), 0);
+  assert_int_equal(frame_bytes(cubin, size), 0);
   for (size_t n = 0; n < size; n += 1 + n / 16) {   // a text that was cut off is no reason to read beyond it
     char *part = malloc(n ? n : 1);
     memcpy(part, cubin, n);
-    cubin_frame_bytes(part, n);
+    frame_bytes(part, n);
     free(part);
   }
   arena_free(&a);
 }
 
+// One block per SM is no limit: without that hint the assembler would spill as much or more.
+static void test_keeps_hint_of_one(void **state) {
+  (void)state;
+  char one[] = ".reqntid 512, 1, 1\n.minnctapersm 1\n{\n", ten[] = ".reqntid 32, 1, 1\n.minnctapersm 10\n{\n";
+  assert_false(kernel_drop_occupancy(one));
+  assert_non_null(strstr(one, "\n.minnctapersm 1\n"));
+  assert_true(kernel_drop_occupancy(ten));
+  assert_null(strstr(ten, "minnctapersm"));
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_drops_hint)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_drops_hint), cmocka_unit_test(test_keeps_hint_of_one)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
