@@ -45,17 +45,17 @@ static void set_registers(Cg *c, uint32_t from, uint32_t to) {
   if (from != to) cg_insn(c, to > from ? INSN_SETMAXNREG_INC : INSN_SETMAXNREG_DEC, c->t_void, &n, 1);
 }
 
-static void set_own_registers(Cg *c, const RolesRegisters *from, const RolesRegisters *to) {
-  if (c->roles.registers) set_registers(c, from->own, to->own);
+// Whether one instruction does both.
+static bool same_change(uint32_t from, uint32_t to, uint32_t other_from, uint32_t other_to) {
+  return to == other_to && (from < to) == (other_from < other_to) && (from > to) == (other_from > other_to);
 }
 
 // The warps of a warpgroup execute one instruction together: the branch before it is by warpgroup.
 static void set_worker_registers(Cg *c, const RolesRegisters *from, const RolesRegisters *to) {
   const uint32_t groups = num_groups(c);
   bool alike = true;
-  if (!c->roles.registers) return;
   for (uint32_t g = 1; g < groups; g++)
-    alike &= from->worker[g] == from->worker[0] && to->worker[g] == to->worker[0];
+    alike &= same_change(from->worker[g], to->worker[g], from->worker[0], to->worker[0]);
   if (alike) {
     set_registers(c, from->worker[0], to->worker[0]);
     return;
@@ -156,7 +156,7 @@ void cg_begin_roles(Cg *c) {
   LLVMPositionBuilderAtEnd(c->b, kernel);
   c->workers = workers;
   const RolesRegisters before = at_launch(c), outside = registers_of(c, NULL);
-  set_own_registers(c, &before, &outside);
+  set_registers(c, before.own, outside.own);
 }
 
 void emit_roles(Cg *c, Op *op) {
@@ -164,11 +164,11 @@ void emit_roles(Cg *c, Op *op) {
   vec_push(c->arena, &c->roles_ops, op);
   hand_over(c, op);
   meet_all(c);
-  set_own_registers(c, &outside, &inside);
+  set_registers(c, outside.own, inside.own);
   cg_lower_block(c, op->blocks[0]);
   c->op = op;
   meet_all(c);
-  set_own_registers(c, &inside, &outside);
+  set_registers(c, inside.own, outside.own);
   for (uint32_t i = 0; i < op->num_results; i++)
     cg_set(op_result(op, i), cg_get(op_operand(block_terminator(op->blocks[0]), i)));
 }
