@@ -73,14 +73,16 @@ RolesInfo roles_info(const Func *f) {
   Search s = {.info.total_warps = m->num_warps};
   block_walk(f->body, find, &s);
   if (s.asks) {
-    const uint32_t most = (uint32_t)min_i64(SM_REGISTERS / (s.info.total_warps * WARP_SIZE), THREAD_REGISTERS);
+    const uint32_t most = (uint32_t)min_i64(SM_REGISTERS / ((int64_t)s.info.total_warps * WARP_SIZE), THREAD_REGISTERS);
     s.info.registers = round_down(m->maxnreg && m->maxnreg < most ? m->maxnreg : most, 8);
   }
   return s.info;
 }
 
 bool roles_registers(const Func *f, const RolesInfo *info, const Op *op, RolesRegisters *out) {
-  const uint32_t own = f->module->num_warps, groups = (info->total_warps - own) / WARPGROUP_WARPS, all = info->registers,
+  // The verifier asks before it has seen every op: there may be more warps than a block can have.
+  const uint32_t own = f->module->num_warps, all = info->registers,
+                 groups = (uint32_t)min_i64((info->total_warps - own) / WARPGROUP_WARPS, MAX_WARPGROUPS),
                  pool = all * info->total_warps;      // registers of one lane of every warp
   const bool asks = op && op_attr(op, ATTR_REGISTERS);
   const bool as_launched = op ? !asks : !info->registers;
@@ -115,7 +117,8 @@ static bool can_recompute(Recompute *r, const Value *v) {
   MapSlot *slot = map_at(&r->ctx->arena, &r->known, v);
   if (slot->number) return slot->number == 1;
   bool can = true;
-  for (uint32_t i = 0; i < op->num_operands && can; i++) can = !op_operand(op, i) || can_recompute(r, op_operand(op, i));
+  for (uint32_t i = 0; i < op->num_operands && can; i++)
+    can = !op_operand(op, i) || can_recompute(r, op_operand(op, i));
   map_get(&r->known, v)->number = can ? 1 : 2;
   return can;
 }
