@@ -55,14 +55,14 @@ static void make_function(Cg *c, Func *f) {
 static void set_launch_attributes(Cg *c) {
   const Module *m = c->module;
   char text[48];
-  snprintf(text, sizeof text, "%u,1,1", m->num_warps * WARP_SIZE);
+  snprintf(text, sizeof text, "%u,1,1", c->roles.total_warps * WARP_SIZE);
   add_string_attribute(c, (unsigned)LLVMAttributeFunctionIndex, "nvvm.reqntid", text);
   if (m->num_ctas > 1) {
     snprintf(text, sizeof text, "%u,1,1", m->num_ctas);
     add_string_attribute(c, (unsigned)LLVMAttributeFunctionIndex, "nvvm.cluster_dim", text);
   }
-  if (m->maxnreg) {
-    snprintf(text, sizeof text, "%u", m->maxnreg);
+  if (m->maxnreg || c->roles.registers) {
+    snprintf(text, sizeof text, "%u", c->roles.registers ? c->roles.registers : m->maxnreg);
     add_string_attribute(c, (unsigned)LLVMAttributeFunctionIndex, "nvvm.maxnreg", text);
   } else if (m->min_blocks) {
     snprintf(text, sizeof text, "%u", m->min_blocks);
@@ -113,6 +113,10 @@ static void bind_params(Cg *c, Func *f) {
 
 void cg_lower_func(Cg *c, Func *f) {
   c->func = f;
+  c->roles = roles_info(f);
+  c->roles_ops.count = 0;
+  c->num_warps = c->module->num_warps;
+  c->barrier = BARRIER_KERNEL;
   make_function(c, f);
   set_launch_attributes(c);
   c->entry = cg_block(c, "entry");
@@ -124,8 +128,10 @@ void cg_lower_func(Cg *c, Func *f) {
   c->uniform_warp = NULL;
   c->issuer.block = NULL;
   bind_params(c, f);
+  if (c->roles.num_ops) cg_begin_roles(c);
   cg_lower_block(c, f->body);
-  LLVMBuildRetVoid(c->b);
+  if (c->roles.num_ops) cg_end_roles(c);
+  else LLVMBuildRetVoid(c->b);
 }
 
 void emit_return(Cg *c, Op *op) { cg_unsupported(c, op, "return in a nested block"); }

@@ -228,6 +228,7 @@ void block_remove_arg(Block *b, uint32_t index);                  // the argumen
 // Makes an op with num_blocks empty blocks, in no block itself. Optional operands may be NULL.
 Op *op_new(Context *ctx, Func *func, Opcode oc, Span span, const Type *const *result_types, uint32_t num_results,
            Value *const *operands, uint32_t num_operands, uint32_t num_blocks);
+Block *op_add_block(Context *ctx, Func *func, Op *op);            // an empty one, after its others
 void op_insert_before(Op *op, Op *before);
 void op_append(Op *op, Block *b);
 void op_unlink(Op *op);                                           // takes it out of its block; operands and uses stay

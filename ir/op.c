@@ -208,6 +208,13 @@ Op *op_new(Context *ctx, Func *func, Opcode oc, Span span, const Type *const *re
   return op;
 }
 
+Block *op_add_block(Context *ctx, Func *func, Op *op) {
+  Block **more = arena_array(&ctx->arena, Block *, op->num_blocks + 1);
+  if (op->num_blocks) memcpy(more, op->blocks, op->num_blocks * sizeof *more);
+  op->blocks = more;
+  return more[op->num_blocks++] = block_new(ctx, func, op);
+}
+
 void op_insert_before(Op *op, Op *before) {
   Block *b = before->parent;
   op->parent = b;

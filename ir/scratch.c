@@ -5,6 +5,7 @@
 
 #include "ir/gf2.h"
 #include "ir/reduce_order.h"
+#include "ir/roles.h"
 
 enum { MAX_SHUFFLED_WORDS = 64 };   // 32-bit words of a thread
 
@@ -233,6 +234,7 @@ uint32_t scratch_op_bytes(Context *ctx, const Op *op, uint32_t num_warps, uint32
   case OP_GATHER: return (uint32_t)type_numel(op->operands[0].value->type) * type_elem_bytes(type_elem(result));
   case OP_DOT: return scratch_dot(op).bytes;
   case OP_MAKE_TENSOR_MAP: return *align = TENSOR_MAP_BYTES;
+  case OP_ROLES: return roles_scratch_bytes(ctx, op);
   case OP_ATOMIC_RMW:
   case OP_ATOMIC_CAS: return atomic_bytes(op, result);
   default: return 0;

@@ -178,6 +178,11 @@ static void analyse_op(AxisAnalysis *a, Op *op) {
   switch (op->opcode) {
     case OP_FOR: case OP_WHILE: analyse_loop(a, op); return;
     case OP_IF: analyse_if(a, op); return;
+    case OP_ROLES:
+      for (uint32_t b = 0; b < op->num_blocks; b++) analyse_block(a, op->blocks[b]);
+      for (uint32_t i = 0; i < op->num_results; i++)
+        set_info(a, &op->results[i], axis_info(a, op_operand(block_terminator(op->blocks[0]), i)));
+      return;
     case OP_REDUCE: case OP_SCAN: case OP_MAP:
       for (uint32_t b = 0; b < op->num_blocks; b++)
         for (uint32_t i = 0; i < op->blocks[b]->num_args; i++) {

@@ -10,7 +10,9 @@
 //     hint; nor if threads wait in the loop, or write, and the fewer blocks had too few loads in flight.
 //   - Kernels that spill in any case: without a hint the assembler may then keep to 32 registers and spill several times
 //     as much. The hint of one block, which limits nothing, prevents that.
+// Where blocks run at once (`roles`), the estimate does not hold, and there is no hint.
 // In, out: LAID_OUT; sets the module's min_blocks.
+#include "ir/roles.h"
 #include "passes/pass.h"
 #include "passes/pressure.h"
 
@@ -22,6 +24,7 @@ enum {
 
 // Returns 0 for no hint.
 static uint32_t blocks_wanted(const Module *m, Func *f) {
+  if (roles_info(f).num_ops) return 0;
   Pressure p = pressure_of(m, f);
   uint32_t threads = m->num_warps * WARP_SIZE, need = (uint32_t)max_i64(max_i64(p.stream, p.words) + ROOM, p.most);
   const uint32_t all = pressure_limit(1, threads);

@@ -1,6 +1,7 @@
 // Register pressure at waits: see pressure.h.
 #include "passes/pressure.h"
 
+#include "ir/roles.h"
 #include "passes/op_order.h"
 
 enum { OVERHEAD = 12, MAX_STREAMS = 4, ADDRESSES = 8 };
@@ -179,7 +180,7 @@ Pressure pressure_of(const Module *m, Func *f) {
                 .loaded = g.loaded, .waits = g.waits,
                 .most = most_live(&g.order, f) + ADDRESSES};
   if (!g.last_wait) return p;
-  uint32_t threads = m->num_warps * WARP_SIZE;
+  uint32_t threads = module_total_warps(m) * WARP_SIZE;
   p.words = g.most + (uint32_t)min_i64(g.streams, PRESSURE_VECTOR * MAX_STREAMS) + overhead(g.most);
   // An SM holds many small blocks: one fewer does not matter while half of its threads are there.
   const uint32_t most = m->target->sm_threads, enough = threads >= most / 4 ? UINT32_MAX : most / 2 / threads;

@@ -1,6 +1,7 @@
 // A program's machine code, by whichever assembler there is, and what it takes of an SM.
 #include <string.h>
 
+#include "ir/roles.h"
 #include "runtime/compile/compile.h"
 
 tile_status machine_code_make(const tile_program *p, Arena *a, MachineCode *out, tile_error **error) {
@@ -25,7 +26,7 @@ void machine_code_resources(const tile_program *p, const MachineCode *code, cons
   const Module *m = p->module;
   CodeUse use;
   const bool known = code->cubin && resources_of_cubin(code->cubin, code->size, name, &use);
-  resources_fill(out, m->target, m->num_warps * WARP_SIZE, m->shared_bytes, known ? &use : NULL,
+  resources_fill(out, m->target, module_total_warps(m) * WARP_SIZE, m->shared_bytes, known ? &use : NULL,
                  resources_declared_local(p->outputs[log2_u32(TILE_EMIT_PTX)].data));
 }
 
