@@ -68,6 +68,24 @@ bool comptime_iterate(Comptime *ct, CtValue *value, Span span, CtList *out);
 CtValue *comptime_format(Comptime *ct, CtValue *value, char conversion, const char *spec, Span span);
 // Reads a triton.Config object; hooks and prune functions may have changed it. False if the object is not one.
 bool comptime_read_config(Comptime *ct, CtValue *object, CtConfig *out);
+
+// ---- Gluon's layouts (layouts.c) ----
+bool comptime_is_layout(const CtValue *v, LayoutKind kind);   // neither of these two:
+bool comptime_is_auto_layout(const CtValue *v);
+bool comptime_is_coalesced_layout(const CtValue *v);
+uint32_t comptime_layout_rank(Comptime *ct, const CtValue *layout);
+// What the layout is on a tensor or tile of that shape, of powers of two. NULL with the reason in *why if it does not
+// fit.
+const Layout *comptime_layout_map(Comptime *ct, const CtValue *layout, const int64_t *shape, uint32_t rank,
+                                  const char **why);
+// A layout with that map: a DistributedLinearLayout, or a SharedLinearLayout.
+CtValue *comptime_layout_from_map(Comptime *ct, const Layout *map);
+CtValue *comptime_layout_slice(Comptime *ct, CtValue *parent, uint32_t dim);   // SliceLayout(dim, parent)
+// The parent of a SliceLayout of that dim; NULL for other layouts.
+CtValue *comptime_layout_parent(Comptime *ct, const CtValue *layout, uint32_t dim);
+// The layout of a tensor or a buffer: it also equals other layouts of the same map.
+CtValue *comptime_layout_on(Comptime *ct, const CtValue *layout, const Layout *map);
+
 // Resets the evaluator after a longjmp left one of its functions (no memory, a request to stop, an internal error).
 void comptime_left(Comptime *ct);
 // Reports use of a CT_MISSING value at span, with the reason; returns false.

@@ -312,7 +312,7 @@ static const CtFnRow functions[] = {
     {"importlib.util.module_from_spec", importlib_module_from_spec, 1, 1}, {NULL, NULL, 0, 0}};
 
 static const CtFnRow *find_function(const char *name) {
-  const CtFnRow *const tables[] = {functions, ct_math_functions, ct_triton_functions};
+  const CtFnRow *const tables[] = {functions, ct_math_functions, ct_triton_functions, ct_layout_functions};
   const CtFnRow *row = NULL;
   for (size_t i = 0; !row && i < countof(tables); i++) row = ct_find_row(tables[i], name);
   return row;

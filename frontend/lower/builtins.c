@@ -256,6 +256,17 @@ bool arg_scalars(Lower *L, Call *c, uint32_t i, const CtType *type, uint32_t ran
   return true;
 }
 
+const CtType *arg_block(Lower *L, Call *c, const CtType *elem, const int64_t *shape, uint32_t rank) {
+  const CtType *t = lower_shaped(L, elem, shape, rank);
+  BuiltinParam p;
+  uint32_t i = 0;
+  for (const char *s = c->row->params; (s = builtin_next_param(s, &p)); i++)
+    if (is_named(&p, "layout") && !arg_is_none(c, i))
+      return term_is_const(c->args[i]) ? lower_with_layout(L, t, c->args[i]->ct, c->spans[i])
+                                       : (not_constant(L, c, i, "a layout"), NULL);
+  return t;
+}
+
 bool arg_axis(Lower *L, Call *c, uint32_t i, uint32_t rank, int64_t *out) {
   if (!arg_int(L, c, i, out)) return false;
   if (*out < -(int64_t)rank || *out >= (int64_t)rank) {

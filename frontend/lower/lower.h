@@ -97,6 +97,7 @@ struct Lower {
   uint32_t expr_depth;
   uint64_t num_stmts;          // lowered so far, unrolled and inlined ones counted as often as they are copied
   bool may_wrap;               // the current operation may overflow without a check
+  bool is_gluon;               // tensors have layouts, and the module is at LAID_OUT
   bool gave_up;                // a limit was hit, so nothing more is lowered
   uint32_t region_depth;       // run-time ifs and loops around the cursor
   const LaunchOptions *options;
@@ -153,6 +154,22 @@ static inline const CtType *lower_scalar(Lower *L, DtypeKind k) { return ct_type
 // Checks sizes: powers of two, at most 2^20 elements, rank at most MAX_RANK. False after a diagnostic.
 bool lower_check_shape(Lower *L, const int64_t *shape, uint32_t rank, Span span);
 enum { MAX_TENSOR_NUMEL = 1 << 20 };
+
+// ---- layouts.c: Gluon's tensor types ----
+CtValue *lower_layout_of(Lower *L, const CtType *t);              // NULL if it has none
+const char *lower_layout_text(Lower *L, const CtType *t);         // as written, and as a map
+// The block type with that layout (AutoLayout: without one). NULL after a diagnostic if it does not fit.
+const CtType *lower_with_layout(Lower *L, const CtType *t, CtValue *layout, Span span);
+const CtType *lower_inferred(Lower *L, const CtType *elem, const int64_t *shape, uint32_t rank, const Layout *map);
+// Of a result of a reduction along the axis.
+const CtType *lower_reduced(Lower *L, const CtType *t, const CtType *elem, uint32_t axis);
+Term *lower_convert(Lower *L, Term *x, const CtType *to);         // to's layout; x may have none yet
+Term *lower_expand_dims_laid_out(Lower *L, Term *x, int64_t axis, Span span);
+Term *lower_repeat_laid_out(Lower *L, Term *x, const int64_t *shape, uint32_t rank, Span span);
+// Both operands in `shape` and one layout. False after a diagnostic.
+bool lower_broadcast_laid_out(Lower *L, Term **a, Term **b, const int64_t *shape, Span span);
+// x in the shape (in Gluon: and the layout) of `like`.
+Term *lower_broadcast_like(Lower *L, Term *x, const CtType *like, Span span);
 
 // ---- promote.c, operators.c ----
 typedef enum { DOWNCAST_DEFAULT, DOWNCAST_RTNE, DOWNCAST_RTZ } Downcast;
@@ -299,6 +316,8 @@ bool arg_dtype(Lower *L, Call *c, uint32_t i, const CtType **out);
 bool arg_ints(Lower *L, Call *c, uint32_t i, int64_t *out, uint32_t max, uint32_t *count);
 // `rank` scalar integers, cast to `type`
 bool arg_scalars(Lower *L, Call *c, uint32_t i, const CtType *type, uint32_t rank, Value **out);
+// A type with the layout that the parameter `layout` gives, if the row has one; NULL after a diagnostic.
+const CtType *arg_block(Lower *L, Call *c, const CtType *elem, const int64_t *shape, uint32_t rank);
 // negative counts from the end
 bool arg_axis(Lower *L, Call *c, uint32_t i, uint32_t rank, int64_t *out);
 bool arg_choice(Lower *L, Call *c, uint32_t i, const char *const *texts, uint32_t n, int *out);
