@@ -83,6 +83,16 @@ CtValue *comptime_layout_from_map(Comptime *ct, const Layout *map);
 CtValue *comptime_layout_slice(Comptime *ct, CtValue *parent, uint32_t dim);   // SliceLayout(dim, parent)
 // The parent of a SliceLayout of that dim; NULL for other layouts.
 CtValue *comptime_layout_parent(Comptime *ct, const CtValue *layout, uint32_t dim);
+CtValue *comptime_gluon_module(Comptime *ct);                // gl
+bool comptime_layout_is_padded(const CtValue *layout);
+bool comptime_is_tma_layout(const CtValue *layout);           // an NVMMASharedLayout that is not transposed
+bool comptime_is_wgmma_layout(Comptime *ct, const CtValue *layout);   // of an accumulator
+// The layout of a tile's view with axis order[i] as axis i; NULL if it has no spelling.
+CtValue *comptime_layout_permuted(Comptime *ct, const CtValue *layout, const int64_t *order, uint32_t n);
+CtValue *comptime_layout_default(Comptime *ct, const CtType *block);   // NVMMASharedLayout.get_default_for(…)
+// DotOperandLayout(0, acc, k_width), and whether a layout is one of operand i.
+CtValue *comptime_layout_operand(Comptime *ct, const CtValue *acc, uint32_t k_width);
+bool comptime_layout_is_operand(Comptime *ct, const CtValue *layout, const CtValue *acc, uint32_t i);
 // The layout of a tensor or a buffer: it also equals other layouts of the same map.
 CtValue *comptime_layout_on(Comptime *ct, const CtValue *layout, const Layout *map);
 

@@ -199,6 +199,7 @@ bool ct_target_test(const char *name, bool *out);
 
 // ---- layouts.c, layout_map.c: Gluon's layouts ----
 extern const CtFnRow ct_layout_functions[];                       // ends at NULL
+bool ct_is_layout_class(const char *name);                         // "gl.BlockedLayout"
 // an instance of the layout class of that name ("gl.BlockedLayout"); NULL without an error if there is none
 CtValue *ct_layout_new(Comptime *ct, const char *name, const CtArgs *a);
 // `rank`, or an attribute of the parent that the layout has too; NULL if it has none of that name

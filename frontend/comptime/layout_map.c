@@ -168,6 +168,51 @@ bool ct_layouts_equal(Comptime *ct, const CtValue *a, const CtValue *b) {
   return comptime_layout_map(ct, other, shape, m->rank, &why) == m;
 }
 
+// ---- what operations ask ----
+bool comptime_layout_is_padded(const CtValue *v) { return layout_class(v) == L_PADDED; }
+
+bool comptime_is_tma_layout(const CtValue *v) {
+  if (layout_class(v) != L_NVMMA_SHARED) return false;
+  for (uint32_t i = 0; i < v->instance->attrs->count; i++)
+    if (!strcmp(v->instance->attrs->bindings[i].name, "transposed")) return false;
+  return true;
+}
+
+bool comptime_is_wgmma_layout(Comptime *ct, const CtValue *v) {
+  uint32_t version[LAYOUT_MAX_RANK] = {0}, warps[LAYOUT_MAX_RANK] = {0};
+  if (layout_class(v) != L_NVMMA_DISTRIBUTED) return false;
+  layout_field_ints(ct, v, "version", version);
+  layout_field_ints(ct, v, "warps_per_cta", warps);
+  return version[0] == 3 && warps[0] % 4 == 0;
+}
+
+CtValue *comptime_layout_permuted(Comptime *ct, const CtValue *v, const int64_t *order, uint32_t n) {
+  if (!v || layout_class(v) != L_NVMMA_SHARED || n != 2 || layout_field(ct, v, "cga_layout")) return NULL;
+  CtValue *r = ct_instance_copy(ct, v);
+  if (order[0] == 0) return r;
+  r = layout_instance(ct, L_NVMMA_SHARED);
+  for (uint32_t i = 0; i < v->instance->attrs->count; i++) {
+    const CtBinding *b = &v->instance->attrs->bindings[i];
+    if (strcmp(b->name, "transposed")) ct_attr_set(ct, r, b->name, b->value);
+  }
+  if (!layout_field(ct, v, "transposed")) ct_attr_set(ct, r, "transposed", ct_bool(true));
+  return r;
+}
+
+CtValue *comptime_layout_operand(Comptime *ct, const CtValue *acc, uint32_t k_width) {
+  if (!acc || !comptime_is_wgmma_layout(ct, acc)) return NULL;
+  CtValue *v = layout_instance(ct, L_DOT_OPERAND);
+  ct_attr_set(ct, v, "operand_index", ct_int(ct->ctx, 0));
+  ct_attr_set(ct, v, "parent", (CtValue *)acc);
+  ct_attr_set(ct, v, "k_width", ct_int(ct->ctx, k_width));
+  return v;
+}
+
+bool comptime_layout_is_operand(Comptime *ct, const CtValue *v, const CtValue *acc, uint32_t i) {
+  return layout_class(v) == L_DOT_OPERAND && layout_field_int(ct, v, "operand_index", 0) == i &&
+         ct_equal(layout_field(ct, v, "parent"), acc);
+}
+
 // ---- functions ----
 static bool take_ints(Comptime *ct, CtValue *v, const char *what, Span span, uint32_t *n,
                       int64_t out[LAYOUT_MAX_RANK]) {
@@ -214,6 +259,12 @@ CT_FN(nvmma_default) {
   args[4] = v[3] ? v[3] : ct_bool(false);
   args[5] = cga;
   return ct_layout_new(ct, "gl.NVMMASharedLayout", &(CtArgs){args, 6, NULL, 0, a->span});
+}
+
+CtValue *comptime_layout_default(Comptime *ct, const CtType *block) {
+  CtValue *args[2] = {ct_list(ct->ctx, NULL, 0), ct_dtype(ct->ctx, block->elem)};
+  for (uint32_t d = 0; d < block->rank; d++) ct_append(ct, args[0], ct_int(ct->ctx, block->shape[d]));
+  return nvmma_default(ct, NULL, &(CtArgs){args, 2, NULL, 0, {0, 0}});
 }
 
 CT_FN(padded_identity) {

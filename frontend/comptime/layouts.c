@@ -306,6 +306,10 @@ static bool is_default(const Field *f, const CtValue *v) {
   return v->kind == CT_LIST ? !v->list.count : int_of(v) == f->otherwise;
 }
 
+bool ct_is_layout_class(const char *name) {
+  return !strncmp(name, "gl.", 3) && class_named(name) < NUM_LAYOUT_CLASSES;
+}
+
 CtValue *ct_layout_new(Comptime *ct, const char *name, const CtArgs *a) {
   const LayoutClass c = class_named(name);
   if (c == NUM_LAYOUT_CLASSES) return NULL;

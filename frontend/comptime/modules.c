@@ -318,7 +318,7 @@ static const CtFnRow *find_function(const char *name) {
   return row;
 }
 
-bool comptime_has_function(const char *name) { return find_function(name) != NULL; }
+bool comptime_has_function(const char *name) { return find_function(name) || ct_is_layout_class(name); }
 
 CtValue *ct_call_module_function(Comptime *ct, const char *name, CtValue *self, const CtArgs *a, bool *known) {
   *known = true;

@@ -20,8 +20,7 @@ const char *lower_layout_text(Lower *L, const CtType *t) {
   return buf_str(&b);
 }
 
-// The layout's map on the shape; NULL after a diagnostic.
-static const Layout *map_on(Lower *L, const CtValue *layout, const int64_t *shape, uint32_t rank, Span span) {
+const Layout *lower_layout_map(Lower *L, const CtValue *layout, const int64_t *shape, uint32_t rank, Span span) {
   const char *why = NULL;
   const Layout *map = comptime_layout_map(L->ct, layout, shape, rank, &why);
   const char *text = lower_shape_text(L, ct_type_block(L->ctx, lower_scalar(L, DT_INT32), shape, rank));
@@ -50,7 +49,7 @@ const CtType *lower_with_layout(Lower *L, const CtType *t, CtValue *layout, Span
     return comptime_is_layout(layout, LAYOUT_SHARED) ? lower_hint(L, "a shared layout is for allocate_shared_memory")
                                                      : NULL;
   }
-  const Layout *map = map_on(L, layout, t->shape, t->rank, span);
+  const Layout *map = lower_layout_map(L, layout, t->shape, t->rank, span);
   return map ? ct_type_with_layout(L->ctx, t, map, layout) : NULL;
 }
 
@@ -93,7 +92,7 @@ Term *lower_expand_dims_laid_out(Lower *L, Term *x, int64_t axis, Span span) {
   op_set_int(L->ctx, op, ATTR_AXIS, axis);
   Term *r = term_of_op(L, op, to);
   if (!parent) return r;
-  const Layout *map = map_on(L, parent, shape, t->rank + 1, span);
+  const Layout *map = lower_layout_map(L, parent, shape, t->rank + 1, span);
   return map ? lower_convert(L, r, ct_type_with_layout(L->ctx, to, map, parent)) : NULL;
 }
 
@@ -116,7 +115,7 @@ static const CtType *layout_on(Lower *L, const Term *x, const int64_t *shape, ui
   if (!t->layout) return to;
   if (!memcmp(t->shape, shape, rank * sizeof *shape)) return ct_type_with_layout(L->ctx, to, t->layout, t->spelled);
   CtValue *layout = lower_layout_of(L, t);
-  const Layout *map = map_on(L, layout, shape, rank, span);
+  const Layout *map = lower_layout_map(L, layout, shape, rank, span);
   return map ? ct_type_with_layout(L->ctx, to, map, layout) : NULL;
 }
 
