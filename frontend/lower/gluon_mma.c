@@ -203,7 +203,20 @@ Term *gl_mma_v2(Lower *L, Call *c) {
   int precision = PREC_TF32;
   if (!register_operands(L, c, x) || !check_types(L, c, x[0], x[1], x[2])) return NULL;
   if (!arg_is_none(c, 3) && !arg_choice(L, c, 3, precisions, countof(precisions), &precision)) return NULL;
-  return check_dot_operand(L, c, x, 0) && check_dot_operand(L, c, x, 1) ? dot(L, x, OP_MMA, precision) : NULL;
+  if (!check_dot_operand(L, c, x, 0) || !check_dot_operand(L, c, x, 1)) return NULL;
+  const CtValue *w[2];
+  for (uint32_t i = 0; i < 2; i++)
+    w[i] = comptime_get_attr(L->ct, (CtValue *)term_t(x[i])->spelled, intern(L->ctx, "k_width"));
+  const CtType *a = term_t(x[0]);
+  if (w[0]->i != w[1]->i || w[0]->i * ct_bits(a) < 32)
+    return builtin_error(L, c, "the operands' k_width must be the same, and at least %u of %s, not %d and %d",
+                         32 / ct_bits(a), ct_type_text(L->ctx, a->elem), (int)w[0]->i, (int)w[1]->i);
+  if (a->shape[a->rank - 1] < 4 * w[0]->i || a->shape[a->rank - 1] * ct_bits(a) < 256) {
+    builtin_error(L, c, "K is %lld, less than one instruction's with a k_width of %d",
+                  (long long)a->shape[a->rank - 1], (int)w[0]->i);
+    return lower_hint(L, "K needs 256 bits of elements, and 4 times the k_width");
+  }
+  return dot(L, x, OP_MMA, precision);
 }
 
 Term *gl_dot_fma(Lower *L, Call *c) {
