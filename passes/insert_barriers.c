@@ -11,6 +11,8 @@
 // loads complete on an mbarrier that each reader waits for. They leave one obligation: earlier readers of the buffer
 // must have finished.
 //
+// One thread arrives on an mbarrier for all, after a barrier if any of them used shared memory since the last.
+//
 // After its pingpong_wait the last warpgroup knows that all others have done what came before theirs, and its own warps
 // have met: what it issues then (`issuer`) needs no barrier against accesses before the pingpong_wait. This does not
 // hold for the other warpgroups.
@@ -177,6 +179,16 @@ static void meet(Barriers *s, Op *op, const Slate *now) {
     }
 }
 
+// One thread arrives for all: what they did with shared memory is done before.
+static void meet_to_arrive(Barriers *s, Op *op) {
+  bool any = false;
+  VEC_EACH(x, s->slate) any |= !x->root && x->pending == PENDING_NO;
+  if (!any) return;
+  Builder b = builder_before(s->ctx, op);
+  vec_push(&s->ctx->arena, &s->added, build_op(&b, OP_BARRIER, NULL, 0));
+  clear_at_barrier(&s->slate);
+}
+
 static void walk_block(Barriers *s, Block *b);
 
 static void take_back(Barriers *s, uint32_t count) {
@@ -239,6 +251,7 @@ static void walk_op(Barriers *s, Op *op) {
       VEC_EACH(x, s->slate)
         x->before_pingpong |= x->pending == PENDING_NO;
       return;
+    case OP_MBAR_ARRIVE: meet_to_arrive(s, op); break;
     case OP_ASYNC_WAIT: complete(s, PENDING_COPY, op_int(op, ATTR_COUNT, 0) == 0); return;
     case OP_WGMMA_WAIT: complete(s, PENDING_WGMMA, op_int(op, ATTR_COUNT, 0) == 0); return;
     case OP_TMA_WAIT: complete(s, PENDING_BULK, op_int(op, ATTR_COUNT, 0) == 0); return;
