@@ -179,7 +179,7 @@ static Term *buffer_attribute(Lower *L, Term *base, const char *name, Span span)
   if (strcmp(name, "rank") == 0) return term_int(L, t->rank);
   if (strcmp(name, "numel") == 0) return term_int(L, ct_numel(t));
   if (strcmp(name, "layout") == 0) return term_const(L, comptime_layout_on(L->ct, lower_layout_of(L, t), t->layout));
-  const BuiltinRow *row = builtin_find_gluon(arena_printf(L->arena, "smem.%s", name));
+  const BuiltinRow *row = builtin_find_gluon(arena_printf(L->arena, "buffer.%s", name));
   if (row && row->method == 3)
     return term_bound(L, base, term_const(L, ct_builtin(L->ctx, intern(L->ctx, arena_printf(L->arena, "gl.%s", row->name)))));
   lower_error(L, span, "a shared-memory buffer has no attribute `%s`", name);

@@ -222,5 +222,8 @@ Term *gl_mma_v2(Lower *L, Call *c) {
 Term *gl_dot_fma(Lower *L, Call *c) {
   Term *x[3];
   if (!register_operands(L, c, x) || !check_dot_operand(L, c, x, 0) || !check_dot_operand(L, c, x, 1)) return NULL;
+  if (!comptime_get_attr(L->ct, (CtValue *)term_t(x[2])->spelled, intern(L->ctx, "size_per_thread")))
+    return arg_error(L, c, 2, "`dot_fma` adds to a tensor in a BlockedLayout; for %s there is mma_v2",
+                     ct_repr(L->ctx, term_t(x[2])->spelled));
   return dot(L, x, OP_DOT, PREC_IEEE);
 }

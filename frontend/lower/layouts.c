@@ -43,7 +43,7 @@ const Layout *lower_layout_map(Lower *L, const CtValue *layout, const int64_t *s
 
 const CtType *lower_with_layout(Lower *L, const CtType *t, CtValue *layout, Span span) {
   if (comptime_is_auto_layout(layout)) return t;
-  if (t->kind != CT_TYPE_BLOCK) return lower_error(L, span, "a scalar has no layout"), NULL;
+  if (t->kind != CT_TYPE_BLOCK) return t;
   if (!comptime_is_layout(layout, LAYOUT_DISTRIBUTED)) {
     lower_error(L, span, "a tensor's layout is needed here, this is %s", ct_repr(L->ctx, layout));
     return comptime_is_layout(layout, LAYOUT_SHARED) ? lower_hint(L, "a shared layout is for allocate_shared_memory")
