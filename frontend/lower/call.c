@@ -297,7 +297,9 @@ static Term *call_builtin(Lower *L, CtValue *v, Term *self, CallArgs *args) {
     CallArgs a = self ? with_self(L, self, args) : *args;
     return lower_call(L, fn, &a);
   }
-  if (!comptime_has_function(name) && (strncmp(name, "tl.", 3) == 0 || strncmp(name, "gl.", 3) == 0 || strncmp(name, "libdevice.", 10) == 0)) {
+  const bool is_ours =
+      strncmp(name, "tl.", 3) == 0 || strncmp(name, "gl.", 3) == 0 || strncmp(name, "libdevice.", 10) == 0;
+  if (is_ours && !comptime_has_function(name)) {
     const char *last = strrchr(name, '.') + 1, *near = frontend_nearest_builtin(L->fe, last);
     if (lower_is_blackwell(last)) {
       lower_error(L, args->fn_span, "`%s` is of Blackwell GPUs (sm_100), and tilec compiles for Hopper", last);

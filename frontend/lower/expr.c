@@ -63,7 +63,7 @@ Term *lower_find_method(Lower *L, Term *self, const char *name) {
   return m->kind == CT_FUNCTION ? term_bound(L, self, t) : t;
 }
 
-static Term *shape_term(Lower *L, const CtType *t) {
+Term *lower_shape_term(Lower *L, const CtType *t) {
   Term *items[CT_MAX_RANK];
   for (uint32_t i = 0; i < ct_rank(t); i++) items[i] = term_int(L, t->shape[i]);
   return term_tuple(L, items, ct_rank(t), NULL);
@@ -84,7 +84,7 @@ static Term *value_attribute(Lower *L, Term *base, const char *name, Span span) 
   const CtType *t = term_t(base);
   if (strcmp(name, "dtype") == 0) return term_const(L, ct_dtype(L->ctx, ct_scalar_of(t)));
   if (strcmp(name, "type") == 0) return term_const(L, ct_dtype(L->ctx, t));
-  if (strcmp(name, "shape") == 0) return shape_term(L, t);
+  if (strcmp(name, "shape") == 0) return lower_shape_term(L, t);
   if (strcmp(name, "numel") == 0) return term_int(L, ct_numel(t));
   if (strcmp(name, "T") == 0) {
     if (ct_rank(t) != 2)
@@ -123,7 +123,7 @@ static Term *desc_attribute(Lower *L, Term *base, const char *name, Span span) {
   if (strcmp(name, "strides") == 0) return base->desc.strides;
   if (strcmp(name, "layout") == 0 && base->desc.block->layout)
     return term_const(L, comptime_layout_on(L->ct, lower_layout_of(L, base->desc.block), base->desc.block->layout));
-  if (strcmp(name, "block_shape") == 0) return shape_term(L, base->desc.block);
+  if (strcmp(name, "block_shape") == 0) return lower_shape_term(L, base->desc.block);
   if (strcmp(name, "dtype") == 0) return term_const(L, ct_dtype(L->ctx, base->desc.block->elem));
   if (strcmp(name, "type") == 0 || strcmp(name, "block_type") == 0)
     return term_const(L, ct_dtype(L->ctx, base->desc.block));
@@ -171,21 +171,6 @@ static Term *tuple_attribute(Lower *L, Term *base, const char *name, Span span) 
 
 static bool is_number(const CtValue *v) { return v->kind == CT_BOOL || v->kind == CT_INT || v->kind == CT_FLOAT; }
 
-static Term *buffer_attribute(Lower *L, Term *base, const char *name, Span span) {
-  const CtType *t = base->buffer.type;
-  if (strcmp(name, "dtype") == 0) return term_const(L, ct_dtype(L->ctx, t->elem));
-  if (strcmp(name, "type") == 0) return term_const(L, ct_dtype(L->ctx, t));
-  if (strcmp(name, "shape") == 0) return shape_term(L, t);
-  if (strcmp(name, "rank") == 0) return term_int(L, t->rank);
-  if (strcmp(name, "numel") == 0) return term_int(L, ct_numel(t));
-  if (strcmp(name, "layout") == 0) return term_const(L, comptime_layout_on(L->ct, lower_layout_of(L, t), t->layout));
-  const BuiltinRow *row = builtin_find_gluon(arena_printf(L->arena, "buffer.%s", name));
-  if (row && row->method == 3)
-    return term_bound(L, base, term_const(L, ct_builtin(L->ctx, intern(L->ctx, arena_printf(L->arena, "gl.%s", row->name)))));
-  lower_error(L, span, "a shared-memory buffer has no attribute `%s`", name);
-  return lower_hint(L, "it has load, store, index, slice, permute, reshape, _reinterpret, dtype, shape, layout and type");
-}
-
 Term *lower_attribute(Lower *L, Term *base, const char *name, Span span) {
   if (!base) return NULL;
   switch (base->kind) {
@@ -198,7 +183,7 @@ Term *lower_attribute(Lower *L, Term *base, const char *name, Span span) {
     if (strcmp(name, "advance") == 0)
       return term_bound(L, base, term_const(L, ct_builtin(L->ctx, intern(L->ctx, "advance"))));
     return lower_error(L, span, "a block pointer has no attribute `%s`", name);
-  case TERM_BUFFER: return buffer_attribute(L, base, name, span);
+  case TERM_BUFFER: return lower_buffer_attribute(L, base, name, span);
   case TERM_ACC:
     if (strcmp(name, "type") == 0) return term_const(L, type_of(L, base));
     lower_error(L, span, "an accumulator has no attribute `%s` before its wait", name);

@@ -148,7 +148,8 @@ static bool coords_arg(Lower *L, Call *c, const Term *d, Value **out) {
 }
 
 Term *gl_tma_load(Lower *L, Call *c) {
-  Term *bar = barrier_arg(L, c, 2), *tile = bar ? lower_buffer_arg(L, c, 3) : NULL, *d = tile ? desc_arg(L, c, tile) : NULL;
+  Term *bar = barrier_arg(L, c, 2), *tile = bar ? lower_buffer_arg(L, c, 3) : NULL,
+       *d = tile ? desc_arg(L, c, tile) : NULL;
   Value *v[4 + MAX_DESC_RANK];
   if (!d || !pred_arg(L, c, 4, &v[3]) || !coords_arg(L, c, d, v + 4)) return NULL;
   v[0] = lower_desc_value(L, d);

@@ -36,7 +36,8 @@ static bool check_product(Lower *L, Call *c, const Term *a, const Term *b, const
 static const CtType *acc_elem(const CtType *a, bool *ok, const CtType *acc) {
   const CtType *elem = ct_scalar_of(acc);
   *ok = ct_is_int(a) ? ct_is_kind(elem, DT_INT32)
-                     : ct_is_kind(elem, DT_FP32) || (ct_is_kind(elem, DT_FP16) && (ct_is_kind(a, DT_FP16) || ct_is_fp8(a)));
+                     : ct_is_kind(elem, DT_FP32) ||
+                           (ct_is_kind(elem, DT_FP16) && (ct_is_kind(a, DT_FP16) || ct_is_fp8(a)));
   return elem;
 }
 

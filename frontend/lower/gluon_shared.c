@@ -138,15 +138,16 @@ Term *gl_smem_index(Lower *L, Call *c) {
 static const Layout *slice_layout(Lower *L, const Layout *l, uint32_t axis, int64_t start, int64_t length) {
   Layout r = *l;
   uint32_t places[LAYOUT_MAX_BITS], own[LAYOUT_MAX_BITS], used = 0, at = 0;
-  const uint32_t shift = layout_axis_shift(l, axis), bits = log2_u32((uint32_t)length), drop = l->log2_size[axis] - bits;
-  const uint32_t low = (1u << (shift + bits)) - 1;
-  for (uint32_t i = 0; i < LAYOUT_MAX_BITS; i++) r.basis[i] = (l->basis[i] & low) | (l->basis[i] >> (shift + bits + drop) << (shift + bits));
+  const uint32_t shift = layout_axis_shift(l, axis), bits = log2_u32((uint32_t)length);
+  const uint32_t drop = l->log2_size[axis] - bits, kept = shift + bits;
+  for (uint32_t i = 0; i < LAYOUT_MAX_BITS; i++)
+    r.basis[i] = (l->basis[i] & ((1u << kept) - 1)) | l->basis[i] >> (kept + drop) << kept;
   r.log2_size[axis] = (uint8_t)bits;
   if (!layout_right_inverse(l, places)) return NULL;
   const Layout *made = layout_intern(L->ctx, &r);
   if (!layout_right_inverse(made, own)) return NULL;
   for (uint32_t i = 0, n = layout_tensor_bits(made); i < n; i++) {
-    if (own[i] != places[i < shift + bits ? i : i + drop]) return NULL;
+    if (own[i] != places[i < kept ? i : i + drop]) return NULL;
     used |= own[i];
   }
   for (uint32_t x = (uint32_t)start << shift; x; x &= x - 1) at ^= places[__builtin_ctz(x)];
@@ -159,7 +160,8 @@ Term *gl_smem_slice(Lower *L, Call *c) {
   if (!b || !arg_int(L, c, 1, &start) || !arg_int(L, c, 2, &length) || !arg_axis(L, c, 3, b->buffer.type->rank, &axis))
     return NULL;
   const CtType *t = b->buffer.type;
-  if (length <= 0 || !is_pow2_u64((uint64_t)length) || start < 0 || start % length || start + length > t->shape[axis]) {
+  if (length <= 0 || !is_pow2_u64((uint64_t)length) || start < 0 || start % length ||
+      start + length > t->shape[axis]) {
     builtin_error(L, c, "a slice of %lld elements from %lld on, of an axis of %lld", (long long)length, (long long)start,
                   (long long)t->shape[axis]);
     return lower_hint(L, "the length is a power of two, and the start a multiple of it");
@@ -232,4 +234,21 @@ Term *gl_smem_keep(Lower *L, Call *c) {
   if (!b) return NULL;
   build_op(&L->b, OP_KEEP_ALIVE, &b->buffer.v, 1);
   return term_none(L);
+}
+
+// ---- attributes ----
+Term *lower_buffer_attribute(Lower *L, Term *base, const char *name, Span span) {
+  const CtType *t = base->buffer.type;
+  if (strcmp(name, "dtype") == 0) return term_const(L, ct_dtype(L->ctx, t->elem));
+  if (strcmp(name, "type") == 0) return term_const(L, ct_dtype(L->ctx, t));
+  if (strcmp(name, "shape") == 0) return lower_shape_term(L, t);
+  if (strcmp(name, "rank") == 0) return term_int(L, t->rank);
+  if (strcmp(name, "numel") == 0) return term_int(L, ct_numel(t));
+  if (strcmp(name, "layout") == 0) return term_const(L, comptime_layout_on(L->ct, lower_layout_of(L, t), t->layout));
+  const BuiltinRow *row = builtin_find_gluon(arena_printf(L->arena, "buffer.%s", name));
+  if (row && row->method == 3)
+    return term_bound(L, base, term_const(L, ct_builtin(L->ctx, arena_printf(L->arena, "gl.%s", row->name))));
+  lower_error(L, span, "a shared-memory buffer has no attribute `%s`", name);
+  return lower_hint(
+      L, "it has load, store, index, slice, permute, reshape, _reinterpret, dtype, shape, layout and type");
 }

@@ -1,7 +1,7 @@
 // Gluon's tensor types: every tensor has the layout that its author wrote or that follows from an operand's.
 //
-// A layout has two faces. Its map on the tensor's shape is what the IR's types carry, and by which layouts are compared.
-// Its spelling, a compile-time value, says what it is on a tensor of another shape: an axis of size 1 that is repeated
+// A layout has two faces. Its map on the tensor's shape is what the IR's types carry, and layouts compare by it. Its
+// spelling, a compile-time value, says what it is on a tensor of another shape: an axis of size 1 that is repeated
 // keeps the spelling, not the map. An inferred layout has no spelling; the map stands for it.
 #include "frontend/lower/lower.h"
 
@@ -80,7 +80,8 @@ Term *lower_expand_dims_laid_out(Lower *L, Term *x, int64_t axis, Span span) {
   for (uint32_t i = 0, j = 0; i <= t->rank; i++) shape[i] = i == axis ? 1 : t->shape[j++];
   CtValue *parent = t->spelled ? comptime_layout_parent(L->ct, t->spelled, (uint32_t)axis) : NULL;
   if (t->spelled && !parent) {
-    lower_error(L, span, "axis %lld can only be added to a tensor whose layout is a SliceLayout of that dim, this has %s",
+    lower_error(L, span,
+                "axis %lld can only be added to a tensor whose layout is a SliceLayout of that dim, this has %s",
                 (long long)axis, lower_layout_text(L, t));
     return lower_hint(L, "convert it first: gl.convert_layout(x, gl.SliceLayout(%lld, L)), L the result's layout",
                       (long long)axis);

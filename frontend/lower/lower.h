@@ -218,6 +218,7 @@ Term *lower_expr(Lower *L, const Node *e);
 bool lower_is_name_path(const Node *e);
 Term *lower_name(Lower *L, const char *name, Span span);
 Term *lower_attribute(Lower *L, Term *base, const char *name, Span span);
+Term *lower_shape_term(Lower *L, const CtType *t);                 // a tuple of its extents
 Term *lower_subscript(Lower *L, Term *base, const Node *index, Span span);
 // ---- expr_display.c ----
 Term *lower_fstring(Lower *L, const Node *e);
@@ -357,6 +358,7 @@ Value *lower_desc_value(Lower *L, const Term *d);
 Term *lower_make_desc(Lower *L, Call *c, CtValue *layout);
 // A descriptor's block with its layout, or with the default one if it is NULL. NULL after a diagnostic.
 const CtType *lower_desc_block(Lower *L, const CtType *block, CtValue *layout, Span span);
+Term *lower_buffer_attribute(Lower *L, Term *base, const char *name, Span span);
 Term *lower_buffer_arg(Lower *L, Call *c, uint32_t i);            // a buffer that is one tile
 Term *lower_load_block_ptr(Lower *L, Call *c, Term *bp);
 Term *lower_reduce(Lower *L, Term *x, int64_t axis, Term *combine, Span span);
