@@ -252,6 +252,29 @@ bool term_same_type(Lower *L, const Term *a, const Term *b) {
   return false;
 }
 
+static bool is_acc_of(const Term *acc, const Term *tensor) {
+  return acc->kind == TERM_ACC && term_is_tensor(tensor) && ct_type_equal(acc->acc.type, term_t(tensor));
+}
+
+Term *term_with_accumulators(Lower *L, Term *a, Term *b) {
+  if (!a || !b || term_same_type(L, a, b)) return a;
+  if (is_acc_of(a, b)) return a;
+  if (is_acc_of(b, a)) {
+    Term *t = new_term(L, TERM_ACC);
+    t->acc.v = term_v(a);
+    t->acc.type = term_t(a);
+    return t;
+  }
+  if (a->kind != TERM_TUPLE || b->kind != TERM_TUPLE || a->tuple.count != b->tuple.count || a->tuple.cls != b->tuple.cls)
+    return NULL;
+  Term *t = new_term(L, TERM_TUPLE);
+  t->tuple = a->tuple;
+  t->tuple.items = arena_array(L->arena, Term *, a->tuple.count + 1);
+  for (uint32_t i = 0; i < a->tuple.count; i++)
+    if (!(t->tuple.items[i] = term_with_accumulators(L, a->tuple.items[i], b->tuple.items[i]))) return NULL;
+  return t;
+}
+
 void term_flatten(Lower *L, const Term *t, ValueList *out) {
   Arena *arena = L->arena;
   if (!t) return;
