@@ -54,7 +54,9 @@ static int64_t whole_bytes(const Type *t) {
 bool verify_buffer_reinterpret(Verifier *v, const Op *op) {
   const Type *b = in(op, 0), *r = out(op, 0);
   RETURN_UNLESS(b->kind == TYPE_BUFFER && r->kind == TYPE_BUFFER, "takes a buffer and gives a buffer");
-  RETURN_UNLESS(whole_bytes(r) <= whole_bytes(b), "the result is larger than the buffer");
+  const Op *def = op_operand(op, 0)->def;
+  const Type *room = def && def->opcode == OP_BUFFER_INDEX ? in(def, 0) : b;   // with the tiles after it
+  RETURN_UNLESS(whole_bytes(r) <= whole_bytes(room), "the result is larger than the buffer");
   return true;
 }
 

@@ -216,16 +216,26 @@ Term *gl_smem_reshape(Lower *L, Call *c) {
   return view(L, OP_BUFFER_RESHAPE, b, to, to, NULL);
 }
 
+static int64_t bytes_of(const Type *t) {
+  return type_numel(t) * (t->count ? t->count : 1) * (int64_t)type_elem_bytes(t);
+}
+
+// The bytes that the memory of a buffer has: of a tile of an array those of the array, because a tile may be taken
+// together with those after it.
+static int64_t room(const Value *v) {
+  return bytes_of(value_op(v, OP_BUFFER_INDEX) ? op_operand(v->def, 0)->type : v->type);
+}
+
 Term *gl_smem_reinterpret(Lower *L, Call *c) {
   Term *b = buffer_arg(L, c, 0, false);
   const CtType *elem;
   if (!b || !arg_dtype(L, c, 1, &elem)) return NULL;
-  const CtType *from = b->buffer.type, *to = shared_type(L, c, 2, 3, elem);
+  const CtType *to = shared_type(L, c, 2, 3, elem);
   if (!to) return NULL;
-  const int64_t have = ct_numel(from) * ct_bits(from), want = ct_numel(to) * ct_bits(to);
+  const int64_t have = room(b->buffer.v), want = bytes_of(buffer_type(L, to));
   if (want > have)
-    return builtin_error(L, c, "a buffer of %lld bytes does not fit into one of %lld", (long long)want / 8,
-                         (long long)have / 8);
+    return builtin_error(L, c, "a buffer of %lld bytes does not fit into one of %lld", (long long)want,
+                         (long long)have);
   return view(L, OP_BUFFER_REINTERPRET, b, to, to, NULL);
 }
 
