@@ -39,7 +39,8 @@ static SpecValue spec_value(Arena *arena, const RunArg *a) {
                  .dtype = spec->dtype,
                  .i = spec->i,
                  .f = spec->f,
-                 .pad_nan = spec->pad_nan};
+                 .pad_nan = spec->pad_nan,
+                 .layout = spec->layout};
   if (v.kind == VALUE_CONSTEXPR) v.expression = spec->name;
   if (v.kind == VALUE_TUPLE) {
     SpecValue *items = arena_array(arena, SpecValue, spec->num_items + 1);

@@ -394,7 +394,7 @@ static void print_help(Buf *out) {
       "  NAME  NAME+OFFSET                       the buffer of another argument, OFFSET elements in\n"
       "  (SPEC, SPEC, …)  CLS(SPEC, …)           a tuple or namedtuple; its items are NAME_0, NAME_1, …\n"
       "  constexpr(EXPR)                         a constant, as in (fp32[8]=arange, constexpr(tl.float16))\n"
-      "  desc(NAME|SPEC,[BLOCK…][,shape=[…]][,strides=[…]][,nan])   a tensor descriptor\n"
+      "  desc(NAME|SPEC,[BLOCK…][,shape=[…]][,strides=[…]][,nan][,layout=…])   a tensor descriptor\n"
       "\nExit status: 0 ok, 1 error in the program, 2 usage, 3 file, 4 the assembler refused the PTX,\n"
       "5 the run failed, 10 the kernel does not fit the machine, 70 internal error. TILE_DEVICE names the device that `run` uses;\n"
       "TILE_CACHE_DIR, TILE_CACHE_RO and TILE_CACHE_SIZE are about the cache.\n");

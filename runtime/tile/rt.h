@@ -221,8 +221,12 @@ typedef enum tile_type {
   TILE_FP64
 } tile_type;
 
+/* How a descriptor's block lies in shared memory, which only Gluon kernels ask: an NVMMASharedLayout of that swizzle.
+ * The default is the one that NVMMASharedLayout.get_default_for(block, type) gives. */
+enum { TILE_SWIZZLE_DEFAULT = 0, TILE_SWIZZLE_NONE = 1, TILE_SWIZZLE_32 = 2, TILE_SWIZZLE_64 = 3, TILE_SWIZZLE_128 = 4 };
+
 /* A tensor in global memory, for a descriptor parameter. Shape and strides are in elements; the last axis is the
- * fastest and has stride 1. The last three fields are for the JIT (tile/jit.h): a compiled kernel has them fixed. */
+ * fastest and has stride 1. The last four fields are for the JIT (tile/jit.h): a compiled kernel has them fixed. */
 typedef struct tile_tensor {
   uint64_t base;
   uint32_t rank;
@@ -230,6 +234,7 @@ typedef struct tile_tensor {
   tile_type type;
   int64_t block[TILE_MAX_RANK];
   bool pad_nan;                /* a read outside the tensor gives NaN, not 0 */
+  uint8_t swizzle;             /* TILE_SWIZZLE_…; what is none of these is the default */
 } tile_tensor;
 
 typedef enum tile_arg_kind {
