@@ -108,7 +108,8 @@ static bool shuffles_pay(const ShufflePlan *p, const Type *to) {
   const uint32_t src = (each << p->src_reg_bits) >> pack.num, dst = (each << p->dst_reg_bits) >> pack.num;
   if (dst > MAX_SHUFFLED_WORDS) return false;
   uint32_t moved = 0;
-  for (uint32_t j = 0; j < 1u << p->dst_reg_bits; j++) moved += j & pack.dst_mask || scratch_shuffle_stays(p, j) ? 0 : each;
+  for (uint32_t j = 0; j < 1u << p->dst_reg_bits; j++)
+    if (!(j & pack.dst_mask) && !scratch_shuffle_stays(p, j)) moved += each;
   return moved + src * selects_of(p->before) + dst * selects_of(p->after) <= 2 * dst + FIXED;
 }
 
