@@ -20,6 +20,7 @@
 
 #include "codegen/codegen.h"
 #include "ir/arena.h"
+#include "ir/roles.h"
 #include "ir/scratch.h"
 
 typedef enum {
@@ -53,10 +54,15 @@ typedef struct Cg {
   LLVMAttributeRef nounwind, convergent, memory_none;
   LLVMValueRef fn;
   LLVMValueRef smem;                         // the dynamic shared array; made on first use
-  LLVMValueRef tid, lane, warp;              // i32, in the entry block
+  // Of the warps that run what is being lowered: the thread's number among them, its lane, its warp (i32); how many
+  // warps they are; the named barrier at which they meet.
+  LLVMValueRef tid, lane, warp;
   LLVMValueRef uniform_warp;                 // of cg_uniform_warp; made on first use
+  uint32_t num_warps, barrier;
+  RolesInfo roles;                           // of the function
+  VEC(Op *) roles_ops;                       // lowered so far; their workers are lowered after the kernel's own code
   struct { LLVMBasicBlockRef block; uint32_t warp; LLVMValueRef pred; } issuer;   // the last answer of cg_issuer
-  LLVMBasicBlockRef entry;
+  LLVMBasicBlockRef entry, workers;          // workers: where those of `roles` go from the entry
   uint32_t ptx;                              // lowest PTX version that suffices so far, ×10
   uint32_t num_pinned;                       // names given to registers of pinned accumulators
   bool has_loops, has_allocas;
@@ -151,7 +157,7 @@ void cg_select_offsets(Cg *c);
 void cg_keep_time_linear(Cg *c);
 // Rewrites what the back end gets wrong, in the module as LLVM's passes leave it (backend_faults.c).
 void cg_avoid_backend_faults(Cg *c);
-void cg_barrier(Cg *c);
+void cg_barrier(Cg *c);                                    // of the warps that run what is being lowered
 // The value that lane `source` (i32) has, of any element type.
 LLVMValueRef cg_shuffle_idx(Cg *c, LLVMValueRef v, LLVMValueRef source);
 // The warp's number, in a form from which ptxas knows that it is the same in all lanes.
@@ -211,6 +217,10 @@ LLVMValueRef cg_scratch(Cg *c, const Op *op);              // i32 byte offset of
 void cg_lower_func(Cg *c, Func *f);
 void cg_lower_block(Cg *c, Block *b);                      // lowers all ops but the terminator
 void cg_lower_op(Cg *c, Op *op);
+// Around the body of a function with `roles` (lower_roles.c): sends the workers' warps elsewhere; ends the function for
+// both.
+void cg_begin_roles(Cg *c);
+void cg_end_roles(Cg *c);
 // Emits a region on scalars: binds args, lowers the ops, and writes the terminator's operands to out.
 void cg_inline_region(Cg *c, Block *b, const LLVMValueRef *args, LLVMValueRef *out);
 typedef LLVMValueRef ScalarEmitter(Cg *c, const Op *op, ScalarKind k, LLVMValueRef *in);

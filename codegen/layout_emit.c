@@ -51,7 +51,7 @@ LLVMValueRef cg_thread_bits(Cg *c, const uint32_t *columns, uint32_t n) {
     }
     if (!mask) continue;
     // A run that ends at the top bit of tid needs no mask before a right shift, and all of tid needs none.
-    uint32_t all = c->module->num_warps * WARP_SIZE - 1;
+    uint32_t all = c->num_warps * WARP_SIZE - 1;
     uint32_t unmasked = distance < 0 ? all & ~((1u << -distance) - 1) : all;
     LLVMValueRef part = c->tid;
     if (mask != unmasked) part = cg_op(c, LLVMAnd, part, mask);
@@ -158,7 +158,8 @@ CgValue *cg_rename(Cg *c, const CgValue *x, const Layout *dst, const Layout *src
 LLVMValueRef cg_uniform_warp(Cg *c) {
   if (c->uniform_warp) return c->uniform_warp;
   LLVMBasicBlockRef here = LLVMGetInsertBlock(c->b);
-  LLVMPositionBuilderBefore(c->b, LLVMGetNextInstruction(c->warp));
+  LLVMValueRef next = LLVMGetNextInstruction(c->warp);
+  if (next) LLVMPositionBuilderBefore(c->b, next);
   c->uniform_warp = cg_shuffle_idx(c, c->warp, cg_i32(c, 0));
   LLVMPositionBuilderAtEnd(c->b, here);
   return c->uniform_warp;

@@ -224,21 +224,23 @@ void emit_fence_async(Cg *c, Op *op) {
 }
 
 // ---- ping-pong scheduling ----
-// Warpgroup g waits at named barrier 1 + g, where the warpgroup before it arrives. A single warpgroup does not wait.
+// Warpgroup g waits at a named barrier of its own, where the warpgroup before it arrives. A single warpgroup does not
+// wait.
 
 static void pingpong(Cg *c, const Op *op, InsnId id, uint32_t next, uint32_t edge_group) {
-  uint32_t groups = c->module->num_warps / WARPGROUP_WARPS;
+  uint32_t groups = c->num_warps / WARPGROUP_WARPS;
+  const uint32_t first = c->roles.num_ops ? BARRIER_WORKERS + c->roles.num_barriers : 1;
   if (groups < 2) return;
   LLVMValueRef group = cg_op(c, LLVMLShr, cg_uniform_warp(c), 2), pred = cg_int(c->t_i1, 1);
   if (op_int(op, ATTR_EDGE, 0)) pred = cg_cmp(c, LLVMIntEQ, group, edge_group);
   LLVMValueRef to = cg_op(c, LLVMURem, cg_add(c, group, cg_i32(c, next)), groups);
-  LLVMValueRef args[3] = {cg_add(c, to, cg_i32(c, 1)), cg_i32(c, 2 * WARPGROUP_WARPS * WARP_SIZE), pred};
+  LLVMValueRef args[3] = {cg_add(c, to, cg_i32(c, first)), cg_i32(c, 2 * WARPGROUP_WARPS * WARP_SIZE), pred};
   cg_insn(c, id, c->t_void, args, 3);
 }
 
 void emit_pingpong_wait(Cg *c, Op *op) { pingpong(c, op, INSN_BARRIER_NAMED, 0, 0); }
 void emit_pingpong_pass(Cg *c, Op *op) {
-  pingpong(c, op, INSN_BARRIER_ARRIVE, 1, c->module->num_warps / WARPGROUP_WARPS - 1);
+  pingpong(c, op, INSN_BARRIER_ARRIVE, 1, c->num_warps / WARPGROUP_WARPS - 1);
 }
 
 // ---- TMA ----

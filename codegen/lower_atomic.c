@@ -86,7 +86,7 @@ static CgValue *share_result(Cg *c, const Op *op, const CgValue *old) {
     store = load = placemap_of_layout(t->layout);
     if (!store.free_thread) return (CgValue *)old;
   } else {
-    store.num_thread_bits = load.num_thread_bits = log2_u32(c->module->num_warps * WARP_SIZE);
+    store.num_thread_bits = load.num_thread_bits = log2_u32(c->num_warps * WARP_SIZE);
     store.free_thread = (1u << store.num_thread_bits) - 1;
   }
   LLVMValueRef scratch = cg_scratch(c, op);

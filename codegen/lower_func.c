@@ -31,9 +31,11 @@ static void make_function(Cg *c, Func *f) {
   const uint32_t bytes = func_param_bytes(f), wanted = c->options->ptx_version;
   if (bytes > MAX_PARAM_BYTES_OLD) {
     cg_require_ptx(c, LARGE_PARAMS_PTX);
-    if (wanted && wanted < LARGE_PARAMS_PTX)
+    if (wanted && wanted < LARGE_PARAMS_PTX) {
+      diag_misfit(c->ctx, FIT_PARAMETERS, bytes, MAX_PARAM_BYTES_OLD);
       diag_error(c->ctx, f->span, "kernel `%s` has %u bytes of parameters, and PTX %u.%u takes at most %d bytes",
                  f->name, bytes, wanted / 10, wanted % 10, MAX_PARAM_BYTES_OLD);
+    }
   }
   for (uint32_t i = 0; i < f->num_params; i++) {
     const Type *t = f->body->args[i]->type;
@@ -53,14 +55,14 @@ static void make_function(Cg *c, Func *f) {
 static void set_launch_attributes(Cg *c) {
   const Module *m = c->module;
   char text[48];
-  snprintf(text, sizeof text, "%u,1,1", m->num_warps * WARP_SIZE);
+  snprintf(text, sizeof text, "%u,1,1", c->roles.total_warps * WARP_SIZE);
   add_string_attribute(c, (unsigned)LLVMAttributeFunctionIndex, "nvvm.reqntid", text);
   if (m->num_ctas > 1) {
     snprintf(text, sizeof text, "%u,1,1", m->num_ctas);
     add_string_attribute(c, (unsigned)LLVMAttributeFunctionIndex, "nvvm.cluster_dim", text);
   }
-  if (m->maxnreg) {
-    snprintf(text, sizeof text, "%u", m->maxnreg);
+  if (m->maxnreg || c->roles.registers) {
+    snprintf(text, sizeof text, "%u", c->roles.registers ? c->roles.registers : m->maxnreg);
     add_string_attribute(c, (unsigned)LLVMAttributeFunctionIndex, "nvvm.maxnreg", text);
   } else if (m->min_blocks) {
     snprintf(text, sizeof text, "%u", m->min_blocks);
@@ -122,6 +124,10 @@ static LLVMValueRef thread_number(Cg *c) {
 
 void cg_lower_func(Cg *c, Func *f) {
   c->func = f;
+  c->roles = roles_info(f);
+  c->roles_ops.count = 0;
+  c->num_warps = c->module->num_warps;
+  c->barrier = BARRIER_KERNEL;
   make_function(c, f);
   set_launch_attributes(c);
   c->entry = cg_block(c, "entry");
@@ -133,8 +139,10 @@ void cg_lower_func(Cg *c, Func *f) {
   c->uniform_warp = NULL;
   c->issuer.block = NULL;
   bind_params(c, f);
+  if (c->roles.num_ops) cg_begin_roles(c);
   cg_lower_block(c, f->body);
-  LLVMBuildRetVoid(c->b);
+  if (c->roles.num_ops) cg_end_roles(c);
+  else LLVMBuildRetVoid(c->b);
 }
 
 void emit_return(Cg *c, Op *op) { cg_unsupported(c, op, "return in a nested block"); }

@@ -194,11 +194,13 @@ static void through_shared(Reduction *red, CgValue **v, const ReducePlan *plan, 
   for (uint32_t i = 0; i < red->of.n; i++) v[i]->count = regs;
 }
 
-// Begins a sum of squares by a chain of multiply-adds over the registers that the first `count` bits of the order bring
-// together. Returns those register bits.
-static uint32_t sum_squares(Cg *c, CgValue *v, uint32_t n, const uint32_t *reps, const AxisPlace *at,
-                            const uint8_t *order, uint32_t count) {
-  uint32_t chained = 0;
+// Begins a sum of products of v and other by a chain of multiply-adds over the registers that the first `count` bits of
+// the order bring together. Returns those register bits.
+static uint32_t sum_products(const Reduction *red, CgValue *v, const uint32_t *reps, const AxisPlace *at,
+                             const uint8_t *order, uint32_t count) {
+  Cg *c = red->of.c;
+  const CgValue *other = cg_get(op_operand(red->of.op, 1));
+  uint32_t chained = 0, n = v->count;
   for (uint32_t k = 0; k < count; k++) chained |= 1u << at[order[k]].bit;
   for (uint32_t r = 0; r < n; r++) {
     if ((r & chained) || reps[r] != r) continue;
@@ -207,8 +209,8 @@ static uint32_t sum_squares(Cg *c, CgValue *v, uint32_t n, const uint32_t *reps,
       uint32_t from = r;
       for (uint32_t k = 0; k < count; k++)
         if (number >> k & 1) from |= 1u << at[order[k]].bit;
-      LLVMValueRef x = v->v[from], args[3] = {x, x, sum};
-      sum = sum ? cg_call_intrinsic(c, "llvm.fma", &c->t_f32, 1, args, 3) : LLVMBuildFMul(c->b, x, x, "");
+      LLVMValueRef args[3] = {v->v[from], cg_reg(other, from), sum};
+      sum = sum ? cg_call_intrinsic(c, "llvm.fma", &c->t_f32, 1, args, 3) : LLVMBuildFMul(c->b, args[0], args[1], "");
     }
     v->v[r] = sum;
   }
@@ -281,9 +283,9 @@ static void fold_in_warps(Reduction *red, CgValue *const *v, uint32_t axis) {
   uint32_t n = cg_num_regs(t), num_bits = reduce_order(t, axis, order), folded = 0, lane_bits = 0, lanes = 0;
   uint32_t chained = 0, top = 0;          // the bits of the axis' index below it include all that have been folded
   const uint32_t *reps = cg_reps(c, t);
-  if (op_int(red->of.op, ATTR_SQUARE, 0)) {
-    chained = reduce_square_folds(t, axis);
-    folded = sum_squares(c, v[0], n, reps, at, order, chained);
+  if (op_int(red->of.op, ATTR_PRODUCT, 0)) {
+    chained = reduce_product_folds(t, axis);
+    folded = sum_products(red, v[0], reps, at, order, chained);
   }
   widen_halves(red, v, n);
   for (uint32_t k = 0; k < num_bits; k++) {
@@ -323,8 +325,8 @@ static void fold_in_warps(Reduction *red, CgValue *const *v, uint32_t axis) {
 
 void emit_reduce(Cg *c, Op *op) {
   uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0), n = cg_num_regs(op_operand(op, 0)->type);
-  Reduction red = {.of = {c, op, op->num_operands, 0},
-                   .symmetric = is_symmetric(op->blocks[0], op->num_operands),
+  Reduction red = {.of = {c, op, op->num_results, 0},
+                   .symmetric = is_symmetric(op->blocks[0], op->num_results),
                    .positions = tuple_positions(op)};
   ReducePlan plan = scratch_reduce_plan(c->ctx, op);
   CgValue *v[MAX_COMBINED];

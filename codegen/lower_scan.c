@@ -51,7 +51,7 @@ static void scan_registers(Scan *s, const uint32_t *bits, uint32_t count) {
 static LLVMValueRef gather_bits(Cg *c, const uint32_t *bits, uint32_t count) {
   uint32_t columns[16] = {0};
   for (uint32_t i = 0; i < count; i++) columns[bits[i]] = 1u << i;
-  return cg_thread_bits(c, columns, log2_u32(c->module->num_warps * WARP_SIZE));
+  return cg_thread_bits(c, columns, log2_u32(c->num_warps * WARP_SIZE));
 }
 
 static LLVMValueRef scatter_bits(Cg *c, LLVMValueRef number, const uint32_t *bits, uint32_t count) {

@@ -103,7 +103,12 @@ LLVMValueRef cg_asm_get(Cg *c, LLVMValueRef call, uint32_t i) {
   return LLVMGetTypeKind(LLVMTypeOf(call)) == LLVMStructTypeKind ? LLVMBuildExtractValue(c->b, call, i, "") : call;
 }
 
-void cg_barrier(Cg *c) { cg_insn(c, INSN_BARRIER, c->t_void, NULL, 0); }
+void cg_barrier(Cg *c) {
+  LLVMValueRef part[] = {cg_i32(c, c->barrier), cg_i32(c, c->num_warps * WARP_SIZE)};
+  if (!c->roles.num_ops) cg_insn(c, INSN_BARRIER, c->t_void, NULL, 0);
+  else if (c->num_warps == 1) cg_insn(c, INSN_WARP_SYNC, c->t_void, NULL, 0);
+  else cg_insn(c, INSN_BARRIER_PART, c->t_void, part, 2);
+}
 
 // Shuffles each 32-bit word; narrower values are widened.
 static LLVMValueRef shuffle_words(Cg *c, LLVMValueRef v, InsnId id, LLVMValueRef selector) {

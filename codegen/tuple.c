@@ -31,7 +31,7 @@ static bool counts_along(const Value *v, uint32_t axis) {
 uint32_t tuple_positions(const Op *op) {
   const Block *b = op->blocks[0];
   const Op *end = block_terminator(b);
-  uint32_t n = op->num_operands, positions = 0;
+  uint32_t n = op->num_results, positions = 0;
   for (uint32_t i = 0; i < n; i++) {
     const Op *choice = op_operand(end, i)->def;
     if (!choice || choice->opcode != OP_SELECT || !counts_along(op_operand(op, i), (uint32_t)op_int(op, ATTR_AXIS, 0)))

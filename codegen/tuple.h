@@ -1,4 +1,5 @@
-// The operands of a reduction or scan: they go together, as one tuple per register, through one combine region.
+// What a reduction or scan combines, as many values as it has results. They go together, as one tuple per register,
+// through one combine region.
 #ifndef TILE_CODEGEN_TUPLE_H
 #define TILE_CODEGEN_TUPLE_H
 
@@ -9,7 +10,7 @@ typedef struct { LLVMValueRef x[MAX_COMBINED]; } Tuple;
 typedef struct {
   Cg *c;
   Op *op;
-  uint32_t n;              // operands
+  uint32_t n;              // results
   uint32_t rising;         // bits of operands of which the first tuple of a combination has the lesser
 } Combine;
 

@@ -34,8 +34,8 @@ static Op *insert(Builder *b, Op *op) {
 
 Op *build_op_typed(Builder *b, Opcode oc, const Type *const *types, uint32_t num_types, Value *const *operands,
                    uint32_t n) {
-  return insert(b,
-                op_new(b->ctx, b->func, oc, b->span, types, num_types, operands, n, (uint32_t)op_info[oc].num_blocks));
+  const uint32_t blocks = (uint32_t)max_i64(op_info[oc].num_blocks, 0);
+  return insert(b, op_new(b->ctx, b->func, oc, b->span, types, num_types, operands, n, blocks));
 }
 
 Op *build_op(Builder *b, Opcode oc, Value *const *operands, uint32_t n) {
@@ -236,6 +236,15 @@ void build_if_else(Builder *b, BuildRegion *r, Value *const *yields) {
   yield(b, yields, r->op->num_results);
   b->block = r->op->blocks[1];
   b->before = NULL;
+}
+
+Op *build_roles(Builder *b, const Type *const *types, uint32_t n, const int64_t *warps, const int64_t *registers,
+                uint32_t num_workers) {
+  Op *op = build_op_typed(b, OP_ROLES, types, n, NULL, 0);
+  op_set_ints(b->ctx, op, ATTR_WARPS, warps, num_workers);
+  if (registers) op_set_ints(b->ctx, op, ATTR_REGISTERS, registers, num_workers);
+  for (uint32_t i = 0; i <= num_workers; i++) op_add_block(b->ctx, b->func, op);
+  return op;
 }
 
 Op *build_if_end(Builder *b, BuildRegion r, Value *const *yields) {

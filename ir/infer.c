@@ -107,16 +107,17 @@ static int infer_load(const In *in) {
 static int infer_reduce(const In *in) {
   if (!in->attrs) return -1;
   int64_t axis = op_int(in->attrs, ATTR_AXIS, -1);
-  for (uint32_t i = 0; i < in->num_operands; i++) {
+  const uint32_t n = op_int(in->attrs, ATTR_PRODUCT, 0) ? 1 : in->num_operands;
+  for (uint32_t i = 0; i < n; i++) {
     const Type *t = type_at(in, i);
     if (!t || t->kind != TYPE_TENSOR || axis < 0 || axis >= t->rank) return -1;
     int64_t shape[MAX_RANK];
-    for (int k = 0, n = 0; k < t->rank; k++)
-      if (k != axis) shape[n++] = t->shape[k];
+    for (int k = 0, kept = 0; k < t->rank; k++)
+      if (k != axis) shape[kept++] = t->shape[k];
     const Layout *layout = t->layout && t->rank > 1 ? layout_make_slice(in->ctx, t->layout, (uint32_t)axis) : NULL;
     in->out[i] = type_shaped(in->ctx, t->elem, t->rank - 1, shape, layout);
   }
-  return (int)in->num_operands;
+  return (int)n;
 }
 
 static int infer_gather(const In *in) {

@@ -38,17 +38,17 @@ static void move_values(Prog *p, const Op *from, uint32_t skip, Value *const *to
   free(all);
 }
 
-static void move_to_results(Prog *p, const Op *from, uint32_t skip, Op *op) {
+void interp_move_to_results(Prog *p, const Op *from, uint32_t skip, Op *op) {
   for (uint32_t i = 0; i < op->num_results; i++)
     move_values(p, from, skip + i, (Value *[]){op_result(op, i)}, 1);
 }
 
-// Returns to the scheduler until the other programs have run.
-static void give_way(Prog *p, const Op *op) {
-  if (!p->run->use_contexts) return;
+void interp_give_way(Prog *p, const Op *op) {
+  if (!p->scheduler) return;
+  p->moved |= p->waiting != op;
   p->waiting = op;
   p->yielded = true;
-  swapcontext(&p->context, &p->run->scheduler);
+  swapcontext(&p->context, p->scheduler);
 }
 
 static bool run_op(Prog *p, Op *op);
@@ -98,17 +98,17 @@ bool interp_while(Prog *p, Op *op) {
     move_values(p, before->last, 1, after->args, op->num_results);
     if (!interp_run_block(p, after)) return false;
     move_values(p, after->last, 0, before->args, op->num_operands);
-    if (p->synchronised) give_way(p, op);
+    if (p->synchronised) interp_give_way(p, op);
   }
   p->synchronised |= outer;
-  move_to_results(p, before->last, 1, op);
+  interp_move_to_results(p, before->last, 1, op);
   return true;
 }
 
 bool interp_if(Prog *p, Op *op) {
   Block *b = op->blocks[*(const uint8_t *)interp_operand_data(p, op, 0) ? 0 : 1];
   if (!interp_run_block(p, b)) return false;
-  move_to_results(p, b->last, 0, op);
+  interp_move_to_results(p, b->last, 0, op);
   return true;
 }
 
@@ -153,7 +153,8 @@ static Prog *new_prog(InterpRun *run) {
   }
   const Module *m = run->launch->func->module;
   if (!p->shared && m->stage == STAGE_ALLOCATED) p->shared = interp_malloc(m->shared_bytes);
-  *p = (Prog){.run = run, .slots = p->slots, .stack = p->stack, .shared = p->shared, .lanes = 1};
+  *p = (Prog){.run = run, .slots = p->slots, .stack = p->stack, .shared = p->shared, .lanes = 1, .home = p,
+              .scheduler = run->use_contexts ? &run->scheduler : NULL};
   return p;
 }
 
@@ -190,15 +191,16 @@ static void run_program(Prog *p) {
 
 static void start(uint32_t high, uint32_t low) {
   Prog *p = (Prog *)(uintptr_t)((uint64_t)high << 32 | low);
-  run_program(p);
-  swapcontext(&p->context, &p->run->scheduler);
+  if (p->role) {
+    interp_run_block(p, p->role);
+    p->finished = true;
+  } else {
+    run_program(p);
+  }
+  swapcontext(&p->context, p->scheduler);
 }
 
-static void resume(Prog *p) {
-  if (!p->run->use_contexts) {
-    run_program(p);
-    return;
-  }
+void interp_resume(Prog *p) {
   if (!p->yielded) {
     if (!p->stack) p->stack = interp_malloc(STACK_BYTES);
     getcontext(&p->context);
@@ -209,7 +211,7 @@ static void resume(Prog *p) {
     makecontext(&p->context, (void (*)(void))start, 2, (uint32_t)(address >> 32), (uint32_t)address);
   }
   p->yielded = false;
-  swapcontext(&p->run->scheduler, &p->context);
+  swapcontext(p->scheduler, &p->context);
 }
 
 // Runs programs in order. Those that spin take turns, beside newly started ones.
@@ -236,7 +238,8 @@ static bool run_grid(InterpRun *run) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < num_active; i++) {
       Prog *p = active[i];
-      if (ok) resume(p);
+      if (ok && run->use_contexts) interp_resume(p);
+      else if (ok) run_program(p);
       ok &= !p->failed;
       if (p->finished || !ok) {
         free_prog(run, p);

@@ -39,7 +39,7 @@ static bool run_region(Prog *p, const Op *op, const void *const *in, void *const
 typedef struct {
   Prog *p;
   const Op *op;
-  uint32_t num;                 // operands
+  uint32_t num;                 // operands; of a sum of products, the first
   uint32_t bytes[MAX_COMBINED];
   char *data[MAX_COMBINED];
   size_t outer, size, inner;
@@ -86,7 +86,7 @@ static bool combine(const Combine *c, const uint32_t *to, const uint32_t *a, con
 static void begin(Combine *c, Prog *p, Op *op) {
   const Type *t = operand_type(op, 0);
   uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0);
-  *c = (Combine){.p = p, .op = op, .num = op->num_operands, .outer = 1, .inner = 1, .size = (size_t)t->shape[axis]};
+  *c = (Combine){.p = p, .op = op, .num = op->num_results, .outer = 1, .inner = 1, .size = (size_t)t->shape[axis]};
   for (uint32_t k = 0; k < t->rank; k++)
     *(k < axis ? &c->outer : k > axis ? &c->inner : &(size_t){0}) *= (size_t)t->shape[k];
   for (uint32_t k = 0; k < c->num; k++) {
@@ -108,8 +108,8 @@ static bool end(Combine *c, bool ok) {
   return ok;
 }
 
-// The chain of multiply-adds that begins a sum of squares, over the first n of the order's bits.
-static void square(const Combine *c, const uint8_t *bits, uint32_t n) {
+// The chain of multiply-adds that begins a sum of products with y, over the first n of the order's bits.
+static void multiply(const Combine *c, const float *y, const uint8_t *bits, uint32_t n) {
   uint32_t chained = 0;
   for (uint32_t k = 0; k < n; k++) chained |= 1u << bits[k];
   float *x = (float *)c->data[0];
@@ -120,8 +120,8 @@ static void square(const Combine *c, const uint8_t *bits, uint32_t n) {
         for (uint32_t number = 0; number < 1u << n; number++) {
           uint32_t j = i;
           for (uint32_t k = 0; k < n; k++) j |= (number >> k & 1) << bits[k];
-          float v = x[place(c, o, j, in)];
-          sum = number ? num_fma_f32(v, v, sum, NUM_RNE, false) : v * v;
+          const size_t at = place(c, o, j, in);
+          sum = number ? num_fma_f32(x[at], y[at], sum, NUM_RNE, false) : x[at] * y[at];
         }
         x[place(c, o, i, in)] = sum;
       }
@@ -135,9 +135,9 @@ bool interp_reduce(Prog *p, Op *op) {
   uint32_t *low = interp_malloc(c.size * sizeof *low), *high = interp_malloc(c.size * sizeof *high), folded = 0,
            first = 0;
   bool ok = true;
-  if (op_int(op, ATTR_SQUARE, 0)) {
-    first = reduce_square_folds(operand_type(op, 0), (uint32_t)op_int(op, ATTR_AXIS, 0));
-    square(&c, bits, first);
+  if (op_int(op, ATTR_PRODUCT, 0)) {
+    first = reduce_product_folds(operand_type(op, 0), (uint32_t)op_int(op, ATTR_AXIS, 0));
+    multiply(&c, (const float *)interp_operand_data(p, op, 1), bits, first);
     for (uint32_t k = 0; k < first; k++) folded |= 1u << bits[k];
   }
   for (uint32_t k = first; k < n && ok; k++) {

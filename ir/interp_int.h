@@ -43,12 +43,16 @@ typedef struct Prog {
   Slot *slots;
   uint32_t lanes;
   uint8_t *shared;               // stage ALLOCATED: the block's shared memory; buffers may overlap in it
-  PendingCopy *copies, *tma_loads, *tma_stores;   // oldest first
+  PendingCopy *copies, *tma_loads, *tma_stores;   // oldest first; tma_loads: only of `home`, since any role may wait
   uint64_t group;                // number of the open cp.async group
   bool synchronised;             // an atomic or volatile load ran in this iteration of a while loop
   bool failed, finished, yielded;
-  const Op *waiting;             // the loop it spins in
-  ucontext_t context;
+  const Op *waiting;             // the loop it spins in, or the mbar_wait
+  // Programs that spin and blocks of a `roles` are coroutines.
+  Block *role;                   // the block of a `roles` that this one runs; NULL: the function
+  struct Prog *home;             // the program; itself unless this is one of its roles
+  bool moved;                    // a role: since it was resumed it has done more than look at what it waits for
+  ucontext_t context, *scheduler;
   void *stack;
   struct Prog *next;
 } Prog;
@@ -117,6 +121,12 @@ int64_t interp_operand_int(Prog *p, const Op *op, uint32_t i);      // a scalar 
 // interp.c: running
 // Runs a block up to its terminator, whose operands are ready then.
 bool interp_run_block(Prog *p, Block *b);
+// Copies the operands of a terminator, but the first `skip`, to the results of op.
+void interp_move_to_results(Prog *p, const Op *from, uint32_t skip, Op *op);
+// Starts a coroutine, or goes on with it, until it gives way or ends.
+void interp_resume(Prog *p);
+// Returns from a coroutine to its scheduler until that resumes it; at once if p is none. op is what waits.
+void interp_give_way(Prog *p, const Op *op);
 
 // interp_debug.c
 void interp_put_variable(Prog *p, Buf *b, const char *name, const Value *v);
@@ -138,6 +148,9 @@ bool interp_write_tile(Prog *p, const Op *op, const InterpDesc *d, const Type *t
                        const void *in, int64_t atomic);
 
 // interp_shared.c
+// Completes copies that bring the phase about if they are under way. Whether the phase of that parity is still open;
+// *arrivals and *bytes are then what is missing.
+bool interp_mbar_is_open(Prog *p, const Op *wait, uint32_t *arrivals, int32_t *bytes);
 void interp_view_read(const BufferView *v, const Type *tile, void *out);          // row-major
 // At stage ALLOCATED: poisons what the op's lowering would overwrite.
 void interp_poison_scratch(Prog *p, const Op *op);

@@ -225,11 +225,10 @@ static void land(PendingCopy *c) {
   put_barrier(c->barrier, b);
 }
 
-bool interp_mbar_wait(Prog *p, Op *op) {
-  if (operand_is_false(p, op, 2)) return true;
-  uint8_t *at = view_of(p, op, 0)->data;
-  uint32_t parity = (uint32_t)interp_operand_int(p, op, 1) & 1;
-  for (PendingCopy **c = &p->tma_loads; *c && get_barrier(at).phase == parity;) {
+bool interp_mbar_is_open(Prog *p, const Op *wait, uint32_t *arrivals, int32_t *bytes) {
+  uint8_t *at = view_of(p, wait, 0)->data;
+  uint32_t parity = (uint32_t)interp_operand_int(p, wait, 1) & 1;
+  for (PendingCopy **c = &p->home->tma_loads; *c && get_barrier(at).phase == parity;) {
     if ((*c)->barrier != at) {
       c = &(*c)->next;
       continue;
@@ -238,10 +237,23 @@ bool interp_mbar_wait(Prog *p, Op *op) {
     drop_first(c);
   }
   Barrier b = get_barrier(at);
-  if (b.phase == parity)
-    return interp_fail(
-        p, op, "waits for ever: %u arrivals and %d bytes are missing, and nothing that could bring them is under way",
-        b.pending, b.bytes);
+  *arrivals = b.pending;
+  *bytes = b.bytes;
+  return b.phase == parity;
+}
+
+bool interp_mbar_wait(Prog *p, Op *op) {
+  uint32_t arrivals;
+  int32_t bytes;
+  if (operand_is_false(p, op, 2)) return true;
+  while (interp_mbar_is_open(p, op, &arrivals, &bytes)) {
+    if (!p->role)
+      return interp_fail(
+          p, op, "waits for ever: %u arrivals and %d bytes are missing, and nothing that could bring them is under way",
+          arrivals, bytes);
+    interp_give_way(p, op);
+  }
+  p->moved = true;
   return true;
 }
 
@@ -265,7 +277,7 @@ bool interp_tma_load(Prog *p, Op *op) {
     free(data);
     return false;
   }
-  PendingCopy *c = append(&p->tma_loads);
+  PendingCopy *c = append(&p->home->tma_loads);
   c->type = buffer;
   c->view = *view_of(p, op, 1);
   c->data = data;
@@ -308,7 +320,7 @@ bool interp_tma_wait(Prog *p, Op *op) {
 
 bool interp_finish_copies(Prog *p, bool ok) {
   while (p->copies) drop_first(&p->copies);
-  while (p->tma_loads) drop_first(&p->tma_loads);
+  while (p->tma_loads) drop_first(&p->tma_loads);   // none if p is a role
   while (p->tma_stores)
     if (ok) ok = finish_store(p); else drop_first(&p->tma_stores);
   return ok;

@@ -6,10 +6,7 @@
 #include "ir/interp_int.h"
 
 static LineCol place_of(const Prog *p, const Op *op) {
-  LineCol at = source_locate(p->run->ctx, op->span.begin);
-  for (const CallSite *c = op->inlined_at; c && at.file && at.file->path[0] == '<'; c = c->outer)
-    at = source_locate(p->run->ctx, c->span.begin);
-  return at;
+  return source_locate(p->run->ctx, op_user_span(p->run->ctx, op).begin);
 }
 
 static void set_variable(Prog *p, const char *name, const Value *v) {

@@ -228,6 +228,7 @@ void block_remove_arg(Block *b, uint32_t index);                  // the argumen
 // Makes an op with num_blocks empty blocks, in no block itself. Optional operands may be NULL.
 Op *op_new(Context *ctx, Func *func, Opcode oc, Span span, const Type *const *result_types, uint32_t num_results,
            Value *const *operands, uint32_t num_operands, uint32_t num_blocks);
+Block *op_add_block(Context *ctx, Func *func, Op *op);            // an empty one, after its others
 void op_insert_before(Op *op, Op *before);
 void op_append(Op *op, Block *b);
 void op_unlink(Op *op);                                           // takes it out of its block; operands and uses stay
@@ -285,6 +286,8 @@ void module_walk(Module *m, OpVisitor visit, void *user);
 // Visits an op after those in its blocks; ops that a visit builds are not visited.
 void module_walk_inside_out(Module *m, OpVisitor visit, void *user);
 void module_clear_scratch(Module *m);                             // every Op.mark and Value.aux
+// The op's place in a file of the user: an op of the prelude stands where the user called it.
+Span op_user_span(const Context *ctx, const Op *op);
 bool op_only_computes(const Op *op);                              // it is pure, or an `if` of such ops
 
 // ---- print.c, parse.c, verify.c ----

@@ -208,6 +208,13 @@ Op *op_new(Context *ctx, Func *func, Opcode oc, Span span, const Type *const *re
   return op;
 }
 
+Block *op_add_block(Context *ctx, Func *func, Op *op) {
+  Block **more = arena_array(&ctx->arena, Block *, op->num_blocks + 1);
+  if (op->num_blocks) memcpy(more, op->blocks, op->num_blocks * sizeof *more);
+  op->blocks = more;
+  return more[op->num_blocks++] = block_new(ctx, func, op);
+}
+
 void op_insert_before(Op *op, Op *before) {
   Block *b = before->parent;
   op->parent = b;
@@ -335,6 +342,16 @@ void block_walk(Block *b, OpVisitor visit, void *user) {
     next = op->next;
     for (uint32_t i = 0; i < op->num_blocks; i++) block_walk(op->blocks[i], visit, user);
   }
+}
+
+Span op_user_span(const Context *ctx, const Op *op) {
+  Span span = op->span;
+  for (const CallSite *c = op->inlined_at; c; c = c->outer) {
+    const SourceFile *f = source_locate(ctx, span.begin).file;
+    if (f && !f->is_embedded) break;
+    span = c->span;
+  }
+  return span;
 }
 
 bool op_only_computes(const Op *op) {

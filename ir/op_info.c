@@ -108,11 +108,11 @@ enum {
 #define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how)                       \
   ROW(id, sizeof #name <= 24, "the name has at most 23 letters")                                                       \
   ROW(id, sizeof operands <= 48, "the operands' names have at most 47 letters")                                        \
-  ROW(id, (results) >= -1 && (results) <= 2 && (blocks) >= 0 && (blocks) <= 2, "results are -1 to 2, blocks 0 to 2")   \
+  ROW(id, (results) >= -1 && (results) <= 2 && (blocks) >= -1 && (blocks) <= 2, "results and blocks are -1 to 2")   \
   ROW(id, STAGES_OF_##id, "lives in no stage")                                                                         \
   ROW(id, IS_GONE_##how == !(STAGES_OF_##id & STAGE_ALLOCATED), "GONE ops alone cannot be ALLOCATED")                  \
   ROW(id, !HAS(id, PURE) || !(HAS(id, READS) || HAS(id, WRITES) || HAS(id, SYNC)), "a pure op has no effect")          \
-  ROW(id, HAS(id, REGION) == ((blocks) > 0), "G says that it has blocks")                                              \
+  ROW(id, HAS(id, REGION) == ((blocks) != 0), "G says that it has blocks")                                              \
   ROW(id, !HAS(id, CARRIES) || HAS(id, REGION), "only an op with blocks carries values (V)")                           \
   ROW(id, !HAS(id, LOOP) || HAS(id, CARRIES), "a loop (L) carries values (V)")                                         \
   ROW(id, HAS(id, ELEMENTWISE) == (ELEMS_OF_##id != 0), "an elementwise op, and no other, names its elements")         \

@@ -201,9 +201,11 @@ static bool parse_result_types(Parser *p, Opcode oc, const Values *operands, con
 }
 
 static bool parse_blocks(Parser *p, Op *op) {
-  for (uint32_t i = 0; i < op->num_blocks; i++) {
+  const bool any_number = op_info[op->opcode].num_blocks < 0;
+  for (uint32_t i = 0; any_number ? !i || is_word(p, "do") : i < op->num_blocks; i++) {
     if (!is_word(p, "do")) return fail(p, "'do' and a block");
     next(p);
+    if (any_number) op_add_block(p->ctx, p->func, op);
     uint32_t mark = p->scope.count;
     if (!parse_block_args(p, op->blocks[i]) || !parse_block(p, op->blocks[i])) return false;
     leave_scope(p, mark);
@@ -234,7 +236,7 @@ static bool parse_op(Parser *p, Block *block) {
   if (!check_counts(p, oc, span, operands.count, types.count)) return false;
 
   Op *op = op_new(p->ctx, p->func, oc, span, types.data, types.count, operands.data, operands.count,
-                  (uint32_t)op_info[oc].num_blocks);
+                  (uint32_t)max_i64(op_info[oc].num_blocks, 0));
   op_append(op, block);
   op_copy_attrs(p->ctx, op, &attrs);
   if ((bits.kind != TOK_END && !set_bits(p, op, &bits)) || !parse_blocks(p, op)) return false;

@@ -34,7 +34,7 @@ uint32_t reduce_order(const Type *t, uint32_t axis, uint8_t bits[LAYOUT_MAX_BITS
   return count;
 }
 
-uint32_t reduce_square_folds(const Type *t, uint32_t axis) {
+uint32_t reduce_product_folds(const Type *t, uint32_t axis) {
   enum { LONGEST = 3 };
   uint32_t n = axis_bits(t, axis), in_registers = 0;
   AxisPlace at[LAYOUT_MAX_BITS];

@@ -6,9 +6,9 @@
 //     for every index i with bit b and all bits folded before clear:  acc[i] = combine(acc[i], acc[i | 1 << b])
 // The result is acc[0]. Example, 8 elements, 2 registers × 4 lanes: (0+1)+(2+3) + ((4+5)+(6+7)).
 //
-// Sum of squares. The first folds in registers, at most three, are one chain of multiply-adds. It takes the 2^k
-// elements x[j] that these folds bring together, in the order of those bits' number: acc[0] = x[0]·x[0], then acc[0] =
-// fma(x[j], x[j], acc[0]).
+// Sum of products. The first folds in registers, at most three, are one chain of multiply-adds. It takes the 2^k
+// elements x[j], y[j] that these folds bring together, in the order of those bits' number: acc[0] = x[0]·y[0], then
+// acc[0] = fma(x[j], y[j], acc[0]).
 //
 // Scan. The bits of the axis' index, from the lowest up, form groups of neighbours that the same kind of place holds. A
 // group of k bits above 2^lo scanned elements has 2^k blocks of 2^lo elements; T[j] is the last element of block j.
@@ -26,8 +26,8 @@
 // The bits of the axis' index in the order of folding; returns how many there are (log2 of the axis' size).
 uint32_t reduce_order(const Type *t, uint32_t axis, uint8_t bits[LAYOUT_MAX_BITS]);
 
-// How many of the first folds of a sum of squares form its chain.
-uint32_t reduce_square_folds(const Type *t, uint32_t axis);
+// How many of the first folds of a sum of products form its chain.
+uint32_t reduce_product_folds(const Type *t, uint32_t axis);
 
 typedef struct { LayoutDim dim; uint8_t first, count; } ScanGroup;   // axis bits first … first + count − 1
 uint32_t reduce_scan_order(const Type *t, uint32_t axis, ScanGroup groups[LAYOUT_MAX_BITS]);

@@ -5,6 +5,7 @@
 
 #include "ir/gf2.h"
 #include "ir/reduce_order.h"
+#include "ir/roles.h"
 
 enum { MAX_SHUFFLED_WORDS = 64 };   // 32-bit words of a thread
 
@@ -158,7 +159,7 @@ ReducePlan scratch_reduce_plan(Context *ctx, const Op *op) {
   }
   if (!p.through_shared) return p;
   uint32_t elements = type_is_tensor(result) ? 1u << layout_tensor_bits(result->layout) : 1;
-  for (uint32_t i = 0; i < op->num_operands && i < countof(p.offsets); i++) {
+  for (uint32_t i = 0; i < op->num_results && i < countof(p.offsets); i++) {
     p.offsets[i] = p.bytes;
     p.bytes += round_up(elements * p.num_partials * type_elem_bytes(type_elem(op->operands[i].value->type)), 16);
   }
@@ -233,6 +234,7 @@ uint32_t scratch_op_bytes(Context *ctx, const Op *op, uint32_t num_warps, uint32
   case OP_GATHER: return (uint32_t)type_numel(op->operands[0].value->type) * type_elem_bytes(type_elem(result));
   case OP_DOT: return scratch_dot(op).bytes;
   case OP_MAKE_TENSOR_MAP: return *align = TENSOR_MAP_BYTES;
+  case OP_ROLES: return roles_scratch_bytes(ctx, op);
   case OP_ATOMIC_RMW:
   case OP_ATOMIC_CAS: return atomic_bytes(op, result);
   default: return 0;

@@ -16,7 +16,7 @@ const Layout *scratch_convert_layout(Context *ctx, const Type *from, const Type 
                                      uint32_t *load_vec);
 enum { TENSOR_MAP_BYTES = 128 };
 // The bytes of scratch that the op needs (0: none) and their alignment: make_tensor_map, convert_layout, reduce, scan,
-// histogram, gather, dot, and atomics whose result several threads hold.
+// histogram, gather, dot, atomics whose result several threads hold, and roles (roles.h).
 bool scratch_meets_block(Context *ctx, const Op *op);   // whether the op with scratch has a block barrier
 uint32_t scratch_op_bytes(Context *ctx, const Op *op, uint32_t num_warps, uint32_t *align);
 

@@ -4,6 +4,7 @@
 
 #include "ir/build.h"
 #include "ir/buf.h"
+#include "ir/roles.h"
 #include "ir/verify_int.h"
 
 typedef bool (*VerifyFn)(Verifier *v, const Op *op);
@@ -15,8 +16,10 @@ static const VerifyFn rules[NUM_OPS] = {
 
 // ---- what holds for every op ----
 
-static bool check_type(Verifier *v, const Op *op, const Type *t) {
+// Of a value that is defined in block `home`.
+static bool check_type(Verifier *v, const Op *op, const Type *t, const Block *home) {
   const Layout *l = t->layout;
+  const uint32_t warps = block_num_warps(home);
   if (t->kind == TYPE_TENSOR) {
     bool laid_out = v->m->stage != STAGE_TILE;
     RETURN_UNLESS(!l == !laid_out, laid_out ? "tensor without a layout" : "layouts are not allowed in this stage");
@@ -29,9 +32,9 @@ static bool check_type(Verifier *v, const Op *op, const Type *t) {
                   (long long)t->shape[i]);
   RETURN_UNLESS(layout_is_surjective(l), "layout does not hold every element");
   if (l->kind == LAYOUT_DISTRIBUTED)
-    RETURN_UNLESS(1u << l->num_bits[LAYOUT_LANE] == WARP_SIZE && 1u << l->num_bits[LAYOUT_WARP] == v->m->num_warps,
-                  "layout is for %u lanes and %u warps, the module has 32 and %u", 1u << l->num_bits[LAYOUT_LANE],
-                  1u << l->num_bits[LAYOUT_WARP], v->m->num_warps);
+    RETURN_UNLESS(1u << l->num_bits[LAYOUT_LANE] == WARP_SIZE && 1u << l->num_bits[LAYOUT_WARP] == warps,
+                  "layout is for %u lanes and %u warps, the %s has 32 and %u", 1u << l->num_bits[LAYOUT_LANE],
+                  1u << l->num_bits[LAYOUT_WARP], block_worker(home) ? "worker" : "module", warps);
   return true;
 }
 
@@ -46,6 +49,11 @@ static bool check_use(Verifier *v, const Op *op, uint32_t i) {
                 "operand %u is not linked to its value", i);
   const Block *home = value_block(u->value);
   RETURN_UNLESS(home && block_encloses(home, op->parent), "operand %u is not visible here", i);
+  const Block *worker = block_worker(op->parent);
+  RETURN_UNLESS(!worker || block_encloses(worker, home) ||
+                    (u->value->type->kind != TYPE_TENSOR && u->value->type->kind != TYPE_TOKEN),
+                "operand %u is a %s from outside of this worker", i,
+                u->value->type->kind == TYPE_TENSOR ? "tensor" : "token");
   if (u->value->def) {
     const Op *at = op;
     while (at->parent != home) at = at->parent->parent;
@@ -81,7 +89,7 @@ static bool check_op(Verifier *v, const Op *op) {
                 "takes %u operands, has %u", fixed, op->num_operands);
   RETURN_UNLESS(info->num_results < 0 || op->num_results == (uint32_t)info->num_results, "has %u results, not %d",
                 op->num_results, info->num_results);
-  RETURN_UNLESS(op->num_blocks == (uint32_t)info->num_blocks, "has %u blocks, not %d", op->num_blocks,
+  RETURN_UNLESS(info->num_blocks < 0 || op->num_blocks == (uint32_t)info->num_blocks, "has %u blocks, not %d", op->num_blocks,
                 info->num_blocks);
   RETURN_UNLESS(info->stages & v->m->stage, "is not allowed in this stage");
   RETURN_UNLESS(!op_is(op, TRAIT_TERMINATOR) == (op->next != NULL),
@@ -89,7 +97,7 @@ static bool check_op(Verifier *v, const Op *op) {
   for (uint32_t i = 0; i < op->num_operands; i++)
     if (!check_use(v, op, i)) return false;
   for (uint32_t i = 0; i < op->num_results; i++)
-    if (!check_type(v, op, out(op, i))) return false;
+    if (!check_type(v, op, out(op, i), op->parent)) return false;
   if (op_is(op, TRAIT_ELEMENTWISE) && !check_elements(v, op)) return false;
   if (!rules[op->opcode](v, op)) return false;
 
@@ -116,7 +124,7 @@ static void number_ops(Verifier *v, const Block *b) {
 static bool check_block(Verifier *v, const Block *b, const Op *op) {
   RETURN_UNLESS(b->last, "has an empty block");
   for (uint32_t i = 0; i < b->num_args; i++)
-    if (!check_type(v, op, b->args[i]->type)) return false;
+    if (!check_type(v, op, b->args[i]->type, b)) return false;
   for (op = b->first; op; op = op->next) {
     RETURN_UNLESS(op->parent == b && (!op->next || op->next->prev == op), "is not linked into its block");
     if (!check_op(v, op)) return false;

@@ -299,8 +299,9 @@ bool verify_if(Verifier *v, const Op *op) {
 }
 
 bool verify_reduce(Verifier *v, const Op *op) {
-  uint32_t n = op->num_operands;
-  RETURN_UNLESS(n > 0 && op->num_results == n, "one result for each operand");
+  const bool product = op_int(op, ATTR_PRODUCT, 0) != 0;
+  const uint32_t n = op->num_results;
+  RETURN_UNLESS(n > 0 && op->num_operands == (product ? 2 : n), "one result for each operand, or for a product");
   RETURN_UNLESS(n <= MAX_COMBINED, "at most %d tensors are combined", MAX_COMBINED);
   int64_t axis = op_int(op, ATTR_AXIS, -1);
   const Type **types = arena_array(&v->ctx->arena, const Type *, 2 * n);
@@ -313,8 +314,9 @@ bool verify_reduce(Verifier *v, const Op *op) {
   AxisPlace places[LAYOUT_MAX_BITS];
   const Layout *l = in(op, 0)->layout;
   RETURN_UNLESS(!l || reduce_axis_places(l, (uint32_t)axis, places), "the layout mixes the axis with others");
-  RETURN_UNLESS(!op_int(op, ATTR_SQUARE, 0) || (n == 1 && type_is_scalar(types[0], SC_F32)),
-                "squares are of one operand of f32");
+  RETURN_UNLESS(!product || (n == 1 && op->opcode == OP_REDUCE && in(op, 0) == in(op, 1) &&
+                             type_is_scalar(types[0], SC_F32)),
+                "products are of two operands of f32");
   return check_args(v, op, op->blocks[0], types, 2 * n) && check_yield(v, op, op->blocks[0], OP_YIELD, 0, types, n);
 }
 

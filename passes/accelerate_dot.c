@@ -11,6 +11,7 @@
 //                                %d' = wgmma %A, %Bt, %c'
 //                                %d = convert_layout %d'
 // pipeline_loops looks for exactly this shape: it makes the loads that feed the allocs asynchronous.
+#include "ir/roles.h"
 #include "passes/dot_unit.h"
 #include "passes/pass.h"
 
@@ -182,7 +183,7 @@ static Value *split_accumulator(Builder *b, Value *c, Value **use_c) {
 static void to_wgmma(Accel *s, Op *dot, uint32_t bits) {
   Builder b = builder_before(s->ctx, dot);
   const Type *ct = op_operand(dot, 2)->type;
-  uint32_t warps = s->module->num_warps;
+  uint32_t warps = op_num_warps(dot);
   uint32_t warps_m = (uint32_t)min_i64(warps, ct->shape[0] / 16), warps_n = warps / warps_m;
   uint32_t instr_n = (uint32_t)min_i64(256, ct->shape[1] / warps_n);
   const Layout *acc = layout_make_wgmma_acc(s->ctx, ct->shape, warps_m, warps_n, instr_n);
@@ -208,7 +209,7 @@ static MmaShape mma_shape(Accel *s, const Op *dot, const Type *ct) {
   uint32_t m = ct->rank - 2u, n = ct->rank - 1u, used = 1;
   MmaShape shape = {.rank = ct->rank, .warps = {1, 1, 1}, .warps_m_first = false, .instr_n = 8};
   bool chained = comes_from_dot(s, op_operand(dot, 0)) || feeds_dot(s, &dot->results[0]);
-  for (; used < s->module->num_warps; used *= 2) {
+  for (const uint32_t warps = op_num_warps(dot); used < warps; used *= 2) {
     int64_t rows = ct->shape[m] / shape.warps[m], cols = ct->shape[n] / shape.warps[n];
     bool along_m = chained ? rows > 16 : (rows > 16 && (rows >= cols || cols <= 8));
     uint32_t axis = along_m || cols <= 8 ? m : n;
@@ -278,11 +279,24 @@ static void to_mma(Accel *s, Op *dot, uint32_t bits) {
   replace_dot(dot, &b, OP_MMA, a, bv, c, NULL, c->type);
 }
 
+static void tell_unit(const Accel *s, const Op *dot, DotUnit unit) {
+  if (!remarks_wanted(s->ctx)) return;
+  const Type *a = op_operand(dot, 0)->type, *c = op_operand(dot, 2)->type;
+  const char *why = dot_unit_why(s->module, dot),
+             *what = arena_printf(&s->ctx->arena, "the dot of %s with K = %lld", remark_type(s->ctx, c),
+                                  (long long)a->shape[a->rank - 1u]);
+  if (unit == DOT_FMA) remark_missed(dot, "%s uses multiply-adds, not tensor cores: %s", what, why);
+  else if (why) remark_missed(dot, "%s uses mma.sync, not wgmma: %s", what, why);
+  else remark_applied(dot, "%s uses %s", what, unit == DOT_WGMMA ? "wgmma" : "mma.sync");
+}
+
 static void visit(Op *op, void *user) {
   Accel *s = user;
   if (op->opcode != OP_DOT) return;
   uint32_t bits;
-  switch (dot_unit(s->module, op, &bits)) {
+  const DotUnit unit = dot_unit(s->module, op, &bits);
+  tell_unit(s, op, unit);
+  switch (unit) {
   case DOT_FMA: return;
   case DOT_MMA: to_mma(s, op, bits); break;
   case DOT_WGMMA: to_wgmma(s, op, bits); break;

@@ -30,6 +30,7 @@ static uint32_t bytes_with_stages(Context *ctx, const Liveness *l, uint32_t stag
 
 static void report_too_much(Context *ctx, Module *m, Func *f, const Liveness *l, Placed *placed, uint32_t total) {
   uint32_t limit = m->target->shared_bytes, most_stages = 0;
+  diag_misfit(ctx, FIT_SHARED, total, limit);
   diag_error(ctx, f->span, "kernel %s needs %u bytes of shared memory, but %s has %u per block", f->name, total,
              m->target->name, limit);
   for (uint32_t i = 0; i < l->count && i < 8; i++) {
@@ -76,7 +77,13 @@ void pass_allocate_shared(PassCtx *p) {
       report_too_much(p->ctx, p->module, f, &l, placed, total);
       return;
     }
-    for (uint32_t i = 0; i < l.count; i++) op_set_int(p->ctx, placed[i].life->op, ATTR_OFFSET, placed[i].offset);
+    for (uint32_t i = 0; i < l.count; i++) {
+      Op *op = placed[i].life->op;
+      op_set_int(p->ctx, op, ATTR_OFFSET, placed[i].offset);
+      if (op->opcode == OP_CONVERT_LAYOUT)
+        remark_missed(op, "%s (%s) changes its layout through %u bytes of shared memory", remark_name(op),
+                      remark_type(p->ctx, op->results[0].type), placed[i].life->bytes);
+    }
     if (total > most) most = total;
   }
   p->module->shared_bytes = most;

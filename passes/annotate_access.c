@@ -24,6 +24,34 @@ static void note_constancy(Annotate *a, Op *op) {
   op_set_ints(a->ctx, op, ATTR_CONSTANCY, x->constancy, t->rank);
 }
 
+// Why an access along its fastest axis moves only `vector` elements at once.
+static const char *why_narrow(Context *ctx, const Op *op, const AccessInfo *x, uint32_t bytes, int64_t vector) {
+  const uint32_t f = x->fastest;
+  if (op->opcode == OP_ATOMIC_RMW) return "the machine has no wider atomic for this";
+  if (x->contiguity[f] == 1) return "its neighbouring elements are not known to be consecutive in memory";
+  if (x->alignment[f] / bytes <= vector)
+    return arena_printf(&ctx->arena,
+                        "its addresses are known to be multiples of %lld bytes only (a hint :16 says more)",
+                        (long long)max_i64(x->alignment[f], bytes));
+  if (x->mask_constancy[f] <= vector) return "its mask may end between neighbouring elements";
+  return "its layout gives a thread that few neighbours";
+}
+
+// An access is as wide as it can be if it moves 16 bytes, or all elements of a thread.
+static void tell_width(const Annotate *a, const Op *op, const Type *t, const AccessInfo *info, uint32_t bytes,
+                       int64_t vector) {
+  if (!remarks_wanted(a->ctx)) return;
+  static const char *const verbs[] = {"loads", "stores", "updates"};
+  const char *verb = verbs[!op_is(op, TRAIT_WRITES) ? 0 : op_is_atomic(op) ? 2 : 1];
+  const uint32_t all = layout_regs_per_thread(t->layout);
+  const long long width = vector * bytes;
+  if (width >= 16 || vector >= all)
+    remark_applied(op, "%s %s %lld bytes at a time", verb, remark_name(op), width);
+  else
+    remark_missed(op, "%s %s %lld byte%s at a time, %lld of a thread's %u elements: %s", verb, remark_name(op), width,
+                  width == 1 ? "" : "s", (long long)vector, all, why_narrow(a->ctx, op, info, bytes, vector));
+}
+
 static void annotate(Op *op, void *user) {
   Annotate *a = user;
   if (op_is(op, TRAIT_ELEMENTWISE)) {
@@ -43,6 +71,7 @@ static void annotate(Op *op, void *user) {
   }
   if (op->opcode == OP_ATOMIC_RMW) vector = min_i64(vector, access_width(op, bytes));
   op_set_int(a->ctx, op, ATTR_VECTOR, vector);
+  if (!is_copy) tell_width(a, op, t, &info, bytes, access_is_copied(op) ? copy : vector);
   if (copy > vector && (is_copy || access_is_copied(op))) op_set_int(a->ctx, op, ATTR_COPY, copy);
 }
 

@@ -42,8 +42,14 @@ typedef struct {
   Module *module;
   Func *func;
   Op *loop;
-  AxisAnalysis *axes;           // made when first asked
+  AxisAnalysis *axes;
+  const char *why;              // the last load was not recognised, for a remark
 } AutoTma;
+
+static bool no(AutoTma *s, const char *why) {
+  s->why = why;
+  return false;
+}
 
 // The extent if nothing bounds the axis: the greatest that keeps every i32 coordinate inside.
 static const int64_t UNBOUNDED = 0x7fffffff;
@@ -168,16 +174,11 @@ static bool padding_of(const Value *other, const Type *t, Padding *padding) {
          isnan(num_decode(scalar_num_format(type_elem(t)->scalar), bits));
 }
 
-static const AxisInfo *info_of(AutoTma *s, Value *v) {
-  if (!s->axes) s->axes = axis_analyse(s->ctx, s->module);
-  return axis_info(s->axes, v);
-}
-
 static bool moves_by_multiples(AutoTma *s, const Affine *coord, int64_t n) {
   for (uint32_t i = 0; i < coord->num_terms; i++) {
     const AffineTerm *t = &coord->terms[i];
     int64_t d = t->coef % n;
-    for (uint32_t k = 0; k < t->num_scalars; k++) d = d * (info_of(s, t->scalars[k])->divisibility[0] % n) % n;
+    for (uint32_t k = 0; k < t->num_scalars; k++) d = d * (axis_info(s->axes, t->scalars[k])->divisibility[0] % n) % n;
     if (d) return false;
   }
   return true;
@@ -185,7 +186,7 @@ static bool moves_by_multiples(AutoTma *s, const Affine *coord, int64_t n) {
 
 static bool never_negative(AutoTma *s, const AffineTerm *t) {
   if (t->coef < 0) return false;
-  return t->num_scalars != 1 || param_index(s, t->scalars[0]) < 0 || info_of(s, t->scalars[0])->nonneg;
+  return t->num_scalars != 1 || param_index(s, t->scalars[0]) < 0 || axis_info(s->axes, t->scalars[0])->nonneg;
 }
 
 // 2^31 rows of so many bytes are 256 GiB: if rows are that long, coordinates of existing memory fit 32 bits.
@@ -246,6 +247,7 @@ static bool take_wrap(const AutoTma *s, Dense *d, int axis, const AffineTerm *t)
 }
 
 static bool recognise(AutoTma *s, Op *load, Dense *d) {
+  no(s, "its addresses are not those of a dense tile of two axes");
   const Type *t = op_result(load, 0)->type;
   Value *base = op_operand(load, 0), *offset = op_operand(load, 1), *mask = op_operand(load, 2),
         *other = op_operand(load, 3);
@@ -254,14 +256,17 @@ static bool recognise(AutoTma *s, Op *load, Dense *d) {
     return false;
   if (type_elem(t)->kind != TYPE_SCALAR || !padding_of(other, t, &padding)) return false;
   int64_t bytes = type_elem_bytes(t);
-  if (t->shape[0] > TMA_MAX_BOX || t->shape[1] > TMA_MAX_BOX * MAX_SWIZZLE / bytes) return false;
+  if (t->shape[0] > TMA_MAX_BOX || t->shape[1] > TMA_MAX_BOX * MAX_SWIZZLE / bytes)
+    return no(s, "the tile is longer than the 256 elements that TMA moves on an axis");
   *d = (Dense){.load = load, .fast = -1, .padding = padding};
   Affine all, uniform = {0};
   if (!base_offset(s, base, &d->base_param, &uniform) || !affine_of(offset, &all)) return false;
-  if (s->func->params[d->base_param].divisible % TMA_ALIGNMENT) return false;
+  if (s->func->params[d->base_param].divisible % TMA_ALIGNMENT)
+    return no(s, "its pointer is not known to be a multiple of 16 bytes (a hint :16 says so)");
   // TMA sees what threads have written only after a proxy fence. Barriers, by which a program orders its accesses, are
   // none.
-  if (global_uses_of(s->ctx, s->func, (uint32_t)d->base_param).writes.count) return false;
+  if (global_uses_of(s->ctx, s->func, (uint32_t)d->base_param).writes.count)
+    return no(s, "the kernel also writes that array");
   const AffineTerm *axis_term[2] = {NULL, NULL};
   for (uint32_t i = 0; i < all.num_terms; i++) {
     const AffineTerm *term = &all.terms[i];
@@ -276,15 +281,17 @@ static bool recognise(AutoTma *s, Op *load, Dense *d) {
   if (!axis_term[0] || !axis_term[1]) return false;
   for (int a = 1; a >= 0 && d->fast < 0; a--)
     if (axis_term[a]->coef == 1 && axis_term[a]->num_scalars == 0) d->fast = a;
-  if (d->fast < 0) return false;
+  if (d->fast < 0) return no(s, "no stride of the tile is known to be 1");
   int slow = 1 - d->fast;
   d->stride = *axis_term[slow];
   d->stride.axis = AFFINE_NO_AXIS;
   d->stride.wrap_start = d->stride.wrap_modulus = NULL;
   int64_t unit = max_i64(1, TMA_ALIGNMENT / bytes);
-  if (!known_to_launcher(s, &d->stride) || !divisible_by(s, &d->stride, unit) ||
-      t->shape[d->fast] * bytes < TMA_ALIGNMENT)
-    return false;
+  if (!known_to_launcher(s, &d->stride)) 
+    return no(s, "its stride is computed in the kernel, out of the launcher's reach");
+  if (!divisible_by(s, &d->stride, unit))
+    return no(s, "its stride is not known to be a multiple of 16 bytes (a hint :16 says so)");
+  if (t->shape[d->fast] * bytes < TMA_ALIGNMENT) return no(s, "its rows are shorter than 16 bytes");
   if (t->shape[slow] > TMA_MAX_BOX) return false;
   for (uint32_t i = 0; i < uniform.num_terms; i++) {
     AffineTerm q;
@@ -294,7 +301,10 @@ static bool recognise(AutoTma *s, Op *load, Dense *d) {
   }
   for (int a = 0; a < 2; a++)
     if (axis_term[a]->wrap_modulus && !take_wrap(s, d, a, axis_term[a])) return false;
-  if (!moves_by_multiples(s, &d->coord[d->fast], unit) || (mask && !bound_by_mask(s, d, mask))) return false;
+  if (!moves_by_multiples(s, &d->coord[d->fast], unit))
+    return no(s, "it does not move by known multiples of 16 bytes along its rows");
+  if (mask && !bound_by_mask(s, d, mask)) return no(s, "its mask is more than bounds of the two axes");
+  no(s, "no test before the loop can tell whether its coordinates fit");
   int64_t row_bytes = d->stride.num_scalars ? bytes : d->stride.coef * bytes;
   return examine_coordinate(s, d, slow, row_bytes) && examine_coordinate(s, d, d->fast, bytes);
 }
@@ -376,13 +386,19 @@ static void convert_loop(AutoTma *s, Op *loop) {
   s->loop = loop;
   s->func = loop->parent->func;
   for (Op *op = loop->blocks[0]->first; op && n < MAX_LOADS; op = op->next)
-    if (op->opcode == OP_LOAD && feeds_dot(op_result(op, 0)) && recognise(s, op, &dense[n])) n++;
+    if (op->opcode == OP_LOAD && feeds_dot(op_result(op, 0))) {
+      if (recognise(s, op, &dense[n])) n++;
+      else remark_missed(op, "%s is not loaded by TMA: %s", remark_name(op), s->why);
+    }
   if (n == 0) return;
   Context *ctx = s->ctx;
   Builder b = builder_before(ctx, loop);
   Value *fits = NULL;
   for (uint32_t i = 0; i < n; i++)
     for (int a = 0; a < 2; a++) fits = test_axis(s, &b, &dense[i], a, fits);
+  for (uint32_t i = 0; i < n; i++)
+    remark_applied(dense[i].load, "%s is loaded by TMA, through a tensor map that the launcher makes%s",
+                   remark_name(dense[i].load), fits ? ", if a test before the loop finds that this is right" : "");
   ValueMap *map = value_map_new(ctx);
   if (!fits) {
     for (uint32_t i = 0; i < n; i++) replace_load(s, &dense[i], dense[i].load, map);
@@ -411,7 +427,7 @@ static void visit(Op *op, void *user) {
 }
 
 void pass_auto_tma(PassCtx *p) {
-  AutoTma s = {.ctx = p->ctx, .module = p->module};
+  AutoTma s = {.ctx = p->ctx, .module = p->module, .axes = axis_analyse(p->ctx, p->module)};
   if (!p->module->target->has_tma || !p->module->auto_tma) return;
   module_walk_inside_out(p->module, visit, &s);
 }

@@ -10,6 +10,7 @@
 typedef struct { int64_t lo, hi, divisor; } Fact;
 struct AxisAnalysis {
   Context *ctx;
+  Module *module;            // NULL: solved
   Map infos, facts;          // of values
   bool changed, widen;       // of the running sweep
 };
@@ -177,6 +178,11 @@ static void analyse_op(AxisAnalysis *a, Op *op) {
   switch (op->opcode) {
     case OP_FOR: case OP_WHILE: analyse_loop(a, op); return;
     case OP_IF: analyse_if(a, op); return;
+    case OP_ROLES:
+      for (uint32_t b = 0; b < op->num_blocks; b++) analyse_block(a, op->blocks[b]);
+      for (uint32_t i = 0; i < op->num_results; i++)
+        set_info(a, &op->results[i], axis_info(a, op_operand(block_terminator(op->blocks[0]), i)));
+      return;
     case OP_REDUCE: case OP_SCAN: case OP_MAP:
       for (uint32_t b = 0; b < op->num_blocks; b++)
         for (uint32_t i = 0; i < op->blocks[b]->num_args; i++) {
@@ -209,20 +215,30 @@ static void seed_params(AxisAnalysis *a, Func *f) {
   }
 }
 
+static void sweep(AxisAnalysis *a, Func *f) {
+  seed_params(a, f);
+  analyse_block(a, f->body);
+}
+
+static void solve(AxisAnalysis *a) {
+  Module *m = a->module;
+  a->module = NULL;
+  EACH_FUNC(f, m) {
+    sweep(a, f);
+    // Assumptions follow what was computed from the value. The second sweep knows them from the start.
+    if (a->facts.count) sweep(a, f);
+  }
+}
+
 AxisAnalysis *axis_analyse(Context *ctx, Module *m) {
   AxisAnalysis *a = arena_new(&ctx->arena, AxisAnalysis);
   a->ctx = ctx;
-  EACH_FUNC(f, m) {
-    seed_params(a, f);
-    analyse_block(a, f->body);
-    // Assumptions follow what was computed from the value. The second sweep knows them from the start.
-    seed_params(a, f);
-    analyse_block(a, f->body);
-  }
+  a->module = m;
   return a;
 }
 
 const AxisInfo *axis_info(AxisAnalysis *a, Value *v) {
+  if (a->module) solve(a);
   if (!get_info(a, v)) {
     AxisInfo r =
         v->def && !op_info[v->def->opcode].num_blocks ? result_info(a, v->def, v->index) : axis_unknown(v->type);

@@ -8,8 +8,8 @@
 // `nonneg` is weaker: not negative unless signed arithmetic overflowed on the way, which the analysis assumes index
 // arithmetic does not do.
 //
-// The analysis runs forward over the structured IR, to a fixpoint at loops. It analyses values made after it ran on
-// demand, from their operands.
+// The analysis runs forward over the structured IR, to a fixpoint at loops, when it is first asked. It analyses values
+// made after that on demand, from their operands.
 #ifndef TILE_PASSES_AXIS_INFO_H
 #define TILE_PASSES_AXIS_INFO_H
 

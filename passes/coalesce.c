@@ -115,7 +115,7 @@ static const Layout *cheapest(Coalesce *c, const Func *f, const Type *t, Blocked
   int64_t best_cost = INT64_MAX;
   uint32_t best_vec = 1;
   for (b->vec = 1; b->vec <= 16 && b->vec <= elements_per_thread(c, t); b->vec *= 2) {
-    const Layout *l = layout_blocked_for(c->ctx, c->module, t, b);
+    const Layout *l = layout_blocked_for(c->ctx, c->module->num_warps, t, b);
     int64_t cost = 0;
     VEC_EACH(it, c->anchors) {
       const Op *op = it->op;
@@ -137,7 +137,7 @@ static const Layout *cheapest(Coalesce *c, const Func *f, const Type *t, Blocked
   if (bytes) {
     b->vec = 1;
     b->across = (uint32_t)min_i64(max_i64(1, 16 / bytes), elements_per_thread(c, t));
-    best = layout_blocked_for(c->ctx, c->module, t, b);
+    best = layout_blocked_for(c->ctx, c->module->num_warps, t, b);
   }
   Choice made = {.func = f, .shape = t, .copied = copied, .layout = best};
   memcpy(made.order, b->order, sizeof made.order);
@@ -212,7 +212,7 @@ static const Layout *otherwise(void *user, const Value *v) {
   bool from_tile = v->def && (v->def->opcode == OP_DESC_LOAD || v->def->opcode == OP_DESC_GATHER);
   if (from_tile) choice.vec = (uint32_t)min_i64(16 / type_elem_bytes(t), elements_per_thread(c, t));
   for (uint32_t i = 0; i < t->rank; i++) choice.order[i] = t->rank - 1u - i;
-  return layout_blocked_for(c->ctx, c->module, t, &choice);
+  return layout_blocked_for(c->ctx, c->module->num_warps, t, &choice);
 }
 
 void pass_coalesce(PassCtx *p) {

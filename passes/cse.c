@@ -1,13 +1,16 @@
 // cse: keeps one copy of equal pure operations: equal opcode, operands (in any order if they commute), attributes and
-// types. A copy serves everything that it is visible to: the rest of its block and the blocks nested there.
+// types. A copy serves everything that it is visible to: the rest of its block and the blocks nested there. (A tensor
+// does not serve workers, blocks of a `roles`, from outside.)
 // In, out: TILE or LAID_OUT.
 #include <string.h>
 
+#include "ir/roles.h"
 #include "passes/pass.h"
 
-typedef struct Entry { Op *op; uint32_t hash; struct Entry *next, *below; } Entry;
+typedef struct Entry { Op *op; uint32_t hash; const Block *worker; struct Entry *next, *below; } Entry;
 typedef struct {
   Context *ctx;
+  const Block *worker;       // around the ops that are being visited (roles.h), or NULL
   Entry **buckets;
   uint32_t mask;             // number of buckets, a power of two, minus 1
   Entry *scope;              // the newest entry; `below` is the one before
@@ -65,8 +68,15 @@ static bool same_op(const Op *a, const Op *b) {
   return same_operands(a, b);
 }
 
+// A worker may not use tensors from outside of it.
+static bool is_usable(const Cse *c, const Entry *e) {
+  return e->worker == c->worker || e->op->results[0].type->kind != TYPE_TENSOR;
+}
+
 static void cse_block(Cse *c, Block *b) {
   Entry *outer = c->scope;
+  const Block *outer_worker = c->worker;
+  if (b->parent && b->parent->opcode == OP_ROLES) c->worker = block_worker(b);
   for (Op *op = b->first, *next; op; op = next) {
     next = op->next;
     if (!op_is(op, TRAIT_PURE) || op->num_blocks || !op->num_results) {
@@ -75,16 +85,17 @@ static void cse_block(Cse *c, Block *b) {
     }
     uint32_t h = hash_op(op);
     Entry **bucket = &c->buckets[h & c->mask], *e = *bucket;
-    while (e && !(e->hash == h && same_op(e->op, op))) e = e->next;
+    while (e && !(e->hash == h && is_usable(c, e) && same_op(e->op, op))) e = e->next;
     if (e) {
       op_replace(op, op_result_values(c->ctx, e->op));
       continue;
     }
     e = arena_new(&c->ctx->arena, Entry);
-    *e = (Entry){op, h, *bucket, c->scope};
+    *e = (Entry){op, h, c->worker, *bucket, c->scope};
     *bucket = c->scope = e;
   }
   for (; c->scope != outer; c->scope = c->scope->below) c->buckets[c->scope->hash & c->mask] = c->scope->next;
+  c->worker = outer_worker;
 }
 
 static uint32_t count_ops(const Block *b) {

@@ -55,6 +55,7 @@ static void mark_carried(Dce *d, Value *v) {
     case OP_IF:
       for (uint32_t b = 0; b < 2; b++) mark_value(d, op_operand(block_terminator(op->blocks[b]), i));
       return;
+    case OP_ROLES: mark_value(d, op_operand(block_terminator(op->blocks[0]), i)); return;
     case OP_WHILE:
       if (v->def || v->block == op->blocks[1]) {
         mark_value(d, op_operand(block_terminator(op->blocks[0]), i + 1));
@@ -111,7 +112,7 @@ static void drop_results(Dce *d, Op *op, uint32_t first_operand) {
     }
     for (uint32_t b = 0; b < made->num_blocks; b++) {
       Op *t = block_terminator(made->blocks[b]);
-      if (op->opcode == OP_WHILE && b == 1) continue;
+      if ((op->opcode == OP_WHILE || op->opcode == OP_ROLES) && b > 0) continue;
       op_remove_operand(t, i + (op->opcode == OP_WHILE));
     }
   }

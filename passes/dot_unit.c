@@ -1,6 +1,8 @@
 // Which hardware computes a dot: see dot_unit.h.
 #include "passes/dot_unit.h"
 
+#include "ir/roles.h"
+
 // Bits of an operand element as the tensor core reads it; 0 if it cannot.
 static uint32_t operand_bits(const Target *t, const Type *a, const Type *b, const Type *c, const Op *dot) {
   ScalarKind ka = type_elem(a)->scalar, kb = type_elem(b)->scalar, kc = type_elem(c)->scalar;
@@ -21,14 +23,30 @@ DotUnit dot_unit(const Module *m, const Op *dot, uint32_t *bits) {
   const Type *a = op_operand(dot, 0)->type, *b = op_operand(dot, 1)->type, *c = op_operand(dot, 2)->type;
   *bits = operand_bits(m->target, a, b, c, dot);
   if (*bits == 0) return DOT_FMA;
-  uint32_t m_axis = c->rank - 2u, n_axis = c->rank - 1u;
+  uint32_t m_axis = c->rank - 2u, n_axis = c->rank - 1u, warps = op_num_warps(dot);
   int64_t rows = c->shape[m_axis], cols = c->shape[n_axis], k = a->shape[n_axis];
   if (k < 8 * (int64_t)dot_k_width(*bits)) return *bits = 0, DOT_FMA;
   if (m->target->has_wgmma && *bits < 64 && c->rank == 2 && rows >= 64 && cols >= 8 &&
-      m->num_warps % WARPGROUP_WARPS == 0) {
-    uint32_t warps_m = (uint32_t)min_i64(m->num_warps, rows / 16);
+      warps % WARPGROUP_WARPS == 0) {
+    uint32_t warps_m = (uint32_t)min_i64(warps, rows / 16);
     // Each warp column needs at least 8 columns of its own.
-    if (cols / (m->num_warps / warps_m) >= 8) return DOT_WGMMA;
+    if (cols / (warps / warps_m) >= 8) return DOT_WGMMA;
   }
   return DOT_MMA;
+}
+
+const char *dot_unit_why(const Module *m, const Op *dot) {
+  uint32_t bits;
+  const Type *a = op_operand(dot, 0)->type, *c = op_operand(dot, 2)->type;
+  switch (dot_unit(m, dot, &bits)) {
+  case DOT_FMA:
+    return operand_bits(m->target, a, op_operand(dot, 1)->type, c, dot)
+               ? "K is too short for them"
+               : "the target's tensor cores do not take these types at this precision";
+  case DOT_MMA:
+    if (!m->target->has_wgmma || bits == 64 || c->rank != 2) return NULL;
+    if (c->shape[0] < 64) return "M is below 64";
+    return op_num_warps(dot) % WARPGROUP_WARPS ? "the number of warps is no multiple of four" : "N is too small";
+  default: return NULL;
+  }
 }

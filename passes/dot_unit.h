@@ -8,6 +8,8 @@ typedef enum { DOT_FMA, DOT_MMA, DOT_WGMMA } DotUnit;
 
 // Sets *bits to those of an operand element as the tensor core reads it; 0 of DOT_FMA.
 DotUnit dot_unit(const Module *m, const Op *dot, uint32_t *bits);
+// Why it is not the next better unit, in words; NULL: there is none on the target.
+const char *dot_unit_why(const Module *m, const Op *dot);
 
 // Elements of an operand that are consecutive along K in a thread.
 static inline uint32_t dot_k_width(uint32_t bits) { return bits < 32 ? 32 / bits : 1; }

@@ -1,7 +1,7 @@
 // fuse_multiply_add: a·b + c with one rounding. An add of a product that nothing else uses becomes fma. A difference
 // does, too, with a sign turned (which is exact). The tile IR says what is fused; therefore interpreter, simulator and
-// GPU round alike. A sum of squares is marked: its additions in registers fuse (ir/reduce_order.h). A sum with a dot
-// whose accumulator is zero becomes that accumulator.
+// GPU round alike. A sum of products takes the factors: its additions in registers fuse (ir/reduce_order.h). A sum with
+// a dot whose accumulator is zero becomes that accumulator.
 // In, out: TILE.
 #include "passes/pass.h"
 
@@ -34,25 +34,24 @@ static bool is_sum(const Block *b) {
   return (x == b->args[0] && y == b->args[1]) || (x == b->args[1] && y == b->args[0]);
 }
 
-//   sum(x · x) → sum of the squares of x
-static bool fuse_squares(Op *op) {
-  if (op->opcode != OP_REDUCE || op->num_operands != 1 || op_int(op, ATTR_SQUARE, 0) || !is_sum(op->blocks[0]))
-    return false;
+//   sum(x · y) → sum of products of x and y
+static bool fuse_products(Op *op) {
+  if (op->opcode != OP_REDUCE || op->num_operands != 1 || !is_sum(op->blocks[0])) return false;
   Value *v = op_operand(op, 0);
   if (!is_product(v) || v->def->parent != op->parent || type_elem(v->type)->kind != TYPE_SCALAR ||
       type_elem(v->type)->scalar != SC_F32)
     return false;
   Op *product = v->def;
-  if (op_operand(product, 0) != op_operand(product, 1)) return false;
   op_set_operand(op, 0, op_operand(product, 0));
-  op_set_int(op->parent->func->module->ctx, op, ATTR_SQUARE, 1);
+  op_append_operand(op->parent->func->module->ctx, op, op_operand(product, 1));
+  op_set_int(op->parent->func->module->ctx, op, ATTR_PRODUCT, 1);
   op_erase(product);
   return true;
 }
 
 static void fuse(Op *op, void *user) {
   (void)user;
-  if (fuse_dot(op) || fuse_squares(op)) return;
+  if (fuse_dot(op) || fuse_products(op)) return;
   if (op->opcode != OP_ADDF && op->opcode != OP_SUBF) return;
   Value *x = op_operand(op, 0), *y = op_operand(op, 1);
   bool left = is_product(x), subtract = op->opcode == OP_SUBF;

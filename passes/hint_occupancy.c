@@ -4,29 +4,36 @@
 //   - Row kernels of 16 warps and more: without a hint the assembler takes a few registers more than it must and loses
 //     a whole block. Smaller blocks get no hint: one block more or less matters little there. Nor is there a hint for
 //     fewer blocks than the estimate allows: within a limit the assembler takes what it can get, without one it streams.
-//   - Loops that only load and compute, for example matrix-vector products and sums over rows: without a hint the
-//     assembler may save registers for one more block by waiting for some of an iteration's loads before it issues the
-//     others. A limit with room for all of them prevents that. If registers do not limit occupancy, there is no hint.
+//   - Loops with several loads and no dots, for example matrix-vector products, sums over rows, norms: without a hint
+//     the assembler may save registers for one more block by waiting for some of an iteration's loads before it issues
+//     the others. A limit with room for all of them prevents that. If registers do not limit occupancy, there is no
+//     hint; nor if threads wait in the loop, or write, and the fewer blocks had too few loads in flight.
 //   - Kernels that spill in any case: without a hint the assembler may then keep to 32 registers and spill several times
 //     as much. The hint of one block, which limits nothing, prevents that.
+// Where blocks run at once (`roles`), the estimate does not hold, and there is no hint.
 // In, out: LAID_OUT; sets the module's min_blocks.
+#include "ir/roles.h"
 #include "passes/pass.h"
 #include "passes/pressure.h"
 
-enum { MIN_WARPS = 16, ROOM = 16 };
+enum {
+  MIN_WARPS = 16,
+  ROOM = 16,
+  IN_FLIGHT = 24 << 10,      // bytes on their way to an SM that keep memory busy
+};
 
 // Returns 0 for no hint.
 static uint32_t blocks_wanted(const Module *m, Func *f) {
+  if (roles_info(f).num_ops) return 0;
   Pressure p = pressure_of(m, f);
   uint32_t threads = m->num_warps * WARP_SIZE, need = (uint32_t)max_i64(max_i64(p.stream, p.words) + ROOM, p.most);
   const uint32_t all = pressure_limit(1, threads);
   if (p.words > all && p.most > 2 * all) return 1;
-  if (!p.stream) {
-    if (m->num_warps < MIN_WARPS) return 0;
-    return p.blocks > 1 && pressure_limit(p.blocks, threads) >= p.most ? p.blocks : 0;
-  }
-  if (need > THREAD_REGISTERS) return 0;
+  const bool is_row = (!p.stream || p.waits) && m->num_warps >= MIN_WARPS;
+  if (is_row && p.blocks > 1 && pressure_limit(p.blocks, threads) >= p.most) return p.blocks;
+  if (!p.stream || need > THREAD_REGISTERS) return 0;
   uint32_t blocks = SM_REGISTERS / (need * threads);
+  if (p.waits && blocks * threads * p.loaded * 4 < IN_FLIGHT) return 0;
   return blocks > target_blocks_per_sm(m->target, threads) ? 0 : blocks;
 }
 
@@ -36,4 +43,7 @@ void pass_hint_occupancy(PassCtx *p) {
   EACH_FUNC(f, p->module) blocks = (uint32_t)min_i64(blocks, blocks_wanted(p->module, f));
   if (!p->module->funcs || !blocks) return;
   p->module->min_blocks = blocks;
+  EACH_FUNC(f, p->module)
+    remark_kernel(f, REMARK_APPLIED, "the assembler keeps registers for %u block%s on each SM", blocks,
+              blocks == 1 ? "" : "s");
 }

@@ -15,6 +15,13 @@
 // have met: what it issues then (`issuer`) needs no barrier against accesses before the pingpong_wait. This does not
 // hold for the other warpgroups.
 //
+// An arrival at an mbarrier publishes what all threads of the block have done with shared memory: they meet before it.
+// In a block of one warpgroup they need not for what its wgmma read, or for the mbarriers that it waited for before: a
+// wgmma completes for the whole warpgroup, after all of its warps have issued it.
+//
+// The blocks of a `roles` run at once, each with a slate of its own: a barrier in one orders its own warps, and mbarriers
+// alone order the blocks. Where the op begins and where it ends all warps meet.
+//
 // Global memory: of threads that hold duplicates all read, but only one writes. A store to what was loaded with
 // duplicates or in another layout, through the same pointer parameter, waits for the readers. A load after such a store
 // waits, too.
@@ -22,15 +29,20 @@
 // In: ALLOCATED. Out: ALLOCATED, safe.
 #include <string.h>
 
-#include "passes/global_memory.h"
+#include "ir/roles.h"
 #include "ir/scratch.h"
+#include "passes/global_memory.h"
 #include "passes/pass.h"
 #include "passes/access.h"
 
 typedef enum { PENDING_NO, PENDING_COPY, PENDING_WGMMA, PENDING_BULK } Pending;
 
+// How a block of one warpgroup knows that all of its warps have done an access: by a wgmma after it that was waited for.
+typedef enum { GROUP_UNKNOWN, GROUP_BEFORE_WGMMA, GROUP_IN_WGMMA, GROUP_DONE } Group;
+
 typedef struct {
   bool is_write;
+  Group group;
   bool before_pingpong;          // done before the last pingpong_wait
   Pending pending;
   const Value *root;         // global: the pointer parameter; NULL = shared memory
@@ -49,8 +61,8 @@ typedef struct {
 } Barriers;
 
 static bool same_access(const Access *a, const Access *b) {
-  return a->is_write == b->is_write && a->before_pingpong == b->before_pingpong && a->pending == b->pending &&
-         a->root == b->root && a->layout == b->layout && a->lo == b->lo && a->hi == b->hi;
+  return a->is_write == b->is_write && a->group == b->group && a->before_pingpong == b->before_pingpong &&
+         a->pending == b->pending && a->root == b->root && a->layout == b->layout && a->lo == b->lo && a->hi == b->hi;
 }
 
 static bool add_access(Barriers *s, Slate *to, Access a) {
@@ -101,6 +113,17 @@ static void add_global(Barriers *s, Slate *out, const Op *op, bool is_write) {
                (Access){.is_write = is_write, .root = root, .layout = t->kind == TYPE_TENSOR ? t->layout : NULL});
 }
 
+// What one thread does at an mbarrier publishes nothing of its own.
+static Group group_of(const Op *op) {
+  const bool is_one = op_num_warps(op) == WARPGROUP_WARPS;
+  switch (op->opcode) {
+    case OP_MBAR_ARRIVE: case OP_MBAR_EXPECT: case OP_TMA_LOAD: return GROUP_DONE;
+    case OP_MBAR_WAIT: return is_one ? GROUP_BEFORE_WGMMA : GROUP_UNKNOWN;
+    case OP_WGMMA: return !is_one ? GROUP_UNKNOWN : op_int(op, ATTR_ASYNC, 0) ? GROUP_IN_WGMMA : GROUP_DONE;
+    default: return GROUP_UNKNOWN;
+  }
+}
+
 static void op_accesses(Barriers *s, const Op *op, Slate *out) {
   bool is_async = op_int(op, ATTR_ASYNC, 0);
   switch (op->opcode) {
@@ -126,6 +149,8 @@ static void op_accesses(Barriers *s, const Op *op, Slate *out) {
     case OP_STORE: add_global(s, out, op, true); break;
     default: break;
   }
+  const Group group = group_of(op);
+  VEC_EACH(x, *out) x->group = group;
 }
 
 static bool holds_duplicates(const Layout *l) { return !l || layout_free_bits(l, LAYOUT_WARP); }
@@ -163,6 +188,11 @@ static void complete(Barriers *s, Pending kind, bool all) {
   }
 }
 
+static void add_barrier(Barriers *s, Op *before) {
+  Builder b = builder_before(s->ctx, before);
+  vec_push(&s->ctx->arena, &s->added, build_op(&b, OP_BARRIER, NULL, 0));
+}
+
 static void meet(Barriers *s, Op *op, const Slate *now) {
   bool by_last = op_int(op, ATTR_ISSUER, 0) != 0;
   VEC_EACH(x, *now)
@@ -170,8 +200,21 @@ static void meet(Barriers *s, Op *op, const Slate *now) {
       if (by_last && s->slate.data[k].before_pingpong) continue;
       if (!conflict(&s->slate.data[k], x)) continue;
       // Between pingpong_wait and pingpong_pass a warpgroup is alone: all meet before it.
-      Builder b = builder_before(s->ctx, s->pingpong ? s->pingpong : op);
-      vec_push(&s->ctx->arena, &s->added, build_op(&b, OP_BARRIER, NULL, 0));
+      add_barrier(s, s->pingpong ? s->pingpong : op);
+      clear_at_barrier(&s->slate);
+      return;
+    }
+}
+
+static void advance_group(Slate *s, Group from, Group to) {
+  VEC_EACH(x, *s)
+    if (x->group == from && x->pending == PENDING_NO) x->group = to;
+}
+
+static void meet_before_arrival(Barriers *s, Op *op) {
+  VEC_EACH(x, s->slate)
+    if (!x->root && x->pending == PENDING_NO && x->group != GROUP_DONE) {
+      add_barrier(s, op);
       clear_at_barrier(&s->slate);
       return;
     }
@@ -212,12 +255,24 @@ static void walk_loop(Barriers *s, Op *op) {
   take_back(s, before);
   walk_loop_from(s, op, clean);
   if (s->added.count - before < inside) {
-    Builder b = builder_before(s->ctx, op);
-    vec_push(&s->ctx->arena, &s->added, build_op(&b, OP_BARRIER, NULL, 0));
+    add_barrier(s, op);
     return;
   }
   take_back(s, before);
   walk_loop_from(s, op, entry);
+}
+
+// What the op around block 0 has in flight stays in flight in it, and beyond.
+static void walk_roles(Barriers *s, Op *op) {
+  Slate outside = s->slate;
+  clear_at_barrier(&outside);
+  for (uint32_t i = 1; i < op->num_blocks; i++) {
+    s->slate = (Slate){0};
+    walk_block(s, op->blocks[i]);
+  }
+  s->slate = outside;
+  walk_block(s, op->blocks[0]);
+  clear_at_barrier(&s->slate);
 }
 
 static void walk_op(Barriers *s, Op *op) {
@@ -233,6 +288,7 @@ static void walk_op(Barriers *s, Op *op) {
       return;
     }
     case OP_BARRIER: clear_at_barrier(&s->slate); return;
+    case OP_MBAR_ARRIVE: meet_before_arrival(s, op); break;
     case OP_PINGPONG_PASS: s->pingpong = NULL; return;
     case OP_PINGPONG_WAIT:
       if (!op_int(op, ATTR_EDGE, 0)) s->pingpong = op;
@@ -240,7 +296,11 @@ static void walk_op(Barriers *s, Op *op) {
         x->before_pingpong |= x->pending == PENDING_NO;
       return;
     case OP_ASYNC_WAIT: complete(s, PENDING_COPY, op_int(op, ATTR_COUNT, 0) == 0); return;
-    case OP_WGMMA_WAIT: complete(s, PENDING_WGMMA, op_int(op, ATTR_COUNT, 0) == 0); return;
+    case OP_WGMMA: advance_group(&s->slate, GROUP_BEFORE_WGMMA, GROUP_IN_WGMMA); break;
+    case OP_WGMMA_WAIT:
+      complete(s, PENDING_WGMMA, op_int(op, ATTR_COUNT, 0) == 0);
+      advance_group(&s->slate, GROUP_IN_WGMMA, GROUP_DONE);
+      return;
     case OP_TMA_WAIT: complete(s, PENDING_BULK, op_int(op, ATTR_COUNT, 0) == 0); return;
     default: break;
   }
@@ -251,7 +311,7 @@ static void walk_op(Barriers *s, Op *op) {
     uint32_t lo = (uint32_t)op_int(op, ATTR_OFFSET, 0);
     Access scratch = {.is_write = true, .lo = lo, .hi = lo + bytes};
     add_access(s, &now, scratch);
-    if (scratch_meets_block(s->ctx, op)) {
+    if (op->opcode != OP_ROLES && scratch_meets_block(s->ctx, op)) {
       meet(s, op, &now);
       clear_at_barrier(&s->slate);     // its own barrier, between writing and reading
       scratch.is_write = false;
@@ -259,8 +319,12 @@ static void walk_op(Barriers *s, Op *op) {
       return;
     }
   }
-  if (!now.count) return;
+  if (!now.count && op->opcode != OP_ROLES) return;
   meet(s, op, &now);
+  if (op->opcode == OP_ROLES) {
+    walk_roles(s, op);
+    return;
+  }
   VEC_EACH(it, now)
     if (op->opcode != OP_TMA_LOAD || !it->is_write) add_access(s, &s->slate, *it);
 }

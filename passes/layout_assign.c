@@ -105,7 +105,7 @@ static void assign_default(Assign *c, Value *v) {
   flow(c);
 }
 
-static void assign_all(Assign *c, const Module *m, const LayoutAnchors *anchors) {
+static void assign_all(Assign *c, const LayoutAnchors *anchors) {
   // Heaviest first. Insertion sort keeps the program's order among equals.
   uint32_t *order = arena_array(&c->ctx->arena, uint32_t, anchors->count + 1);
   for (uint32_t i = 0; i < anchors->count; i++) {
@@ -120,7 +120,7 @@ static void assign_all(Assign *c, const Module *m, const LayoutAnchors *anchors)
     flow(c);
   }
   for (uint32_t i = 0; i < c->ops.count; i++) {
-    const Layout *own = c->pivots[i] ? NULL : layout_rule_own(c->ctx, m, c->ops.data[i]);
+    const Layout *own = c->pivots[i] ? NULL : layout_rule_own(c->ctx, c->ops.data[i]);
     if (!own) continue;
     set_pivot(c, c->ops.data[i], own);
     flow(c);
@@ -159,7 +159,8 @@ static void convert_carried(Assign *c, Op *op) {
     const Value *like = NULL;
     if (op->opcode == OP_FOR && i >= 3) like = op->blocks[0]->args[i - 2];
     else if (op->opcode == OP_WHILE) like = op->blocks[0]->args[i];
-    else if (op->opcode == OP_YIELD && parent && parent->opcode == OP_IF) like = op_result(parent, i);
+    else if (op->opcode == OP_YIELD && parent && (parent->opcode == OP_IF || parent->opcode == OP_ROLES))
+      like = op_result(parent, i);
     else if (op->opcode == OP_YIELD && parent && parent->opcode == OP_FOR) like = parent->blocks[0]->args[i + 1];
     else if (op->opcode == OP_YIELD && parent && parent->opcode == OP_WHILE) like = parent->blocks[0]->args[i];
     else if (op->opcode == OP_CONDITION && i > 0) like = parent->blocks[1]->args[i - 1];
@@ -222,6 +223,6 @@ void layout_assign(Context *ctx, Module *m, const LayoutAnchors *anchors, const 
   c.fixed = arena_alloc(&ctx->arena, sizeof *c.fixed * (c.ops.count + 1));
   VEC_EACH(x, fixed)
     for (uint32_t k = 0; k < 2; k++) c.fixed[x->op->mark][k] = x->operand[k];
-  assign_all(&c, m, anchors);
+  assign_all(&c, anchors);
   rewrite(&c);
 }

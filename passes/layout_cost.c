@@ -1,6 +1,8 @@
 // Costs of layouts: see layout_cost.h.
 #include "passes/layout_cost.h"
 
+#include "ir/scratch.h"
+
 enum { SECTOR_BYTES = 32 };
 
 // Returns the sectors that one instruction of a warp touches.
@@ -41,4 +43,25 @@ int64_t layout_cost_access(const Op *op, const AccessInfo *a, const Layout *l, u
 
 int64_t layout_cost_conversion(const Type *t, uint32_t num_warps) {
   return type_numel(t) * type_elem_bytes(t) / 64 + 16 * (int64_t)num_warps;
+}
+
+int64_t layout_cost_convert(Context *ctx, const Type *t, const Layout *l, uint32_t num_warps) {
+  const int64_t regs = (int64_t)layout_regs_per_thread(l) * num_warps;
+  switch (scratch_convert_kind(ctx, t, type_with_layout(ctx, t, l))) {
+    case CONVERT_NONE: case CONVERT_REGISTERS: return 0;
+    case CONVERT_SHUFFLE: case CONVERT_WARP: return 3 * regs;
+    default: return layout_cost_conversion(t, num_warps) + 2 * regs;
+  }
+}
+
+// The cost of an element in instructions of a thread, as the assembler expands it.
+static const uint8_t unit_cost[] =
+    {[UNIT_NONE] = 0, [UNIT_ALU] = 1, [UNIT_SFU] = 4, [UNIT_FDIV] = 12, [UNIT_IDIV] = 24};
+
+bool layout_can_redo(const Op *op) {
+  return op_is(op, TRAIT_PURE) && op_unit(op) < countof(unit_cost) && !op->num_blocks;
+}
+
+int64_t layout_cost_op(const Op *op, const Layout *l, uint32_t num_warps) {
+  return (int64_t)unit_cost[op_unit(op)] * layout_regs_per_thread(l) * num_warps;
 }

@@ -8,5 +8,11 @@
 int64_t layout_cost_access(const Op *op, const AccessInfo *a, const Layout *l, uint32_t num_warps);
 // Returns the cost of a conversion through shared memory: stores, loads, barriers.
 int64_t layout_cost_conversion(const Type *t, uint32_t num_warps);
+// Returns the cost of a conversion from the type's layout to l, by the cheapest way.
+int64_t layout_cost_convert(Context *ctx, const Type *t, const Layout *l, uint32_t num_warps);
+// Whether the op may be repeated in another layout.
+bool layout_can_redo(const Op *op);
+// Returns the cost of such an op if its tensors have the layout.
+int64_t layout_cost_op(const Op *op, const Layout *l, uint32_t num_warps);
 
 #endif

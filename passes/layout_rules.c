@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "ir/roles.h"
+
 static bool is_tensor(const Value *v) { return v && v->type->kind == TYPE_TENSOR; }
 
 typedef enum {
@@ -125,10 +127,10 @@ static bool holds_groups(const Op *op, const Layout *l) {
   return true;
 }
 
-const Layout *layout_rule_own(Context *ctx, const Module *m, const Op *op) {
+const Layout *layout_rule_own(Context *ctx, const Op *op) {
   uint32_t group = group_of(op);
   if (group == 1 || !op->num_operands || !is_tensor(op_operand(op, 0))) return NULL;
-  return layout_default(ctx, m, op_operand(op, 0)->type, group);
+  return layout_default(ctx, op_num_warps(op), op_operand(op, 0)->type, group);
 }
 
 const Layout *layout_rule_pivot_of_operand(Context *ctx, const Op *op, uint32_t i, const Layout *l) {
@@ -185,9 +187,9 @@ bool layout_rule_is_free(const Value *v) {
 
 // ---- choosing blocked layouts ----
 
-const Layout *layout_blocked_for(Context *ctx, const Module *m, const Type *t, const BlockedChoice *c) {
+const Layout *layout_blocked_for(Context *ctx, uint32_t num_warps, const Type *t, const BlockedChoice *c) {
   uint32_t per_thread[LAYOUT_MAX_RANK], lanes[LAYOUT_MAX_RANK], warps[LAYOUT_MAX_RANK];
-  uint32_t lanes_left = WARP_SIZE, warps_left = m->num_warps;
+  uint32_t lanes_left = WARP_SIZE, warps_left = num_warps;
   for (uint32_t i = 0; i < t->rank; i++) per_thread[i] = lanes[i] = warps[i] = 1;
   per_thread[c->order[0]] = (uint32_t)min_i64(c->vec, t->shape[c->order[0]]);
   if (c->across && t->rank > 1) per_thread[c->order[1]] = (uint32_t)min_i64(c->across, t->shape[c->order[1]]);
@@ -210,8 +212,8 @@ const Layout *layout_blocked_for(Context *ctx, const Module *m, const Type *t, c
   return layout_make_blocked(ctx, t->rank, t->shape, per_thread, lanes, warps, c->order);
 }
 
-const Layout *layout_default(Context *ctx, const Module *m, const Type *t, uint32_t vec) {
+const Layout *layout_default(Context *ctx, uint32_t num_warps, const Type *t, uint32_t vec) {
   BlockedChoice c = {.vec = vec};
   for (uint32_t i = 0; i < t->rank; i++) c.order[i] = t->rank - 1u - i;
-  return layout_blocked_for(ctx, m, t, &c);
+  return layout_blocked_for(ctx, num_warps, t, &c);
 }

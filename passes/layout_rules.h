@@ -13,17 +13,17 @@ const Layout *layout_rule_result(Context *ctx, const Op *op, uint32_t i, const L
 const Layout *layout_rule_pivot_of_operand(Context *ctx, const Op *op, uint32_t i, const Layout *l);
 const Layout *layout_rule_pivot_of_result(Context *ctx, const Op *op, uint32_t i, const Layout *l);
 // The pivot of an op that no layout of its neighbours suits; NULL if it takes any.
-const Layout *layout_rule_own(Context *ctx, const Module *m, const Op *op);
+const Layout *layout_rule_own(Context *ctx, const Op *op);
 // The pivot of an op whose tensors already have layouts; NULL if it has none.
 const Layout *layout_rule_pivot(Context *ctx, const Op *op);
 
 // Whether the value can be recomputed in any layout at no cost: constant, range, splat.
 bool layout_rule_is_free(const Value *v);
-// Row-major, one element per thread at a time (or `vec` along the last axis), spread over all warps.
-const Layout *layout_default(Context *ctx, const Module *m, const Type *t, uint32_t vec);
+// Row-major, one element per thread at a time (or `vec` along the last axis), spread over num_warps warps.
+const Layout *layout_default(Context *ctx, uint32_t num_warps, const Type *t, uint32_t vec);
 // The axes, fastest first; how many consecutive elements of the fastest axis a thread holds, and how many of the second
 // (0: what is left after lanes and warps); whether warps go to the slower axes first (whole rows in one warp).
 typedef struct { uint32_t order[LAYOUT_MAX_RANK]; uint32_t vec, across; bool rows_in_warps; } BlockedChoice;
-const Layout *layout_blocked_for(Context *ctx, const Module *m, const Type *t, const BlockedChoice *c);
+const Layout *layout_blocked_for(Context *ctx, uint32_t num_warps, const Type *t, const BlockedChoice *c);
 
 #endif

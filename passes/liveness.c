@@ -1,6 +1,7 @@
 // Lifetimes of shared memory: see liveness.h.
 #include "passes/liveness.h"
 
+#include "ir/roles.h"
 #include "ir/scratch.h"
 #include "passes/layout_rules.h"
 #include "passes/buffer.h"
@@ -19,7 +20,7 @@ typedef struct {
 static uint32_t use_end(const OpOrder *o, const Op *op, const Block *home) {
   uint32_t end = op_order_end(o, op);
   for (const Op *p = op->parent->parent; p && op->parent != home; op = p, p = p->parent->parent)
-    if (op_is(p, TRAIT_LOOP)) end = op_order_end(o, p);
+    if (op_is(p, TRAIT_LOOP) || p->opcode == OP_ROLES) end = op_order_end(o, p);
   return end;
 }
 
@@ -70,11 +71,22 @@ static void collect(Op *op, void *user) {
     const Type *t = op->results[0].type;
     uint32_t asked = (uint32_t)op_int(op, ATTR_ALIGN, 0);
     vec_push(&n->ctx->arena, &n->items,
-             ((Lifetime){op, begin, s.end, buffer_bytes(t), asked ? asked : buffer_align(t)}));
+             ((Lifetime){op, begin, s.end, buffer_bytes(t), asked ? asked : buffer_align(t), block_role(op->parent)}));
     return;
   }
   uint32_t align = 1, bytes = scratch_op_bytes(n->ctx, op, n->module->num_warps, &align);
-  if (bytes) vec_push(&n->ctx->arena, &n->items, ((Lifetime){op, begin, op_order_end(&n->order, op), bytes, align}));
+  if (!bytes) return;
+  Lifetime life = {op, begin, op_order_end(&n->order, op), bytes, align, block_role(op->parent)};
+  if (op->opcode == OP_ROLES && roles_that_says_which(op->parent->func) == op) {
+    life.begin = 0;
+    life.end = n->order.count;
+  }
+  vec_push(&n->ctx->arena, &n->items, life);
+}
+
+bool liveness_overlap(const Lifetime *a, const Lifetime *b) {
+  if (a->role && b->role && a->role != b->role && a->role->parent == b->role->parent) return true;
+  return a->begin <= b->end && b->begin <= a->end;
 }
 
 Liveness liveness_compute(Context *ctx, const Module *m, Func *f) {

@@ -12,6 +12,7 @@
 // before them the kernel waits for TMA's writes, and a proxy fence orders threads' writes with TMA.
 #include "passes/tma.h"
 
+#include "ir/roles.h"
 #include "ir/scratch.h"
 #include "passes/global_memory.h"
 #include "passes/op_order.h"
@@ -60,9 +61,10 @@ static void lower_load(Context *ctx, Op *op) {
   op_erase(op);
 }
 
+// Around op, in its block of a `roles`: other blocks run beside it.
 static Op *outermost_loop(const Op *op) {
   Op *loop = NULL;
-  for (Op *p = op->parent->parent; p; p = p->parent->parent)
+  for (Op *p = op->parent->parent; p && p->opcode != OP_ROLES; p = p->parent->parent)
     if (op_is(p, TRAIT_LOOP)) loop = p;
   return loop;
 }
@@ -174,10 +176,11 @@ static void write_map(Op *op, void *user) {
   op_erase(op);
 }
 
-// Shared memory must outlive the copies that read it.
+// Shared memory must outlive the copies that read it, and the threads of a worker end with it.
 static void wait_before_return(Op *op, void *user) {
   LowerTma *s = user;
-  if (op->opcode != OP_RETURN) return;
+  const bool ends_worker = op->opcode == OP_YIELD && block_worker(op->parent) == op->parent;
+  if (op->opcode != OP_RETURN && !ends_worker) return;
   Builder b = builder_before(s->module->ctx, op);
   build_wait(&b, OP_TMA_WAIT, 0);
 }
@@ -191,14 +194,16 @@ static bool holds_write(const Op *loop, const OpList *writes) {
   return false;
 }
 
-// Where a load must wait for the array's TMA writes: before itself, or before the outermost loop around it without such
-// writes. NULL if none of them can come before it.
+// Where a load must wait for the array's TMA writes: before itself, or before the outermost loop around it, in its block
+// of a `roles`, without such writes. NULL if none of them can come before it.
 static Op *waiting_place(const OpOrder *order, Op *load, const OpList *writes) {
   Op *at = load;
+  bool same_warps = true;
   for (Op *p = load->parent->parent; p; p = p->parent->parent) {
+    same_warps &= p->opcode != OP_ROLES;
     if (!op_is(p, TRAIT_LOOP)) continue;
     if (holds_write(p, writes)) return at;
-    at = p;
+    if (same_warps) at = p;
   }
   VEC_EACH(x, *writes)
     if (is_tma_write(*x) && op_order_begin(order, *x) < op_order_begin(order, load)) return at;

@@ -8,8 +8,6 @@
 //        └──────┘
 #include "passes/packing.h"
 
-static bool overlap(uint32_t a, uint32_t a_end, uint32_t b, uint32_t b_end) { return a < b_end && b < a_end; }
-
 uint32_t packing_place(Context *ctx, const Liveness *l, Placed *placed) {
   uint32_t n = l->count, total = 0;
   for (uint32_t i = 0; i < n; i++) {
@@ -23,7 +21,7 @@ uint32_t packing_place(Context *ctx, const Liveness *l, Placed *placed) {
     uint32_t align = life->align, at = 0;
     for (uint32_t k = 0; k < sorted; k++) {
       const Placed *q = &placed[by_offset[k]];
-      if (!overlap(life->begin, life->end + 1, q->life->begin, q->life->end + 1)) continue;
+      if (!liveness_overlap(life, q->life)) continue;
       if (at + life->bytes <= q->offset) break;
       if (q->offset + q->life->bytes > at) at = (q->offset + q->life->bytes + align - 1) & ~(align - 1);
     }

@@ -6,6 +6,7 @@
 #include "ir/buf.h"
 #include "ir/build.h"
 #include "ir/ir.h"
+#include "ir/remark.h"
 
 typedef struct {
   Context *ctx;

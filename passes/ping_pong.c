@@ -18,6 +18,7 @@
 // wgmmas. Therefore the loop carries P as f computes it and converts it before the next pair. Loads of K are marked
 // `peeled` 1 (the first is before the loop, and the loop loads the next iteration's), those of V -1 (the last is after
 // the loop).
+#include "ir/roles.h"
 #include "passes/pass.h"
 
 typedef struct { Context *ctx; Module *module; } PingPong;
@@ -260,7 +261,7 @@ static void schedule(PingPong *s, Chain *c) {
   Value *lb = op_operand(loop, 0), *ub = op_operand(loop, 1), *step = op_operand(loop, 2);
   Value *has_any = build_cmp(&b, CMP_SLT, lb, ub);
   Op *front = build_front(&b, c, has_any);
-  bool alternate = s->module->num_warps >= 2 * WARPGROUP_WARPS;
+  bool alternate = s->module->num_warps >= 2 * WARPGROUP_WARPS && !block_worker(loop->parent);
   if (alternate) build_pingpong(&b, OP_PINGPONG_PASS, true);
 
   Value **inits = arena_array(&ctx->arena, Value *, n + 2), **carried = arena_array(&ctx->arena, Value *, n + 2);
@@ -305,7 +306,9 @@ static void schedule(PingPong *s, Chain *c) {
 
 static void visit(Op *op, void *user) {
   Chain c;
-  if (op->opcode == OP_FOR && find_chain(op, &c)) schedule(user, &c);
+  if (op->opcode != OP_FOR || !find_chain(op, &c)) return;
+  remark_applied(op, "the second dot is delayed by an iteration; warpgroups take turns on the tensor cores");
+  schedule(user, &c);
 }
 
 void pass_ping_pong(PassCtx *p) {

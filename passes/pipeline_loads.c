@@ -62,23 +62,48 @@ static void mark_written(Pipe *p) {
   }
 }
 
+// Why can_copy_async refuses a load, in words.
+static const char *why_not_async(const Pipe *p, const Op *load) {
+  if (!type_is_tensor(load->results[0].type)) return "it loads one value";
+  if (!p->module->target->has_cp_async) return "the target has no asynchronous copies";
+  if (op_int(load, ATTR_VOLATILE, 0)) return "it is volatile";
+  return "an asynchronous copy moves 4 bytes at least, and a thread's neighbouring elements are not known to be "
+         "consecutive and aligned";
+}
+
+#define STAYS "is not copied ahead of the loop: "
+
 static void consider(Pipe *p, Op *op, bool all_loads) {
   AsyncLoad a = {.load = op};
-  if (op->mark & WRITTEN) return;
+  if (op->mark & WRITTEN) {
+    remark_missed(op, "%s " STAYS "the loop also writes that array", remark_name(op));
+    return;
+  }
   if (op->opcode == OP_DESC_LOAD) {
     // If the descriptor changes from iteration to iteration, there is still one tensor map, not one per stage.
-    if (!tma_usable(p->module, op_operand(op, 0)) || !value_defined_outside(op_operand(op, 0), p->loop)) return;
+    if (!tma_usable(p->module, op_operand(op, 0)) || !value_defined_outside(op_operand(op, 0), p->loop)) {
+      remark_missed(op, "%s " STAYS "its descriptor is made inside of the loop", remark_name(op));
+      return;
+    }
     a.tma = true;
     a.buffer_type = tma_load_buffer(p->ctx, op);
     a.alloc = only_alloc(op_result(op, 0));
     if (a.alloc && op_result(a.alloc, 0)->type != a.buffer_type) a.alloc = NULL;
   } else if (op->opcode == OP_LOAD && can_copy_async(p, op)) {
     a.alloc = only_alloc(op_result(op, 0));
-    if (!a.alloc && !all_loads && !access_feeds_dot(op)) return;
+    if (!a.alloc && !all_loads && !access_feeds_dot(op)) {
+      remark_missed(op, "%s " STAYS "no dot reads it; range(…, num_stages=%u) copies all loads of the loop ahead",
+                    remark_name(op), p->stages);
+      return;
+    }
     a.filled_after = fills_otherwise(op);
-    if (a.filled_after && a.alloc) return;
+    if (a.filled_after && a.alloc) {
+      remark_missed(op, "%s " STAYS "what its mask leaves out is not zero", remark_name(op));
+      return;
+    }
     a.buffer_type = a.alloc ? op_result(a.alloc, 0)->type : plain_buffer(p->ctx, op_result(op, 0)->type);
   } else {
+    if (op->opcode == OP_LOAD) remark_missed(op, "%s " STAYS "%s", remark_name(op), why_not_async(p, op));
     return;
   }
   a.consumer = first_consumer(p, op_result(op, 0));
@@ -139,8 +164,11 @@ static void find_slices(Pipe *p) {
     EACH_OP(op, pipe_body(p)) op->mark &= ~(uint32_t)IN_SLICE;
     for (uint32_t i = 0; i < p->loop->num_results; i++) p->carried_in_slice[i] = false;
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < p->loads.count; i++)
-      if (slice_of(p, p->loads.data[i].load)) p->loads.data[kept++] = p->loads.data[i];
+    for (uint32_t i = 0; i < p->loads.count; i++) {
+      const Op *load = p->loads.data[i].load;
+      if (slice_of(p, load)) p->loads.data[kept++] = p->loads.data[i];
+      else remark_missed(load, "%s " STAYS "its address depends on what the loop reads", remark_name(load));
+    }
     all = kept == p->loads.count;
     p->loads.count = kept;
   }
@@ -224,7 +252,10 @@ static void group_loads(Pipe *p) {
 bool pipe_choose_loads(Pipe *p, bool all_loads) {
   p->loads.count = 0;
   EACH_OP(op, pipe_body(p)) op->mark = 0;
-  if (global_is_acquired(pipe_body(p))) return false;   // memory may have changed then
+  if (global_is_acquired(pipe_body(p))) {   // memory may have changed then
+    remark_missed(p->loop, "not pipelined: the loop waits for other programs (an atomic or a barrier that acquires)");
+    return false;
+  }
   mark_written(p);
   EACH_OP(op, pipe_body(p)) consider(p, op, all_loads);
   if (p->loads.count == 0) return false;

@@ -22,6 +22,7 @@
 // knows that all others have done what came before their pingpong_wait. Rings of tiles that threads read into registers
 // may do with S − 1 slots: pipeline_slots.c. Whoever frees a slot reads it before the block barrier that
 // insert_barriers puts before the next copy into it.
+#include "ir/scratch.h"
 #include "passes/pipeline_loops.h"
 
 // The new loop while it is built.
@@ -166,6 +167,20 @@ static void yield_values(NewBody *n, uint32_t num, bool any_short, Value **yield
   extra[SHORT_SLOT] = next.slot, extra[SHORT_PHASE] = next.phase;
 }
 
+static void tell_pipelined(const Pipe *p) {
+  int64_t bytes = 0;
+  uint32_t by_tma = 0;
+  if (!remarks_wanted(p->ctx)) return;
+  VEC_EACH(a, p->loads) {
+    bytes += (int64_t)scratch_tile_bytes(a->buffer_type) * ring_slots(p, a->short_ring);
+    by_tma += a->tma;
+  }
+  const uint32_t by_threads = p->loads.count - by_tma;
+  remark_applied(p->loop, "pipelined in %u stages: %u load%s copied ahead by %s, %lld bytes of shared memory",
+                 p->stages, p->loads.count, p->loads.count == 1 ? "" : "s",
+                 !by_threads ? "TMA" : !by_tma ? "cp.async" : "TMA and cp.async", (long long)bytes);
+}
+
 static void expand(Pipe *p) {
   Context *ctx = p->ctx;
   Op *loop = p->loop;
@@ -176,6 +191,7 @@ static void expand(Pipe *p) {
     if (op->opcode == OP_PINGPONG_PASS) new.issue_after = op;
   new.issue_before = pipe_choose_slots(p, new.issue_after);
   bool any_short = ring_any_short(p);
+  tell_pipelined(p);
 
   Value **ahead = arena_array(&ctx->arena, Value *, n);
   Value *first_ahead = pipe_build_prologue(p, ahead);
@@ -220,11 +236,25 @@ static void expand(Pipe *p) {
   op_erase(loop);
 }
 
+// Whether the body itself loads tiles from global memory.
+static bool loads_tiles(const Pipe *p) {
+  EACH_OP(op, pipe_body(p))
+    if (op->opcode == OP_DESC_LOAD || (op->opcode == OP_LOAD && type_is_tensor(op->results[0].type))) return true;
+  return false;
+}
+
 static void pipeline(Pipe *p, Op *loop) {
   int64_t asked = op_int(loop, ATTR_NUM_STAGES, -1);
   p->loop = loop;
   p->stages = (uint32_t)(asked >= 0 ? asked : p->module->num_stages);
-  if (p->stages < 2 || !pipe_choose_loads(p, asked >= 0)) return;
+  if (p->stages < 2) {
+    if (loads_tiles(p)) remark_missed(loop, "not pipelined: num_stages is %u", p->stages);
+    return;
+  }
+  if (!pipe_choose_loads(p, asked >= 0)) {
+    if (loads_tiles(p)) remark_missed(loop, "not pipelined: no load can be copied ahead");
+    return;
+  }
   expand(p);
 }
 

@@ -74,12 +74,15 @@ static void issue_group(Pipe *p, Builder *b, const ValueMap *map, uint32_t g, Ri
   if (bar) tma_build_expect(b, bar, place.pred, group->bytes, issuer);
   Value **tokens = arena_array(&p->ctx->arena, Value *, p->loads.count);
   uint32_t num_tokens = 0;
+  const Builder outer = *b;
   VEC_EACH(a, p->loads) {
     if (a->group != g) continue;
+    b->span = a->load->span, b->inlined_at = a->load->inlined_at;
     Value *buf = tma_build_index(b, a->ring, a->short_ring ? place.short_slot : place.slot);
     if (bar) issue_tma(b, map, a, buf, bar, place.pred, issuer);
     else tokens[num_tokens++] = issue_copy(b, map, a, buf, place.pred);
   }
+  b->span = outer.span, b->inlined_at = outer.inlined_at;
   if (!bar) build_op(b, OP_ASYNC_COMMIT, tokens, num_tokens);
 }
 

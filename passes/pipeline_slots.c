@@ -15,6 +15,7 @@
 // the threads continue. But if no wgmma stays in flight and either the stages do not fit otherwise or a block of few
 // warps would have an SM to itself, every ring gets S − 1: the issue comes at the iteration's end, when all reads are
 // done. The copies are then about one iteration less ahead.
+#include "ir/roles.h"
 #include "ir/scratch.h"
 #include "passes/buffer.h"
 #include "passes/packing.h"
@@ -43,7 +44,7 @@ static bool becomes_ring(const Pipe *p, const Op *op) {
 static uint32_t shared_need(const Pipe *p) {
   uint32_t most = p->shared.count + p->loads.count + p->groups.count + 1;
   Liveness l = {.items = arena_array(&p->ctx->arena, Lifetime, most)};
-  Lifetime ring = {.begin = p->first_number, .end = p->last_number};
+  Lifetime ring = {.begin = p->first_number, .end = p->last_number, .role = block_role(p->loop->parent)};
   for (uint32_t i = 0; i < p->shared.count; i++)
     if (!becomes_ring(p, p->shared.items[i].op)) l.items[l.count++] = p->shared.items[i];
   VEC_EACH(a, p->loads) {
@@ -60,7 +61,7 @@ static uint32_t shared_need(const Pipe *p) {
 }
 
 static uint32_t blocks_of(const Pipe *p, uint32_t bytes, uint32_t registers) {
-  uint32_t threads = p->module->num_warps * WARP_SIZE;
+  uint32_t threads = module_total_warps(p->module) * WARP_SIZE;
   int64_t by_shared = (p->module->target->shared_bytes + SYSTEM_SHARED_BYTES) / (bytes + SYSTEM_SHARED_BYTES);
   return (uint32_t)min_i64(by_shared, min_i64(SM_REGISTERS / (registers * threads),
                                               target_blocks_per_sm(p->module->target, threads)));
@@ -115,7 +116,7 @@ static bool is_worth(const Pipe *p, uint32_t full_bytes, const Op *issue) {
   if (registers > THREAD_REGISTERS) return false;
   if (full_bytes > p->module->target->shared_bytes) return bytes <= p->module->target->shared_bytes;
   return blocks_of(p, bytes, registers) > blocks &&
-         4 * blocks * p->module->num_warps * WARP_SIZE < p->module->target->sm_threads;
+         4 * blocks * module_total_warps(p->module) * WARP_SIZE < p->module->target->sm_threads;
 }
 
 static void set_all(Pipe *p, bool is_short);
@@ -125,7 +126,8 @@ static void set_all(Pipe *p, bool is_short);
 static bool all_are_worth(Pipe *p, uint32_t full_bytes) {
   if (full_bytes > p->module->target->shared_bytes) return true;
   uint32_t registers = registers_at(p, pipe_body(p)->last);
-  if (4 * p->module->num_warps * WARP_SIZE >= p->module->target->sm_threads || registers > THREAD_REGISTERS) return false;
+  if (4 * module_total_warps(p->module) * WARP_SIZE >= p->module->target->sm_threads) return false;
+  if (registers > THREAD_REGISTERS) return false;
   set_all(p, true);
   return blocks_of(p, full_bytes, registers) == 1 && blocks_of(p, shared_need(p), registers) > 1;
 }

@@ -33,6 +33,7 @@ static const PipelineStep laid_out_steps[] = {
   STEP(coalesce),
   STEP(accelerate_dot),
   STEP(remove_conversions),
+  STEP(defer_reductions),
   STEP(narrow_compares),
   STEP(canonicalize),
   STEP(cse),

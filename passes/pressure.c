@@ -1,6 +1,7 @@
 // Register pressure at waits: see pressure.h.
 #include "passes/pressure.h"
 
+#include "ir/roles.h"
 #include "passes/op_order.h"
 
 enum { OVERHEAD = 12, MAX_STREAMS = 4, ADDRESSES = 8 };
@@ -10,7 +11,9 @@ typedef struct {
   uint32_t last_wait;        // number of the last op that waits; 0: none
   uint32_t most;
   uint32_t streams;          // words of loads after the last wait, a vector each
-  uint32_t stream;           // words of a loop's loads and of what is held around it, the most of any loop
+  uint32_t stream;           // words of a loop's loads and of what it carries, the most of any loop
+  uint32_t loaded;           // words of that loop's loads
+  bool waits;                // in that loop something waits or writes
   bool complex;
 } Estimate;
 
@@ -81,29 +84,27 @@ static void find_waits(Op *op, void *user) {
   if (op_unit(op) == UNIT_DOT || op->opcode == OP_ALLOC || op->opcode == OP_WHILE) g->complex = true;
 }
 
-// Words of the loads in a loop's body, and of the values that it carries. 0: it has at most one machine load, or
-// something waits in it.
-static uint32_t streamed_by(const Op *loop) {
+// The loads of a loop's body, beside what it carries, are a stream unless there is one machine load at most.
+static void measure_stream(Estimate *g, const Op *loop) {
   const Block *body = loop->blocks[0];
   uint32_t loaded = 0, loads = 0, carried = 0;
+  bool waits = false;
   EACH_OP(op, body) {
-    if (op->num_blocks || op_unit(op) == UNIT_EXCH || op_is(op, TRAIT_WRITES | TRAIT_SYNC)) return 0;
+    if (op->num_blocks && op_unit(op) != UNIT_EXCH) return;
+    waits |= op_unit(op) == UNIT_EXCH || op_is(op, TRAIT_WRITES | TRAIT_SYNC);
     uint32_t words = op->opcode == OP_LOAD ? pressure_words(&op->results[0]) : 0;
     loaded += words;
     loads += (words + PRESSURE_VECTOR - 1) / PRESSURE_VECTOR;
   }
   for (uint32_t i = 0; i < body->num_args; i++) carried += pressure_words(body->args[i]);
-  return loads > 1 ? loaded + carried : 0;
+  if (loads > 1 && loaded + carried > g->stream) g->stream = loaded + carried, g->loaded = loaded, g->waits = waits;
 }
 
 static void measure(Op *op, void *user) {
   Estimate *g = user;
   if (op->opcode == OP_LOAD && op_order_begin(&g->order, op) > g->last_wait)
     g->streams += (uint32_t)min_i64(pressure_words(&op->results[0]), PRESSURE_VECTOR);
-  if (op->opcode == OP_FOR) {
-    uint32_t words = streamed_by(op);
-    if (words > g->stream) g->stream = words;
-  }
+  if (op->opcode == OP_FOR) measure_stream(g, op);
   if (!holds(op)) return;
   uint32_t held = held_after(&g->order, op), taken = 0;
   for (uint32_t i = 0; i < op->num_operands; i++)
@@ -176,9 +177,10 @@ Pressure pressure_of(const Module *m, Func *f) {
   if (g.complex) return (Pressure){0};
   block_walk(f->body, measure, &g);
   Pressure p = {.stream = g.stream ? pressure_registers(g.stream) : 0,
+                .loaded = g.loaded, .waits = g.waits,
                 .most = most_live(&g.order, f) + ADDRESSES};
   if (!g.last_wait) return p;
-  uint32_t threads = m->num_warps * WARP_SIZE;
+  uint32_t threads = module_total_warps(m) * WARP_SIZE;
   p.words = g.most + (uint32_t)min_i64(g.streams, PRESSURE_VECTOR * MAX_STREAMS) + overhead(g.most);
   // An SM holds many small blocks: one fewer does not matter while half of its threads are there.
   const uint32_t most = m->target->sm_threads, enough = threads >= most / 4 ? UINT32_MAX : most / 2 / threads;

@@ -12,8 +12,9 @@ typedef struct {
   uint32_t most;             // registers if the assembler streams nothing: each tensor is computed as a whole, in order
   uint32_t blocks;           // that an SM's registers hold
   uint32_t spare;            // more words that leave as many blocks, or enough of them
-  // Registers with all loads of an iteration of a loop in flight, if nothing waits in it; 0: no loop has several loads.
-  uint32_t stream;
+  uint32_t stream;           // registers with all loads of an iteration of a loop in flight; 0: no loop has several
+  uint32_t loaded;           // words of that loop's loads
+  bool waits;                // in that loop threads wait for each other, or something is written
 } Pressure;
 
 // The most registers that each thread can have if so many blocks of so many threads share an SM.

@@ -11,7 +11,6 @@
 // Loads are never repeated.
 // In, out: LAID_OUT.
 #include "ir/map.h"
-#include "ir/scratch.h"
 #include "passes/layout_assign.h"
 #include "passes/layout_cost.h"
 #include "passes/layout_rules.h"
@@ -89,23 +88,7 @@ typedef struct {
 static int64_t depth_weight(const Op *op) { return layout_loop_weight(op, 1); }
 
 static int64_t convert_cost_at(Remat *r, Value *v, const Layout *l, const Op *place) {
-  ConvertKind kind = scratch_convert_kind(r->ctx, v->type, type_with_layout(r->ctx, v->type, l));
-  int64_t regs = layout_regs_per_thread(l), warps = r->module->num_warps, cost;
-  switch (kind) {
-    case CONVERT_NONE: case CONVERT_REGISTERS: cost = 0; break;
-    case CONVERT_SHUFFLE: case CONVERT_WARP: cost = 3 * regs * warps; break;
-    default: cost = layout_cost_conversion(v->type, r->module->num_warps) + 2 * regs * warps; break;
-  }
-  return cost * depth_weight(place);
-}
-
-// The cost of an element in instructions of a thread, as the assembler expands it.
-static const uint8_t unit_cost[] =
-    {[UNIT_NONE] = 0, [UNIT_ALU] = 1, [UNIT_SFU] = 4, [UNIT_FDIV] = 12, [UNIT_IDIV] = 24};
-
-// Whether the op may be repeated in another layout.
-static bool can_redo(const Op *op) {
-  return op_is(op, TRAIT_PURE) && op_unit(op) < countof(unit_cost) && !op->num_blocks;
+  return layout_cost_convert(r->ctx, v->type, l, r->module->num_warps) * depth_weight(place);
 }
 
 static Plan *find_plan(Remat *r, const Value *v, const Layout *l) {
@@ -133,7 +116,7 @@ static int64_t plan_cost(Remat *r, Value *v, const Layout *l, const Op *place, u
     p->cost = value_has_one_use(v) ? 0 : 2 * layout_regs_per_thread(l) * r->module->num_warps * depth_weight(op);
     return p->cost;
   }
-  const Layout *pivot = can_redo(op) ? layout_rule_pivot_of_result(r->ctx, op, v->index, l) : NULL;
+  const Layout *pivot = layout_can_redo(op) ? layout_rule_pivot_of_result(r->ctx, op, v->index, l) : NULL;
   if (op->opcode == OP_CONVERT_LAYOUT) {
     // Of two conversions only the second matters.
     Value *x = op_operand(op, 0);
@@ -143,9 +126,11 @@ static int64_t plan_cost(Remat *r, Value *v, const Layout *l, const Op *place, u
   }
   if (!pivot) return p->cost;
   Plan *before = r->plans;
-  int64_t again = value_has_one_use(v)
-                      ? 0
-                      : unit_cost[op_unit(op)] * layout_regs_per_thread(l) * r->module->num_warps * depth_weight(op);
+  // An op that moves is computed by as many registers more, or fewer, as the layouts say.
+  const uint32_t warps = r->module->num_warps;
+  int64_t again = layout_cost_op(op, l, warps);
+  if (value_has_one_use(v)) again -= layout_cost_op(op, v->type->layout, warps);
+  again *= depth_weight(op);
   for (uint32_t i = 0; i < op->num_operands && again < p->cost; i++)
     if (op_operand(op, i))
       again += plan_cost(r, op_operand(op, i), layout_rule_operand(r->ctx, op, i, pivot), op, depth - 1);

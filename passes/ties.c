@@ -15,6 +15,9 @@ static void visit_carried(Op *op, uint32_t k, bool forwarded, Value *self, TieVi
   } else if (op->opcode == OP_IF) {
     visit_other(op_result(op, k), self, visit, user);
     for (uint32_t b = 0; b < 2; b++) visit_other(op_operand(block_terminator(op->blocks[b]), k), self, visit, user);
+  } else if (op->opcode == OP_ROLES) {
+    visit_other(op_result(op, k), self, visit, user);
+    visit_other(op_operand(block_terminator(op->blocks[0]), k), self, visit, user);
   } else if (op->opcode == OP_WHILE && !forwarded) {
     visit_other(op_operand(op, k), self, visit, user);
     visit_other(op->blocks[0]->args[k], self, visit, user);

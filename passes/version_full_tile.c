@@ -149,6 +149,7 @@ static void version_from(Version *s, Block *block, Op *first, const Masks *masks
     all_true(s, &b, masks->masks[i], &one);
     full = full ? build_binary(&b, OP_ANDI, full, one) : one;
   }
+  remark_applied(first, "versioned: tiles inside of their bounds run code without masks");
   // What the block's end needs of the versioned part becomes a result of the if.
   Op *end = block->last;
   uint32_t n = 0;

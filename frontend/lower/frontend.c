@@ -233,7 +233,8 @@ static Term *add_param(Lower *L, CtFunction *kernel, const ParamSpec *specs, con
                  : term_value(L, add_plain(L, name, spelling, type, s->divisible), type);
 }
 
-static bool too_many_params(Lower *L, const CtFunction *kernel, const char *how_many) {
+static bool too_many_params(Lower *L, const CtFunction *kernel, const char *how_many, uint32_t bytes) {
+  diag_misfit(L->ctx, FIT_PARAMETERS, bytes, MAX_PARAM_BYTES);
   diag_error(L->ctx, kernel->def->func.name_span, "kernel `%s` has %s parameters, and a launch passes at most %d bytes",
              kernel->name, how_many, MAX_PARAM_BYTES);
   lower_hint(L, "pass numbers in an array, or as constexprs");
@@ -244,7 +245,7 @@ static bool add_params(Lower *L, CtFunction *kernel, const ParamSpec *specs, Sco
   bool ok = true;
   uint32_t run_time = 0;   // each takes at least one byte
   for (uint32_t i = 0; i < kernel->num_params; i++) run_time += specs[i].kind == SPEC_TYPE;
-  if (run_time > MAX_PARAM_BYTES) return too_many_params(L, kernel, arena_printf(L->arena, "%u", run_time));
+  if (run_time > MAX_PARAM_BYTES) return too_many_params(L, kernel, arena_printf(L->arena, "%u", run_time), run_time);
   for (uint32_t i = 0; i < kernel->num_params; i++) {
     const CtParam *p = &kernel->params[i];
     ParamSpec s = specs[i];
@@ -264,7 +265,8 @@ static bool add_params(Lower *L, CtFunction *kernel, const ParamSpec *specs, Sco
   }
   Func *f = L->b.func;
   const uint32_t bytes = func_param_bytes(f);
-  if (ok && bytes > MAX_PARAM_BYTES) ok = too_many_params(L, kernel, arena_printf(L->arena, "%u bytes of", bytes));
+  if (ok && bytes > MAX_PARAM_BYTES)
+    ok = too_many_params(L, kernel, arena_printf(L->arena, "%u bytes of", bytes), bytes);
   f->constexpr_names = L->constexpr_names.data;
   f->constexpr_values = L->constexpr_values.data;
   f->num_constexprs = L->constexpr_names.count;

@@ -16,6 +16,7 @@ bool cli_color(const Options *o) {
 
 int cli_finish(tile_status status, tile_error *error, const Options *o) {
   if (error) {
+    fflush(stdout);   // what led to the error comes first
     bool plain = tile_error_num_diagnostics(error) == 0, color = cli_color(o);
     if (plain) fprintf(stderr, "tilec: %serror:%s ", color ? "\033[1;31m" : "", color ? "\033[0m" : "");
     fprintf(stderr, "%s\n", tile_error_message(error));
@@ -67,6 +68,15 @@ void cli_tell(const CompileJob *job, tile_program *p) {
   if (!p || job->options->quiet) return;
   fputs(diag_render(&p->ctx, job->color), stderr);
   if (p->config_text) fprintf(stderr, "tilec: %s takes the configuration %s\n", p->kernel->name, p->config_text);
+}
+
+void cli_report(const Options *o, const tile_program *p, const tile_error *error, bool is_stdout_taken) {
+  Buf b = buf_make(o->arena);
+  if (!o->report) return;
+  const CostReport *report = p ? p->report : NULL;
+  if (!strcmp(o->report, "json")) report_put_json(&b, p, error, report);
+  else if (report) report_put_text(&b, &p->ctx, report);
+  fputs(buf_str(&b), is_stdout_taken ? stderr : stdout);
 }
 
 bool cli_read_number(const char *text, double *value) {

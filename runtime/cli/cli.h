@@ -10,6 +10,8 @@ bool cli_color(const Options *o);                                    // for stan
 int cli_finish(tile_status status, tile_error *error, const Options *o);
 // Answers --help, --version, --list-archs and the like. True if one of them is given.
 bool cli_answer(const Options *o, int *exit_status);
+// False, with a usage error, if an option would have no effect in this subcommand or beside the others.
+bool cli_check_options(const Options *o, Command command, tile_error **error);
 // Writes to standard error what the job printed and the program's warnings and configuration. program: NULL if the
 // compilation failed.
 void cli_tell(const CompileJob *job, tile_program *program);
@@ -18,7 +20,13 @@ bool cli_read_number(const char *text, double *value);              // all of te
 tile_status cli_input(Arena *a, const Options *o, const char **path, const char **text, size_t *size,
                       tile_error **error);
 
+// Writes the report of --report, if that is given, to standard output or, if an output goes there, to standard error.
+// program or error may be NULL.
+void cli_report(const Options *o, const tile_program *program, const tile_error *error, bool is_stdout_taken);
+
 // outputs.c
+bool outputs_wanted(const Options *o);                               // false: only a report is
+bool outputs_fill_stdout(const Options *o, unsigned emits);          // whether one of them goes to standard output
 unsigned outputs_choose(const Options *o, tile_error **error);       // TILE_EMIT_*; 0 after an error
 // Writes nothing if a file among the outputs is in use.
 tile_status outputs_write(const Options *o, const tile_program *p, const char *input, unsigned emits, FileUses *uses,

@@ -17,10 +17,14 @@ static int compile_main(const Options *o) {
   CompileJob job = {.options = o, .config = -1, .color = cli_color(o), .printed = &printed, .times = &times};
   FileUses uses = {0};
   tile_status status = TILE_ERROR_USAGE;
-  if ((job.emit = outputs_choose(o, &error))) status = cli_input(o->arena, o, &job.path, &job.text, &job.size, &error);
+  const bool writes = outputs_wanted(o);
+  const unsigned emits = writes ? outputs_choose(o, &error) : 0;
+  job.emit = emits | (o->report ? TILE_EMIT_REPORT : 0);
+  if (emits || !writes) status = cli_input(o->arena, o, &job.path, &job.text, &job.size, &error);
   if (status == TILE_OK) status = compile_job(&job, &program, &error);
   cli_tell(&job, program);
-  if (status == TILE_OK) status = outputs_write(o, program, job.path, job.emit, &uses, &error);
+  if (status == TILE_OK && writes) status = outputs_write(o, program, job.path, emits, &uses, &error);
+  cli_report(o, program, error, outputs_fill_stdout(o, emits));
   tile_program_free(program);
   return cli_finish(status, error, o);
 }
@@ -41,7 +45,10 @@ static int command_main(Arena *arena, int argc, char **argv) {
   else if (argc > 1 && !strcmp(argv[1], "jit-worker")) exit_status = jit_worker_main(arena);
   else if (!options_parse(&options, command, argc - skip, (const char *const *)argv + skip, &error))
     exit_status = cli_finish(tile_error_status(error), error, &options);
-  else if (!cli_answer(&options, &exit_status))
+  else if (cli_answer(&options, &exit_status)) return exit_status;
+  else if (!cli_check_options(&options, command, &error))
+    exit_status = cli_finish(tile_error_status(error), error, &options);
+  else
     exit_status = options.commands          ? commands_main(&options)
                   : command == COMMAND_TUNE ? tune_main(&options, arena)
                   : command == COMMAND_RUN  ? run_main(&options, arena)

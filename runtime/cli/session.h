@@ -12,11 +12,18 @@ typedef struct {
   tile_arg *args;              // of the kernel
 } Session;
 
-// A kernel's time in milliseconds, and what it does in it.
-typedef struct { double median, low, high, bytes, flops; uint32_t runs; const char *kernel, *device; } BenchResult;
+// A kernel's time in milliseconds, and what it does in it. Other devices than a GPU tell what they took on this host.
+typedef struct {
+  double median, low, high, bytes, flops;
+  uint32_t runs;
+  bool is_gpu;
+  const char *kernel, *device;
+} BenchResult;
 
 // Options of the simulator, before a device is opened.
 tile_status session_set_up_simulator(const Options *o, Arena *arena, tile_error **error);
+// How many schedules of the simulator --check launches, each one by itself.
+int64_t session_schedules(const Options *o);
 // Compiles for the device. config: as in CompileJob.
 tile_status session_compile(Session *s, const CompileJob *base, int config, tile_error **error);
 // Loads, launches, and brings the buffers back into result (or reference).

@@ -81,12 +81,18 @@ typedef struct {
   Point *points;
   uint32_t num_points;
   bool is_flops;               // the unit is TFLOP/s, otherwise GB/s
+  bool is_gpu;                 // otherwise times are the host's, in ms, and there are no rates
   const char *kernel, *device;
   FileUses uses;
 } Sweep;
 
-static const char *unit(const Sweep *s) { return s->is_flops ? "TFLOP/s" : "GB/s"; }
+static const char *unit(const Sweep *s) { return !s->is_gpu ? "host_ms" : s->is_flops ? "TFLOP/s" : "GB/s"; }
+static double in_unit(const Sweep *s, double milliseconds) { return s->is_gpu ? milliseconds * 1e3 : milliseconds; }
+static const char *const time_names[2][3] = {{"host_ms", "host_p10_ms", "host_p90_ms"},
+                                             {"median_us", "p10_us", "p90_us"}};
+
 static double rate(const Sweep *s, const Point *p) {
+  if (!s->is_gpu) return p->result.median;
   double amount = s->is_flops ? p->result.flops * 1e-12 : p->result.bytes * 1e-9;
   return p->failure ? 0 : amount / (p->result.median * 1e-3);
 }
@@ -121,8 +127,9 @@ static void print_row(const Sweep *s, const Point *p) {
   for (uint32_t i = 0; i < s->axes.count; i++) printf("%-12lld", (long long)p->values[i]);
   if (p->failure) printf("skipped: %.*s\n", (int)strcspn(p->failure, "\n"), p->failure);
   else
-    printf("%12.3f %12.3f %12.3f %12.4g\n", p->result.median * 1e3, p->result.low * 1e3, p->result.high * 1e3,
-           rate(s, p));
+    printf("%12.3f %12.3f %12.3f", in_unit(s, p->result.median), in_unit(s, p->result.low), in_unit(s, p->result.high));
+  if (!p->failure && s->is_gpu) printf(" %12.4g", rate(s, p));
+  if (!p->failure) putchar('\n');
   fflush(stdout);
 }
 
@@ -131,13 +138,17 @@ static void put_csv(Buf *b, const char *text) { buf_printf(b, strpbrk(text, ",\"
 
 static void write_csv(const Sweep *s, Buf *b) {
   for (uint32_t i = 0; i < s->axes.count; i++) put_csv(b, s->axes.data[i].names), buf_putc(b, ',');
-  buf_printf(b, "median_us,p10_us,p90_us,%s\n", unit(s));
+  for (int i = 0; i < 3; i++) buf_printf(b, "%s%s", i ? "," : "", time_names[s->is_gpu][i]);
+  if (s->is_gpu) buf_printf(b, ",%s", unit(s));
+  buf_putc(b, '\n');
   for (uint32_t k = 0; k < s->num_points; k++) {
     const Point *p = &s->points[k];
     if (p->failure) continue;
     for (uint32_t i = 0; i < s->axes.count; i++) buf_printf(b, "%lld,", (long long)p->values[i]);
-    buf_printf(b, "%.6g,%.6g,%.6g,%.6g\n", p->result.median * 1e3, p->result.low * 1e3, p->result.high * 1e3,
-               rate(s, p));
+    buf_printf(b, "%.6g,%.6g,%.6g", in_unit(s, p->result.median), in_unit(s, p->result.low),
+               in_unit(s, p->result.high));
+    if (s->is_gpu) buf_printf(b, ",%.6g", rate(s, p));
+    buf_putc(b, '\n');
   }
 }
 
@@ -157,10 +168,9 @@ static void write_json(const Sweep *s, Buf *b) {
     if (p->failure) {
       json_put_string(&w, "skipped", p->failure);
     } else {
-      json_put_double(&w, "median_us", p->result.median * 1e3);
-      json_put_double(&w, "p10_us", p->result.low * 1e3);
-      json_put_double(&w, "p90_us", p->result.high * 1e3);
-      json_put_double(&w, "rate", rate(s, p));
+      const double times[] = {p->result.median, p->result.low, p->result.high};
+      for (int i = 0; i < 3; i++) json_put_double(&w, time_names[s->is_gpu][i], in_unit(s, times[i]));
+      if (s->is_gpu) json_put_double(&w, "rate", rate(s, p));
       json_put_int(&w, "runs", p->result.runs);
     }
     json_end_object(&w);
@@ -212,7 +222,6 @@ static tile_status write_outputs(const Sweep *s, tile_error **error) {
 }
 
 static tile_status check_options(const Options *o, FileUses *uses, tile_error **error) {
-  if (!o->bench) return error_set(error, TILE_ERROR_USAGE, "--sweep needs --bench");
   RETURN_IF_FAILED(file_uses_add_inputs(uses, o, error));
   for (uint32_t i = 0; i < o->peers.count; i++)
     RETURN_IF_FAILED(file_uses_add(uses, o->arena, NULL, o->peers.data[i], error));
@@ -255,9 +264,11 @@ static tile_status sweep(Sweep *s, tile_device **device, tile_error **error) {
   RETURN_IF_FAILED(read_axes(s, error));
   RETURN_IF_FAILED(session_set_up_simulator(o, s->arena, error));
   RETURN_IF_FAILED(tile_device_open(o->device, device, error));
+  s->is_gpu = !strcmp(tile_device_kind(*device), "gpu");
   make_points(s);
   for (uint32_t i = 0; i < s->axes.count; i++) printf("%-12s", s->axes.data[i].names);
-  printf("%12s %12s %12s %12s\n", "median us", "p10", "p90", unit(s));
+  printf("%12s %12s %12s", s->is_gpu ? "median us" : "ms (host)", "p10", "p90");
+  printf(s->is_gpu ? " %12s\n" : "\n", unit(s));
   bool any = false;
   for (uint32_t k = 0; k < s->num_points; k++) {
     RETURN_IF_FAILED(measure(s, &s->points[k], error));

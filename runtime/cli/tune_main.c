@@ -208,7 +208,8 @@ static void print_table(const Tune *t, const tile_tuning *report) {
   }
   qsort(rows, n, sizeof *rows, by_time);
   if (n && !rows[0].skipped)
-    printf("  %-*s  %11s  %9s  %9s  %4s\n", width, "configuration", "median us", "p20", "p80", "runs");
+    printf("  %-*s  %11s  %9s  %9s  %4s\n", width, "configuration",
+           strcmp(tile_device_kind(t->device), "gpu") ? "us of host" : "median us", "p20", "p80", "runs");
   uint32_t ties = 0;
   for (size_t i = 0; i < n; i++) {
     const tile_tune_candidate *c = &rows[i];

@@ -8,12 +8,14 @@
 #include "ir/c_locale.h"
 #include "ir/clock.h"
 #include "ir/nearest.h"
+#include "ir/remark.h"
 #include "runtime/compile/steps.h"
 
 const struct EmitInfo emit_info[NUM_EMITS] = {{"ast", ".ast"},       {"tile", ".tir"},    {"laid-out", ".tir"},
                                               {"allocated", ".tir"}, {"llvm", ".ll"},     {"ptx", ".ptx"},
                                               {"json", ".json"},     {"cubin", ".cubin"}, {"header", ".h"},
-                                              {"layout-svg", ".svg"}};
+                                              {"layout-svg", ".svg"}, {"report", ".report.json"},
+                                              {"sass", ".sass"}};
 
 bool compile_is_ir_path(const char *path) {
   return file_has_suffix(path, ".tir");
@@ -74,6 +76,7 @@ static tile_program *program_new(const Attempt *a) {
   if (!p) return NULL;
   context_init_with(&p->ctx, hooks_memory(a->job->hooks));
   limits_apply(a->limits, &p->ctx);
+  p->ctx.wants_remarks = a->job->options->remarks || a->job->emit & TILE_EMIT_REPORT;
   p->target = a->target;
   p->config = -1;
   p->most_stages = a->most_stages;
@@ -94,6 +97,7 @@ static void run_steps(Attempt *a) {
   if (job->emit & TILE_EMIT_TILE && !job->options->passes) compile_emit_module(p, TILE_EMIT_TILE);
   a->reached = REACHED_BACK_END;
   if (!compile_run_back_end(job, p) || diag_error_count(&p->ctx)) return;
+  if (job->options->remarks) remarks_tell(&p->ctx, job->options->remarks);
   a->reached = REACHED_FINISH;
   if ((!job->finish || job->finish(job->user, p)) && !diag_error_count(&p->ctx)) a->reached = REACHED_END;
 }
@@ -170,6 +174,27 @@ static tile_status compile_attempts(const CompileJob *job, Limits *limits, const
   return status;
 }
 
+static tile_status disassemble(tile_program *p, tile_error **error) {
+  const uint32_t bit = log2_u32(TILE_EMIT_SASS);
+  MachineCode code;
+  const char *text;
+  RETURN_IF_FAILED(machine_code_make(p, &p->ctx.arena, &code, error));
+  if (!code.cubin)
+    return error_set(error, TILE_ERROR_FILE, "SASS needs an assembler, ptxas or nvJitLink, and none was found");
+  RETURN_IF_FAILED(sass_of_cubin(&p->ctx.arena, code.cubin, code.size, &text, error));
+  p->outputs[bit].data = text;
+  p->outputs[bit].size = strlen(text);
+  return TILE_OK;
+}
+
+static tile_status report(tile_program *p, tile_error **error) {
+  Buf json = buf_make(&p->ctx.arena);
+  RETURN_IF_FAILED(report_make(p, &p->report, error));
+  report_put_json(&json, p, NULL, p->report);
+  compile_set_output(p, TILE_EMIT_REPORT, buf_str(&json), json.size);
+  return TILE_OK;
+}
+
 // Makes the outputs that are made from PTX. Memory may run out here too.
 static tile_status finish_outputs(const CompileJob *job, tile_program *p, tile_error **error) {
   jmp_buf on_empty;
@@ -186,6 +211,8 @@ static tile_status finish_outputs(const CompileJob *job, tile_program *p, tile_e
     if ((status = pack_add(&pack, p, &options, error)) == TILE_OK) header_write(&pack, &header);
     if (status == TILE_OK) compile_set_output(p, TILE_EMIT_HEADER, buf_str(&header), header.size);
   }
+  if (status == TILE_OK && job->emit & TILE_EMIT_SASS) status = disassemble(p, error);
+  if (status == TILE_OK && job->emit & TILE_EMIT_REPORT) status = report(p, error);
   p->ctx.on_ice = NULL;
   return status;
 }

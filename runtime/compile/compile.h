@@ -13,11 +13,12 @@
 #include "runtime/compile/json_writer.h"
 #include "runtime/compile/options.h"
 #include "runtime/compile/pack.h"
+#include "runtime/compile/report.h"
 #include "runtime/compile/specialize.h"
 #include "runtime/compile/svg.h"
 #include "runtime/tile/tile.h"
 
-enum { NUM_EMITS = 10 };
+enum { NUM_EMITS = 12 };
 extern const struct EmitInfo { const char *name, *suffix; } emit_info[NUM_EMITS];   // by bit of TILE_EMIT_*
 
 struct tile_program {
@@ -33,6 +34,7 @@ struct tile_program {
   const char *config_text;     // that configuration as the source writes it, or NULL
   uint32_t ptx_version;        // ×10
   struct { const char *data; size_t size; } outputs[NUM_EMITS];
+  CostReport *report;              // with TILE_EMIT_REPORT
 };
 
 // What stops a compilation early: hooks (or NULL) that say so, or the deadline on clock_seconds()'s clock (0: none).
@@ -77,12 +79,22 @@ const char *ptxas_version(Arena *a);   // "ptxas 13.0.88"
 tile_status ptxas_assemble(Arena *a, const char *ptx, const char *arch, const char *extra_options, const char **cubin,
                            size_t *size, tile_error **error);
 
+// sass.c: the text of machine code, by nvdisasm (TILE_NVDISASM, PATH, the CUDA toolkit's usual folder).
+const char *sass_find(Arena *a);
+tile_status sass_of_cubin(Arena *a, const char *cubin, size_t size, const char **text, tile_error **error);
+
+// resources.c: the program's machine code, made if need be; all NULL if there is no assembler.
+typedef struct { const char *made_by, *cubin; size_t size; } MachineCode;
+tile_status machine_code_make(const tile_program *program, Arena *a, MachineCode *out, tile_error **error);
+// Fills all of *out but struct_size.
+void machine_code_resources(const tile_program *program, const MachineCode *code, const char *kernel,
+                            tile_resources *out);
+
 // spill.c: assembles PTX by the given function; if the kernel then uses local memory and the PTX has an occupancy hint,
 // assembles it once more without the hint and keeps the code that uses less.
 typedef tile_status AssembleFn(void *user, Arena *a, const char *ptx, const char **cubin, size_t *size,
                                tile_error **error);
 tile_status assemble_checked(AssembleFn *assemble, void *user, Arena *a, const char *ptx, const char **cubin,
                              size_t *size, tile_error **error);
-uint32_t cubin_frame_bytes(const char *cubin, size_t size);   // of local memory per thread, the most of any kernel
 
 #endif

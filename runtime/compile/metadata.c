@@ -1,5 +1,6 @@
 // Kernel metadata: a versioned JSON object per kernel. Other people's launchers read it from the comments at the start
 // of the PTX. Therefore a published field keeps its meaning, and a change that breaks readers raises METADATA_FORMAT.
+#include "ir/roles.h"
 #include "runtime/compile/compile.h"
 
 enum { METADATA_FORMAT = 1 };
@@ -79,7 +80,7 @@ void metadata_put_kernel(JsonWriter *w, const tile_program *program, const Func 
   }
   json_end_object(w);
   json_put_int(w, "num_warps", m->num_warps);
-  json_put_int(w, "threads", m->num_warps * WARP_SIZE);
+  json_put_int(w, "threads", roles_info(f).total_warps * WARP_SIZE);
   json_put_int(w, "cluster", m->num_ctas);
   json_put_int(w, "num_stages", m->num_stages);
   json_put_int(w, "shared_bytes", m->shared_bytes);

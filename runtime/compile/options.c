@@ -15,7 +15,7 @@
 #include "runtime/compile/file.h"
 
 enum { LONGEST_NAME = 23 };
-typedef enum { KIND_BOOL, KIND_INT, KIND_STR, KIND_LIST } Kind;
+typedef enum { KIND_BOOL, KIND_INT, KIND_STR, KIND_LIST, KIND_OPT } Kind;
 typedef enum { GROUP_COMPILE, GROUP_OUTPUT, GROUP_RUN, GROUP_TUNE, GROUP_PACK, GROUP_INFO, NUM_GROUPS } Group;
 typedef struct {
   Kind kind;
@@ -39,6 +39,7 @@ static const Row rows[] = {
 #define ROW_OF_INT(arg, def, lo, hi) (sizeof(arg) > 1 && (lo) < (hi) && (def) <= (hi))
 #define ROW_OF_STR(arg, def, lo, hi) (sizeof(arg) > 1 && (def) == 0 && (lo) == 0 && (hi) == 0)
 #define ROW_OF_LIST ROW_OF_STR
+#define ROW_OF_OPT ROW_OF_STR
 #define OPTION(kind_, field, name_, shorts_, arg_, def_, lo_, hi_, group_, help_)                                     \
   _Static_assert(sizeof(name_) > 2 && sizeof(name_) <= LONGEST_NAME + 1, #field ": a name has 2 to 23 characters");   \
   _Static_assert(sizeof(shorts_) <= 3 && sizeof(help_) > 1, #field ": at most two short names, and a help text");     \
@@ -53,6 +54,8 @@ void options_init(Options *o, Arena *arena) {
     if (rows[i].kind == KIND_INT) *(int64_t *)at = rows[i].def;
   }
 }
+
+static bool needs_value(const Row *r) { return r->kind != KIND_BOOL && r->kind != KIND_OPT; }
 
 static bool single_dash(const Row *r) { return r->shorts[0] == '-'; }
 
@@ -109,6 +112,7 @@ static bool assign(Options *o, const Row *r, const char *value, tile_error **err
     return true;
   }
   case KIND_STR: *(const char **)at = value; return true;
+  case KIND_OPT: *(const char **)at = value ? value : ""; return true;
   case KIND_LIST: vec_push(o->arena, (StrList *)at, value); return true;
   }
   return false;
@@ -158,7 +162,7 @@ static bool parse_option(Options *o, Command command, const char *arg, const cha
   }
   if (!allowed(o, r, command, error)) return false;
   if (negated) return assign(o, r, "0", error);
-  if (r->kind != KIND_BOOL && !value) {
+  if (needs_value(r) && !value) {
     if (!next) return usage(error, "%s needs a value: %s", spelling(o->arena, r), r->arg);
     value = next;
     *took_next = true;
@@ -228,6 +232,14 @@ static bool parse_list(Options *o, Command command, int argc, const char *const 
   return true;
 }
 
+static bool is_among(const char *name, const char *const *names) {
+  for (; *names; names++)
+    if (!strcmp(name, *names)) return true;
+  return false;
+}
+
+static const char *const remark_kinds[] = {"all", "applied", "missed", NULL};
+
 static bool check_passes(const Options *o, const char *option, const char *list, tile_error **error) {
   uint32_t count = 0;
   while (passes_list(count, NULL)) count++;
@@ -238,7 +250,7 @@ static bool check_passes(const Options *o, const char *option, const char *list,
     const char *name = wanted.data[k], *near;
     uint32_t i = 0;
     while (i < count && strcmp(names[i], name)) i++;
-    if (i < count) continue;
+    if (i < count || (!strcmp(option, "remarks") && is_among(name, remark_kinds))) continue;
     near = nearest_name(name, names, count);
     return usage(error, "--%s: there is no pass named '%s'; %s%s", option, name,
                  near ? "did you mean " : "--list-passes lists them", near ? near : "");
@@ -261,9 +273,12 @@ static bool check_values(const Options *o, tile_error **error) {
   if (!check_passes(o, "passes", o->passes, error)) return false;
   if (o->print_after && strcmp(o->print_after, "all") && !check_passes(o, "print-after", o->print_after, error))
     return false;
+  if (o->remarks && !check_passes(o, "remarks", o->remarks, error)) return false;
   uint32_t ptx = (uint32_t)o->ptx_version;
   if (ptx && !target_is_ptx_version(ptx))
     return usage(error, "PTX version %u.%u is not one of 7.0 to 7.8, 8.0 to 8.8, 9.0", ptx / 10, ptx % 10);
+  if (o->report && *o->report && strcmp(o->report, "text") && strcmp(o->report, "json"))
+    return usage(error, "--report takes text or json, not '%s'", o->report);
   if (o->color && strcmp(o->color, "auto") && strcmp(o->color, "always") && strcmp(o->color, "never"))
     return usage(error, "--color takes auto, always or never, not '%s'", o->color);
   return true;
@@ -282,15 +297,26 @@ bool options_set(Options *o, const char *name, const char *value, tile_error **e
   if (!r) return unknown(o, name, n, error);
   if (r->group != GROUP_COMPILE)
     return usage(error, "%s is not a compile option", spelling(o->arena, r));
-  if (!value && r->kind != KIND_BOOL)
+  if (!value && needs_value(r))
     return usage(error, "%s needs a value: %s", spelling(o->arena, r), r->arg);
   return assign(o, r, value, error) && check_values(o, error);
 }
 
-static bool is_among(const char *name, const char *const *names) {
-  for (; *names; names++)
-    if (!strcmp(name, *names)) return true;
-  return false;
+static bool is_given(const Options *o, const Row *r) {
+  const char *at = (const char *)o + r->offset;
+  switch (r->kind) {
+  case KIND_BOOL: return *(const bool *)at != (r->def != 0);
+  case KIND_INT: return *(const int64_t *)at != r->def;
+  case KIND_LIST: return ((const StrList *)at)->count != 0;
+  default: return *(const char *const *)at != NULL;
+  }
+}
+
+bool options_has(const Options *o, const char *name) {
+  const Row *r = NULL;
+  for (uint32_t i = 0; i < countof(rows); i++)
+    if (!strcmp(rows[i].name, name)) r = &rows[i];
+  return r && is_given(o, r);
 }
 
 void options_given(const Options *o, const char *const *except, StrList *out) {
@@ -300,10 +326,11 @@ void options_given(const Options *o, const char *const *except, StrList *out) {
     if (r->group != GROUP_COMPILE || is_among(r->name, except)) continue;
     const StrList *list = (const StrList *)at;
     const char *text = NULL;
-    if (r->kind == KIND_BOOL && *(const bool *)at != (r->def != 0)) text = *(const bool *)at ? "1" : "0";
-    if (r->kind == KIND_INT && *(const int64_t *)at != r->def)
+    if (!is_given(o, r)) continue;
+    if (r->kind == KIND_BOOL) text = *(const bool *)at ? "1" : "0";
+    if (r->kind == KIND_INT)
       text = arena_printf(o->arena, "%lld", (long long)*(const int64_t *)at);
-    if (r->kind == KIND_STR) text = *(const char *const *)at;
+    if (r->kind == KIND_STR || r->kind == KIND_OPT) text = *(const char *const *)at;
     for (uint32_t k = 0; k < (r->kind == KIND_LIST ? list->count : text != NULL); k++)
       vec_push(o->arena, out, arena_printf(o->arena, "%s=%s", r->name, text ? text : list->data[k]));
   }
@@ -322,7 +349,7 @@ static void put_spellings(Buf *b, const Row *r) {
   }
   for (const char *s = r->shorts; *s; s++) buf_printf(b, "-%c, ", *s);
   buf_printf(b, "--%s", r->name);
-  if (r->arg[0]) buf_printf(b, "=%s", r->arg);
+  if (r->arg[0]) buf_printf(b, r->kind == KIND_OPT ? "[=%s]" : "=%s", r->arg);
 }
 
 static void print_help(Buf *out) {
@@ -369,7 +396,7 @@ static void print_help(Buf *out) {
       "  constexpr(EXPR)                         a constant, as in (fp32[8]=arange, constexpr(tl.float16))\n"
       "  desc(NAME|SPEC,[BLOCK…][,shape=[…]][,strides=[…]][,nan])   a tensor descriptor\n"
       "\nExit status: 0 ok, 1 error in the program, 2 usage, 3 file, 4 the assembler refused the PTX,\n"
-      "5 the run failed, 70 internal error. TILE_DEVICE names the device that `run` uses;\n"
+      "5 the run failed, 10 the kernel does not fit the machine, 70 internal error. TILE_DEVICE names the device that `run` uses;\n"
       "TILE_CACHE_DIR, TILE_CACHE_RO and TILE_CACHE_SIZE are about the cache.\n");
 }
 
@@ -404,11 +431,11 @@ static void print_man(Buf *out) {
   buf_puts(
       out,
       ".SH EXIT STATUS\n0 ok; 1 error in the program; 2 usage; 3 file; 4 the assembler refused the PTX; "
-      "5 the run failed; 70 internal error.\n");
+      "5 the run failed; 10 the kernel does not fit the machine; 70 internal error.\n");
 }
 
 static void print_json(Buf *out) {
-  static const char *const kinds[] = {"bool", "int", "string", "list"};
+  static const char *const kinds[] = {"bool", "int", "string", "list", "optional"};
   static const char *const groups[] = {"compile", "output", "run", "tune", "pack", "info"};
   buf_puts(out, "[\n");
   for (uint32_t i = 0; i < countof(rows); i++) {

@@ -12,6 +12,7 @@ typedef struct {
 #define OPTION_TYPE_BOOL bool
 #define OPTION_TYPE_INT int64_t
 #define OPTION_TYPE_STR const char *
+#define OPTION_TYPE_OPT const char *
 #define OPTION_TYPE_LIST StrList
 #define OPTION(kind, field, name, shorts, arg, def, lo, hi, group, help) OPTION_TYPE_##kind field;
 #include "runtime/compile/options.def"
@@ -33,6 +34,9 @@ bool options_set(Options *o, const char *name, const char *value, tile_error **e
 // Appends the compile options that are not at their defaults, as options_set takes them, except those that the
 // NULL-terminated list `except` names.
 void options_given(const Options *o, const char *const *except, StrList *out);
+
+// Whether the option of this name is not at its default.
+bool options_has(const Options *o, const char *name);
 
 static inline const char *options_signature(const Options *o) {
   return o->signatures.count ? o->signatures.data[o->signatures.count - 1] : NULL;

@@ -60,12 +60,26 @@ static tile_status load_code(CudaDevice *d, tile_kernel *k, const void *code, co
   return status;
 }
 
-static int local_bytes(CudaDevice *d, const tile_kernel *k, CUmodule module) {
+// The caller is in the device's context.
+static CUresult ask_use(const CudaDevice *d, const tile_kernel *k, CUmodule module, CodeUse *out) {
   CUfunction f;
-  int bytes = 0;
-  const CUresult r = d->cu.module_function(&f, module, k->name);
-  return r == CUDA_SUCCESS && d->cu.func_get_attribute(&bytes, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, f) == CUDA_SUCCESS
-             ? bytes : 0;
+  int registers = 0, local = 0;
+  CUresult r = d->cu.module_function(&f, module, k->name);
+  if (r == CUDA_SUCCESS) r = d->cu.func_get_attribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, f);
+  if (r == CUDA_SUCCESS) r = d->cu.func_get_attribute(&local, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, f);
+  *out = (CodeUse){(uint32_t)registers, (uint32_t)local};
+  return r;
+}
+
+tile_status cuda_code_use(const tile_kernel *k, CodeUse *out, tile_error **error) {
+  CudaDevice *d = cuda_device(k->device);
+  ENTER_OR_RETURN(d, error);
+  return cuda_check(&d->cu, ask_use(d, k, k->module, out), "asking for a kernel's registers", error);
+}
+
+static uint32_t local_bytes(const CudaDevice *d, const tile_kernel *k, CUmodule module) {
+  CodeUse use;
+  return ask_use(d, k, module, &use) == CUDA_SUCCESS ? use.local_bytes : 0;
 }
 
 // Loads PTX. If the driver's assembler used local memory and the PTX has an occupancy hint, it loads the PTX without
@@ -73,7 +87,7 @@ static int local_bytes(CudaDevice *d, const tile_kernel *k, CUmodule module) {
 static tile_status load_ptx(CudaDevice *d, tile_kernel *k, tile_error **error) {
   const tile_status status = load_code(d, k, k->ptx, "PTX", error);
   const CUmodule hinted = k->module;
-  const int bytes = status == TILE_OK ? local_bytes(d, k, hinted) : 0;
+  const uint32_t bytes = status == TILE_OK ? local_bytes(d, k, hinted) : 0;
   char *plain = bytes ? strdup(k->ptx) : NULL;
   if (plain && kernel_drop_occupancy(plain) && load_code(d, k, plain, "PTX", NULL) == TILE_OK) {
     const bool better = local_bytes(d, k, k->module) < bytes;
@@ -114,9 +128,10 @@ static tile_status set_up_function(CudaDevice *d, tile_kernel *k, tile_error **e
   CALL_OR_RETURN(d, module_function(&k->function, k->module, k->name), "finding the kernel in its module");
   if (k->shared_bytes > DEFAULT_SHARED) {
     if ((int)k->shared_bytes > d->shared_optin)
-      return error_set(error, TILE_ERROR_RUN,
+      return error_set(error, TILE_ERROR_RESOURCES,
                        "%s needs %u bytes of shared memory per block; %s has %d: use smaller tiles or fewer stages",
-                       k->name, k->shared_bytes, d->base.name, d->shared_optin);
+                       k->name, k->shared_bytes, d->base.name, d->shared_optin),
+             error_resource(error, TILE_RESOURCE_SHARED, k->shared_bytes, (uint64_t)d->shared_optin);
     CALL_OR_RETURN(d,
                    func_set_attribute(k->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                       (int)k->shared_bytes),
@@ -174,6 +189,7 @@ tile_status cuda_load(tile_kernel *k, tile_error **error) {
   tile_status status = check_arch(d, k->target, error);
   if (status != TILE_OK) return status;
   ENTER_OR_RETURN(d, error);
+  if (k->ptx) k->declared_local = resources_declared_local(k->ptx);
   status = load_module(d, k, error);
   if (status == TILE_OK) status = set_up_function(d, k, error);
   if (status == TILE_OK) status = prepare_padding(d, k, error);

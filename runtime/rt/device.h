@@ -94,6 +94,7 @@ struct tile_kernel {
   const char *ptx;
   const void *cubin;               // preferred if the device runs it
   size_t cubin_size;
+  uint32_t declared_local;         // bytes of local memory that its PTX asks for
   CUmodule module;                 // gpu, sim
   CUfunction function;
   pthread_mutex_t scratch_lock;
@@ -101,6 +102,9 @@ struct tile_kernel {
   Module *ir;                      // interp: the program's
   Func *func;
 };
+
+// What machine code says of itself, for each thread.
+typedef struct { uint32_t registers, local_bytes; } CodeUse;
 
 struct DeviceOps {
   void (*close)(tile_device *d);
@@ -121,6 +125,8 @@ struct DeviceOps {
   // Allocates scratch memory for launches on grids up to this one. NULL: kernels have none.
   tile_status (*reserve)(tile_kernel *k, const uint32_t grid[3], tile_error **error);
   tile_status (*launch)(tile_kernel *k, const tile_launch_options *options, const tile_arg *args, tile_error **error);
+  // What the loaded machine code says of itself. NULL: there is none.
+  tile_status (*code_use)(const tile_kernel *k, CodeUse *out, tile_error **error);
   // Launches with checked arguments, as the driver takes them. NULL: the device has no such launch.
   tile_status (*launch_params)(const tile_kernel *k, const uint32_t grid[3], void *stream, void **params,
                                tile_error **error);
@@ -144,6 +150,14 @@ typedef struct {
   tile_status (*open_interp)(tile_device **device, tile_error **error);   // NULL: there is no interpreter
 } LinkedParts;
 extern const LinkedParts linked_parts;
+
+// resources.c
+// Of the kernel in a cubin; kernel NULL: the most of any. False if the bytes do not tell.
+bool resources_of_cubin(const void *cubin, size_t size, const char *kernel, CodeUse *out);
+uint32_t resources_declared_local(const char *ptx);   // bytes of local memory that the PTX itself asks for
+// Fills all but struct_size. use NULL: the machine code is not known.
+void resources_fill(tile_resources *out, const Target *t, uint32_t threads, uint32_t shared_bytes, const CodeUse *use,
+                    uint32_t declared_local);
 
 // kernel.c: blanks the occupancy hints of a PTX text that limit registers; whether there was one.
 bool kernel_drop_occupancy(char *ptx);

@@ -107,7 +107,7 @@ static void close_device(tile_device *base) {
 
 #define CUDA_OPS \
   close_device, alloc, release, upload, download, synchronize, fill, copy, is_capturing, \
-      cuda_load, cuda_unload, is_own, cuda_reserve, cuda_launch, cuda_launch_params, cuda_time
+      cuda_load, cuda_unload, is_own, cuda_reserve, cuda_launch, cuda_code_use, cuda_launch_params, cuda_time
 static const DeviceOps gpu_ops = {CUDA_OPS, .checks_bounds = false}, sim_ops = {CUDA_OPS, .checks_bounds = true};
 
 // The richest architecture that the device runs: its own with the `a` suffix, otherwise the newest below it.

@@ -50,6 +50,7 @@ static inline void cuda_leave(const CudaContext *c) {
 // cuda_load.c, cuda_launch.c: what DeviceOps asks for.
 tile_status cuda_load(tile_kernel *k, tile_error **error);
 void cuda_unload(tile_kernel *k);
+tile_status cuda_code_use(const tile_kernel *k, CodeUse *out, tile_error **error);
 tile_status cuda_reserve(tile_kernel *k, const uint32_t grid[3], tile_error **error);
 tile_status cuda_launch(tile_kernel *k, const tile_launch_options *o, const tile_arg *args, tile_error **error);
 tile_status cuda_launch_params(const tile_kernel *k, const uint32_t grid[3], void *stream, void **params,

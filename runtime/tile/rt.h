@@ -57,6 +57,7 @@ typedef enum tile_status {
   TILE_ERROR_DRIVER = 7,       /* the CUDA driver returned an error; see tile_error_cuda_result */
   TILE_ERROR_NO_MEMORY = 8,
   TILE_ERROR_CANCELLED = 9,    /* tile_hooks.should_stop said so, or the time given is over */
+  TILE_ERROR_RESOURCES = 10,   /* the kernel does not fit the machine; see tile_error_resource */
   TILE_ERROR_INTERNAL = 70     /* a bug in this library */
 } tile_status;
 
@@ -79,6 +80,19 @@ TILE_API tile_status tile_error_status(const tile_error *error);
 TILE_API const char *tile_error_message(const tile_error *error);
 /* The CUresult that caused a TILE_ERROR_DRIVER, otherwise 0. */
 TILE_API int tile_error_cuda_result(const tile_error *error);
+/* What a kernel needs more of than there is. */
+typedef enum tile_resource {
+  TILE_RESOURCE_NONE = 0,
+  TILE_RESOURCE_SHARED = 1,    /* bytes of shared memory of a block */
+  TILE_RESOURCE_REGISTERS = 2, /* of a block */
+  TILE_RESOURCE_THREADS = 3,   /* of a block */
+  TILE_RESOURCE_PARAMETERS = 4,/* bytes */
+  TILE_RESOURCE_CLUSTER = 5,   /* blocks */
+  TILE_RESOURCE_GRID = 6       /* blocks on an axis */
+} tile_resource;
+/* Of a TILE_ERROR_RESOURCES: what does not fit, how much of it the kernel needs and how much there is. False for any
+ * other error. A tuner tries something smaller then; a wrong program is TILE_ERROR_PROGRAM. */
+TILE_API bool tile_error_resource(const tile_error *error, tile_resource *kind, uint64_t *needed, uint64_t *limit);
 TILE_API size_t tile_error_num_diagnostics(const tile_error *error);
 /* All zero past the end. */
 TILE_API tile_diagnostic tile_error_diagnostic(const tile_error *error, size_t index);
@@ -119,6 +133,23 @@ typedef struct tile_hooks {
   bool (*should_stop)(void *user);
 } tile_hooks;
 #define TILE_HOOKS_INIT { sizeof(tile_hooks), NULL, NULL, NULL, NULL, NULL, NULL }
+
+/* ---- resources --------------------------------------------------------------------------------------------------- */
+
+/* What a compiled kernel takes of a multiprocessor (SM), and how many of its blocks one holds. What the machine code
+ * decides is known once an assembler has made it, the driver's or one that libtile finds. */
+typedef struct tile_resources {
+  size_t struct_size;
+  uint32_t threads, shared_bytes;        /* of a block */
+  bool is_assembled;                     /* whether the rest is known; it is 0 otherwise */
+  uint32_t registers;                    /* of a thread */
+  uint32_t local_bytes, spill_bytes;     /* of a thread: its stack frame, and what of that holds values for which
+                                            there were not enough registers */
+  uint32_t blocks_per_sm, warps_per_sm;  /* resident at once, and the most warps that this machine holds */
+  /* How many blocks each limit alone allows; the least of them is blocks_per_sm. */
+  uint32_t blocks_by_threads, blocks_by_registers, blocks_by_shared;
+} tile_resources;
+#define TILE_RESOURCES_INIT { sizeof(tile_resources), 0, 0, false, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /* ---- devices and memory ------------------------------------------------------------------------------------------ */
 
@@ -176,6 +207,9 @@ TILE_API uint32_t tile_kernel_num_threads(const tile_kernel *kernel);
 TILE_API uint32_t tile_kernel_shared_bytes(const tile_kernel *kernel);
 /* Global memory per block; the kernel owns it. */
 TILE_API uint32_t tile_kernel_scratch_bytes(const tile_kernel *kernel);
+/* What the kernel takes as it is loaded. On the simulator and the interpreter there is no machine code: is_assembled is
+ * false (tile_program_resources assembles). */
+TILE_API tile_status tile_kernel_resources(const tile_kernel *kernel, tile_resources *resources, tile_error **error);
 TILE_API void tile_kernel_free(tile_kernel *kernel);
 
 enum { TILE_MAX_RANK = 5 };

@@ -35,7 +35,9 @@ enum {
   TILE_EMIT_METADATA = 64,     /* what a launcher needs to know, as JSON */
   TILE_EMIT_CUBIN = 128,       /* through ptxas, which must be installed */
   TILE_EMIT_HEADER = 256,      /* a C header with the kernel and a typed launch function; for this library's version */
-  TILE_EMIT_LAYOUT_SVG = 512   /* pictures of the layouts: which thread holds which element, and bank conflicts */
+  TILE_EMIT_LAYOUT_SVG = 512,  /* pictures of the layouts: which thread holds which element, and bank conflicts */
+  TILE_EMIT_REPORT = 1024,     /* what the kernels cost: registers, occupancy, accesses, loops, as JSON */
+  TILE_EMIT_SASS = 2048        /* machine code as text, through ptxas and nvdisasm, which must be installed */
 };
 
 typedef struct tile_compile_options {
@@ -71,7 +73,11 @@ TILE_API tile_status tile_compile_memory(const char *name, const char *text, siz
 TILE_API const char *tile_program_output(const tile_program *program, unsigned emit, size_t *size);
 TILE_API size_t tile_program_num_kernels(const tile_program *program);
 TILE_API const char *tile_program_kernel_name(const tile_program *program, size_t index);   /* NULL past the end */
-/* Warnings and remarks of a successful compilation. */
+/* What a kernel takes on the architecture that it was compiled for, from its cubin or, without one, by an assembler that
+ * is found (TILE_ASSEMBLER); is_assembled is false if there is none. name NULL: the program's only kernel. Needs PTX. */
+TILE_API tile_status tile_program_resources(const tile_program *program, const char *name, tile_resources *resources,
+                                            tile_error **error);
+/* Warnings of a successful compilation, and its remarks if the option "remarks" asks for them. */
 TILE_API size_t tile_program_num_diagnostics(const tile_program *program);
 TILE_API tile_diagnostic tile_program_diagnostic(const tile_program *program, size_t index);
 /* Kernels loaded from it stay valid, except on the interpreter: free those first. */

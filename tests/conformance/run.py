@@ -145,7 +145,8 @@ def command_words(case, folder):
         values = {k: expect.IR.get(v, v) for k, v in case.values.items() if isinstance(v, str)}
         words[2] = os.path.join(folder, "case.tir")
         with open(words[2], "w", encoding="utf-8") as f:
-            f.write(re.search(r"^module .*", text, re.M).group() + "\n" + string.Template(function).substitute(values) + "\n")
+            head = "".join(re.findall(r"^(?:module |#\w+ = ).*\n", text, re.M))
+            f.write(head + string.Template(function).substitute(values) + "\n")
     return words
 
 

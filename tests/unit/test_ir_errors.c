@@ -3,6 +3,13 @@
 #include "ir/ir.h"
 #include "tests/unit/unit.h"
 
+// A kernel of w warps with a tensor %t.
+#define IN_ROLES(w, text)                                                                                              \
+  "module {stage = laid_out, num_warps = " #w "} #k = layout<128, lane = [1, 2, 4, 8, 16], warp = [32, 64]> "          \
+  "func @f() { %t = constant {value = 1} : tensor<128xi32, #k> " text " return }"
+#define DO_7 " do { yield } do { yield } do { yield } do { yield } do { yield } do { yield } do { yield }"
+#define DO_14 DO_7 DO_7
+
 static const struct { const char *text, *error; } cases[] = {
     {"hello",
      "expected 'func' or a layout"},
@@ -245,6 +252,50 @@ static const struct { const char *text, *error; } cases[] = {
      "range: tensor without a layout"},
     {"func @f() { %y = constant {value = -129} : i8 return }",
      "not a number of this type"},
+    // Concurrent blocks: only the first may use tensors from outside; warps, barriers and registers that exist.
+    {IN_ROLES(4, "roles {warps = [4]} do { print %t yield } do { print %t yield }"),
+     "print: operand 0 is a tensor from outside of this worker"},
+    {IN_ROLES(4, "roles {warps = [4]} do { %k = async_commit : token yield } do { %k = async_commit : token roles {warps = [1]} do { yield } do { %w = async_wait %k {count = 0} : token yield } yield }"),
+     "roles: is inside of another: they cannot be nested"},
+    {IN_ROLES(4, "%k = async_commit : token roles {warps = [4]} do { yield } do { %w = async_wait %k {count = 0} : token yield }"),
+     "async_wait: operand 0 is a token from outside of this worker"},
+    {IN_ROLES(4, "roles {warps = [2]} do { yield } do { %x = constant {value = 1} : tensor<128xi32, #k> yield }"),
+     "constant: layout is for 32 lanes and 4 warps, the worker has 32 and 2"},
+    {IN_ROLES(4, "%m = map %t : tensor<128xi32, #k> do (%a: i32) { roles {warps = [1]} do { yield } do { yield } yield %a }"),
+     "roles: is inside of a function that combines elements"},
+    {IN_ROLES(4, "roles {warps = []} do { yield }"),
+     "roles: has no block beside its first"},
+    {IN_ROLES(4, "roles {warps = [1]} do { yield } do { yield } do { yield }"),
+     "roles: warps must have a number for each block but the first"},
+    {IN_ROLES(4, "roles {warps = [3]} do { yield } do { yield }"),
+     "roles: block 1 has 3 warps; it must be a power of two"},
+    {"module {stage = laid_out, num_warps = 2} func @f() { roles {warps = [1]} do { yield } do { yield } return }",
+     "roles: needs a kernel whose num_warps is a multiple of 4"},
+    {IN_ROLES(4, "roles {warps = [16, 8, 4, 1]} do { yield } do { yield } do { yield } do { yield } do { yield }"),
+     "roles: 4 warps of the kernel and 32 of the workers are more than the 32 of a block"},
+    {IN_ROLES(4, "roles {warps = [1], registers = []} do { yield } do { yield }"),
+     "roles: registers must have a number for each block but the first"},
+    {IN_ROLES(4, "roles {warps = [1], registers = [264]} do { yield } do { yield }"),
+     "roles: block 1 asks for 264 registers; it can have 24 to 256"},
+    {IN_ROLES(4, "roles {warps = [4, 4, 4], registers = [256, 24, 240]} do { yield } do { yield } do { yield } do { yield }"),
+     "roles: the workers ask for more registers than there are: of 128 for each of 512 threads too few are left for block 0"},
+    {"module {stage = laid_out, target = \"sm_90\"} func @f() { roles {warps = [1], registers = [24]} do { yield } do { yield } return }",
+     "roles: sm_90 cannot move registers between warps"},
+    {IN_ROLES(4, "roles {warps = [2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2]} do { pingpong_wait pingpong_pass yield }"
+                 DO_14),
+     "roles: 14 workers have more than one warp, and there are named barriers for 13 of a block's 16"},
+    {IN_ROLES(4, "roles {warps = [4]} do { yield } do { pingpong_wait yield }"),
+     "pingpong_wait: is for the kernel's own warps, not for a worker"},
+    {IN_ROLES(4, "roles {warps = [1]} do (%i: i32) { yield } do { yield }"),
+     "roles: blocks have no arguments"},
+    {IN_ROLES(4, "roles {warps = [1]} do { return } do { yield }"),
+     "roles: block must end in yield"},
+    {IN_ROLES(4, "roles {warps = [1]} do { yield } do { yield %t }"),
+     "roles: block 1 yields 1 values, not 0"},
+    {IN_ROLES(4, "%r = roles {warps = [1]} : i32 do { yield %t } do { yield }"),
+     "roles: value 0 that the block yields has another type"},
+    {IN_ROLES(4, "%r = roles {warps = [1]} : i32 return"),
+     "expected 'do' and a block"},
 };
 
 TEST(test_modules) {

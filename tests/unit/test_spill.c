@@ -19,6 +19,11 @@ static const char *kernel_text(Arena *a) {
   return buf_str(&b);
 }
 
+static uint32_t frame_bytes(const char *cubin, size_t size) {
+  CodeUse use;
+  return resources_of_cubin(cubin, size, "hold", &use) ? use.local_bytes : 0;
+}
+
 typedef struct { int calls; bool hinted[4]; uint32_t frame[4]; } Seen;
 
 static tile_status watch(void *user, Arena *a, const char *ptx, const char **cubin, size_t *size, tile_error **error) {
@@ -27,7 +32,7 @@ static tile_status watch(void *user, Arena *a, const char *ptx, const char **cub
   s->hinted[s->calls] = strstr(ptx, "\n.minnctapersm") != NULL;
   if (s->hinted[s->calls]) *strstr(copy, "\n.minnctapersm") = ' ';   // ptxas_assemble drops only what begins a line
   tile_status status = ptxas_assemble(a, copy, "sm_90a", NULL, cubin, size, error);
-  s->frame[s->calls++] = status == TILE_OK ? cubin_frame_bytes(*cubin, *size) : 0;
+  s->frame[s->calls++] = status == TILE_OK ? frame_bytes(*cubin, *size) : 0;
   return status;
 }
 
@@ -46,11 +51,11 @@ static void test_drops_hint(void **state) {
   assert_true(s.hinted[0] && !s.hinted[1]);
   assert_true(s.frame[0] > 0);
   assert_int_equal(s.frame[1], 0);
-  assert_int_equal(cubin_frame_bytes(cubin, size), 0);
+  assert_int_equal(frame_bytes(cubin, size), 0);
   for (size_t n = 0; n < size; n += 1 + n / 16) {   // a text that was cut off is no reason to read beyond it
     char *part = malloc(n ? n : 1);
     memcpy(part, cubin, n);
-    cubin_frame_bytes(part, n);
+    frame_bytes(part, n);
     free(part);
   }
   arena_free(&a);

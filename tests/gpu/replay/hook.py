@@ -123,7 +123,7 @@ class Hook:
         self.key = ""  # of the launch being taken
 
     def run(self, kernel, args, grid, warmup, kwargs):
-        go = lambda: self.original(kernel, *args, grid=grid, warmup=warmup, **kwargs)
+        go = lambda **other: self.original(kernel, *args, grid=grid, warmup=warmup, **{**kwargs, **other})
         values = None if warmup or self.quiet or type(kernel) is not JITFunction else bind(kernel, args, kwargs)
         name = full_name(kernel)
         if values is None or not self.only.search(name):

@@ -1,0 +1,274 @@
+// Concurrent blocks (ir/roles.h). The launch has warps for the kernel and for the workers, and the kernel branches by
+// warp number at its entry:
+//
+//   kernel's warps                          workers' warps
+//   …
+//   hands over what workers need
+//   all warps meet  ─────────────────────   all warps meet
+//   registers change                        registers change, warpgroup by warpgroup
+//   block 0                                 branch by warp number: each worker's block, or nothing
+//   all warps meet  ─────────────────────   all warps meet
+//   registers change back                   registers change back
+//   …                                       the next `roles`
+//
+// The workers go through all `roles` in their order. If one is inside a loop or an if, they loop instead: at each
+// meeting they read the number of the op that runs, 0 for the kernel's end.
+//
+// A worker computes again what depends on parameters alone, and reads the rest from the op's scratch.
+#include "codegen/cg.h"
+
+static bool loops(const Cg *c) { return c->roles.branches; }
+static uint32_t num_groups(const Cg *c) { return (c->roles.total_warps - c->module->num_warps) / WARPGROUP_WARPS; }
+
+static void meet_all(Cg *c) {
+  LLVMValueRef args[] = {cg_i32(c, BARRIER_LAUNCH), cg_i32(c, c->roles.total_warps * WARP_SIZE)};
+  cg_insn(c, INSN_BARRIER_PART, c->t_void, args, 2);
+}
+
+// ---- registers ----
+
+static RolesRegisters at_launch(const Cg *c) {
+  RolesRegisters r = {.own = c->roles.registers};
+  for (uint32_t g = 0; g < MAX_WARPGROUPS; g++) r.worker[g] = c->roles.registers;
+  return r;
+}
+
+// While op runs, or (NULL) outside of all.
+static RolesRegisters registers_of(Cg *c, const Op *op) {
+  RolesRegisters r;
+  if (!roles_registers(c->func, &c->roles, op, &r)) cg_unsupported(c, op, "too few registers are left for block 0");
+  return r;
+}
+
+static void set_registers(Cg *c, uint32_t from, uint32_t to) {
+  LLVMValueRef n = cg_i32(c, to);
+  if (from != to) cg_insn(c, to > from ? INSN_SETMAXNREG_INC : INSN_SETMAXNREG_DEC, c->t_void, &n, 1);
+}
+
+// Whether one instruction does both.
+static bool same_change(uint32_t from, uint32_t to, uint32_t other_from, uint32_t other_to) {
+  return to == other_to && (from < to) == (other_from < other_to) && (from > to) == (other_from > other_to);
+}
+
+// The warps of a warpgroup execute one instruction together: the branch before it is by warpgroup.
+static void set_worker_registers(Cg *c, const RolesRegisters *from, const RolesRegisters *to) {
+  const uint32_t groups = num_groups(c);
+  bool alike = true;
+  for (uint32_t g = 1; g < groups; g++)
+    alike &= same_change(from->worker[g], to->worker[g], from->worker[0], to->worker[0]);
+  if (alike) {
+    set_registers(c, from->worker[0], to->worker[0]);
+    return;
+  }
+  LLVMValueRef group = cg_op(c, LLVMLShr, c->uniform_warp, log2_u32(WARPGROUP_WARPS));
+  LLVMBasicBlockRef after = cg_block(c, "registers.end");
+  LLVMValueRef choice = LLVMBuildSwitch(c->b, group, after, groups);
+  for (uint32_t g = 0; g < groups; g++) {
+    LLVMBasicBlockRef arm = cg_block(c, "registers");
+    LLVMAddCase(choice, cg_i32(c, c->module->num_warps / WARPGROUP_WARPS + g), arm);
+    LLVMPositionBuilderAtEnd(c->b, arm);
+    set_registers(c, from->worker[g], to->worker[g]);
+    LLVMBuildBr(c->b, after);
+  }
+  LLVMPositionBuilderAtEnd(c->b, after);
+}
+
+// ---- what workers get ----
+
+static uint32_t number_bytes(const Op *op) {
+  return roles_that_says_which(op->parent->func) == op ? ROLES_NUMBER_BYTES : 0;
+}
+
+static LLVMValueRef handed_over(Cg *c, const Op *op, uint32_t word) {
+  return cg_smem_ptr(c, cg_add(c, cg_scratch(c, op), cg_i32(c, number_bytes(op) + 8 * word)));
+}
+
+static LLVMValueRef number_place(Cg *c) { return cg_smem_ptr(c, cg_scratch(c, roles_that_says_which(c->func))); }
+
+static void store(Cg *c, LLVMValueRef v, LLVMValueRef to, uint32_t align) {
+  LLVMSetAlignment(LLVMBuildStore(c->b, v, to), align);
+}
+
+static void hand_over(Cg *c, const Op *op) {
+  RolesCaptures captures = roles_captures(c->ctx, op);
+  if (!captures.count && !loops(c)) return;
+  CgIf first = cg_begin_if(c, cg_cmp(c, LLVMIntEQ, c->tid, 0));
+  if (loops(c)) store(c, cg_i32(c, c->roles_ops.count), number_place(c), 4);
+  uint32_t word = 0;
+  VEC_EACH(v, captures) {
+    const CgValue *x = cg_get(*v);
+    for (uint32_t i = 0; i < x->count; i++)
+      if (x->v[i]) store(c, x->v[i], handed_over(c, op, word + i), 8);
+    word += roles_capture_words((*v)->type);
+  }
+  cg_end_if(c, first);
+}
+
+typedef struct {
+  Cg *c;
+  const Op *op;
+  Map brought;
+} Worker;
+
+// A value that was handed over, at `word`. What the kernel's warps have for it tells the types.
+static void take_over(Worker *w, Value *v, uint32_t word) {
+  Cg *c = w->c;
+  const CgValue *theirs = cg_get(v);
+  CgValue *mine = cg_value_new(c, theirs->count);
+  for (uint32_t i = 0; i < theirs->count; i++) {
+    if (!theirs->v[i]) continue;
+    mine->v[i] = LLVMBuildLoad2(c->b, LLVMTypeOf(theirs->v[i]), handed_over(c, w->op, word + i), "");
+    LLVMSetAlignment(mine->v[i], 8);
+  }
+  // A map that the kernel wrote: this warp may issue copies by it.
+  if (v->type->kind == TYPE_DESC && mine->v[0])
+    cg_insn(c, INSN_TENSORMAP_ACQUIRE, c->t_void, (LLVMValueRef[]){mine->v[0]}, 1);
+  cg_set(v, mine);
+}
+
+// Computes v again, with all that it needs, where the builder is.
+static void bring(Worker *w, Value *v) {
+  MapSlot *slot = map_at(w->c->arena, &w->brought, v);
+  if (slot->number || !v->def) return;
+  slot->number = 1;
+  if (v->def->opcode == OP_ALLOC) {
+    cg_set_scalar(w->c, v, cg_scratch(w->c, v->def));   // what it was initialised with is there already
+    return;
+  }
+  for (uint32_t i = 0; i < v->def->num_operands; i++)
+    if (op_operand(v->def, i)) bring(w, op_operand(v->def, i));
+  cg_lower_op(w->c, v->def);
+}
+
+static void bring_operands(Op *op, void *user) {
+  Worker *w = user;
+  for (uint32_t i = 0; i < op->num_operands; i++) {
+    Value *v = op_operand(op, i);
+    if (v && value_defined_outside(v, w->op) && roles_can_recompute(w->c->ctx, v)) bring(w, v);
+  }
+}
+
+// ---- the kernel's own warps ----
+
+void cg_begin_roles(Cg *c) {
+  LLVMBasicBlockRef kernel = cg_block(c, "kernel"), workers = cg_block(c, "workers");
+  LLVMBuildCondBr(c->b, cg_cmp(c, LLVMIntULT, cg_uniform_warp(c), c->module->num_warps), kernel, workers);
+  LLVMPositionBuilderAtEnd(c->b, kernel);
+  c->workers = workers;
+  const RolesRegisters before = at_launch(c), outside = registers_of(c, NULL);
+  set_registers(c, before.own, outside.own);
+}
+
+void emit_roles(Cg *c, Op *op) {
+  const RolesRegisters outside = registers_of(c, NULL), inside = registers_of(c, op);
+  vec_push(c->arena, &c->roles_ops, op);
+  hand_over(c, op);
+  meet_all(c);
+  set_registers(c, outside.own, inside.own);
+  cg_lower_block(c, op->blocks[0]);
+  c->op = op;
+  meet_all(c);
+  set_registers(c, inside.own, outside.own);
+  for (uint32_t i = 0; i < op->num_results; i++)
+    cg_set(op_result(op, i), cg_get(op_operand(block_terminator(op->blocks[0]), i)));
+}
+
+// ---- the workers' warps ----
+
+typedef struct { LLVMValueRef tid, warp, uniform_warp; uint32_t num_warps, barrier; } Warps;
+
+static Warps warps_now(const Cg *c) { return (Warps){c->tid, c->warp, c->uniform_warp, c->num_warps, c->barrier}; }
+
+static void set_warps(Cg *c, Warps w) {
+  c->tid = w.tid, c->warp = w.warp, c->uniform_warp = w.uniform_warp;
+  c->num_warps = w.num_warps, c->barrier = w.barrier;
+  c->issuer.block = NULL;
+}
+
+// Counts threads and warps from the block's first warp.
+static Warps warps_from(Cg *c, RoleWarps r) {
+  Warps w = {.num_warps = r.count, .barrier = r.barrier};
+  const uint32_t threads = r.count * WARP_SIZE;
+  if (r.first % r.count == 0) w.tid = cg_op(c, LLVMAnd, c->tid, threads - 1);
+  else w.tid = cg_op(c, LLVMSub, c->tid, r.first * WARP_SIZE);
+  w.warp = r.count == 1 ? cg_i32(c, 0) : cg_op(c, LLVMLShr, w.tid, log2_u32(WARP_SIZE));
+  w.uniform_warp = r.count == 1 ? cg_i32(c, 0) : cg_op(c, LLVMSub, c->uniform_warp, r.first);
+  return w;
+}
+
+static void lower_worker(Cg *c, Op *op, uint32_t block) {
+  const Warps launch = warps_now(c);
+  Worker w = {.c = c, .op = op};
+  set_warps(c, warps_from(c, roles_warps(op, block)));
+  RolesCaptures captures = roles_captures(c->ctx, op);
+  uint32_t word = 0;
+  VEC_EACH(v, captures) {
+    take_over(&w, *v, word);
+    word += roles_capture_words((*v)->type);
+  }
+  block_walk(op->blocks[block], bring_operands, &w);
+  cg_lower_block(c, op->blocks[block]);
+  set_warps(c, launch);
+}
+
+// The workers' part of op, from the meeting that begins it to the one that ends it. A worker's warps follow those of
+// the larger ones: the branches ask for the end of each.
+static void lower_workers(Cg *c, Op *op) {
+  const RolesRegisters outside = registers_of(c, NULL), inside = registers_of(c, op);
+  set_worker_registers(c, &outside, &inside);
+  LLVMBasicBlockRef join = cg_block(c, "join");
+  for (uint32_t first = c->module->num_warps, i = 1; i < op->num_blocks; i++) {
+    uint32_t block = 1;
+    while (roles_warps(op, block).first != first) block++;
+    first += roles_warps(op, block).count;
+    LLVMBasicBlockRef mine = cg_block(c, "worker"), others = cg_block(c, "others");
+    LLVMBuildCondBr(c->b, cg_cmp(c, LLVMIntULT, c->uniform_warp, first), mine, others);
+    LLVMPositionBuilderAtEnd(c->b, mine);
+    lower_worker(c, op, block);
+    LLVMBuildBr(c->b, join);
+    LLVMPositionBuilderAtEnd(c->b, others);
+  }
+  LLVMBuildBr(c->b, join);
+  LLVMPositionBuilderAtEnd(c->b, join);
+  c->op = op;
+  meet_all(c);
+  set_worker_registers(c, &inside, &outside);
+}
+
+static void loop_over_numbers(Cg *c) {
+  LLVMBasicBlockRef next = cg_block(c, "next"), end = cg_block(c, "workers.end");
+  c->has_loops = true;
+  LLVMBuildBr(c->b, next);
+  LLVMPositionBuilderAtEnd(c->b, next);
+  meet_all(c);
+  LLVMValueRef number = LLVMBuildLoad2(c->b, c->t_i32, number_place(c), "");
+  LLVMSetAlignment(number, 4);
+  LLVMValueRef choice = LLVMBuildSwitch(c->b, number, end, c->roles_ops.count);
+  for (uint32_t i = 0; i < c->roles_ops.count; i++) {
+    LLVMBasicBlockRef arm = cg_block(c, "roles");
+    LLVMAddCase(choice, cg_i32(c, i + 1), arm);
+    LLVMPositionBuilderAtEnd(c->b, arm);
+    lower_workers(c, c->roles_ops.data[i]);
+    LLVMBuildBr(c->b, next);
+  }
+  LLVMPositionBuilderAtEnd(c->b, end);
+}
+
+void cg_end_roles(Cg *c) {
+  if (loops(c)) {
+    CgIf first = cg_begin_if(c, cg_cmp(c, LLVMIntEQ, c->tid, 0));
+    store(c, cg_i32(c, 0), number_place(c), 4);
+    cg_end_if(c, first);
+    meet_all(c);
+  }
+  LLVMBuildRetVoid(c->b);
+  LLVMPositionBuilderAtEnd(c->b, c->workers);
+  const RolesRegisters before = at_launch(c), outside = registers_of(c, NULL);
+  set_worker_registers(c, &before, &outside);
+  if (loops(c)) loop_over_numbers(c);
+  else VEC_EACH(op, c->roles_ops) {
+    meet_all(c);
+    lower_workers(c, *op);
+  }
+  LLVMBuildRetVoid(c->b);
+}

@@ -1,0 +1,57 @@
+// A program's machine code, by whichever assembler there is, and what it takes of an SM.
+#include <string.h>
+
+#include "ir/roles.h"
+#include "runtime/compile/compile.h"
+
+tile_status machine_code_make(const tile_program *p, Arena *a, MachineCode *out, tile_error **error) {
+  const uint32_t cubin = log2_u32(TILE_EMIT_CUBIN), ptx = log2_u32(TILE_EMIT_PTX);
+  *out = (MachineCode){0};
+  if (!p->outputs[ptx].data) return error_set(error, TILE_ERROR_USAGE, "the program was compiled without PTX");
+  if (p->outputs[cubin].data) {
+    *out = (MachineCode){ptxas_version(a), p->outputs[cubin].data, p->outputs[cubin].size};
+    return TILE_OK;
+  }
+  Assembler *assembler;
+  RETURN_IF_FAILED(assembler_open(&assembler, error));
+  if (!assembler) return TILE_OK;
+  const tile_status status =
+      assembler_run(assembler, a, p->outputs[ptx].data, p->target->name, &out->cubin, &out->size, error);
+  out->made_by = assembler_version(assembler, a);
+  assembler_close(assembler);
+  return status;
+}
+
+void machine_code_resources(const tile_program *p, const MachineCode *code, const char *name, tile_resources *out) {
+  const Module *m = p->module;
+  CodeUse use;
+  const bool known = code->cubin && resources_of_cubin(code->cubin, code->size, name, &use);
+  resources_fill(out, m->target, module_total_warps(m) * WARP_SIZE, m->shared_bytes, known ? &use : NULL,
+                 resources_declared_local(p->outputs[log2_u32(TILE_EMIT_PTX)].data));
+}
+
+typedef struct { const tile_program *program; const char *name; tile_resources *out; } Question;
+
+static tile_status find_resources(void *user, Arena *scratch, tile_error **error) {
+  const Question *q = user;
+  MachineCode code;
+  RETURN_IF_FAILED(machine_code_make(q->program, scratch, &code, error));
+  machine_code_resources(q->program, &code, q->name, q->out);
+  return TILE_OK;
+}
+
+tile_status tile_program_resources(const tile_program *p, const char *name, tile_resources *resources,
+                                   tile_error **error) {
+  tile_resources all = TILE_RESOURCES_INIT;
+  const Func *f = p->module ? p->module->funcs : NULL;
+  while (f && name && strcmp(f->name, name)) f = f->next;
+  if (!f) return error_set(error, TILE_ERROR_USAGE, "there is no kernel %s in the program", name ? name : "");
+  if (!name && f->next)
+    return error_set(error, TILE_ERROR_USAGE, "the program has several kernels: name one of them");
+  Question q = {p, f->name, &all};
+  RETURN_IF_FAILED(scratch_run((ArenaMemory){0}, "asking for resources", find_resources, &q, error));
+  const size_t size = resources->struct_size;
+  memcpy(resources, &all, size < sizeof all ? size : sizeof all);
+  resources->struct_size = size;
+  return TILE_OK;
+}

@@ -1,0 +1,59 @@
+// Programs of the CUDA toolkit: see tool.h.
+#include "runtime/compile/tool.h"
+
+#include <errno.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runtime/compile/file.h"
+#include "runtime/compile/options.h"
+
+extern char **environ;
+
+const char *tool_find(Arena *a, const char *variable, const char *name) {
+  const char *named = getenv(variable);
+  if (named && *named) return access(named, X_OK) == 0 ? named : NULL;
+  const char *path = getenv("PATH");
+  StrList folders = options_list(a, path ? path : "", ':');
+  vec_push(a, &folders, "/usr/local/cuda/bin");
+  for (uint32_t i = 0; i < folders.count; i++) {
+    const char *candidate = arena_printf(a, "%s/%s", folders.data[i], name);
+    if (access(candidate, X_OK) == 0) return candidate;
+  }
+  return NULL;
+}
+
+int tool_run(char *const argv[], int out_fd) {
+  posix_spawn_file_actions_t actions;
+  if (posix_spawn_file_actions_init(&actions)) return -1;
+  posix_spawn_file_actions_adddup2(&actions, out_fd, 1);
+  posix_spawn_file_actions_adddup2(&actions, out_fd, 2);
+  pid_t pid;
+  int failed = posix_spawn(&pid, argv[0], &actions, NULL, argv, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (failed) return -1;
+  int status;
+  while (waitpid(pid, &status, 0) < 0)
+    if (errno != EINTR) return errno == ECHILD ? TOOL_UNKNOWN : -1;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+char *tool_temporary(Arena *a) {
+  const char *folder = getenv("TMPDIR");
+  return arena_printf(a, "%s/tilec.XXXXXX", folder && *folder ? folder : "/tmp");
+}
+
+int tool_ask(Arena *a, char *const argv[], const char **said) {
+  char *log = tool_temporary(a);
+  const int fd = mkstemp(log);
+  *said = "";
+  if (fd < 0) return -1;
+  size_t size;
+  const int rc = tool_run(argv, fd);
+  if (rc != -1) file_read(a, log, said, &size, NULL);
+  close(fd);
+  unlink(log);
+  return rc;
+}

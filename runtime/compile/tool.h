@@ -1,0 +1,19 @@
+// Programs of the CUDA toolkit: finds one and runs it.
+#ifndef TILE_RUNTIME_TOOL_H
+#define TILE_RUNTIME_TOOL_H
+
+#include "ir/arena.h"
+
+// The program that the environment variable names, otherwise the one of this name in PATH or in the toolkit's usual
+// folder; NULL: there is none.
+const char *tool_find(Arena *a, const char *variable, const char *name);
+// Runs argv with its output going to out_fd. Returns its exit status; -1 if it did not run or a signal ended it;
+// TOOL_UNKNOWN if the status is lost, as in a process that ignores SIGCHLD.
+enum { TOOL_UNKNOWN = -2 };
+int tool_run(char *const argv[], int out_fd);
+// The same; *said receives what the program wrote, as far as that could be read.
+int tool_ask(Arena *a, char *const argv[], const char **said);
+// A file of the folder for temporary files, whose last six characters are X for mkstemp or mkdtemp.
+char *tool_temporary(Arena *a);
+
+#endif
