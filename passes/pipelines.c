@@ -33,6 +33,8 @@ static const PipelineStep laid_out_steps[] = {
   STEP(coalesce),
   STEP(accelerate_dot),
   STEP(remove_conversions),
+  STEP(dce),
+  STEP(sink_conversions),
   STEP(narrow_compares),
   STEP(canonicalize),
   STEP(cse),
