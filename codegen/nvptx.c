@@ -103,7 +103,10 @@ LLVMValueRef cg_asm_get(Cg *c, LLVMValueRef call, uint32_t i) {
   return LLVMGetTypeKind(LLVMTypeOf(call)) == LLVMStructTypeKind ? LLVMBuildExtractValue(c->b, call, i, "") : call;
 }
 
-void cg_barrier(Cg *c) { cg_insn(c, INSN_BARRIER, c->t_void, NULL, 0); }
+// The threads of a block of one warp meet as a warp, which takes fewer cycles.
+void cg_barrier(Cg *c) {
+  cg_insn(c, c->module->num_warps == 1 ? INSN_WARP_SYNC : INSN_BARRIER, c->t_void, NULL, 0);
+}
 
 // Shuffles each 32-bit word; narrower values are widened.
 static LLVMValueRef shuffle_words(Cg *c, LLVMValueRef v, InsnId id, LLVMValueRef selector) {
