@@ -65,24 +65,45 @@ static bool rows_pay(const Rows *rows) {
   return 4 * (shuffles + sent) <= 3 * rows->count * rows->num_lane_bits;
 }
 
-// The rows of the half of the list that the lane's bit chooses go on in this lane, the others in its partner.
-static void split_rows(Reduction *red, CgValue *const *v, Rows *rows, uint32_t lane_bit) {
+// Of two rows the one that the lane's bit chooses goes on in this lane, in register r; the other in its partner.
+static void split_pair(Reduction *red, CgValue *const *v, uint32_t r, uint32_t other, uint32_t lane_bit) {
   Cg *c = red->of.c;
   LLVMValueRef upper = cg_cmp(c, LLVMIntNE, cg_op(c, LLVMAnd, c->lane, 1u << lane_bit), 0);
-  rows->count /= 2;
-  set_ordered(red, !red->symmetric && red->ordered >> lane_bit & 1);
-  for (uint32_t i = 0; i < rows->count; i++) {
-    Tuple a = tuple_get(&red->of, v, rows->reg[i]), b = tuple_get(&red->of, v, rows->reg[i + rows->count]);
-    Tuple own = tuple_select(&red->of, upper, &b, &a), got = tuple_select(&red->of, upper, &a, &b);
-    for (uint32_t k = 0; k < red->of.n; k++) got.x[k] = cg_shuffle_xor(c, got.x[k], 1u << lane_bit);
-    Tuple first = own, second = got;
-    if (!red->symmetric) {
-      first = tuple_select(&red->of, upper, &got, &own);
-      second = tuple_select(&red->of, upper, &own, &got);
-    }
-    Tuple both = tuple_combine(&red->of, &first, &second);
-    tuple_put(&red->of, v, rows->reg[i], &both);
+  Tuple a = tuple_get(&red->of, v, r), b = tuple_get(&red->of, v, other);
+  Tuple own = tuple_select(&red->of, upper, &b, &a), got = tuple_select(&red->of, upper, &a, &b);
+  for (uint32_t k = 0; k < red->of.n; k++) got.x[k] = cg_shuffle_xor(c, got.x[k], 1u << lane_bit);
+  Tuple first = own, second = got;
+  if (!red->symmetric) {
+    first = tuple_select(&red->of, upper, &got, &own);
+    second = tuple_select(&red->of, upper, &own, &got);
   }
+  set_ordered(red, !red->symmetric && red->ordered >> lane_bit & 1);
+  Tuple both = tuple_combine(&red->of, &first, &second);
+  tuple_put(&red->of, v, r, &both);
+}
+
+// The rows of the half of the list that the lane's bit chooses go on in this lane, the others in its partner.
+static void split_rows(Reduction *red, CgValue *const *v, Rows *rows, uint32_t lane_bit) {
+  rows->count /= 2;
+  for (uint32_t i = 0; i < rows->count; i++) split_pair(red, v, rows->reg[i], rows->reg[i + rows->count], lane_bit);
+}
+
+// Folds lanes that keep different rows. Returns the register bits that tell those apart.
+static uint32_t fold_kept(Reduction *red, CgValue *const *v, const uint32_t *reps, const ReducePlan *plan,
+                          uint32_t lane_bits, uint32_t folded) {
+  const uint32_t n = v[0]->count;
+  uint32_t kept = 0;
+  for (uint32_t b = 0; b < 5; b++) {
+    if (!(lane_bits >> b & 1)) continue;
+    const uint32_t bit = plan->keeps[b];
+    kept |= bit;
+    for (uint32_t r = 0; r < n; r++) {
+      if ((r & (folded | kept)) || reps[r] != r) continue;
+      if (bit) split_pair(red, v, r, r | bit, b);
+      else fold_lanes(red, v, r, b);
+    }
+  }
+  return kept;
 }
 
 // Folds many rows with fewer shuffles than one for each row and lane bit. At each lane bit a lane goes on with half of
@@ -220,7 +241,7 @@ static uint32_t sum_products(const Reduction *red, CgValue *v, const uint32_t *r
 // Whether the region does nothing with operand i but compare the two and choose one.
 static bool only_chooses(const Op *op, uint32_t i) {
   const Block *b = op->blocks[0];
-  const Value *pair[2] = {b->args[i], b->args[op->num_operands + i]}, *chosen = op_operand(block_terminator(b), i);
+  const Value *pair[2] = {b->args[i], b->args[op->num_results + i]}, *chosen = op_operand(block_terminator(b), i);
   if (!chosen->def || chosen->def->opcode != OP_SELECT || !value_has_one_use(chosen)) return false;
   for (uint32_t k = 0; k < 2; k++)
     EACH_USE(u, pair[k]) {
@@ -274,7 +295,7 @@ static void narrow_halves(const Reduction *red, CgValue *const *v, uint32_t n, u
 
 // Folds the registers of each thread and then the lanes of each warp along the axis. Every register gets the result
 // of those that it was folded with.
-static void fold_in_warps(Reduction *red, CgValue *const *v, uint32_t axis) {
+static void fold_in_warps(Reduction *red, CgValue *const *v, const ReducePlan *plan, uint32_t axis) {
   Cg *c = red->of.c;
   const Type *t = op_operand(red->of.op, 0)->type;
   AxisPlace at[LAYOUT_MAX_BITS];
@@ -306,7 +327,9 @@ static void fold_in_warps(Reduction *red, CgValue *const *v, uint32_t axis) {
   uint32_t num_rows = 0;
   for (uint32_t r = 0; r < n; r++)
     if (!(r & folded) && reps[r] == r && num_rows++ < MAX_ROWS) rows.reg[rows.count++] = r;
-  if (!redux && num_rows <= MAX_ROWS && rows_pay(&rows)) {
+  if (plan->lanes_keep) {
+    folded |= fold_kept(red, v, reps, plan, lane_bits, folded);
+  } else if (!redux && num_rows <= MAX_ROWS && rows_pay(&rows)) {
     fold_rows(red, v, rows);
   } else {
     for (uint32_t r = 0; r < n; r++) {
@@ -335,7 +358,7 @@ void emit_reduce(Cg *c, Op *op) {
     v[i] = cg_value_new(c, n);
     for (uint32_t r = 0; r < n; r++) v[i]->v[r] = cg_reg(x, r);
   }
-  fold_in_warps(&red, v, axis);
+  fold_in_warps(&red, v, &plan, axis);
   if (plan.through_shared) through_shared(&red, v, &plan, axis);
   for (uint32_t i = 0; i < red.of.n; i++) {
     const Type *result = op_result(op, i)->type;

@@ -141,6 +141,27 @@ const Layout *scratch_convert_layout(Context *ctx, const Type *from, const Type 
 
 static uint32_t round_up(uint32_t x, uint32_t align) { return (x + align - 1) / align * align; }
 
+// Lets lanes keep rows as the layout of the result asks. False if that does not reach it.
+static bool keep_rows(Context *ctx, ReducePlan *p, const Layout *result, const AxisPlace *at, uint32_t axis_bits) {
+  Layout l = *p->partial;
+  const uint32_t regs = l.num_bits[LAYOUT_REG];
+  for (uint32_t i = 0; i < axis_bits; i++) {
+    if (at[i].dim != LAYOUT_LANE) continue;
+    const uint32_t b = at[i].bit, want = layout_basis(result, LAYOUT_LANE, b);
+    for (uint32_t k = 0; k < regs && want && !p->keeps[b]; k++) {
+      if (l.basis[k] != want) continue;
+      p->keeps[b] = 1u << k;
+      l.basis[regs + b] = want;
+      l.basis[k] = 0;
+    }
+  }
+  LayoutMap m;
+  const Layout *kept = layout_intern(ctx, &l);
+  if (!layout_invert_and_compose(result, kept, &m) || layoutmap_move(&m) > MOVE_REGISTERS) return false;
+  p->partial = kept;
+  return p->lanes_keep = true;
+}
+
 ReducePlan scratch_reduce_plan(Context *ctx, const Op *op) {
   const Type *t = op->operands[0].value->type;
   uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0);
@@ -154,7 +175,8 @@ ReducePlan scratch_reduce_plan(Context *ctx, const Op *op) {
   if (type_is_tensor(result)) {
     p.partial = layout_slice(ctx, t->layout, axis);
     LayoutMap m;
-    if (!layout_invert_and_compose(result->layout, p.partial, &m) || layoutmap_move(&m) > MOVE_REGISTERS)
+    if ((!layout_invert_and_compose(result->layout, p.partial, &m) || layoutmap_move(&m) > MOVE_REGISTERS) &&
+        (p.through_shared || !keep_rows(ctx, &p, result->layout, at, t->layout->log2_size[axis])))
       p.through_shared = true;
   }
   if (!p.through_shared) return p;

@@ -107,7 +107,12 @@ static bool check_op(Verifier *v, const Op *op) {
   int n = infer_types(v->ctx, op->opcode, operands, op->num_operands, op, types);
   RETURN_UNLESS(n < 0 || (uint32_t)n == op->num_results, "has %u results, not %d", op->num_results, n);
   for (int i = 0; i < n; i++) {
-    if (types[i] == out(op, (uint32_t)i)) continue;
+    const Type *t = out(op, (uint32_t)i);
+    if (types[i] == t) continue;
+    // A reduction may give its result in any layout.
+    if (op->opcode == OP_REDUCE && types[i]->layout && t->layout &&
+        type_with_layout(v->ctx, types[i], t->layout) == t)
+      continue;
     return verify_fail(v, op, "result %d must have type %s", i, text_of(v, types[i]));
   }
   return true;

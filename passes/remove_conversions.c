@@ -99,8 +99,9 @@ static Plan *find_plan(Remat *r, const Value *v, const Layout *l) {
 
 enum { MAX_PLAN_DEPTH = 48 };
 
-// The cost of the cheapest way to v in the layout. What several users share is paid for once.
-static int64_t plan_cost(Remat *r, Value *v, const Layout *l, const Op *place, uint32_t depth) {
+// The cost of the cheapest way to v in the layout. What several users share is paid for once. `moves`: the user that asks
+// does not stay where it is.
+static int64_t plan_cost(Remat *r, Value *v, const Layout *l, const Op *place, bool moves, uint32_t depth) {
   if (!l || v->type->kind != TYPE_TENSOR || v->type->layout == l || layout_rule_is_free(v)) return 0;
   if (find_plan(r, v, l)) return 0;
   Plan *p = arena_new(&r->ctx->arena, Plan);
@@ -127,13 +128,16 @@ static int64_t plan_cost(Remat *r, Value *v, const Layout *l, const Op *place, u
   if (!pivot) return p->cost;
   Plan *before = r->plans;
   // An op that moves is computed by as many registers more, or fewer, as the layouts say.
+  const bool one_use = value_has_one_use(v);
   const uint32_t warps = r->module->num_warps;
-  int64_t again = layout_cost_op(op, l, warps);
-  if (value_has_one_use(v)) again -= layout_cost_op(op, v->type->layout, warps);
+  int64_t again = moves || !one_use ? layout_cost_op(op, l, warps) : 0;
+  moves &= one_use;
+  if (moves) again -= layout_cost_op(op, v->type->layout, warps);
   again *= depth_weight(op);
   for (uint32_t i = 0; i < op->num_operands && again < p->cost; i++)
     if (op_operand(op, i))
-      again += plan_cost(r, op_operand(op, i), layout_rule_operand(r->ctx, op, i, pivot), op, depth - 1);
+      again += plan_cost(r, op_operand(op, i), layout_rule_operand(r->ctx, op, i, pivot), op, moves,
+                         depth - 1);
   if (again < p->cost) {
     p->cost = again;
     p->convert = false;
@@ -191,7 +195,7 @@ static void weigh(Op *op, void *user) {
   Value *x = op_operand(op, 0);
   const Layout *want = op->results[0].type->layout;
   r->plans = NULL;
-  int64_t now = convert_cost_at(r, x, want, op), then = plan_cost(r, x, want, op, MAX_PLAN_DEPTH);
+  int64_t now = convert_cost_at(r, x, want, op), then = plan_cost(r, x, want, op, true, MAX_PLAN_DEPTH);
   if (x->type->layout != want && then >= now) return;
   Value *made = carry_out(r, x, want, op);
   op_replace(op, &made);
