@@ -224,8 +224,9 @@ void cg_end_roles(Cg *c);
 // Emits a region on scalars: binds args, lowers the ops, and writes the terminator's operands to out.
 void cg_inline_region(Cg *c, Block *b, const LLVMValueRef *args, LLVMValueRef *out);
 typedef LLVMValueRef ScalarEmitter(Cg *c, const Op *op, ScalarKind k, LLVMValueRef *in);
-// Lowers a conversion of several elements at once (lower_cast.c). Returns false if the op is none.
-bool cg_lower_packed_cast(Cg *c, Op *op, const uint32_t *reps);
+// Conversions of several elements at once (lower_cast.c).
+bool cg_is_packed_cast(const Cg *c, const Op *op);
+void cg_lower_packed_cast(Cg *c, Op *op, const uint32_t *reps);
 LLVMValueRef cg_float_to_f32(Cg *c, LLVMValueRef v, ScalarKind k);
 LLVMValueRef cg_f32_to_float(Cg *c, LLVMValueRef v, ScalarKind k, Rounding rounding);
 CgValue *cg_convert_layout(Cg *c, const CgValue *x, const Type *from, const Type *to, const Op *op);

@@ -6,7 +6,6 @@
 #define BINARY(name, opcode) SCALAR_EMITTER(name) { return LLVMBuildBinOp(c->b, opcode, in[0], in[1], ""); }
 BINARY(addi, LLVMAdd)
 BINARY(subi, LLVMSub)
-BINARY(muli, LLVMMul)
 BINARY(andi, LLVMAnd)
 BINARY(ori, LLVMOr)
 BINARY(xori, LLVMXor)
@@ -32,6 +31,26 @@ SCALAR_EMITTER(divsi) {
 SCALAR_EMITTER(divui) { return LLVMBuildUDiv(c->b, in[0], nonzero(c, in[1]), ""); }
 SCALAR_EMITTER(remsi) { return LLVMBuildSRem(c->b, in[0], nonzero(c, in[1]), ""); }
 SCALAR_EMITTER(remui) { return LLVMBuildURem(c->b, in[0], nonzero(c, in[1]), ""); }
+
+// (x / y) · y = x − x % y, if nothing else needs the quotient: one correction of it and the product are saved.
+static LLVMValueRef multiple_below(Cg *c, const Value *x, const Value *y, LLVMValueRef quotient) {
+  const Op *div = x->def;
+  if (!div || (div->opcode != OP_DIVSI && div->opcode != OP_DIVUI) || op_operand(div, 1) != y ||
+      !value_has_one_use(x) || !LLVMIsABinaryOperator(quotient))
+    return NULL;
+  const LLVMOpcode opcode = LLVMGetInstructionOpcode(quotient);
+  if (opcode != LLVMSDiv && opcode != LLVMUDiv) return NULL;
+  LLVMValueRef from = LLVMGetOperand(quotient, 0), by = LLVMGetOperand(quotient, 1);
+  if (LLVMIsAConstantInt(by)) return NULL;
+  return LLVMBuildSub(c->b, from, LLVMBuildBinOp(c->b, opcode == LLVMSDiv ? LLVMSRem : LLVMURem, from, by, ""), "");
+}
+
+SCALAR_EMITTER(muli) {
+  const Value *x = op_operand(op, 0), *y = op_operand(op, 1);
+  LLVMValueRef below = multiple_below(c, x, y, in[0]);
+  if (!below) below = multiple_below(c, y, x, in[1]);
+  return below ? below : LLVMBuildMul(c->b, in[0], in[1], "");
+}
 
 // A shift by the width or more is poison in LLVM; in the tile IR it gives 0, or the sign.
 static LLVMValueRef shift(Cg *c, LLVMValueRef *in, LLVMOpcode opcode) {

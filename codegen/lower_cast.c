@@ -202,14 +202,20 @@ static void packed_trunc(Cg *c, LLVMValueRef lo, LLVMValueRef hi, ScalarKind to,
   for (int i = 0; i < 2; i++) out[i] = cg_bitcast(c, out[i], c->elem[to]);
 }
 
-bool cg_lower_packed_cast(Cg *c, Op *op, const uint32_t *reps) {
-  if (op->opcode != OP_FPTRUNC && op->opcode != OP_FPEXT) return false;
-  ScalarKind from = cg_elem_kind(op_operand(op, 0)->type), to = target_kind(op);
-  bool narrows = op->opcode == OP_FPTRUNC && from != SC_F64
-                 && (to == SC_F16 || to == SC_BF16 || fp8_in_hardware(c, to));
-  bool widens = op->opcode == OP_FPEXT && fp8_in_hardware(c, from);
-  if (!narrows && !widens) return false;
+static bool narrows_packed(const Cg *c, const Op *op) {
+  const ScalarKind to = target_kind(op);
+  return op->opcode == OP_FPTRUNC && cg_elem_kind(op_operand(op, 0)->type) != SC_F64 &&
+         (to == SC_F16 || to == SC_BF16 || fp8_in_hardware(c, to));
+}
 
+bool cg_is_packed_cast(const Cg *c, const Op *op) {
+  return narrows_packed(c, op) ||
+         (op->opcode == OP_FPEXT && fp8_in_hardware(c, cg_elem_kind(op_operand(op, 0)->type)));
+}
+
+void cg_lower_packed_cast(Cg *c, Op *op, const uint32_t *reps) {
+  const bool narrows = narrows_packed(c, op);
+  const ScalarKind from = cg_elem_kind(op_operand(op, 0)->type), to = target_kind(op);
   const CgValue *in = cg_get(op_operand(op, 0));
   CgValue *out = cg_value_new(c, in->count);
   Rounding rounding = (Rounding)op_int(op, ATTR_ROUNDING, ROUND_RNE);
@@ -228,11 +234,10 @@ bool cg_lower_packed_cast(Cg *c, Op *op, const uint32_t *reps) {
       for (int i = 0; i < 2; i++)
         if (to != SC_F16) pair[i] = cg_f32_to_float(c, LLVMBuildFPExt(c->b, pair[i], c->t_f32, ""), to, ROUND_RNE);
     }
-    if (num_held == 2 || widens)
+    if (num_held == 2 || !narrows)
       for (uint32_t i = 0; i < num_held; i++) out->v[held[i]] = pair[i];
     num_held = 0;
   }
   for (uint32_t r = 0; r < in->count; r++) out->v[r] = out->v[reps[r]];
   cg_set(op_result(op, 0), out);
-  return true;
 }

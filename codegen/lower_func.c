@@ -31,9 +31,11 @@ static void make_function(Cg *c, Func *f) {
   const uint32_t bytes = func_param_bytes(f), wanted = c->options->ptx_version;
   if (bytes > MAX_PARAM_BYTES_OLD) {
     cg_require_ptx(c, LARGE_PARAMS_PTX);
-    if (wanted && wanted < LARGE_PARAMS_PTX)
+    if (wanted && wanted < LARGE_PARAMS_PTX) {
+      diag_misfit(c->ctx, FIT_PARAMETERS, bytes, MAX_PARAM_BYTES_OLD);
       diag_error(c->ctx, f->span, "kernel `%s` has %u bytes of parameters, and PTX %u.%u takes at most %d bytes",
                  f->name, bytes, wanted / 10, wanted % 10, MAX_PARAM_BYTES_OLD);
+    }
   }
   for (uint32_t i = 0; i < f->num_params; i++) {
     const Type *t = f->body->args[i]->type;
@@ -109,6 +111,17 @@ static void bind_params(Cg *c, Func *f) {
   }
 }
 
+// LLVM learns how many threads there are only after it has simplified: that a sum with a thread's number carries no
+// bit, for example, it must know before.
+static LLVMValueRef thread_number(Cg *c) {
+  LLVMValueRef tid = cg_special_register(c, "tid", 0);
+  const uint64_t first = 0, end = c->module->num_warps * WARP_SIZE;
+  const unsigned range = LLVMGetEnumAttributeKindForName("range", strlen("range"));
+  LLVMAddCallSiteAttribute(tid, LLVMAttributeReturnIndex,
+                           LLVMCreateConstantRangeAttribute(c->ll, range, 32, &first, &end));
+  return tid;
+}
+
 void cg_lower_func(Cg *c, Func *f) {
   c->func = f;
   c->roles = roles_info(f);
@@ -120,7 +133,7 @@ void cg_lower_func(Cg *c, Func *f) {
   c->entry = cg_block(c, "entry");
   LLVMPositionBuilderAtEnd(c->b, c->entry);
   if (c->debug) debug_lines_begin_func(c->debug, f);
-  c->tid = cg_special_register(c, "tid", 0);
+  c->tid = thread_number(c);
   c->lane = LLVMBuildAnd(c->b, c->tid, cg_i32(c, WARP_SIZE - 1), "lane");
   c->warp = LLVMBuildLShr(c->b, c->tid, cg_i32(c, log2_u32(WARP_SIZE)), "warp");
   c->uniform_warp = NULL;

@@ -2,6 +2,8 @@
 // m16n8kK instructions (f64 below sm_90: each as four m8n8k4); the layouts' columns say which registers belong to
 // one. If the tile is narrower than an instruction, lanes and instruction rows beyond it repeat the tile, and nobody
 // reads what they give.
+#include <string.h>
+
 #include "codegen/cg.h"
 #include "ir/gf2.h"
 
@@ -92,7 +94,8 @@ typedef struct {
   const CgValue *a, *b;
   LLVMValueRef *words_a, *words_b;        // by first register; made once for all instructions that use them
   uint32_t log2_m, log2_n, log2_k;
-  uint32_t a_row, a_half;                 // registers from a word to that of row g + 8, of the second half of K
+  uint32_t a_row, a_half, b_half;         // registers from a word to that of row g + 8, of the second half of K
+  uint32_t steps[LAYOUT_MAX_BITS], num_steps;   // along K, from one instruction's elements to another's
   bool is_tf32_a, is_tf32_b;              // f32 that is tf32 already
   // of an instruction's column pairs, and its rows g and g + 8: 1 if the tile has both
   uint32_t both_cols, both_rows;
@@ -115,14 +118,32 @@ static bool is_tf32(const Value *v) {
   return value_op(v, OP_FPEXT) && type_elem_bits(v->type) == 32 && type_elem_bits(op_operand(v->def, 0)->type) == 16;
 }
 
-// Words of one element may be dealt in pairs of K (layout.h): the halves of an instruction's K then alternate.
+// The steps along K of an operand's registers above those of a word, and which register each is.
+static uint32_t steps_along_k(const Layout *l, uint32_t shift, uint32_t log2_k, uint32_t word,
+                              uint32_t steps[LAYOUT_MAX_BITS], uint32_t regs[LAYOUT_MAX_BITS]) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < l->num_bits[LAYOUT_REG]; i++) {
+    const uint32_t k = layout_basis(l, LAYOUT_REG, i) >> shift & ((1u << log2_k) - 1);
+    if (k && 1u << i >= word) steps[n] = k, regs[n++] = 1u << i;
+  }
+  return n;
+}
+
+// An instruction's product is a sum over K, in any order that both operands share: two words of each thread, which
+// differ by the first step along K, are an instruction's halves, and the other steps lead from one instruction to the
+// next. A word may be part of a longer run of K in its thread.
 static void find_words(Mma *m) {
   const uint32_t width = m->kind.k_width;
-  const bool pairs = width == 1 && layout_apply(m->at->layout, 1, 0, 0, 0) == 1;
-  if (width == 1 && pairs != (layout_apply(m->bt->layout, 1, 0, 0, 0) == 1u << m->log2_n))
-    cg_unsupported(m->c, m->op, "the operands' layouts do not fit each other");
-  m->a_row = m->both_rows ? pairs ? 2 : width : 0;
-  m->a_half = pairs ? 1 : width << m->both_rows;
+  uint32_t steps[LAYOUT_MAX_BITS], a[LAYOUT_MAX_BITS], b[LAYOUT_MAX_BITS];
+  const uint32_t n = steps_along_k(m->at->layout, 0, m->log2_k, width, m->steps, a);
+  const bool fits = n && n == steps_along_k(m->bt->layout, m->log2_n, m->log2_k, width, steps, b) &&
+                    !memcmp(steps, m->steps, n * sizeof *steps);
+  if (!fits) cg_unsupported(m->c, m->op, "the operands' layouts do not fit each other");
+  m->a_half = a[0];
+  m->b_half = b[0];
+  m->a_row = m->both_rows ? register_of(m->c, m->op, m->at->layout, 8u << m->log2_k) : 0;
+  m->num_steps = n - 1;
+  memmove(m->steps, m->steps + 1, m->num_steps * sizeof *m->steps);
 }
 
 // Adds step k to the accumulators of a tile whose first register is given.
@@ -133,7 +154,7 @@ static void add_step(const Mma *m, uint32_t first, uint32_t k, LLVMValueRef *acc
   uint32_t rb = register_of(m->c, m->op, m->bt->layout, batch << (m->log2_k + m->log2_n) | k << m->log2_n | col);
   LLVMValueRef a[4], b[2];
   for (uint32_t i = 0; i < 4; i++) a[i] = word_a(m, ra + (i & 1) * m->a_row + (i >> 1) * m->a_half);
-  for (uint32_t i = 0; i < 2; i++) b[i] = word_b(m, rb + i * m->kind.k_width);
+  for (uint32_t i = 0; i < 2; i++) b[i] = word_b(m, rb + i * m->b_half);
   if (!m->kind.by_quarters) {
     add_mma(m->c, &m->kind, a, 4, b, 2, acc, m->kind.packed_acc ? 2 : 4);
     return;
@@ -171,8 +192,10 @@ void emit_mma(Cg *c, Op *op) {
                        16);
   }
   // One step of K after the other: neighbouring instructions do not wait for each other, and operands are needed late.
-  for (uint32_t k = 0; k < 1u << m.log2_k; k += m.kind.k)
+  for (uint32_t i = 0; i < 1u << m.num_steps; i++) {
+    const uint32_t k = gf2_apply(m.steps, m.num_steps, i);
     for (uint32_t tile = 0; tile < num_tiles; tile++) add_step(&m, tile << log2_each, k, accs + tile * 4);
+  }
   CgValue *out = cg_value_new(c, regs);
   for (uint32_t tile = 0; tile < num_tiles; tile++) {
     LLVMValueRef *acc = accs + tile * 4;

@@ -3,7 +3,7 @@
 #include "codegen/tuple.h"
 #include "ir/reduce_order.h"
 
-enum { MAX_ROWS = 64 };
+enum { MAX_ROWS = 64, MANY_HALVES = 128 };
 
 typedef struct {
   Combine of;
@@ -217,6 +217,61 @@ static uint32_t sum_products(const Reduction *red, CgValue *v, const uint32_t *r
   return chained;
 }
 
+// Whether the region does nothing with operand i but compare the two and choose one.
+static bool only_chooses(const Op *op, uint32_t i) {
+  const Block *b = op->blocks[0];
+  const Value *pair[2] = {b->args[i], b->args[op->num_operands + i]}, *chosen = op_operand(block_terminator(b), i);
+  if (!chosen->def || chosen->def->opcode != OP_SELECT || !value_has_one_use(chosen)) return false;
+  for (uint32_t k = 0; k < 2; k++)
+    EACH_USE(u, pair[k]) {
+      const Op *user = u->user;
+      const uint32_t from = user == chosen->def;         // a select's first operand is its condition
+      if (!from && user->opcode != OP_CMPF) return false;
+      for (uint32_t n = 0; n < 2; n++)
+        if (op_operand(user, from + n) != pair[0] && op_operand(user, from + n) != pair[1]) return false;
+    }
+  return true;
+}
+
+// The value whose many 16-bit floats operand i is, as they are or extended to f32; NULL if it is another.
+static const Value *half_source(const Op *op, uint32_t i) {
+  const Value *x = op_operand(op, i);
+  if (cg_elem_kind(x->type) == SC_F32 && x->def && x->def->opcode == OP_FPEXT) x = op_operand(x->def, 0);
+  const ScalarKind k = cg_elem_kind(x->type);
+  return (k == SC_F16 || k == SC_BF16) && cg_num_regs(x->type) >= MANY_HALVES && only_chooses(op, i) ? x : NULL;
+}
+
+// 16-bit floats that the region only chooses among go through the folds of a thread's registers as f32, in a form that
+// LLVM does not narrow. Of comparisons of 16 bits the assembler makes pairs, and it issues a load only when it has
+// made those of the load before.
+static void widen_halves(const Reduction *red, CgValue *const *v, uint32_t n) {
+  Cg *c = red->of.c;
+  for (uint32_t i = 0; i < red->of.n; i++) {
+    const Value *half = half_source(red->of.op, i);
+    for (uint32_t r = 0; half && r < n; r++) {
+      LLVMValueRef x = cg_bitcast(c, cg_reg(cg_get(half), r), c->t_i16);
+      if (cg_elem_kind(half->type) == SC_F16) x = cg_insn(c, INSN_CVT_F32_F16, c->t_f32, &x, 1);
+      else x = cg_bitcast(c, cg_op(c, LLVMShl, LLVMBuildZExt(c->b, x, c->t_i32, ""), 16), c->t_f32);
+      v[i]->v[r] = x;
+    }
+  }
+}
+
+// Ends what widen_halves began, in the registers that are left.
+static void narrow_halves(const Reduction *red, CgValue *const *v, uint32_t n, uint32_t folded, const uint32_t *reps) {
+  Cg *c = red->of.c;
+  for (uint32_t i = 0; i < red->of.n; i++) {
+    LLVMTypeRef elem = cg_elem_type(c, op_operand(red->of.op, i)->type);
+    if (elem == c->t_f32 || !half_source(red->of.op, i)) continue;
+    for (uint32_t r = 0; r < n; r++) {
+      if ((r & folded) || reps[r] != r) continue;
+      LLVMValueRef x = cg_op(c, LLVMLShr, cg_bitcast(c, v[i]->v[r], c->t_i32), 16);
+      v[i]->v[r] = elem == c->t_f16 ? LLVMBuildFPTrunc(c->b, v[i]->v[r], elem, "")
+                                    : cg_bitcast(c, LLVMBuildTrunc(c->b, x, c->t_i16, ""), elem);
+    }
+  }
+}
+
 // Folds the registers of each thread and then the lanes of each warp along the axis. Every register gets the result
 // of those that it was folded with.
 static void fold_in_warps(Reduction *red, CgValue *const *v, uint32_t axis) {
@@ -232,6 +287,7 @@ static void fold_in_warps(Reduction *red, CgValue *const *v, uint32_t axis) {
     chained = reduce_product_folds(t, axis);
     folded = sum_products(red, v[0], reps, at, order, chained);
   }
+  widen_halves(red, v, n);
   for (uint32_t k = 0; k < num_bits; k++) {
     AxisPlace p = at[order[k]];
     if (p.dim == LAYOUT_LANE) lane_bits |= 1u << p.bit, lanes++;
@@ -244,6 +300,7 @@ static void fold_in_warps(Reduction *red, CgValue *const *v, uint32_t axis) {
     for (uint32_t r = 0; r < n; r++)
       if (!(r & folded) && reps[r] == r) fold_pair(red, v, r, r | 1u << p.bit);
   }
+  narrow_halves(red, v, n, folded, reps);
   const char *redux = lanes == 5 ? redux_name(red, t) : NULL;
   Rows rows = {.lane_bits = lane_bits, .num_lane_bits = lanes};
   uint32_t num_rows = 0;

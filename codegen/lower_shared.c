@@ -164,6 +164,10 @@ void emit_buffer_index(Cg *c, Op *op) {
 
 void emit_buffer_trans(Cg *c, Op *op) { cg_set_scalar(c, op_result(op, 0), cg_scalar(op_operand(op, 0))); }
 
+void emit_buffer_reshape(Cg *c, Op *op) { emit_buffer_trans(c, op); }
+void emit_buffer_reinterpret(Cg *c, Op *op) { emit_buffer_trans(c, op); }
+void emit_keep_alive(Cg *c, Op *op) { (void)c, (void)op; }
+
 void emit_buffer_slice(Cg *c, Op *op) {
   const Type *t = op_operand(op, 0)->type;
   uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0), start = (uint32_t)op_int(op, ATTR_START, 0);

@@ -40,6 +40,10 @@ bool diag_error(Context *ctx, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4)
 void diag_warning(Context *ctx, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
 void diag_remark(Context *ctx, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
 void diag_note(Context *ctx, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);   // span {0,0}: a hint without a place
+// Beside diag_error, before it: the error is that a kernel does not fit, needing so much of something.
+typedef enum { FIT_ALL, FIT_SHARED, FIT_REGISTERS, FIT_THREADS, FIT_PARAMETERS, FIT_CLUSTER, FIT_GRID } Fit;
+typedef struct { Fit what; uint64_t needed, limit; } Misfit;
+void diag_misfit(Context *ctx, Fit what, uint64_t needed, uint64_t limit);
 uint32_t diag_error_count(const Context *ctx);
 // All messages as text: `path:line:col: error: text`, the source line, caret and tildes (by display width, control
 // bytes escaped). The context's arena owns it.
@@ -62,6 +66,7 @@ struct Context {
   uint32_t num_files, cap_files;
   Loc next_loc;
   Diag *diags, *last_diag;
+  Misfit misfit;                         // if all errors are that one
   struct Remark *remarks, *last_remark;  // remark.c
   bool wants_remarks;
   uint32_t num_errors, error_limit;      // errors past error_limit are only counted; 0 means 20

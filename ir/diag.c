@@ -16,7 +16,7 @@ enum { DEFAULT_LIMIT = 20, TAB = 8, WINDOW = 160, BEFORE_CARET = 100, LONGEST_TE
 static uint32_t limit_of(const Context *ctx) { return ctx->error_limit ? ctx->error_limit : DEFAULT_LIMIT; }
 
 static void record(Context *ctx, DiagLevel level, Span span, const char *fmt, va_list ap) {
-  if (level == DIAG_ERROR) ctx->num_errors++;
+  if (level == DIAG_ERROR && ctx->num_errors++) ctx->misfit.what = FIT_ALL;
   // Past the limit nothing is kept: a note would belong to an error that is not shown.
   if (ctx->num_errors > limit_of(ctx)) return;
   Diag *d = arena_new(&ctx->arena, Diag);
@@ -61,6 +61,10 @@ void diag_note(Context *ctx, Span span, const char *fmt, ...) {
   va_start(ap, fmt);
   record(ctx, DIAG_NOTE, span, fmt, ap);
   va_end(ap);
+}
+
+void diag_misfit(Context *ctx, Fit what, uint64_t needed, uint64_t limit) {
+  if (!ctx->num_errors) ctx->misfit = (Misfit){what, needed, limit};
 }
 
 uint32_t diag_error_count(const Context *ctx) { return ctx->num_errors; }

@@ -99,6 +99,45 @@ bool interp_buffer_slice(Prog *p, Op *op) {
   return true;
 }
 
+// Whether the view is of consecutive elements in row-major order.
+static bool is_dense(const BufferView *v, const Type *t) {
+  int64_t strides[MAX_RANK];
+  interp_row_major(t, strides);
+  for (uint32_t k = 0; k < t->rank; k++)
+    if (t->shape[k] > 1 && strides[k] != v->strides[k]) return false;
+  return true;
+}
+
+bool interp_buffer_reshape(Prog *p, Op *op) {
+  BufferView v = *view_of(p, op, 0);
+  if (!is_dense(&v, operand_type(op, 0)))
+    return interp_fail(p, op, "the interpreter does not reshape a permuted or sliced buffer; the simulator does");
+  interp_row_major(op->results[0].type, v.strides);
+  memcpy(interp_result_data(p, op, 0), &v, sizeof v);
+  return true;
+}
+
+// The interpreter keeps a tile in row-major order, whatever its layout.
+static bool is_plain(Prog *p, const Type *t) {
+  uint32_t order[MAX_RANK];
+  for (uint32_t k = 0; k < t->rank; k++) order[k] = t->rank - 1u - k;
+  return layout_make_shared_plain(p->run->ctx, t->rank, t->shape, order) == t->layout;
+}
+
+bool interp_buffer_reinterpret(Prog *p, Op *op) {
+  const Type *from = operand_type(op, 0), *to = op->results[0].type;
+  BufferView v = *view_of(p, op, 0);
+  const bool same = from->elem == to->elem && from->layout == to->layout;
+  if (!is_dense(&v, from) || (!same && (!is_plain(p, from) || !is_plain(p, to))))
+    return interp_fail(p, op, "the interpreter reinterprets buffers in row-major layouts only; the simulator does all");
+  v.tile = type_numel(to);
+  interp_row_major(to, v.strides);
+  memcpy(interp_result_data(p, op, 0), &v, sizeof v);
+  return true;
+}
+
+bool interp_keep_alive(Prog *p, Op *op) { return p && op; }
+
 bool interp_local_load(Prog *p, Op *op) {
   interp_view_read(view_of(p, op, 0), op->results[0].type, interp_result_data(p, op, 0));
   return true;

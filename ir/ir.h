@@ -174,6 +174,7 @@ struct Module {
   uint32_t fitting_stages; // if allocate_shared reported too much: the most num_stages that may fit; 0: none
   uint32_t scratch_bytes;  // global scratch of one program
   bool fp_fusion, debug, auto_tma, cooperative, pdl;
+  bool as_written;         // layouts, copies and barriers are the author's: passes that choose them do not run
   Func *funcs;
 };
 

@@ -119,7 +119,19 @@ uint32_t type_elem_bytes(const Type *t) {
   return bits < 8 ? 1 : bits / 8;
 }
 
+// A swizzled layout adds the column of address bit 4 + i to that of bit 7 + i, for as many i as the swizzle has.
+static uint32_t layout_swizzle_bytes(const Type *desc) {
+  const uint32_t log2_elem = log2_u32(type_elem_bytes(desc));
+  uint32_t bits = 0;
+  for (uint32_t i = 0; i < 3 && 7 + i - log2_elem < desc->layout->num_bits[LAYOUT_OFFSET]; i++) {
+    const uint32_t column = layout_basis(desc->layout, LAYOUT_OFFSET, 7 + i - log2_elem);
+    bits += column != 1u << (4 + i - log2_elem) && (column & 1u << (4 + i - log2_elem));
+  }
+  return bits ? 16u << bits : 0;
+}
+
 uint32_t type_desc_swizzle_bytes(const Type *desc) {
+  if (desc->layout) return layout_swizzle_bytes(desc);
   int64_t inner = desc->shape[desc->rank - 1], bytes = inner * (int64_t)type_elem_bytes(desc);
   // The pattern repeats every eight rows by address: a tile with fewer rows would not start where the pattern does.
   if (type_numel(desc) / inner < 8) return 0;

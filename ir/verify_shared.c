@@ -38,6 +38,33 @@ bool verify_buffer_slice(Verifier *v, const Op *op) {
   return true;
 }
 
+bool verify_buffer_reshape(Verifier *v, const Op *op) {
+  const Type *b = in(op, 0), *r = out(op, 0);
+  RETURN_UNLESS(is_tile(b) && is_tile(r) && r->elem == b->elem && type_numel(r) == type_numel(b),
+                "takes a tile and gives one of as many elements");
+  RETURN_UNLESS(layout_reshape(v->ctx, b->layout, r->rank, r->shape) == r->layout,
+                "result layout must be the operand's, reshaped");
+  return true;
+}
+
+static int64_t whole_bytes(const Type *t) {
+  return type_numel(t) * (t->count ? t->count : 1) * (int64_t)type_elem_bytes(t);
+}
+
+bool verify_buffer_reinterpret(Verifier *v, const Op *op) {
+  const Type *b = in(op, 0), *r = out(op, 0);
+  RETURN_UNLESS(b->kind == TYPE_BUFFER && r->kind == TYPE_BUFFER, "takes a buffer and gives a buffer");
+  const Op *def = op_operand(op, 0)->def;
+  const Type *room = def && def->opcode == OP_BUFFER_INDEX ? in(def, 0) : b;   // with the tiles after it
+  RETURN_UNLESS(whole_bytes(r) <= whole_bytes(room), "the result is larger than the buffer");
+  return true;
+}
+
+bool verify_keep_alive(Verifier *v, const Op *op) {
+  RETURN_UNLESS(in(op, 0)->kind == TYPE_BUFFER, "takes a buffer");
+  return true;
+}
+
 bool verify_local_load(Verifier *v, const Op *op) {
   RETURN_UNLESS(is_tile(in(op, 0)) && out(op, 0)->kind == TYPE_TENSOR, "takes a tile and gives a tensor");
   RETURN_UNLESS(same_elements(in(op, 0), out(op, 0)), "shapes and element types must agree");

@@ -30,6 +30,7 @@ static uint32_t bytes_with_stages(Context *ctx, const Liveness *l, uint32_t stag
 
 static void report_too_much(Context *ctx, Module *m, Func *f, const Liveness *l, Placed *placed, uint32_t total) {
   uint32_t limit = m->target->shared_bytes, most_stages = 0;
+  diag_misfit(ctx, FIT_SHARED, total, limit);
   diag_error(ctx, f->span, "kernel %s needs %u bytes of shared memory, but %s has %u per block", f->name, total,
              m->target->name, limit);
   for (uint32_t i = 0; i < l->count && i < 8; i++) {

@@ -35,12 +35,14 @@ typedef struct {
   AxisAnalysis *axes;
   VEC(Choice) choices;
   VEC(Op *) reductions;      // reduce and scan
+  bool exchanges;            // whether threads exchange elements anywhere
   LayoutAnchors anchors;
 } Coalesce;
 
 static void gather(Op *op, void *user) {
   Coalesce *c = user;
   int64_t weight = 0;
+  c->exchanges |= op_unit(op) == UNIT_EXCH;
   if (op->opcode == OP_REDUCE || op->opcode == OP_SCAN) vec_push(&c->ctx->arena, &c->reductions, op);
   if (op->opcode == OP_DOT) {
     const Type *a = op_operand(op, 0)->type;
@@ -94,6 +96,16 @@ static uint32_t stored_for_dot(const Coalesce *c, const Func *f, const Type *t, 
   return 0;
 }
 
+// What a scattered store pays for neighbours in one thread: the lanes of an instruction then lie further apart, and
+// what it would write to a line of memory at once goes there in several parts. (Caches join the parts of loads.) Where
+// threads exchange elements, neighbours in one thread save more.
+static int64_t cost_of_parts(const Coalesce *c, const Op *op, const AccessInfo *a, const Layout *l, uint32_t vec) {
+  enum { PART = 6, SECTOR_BYTES = 32 };
+  const int64_t step = min_i64(a->step[a->fastest], SECTOR_BYTES) * access_elem_bytes(op);
+  if (op->opcode == OP_LOAD || a->contiguity[a->fastest] > 1 || step < SECTOR_BYTES || c->exchanges) return 0;
+  return (int64_t)layout_regs_per_thread(l) * c->module->num_warps * PART * log2_u32(vec);
+}
+
 // The layout with the number of elements per thread that makes all accesses of this shape and fastest axis cheapest
 // together.
 static const Layout *cheapest(Coalesce *c, const Func *f, const Type *t, BlockedChoice *b, uint32_t copied) {
@@ -112,7 +124,8 @@ static const Layout *cheapest(Coalesce *c, const Func *f, const Type *t, Blocked
           copied_bytes(op) != copied)
         continue;
       if (!access_info(c->axes, op, &a) || a.fastest != b->order[0]) continue;
-      cost += layout_loop_weight(op, 64 * layout_cost_access(op, &a, l, c->module->num_warps));
+      cost += layout_loop_weight(op, 64 * (layout_cost_access(op, &a, l, c->module->num_warps) +
+                                           cost_of_parts(c, op, &a, l, b->vec)));
     }
     if (cost >= best_cost) continue;
     best = l;

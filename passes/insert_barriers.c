@@ -11,6 +11,8 @@
 // loads complete on an mbarrier that each reader waits for. They leave one obligation: earlier readers of the buffer
 // must have finished.
 //
+// One thread arrives on an mbarrier for all, after a barrier if any of them used shared memory since the last.
+//
 // After its pingpong_wait the last warpgroup knows that all others have done what came before theirs, and its own warps
 // have met: what it issues then (`issuer`) needs no barrier against accesses before the pingpong_wait. This does not
 // hold for the other warpgroups.
@@ -91,13 +93,14 @@ static void add_buffer(Barriers *s, Slate *out, Value *v, bool is_write, Pending
   OpList allocs = {0};
   buffer_find_allocs(s->ctx, v, &allocs);
   int64_t tile = -1;
+  const uint32_t own = buffer_bytes(v->type);   // a reinterpreted tile may reach into the next
   for (Value *w = v; w->def && buffer_is_view(w->def); w = op_operand(w->def, 0))
     if (w->def->opcode == OP_BUFFER_INDEX && (!value_constant_int(op_operand(w->def, 1), &tile) || allocs.count != 1))
       tile = -1;
   VEC_EACH(alloc, allocs) {
     const Type *t = (*alloc)->results[0].type;
     uint32_t lo = (uint32_t)op_int(*alloc, ATTR_OFFSET, 0), bytes = buffer_bytes(t);
-    if (tile >= 0 && t->count && tile < t->count) {
+    if (tile >= 0 && t->count && tile < t->count && own <= bytes / t->count) {
       bytes /= t->count;
       lo += bytes * (uint32_t)tile;
     }

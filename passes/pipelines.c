@@ -5,6 +5,10 @@
 #define STEP_IF(name, condition) {PASS_ID_##name, condition}
 
 static bool wants_tensor_maps(const Module *m) { return m->target->has_tma && m->auto_tma; }
+// In a module as written, layouts, copies and barriers are the author's.
+static bool chooses(const Module *m) { return !m->as_written; }
+static bool is_as_written(const Module *m) { return m->as_written; }
+static bool fuses_as_written(const Module *m) { return m->as_written && m->fp_fusion; }
 static bool wants_fusion(const Module *m) { return m->fp_fusion; }
 
 static const PipelineStep tile_steps[] = {
@@ -31,26 +35,28 @@ static const PipelineStep tile_steps[] = {
 
 static const PipelineStep laid_out_steps[] = {
   STEP(coalesce),
-  STEP(accelerate_dot),
-  STEP(remove_conversions),
-  STEP(defer_reductions),
-  STEP(narrow_compares),
+  STEP_IF(resolve_layouts, is_as_written),
+  STEP_IF(fuse_multiply_add, fuses_as_written),
+  STEP_IF(accelerate_dot, chooses),
+  STEP_IF(remove_conversions, chooses),
+  STEP_IF(defer_reductions, chooses),
+  STEP_IF(narrow_compares, chooses),
   STEP(canonicalize),
   STEP(cse),
   STEP(licm),
   STEP(dce),
   STEP(annotate_access),
   STEP(annotate_offsets),
-  STEP(ping_pong),
-  STEP(pipeline_loops),
+  STEP_IF(ping_pong, chooses),
+  STEP_IF(pipeline_loops, chooses),
   STEP(lower_tma),
   STEP(lower_allocs),
   STEP(canonicalize),
   STEP(cse),
   STEP(licm),
   STEP(dce),
-  STEP(order_loads),
-  STEP(hint_occupancy),
+  STEP_IF(order_loads, chooses),
+  STEP_IF(hint_occupancy, chooses),
 };
 
 static const PipelineStep allocated_steps[] = {

@@ -2,6 +2,7 @@
 #include "passes/tma.h"
 
 const Layout *tma_tile_layout(Context *ctx, const Type *desc) {
+  if (desc->layout) return desc->layout;
   uint32_t order[MAX_RANK], swizzle = type_desc_swizzle_bytes(desc);
   for (uint32_t i = 0; i < desc->rank; i++) order[i] = desc->rank - 1u - i;
   if (!swizzle) return layout_make_shared_chunked(ctx, desc->rank, desc->shape, type_desc_box_width(desc), order);

@@ -31,6 +31,9 @@ rows() {
              s/^def _([a-z0-9]+_r)\(MODE: tl.constexpr, (.*\)).*/`\1{n,z,d,u}(\2`/p
              s/^def ([a-z][a-zA-Z0-9_]*)(\(.*\)).*:.*/`\1\2`/p' "$f" | paste -sd, - | sed 's/,`/, `/g'
   done
+  printf '\n# Gluon\n\nWhat `gl` has beside these, or with other parameters ([gluon.md](gluon.md)). Modules are left out: `gl.nvidia.hopper.`.\n'
+  rows frontend/lower/builtins_gluon.def BUILTIN '| call | use | meaning |\n|---|---|---|' \
+    's/^BUILTIN\("([^"]*)", *"([^"]*)", *[A-Za-z_0-9]+, *[^,]*, *[0123], *"([^"]*)", *"(.*)"\).*/| `\1(\2)` | \3 | \4 |/; p;'
 } >"$made/reference-builtins.md"
 
 {

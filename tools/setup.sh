@@ -44,3 +44,14 @@ cmake --build --preset release
 build/tilec examples/vector_add.tile -o build/vector_add.ptx
 echo "wrote build/vector_add.ptx"
 eval "$(sed -nE 's/^[#\/ ]*(tilec run .*)$/build\/\1/p' examples/vector_add.tile | head -1)"
+
+cat <<END
+
+tilec is built: build/tilec. To call it by name, in this shell:
+  export PATH=$PWD/build:\$PATH
+What to try next:
+  tilec examples/vector_add.tile --report     # what a kernel costs: registers, occupancy, accesses, loops
+  tilec run examples/vector_add.tile -k add --grid "cdiv(n,BLOCK)" --arg x=fp32[1000]=randn:1 \\
+    --arg y=fp32[1000]=randn:2 --arg out=fp32[1000]=zeros --arg n=1000 --expect "out=x + y"   # is it right?
+  tilec run --help                            # README.md and docs/running.md go on from here
+END

@@ -28,6 +28,8 @@ static CtValue *dtype_attr(Comptime *ct, CtValue *v, const char *name) {
     if (!strcmp(name, numbers[i].name) && numbers[i].value != absent) return ct_int(ct->ctx, numbers[i].value);
   if (!strcmp(name, "name")) return ct_str(ct->ctx, ct_type_name(ct->ctx, t));
   if (!strcmp(name, "scalar")) return ct_dtype(ct->ctx, ct_scalar_of(t));
+  if (!strcmp(name, "layout") && t->layout)
+    return comptime_layout_on(ct, t->spelled ? t->spelled : comptime_layout_from_map(ct, t->layout), t->layout);
   if (!strcmp(name, "element_ty") && t->elem) return ct_dtype(ct->ctx, t->elem);
   if (!strcmp(name, "shape")) {
     CtValue *shape = ct_tuple(ct->ctx, NULL, 0);
@@ -98,7 +100,7 @@ static CtValue *class_value(Comptime *ct, CtClass *cls) {
 static CtValue *instance_attr(Comptime *ct, CtValue *v, const char *name, Span span) {
   CtInstance *in = v->instance;
   CtValue *found = ct_instance_get(in, name);
-  if (found) return found;
+  if (found || (found = ct_layout_attr(ct, v, name))) return found;
   if ((found = ct_class_lookup(in->cls, name))) {
     if (found->kind != CT_FUNCTION) return found;
     switch (found->fn->binding) {

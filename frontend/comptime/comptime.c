@@ -308,6 +308,14 @@ CtValue *ct_python_name(Comptime *ct, const char *name) {
   return ct_is_python_builtin(name) || ct_is_exception_name(name) ? ct_builtin(ct->ctx, name) : NULL;
 }
 
+static CtValue *builtin_module(Comptime *ct, const char *name) {
+  CtValue *v = ct_new(ct->ctx, CT_MODULE);
+  v->module = ct_builtin_module(ct, name);
+  return v;
+}
+
+CtValue *comptime_gluon_module(Comptime *ct) { return builtin_module(ct, "triton.experimental.gluon.language"); }
+
 CtValue *ct_language_name(Comptime *ct, const char *name) {
   DtypeKind dtype;
   if (!strcmp(name, "kernel") || !strcmp(name, "jit"))
@@ -316,6 +324,8 @@ CtValue *ct_language_name(Comptime *ct, const char *name) {
     return ct_builtin(ct->ctx, arena_printf(ct->arena, "triton.%s", name));
   if (ct_has_word("constexpr cdiv const pointer_type block_type", name))
     return ct_builtin(ct->ctx, arena_printf(ct->arena, "tl.%s", name));
+  if (ct_has_word("gl ttgl", name)) return comptime_gluon_module(ct);
+  if (!strcmp(name, "gluon")) return builtin_module(ct, "triton.experimental.gluon");
   if (dtype_find(name, &dtype) && strcmp(name, "B")) return ct_dtype(ct->ctx, ct_type_scalar(ct->ctx, dtype));
   if (ct->options.is_language_name && ct->options.is_language_name(name))
     return ct_builtin(ct->ctx, arena_printf(ct->arena, "tl.%s", name));

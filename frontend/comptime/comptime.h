@@ -68,6 +68,34 @@ bool comptime_iterate(Comptime *ct, CtValue *value, Span span, CtList *out);
 CtValue *comptime_format(Comptime *ct, CtValue *value, char conversion, const char *spec, Span span);
 // Reads a triton.Config object; hooks and prune functions may have changed it. False if the object is not one.
 bool comptime_read_config(Comptime *ct, CtValue *object, CtConfig *out);
+
+// ---- Gluon's layouts (layouts.c) ----
+bool comptime_is_layout(const CtValue *v, LayoutKind kind);   // neither of these two:
+bool comptime_is_auto_layout(const CtValue *v);
+bool comptime_is_coalesced_layout(const CtValue *v);
+uint32_t comptime_layout_rank(Comptime *ct, const CtValue *layout);
+// What the layout is on a tensor or tile of that shape, of powers of two. NULL with the reason in *why if it does not
+// fit.
+const Layout *comptime_layout_map(Comptime *ct, const CtValue *layout, const int64_t *shape, uint32_t rank,
+                                  const char **why);
+// A layout with that map: a DistributedLinearLayout, or a SharedLinearLayout.
+CtValue *comptime_layout_from_map(Comptime *ct, const Layout *map);
+CtValue *comptime_layout_slice(Comptime *ct, CtValue *parent, uint32_t dim);   // SliceLayout(dim, parent)
+// The parent of a SliceLayout of that dim; NULL for other layouts.
+CtValue *comptime_layout_parent(Comptime *ct, const CtValue *layout, uint32_t dim);
+CtValue *comptime_gluon_module(Comptime *ct);                // gl
+bool comptime_layout_is_padded(const CtValue *layout);
+bool comptime_is_tma_layout(const CtValue *layout);           // an NVMMASharedLayout that is not transposed
+bool comptime_is_wgmma_layout(Comptime *ct, const CtValue *layout);   // of an accumulator
+// The layout of a tile's view with axis order[i] as axis i; NULL if it has no spelling.
+CtValue *comptime_layout_permuted(Comptime *ct, const CtValue *layout, const int64_t *order, uint32_t n);
+CtValue *comptime_layout_default(Comptime *ct, const CtType *block);   // NVMMASharedLayout.get_default_for(…)
+// DotOperandLayout(0, acc, k_width), and whether a layout is one of operand i.
+CtValue *comptime_layout_operand(Comptime *ct, const CtValue *acc, uint32_t k_width);
+bool comptime_layout_is_operand(Comptime *ct, const CtValue *layout, const CtValue *acc, uint32_t i);
+// The layout of a tensor or a buffer: it also equals other layouts of the same map.
+CtValue *comptime_layout_on(Comptime *ct, const CtValue *layout, const Layout *map);
+
 // Resets the evaluator after a longjmp left one of its functions (no memory, a request to stop, an internal error).
 void comptime_left(Comptime *ct);
 // Reports use of a CT_MISSING value at span, with the reason; returns false.

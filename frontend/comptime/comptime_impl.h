@@ -191,13 +191,20 @@ extern const CtFnRow ct_sequence_functions[];
 extern const CtFnRow ct_math_functions[], ct_triton_functions[];                 // end at NULL
 bool ct_number_arg(Comptime *ct, const CtArgs *a, uint32_t i, double *out);
 bool ct_int_arg(Comptime *ct, const CtArgs *a, uint32_t i, Int128 *out);
-// NULL without an error if no Gluon layout has this name
-CtValue *ct_layout_new(Comptime *ct, const char *name, const CtArgs *a);
 CtValue *ct_call_module_function(Comptime *ct, const char *name, CtValue *self, const CtArgs *a, bool *known);
 // what torch would say about the target, by the name of a missing value; NULL if it says nothing
 CtValue *ct_target_fact(Comptime *ct, const char *name);
 // is_cuda() is true and is_hip() false, whichever module defines them; false if the name is neither kind
 bool ct_target_test(const char *name, bool *out);
+
+// ---- layouts.c, layout_map.c: Gluon's layouts ----
+extern const CtFnRow ct_layout_functions[];                       // ends at NULL
+bool ct_is_layout_class(const char *name);                         // "gl.BlockedLayout"
+// an instance of the layout class of that name ("gl.BlockedLayout"); NULL without an error if there is none
+CtValue *ct_layout_new(Comptime *ct, const char *name, const CtArgs *a);
+// `rank`, or an attribute of the parent that the layout has too; NULL if it has none of that name
+CtValue *ct_layout_attr(Comptime *ct, const CtValue *layout, const char *name);
+bool ct_layouts_equal(Comptime *ct, const CtValue *a, const CtValue *b);   // as maps, if one knows its tensor's shape
 
 // ---- decorate.c ----
 CtValue *ct_call_triton(Comptime *ct, const char *name, CtValue *self, const CtArgs *a, bool *known);

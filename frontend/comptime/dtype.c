@@ -24,12 +24,21 @@ const CtType *ct_type_block(Context *ctx, const CtType *elem, const int64_t *sha
   return t;
 }
 
+const CtType *ct_type_with_layout(Context *ctx, const CtType *block, const Layout *layout, const CtValue *spelled) {
+  CtType *t = arena_new(&ctx->arena, CtType);
+  *t = *block;
+  t->layout = layout;
+  t->spelled = layout ? spelled : NULL;
+  return t;
+}
+
 bool ct_type_equal(const CtType *a, const CtType *b) {
   if (a == b) return true;
   if (a->kind != b->kind || a->scalar != b->scalar) return false;
   if (a->kind == CT_TYPE_SCALAR) return true;
   if (a->kind == CT_TYPE_POINTER && (a->is_const != b->is_const || a->address_space != b->address_space)) return false;
-  if (a->rank != b->rank || memcmp(a->shape, b->shape, a->rank * sizeof *a->shape)) return false;
+  if (a->rank != b->rank || memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) || a->layout != b->layout)
+    return false;
   return ct_type_equal(a->elem, b->elem);
 }
 

@@ -290,6 +290,17 @@ CT_FN(importlib_find_spec) {
 
 CT_FN(importlib_module_from_spec) { return a->args[0]; }
 
+// importlib.import_module("05-wgmma"): a file whose name `import` cannot spell.
+CT_FN(importlib_import_module) {
+  const CtValue *name = ct_unwrap(a->args[0]);
+  if (name->kind != CT_STR) return ct_wrong_type(ct, a, name);
+  CtModule *from = ct->frame ? ct->frame->env->module : NULL;   // at the module level: the one that runs now
+  for (uint32_t i = 0; i < ct->modules.count && !ct->frame; i++)
+    if (ct->modules.data[i]->is_loading) from = ct->modules.data[i];
+  if (!from) return ct_unsupported(ct, a->span, "importlib.import_module");
+  return ct_import_module(ct, intern(ct->ctx, name->str.data), 0, from, a->span);
+}
+
 // ---- dispatch ----
 
 #define OPERATOR_ROW(name, op) {"operator." #name, operator_##name, 2, 2},
@@ -309,16 +320,17 @@ static const CtFnRow functions[] = {
     {"packaging.version.Version", packaging_version, 1, 1}, {"packaging.version.parse", packaging_version, 1, 1},
     {"property.setter", property_accessor, 0, CT_ANY}, {"property.deleter", property_accessor, 0, CT_ANY},
     {"property.getter", property_accessor, 0, CT_ANY}, {"importlib.util.find_spec", importlib_find_spec, 1, 2},
-    {"importlib.util.module_from_spec", importlib_module_from_spec, 1, 1}, {NULL, NULL, 0, 0}};
+    {"importlib.util.module_from_spec", importlib_module_from_spec, 1, 1},
+    {"importlib.import_module", importlib_import_module, 1, 1}, {NULL, NULL, 0, 0}};
 
 static const CtFnRow *find_function(const char *name) {
-  const CtFnRow *const tables[] = {functions, ct_math_functions, ct_triton_functions};
+  const CtFnRow *const tables[] = {functions, ct_math_functions, ct_triton_functions, ct_layout_functions};
   const CtFnRow *row = NULL;
   for (size_t i = 0; !row && i < countof(tables); i++) row = ct_find_row(tables[i], name);
   return row;
 }
 
-bool comptime_has_function(const char *name) { return find_function(name) != NULL; }
+bool comptime_has_function(const char *name) { return find_function(name) || ct_is_layout_class(name); }
 
 CtValue *ct_call_module_function(Comptime *ct, const char *name, CtValue *self, const CtArgs *a, bool *known) {
   *known = true;

@@ -191,6 +191,7 @@ bool ct_op_equal(Comptime *ct, CtValue *a, CtValue *b, Span span, bool *out) {
     CtValue *r = ct_call(ct, method, CT_ARGS(span, with, with == a ? b : a));
     return r && ct_truth(ct, r, span, out);
   }
+  if (a->kind == CT_INSTANCE && b->kind == CT_INSTANCE && ct_layouts_equal(ct, a, b)) return *out = true;
   *out = a->kind == b->kind ? ct_equal(a, b) : ct_equal(plain_tuple(ct, a), plain_tuple(ct, b));
   return true;
 }

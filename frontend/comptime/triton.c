@@ -1,4 +1,4 @@
-// Functions of triton, triton.language and Gluon that compute on plain values, and the facts about the target.
+// Functions of triton and triton.language that compute on plain values, and the facts about the target.
 #include <string.h>
 
 #include "frontend/comptime/comptime_impl.h"
@@ -166,42 +166,6 @@ bool ct_target_test(const char *name, bool *out) {
   for (size_t i = 0; i < countof(ours); i++)
     if (ends_with(bare, ours[i])) return *out = true, true;
   return false;
-}
-
-// ---- Gluon's layouts ----
-
-// Fields in the order of positional arguments.
-static const struct { const char *name, *fields[7]; } layouts[] = {
-    {"BlockedLayout", {"size_per_thread", "threads_per_warp", "warps_per_cta", "order"}},
-    {"SliceLayout", {"dim", "parent"}},
-    {"DistributedLinearLayout", {"reg_bases", "lane_bases", "warp_bases", "block_bases", "shape"}},
-    {"DotOperandLayout", {"operand_index", "parent", "k_width"}},
-    {"NVMMADistributedLayout", {"version", "warps_per_cta", "instr_shape"}},
-    {"NVMMASharedLayout", {"swizzle_byte_width", "element_bitwidth", "rank", "transposed", "fp4_padded"}},
-    {"SwizzledSharedLayout", {"vec", "per_phase", "max_phase", "order"}},
-    {"SharedLinearLayout", {"offset_bases", "block_bases", "alignment"}},
-    {"PaddedSharedLayout", {"interval_padding_pairs", "offset_bases", "block_bases", "shape"}},
-    {"MBarrierLayout", {NULL}},
-    {"AutoLayout", {NULL}},
-    {"CoalescedLayout", {NULL}}};
-
-CtValue *ct_layout_new(Comptime *ct, const char *name, const CtArgs *a) {
-  const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
-  for (size_t i = 0; i < countof(layouts); i++) {
-    if (strcmp(layouts[i].name, last)) continue;
-    CtClass *cls = arena_new(ct->arena, CtClass);
-    cls->name = intern(ct->ctx, arena_printf(ct->arena, "gl.%s", last));
-    CtValue *v = ct_instance_new(ct, cls);
-    for (uint32_t k = 0; k < a->num_args; k++) {
-      if (k >= countof(layouts[i].fields) || !layouts[i].fields[k])
-        return ct_fail(ct, a->span, "TypeError", "%s takes at most %u arguments, not %u", last, k, a->num_args);
-      ct_env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, layouts[i].fields[k]), ct_unwrap(a->args[k]));
-    }
-    for (uint32_t k = 0; k < a->num_kwargs; k++)
-      ct_env_set(ct->ctx, v->instance->attrs, a->kwargs[k].name, ct_unwrap(a->kwargs[k].value));
-    return v;
-  }
-  return NULL;
 }
 
 const CtFnRow ct_triton_functions[] = {

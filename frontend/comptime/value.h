@@ -6,6 +6,7 @@
 
 #include "frontend/syntax/syntax.h"
 #include "ir/dtype.h"
+#include "ir/layout.h"
 
 typedef enum {
   CT_NONE, CT_BOOL, CT_INT, CT_FLOAT, CT_STR, CT_BYTES, CT_ELLIPSIS,
@@ -36,6 +37,8 @@ struct CtType {
   uint32_t address_space;      // POINTER: 1 is global memory
   uint32_t rank;               // BLOCK
   int64_t shape[CT_MAX_RANK];
+  const Layout *layout;        // BLOCK, in Gluon: where its elements are; NULL: not known yet
+  const struct CtValue *spelled;   // BLOCK with a layout: as the user wrote it; NULL: it was inferred
 };
 
 typedef struct CtValue CtValue;
@@ -189,6 +192,7 @@ struct CtClass {
 struct CtInstance {
   CtClass *cls;
   CtEnv *attrs;                // of a namedtuple: its fields, in order
+  const Layout *map;           // of a layout that comes from a tensor or a buffer; otherwise NULL
 };
 
 // ---- construction ----
@@ -209,7 +213,8 @@ CtValue *ct_constexpr(Context *ctx, CtValue *inner);
 const CtType *ct_type_scalar(Context *ctx, DtypeKind kind);
 const CtType *ct_type_pointer(Context *ctx, const CtType *elem, bool is_const);
 const CtType *ct_type_block(Context *ctx, const CtType *elem, const int64_t *shape, uint32_t rank);
-bool ct_type_equal(const CtType *a, const CtType *b);
+const CtType *ct_type_with_layout(Context *ctx, const CtType *block, const Layout *layout, const CtValue *spelled);
+bool ct_type_equal(const CtType *a, const CtType *b);           // layouts compare as maps
 const char *ct_type_text(Context *ctx, const CtType *type);     // as a signature spells it
 const char *ct_type_name(Context *ctx, const CtType *type);     // Triton's `.name`: "fp32", "int32", "pointer<int8>"
 // The element of a block type, else t itself.

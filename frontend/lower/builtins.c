@@ -10,6 +10,11 @@ static const BuiltinRow rows[] = {
 #include "frontend/lower/builtins.def"
 };
 
+static const BuiltinRow gluon_rows[] = {
+#define BUILTIN(name, params, fn, data, method, mark, doc) {name, params, fn, data, method, mark, doc},
+#include "frontend/lower/builtins_gluon.def"
+};
+
 #define BUILTIN(name, params, fn, data, method, mark, doc)                                                             \
   _Static_assert(sizeof name > 1 && sizeof mark > 1 && sizeof doc > 1 && (method) >= 0 && (method) <= 2,               \
                  "builtins.def: a column of " name);
@@ -20,6 +25,12 @@ const BuiltinRow *builtin_at(uint32_t i) { return i < countof(rows) ? &rows[i] :
 const BuiltinRow *builtin_find(const char *name) {
   for (uint32_t i = 0; i < countof(rows); i++)
     if (rows[i].name[0] == name[0] && strcmp(rows[i].name, name) == 0) return &rows[i];
+  return NULL;
+}
+
+const BuiltinRow *builtin_find_gluon(const char *name) {
+  for (uint32_t i = 0; i < countof(gluon_rows); i++)
+    if (gluon_rows[i].name[0] == name[0] && strcmp(gluon_rows[i].name, name) == 0) return &gluon_rows[i];
   return NULL;
 }
 
@@ -254,6 +265,25 @@ bool arg_scalars(Lower *L, Call *c, uint32_t i, const CtType *type, uint32_t ran
     out[k] = term_v(v);
   }
   return true;
+}
+
+CtValue *arg_layout(Lower *L, Call *c, uint32_t i, LayoutKind kind) {
+  CtValue *v = term_to_ct(L, arg(L, c, i));
+  const bool ok = v && (comptime_is_layout(v, kind) || (kind == LAYOUT_DISTRIBUTED && comptime_is_auto_layout(v)));
+  if (ok) return v;
+  not_constant(L, c, i, kind == LAYOUT_SHARED ? "a shared layout" : "a layout of tensors");
+  return NULL;
+}
+
+const CtType *arg_block(Lower *L, Call *c, const CtType *elem, const int64_t *shape, uint32_t rank) {
+  const CtType *t = lower_shaped(L, elem, shape, rank);
+  BuiltinParam p;
+  uint32_t i = 0;
+  for (const char *s = c->row->params; (s = builtin_next_param(s, &p)); i++)
+    if (is_named(&p, "layout") && !arg_is_none(c, i))
+      return term_is_const(c->args[i]) ? lower_with_layout(L, t, c->args[i]->ct, c->spans[i])
+                                       : (not_constant(L, c, i, "a layout"), NULL);
+  return t;
 }
 
 bool arg_axis(Lower *L, Call *c, uint32_t i, uint32_t rank, int64_t *out) {

@@ -12,7 +12,7 @@ static Value *make_desc(Lower *L, const Term *t) {
     operands[1 + rank + i] = term_v(t->desc.strides->tuple.items[i]);
   }
   operands[2 * rank] = build_int(&L->b, operands[2 * rank]->type, 1);   // the last stride, whatever was joined
-  const Type *type = type_desc(L->ctx, lower_ir_elem_type(L, block->elem), (int)rank, block->shape, NULL);
+  const Type *type = type_desc(L->ctx, lower_ir_elem_type(L, block->elem), (int)rank, block->shape, block->layout);
   Op *op = build_op_typed(&L->b, OP_MAKE_DESC, &type, 1, operands, 1 + 2 * rank);
   if (t->desc.padding) op_set_int(L->ctx, op, ATTR_PADDING, t->desc.padding);
   return op_result(op, 0);
@@ -24,7 +24,9 @@ static Term *scalar_tuple(Lower *L, Value *const *values, uint32_t n, const CtTy
   return term_tuple(L, items, n, NULL);
 }
 
-Term *tl_make_desc(Lower *L, Call *c) {
+Term *tl_make_desc(Lower *L, Call *c) { return lower_make_desc(L, c, NULL); }
+
+Term *lower_make_desc(Lower *L, Call *c, CtValue *layout) {
   Term *base = arg_value(L, c, 0);
   int64_t block[MAX_DESC_RANK], last;
   uint32_t rank;
@@ -61,6 +63,7 @@ Term *tl_make_desc(Lower *L, Call *c) {
   t->kind = TERM_DESC;
   t->desc.base = term_v(base);
   t->desc.block = lower_shaped(L, elem, block, rank);
+  if (layout && !(t->desc.block = lower_desc_block(L, t->desc.block, layout, c->span))) return NULL;
   t->desc.shape = scalar_tuple(L, shape, rank, i32);
   t->desc.strides = scalar_tuple(L, strides, rank, i64);
   t->desc.padding = padding;
@@ -68,7 +71,7 @@ Term *tl_make_desc(Lower *L, Call *c) {
   return t;
 }
 
-static Value *desc_value(Lower *L, const Term *d) { return d->desc.v ? d->desc.v : make_desc(L, d); }
+Value *lower_desc_value(Lower *L, const Term *d) { return d->desc.v ? d->desc.v : make_desc(L, d); }
 
 static Term *desc_arg(Lower *L, Call *c) {
   if (c->args[0]->kind == TERM_DESC) return c->args[0];
@@ -83,7 +86,7 @@ Term *tl_desc_load(Lower *L, Call *c) {
   Term *d = desc_arg(L, c);
   Value *v[1 + MAX_DESC_RANK];
   if (!d || !coords(L, c, 1, d, v + 1)) return NULL;
-  v[0] = desc_value(L, d);
+  v[0] = lower_desc_value(L, d);
   Op *op = lower_new_op(L, OP_DESC_LOAD, d->desc.block, v, 1 + d->desc.block->rank);
   return term_of_op(L, op, d->desc.block);
 }
@@ -113,7 +116,7 @@ static Op *emit_write(Lower *L, Call *c, Opcode oc) {
   if (!d || !coords(L, c, 1, d, v + 2)) return NULL;
   Term *x = block_value(L, c, 2, d);
   if (!x) return NULL;
-  v[0] = desc_value(L, d);
+  v[0] = lower_desc_value(L, d);
   v[1] = term_v(x);
   return build_op(&L->b, oc, v, 2 + d->desc.block->rank);
 }
@@ -169,7 +172,7 @@ Term *tl_desc_gather(Lower *L, Call *c) {
   const int64_t shape[2] = {term_t(rows)->shape[0], d->desc.block->shape[1]};
   if (!lower_check_shape(L, shape, 2, c->span)) return NULL;
   const CtType *t = lower_shaped(L, d->desc.block->elem, shape, 2);
-  Value *v[3] = {desc_value(L, d), term_v(rows), term_v(y)};
+  Value *v[3] = {lower_desc_value(L, d), term_v(rows), term_v(y)};
   return term_of_op(L, lower_new_op(L, OP_DESC_GATHER, t, v, 3), t);
 }
 
@@ -184,7 +187,7 @@ Term *tl_desc_scatter(Lower *L, Call *c) {
   if (!x) return NULL;
   if (!ct_type_equal(term_t(x), want))
     return arg_error(L, c, 1, "cannot scatter %s, the rows are %s", term_describe(L, x), lower_shape_text(L, want));
-  Value *v[4] = {desc_value(L, d), term_v(x), term_v(rows), term_v(y)};
+  Value *v[4] = {lower_desc_value(L, d), term_v(x), term_v(rows), term_v(y)};
   build_op(&L->b, OP_DESC_SCATTER, v, 4);
   return term_none(L);
 }

@@ -96,7 +96,7 @@ Term *tl_where(Lower *L, Call *c) {
   Term *with = x;
   if (!lower_broadcast_pair(L, &cond, &with, c->span)) return NULL;
   x = with;
-  y = lower_broadcast_to(L, y, term_t(x)->shape, ct_rank(term_t(x)), c->span);
+  y = lower_broadcast_like(L, y, term_t(x), c->span);
   return y ? lower_select(L, cond, x, y) : NULL;
 }
 

@@ -47,7 +47,7 @@ static bool like_pointer(Lower *L, Call *c, uint32_t i, Term *ptr, Term **out) {
     lower_hint(L, "add offsets to the pointer: p + tl.arange(0, …)");
     return false;
   }
-  *out = lower_broadcast_to(L, x, pt->shape, ct_rank(pt), c->spans[i]);
+  *out = lower_broadcast_like(L, x, pt, c->spans[i]);
   return *out != NULL;
 }
 
@@ -132,7 +132,7 @@ static Term *value_for_store(Lower *L, Call *c, uint32_t i, Term *ptr, const CtT
   }
   v = lower_cast(L, v, is_bool_pointee(pointee) ? pointee : memory_type(L, pointee), c->spans[i]);
   if (v && is_bool_pointee(pointee)) v = lower_cast_to(L, v, DT_INT8, c->spans[i]);
-  return lower_broadcast_to(L, v, pt->shape, ct_rank(pt), c->spans[i]);
+  return lower_broadcast_like(L, v, pt, c->spans[i]);
 }
 
 static bool check_not_const(Lower *L, Call *c, Term *ptr) {

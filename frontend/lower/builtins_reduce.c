@@ -19,8 +19,7 @@ static bool tensor_inputs(Lower *L, Call *c, uint32_t i, Inputs *in) {
   for (uint32_t k = 1; k < in->count; k++)
     if (!lower_broadcast_pair(L, &in->items[0], &in->items[k], c->spans[i])) return false;
   for (uint32_t k = 1; k < in->count; k++) {
-    const CtType *t = term_t(in->items[0]);
-    in->items[k] = lower_broadcast_to(L, in->items[k], t->shape, ct_rank(t), c->spans[i]);
+    in->items[k] = lower_broadcast_like(L, in->items[k], term_t(in->items[0]), c->spans[i]);
     if (!in->items[k]) return false;
   }
   return true;
@@ -109,15 +108,11 @@ Term *tl_reduce_call(Lower *L, Call *c) {
   } else if (!arg_axis(L, c, 1, rank, &axis)) {
     return NULL;
   }
-  const CtType *rt = term_t(in.items[0]);
-  int64_t shape[CT_MAX_RANK];
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < ct_rank(rt); i++)
-    if (i != axis) shape[n++] = rt->shape[i];
   const Type **types = arena_array(L->arena, const Type *, in.count);
   const CtType **result = arena_array(L->arena, const CtType *, in.count);
   for (uint32_t i = 0; i < in.count; i++) {
-    result[i] = lower_shaped(L, ct_scalar_of(term_t(in.items[i])), shape, n);
+    const CtType *operand = term_t(in.items[i]);
+    result[i] = lower_reduced(L, operand, ct_scalar_of(operand), (uint32_t)axis);
     types[i] = lower_ir_type(L, result[i]);
   }
   Op *op = combine_op(L, c, OP_REDUCE, &in, axis, fn, types);
@@ -126,11 +121,7 @@ Term *tl_reduce_call(Lower *L, Call *c) {
   for (uint32_t i = 0; i < in.count; i++) {
     items[i] = term_value(L, op_result(op, i), result[i]);
     if (!keep_dims) continue;
-    if (all) {
-      for (uint32_t k = 0; k < rank; k++) items[i] = lower_expand_dims(L, items[i], 0);
-    } else {
-      items[i] = lower_expand_dims(L, items[i], axis);
-    }
+    for (uint32_t k = 0; k < (all ? rank : 1); k++) items[i] = lower_expand_dims(L, items[i], all ? 0 : axis);
   }
   return outputs(L, &in, items);
 }
@@ -163,12 +154,13 @@ Term *tl_histogram(Lower *L, Call *c) {
   if (!lower_check_shape(L, &bins, 1, c->spans[1])) return NULL;
   if (!arg_is_none(c, 2)) {
     mask = arg_value(L, c, 2);
-    if (!mask || !(mask = lower_broadcast_to(L, mask, term_t(x)->shape, 1, c->spans[2]))) return NULL;
+    if (!mask || !(mask = lower_broadcast_like(L, mask, term_t(x), c->spans[2]))) return NULL;
     if (!ct_is_bool(term_t(mask)))
       return arg_error(L, c, 2, "a mask must be int1, this is %s", term_describe(L, mask));
   }
   if (ct_bits(term_t(x)) < 32) x = lower_cast_to(L, x, DT_INT32, c->span);
-  const CtType *t = lower_shaped(L, lower_scalar(L, DT_INT32), &bins, 1);
+  const CtType *t = arg_block(L, c, lower_scalar(L, DT_INT32), &bins, 1);
+  if (!t) return NULL;
   Value *v[2] = {term_v(x), mask ? term_v(mask) : NULL};
   Op *op = lower_new_op(L, OP_HISTOGRAM, t, v, 2);
   op_set_int(L->ctx, op, ATTR_NUM_BINS, bins);

@@ -30,7 +30,8 @@ Term *tl_arange(Lower *L, Call *c) {
     return NULL;
   }
   if (!lower_check_shape(L, &n, 1, c->span)) return NULL;
-  const CtType *t = lower_shaped(L, lower_scalar(L, DT_INT32), &n, 1);
+  const CtType *t = arg_block(L, c, lower_scalar(L, DT_INT32), &n, 1);
+  if (!t) return NULL;
   Op *op = lower_new_op(L, OP_RANGE, t, NULL, 0);
   op_set_int(L->ctx, op, ATTR_START, start);
   op_set_int(L->ctx, op, ATTR_END, end);
@@ -48,10 +49,11 @@ Term *tl_full(Lower *L, Call *c) {
   if (!shape_arg(L, c, 0, shape, &rank) || !arg_dtype(L, c, 2, &dtype)) return NULL;
   if (!lower_check_fp8(L, dtype, c->spans[2])) return NULL;
   dtype = ct_scalar_of(dtype);
+  const CtType *t = arg_block(L, c, dtype, shape, rank);
+  if (!t) return NULL;
   Term *v = c->args[1];
   if (term_is_const(v) && !ct_is_ptr(dtype)) {
     // The constant is converted to the type at once, not by way of int32 or fp32.
-    const CtType *t = lower_shaped(L, dtype, shape, rank);
     CtValue *k = v->ct;
     if (k->kind == CT_BOOL || k->kind == CT_INT) {
       int64_t i = k->kind == CT_BOOL ? k->b : (int64_t)(uint64_t)k->i;
@@ -65,7 +67,7 @@ Term *tl_full(Lower *L, Call *c) {
   if (ct_rank(term_t(v)))
     return arg_error(L, c, 1, "the value of `full` must be a scalar, not %s", term_describe(L, v));
   v = lower_cast(L, v, dtype, c->span);
-  return lower_broadcast_to(L, v, shape, rank, c->span);
+  return v && rank ? term_value(L, build_splat(&L->b, term_v(v), lower_ir_type(L, t)), t) : v;
 }
 
 Term *tl_zeros(Lower *L, Call *c) {
@@ -74,7 +76,8 @@ Term *tl_zeros(Lower *L, Call *c) {
   const CtType *dtype;
   if (!shape_arg(L, c, 0, shape, &rank) || !arg_dtype(L, c, 1, &dtype)) return NULL;
   if (!lower_check_fp8(L, dtype, c->spans[1])) return NULL;
-  return term_full(L, lower_shaped(L, ct_scalar_of(dtype), shape, rank), 0, 0);
+  const CtType *t = arg_block(L, c, ct_scalar_of(dtype), shape, rank);
+  return t ? term_full(L, t, 0, 0) : NULL;
 }
 
 Term *tl_zeros_like(Lower *L, Call *c) {
@@ -127,6 +130,7 @@ Term *lower_expand_dims(Lower *L, Term *x, int64_t axis) {
   const CtType *t = term_t(x);
   int64_t shape[CT_MAX_RANK];
   uint32_t rank = ct_rank(t);
+  if (rank && L->is_gluon) return lower_expand_dims_laid_out(L, x, axis, L->b.span);
   for (uint32_t i = 0, j = 0; i <= rank; i++) shape[i] = i == axis ? 1 : t->shape[j++];
   const CtType *to = lower_shaped(L, ct_scalar_of(t), shape, rank + 1);
   if (rank == 0) return term_value(L, build_splat(&L->b, term_v(x), lower_ir_type(L, to)), to);
@@ -137,12 +141,14 @@ Term *lower_expand_dims(Lower *L, Term *x, int64_t axis) {
 }
 
 Term *lower_reshape(Lower *L, Term *x, const int64_t *shape, uint32_t rank, bool reorder) {
-  const CtType *to = lower_shaped(L, ct_scalar_of(term_t(x)), shape, rank);
+  const Layout *from = term_t(x)->layout;
+  const CtType *to = lower_inferred(L, ct_scalar_of(term_t(x)), shape, rank,
+                                    from && rank ? layout_reshape(L->ctx, from, rank, shape) : NULL);
   if (ct_type_equal(to, term_t(x))) return x;
   if (ct_rank(term_t(x)) == 0) return term_value(L, build_splat(&L->b, term_v(x), lower_ir_type(L, to)), to);
   Value *v = term_v(x);
   Op *op = lower_new_op(L, OP_RESHAPE, to, &v, 1);
-  if (reorder) op_set_int(L->ctx, op, ATTR_REORDER, 1);
+  if (reorder && !from) op_set_int(L->ctx, op, ATTR_REORDER, 1);
   return term_of_op(L, op, to);
 }
 
@@ -155,7 +161,8 @@ Term *lower_trans(Lower *L, Term *x, const int64_t *order) {
     same &= order[i] == i;
   }
   if (same) return x;
-  const CtType *to = lower_shaped(L, ct_scalar_of(t), shape, ct_rank(t));
+  const CtType *to = lower_inferred(L, ct_scalar_of(t), shape, ct_rank(t),
+                                    t->layout ? layout_transpose(L->ctx, t->layout, order) : NULL);
   Value *v = term_v(x);
   Op *op = lower_new_op(L, OP_TRANS, to, &v, 1);
   op_set_ints(L->ctx, op, ATTR_ORDER, order, ct_rank(t));
@@ -271,7 +278,8 @@ Term *tl_join(Lower *L, Call *c) {
   int64_t shape[CT_MAX_RANK];
   for (uint32_t i = 0; i < rank; i++) shape[i] = t->shape[i];
   shape[rank] = 2;
-  const CtType *to = lower_shaped(L, ct_scalar_of(t), shape, rank + 1);
+  const CtType *to = lower_inferred(L, ct_scalar_of(t), shape, rank + 1,
+                                    t->layout ? layout_join(L->ctx, t->layout) : NULL);
   Value *v[2] = {term_v(a), term_v(b)};
   Term *r = term_of_op(L, lower_new_op(L, OP_JOIN, to, v, 2), to);
   int64_t two = 2;
@@ -290,7 +298,13 @@ Term *tl_split(Lower *L, Call *c) {
     x = lower_reshape(L, x, shape, 2, false);
     rank = 2;
   }
-  const CtType *to = lower_shaped(L, ct_scalar_of(term_t(x)), term_t(x)->shape, rank - 1);
+  const Layout *half = term_t(x)->layout ? layout_split(L->ctx, term_t(x)->layout) : NULL;
+  if (term_t(x)->layout && !half) {
+    builtin_error(L, c, "the two elements of `split` are not in one thread: the layout is %s",
+                  lower_layout_text(L, term_t(x)));
+    return lower_hint(L, "bring it to one in which the last axis is in registers: gl.convert_layout(x, L)");
+  }
+  const CtType *to = lower_inferred(L, ct_scalar_of(term_t(x)), term_t(x)->shape, rank - 1, half);
   const Type *types[2] = {lower_ir_type(L, to), lower_ir_type(L, to)};
   Value *v = term_v(x);
   Op *op = build_op_typed(&L->b, OP_SPLIT, types, 2, &v, 1);

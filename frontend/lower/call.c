@@ -289,15 +289,22 @@ static Term *construct(Lower *L, CtValue *v, CallArgs *args) {
 // ---- dispatch ----
 static Term *call_builtin(Lower *L, CtValue *v, Term *self, CallArgs *args) {
   const char *name = v->builtin.name;
-  const BuiltinRow *row = builtin_row_of(name);
+  const BuiltinRow *row = builtin_row_of(name), *instead = row && L->is_gluon ? builtin_find_gluon(row->name) : NULL;
+  if (instead) row = instead;
   if (row) return builtin_call(L, row, self, args);
   Term *fn = builtin_resolve(L, name);
   if (fn) {
     CallArgs a = self ? with_self(L, self, args) : *args;
     return lower_call(L, fn, &a);
   }
-  if (!comptime_has_function(name) && (strncmp(name, "tl.", 3) == 0 || strncmp(name, "libdevice.", 10) == 0)) {
+  const bool is_ours =
+      strncmp(name, "tl.", 3) == 0 || strncmp(name, "gl.", 3) == 0 || strncmp(name, "libdevice.", 10) == 0;
+  if (is_ours && !comptime_has_function(name)) {
     const char *last = strrchr(name, '.') + 1, *near = frontend_nearest_builtin(L->fe, last);
+    if (lower_is_blackwell(last)) {
+      lower_error(L, args->fn_span, "`%s` is of Blackwell GPUs (sm_100), and tilec compiles for Hopper", last);
+      return lower_hint(L, "warpgroup_mma multiplies on Hopper, tma.async_copy_global_to_shared copies");
+    }
     lower_error(L, args->fn_span, "there is no builtin `%s`", name);
     if (strstr(last, "tensormap"))
       lower_hint(L, "tensor maps are made by tl.make_tensor_descriptor(base, shape, strides, block_shape)");

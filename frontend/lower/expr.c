@@ -63,7 +63,7 @@ Term *lower_find_method(Lower *L, Term *self, const char *name) {
   return m->kind == CT_FUNCTION ? term_bound(L, self, t) : t;
 }
 
-static Term *shape_term(Lower *L, const CtType *t) {
+Term *lower_shape_term(Lower *L, const CtType *t) {
   Term *items[CT_MAX_RANK];
   for (uint32_t i = 0; i < ct_rank(t); i++) items[i] = term_int(L, t->shape[i]);
   return term_tuple(L, items, ct_rank(t), NULL);
@@ -84,7 +84,7 @@ static Term *value_attribute(Lower *L, Term *base, const char *name, Span span) 
   const CtType *t = term_t(base);
   if (strcmp(name, "dtype") == 0) return term_const(L, ct_dtype(L->ctx, ct_scalar_of(t)));
   if (strcmp(name, "type") == 0) return term_const(L, ct_dtype(L->ctx, t));
-  if (strcmp(name, "shape") == 0) return shape_term(L, t);
+  if (strcmp(name, "shape") == 0) return lower_shape_term(L, t);
   if (strcmp(name, "numel") == 0) return term_int(L, ct_numel(t));
   if (strcmp(name, "T") == 0) {
     if (ct_rank(t) != 2)
@@ -121,7 +121,9 @@ static Term *desc_attribute(Lower *L, Term *base, const char *name, Span span) {
   if (!base->desc.shape && (strides || strcmp(name, "shape") == 0)) return desc_dims(L, base, strides, span);
   if (strcmp(name, "shape") == 0) return base->desc.shape;
   if (strcmp(name, "strides") == 0) return base->desc.strides;
-  if (strcmp(name, "block_shape") == 0) return shape_term(L, base->desc.block);
+  if (strcmp(name, "layout") == 0 && base->desc.block->layout)
+    return term_const(L, comptime_layout_on(L->ct, lower_layout_of(L, base->desc.block), base->desc.block->layout));
+  if (strcmp(name, "block_shape") == 0) return lower_shape_term(L, base->desc.block);
   if (strcmp(name, "dtype") == 0) return term_const(L, ct_dtype(L->ctx, base->desc.block->elem));
   if (strcmp(name, "type") == 0 || strcmp(name, "block_type") == 0)
     return term_const(L, ct_dtype(L->ctx, base->desc.block));
@@ -149,6 +151,8 @@ static CtValue *type_of(Lower *L, const Term *t) {
     }
     return comptime_tuple_type(L->ct, ct_list(L->ctx, types, t->tuple.count), ct_list(L->ctx, fields, t->tuple.count));
   }
+  case TERM_BUFFER: return ct_dtype(L->ctx, t->buffer.type);
+  case TERM_ACC: return ct_dtype(L->ctx, t->acc.type);
   case TERM_BOUND: break;
   }
   return NULL;
@@ -179,6 +183,11 @@ Term *lower_attribute(Lower *L, Term *base, const char *name, Span span) {
     if (strcmp(name, "advance") == 0)
       return term_bound(L, base, term_const(L, ct_builtin(L->ctx, intern(L->ctx, "advance"))));
     return lower_error(L, span, "a block pointer has no attribute `%s`", name);
+  case TERM_BUFFER: return lower_buffer_attribute(L, base, name, span);
+  case TERM_ACC:
+    if (strcmp(name, "type") == 0) return term_const(L, type_of(L, base));
+    lower_error(L, span, "an accumulator has no attribute `%s` before its wait", name);
+    return lower_hint(L, "x = warpgroup_mma_wait(0, deps=(acc,)) gives the tensor");
   case TERM_BOUND: return lower_error(L, span, "a method has no attribute `%s`", name);
   case TERM_CONST: break;
   }

@@ -117,10 +117,28 @@ static bool report_open(Frontend *fe, const CtFunction *kernel, const ParamSpec 
 }
 
 // ---- parameters ----
-// Replaces the names in "tensordesc<fp16[BM, BK]>" by the specs' values.
-static const char *resolve_desc(Frontend *fe, const CtFunction *kernel, const ParamSpec *specs, const char *text) {
-  const char *open = strchr(text, '['), *close = strrchr(text, ']');
-  if (!open || !close || close < open) return text;
+// The layout after the block's shape, as Triton spells it in a signature: a call of a class of `gl`. NULL after a
+// diagnostic.
+static CtValue *desc_layout(Frontend *fe, const char *text, const CtBinding *extra, uint32_t n) {
+  const size_t size = strlen(text);
+  const char *prefix = strncmp(text, "gl.", 3) == 0 ? "" : "gl.";
+  const char *call = arena_printf(&fe->ctx->arena, "%s%.*s", prefix, (int)size - 1, text);   // without the `>`
+  CtBinding *all = arena_array(&fe->ctx->arena, CtBinding, n + 1);
+  if (n) memcpy(all, extra, n * sizeof *all);
+  CtValue *gl = comptime_gluon_module(fe->ct);
+  all[n] = (CtBinding){intern(fe->ctx, "gl"), gl};
+  return comptime_eval_text(fe->ct, fe->module, "a descriptor's layout", call, all, n + 1);
+}
+
+// Replaces the names in "tensordesc<fp16[BM, BK]>" by the specs' values. A layout may follow the shape after a comma.
+static const char *resolve_desc(Frontend *fe, const CtFunction *kernel, const ParamSpec *specs, const char *text,
+                                CtValue **layout) {
+  const char *open = strchr(text, '['), *close = open;
+  for (int depth = 0; close && *close; close++) {
+    depth += (*close == '[') - (*close == ']');
+    if (!depth) break;
+  }
+  if (!open || *close != ']') return text;
   CtBinding *extra = arena_array(&fe->ctx->arena, CtBinding, kernel->num_params + 1);
   uint32_t n = 0;
   for (uint32_t i = 0; i < kernel->num_params; i++)
@@ -128,11 +146,15 @@ static const char *resolve_desc(Frontend *fe, const CtFunction *kernel, const Pa
   const char *list = arena_printf(&fe->ctx->arena, "(%.*s,)", (int)(close - open - 1), open + 1);
   CtValue *v = comptime_eval_text(fe->ct, fe->module, "a descriptor's block shape", list, extra, n);
   if (!v || v->kind != CT_TUPLE) return NULL;
+  const char *after = close + 1;
+  while (*after == ' ' || *after == ',') after++;
+  if (*after != '>' && *after && !(*layout = desc_layout(fe, after, extra, n))) return NULL;
   Buf b = buf_make(&fe->ctx->arena);
   buf_write(&b, text, (size_t)(open + 1 - text));
   for (uint32_t i = 0; i < v->list.count; i++)
     buf_printf(&b, "%s%s", i ? "," : "", ct_repr(fe->ctx, ct_unwrap(v->list.data[i])));
-  buf_puts(&b, close);
+  buf_puts(&b, *layout ? "]" : close);
+  if (*layout) buf_printf(&b, ",%s>", ct_repr(fe->ctx, *layout));
   return intern(fe->ctx, buf_str(&b));
 }
 
@@ -146,7 +168,7 @@ static Value *add_plain(Lower *L, const char *name, const char *spelling, const 
 // Adds a host descriptor. Its extents and strides follow the map in the kernel's binary interface and have no values
 // here.
 static Term *add_desc(Lower *L, const CtParam *p, const char *name, const ParamSpec *s, const char *spelling,
-                      const CtType *block) {
+                      const CtType *block, CtValue *layout) {
   if (!lower_check_shape(L, block->shape, block->rank, p->node->span)) return NULL;
   if (s->padding == PAD_NAN && !ct_is_float(block)) {
     diag_error(L->ctx, p->node->span, "descriptor `%s` pads with NaN, which %s does not have", name,
@@ -155,11 +177,12 @@ static Term *add_desc(Lower *L, const CtParam *p, const char *name, const ParamS
   }
   FuncParam fp = {.name = name, .kind = PARAM_DESC, .spelling = spelling, .divisible = 1, .padding = s->padding};
   for (uint32_t i = 0; i < block->rank; i++) fp.box[i] = block->shape[i];
+  if (L->is_gluon && !(block = lower_desc_block(L, block, layout, p->node->span))) return NULL;
   Term *t = arena_new(L->arena, Term);
   t->kind = TERM_DESC;
   t->desc.block = block;
   t->desc.v = func_add_param(
-      L->b.func, type_desc(L->ctx, lower_ir_elem_type(L, block->elem), (int)block->rank, block->shape, NULL), fp);
+      L->b.func, type_desc(L->ctx, lower_ir_elem_type(L, block->elem), (int)block->rank, block->shape, block->layout), fp);
   t->desc.v->name = name;
   return t;
 }
@@ -222,18 +245,20 @@ static Term *add_param(Lower *L, CtFunction *kernel, const ParamSpec *specs, con
     }
   const CtType *type;
   bool is_desc;
+  CtValue *layout = NULL;
   const char *spelling =
-      strncmp(s->type, "tensordesc<", 11) == 0 ? resolve_desc(L->fe, kernel, specs, s->type) : s->type;
+      strncmp(s->type, "tensordesc<", 11) == 0 ? resolve_desc(L->fe, kernel, specs, s->type, &layout) : s->type;
   if (!spelling) return NULL;
   if (!frontend_parse_type(L->ctx, spelling, &type, &is_desc)) {
     diag_error(L->ctx, span, "`%s` is not a type", spelling);
     return NULL;
   }
-  return is_desc ? add_desc(L, p, name, s, spelling, type)
+  return is_desc ? add_desc(L, p, name, s, spelling, type, layout)
                  : term_value(L, add_plain(L, name, spelling, type, s->divisible), type);
 }
 
-static bool too_many_params(Lower *L, const CtFunction *kernel, const char *how_many) {
+static bool too_many_params(Lower *L, const CtFunction *kernel, const char *how_many, uint32_t bytes) {
+  diag_misfit(L->ctx, FIT_PARAMETERS, bytes, MAX_PARAM_BYTES);
   diag_error(L->ctx, kernel->def->func.name_span, "kernel `%s` has %s parameters, and a launch passes at most %d bytes",
              kernel->name, how_many, MAX_PARAM_BYTES);
   lower_hint(L, "pass numbers in an array, or as constexprs");
@@ -244,7 +269,7 @@ static bool add_params(Lower *L, CtFunction *kernel, const ParamSpec *specs, Sco
   bool ok = true;
   uint32_t run_time = 0;   // each takes at least one byte
   for (uint32_t i = 0; i < kernel->num_params; i++) run_time += specs[i].kind == SPEC_TYPE;
-  if (run_time > MAX_PARAM_BYTES) return too_many_params(L, kernel, arena_printf(L->arena, "%u", run_time));
+  if (run_time > MAX_PARAM_BYTES) return too_many_params(L, kernel, arena_printf(L->arena, "%u", run_time), run_time);
   for (uint32_t i = 0; i < kernel->num_params; i++) {
     const CtParam *p = &kernel->params[i];
     ParamSpec s = specs[i];
@@ -264,7 +289,8 @@ static bool add_params(Lower *L, CtFunction *kernel, const ParamSpec *specs, Sco
   }
   Func *f = L->b.func;
   const uint32_t bytes = func_param_bytes(f);
-  if (ok && bytes > MAX_PARAM_BYTES) ok = too_many_params(L, kernel, arena_printf(L->arena, "%u bytes of", bytes));
+  if (ok && bytes > MAX_PARAM_BYTES)
+    ok = too_many_params(L, kernel, arena_printf(L->arena, "%u bytes of", bytes), bytes);
   f->constexpr_names = L->constexpr_names.data;
   f->constexpr_values = L->constexpr_values.data;
   f->num_constexprs = L->constexpr_names.count;
@@ -298,7 +324,8 @@ bool frontend_lower_into(Frontend *fe, Module *m, CtFunction *kernel, const Para
                         kernel->params[i].name);
   uint32_t errors = diag_error_count(ctx);
   Func *f = func_new(m, kernel->name, kernel->def->func.name_span);
-  Lower L = {.fe = fe, .ctx = ctx, .arena = &ctx->arena, .ct = fe->ct, .module = m, .options = launch};
+  Lower L = {.fe = fe, .ctx = ctx, .arena = &ctx->arena, .ct = fe->ct, .module = m, .options = launch,
+             .is_gluon = kernel->is_gluon};
   L.b = builder_at_end(ctx, f, f->body, kernel->def->func.name_span);
   Frame frame = {.fn = kernel};
   L.frame = &frame;
@@ -333,6 +360,7 @@ Module *frontend_lower(Frontend *fe, CtFunction *kernel, const ParamSpec *specs,
   m->auto_tma = launch->auto_tma;
   m->cooperative = launch->launch_cooperative_grid;
   m->pdl = launch->launch_pdl;
-  m->stage = STAGE_TILE;
+  m->as_written = kernel->is_gluon;
+  m->stage = kernel->is_gluon ? STAGE_LAID_OUT : STAGE_TILE;
   return frontend_lower_into(fe, m, kernel, specs, launch) ? m : NULL;
 }

@@ -78,6 +78,30 @@ static void report_lost(Lower *L, const Carry *v) {
   lower_hint(L, "give it a value on every path through the loop, or use another name inside");
 }
 
+// Whether only products and waits use the value, so that it may be an accumulator.
+static bool is_used_as_accumulator(const Value *v) {
+  EACH_USE(u, v)
+    if (u->user->opcode != OP_WGMMA && u->user->opcode != OP_WGMMA_WAIT) return false;
+  return true;
+}
+
+// A tensor that an iteration leaves as an accumulator is one from the start, as by warpgroup_mma_init. False if the
+// variable cannot be.
+static bool carry_accumulators(Lower *L, Carry *v, Term *now, Value *const *args, ValueList *next) {
+  Term *init = term_with_accumulators(L, v->init, now);
+  if (!init) return false;
+  uint32_t first = next->count;
+  term_flatten(L, now, next);
+  for (uint32_t i = 0; i < v->count; i++)
+    if (next->data[first + i] != args[v->start + i] && next->data[first + i]->type->kind == TYPE_TENSOR &&
+        !is_used_as_accumulator(args[v->start + i])) {
+      next->count = first;
+      return false;
+    }
+  v->init = init;
+  return true;
+}
+
 // Collects the carried values at the end of an iteration. False after a diagnostic if a variable changed its type; it
 // has no value then.
 static bool collect_next(Lower *L, Carried *c, Value *const *args, ValueList *next) {
@@ -89,6 +113,7 @@ static bool collect_next(Lower *L, Carried *c, Value *const *args, ValueList *ne
       term_flatten(L, now->term, next);
       continue;
     }
+    if (now && now->term && carry_accumulators(L, v, now->term, args, next)) continue;
     if (!now) report_lost(L, v);
     Term *t = now ? now->term : NULL;
     // A constant becomes a value if that has the carried type.

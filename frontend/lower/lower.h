@@ -22,6 +22,8 @@ typedef enum {
   TERM_TUPLE,        // tuple or list; with cls: an instance of a namedtuple or aggregate, items in field order
   TERM_DESC,         // tensor descriptor
   TERM_BLOCK_PTR,    // block pointer: lives only in the front end
+  TERM_BUFFER,       // Gluon: a tile in shared memory, or an array of tiles
+  TERM_ACC,          // Gluon: an accumulator that wgmma may still add to
   TERM_BOUND,        // function or builtin with its first argument: x.sum
 } TermKind;
 
@@ -38,6 +40,10 @@ struct Term {
     struct { Value *v, *base; const CtType *block; Term *shape, *strides; int padding; } desc;
     // shape and strides are i64, offsets i32
     struct { Value *base; const CtType *pointer; Value **shape, **strides, **offsets; const CtType *block; } bp;
+    // type: a BLOCK type whose layout is the tile's; of an array it has one more axis than the layout. whole: the extents
+    // of the allocation, from which a slice differs.
+    struct { Value *v; const CtType *type, *whole; } buffer;
+    struct { Value *v; const CtType *type; } acc;
     struct { Term *self, *fn; } bound;
   };
 };
@@ -97,6 +103,7 @@ struct Lower {
   uint32_t expr_depth;
   uint64_t num_stmts;          // lowered so far, unrolled and inlined ones counted as often as they are copied
   bool may_wrap;               // the current operation may overflow without a check
+  bool is_gluon;               // tensors have layouts, and the module is at LAID_OUT
   bool gave_up;                // a limit was hit, so nothing more is lowered
   uint32_t region_depth;       // run-time ifs and loops around the cursor
   const LaunchOptions *options;
@@ -134,6 +141,8 @@ Term *term_recall(Lower *L, Term *t);
 void term_note_types_differ(Lower *L, const Term *a, const Term *b, const char *otherwise);
 const char *term_describe(Lower *L, const Term *t);            // "int32", "fp16[128, 64]", "constexpr 16", "tuple", …
 bool term_same_type(Lower *L, const Term *a, const Term *b);   // equal constants, or equal run-time types
+// a, with accumulators in place of its tensors where b has them; NULL if they differ otherwise.
+Term *term_with_accumulators(Lower *L, Term *a, Term *b);
 void term_flatten(Lower *L, const Term *t, ValueList *out);    // the IR values in it, in a fixed order
 Term *term_rebuild(Lower *L, const Term *like, Value *const *values, uint32_t *pos);   // the reverse
 // Some value of that type, for paths on which nothing reads it.
@@ -153,6 +162,25 @@ static inline const CtType *lower_scalar(Lower *L, DtypeKind k) { return ct_type
 // Checks sizes: powers of two, at most 2^20 elements, rank at most MAX_RANK. False after a diagnostic.
 bool lower_check_shape(Lower *L, const int64_t *shape, uint32_t rank, Span span);
 enum { MAX_TENSOR_NUMEL = 1 << 20 };
+
+// ---- layouts.c: Gluon's tensor types ----
+CtValue *lower_layout_of(Lower *L, const CtType *t);              // NULL if it has none
+const char *lower_layout_text(Lower *L, const CtType *t);         // as written, and as a map
+// The block type with that layout (AutoLayout: without one). NULL after a diagnostic if it does not fit.
+const CtType *lower_with_layout(Lower *L, const CtType *t, CtValue *layout, Span span);
+const CtType *lower_inferred(Lower *L, const CtType *elem, const int64_t *shape, uint32_t rank, const Layout *map);
+// Of a result of a reduction along the axis.
+const CtType *lower_reduced(Lower *L, const CtType *t, const CtType *elem, uint32_t axis);
+Term *lower_convert(Lower *L, Term *x, const CtType *to);         // to's layout; x may have none yet
+Term *lower_expand_dims_laid_out(Lower *L, Term *x, int64_t axis, Span span);
+Term *lower_repeat_laid_out(Lower *L, Term *x, const int64_t *shape, uint32_t rank, Span span);
+// Both operands in `shape` and one layout. False after a diagnostic.
+bool lower_broadcast_laid_out(Lower *L, Term **a, Term **b, const int64_t *shape, Span span);
+// The map of a layout on a shape; NULL after a diagnostic.
+const Layout *lower_layout_map(Lower *L, const CtValue *layout, const int64_t *shape, uint32_t rank, Span span);
+bool lower_is_blackwell(const char *name);                        // a function that Hopper does not have
+// x in the shape (in Gluon: and the layout) of `like`.
+Term *lower_broadcast_like(Lower *L, Term *x, const CtType *like, Span span);
 
 // ---- promote.c, operators.c ----
 typedef enum { DOWNCAST_DEFAULT, DOWNCAST_RTNE, DOWNCAST_RTZ } Downcast;
@@ -192,6 +220,7 @@ Term *lower_expr(Lower *L, const Node *e);
 bool lower_is_name_path(const Node *e);
 Term *lower_name(Lower *L, const char *name, Span span);
 Term *lower_attribute(Lower *L, Term *base, const char *name, Span span);
+Term *lower_shape_term(Lower *L, const CtType *t);                 // a tuple of its extents
 Term *lower_subscript(Lower *L, Term *base, const Node *index, Span span);
 // ---- expr_display.c ----
 Term *lower_fstring(Lower *L, const Node *e);
@@ -271,6 +300,8 @@ Term *lower_prelude_call(Lower *L, const char *name, Term *const *args, uint32_t
 bool lower_is_language_name(const char *name);                      // of a row or a prelude function
 
 // ---- builtins.c ----
+// A row of builtins_gluon.def by its name there (`mbarrier.init`); NULL if there is none.
+const BuiltinRow *builtin_find_gluon(const char *name);
 typedef struct {
   const BuiltinRow *row;
   Term **args;                 // one for each parameter; a *list is a TERM_TUPLE
@@ -299,6 +330,9 @@ bool arg_dtype(Lower *L, Call *c, uint32_t i, const CtType **out);
 bool arg_ints(Lower *L, Call *c, uint32_t i, int64_t *out, uint32_t max, uint32_t *count);
 // `rank` scalar integers, cast to `type`
 bool arg_scalars(Lower *L, Call *c, uint32_t i, const CtType *type, uint32_t rank, Value **out);
+// A type with the layout that the parameter `layout` gives, if the row has one; NULL after a diagnostic.
+const CtType *arg_block(Lower *L, Call *c, const CtType *elem, const int64_t *shape, uint32_t rank);
+CtValue *arg_layout(Lower *L, Call *c, uint32_t i, LayoutKind kind);   // also AutoLayout, if distributed
 // negative counts from the end
 bool arg_axis(Lower *L, Call *c, uint32_t i, uint32_t rank, int64_t *out);
 bool arg_choice(Lower *L, Call *c, uint32_t i, const char *const *texts, uint32_t n, int *out);
@@ -309,6 +343,8 @@ Term *arg_error(Lower *L, const Call *c, uint32_t i, const char *fmt, ...) PRINT
 // Families; each builder's name is in builtins.def.
 #define BUILTIN(name, params, fn, data, method, mark, doc) Term *fn(Lower *L, Call *c);
 #include "frontend/lower/builtins.def"
+#define BUILTIN(name, params, fn, data, method, mark, doc) Term *fn(Lower *L, Call *c);
+#include "frontend/lower/builtins_gluon.def"
 
 // ---- loops.c: a `for` over a range ----
 typedef struct { Term *start, *stop, *step; Call call; } RangeArgs;
@@ -319,6 +355,13 @@ void lower_counted_loop(Lower *L, const Node *s, RangeArgs *r);
 static inline bool atomic_is_bitwise(AtomicKind k) { return k == ATOMIC_AND || k == ATOMIC_OR || k == ATOMIC_XOR; }
 // The kind for elements of that type: add, min and max differ for floats and for unsigned integers.
 AtomicKind lower_atomic_kind(AtomicKind k, const CtType *elem);
+Value *lower_desc_value(Lower *L, const Term *d);
+// tl.make_tensor_descriptor's arguments; in Gluon with the layout of the block.
+Term *lower_make_desc(Lower *L, Call *c, CtValue *layout);
+// A descriptor's block with its layout, or with the default one if it is NULL. NULL after a diagnostic.
+const CtType *lower_desc_block(Lower *L, const CtType *block, CtValue *layout, Span span);
+Term *lower_buffer_attribute(Lower *L, Term *base, const char *name, Span span);
+Term *lower_buffer_arg(Lower *L, Call *c, uint32_t i);            // a buffer that is one tile
 Term *lower_load_block_ptr(Lower *L, Call *c, Term *bp);
 Term *lower_reduce(Lower *L, Term *x, int64_t axis, Term *combine, Span span);
 Term *lower_expand_dims(Lower *L, Term *x, int64_t axis);

@@ -81,12 +81,19 @@ const char *frontend_nearest_builtin(Frontend *fe, const char *name) {
 }
 
 // ---- canonical names ----
-typedef enum { SPACE_PYTHON, SPACE_TL, SPACE_LIBDEVICE, SPACE_TRITON, SPACE_OTHER } NameSpace;
+typedef enum { SPACE_PYTHON, SPACE_TL, SPACE_LIBDEVICE, SPACE_TRITON, SPACE_GLUON, SPACE_OTHER } NameSpace;
 
 static NameSpace space_of(const char *canonical, const char **last) {
+  static const char *const gluon[] = {"gl.", "nvidia.", "ampere.", "hopper.", "blackwell."};
   const char *dot = strrchr(canonical, '.');
   *last = dot ? dot + 1 : canonical;
   if (!dot) return SPACE_PYTHON;
+  if (strncmp(canonical, "gl.", 3) == 0 && !strstr(canonical, "libdevice")) {
+    for (uint32_t i = 0; i < countof(gluon); i++)
+      if (strncmp(canonical, gluon[i], strlen(gluon[i])) == 0) canonical += strlen(gluon[i]);
+    *last = canonical;
+    return SPACE_GLUON;
+  }
   if (strstr(canonical, "libdevice")) return SPACE_LIBDEVICE;
   if (strncmp(canonical, "tl.", 3) == 0 || strncmp(canonical, "triton.language.", 16) == 0) return SPACE_TL;
   if (strncmp(canonical, "triton.", 7) == 0) return SPACE_TRITON;
@@ -124,6 +131,10 @@ const BuiltinRow *builtin_row_of(const char *canonical) {
     if (strcmp(canonical, "tl.math.min") == 0) return builtin_find("minimum");
     if (strcmp(canonical, "tl.tuple") == 0) return builtin_find("py.tuple");
     return builtin_find(last);
+  case SPACE_GLUON: {
+    const BuiltinRow *r = builtin_find_gluon(last);
+    return r ? r : strchr(last, '.') ? NULL : builtin_find(last);
+  }
   case SPACE_LIBDEVICE: return is_exact_libdevice(last) ? NULL : builtin_find(last);
   default: return NULL;
   }

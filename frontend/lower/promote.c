@@ -131,7 +131,7 @@ Term *lower_broadcast_to(Lower *L, Term *x, const int64_t *shape, uint32_t rank,
   if (!x) return NULL;
   const CtType *t = term_t(x), *elem = ct_scalar_of(t);
   const CtType *to = lower_shaped(L, elem, shape, rank);
-  if (ct_type_equal(t, to)) return x;
+  if (ct_rank(t) == rank && (!rank || !memcmp(t->shape, shape, rank * sizeof *shape))) return x;
   if (ct_rank(t) == 0) return term_value(L, build_splat(&L->b, term_v(x), lower_ir_type(L, to)), to);
   if (t->rank > rank)
     return lower_error(L, span, "cannot broadcast shape %s to %s: its rank is higher", lower_shape_text(L, t),
@@ -142,6 +142,7 @@ Term *lower_broadcast_to(Lower *L, Term *x, const int64_t *shape, uint32_t rank,
       return lower_error(L, span, "cannot broadcast shape %s to %s: dimension %u is %lld, not %lld or 1",
                          lower_shape_text(L, t), lower_shape_text(L, to), i, (long long)have, (long long)want);
   }
+  if (L->is_gluon) return lower_repeat_laid_out(L, x, shape, rank, span);
   while (ct_rank(term_t(x)) < rank) x = lower_expand_dims(L, x, 0);
   if (ct_type_equal(term_t(x), to)) return x;
   return term_value(L, build_broadcast(&L->b, term_v(x), lower_ir_type(L, to)), to);
@@ -163,6 +164,7 @@ bool lower_broadcast_pair(Lower *L, Term **a, Term **b, Span span) {
     shape[i] = da > db ? da : db;
   }
   if (rank && !lower_check_shape(L, shape, rank, span)) return false;
+  if (L->is_gluon) return lower_broadcast_laid_out(L, a, b, shape, span);
   *a = lower_broadcast_to(L, *a, shape, rank, span);
   *b = lower_broadcast_to(L, *b, shape, rank, span);
   return *a && *b;

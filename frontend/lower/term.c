@@ -198,6 +198,12 @@ const char *term_describe(Lower *L, const Term *t) {
   case TERM_BLOCK_PTR:
     return arena_printf(a, "a block pointer to %s%s", ct_type_text(L->ctx, t->bp.block->elem),
                         lower_shape_text(L, t->bp.block));
+  case TERM_BUFFER:
+    return arena_printf(a, "a shared-memory buffer of %s%s", ct_type_text(L->ctx, t->buffer.type->elem),
+                        lower_shape_text(L, t->buffer.type));
+  case TERM_ACC:
+    return arena_printf(a, "an accumulator of %s%s", ct_type_text(L->ctx, t->acc.type->elem),
+                        lower_shape_text(L, t->acc.type));
   case TERM_BOUND: return "a bound method";
   }
   return "?";
@@ -237,10 +243,36 @@ bool term_same_type(Lower *L, const Term *a, const Term *b) {
            ct_type_equal(a->desc.block, b->desc.block) && term_same_type(L, a->desc.shape, b->desc.shape) &&
            term_same_type(L, a->desc.strides, b->desc.strides);
   case TERM_BLOCK_PTR: return ct_type_equal(a->bp.pointer, b->bp.pointer) && ct_type_equal(a->bp.block, b->bp.block);
+  case TERM_BUFFER:
+    return ct_type_equal(a->buffer.type, b->buffer.type) && ct_type_equal(a->buffer.whole, b->buffer.whole);
+  case TERM_ACC: return ct_type_equal(a->acc.type, b->acc.type);
   case TERM_BOUND:
     return term_same_type(L, a->bound.self, b->bound.self) && term_same_type(L, a->bound.fn, b->bound.fn);
   }
   return false;
+}
+
+static bool is_acc_of(const Term *acc, const Term *tensor) {
+  return acc->kind == TERM_ACC && term_is_tensor(tensor) && ct_type_equal(acc->acc.type, term_t(tensor));
+}
+
+Term *term_with_accumulators(Lower *L, Term *a, Term *b) {
+  if (!a || !b || term_same_type(L, a, b)) return a;
+  if (is_acc_of(a, b)) return a;
+  if (is_acc_of(b, a)) {
+    Term *t = new_term(L, TERM_ACC);
+    t->acc.v = term_v(a);
+    t->acc.type = term_t(a);
+    return t;
+  }
+  if (a->kind != TERM_TUPLE || b->kind != TERM_TUPLE || a->tuple.count != b->tuple.count || a->tuple.cls != b->tuple.cls)
+    return NULL;
+  Term *t = new_term(L, TERM_TUPLE);
+  t->tuple = a->tuple;
+  t->tuple.items = arena_array(L->arena, Term *, a->tuple.count + 1);
+  for (uint32_t i = 0; i < a->tuple.count; i++)
+    if (!(t->tuple.items[i] = term_with_accumulators(L, a->tuple.items[i], b->tuple.items[i]))) return NULL;
+  return t;
 }
 
 void term_flatten(Lower *L, const Term *t, ValueList *out) {
@@ -265,6 +297,8 @@ void term_flatten(Lower *L, const Term *t, ValueList *out) {
       vec_push(arena, out, t->bp.offsets[i]);
     }
     break;
+  case TERM_BUFFER: vec_push(arena, out, t->buffer.v); break;
+  case TERM_ACC: vec_push(arena, out, t->acc.v); break;
   case TERM_BOUND:
     term_flatten(L, t->bound.self, out);
     term_flatten(L, t->bound.fn, out);
@@ -306,6 +340,8 @@ Term *term_rebuild(Lower *L, const Term *like, Value *const *values, uint32_t *p
     }
     return t;
   }
+  case TERM_BUFFER: t->buffer.v = values[(*pos)++]; return t;
+  case TERM_ACC: t->acc.v = values[(*pos)++]; return t;
   case TERM_BOUND:
     t->bound.self = term_rebuild(L, like->bound.self, values, pos);
     t->bound.fn = term_rebuild(L, like->bound.fn, values, pos);

@@ -14,7 +14,7 @@ const Type *lower_ir_elem_type(Lower *L, const CtType *t) {
 
 const Type *lower_ir_type(Lower *L, const CtType *t) {
   if (t->kind != CT_TYPE_BLOCK) return lower_ir_elem_type(L, t);
-  return type_tensor(L->ctx, lower_ir_elem_type(L, t->elem), (int)t->rank, t->shape, NULL);
+  return type_tensor(L->ctx, lower_ir_elem_type(L, t->elem), (int)t->rank, t->shape, t->layout);
 }
 
 const CtType *lower_shaped(Lower *L, const CtType *elem, const int64_t *shape, uint32_t rank) {
@@ -22,7 +22,8 @@ const CtType *lower_shaped(Lower *L, const CtType *elem, const int64_t *shape, u
 }
 
 const CtType *lower_with_elem(Lower *L, const CtType *t, const CtType *elem) {
-  return t->kind == CT_TYPE_BLOCK ? ct_type_block(L->ctx, elem, t->shape, t->rank) : elem;
+  if (t->kind != CT_TYPE_BLOCK) return elem;
+  return ct_type_with_layout(L->ctx, ct_type_block(L->ctx, elem, t->shape, t->rank), t->layout, t->spelled);
 }
 
 const char *lower_shape_text(Lower *L, const CtType *t) {

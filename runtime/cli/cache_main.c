@@ -25,6 +25,8 @@ int cache_main(const Options *o, Arena *a, int argc, const char *const *argv) {
                                    "write tilec cache stats, tilec cache trim or tilec cache clear");
     return cli_finish(status, error, o);
   }
+  const tile_status environment = cache_check_environment(&error);
+  if (environment != TILE_OK) return cli_finish(environment, error, o);
   Cache *c = cache_open(NULL);
   // `stats` also works for a folder that can only be read.
   if (!c || !*cache_stats(c).folder || (which && !cache_is_writable(c))) {

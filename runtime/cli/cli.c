@@ -16,6 +16,7 @@ bool cli_color(const Options *o) {
 
 int cli_finish(tile_status status, tile_error *error, const Options *o) {
   if (error) {
+    fflush(stdout);   // what led to the error comes first
     bool plain = tile_error_num_diagnostics(error) == 0, color = cli_color(o);
     if (plain) fprintf(stderr, "tilec: %serror:%s ", color ? "\033[1;31m" : "", color ? "\033[0m" : "");
     fprintf(stderr, "%s\n", tile_error_message(error));

@@ -10,6 +10,8 @@ bool cli_color(const Options *o);                                    // for stan
 int cli_finish(tile_status status, tile_error *error, const Options *o);
 // Answers --help, --version, --list-archs and the like. True if one of them is given.
 bool cli_answer(const Options *o, int *exit_status);
+// False, with a usage error, if an option would have no effect in this subcommand or beside the others.
+bool cli_check_options(const Options *o, Command command, tile_error **error);
 // Writes to standard error what the job printed and the program's warnings and configuration. program: NULL if the
 // compilation failed.
 void cli_tell(const CompileJob *job, tile_program *program);

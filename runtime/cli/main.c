@@ -45,7 +45,10 @@ static int command_main(Arena *arena, int argc, char **argv) {
   else if (argc > 1 && !strcmp(argv[1], "jit-worker")) exit_status = jit_worker_main(arena);
   else if (!options_parse(&options, command, argc - skip, (const char *const *)argv + skip, &error))
     exit_status = cli_finish(tile_error_status(error), error, &options);
-  else if (!cli_answer(&options, &exit_status))
+  else if (cli_answer(&options, &exit_status)) return exit_status;
+  else if (!cli_check_options(&options, command, &error))
+    exit_status = cli_finish(tile_error_status(error), error, &options);
+  else
     exit_status = options.commands          ? commands_main(&options)
                   : command == COMMAND_TUNE ? tune_main(&options, arena)
                   : command == COMMAND_RUN  ? run_main(&options, arena)

@@ -16,6 +16,10 @@ static unsigned choose(const Options *o, tile_error **error) {
     const char *suffix = o->output && strcmp(o->output, "-") ? suffix_of(o->output) : "";
     for (uint32_t i = 0; i < NUM_EMITS; i++)
       if (!strcmp(suffix, emit_info[i].suffix)) return 1u << i;
+    if (*suffix && !o->passes) {
+      error_set(error, TILE_ERROR_USAGE, "-o %s: the suffix %s names no output; say which with --emit", o->output, suffix);
+      return 0;
+    }
     return o->passes ? TILE_EMIT_TILE : TILE_EMIT_PTX;
   }
   for (const char *s = o->emit; *s;) {
@@ -42,6 +46,17 @@ static unsigned choose(const Options *o, tile_error **error) {
   return emits;
 }
 
+// Options that belong to one output.
+static bool check_effect(const Options *o, unsigned emits, tile_error **error) {
+  const struct { const char *given, *option, *output; unsigned emit; } all[] = {
+      {o->layout_of, "--layout-of", "layout-svg", TILE_EMIT_LAYOUT_SVG},
+      {o->ptx_options, "--ptx-options", "cubin", TILE_EMIT_CUBIN}};
+  for (uint32_t i = 0; i < countof(all); i++)
+    if (all[i].given && !(emits & all[i].emit))
+      return error_set(error, TILE_ERROR_USAGE, "%s has no effect without --emit=%s", all[i].option, all[i].output), false;
+  return true;
+}
+
 bool outputs_wanted(const Options *o) {
   return !o->report || o->output || o->emit || o->depfile || o->depfile_name;
 }
@@ -53,6 +68,7 @@ bool outputs_fill_stdout(const Options *o, unsigned emits) {
 // From --emit; without it from the output's suffix; without that PTX, or IR if --passes is given.
 unsigned outputs_choose(const Options *o, tile_error **error) {
   unsigned emits = choose(o, error);
+  if (emits && !check_effect(o, emits, error)) return 0;
   bool to_stdout = o->output ? !strcmp(o->output, "-") : !(emits & TILE_EMIT_CUBIN);
   if (!emits || !o->depfile || o->depfile_name || !to_stdout) return emits;
   error_set(error, TILE_ERROR_USAGE, "-MD without -o needs -MF");

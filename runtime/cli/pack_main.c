@@ -153,8 +153,8 @@ static tile_status pack_all(Packing *k, tile_error **error) {
 int pack_main(const Options *options, Arena *arena) {
   Packing k = {.options = options, .arena = arena, .pack = {.arena = arena}};
   tile_error *error = NULL;
-  if (options->cubin) k.assembler = assembler_open();
-  tile_status status = pack_all(&k, &error);
+  tile_status status = options->cubin ? assembler_open(&k.assembler, &error) : TILE_OK;
+  if (status == TILE_OK) status = pack_all(&k, &error);
   assembler_close(k.assembler);
   return cli_finish(status, error, options);
 }

@@ -11,12 +11,6 @@
 
 // ---- --print and --save ----
 
-// The buffer of the argument or --buf of this name.
-static const RunBuffer *buffer_named(const Run *run, const char *name) {
-  const RunArg *a = run_find_arg(run, name);
-  return a && a->buffer ? a->buffer : run_find_buffer(run, name);
-}
-
 // Checks --print, --save and --sim-trace before the run: a misspelled name then costs no run.
 static tile_status check_names(Run *run, tile_error **error) {
   const Options *o = run->options;
@@ -38,7 +32,7 @@ static tile_status check_names(Run *run, tile_error **error) {
 static tile_status print_and_save(const Run *run, tile_error **error) {
   const Options *o = run->options;
   for (uint32_t i = 0; i < o->prints.count; i++) {
-    const RunBuffer *b = buffer_named(run, o->prints.data[i]);
+    const RunBuffer *b = run_buffer_named(run, o->prints.data[i]);
     if (!b) return error_set(error, TILE_ERROR_USAGE, "--print %s: it is not a buffer", o->prints.data[i]);
     Buf out = buf_make(run->arena);
     host_print(&out, &b->result);
@@ -47,7 +41,7 @@ static tile_status print_and_save(const Run *run, tile_error **error) {
   for (uint32_t i = 0; i < o->saves.count; i++) {
     const char *text = o->saves.data[i];
     size_t n = strcspn(text, "=");
-    const RunBuffer *b = buffer_named(run, arena_strndup(run->arena, text, n));
+    const RunBuffer *b = run_buffer_named(run, arena_strndup(run->arena, text, n));
     if (!b) return error_set(error, TILE_ERROR_USAGE, "--save %s: it is not a buffer", text);
     Buf out = buf_make(run->arena);
     npy_write(&out, &b->result);
@@ -58,24 +52,17 @@ static tile_status print_and_save(const Run *run, tile_error **error) {
 
 // ---- --check and --bench ----
 
-static tile_status check_limits(const Options *o, CheckLimits *out, tile_error **error) {
-  *out = (CheckLimits){.has_rtol = o->rtol != NULL};
-  const struct { const char *text; double *value; } given[] = {{o->rtol, &out->rtol}, {o->atol, &out->atol}};
-  for (uint32_t i = 0; i < countof(given); i++)
-    if (given[i].text && !(cli_read_number(given[i].text, given[i].value) && *given[i].value >= 0))
-      return error_set(error, TILE_ERROR_USAGE, "--rtol and --atol take a number, not '%s'", given[i].text);
-  return TILE_OK;
-}
-
 // Launches again with each further schedule of the simulator: the result must be the first one's, within the limits of
 // --check.
 static tile_status check_schedules(Session *s, tile_error **error) {
   Run *run = s->run;
   const Options *o = run->options;
   CheckLimits limits;
-  RETURN_IF_FAILED(check_limits(o, &limits, error));
-  long long first = o->sim_seed < 0 ? 0 : (long long)o->sim_seed;
-  for (int64_t k = 1; k < o->sim_seeds; k++) {
+  RETURN_IF_FAILED(run_check_limits(o, &limits, error));
+  const char *seed = getenv("TILE_SIM_SEED");
+  const long long first = seed && *seed ? strtoll(seed, NULL, 0) : 0;
+  const int64_t num = session_schedules(o);
+  for (int64_t k = 1; k < num; k++) {
     ArenaMark mark = arena_mark(run->arena);
     for (uint32_t i = 0; i < run->num_buffers; i++) {
       const RunBuffer *b = &run->buffers[i];
@@ -95,12 +82,14 @@ static tile_status check_schedules(Session *s, tile_error **error) {
     }
     arena_rewind(run->arena, mark);
   }
+  printf("check: %lld schedules of the simulator, seeds %lld to %lld, give the same result\n", (long long)num, first,
+         first + (long long)num - 1);
   return TILE_OK;
 }
 
 static tile_status compare(Session *s, const CompileJob *job, int config, tile_error **error) {
   CheckLimits limits;
-  RETURN_IF_FAILED(check_limits(s->run->options, &limits, error));
+  RETURN_IF_FAILED(run_check_limits(s->run->options, &limits, error));
   RETURN_IF_FAILED(tile_device_open("interp", &s->device, error));
   RETURN_IF_FAILED(session_compile(s, job, config, error));
   limits.uses_tf32 = run_uses_tf32(s->program->module);
@@ -109,6 +98,16 @@ static tile_status compare(Session *s, const CompileJob *job, int config, tile_e
   bool ok = run_compare(s->run, &limits, &out);
   fputs(buf_str(&out), stdout);
   return ok ? TILE_OK : error_set(error, TILE_ERROR_RUN, "the result differs from the interpreter's");
+}
+
+static tile_status expect(const Run *run, const Module *m, tile_error **error) {
+  CheckLimits limits;
+  RETURN_IF_FAILED(run_check_limits(run->options, &limits, error));
+  limits.uses_tf32 = run_uses_tf32(m);
+  Buf out = buf_make(run->arena);
+  const bool ok = run_expect_compare(run, &limits, &out);
+  fputs(buf_str(&out), stdout);
+  return ok ? TILE_OK : error_set(error, TILE_ERROR_RUN, "the result is not what --expect says");
 }
 
 static tile_status check(Run *run, const CompileJob *job, int config, tile_error **error) {
@@ -187,10 +186,12 @@ static tile_status run_on_device(Session *s, CompileJob *job, tile_error **error
   if (writes) RETURN_IF_FAILED(outputs_write(o, s->program, job->path, emits, &run->uses, error));
   if (o->compile_only) return TILE_OK;
   RETURN_IF_FAILED(run_fill_buffers(run, error));
+  RETURN_IF_FAILED(run_expect_prepare(run, s->program, error));
   RETURN_IF_FAILED(session_run(s, false, error));
   if (o->report) RETURN_IF_FAILED(report_as_loaded(s, error));
   RETURN_IF_FAILED(print_and_save(run, error));
-  if (o->check && o->sim_seeds > 1) RETURN_IF_FAILED(check_schedules(s, error));
+  if (o->expects.count) RETURN_IF_FAILED(expect(run, s->program->module, error));
+  if (!strcmp(s->device->kind, "sim") && session_schedules(o) > 1) RETURN_IF_FAILED(check_schedules(s, error));
   return o->bench ? bench(s, error) : TILE_OK;
 }
 

@@ -36,6 +36,7 @@ typedef struct {
   FileUses uses;
   const StrList *swept;        // NAME=VALUE of a sweep's point; or NULL
   double flops, moved;         // the values of --flops and --bytes
+  struct Expectation *expected;   // by --expect; run_expect.c
   bool is_usage_error;         // the diagnostics are about the command line
 } Run;
 
@@ -44,6 +45,7 @@ typedef struct {
 tile_status run_begin(Run *run, const char *command, CompileJob *job, tile_error **error);
 RunBuffer *run_find_buffer(const Run *run, const char *name);   // of --buf or an argument; NULL: there is none
 const RunArg *run_find_arg(const Run *run, const char *name);
+const RunBuffer *run_buffer_named(const Run *run, const char *name);   // what an argument or --buf of this name is
 const RunArg *run_arg_after(const RunArg *a);   // after its items
 // After session_upload:
 uint64_t run_arg_address(const RunArg *a);
@@ -60,11 +62,21 @@ bool run_grid(Run *run, Context *ctx, Frontend *fe, const CtFunction *kernel, co
 
 // run_check.c
 typedef struct { double rtol, atol; bool has_rtol, uses_tf32; } CheckLimits;
+tile_status run_check_limits(const Options *o, CheckLimits *out, tile_error **error);
+// Compares two arrays, with the tolerance of a dtype, and prints what differs: "check c: …", "… has 3". False if they
+// differ by more than the limits.
+typedef struct { const char *what, *name, *has; const HostTensor *got, *ref; DtypeKind dtype; } Comparison;
+bool run_tell(Buf *out, const Comparison *c, const CheckLimits *limits);
 // Compares result with reference of every buffer; prints a line per buffer that the kernel wrote. False if one differs
 // by more than the limits.
 bool run_compare(const Run *run, const CheckLimits *limits, Buf *out);
 // Whether an element differs by more than the limits; *first is the first one.
 bool run_differs(const HostTensor *got, const HostTensor *ref, const CheckLimits *limits, uint64_t *first);
-bool run_uses_tf32(Module *m);
+bool run_uses_tf32(const Module *m);
+
+// run_expect.c: what --expect says that buffers should hold. run_expect_prepare computes it from what they hold before
+// the run; run_expect_compare compares it with the results.
+tile_status run_expect_prepare(Run *run, tile_program *program, tile_error **error);
+bool run_expect_compare(const Run *run, const CheckLimits *limits, Buf *out);
 
 #endif

@@ -34,6 +34,11 @@ const RunArg *run_find_arg(const Run *run, const char *name) {
   return NULL;
 }
 
+const RunBuffer *run_buffer_named(const Run *run, const char *name) {
+  const RunArg *a = run_find_arg(run, name);
+  return a && a->buffer ? a->buffer : run_find_buffer(run, name);
+}
+
 static uint32_t count_args(const ArgSpec *spec) {
   uint32_t n = 1;
   for (uint32_t i = 0; i < spec->num_items; i++) n += count_args(spec->items[i]);

@@ -39,7 +39,8 @@ static SpecValue spec_value(Arena *arena, const RunArg *a) {
                  .dtype = spec->dtype,
                  .i = spec->i,
                  .f = spec->f,
-                 .pad_nan = spec->pad_nan};
+                 .pad_nan = spec->pad_nan,
+                 .layout = spec->layout};
   if (v.kind == VALUE_CONSTEXPR) v.expression = spec->name;
   if (v.kind == VALUE_TUPLE) {
     SpecValue *items = arena_array(arena, SpecValue, spec->num_items + 1);
@@ -202,13 +203,32 @@ static bool check_arg_names(Scope *s, const CtFunction *k) {
   return ok;
 }
 
+// A parameter without an argument has the number that the source gives it as its default.
+static void add_defaults(Run *run, Context *ctx, const CtFunction *k) {
+  RunArg *all = arena_array(run->arena, RunArg, run->num_args + k->num_params + 1);
+  memcpy(all, run->args, run->num_args * sizeof *all);
+  run->args = all;
+  for (uint32_t i = 0; i < k->num_params; i++) {
+    const CtParam *p = &k->params[i];
+    CtValue *v = p->is_constexpr || !p->default_value ? NULL : ct_unwrap(p->default_value);
+    if (!v || run_find_arg(run, p->name) || (v->kind != CT_INT && v->kind != CT_FLOAT && v->kind != CT_BOOL)) continue;
+    tile_error *error = NULL;
+    const char *name = arena_printf(run->arena, "%s", p->name), *text = arena_printf(run->arena, "%s", ct_repr(ctx, v));
+    const ArgSpec *spec = run_spec_parse(run->arena, text, &error);
+    tile_error_free(error);
+    if (spec) all[run->num_args++] = (RunArg){.name = name, .spec = spec};
+  }
+}
+
 bool run_resolve(Run *run, Context *ctx, Frontend *fe, const CtFunction *k, const ParamSpec *specs) {
+  add_defaults(run, ctx, k);
   Scope s = make_scope(run, ctx, fe, k, specs);
   return check_arg_names(&s, k) && resolve_args(&s);
 }
 
 bool run_specialize(void *user, tile_program *p, CtFunction *k, ParamSpec *specs, CtDict *heuristic_args) {
   Run *run = user;
+  add_defaults(run, &p->ctx, k);
   Scope s = make_scope(run, &p->ctx, p->frontend, k, specs);
   bool ok = check_arg_names(&s, k) && resolve_args(&s);
   if (!ok) return false;

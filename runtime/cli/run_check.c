@@ -1,11 +1,24 @@
-// --check: compares the device's buffers with the interpreter's.
+// --check and --expect: compares buffers with what they should hold, and says how they differ.
 #include <string.h>
 
+#include "runtime/cli/cli.h"
 #include "runtime/cli/run.h"
 
+tile_status run_check_limits(const Options *o, CheckLimits *out, tile_error **error) {
+  *out = (CheckLimits){.has_rtol = o->rtol != NULL};
+  const struct { const char *text; double *value; } given[] = {{o->rtol, &out->rtol}, {o->atol, &out->atol}};
+  for (uint32_t i = 0; i < countof(given); i++)
+    if (given[i].text && !(cli_read_number(given[i].text, given[i].value) && *given[i].value >= 0))
+      return error_set(error, TILE_ERROR_USAGE, "--rtol and --atol take a number, not '%s'", given[i].text);
+  return TILE_OK;
+}
+
+static double rtol_of(const CheckLimits *limits, DtypeKind dtype) {
+  return limits->has_rtol ? limits->rtol : host_rtol(dtype, limits->uses_tf32);
+}
+
 bool run_differs(const HostTensor *got, const HostTensor *ref, const CheckLimits *limits, uint64_t *first) {
-  HostDifference d = host_compare(got, ref, limits->has_rtol ? limits->rtol : host_rtol(ref->dtype, limits->uses_tf32),
-                                  limits->atol, host_largest(ref));
+  HostDifference d = host_compare(got, ref, rtol_of(limits, ref->dtype), limits->atol, host_largest(ref));
   *first = d.first_bad;
   return d.bad != 0;
 }
@@ -21,35 +34,38 @@ static void print_index(Buf *out, const HostTensor *t, uint64_t i) {
   buf_putc(out, ']');
 }
 
+bool run_tell(Buf *out, const Comparison *c, const CheckLimits *limits) {
+  const double rtol = rtol_of(limits, c->dtype);
+  const HostDifference d = host_compare(c->got, c->ref, rtol, limits->atol, host_largest(c->ref));
+  buf_printf(out, "%s %s: largest absolute error %.3g, relative %.3g (rtol %g): %s\n", c->what, c->name, d.abs, d.rel,
+             rtol, d.bad ? "FAILED" : "ok");
+  if (!d.bad) return true;
+  buf_printf(out, "  %llu of %llu elements differ; the first is ", (unsigned long long)d.bad,
+             (unsigned long long)c->ref->count);
+  print_index(out, c->ref, d.first_bad);
+  buf_printf(out, ": got %.9g, %s %.9g\n", host_get(c->got, d.first_bad), c->has, host_get(c->ref, d.first_bad));
+  return false;
+}
+
 bool run_compare(const Run *run, const CheckLimits *limits, Buf *out) {
   bool ok = true;
   for (uint32_t i = 0; i < run->num_buffers; i++) {
     const RunBuffer *b = &run->buffers[i];
-    const HostTensor *got = &b->result, *ref = &b->reference;
-    uint64_t bytes = host_bytes(ref);
-    bool is_written = memcmp(got->data, b->initial.data, bytes) || memcmp(ref->data, b->initial.data, bytes);
-    if (!is_written) continue;
-    double rtol = limits->has_rtol ? limits->rtol : host_rtol(ref->dtype, limits->uses_tf32);
-    HostDifference d = host_compare(got, ref, rtol, limits->atol, host_largest(ref));
-    buf_printf(out, "check %s: largest absolute error %.3g, relative %.3g (rtol %g): %s\n", b->name, d.abs, d.rel, rtol,
-               d.bad ? "FAILED" : "ok");
-    if (!d.bad) continue;
-    ok = false;
-    buf_printf(out, "  %llu of %llu elements differ; the first is ", (unsigned long long)d.bad,
-               (unsigned long long)ref->count);
-    print_index(out, ref, d.first_bad);
-    buf_printf(out, ": got %.9g, the interpreter has %.9g\n", host_get(got, d.first_bad), host_get(ref, d.first_bad));
+    const Comparison c = {"check", b->name, "the interpreter has", &b->result, &b->reference, b->reference.dtype};
+    const uint64_t bytes = host_bytes(c.ref);
+    bool is_written = memcmp(c.got->data, b->initial.data, bytes) || memcmp(c.ref->data, b->initial.data, bytes);
+    if (is_written) ok = run_tell(out, &c, limits) && ok;
   }
   return ok;
 }
 
 static void find_tf32(Op *op, void *user) {
-  bool is_f32 = op->opcode == OP_DOT && type_elem(op_operand(op, 0)->type)->scalar == SC_F32;
+  bool is_f32 = op_unit(op) == UNIT_DOT && type_elem(op_operand(op, 0)->type)->scalar == SC_F32;
   if (is_f32 && op_int(op, ATTR_PRECISION, PREC_TF32) != PREC_IEEE) *(bool *)user = true;
 }
 
-bool run_uses_tf32(Module *m) {
+bool run_uses_tf32(const Module *m) {
   bool found = false;
-  module_walk(m, find_tf32, &found);
+  EACH_FUNC(f, m) block_walk(f->body, find_tf32, &found);
   return found;
 }

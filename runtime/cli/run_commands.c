@@ -24,6 +24,7 @@ static int run_line(const Options *outer, const char *line, size_t size) {
   // The simulator read its options when the device was opened.
   if (ok && (o.sim_seed >= 0 || o.sim_seeds >= 0 || o.sim_trace))
     error_set(&error, TILE_ERROR_USAGE, "options of the simulator hold for all lines: give them beside --commands");
+  if (ok && !error) cli_check_options(&o, COMMAND_RUN, &error);
   if (!o.device) o.device = outer->device;
   if (!o.arch) o.arch = outer->arch;
   o.quiet = o.quiet || outer->quiet;
@@ -39,6 +40,9 @@ int commands_main(const Options *o) {
   tile_status status = in ? TILE_OK
                           : error_set(&error, TILE_ERROR_FILE, "cannot read %s: %s", o->commands, strerror(errno));
   if (status == TILE_OK) status = session_set_up_simulator(o, o->arena, &error);
+  // The device stays open, and with it the schedule that the simulator was started with.
+  if (status == TILE_OK && setenv("TILE_SIM_SEEDS", "1", 0))
+    status = error_set(&error, TILE_ERROR_NO_MEMORY, "out of memory");
   if (status == TILE_OK) status = tile_device_open(o->device, &device, &error);
   int worst = 0;
   char *line = NULL;

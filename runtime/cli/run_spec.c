@@ -154,7 +154,7 @@ static ArgSpec *parse_at(Arena *a, const char *text, uint32_t depth, tile_error 
 
 static ArgSpec *parse_desc(Arena *a, const char *open, uint32_t depth, ArgSpec *out, tile_error **error) {
   static const char form[] =
-      "a descriptor is written desc(NAME or SPEC,[BLOCK…][,shape=[…]][,strides=[…]][,nan])";
+      "a descriptor is written desc(NAME or SPEC,[BLOCK…][,shape=[…]][,strides=[…]][,nan][,layout=…])";
   size_t end = closing(open);
   if (!end || open[end + 1]) return BAD("'%s': %s", out->text, form);
   StrList parts = run_spec_split(a, open + 1, end - 1);
@@ -167,6 +167,7 @@ static ArgSpec *parse_desc(Arena *a, const char *open, uint32_t depth, ArgSpec *
   for (uint32_t i = 2; i < parts.count; i++) {
     const char *p = parts.data[i];
     if (!strcmp(p, "nan")) out->pad_nan = true;
+    else if (!strncmp(p, "layout=", 7) && p[7]) out->layout = p + 7;
     else if (!strncmp(p, "shape=", 6) && parse_bracket_list(a, p + 6, &out->shape)) continue;
     else if (!strncmp(p, "strides=", 8) && parse_bracket_list(a, p + 8, &out->strides)) continue;
     else return BAD("'%s': '%s' is not understood; %s", out->text, p, form);

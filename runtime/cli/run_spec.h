@@ -34,6 +34,7 @@ struct ArgSpec {
   ArgSpec *base;               // DESC: ALIAS or BUFFER or FILE
   StrList block, shape, strides;   // DESC: expressions; shape and strides empty when not given
   bool pad_nan;
+  const char *layout;          // DESC: as SpecValue's
   ArgSpec **items;             // TUPLE
   uint32_t num_items;
 };

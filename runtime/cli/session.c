@@ -177,13 +177,23 @@ tile_status session_measure(const Options *o, Arena *arena, const StrList *swept
 
 // ---- the simulator ----
 
+// Four seeds have all of the simulator's policies. A timeline is about one schedule. TILE_SIM_SEEDS leaves it to the
+// simulator to go through schedules.
+int64_t session_schedules(const Options *o) {
+  enum { USUAL = 4 };
+  const char *given = getenv("TILE_SIM_SEEDS");
+  if (!o->check) return 1;
+  if (o->sim_seeds >= 0) return o->sim_seeds;
+  return o->sim_trace || (given && *given) ? 1 : USUAL;
+}
+
 // The simulator's driver reads its options when it is initialised, from the environment as a real driver does.
 tile_status session_set_up_simulator(const Options *o, Arena *arena, tile_error **error) {
   const struct { const char *name, *value; } given[] = {
     {"TILE_SIM_SEED", o->sim_seed < 0 ? NULL : arena_printf(arena, "%lld", (long long)o->sim_seed)},
     // With --check each schedule is a launch of its own, so that the results can be compared (check_schedules).
     {"TILE_SIM_SEEDS", o->sim_seeds < 0 ? NULL : o->check ? "1" : arena_printf(arena, "%lld", (long long)o->sim_seeds)},
-    {"TILE_SIM_SEED_STEP", o->check && o->sim_seeds > 1 ? "1" : NULL},
+    {"TILE_SIM_SEED_STEP", session_schedules(o) > 1 ? "1" : NULL},
     {"TILE_SIM_TRACE", o->sim_trace},
   };
   for (uint32_t i = 0; i < countof(given); i++)

@@ -22,6 +22,8 @@ typedef struct {
 
 // Options of the simulator, before a device is opened.
 tile_status session_set_up_simulator(const Options *o, Arena *arena, tile_error **error);
+// How many schedules of the simulator --check launches, each one by itself.
+int64_t session_schedules(const Options *o);
 // Compiles for the device. config: as in CompileJob.
 tile_status session_compile(Session *s, const CompileJob *base, int config, tile_error **error);
 // Loads, launches, and brings the buffers back into result (or reference).

@@ -222,7 +222,6 @@ static tile_status write_outputs(const Sweep *s, tile_error **error) {
 }
 
 static tile_status check_options(const Options *o, FileUses *uses, tile_error **error) {
-  if (!o->bench) return error_set(error, TILE_ERROR_USAGE, "--sweep needs --bench");
   RETURN_IF_FAILED(file_uses_add_inputs(uses, o, error));
   for (uint32_t i = 0; i < o->peers.count; i++)
     RETURN_IF_FAILED(file_uses_add(uses, o->arena, NULL, o->peers.data[i], error));

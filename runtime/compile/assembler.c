@@ -58,15 +58,16 @@ static bool has_ptxas(void) {
   return scratch_run((ArenaMemory){0}, "looking for ptxas", find_ptxas, &found, NULL) == TILE_OK && found;
 }
 
-Assembler *assembler_open(void) {
+tile_status assembler_open(Assembler **out, tile_error **error) {
   const char *wish = getenv("TILE_ASSEMBLER");
-  bool any = !wish || !*wish;
-  Assembler *s = any || strcmp(wish, "driver") ? calloc(1, sizeof *s) : NULL;
-  if (!s) return NULL;
-  if ((any || !strcmp(wish, "ptxas")) && has_ptxas()) return s;
-  if ((any || !strcmp(wish, "nvjitlink")) && open_library(s)) return s;
-  free(s);
-  return NULL;
+  const bool any = !wish || !*wish, ptxas = any || !strcmp(wish, "ptxas"), linker = any || !strcmp(wish, "nvjitlink");
+  *out = NULL;
+  if (!any && !ptxas && !linker && strcmp(wish, "driver"))
+    return error_set(error, TILE_ERROR_USAGE, "TILE_ASSEMBLER=%s: there are ptxas, nvjitlink and driver", wish);
+  Assembler *s = ptxas || linker ? calloc(1, sizeof *s) : NULL;
+  if (s && ((ptxas && has_ptxas()) || (linker && open_library(s)))) *out = s;
+  else free(s);
+  return TILE_OK;
 }
 
 void assembler_close(Assembler *s) {

@@ -9,7 +9,8 @@
 typedef struct Assembler Assembler;
 
 // TILE_ASSEMBLER chooses nvjitlink, ptxas or driver (none of them); without it, the first that is found. NULL: none.
-Assembler *assembler_open(void);
+// A variable that names none of them is a usage error.
+tile_status assembler_open(Assembler **assembler, tile_error **error);
 void assembler_close(Assembler *assembler);
 const char *assembler_version(const Assembler *assembler, Arena *a);   // "nvJitLink 13.0", "ptxas 13.0.88"
 // May be called from any thread. The cubin is in the arena.

@@ -75,8 +75,17 @@ static tile_status set_messages(void *user, Arena *scratch, tile_error **out) {
 }
 
 tile_status error_set_diagnostics(tile_error **out, tile_status status, Context *ctx, bool color) {
-  Messages m = {status, ctx, color};
-  return scratch_contain(&ctx->arena, "writing messages", set_messages, &m, out);
+  static const tile_resource resources[] = {[FIT_SHARED] = TILE_RESOURCE_SHARED,
+                                            [FIT_REGISTERS] = TILE_RESOURCE_REGISTERS,
+                                            [FIT_THREADS] = TILE_RESOURCE_THREADS,
+                                            [FIT_PARAMETERS] = TILE_RESOURCE_PARAMETERS,
+                                            [FIT_CLUSTER] = TILE_RESOURCE_CLUSTER,
+                                            [FIT_GRID] = TILE_RESOURCE_GRID};
+  const Misfit *m = &ctx->misfit;
+  Messages messages = {m->what ? TILE_ERROR_RESOURCES : status, ctx, color};
+  status = scratch_contain(&ctx->arena, "writing messages", set_messages, &messages, out);
+  if (status == TILE_ERROR_RESOURCES) error_resource(out, resources[m->what], m->needed, m->limit);
+  return status;
 }
 
 tile_status error_set_left(tile_error **out, int why, const Context *ctx, const char *doing) {

@@ -302,6 +302,23 @@ bool options_set(Options *o, const char *name, const char *value, tile_error **e
   return assign(o, r, value, error) && check_values(o, error);
 }
 
+static bool is_given(const Options *o, const Row *r) {
+  const char *at = (const char *)o + r->offset;
+  switch (r->kind) {
+  case KIND_BOOL: return *(const bool *)at != (r->def != 0);
+  case KIND_INT: return *(const int64_t *)at != r->def;
+  case KIND_LIST: return ((const StrList *)at)->count != 0;
+  default: return *(const char *const *)at != NULL;
+  }
+}
+
+bool options_has(const Options *o, const char *name) {
+  const Row *r = NULL;
+  for (uint32_t i = 0; i < countof(rows); i++)
+    if (!strcmp(rows[i].name, name)) r = &rows[i];
+  return r && is_given(o, r);
+}
+
 void options_given(const Options *o, const char *const *except, StrList *out) {
   for (uint32_t i = 0; i < countof(rows); i++) {
     const Row *r = &rows[i];
@@ -309,8 +326,9 @@ void options_given(const Options *o, const char *const *except, StrList *out) {
     if (r->group != GROUP_COMPILE || is_among(r->name, except)) continue;
     const StrList *list = (const StrList *)at;
     const char *text = NULL;
-    if (r->kind == KIND_BOOL && *(const bool *)at != (r->def != 0)) text = *(const bool *)at ? "1" : "0";
-    if (r->kind == KIND_INT && *(const int64_t *)at != r->def)
+    if (!is_given(o, r)) continue;
+    if (r->kind == KIND_BOOL) text = *(const bool *)at ? "1" : "0";
+    if (r->kind == KIND_INT)
       text = arena_printf(o->arena, "%lld", (long long)*(const int64_t *)at);
     if (r->kind == KIND_STR || r->kind == KIND_OPT) text = *(const char *const *)at;
     for (uint32_t k = 0; k < (r->kind == KIND_LIST ? list->count : text != NULL); k++)
@@ -376,9 +394,9 @@ static void print_help(Buf *out) {
       "  NAME  NAME+OFFSET                       the buffer of another argument, OFFSET elements in\n"
       "  (SPEC, SPEC, …)  CLS(SPEC, …)           a tuple or namedtuple; its items are NAME_0, NAME_1, …\n"
       "  constexpr(EXPR)                         a constant, as in (fp32[8]=arange, constexpr(tl.float16))\n"
-      "  desc(NAME|SPEC,[BLOCK…][,shape=[…]][,strides=[…]][,nan])   a tensor descriptor\n"
+      "  desc(NAME|SPEC,[BLOCK…][,shape=[…]][,strides=[…]][,nan][,layout=…])   a tensor descriptor\n"
       "\nExit status: 0 ok, 1 error in the program, 2 usage, 3 file, 4 the assembler refused the PTX,\n"
-      "5 the run failed, 70 internal error. TILE_DEVICE names the device that `run` uses;\n"
+      "5 the run failed, 10 the kernel does not fit the machine, 70 internal error. TILE_DEVICE names the device that `run` uses;\n"
       "TILE_CACHE_DIR, TILE_CACHE_RO and TILE_CACHE_SIZE are about the cache.\n");
 }
 
@@ -413,7 +431,7 @@ static void print_man(Buf *out) {
   buf_puts(
       out,
       ".SH EXIT STATUS\n0 ok; 1 error in the program; 2 usage; 3 file; 4 the assembler refused the PTX; "
-      "5 the run failed; 70 internal error.\n");
+      "5 the run failed; 10 the kernel does not fit the machine; 70 internal error.\n");
 }
 
 static void print_json(Buf *out) {

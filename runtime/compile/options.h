@@ -35,6 +35,9 @@ bool options_set(Options *o, const char *name, const char *value, tile_error **e
 // NULL-terminated list `except` names.
 void options_given(const Options *o, const char *const *except, StrList *out);
 
+// Whether the option of this name is not at its default.
+bool options_has(const Options *o, const char *name);
+
 static inline const char *options_signature(const Options *o) {
   return o->signatures.count ? o->signatures.data[o->signatures.count - 1] : NULL;
 }

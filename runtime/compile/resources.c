@@ -12,7 +12,8 @@ tile_status machine_code_make(const tile_program *p, Arena *a, MachineCode *out,
     *out = (MachineCode){ptxas_version(a), p->outputs[cubin].data, p->outputs[cubin].size};
     return TILE_OK;
   }
-  Assembler *assembler = assembler_open();
+  Assembler *assembler;
+  RETURN_IF_FAILED(assembler_open(&assembler, error));
   if (!assembler) return TILE_OK;
   const tile_status status =
       assembler_run(assembler, a, p->outputs[ptx].data, p->target->name, &out->cubin, &out->size, error);

@@ -18,7 +18,9 @@ const char *specialize_type(Arena *a, const SpecValue *v, const CtParam *param) 
   Buf b = buf_make(a);
   buf_printf(&b, "tensordesc<%s[", dtype_info[v->dtype].short_name);
   for (uint32_t i = 0; i < v->rank; i++) buf_printf(&b, "%s%lld", i ? "," : "", (long long)v->block[i]);
-  buf_puts(&b, "]>");
+  buf_puts(&b, "]");
+  if (v->layout) buf_printf(&b, ",%s", v->layout);
+  buf_puts(&b, ">");
   return buf_str(&b);
 }
 

@@ -28,6 +28,7 @@ struct SpecValue {
   uint32_t rank;               // DESC
   int64_t block[CT_MAX_RANK];
   bool pad_nan;
+  const char *layout;          // DESC: of its block, in Gluon: "NVMMASharedLayout(64, 16)"; NULL: the default
   const SpecValue *items;      // TUPLE
   uint32_t num_items;
   const char *class_name;      // TUPLE: the namedtuple it is, or NULL

@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/rt/device.h"
+
 #define SUFFIX ".tilebin"
 enum { FORMAT = 1, PATH_BYTES = 4096, STALE_SECONDS = 3600, KEEP_PERCENT = 70, MAX_ENTRY = 256 << 20 };
 #define DEFAULT_LIMIT (UINT64_C(1) << 30)
@@ -77,16 +79,30 @@ static bool is_trusted(const char *dir, bool ours) {
   return (st.st_mode & 022) == 0 && (!ours || st.st_uid == geteuid());
 }
 
-static uint64_t parse_limit(const char *s) {
+// "512M". False if what is meant is not clear.
+static bool parse_limit(const char *s, uint64_t *limit) {
   char *end;
-  double v = s ? strtod(s, &end) : 0;
-  if (!s || end == s || !(v >= 0)) return DEFAULT_LIMIT;
+  *limit = DEFAULT_LIMIT;
+  if (!s || !*s) return true;
+  double v = strtod(s, &end);
+  if (end == s || !(v >= 0)) return false;
   while (*end == ' ') end++;
   static const char units[] = "KMGT";
   const char *unit = *end ? strchr(units, *end & ~32) : NULL;
-  if (*end && (!unit || !*unit)) return DEFAULT_LIMIT;   // what is meant is not clear
+  if (*end && (!unit || !*unit || end[1])) return false;
   for (long i = unit ? unit - units : -1; i >= 0; i--) v *= 1024;
-  return v < 1e18 ? (uint64_t)v : UINT64_C(1000000000000000000);
+  *limit = v < 1e18 ? (uint64_t)v : UINT64_C(1000000000000000000);
+  return true;
+}
+
+static const char size_variable[] = "TILE_CACHE_SIZE";
+
+tile_status cache_check_environment(tile_error **error) {
+  const char *size = getenv(size_variable);
+  uint64_t limit;
+  return parse_limit(size, &limit) ? TILE_OK
+                                   : error_set(error, TILE_ERROR_USAGE,
+                                               "%s=%s: a number of bytes is needed, as in 512M or 2G", size_variable, size);
 }
 
 Cache *cache_open(const char *dir) {
@@ -103,7 +119,7 @@ Cache *cache_open(const char *dir) {
                 is_trusted(c->dir, true);
   if (!usable) c->dir[0] = 0;
   c->writable = usable && access(c->dir, W_OK) == 0;
-  c->limit = parse_limit(getenv("TILE_CACHE_SIZE"));
+  parse_limit(getenv(size_variable), &c->limit);
   if (read_only && *read_only && strlen(read_only) < sizeof c->read_only) {
     strcpy(c->read_only, read_only);
     if (!make_absolute(c->read_only, sizeof c->read_only) || !is_trusted(c->read_only, false)) c->read_only[0] = 0;

@@ -7,13 +7,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/tile/rt.h"
+
 typedef struct Cache Cache;
 typedef struct { const char *folder; uint64_t entries, bytes, limit; } CacheStats;
 
 // dir NULL: TILE_CACHE_DIR, or XDG_CACHE_HOME/tilec, or HOME/.cache/tilec. TILE_CACHE_RO names a second folder, which
-// is only read; TILE_CACHE_SIZE is the limit (bytes, or with K, M, G, T; 1G if it is none of these). Returns NULL if
-// there is no cache.
+// is only read; TILE_CACHE_SIZE is the limit (bytes, or with K, M, G, T; 1G if it is not given). Returns NULL if there is
+// no cache.
 Cache *cache_open(const char *dir);
+tile_status cache_check_environment(tile_error **error);   // a usage error if a variable makes no sense
 bool cache_is_writable(const Cache *c);
 void cache_close(Cache *c);
 // The payload of an entry, for the caller to free; NULL on a miss. A damaged entry is deleted.

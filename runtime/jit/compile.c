@@ -22,6 +22,14 @@ static const char *float_text(Arena *a, double v) {
   return strpbrk(s, ".e") ? s : arena_printf(a, "%s.0", s);
 }
 
+// The layout of a descriptor's block as Gluon spells it; NULL: the default.
+static const char *block_layout(Arena *a, const tile_tensor *t) {
+  static const uint32_t bytes[] = {[TILE_SWIZZLE_NONE] = 0, [TILE_SWIZZLE_32] = 32, [TILE_SWIZZLE_64] = 64,
+                                   [TILE_SWIZZLE_128] = 128};
+  if (t->swizzle == TILE_SWIZZLE_DEFAULT || t->swizzle >= countof(bytes)) return NULL;
+  return arena_printf(a, "NVMMASharedLayout(%u, %u, %u)", bytes[t->swizzle], dtype_info[t->type].bits, t->rank);
+}
+
 static SpecValue spec_value(Arena *a, const tile_arg *arg) {
   SpecValue v = {.has_dtype = arg->type != TILE_UNTYPED,
                  .dtype = (DtypeKind)arg->type,
@@ -42,6 +50,7 @@ static SpecValue spec_value(Arena *a, const tile_arg *arg) {
     v.dtype = (DtypeKind)t->type;
     v.rank = t->rank;
     v.pad_nan = t->pad_nan;
+    v.layout = block_layout(a, t);
     memcpy(v.block, t->block, sizeof t->block);
     break;
   }

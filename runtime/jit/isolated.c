@@ -110,10 +110,13 @@ static tile_status read_answer(const Buf *in, const char *tilec, int wait_status
   bool is_answer = wire_take_u64(&r) == WIRE_ANSWER;
   tile_status status = (tile_status)wire_take_u64(&r);
   const char *text = wire_take_text(&r), *read = wire_take_text(&r);
+  const tile_resource resource = (tile_resource)wire_take_u64(&r);
+  const uint64_t needed = wire_take_u64(&r), limit = wire_take_u64(&r);
   if (is_answer && !r.bad && !r.left && WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0) {
     *ptx = text;
     *files = read;
-    return status == TILE_OK ? TILE_OK : error_set(error, status, "%s", text);
+    if (status != TILE_OK) error_set(error, status, "%s", text);
+    return status == TILE_ERROR_RESOURCES ? error_resource(error, resource, needed, limit) : status;
   }
   if (WIFSIGNALED(wait_status))
     return error_set(error, TILE_ERROR_INTERNAL, "the compiler process %s died of signal %d (%s)", tilec,

@@ -134,6 +134,7 @@ static tile_status open_contained(void *user, Arena *a, tile_error **error) {
   if (status == TILE_OK && jit->tune != TILE_TUNE_OFF && jit->tune_file) status = jit_load_results(jit, error);
   if (status != TILE_OK) return status;
   // The interpreter runs IR, which the cache does not hold.
+  if (!o->no_cache) RETURN_IF_FAILED(cache_check_environment(error));
   jit->cache = o->no_cache || !jit->device->arch ? NULL : cache_open(o->cache_dir);
   jit->identity = identity_with_options(jit, o);
   jit->files = jit_files(a, jit->frontend);

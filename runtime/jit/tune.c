@@ -369,7 +369,7 @@ static tile_status tune(void *user, Arena *a, tile_error **error) {
   tile_status status = check_sizes(t->request, error);
   if (status == TILE_OK) status = prepare_candidates(t, a, error);
   if (status != TILE_OK) return status;
-  t->assembler = strcmp(k->jit->device->kind, "gpu") ? NULL : assembler_open();
+  if (!strcmp(k->jit->device->kind, "gpu")) RETURN_IF_FAILED(assembler_open(&t->assembler, error));
   compile_all(t);
   if (is_stopped(k->jit)) return error_set(error, TILE_ERROR_CANCELLED, "stopped while tuning %s", k->name);
   pthread_mutex_lock(&k->jit->device->timing);

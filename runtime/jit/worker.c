@@ -81,6 +81,10 @@ int jit_worker_main(Arena *arena) {
   wire_put_u64(&out, status);
   wire_put_text(&out, status == TILE_OK ? ptx : tile_error_message(error));
   wire_put_text(&out, files);
+  tile_resource resource = TILE_RESOURCE_NONE;
+  uint64_t needed = 0, limit = 0;
+  tile_error_resource(error, &resource, &needed, &limit);
+  wire_put_u64(&out, resource), wire_put_u64(&out, needed), wire_put_u64(&out, limit);
   tile_error_free(error);
   return fwrite(buf_str(&out), 1, out.size, stdout) == out.size && fflush(stdout) == 0 ? 0 : TILE_ERROR_FILE;
 }

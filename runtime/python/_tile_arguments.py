@@ -90,12 +90,13 @@ class desc:
     """A tensor descriptor: a tensor or ptr, and the block's shape.
 
     The shape and the strides, in elements, are the tensor's own unless they are given. Strides that neither gives are
-    those of a row-major array without gaps.
+    those of a row-major array without gaps. `layout` is for Gluon kernels: how a block lies in shared memory, an
+    NVMMASharedLayout of any package or its bytes of swizzle; the default is what get_default_for gives.
     """
 
     __slots__ = ("base", "tensor", "address")
 
-    def __init__(self, tensor, block, shape=None, strides=None, pad_nan=False):
+    def __init__(self, tensor, block, shape=None, strides=None, pad_nan=False, layout=None):
         address, code = _address(tensor)
         own_shape, own_strides = _layout(tensor) if shape is None or strides is None else (None, None)
         if shape is None:
@@ -109,8 +110,21 @@ class desc:
         if not len(shape) == len(strides) == len(block) <= 5:
             raise ValueError("shape, strides and block of a descriptor must have the same length, at most 5")
         self.base = tensor
-        self.tensor = _Tensor(address, len(shape), _int64s(shape), _int64s(strides), code, _int64s(block), pad_nan)
+        self.tensor = _Tensor(address, len(shape), _int64s(shape), _int64s(strides), code, _int64s(block), pad_nan,
+                              _swizzle(layout))
         self.address = ctypes.addressof(self.tensor)
+
+
+def _swizzle(layout):
+    """Returns the number that libtile has for a layout's swizzle."""
+    if layout is None:
+        return 0
+    if getattr(layout, "transposed", False) or getattr(layout, "fp4_padded", False):
+        raise ValueError(f"a descriptor's layout is not transposed or padded: {layout}")
+    swizzle = getattr(layout, "swizzle_byte_width", layout)
+    if swizzle not in (0, 32, 64, 128):
+        raise ValueError(f"a descriptor's layout is an NVMMASharedLayout or 0, 32, 64 or 128 bytes, not {layout!r}")
+    return (0, 32, 64, 128).index(swizzle) + 1
 
 
 def _int64s(values):

@@ -1,13 +1,13 @@
 """The part of libtile's interface (runtime/tile/tile.h and jit.h) that tile.py calls, declared for ctypes."""
 import ctypes
 import os
-from ctypes import (POINTER, Structure, c_bool, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint32, c_uint64,
-                    c_void_p, py_object)
+from ctypes import (POINTER, Structure, c_bool, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint8, c_uint32,
+                    c_uint64, c_void_p, py_object)
 
 
 class _Tensor(Structure):
     _fields_ = [("base", c_uint64), ("rank", c_uint32), ("shape", c_int64 * 5), ("strides", c_int64 * 5),
-                ("type", c_int), ("block", c_int64 * 5), ("pad_nan", c_bool)]
+                ("type", c_int), ("block", c_int64 * 5), ("pad_nan", c_bool), ("swizzle", c_uint8)]
 
 
 class _Tuple(Structure):

@@ -8,7 +8,7 @@
 Arguments are positional or by name, like those of the @triton.jit function. An argument is
 
 - an array: anything with data_ptr() and dtype (a PyTorch tensor), with __cuda_array_interface__ (CuPy, Numba) or
-  with __dlpack__; tile.ptr(address, "fp16"); or tile.desc(tensor, block);
+  with __dlpack__; tile.ptr(address, "fp16"); or tile.desc(tensor, block), in Gluon with its layout;
 - an int, a float, a bool or None;
 - for a constexpr, also a string, a dtype, a tuple or tile.expression("name"), a name of the kernel's file;
 - a tuple of these, which may nest, or a namedtuple, which has the name of a class in the kernel's file. A constexpr in

@@ -44,9 +44,14 @@ tile_status cuda_open(CudaDriver *d, bool simulator, tile_error **error) {
           "no GPU: the CUDA driver (libcuda.so.1) is not installed; --device=sim and --device=interp need none");
   }
   tile_status status = resolve(d, simulator, error);
+  if (status == TILE_OK && simulator)
+    *(void **)&d->last_report = d->library ? dlsym(d->library, "sim_last_report")
+                                           : linked_parts.sim_symbol("simLastReport");
   if (status == TILE_OK) {
     CUresult r = d->init(0);
-    if (r != CUDA_SUCCESS) {
+    if (r != CUDA_SUCCESS && d->last_report) {   // it refuses a variable of the environment
+      status = error_set(error, TILE_ERROR_USAGE, "%s", d->last_report());
+    } else if (r != CUDA_SUCCESS) {
       const char *name = NULL;
       d->error_name(r, &name);
       status = error_set_cuda(error, TILE_ERROR_NO_DEVICE, (int)r,
@@ -54,9 +59,6 @@ tile_status cuda_open(CudaDriver *d, bool simulator, tile_error **error) {
                               name ? name : "an unknown error");
     }
   }
-  if (status == TILE_OK && simulator)
-    *(void **)&d->last_report = d->library ? dlsym(d->library, "sim_last_report")
-                                           : linked_parts.sim_symbol("simLastReport");
   if (status != TILE_OK) cuda_close(d);
   return status;
 }

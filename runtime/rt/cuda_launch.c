@@ -98,7 +98,13 @@ static tile_status launch_failed(const CudaDevice *d, const tile_kernel *k, cons
   char doing[256];
   snprintf(doing, sizeof doing, "launching %s on a grid of %u x %u x %u with %u threads and %u bytes of shared memory",
            k->name, config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX, config->sharedMemBytes);
-  return cuda_check(&d->cu, r, doing, error);
+  tile_resources use = TILE_RESOURCES_INIT;
+  if (r != CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES || tile_kernel_resources(k, &use, NULL) != TILE_OK || !use.is_assembled)
+    return cuda_check(&d->cu, r, doing, error);
+  const uint32_t needed = use.registers * use.threads;
+  error_set(error, TILE_ERROR_RESOURCES, "%s: a block needs %u registers of the %d that there are: use fewer warps or "
+            "smaller tiles", doing, needed, SM_REGISTERS);
+  return error_resource(error, TILE_RESOURCE_REGISTERS, needed, SM_REGISTERS);
 }
 
 // The caller has entered the context.

@@ -128,9 +128,10 @@ static tile_status set_up_function(CudaDevice *d, tile_kernel *k, tile_error **e
   CALL_OR_RETURN(d, module_function(&k->function, k->module, k->name), "finding the kernel in its module");
   if (k->shared_bytes > DEFAULT_SHARED) {
     if ((int)k->shared_bytes > d->shared_optin)
-      return error_set(error, TILE_ERROR_RUN,
+      return error_set(error, TILE_ERROR_RESOURCES,
                        "%s needs %u bytes of shared memory per block; %s has %d: use smaller tiles or fewer stages",
-                       k->name, k->shared_bytes, d->base.name, d->shared_optin);
+                       k->name, k->shared_bytes, d->base.name, d->shared_optin),
+             error_resource(error, TILE_RESOURCE_SHARED, k->shared_bytes, (uint64_t)d->shared_optin);
     CALL_OR_RETURN(d,
                    func_set_attribute(k->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                       (int)k->shared_bytes),

@@ -30,8 +30,17 @@ static tile_status open_by_name(const char *spec, tile_device **device, tile_err
 tile_status tile_device_open(const char *spec, tile_device **device, tile_error **error) {
   *device = NULL;
   const char *named = getenv("TILE_DEVICE");
-  if (!spec && named && *named) spec = named;
-  if (spec) return open_by_name(spec, device, error);
+  const bool by_variable = !spec && named && *named;
+  if (spec || by_variable) {
+    tile_error *why = NULL;
+    const tile_status status = open_by_name(by_variable ? named : spec, device, &why);
+    if (status == TILE_ERROR_USAGE && by_variable) {
+      error_set(error, status, "TILE_DEVICE: %s", tile_error_message(why));
+      tile_error_free(why);
+      return status;
+    }
+    return status == TILE_OK ? status : error_pass_on(error, why);
+  }
   static const char *const order[] = {"gpu", "sim"};
   tile_error *why = NULL;   // there is no gpu
   for (uint32_t i = 0; i < countof(order); i++) {

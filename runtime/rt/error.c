@@ -8,6 +8,8 @@
 struct tile_error {
   tile_status status;
   int cuda_result;
+  tile_resource resource;      // of TILE_ERROR_RESOURCES
+  uint64_t needed, limit;
   char *message;
   tile_diagnostic *diagnostics;
   size_t num_diagnostics;
@@ -60,6 +62,12 @@ tile_status error_set_cuda(tile_error **out, tile_status status, int cuda_result
   return status;
 }
 
+tile_status error_resource(tile_error **out, tile_resource resource, uint64_t needed, uint64_t limit) {
+  tile_error *e = out ? *out : NULL;
+  if (e && e->status == TILE_ERROR_RESOURCES && !e->resource) e->resource = resource, e->needed = needed, e->limit = limit;
+  return TILE_ERROR_RESOURCES;
+}
+
 tile_status error_set_messages(tile_error **out, tile_status status, const char *message,
                                const tile_diagnostic *diagnostics, size_t count) {
   tile_error *e = make(out, status);
@@ -86,6 +94,11 @@ tile_status error_pass_on(tile_error **out, tile_error *why) {
 tile_status tile_error_status(const tile_error *e) { return e ? e->status : TILE_OK; }
 const char *tile_error_message(const tile_error *e) { return !e ? "" : e->message ? e->message : "out of memory"; }
 int tile_error_cuda_result(const tile_error *e) { return e ? e->cuda_result : 0; }
+bool tile_error_resource(const tile_error *e, tile_resource *kind, uint64_t *needed, uint64_t *limit) {
+  const bool is_one = e && e->status == TILE_ERROR_RESOURCES && e->resource;
+  if (is_one) *kind = e->resource, *needed = e->needed, *limit = e->limit;
+  return is_one;
+}
 size_t tile_error_num_diagnostics(const tile_error *e) { return e ? e->num_diagnostics : 0; }
 tile_diagnostic tile_error_diagnostic(const tile_error *e, size_t i) {
   return e && i < e->num_diagnostics ? e->diagnostics[i] : (tile_diagnostic){0};

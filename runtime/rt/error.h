@@ -10,6 +10,8 @@
 tile_status error_set(tile_error **out, tile_status status, const char *fmt, ...) PRINTF_LIKE(3, 4);
 tile_status error_set_cuda(tile_error **out, tile_status status, int cuda_result, const char *fmt, ...)
     PRINTF_LIKE(4, 5);
+// Adds to an error of status TILE_ERROR_RESOURCES, once, what does not fit; returns that status.
+tile_status error_resource(tile_error **out, tile_resource resource, uint64_t needed, uint64_t limit);
 static inline tile_status error_no_memory(tile_error **out) {
   return error_set(out, TILE_ERROR_NO_MEMORY, "out of memory");
 }

@@ -27,7 +27,7 @@ static bool read_desc_type(KernelParam *p) {
   size_t n = strcspn(s, "[");
   if (!s[n] || !find_scalar(s, n, &p->scalar)) return false;
   p->rank = 1;
-  for (s += n; *s; s++) p->rank += *s == ',';
+  for (s += n; *s && *s != ']'; s++) p->rank += *s == ',';   // a layout may follow
   return p->rank <= MAX_DESC_RANK;
 }
 

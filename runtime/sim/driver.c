@@ -159,6 +159,11 @@ CUresult sim_cuInit(unsigned flags) {
   RETURN_INVALID_UNLESS(!flags, "cuInit takes no flags");
   if (d->ready) return CUDA_SUCCESS;
   sim_init(&d->sim);
+  if (d->sim.refused[0]) {
+    driver_fail(CUDA_ERROR_INVALID_VALUE, "%s", d->sim.refused);
+    sim_free(&d->sim);
+    return CUDA_ERROR_INVALID_VALUE;
+  }
   for (int i = 0; i < d->sim.num_devices; i++)
     d->primary[i] = (struct CUctx_st){.device = &d->sim.devices[i], .primary = true};
   d->ready = true;

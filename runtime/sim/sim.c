@@ -1,33 +1,52 @@
 // One simulated machine: its devices and options.
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/sim/sim.h"
 
-static uint64_t env_number(const char *name, uint64_t otherwise) {
-  const char *s = getenv(name);
-  return s && *s ? strtoull(s, NULL, 0) : otherwise;
-}
+// A variable of the environment, which must be a whole number from lo to hi.
+typedef struct { const char *name; uint64_t lo, hi, value; } Variable;
+enum { SEED, SEEDS, SEED_STEP, CHECKS, MAX_STEPS, DEVICES, SMS, SHARED, MEMORY, NUM_VARIABLES };
 
-// As env_number; a value outside [lo, hi] counts as not given.
-static uint64_t env_within(const char *name, uint64_t lo, uint64_t hi, uint64_t otherwise) {
-  uint64_t v = env_number(name, otherwise);
-  return v < lo || v > hi ? otherwise : v;
+static bool read_variable(Variable *v) {
+  const char *s = getenv(v->name);
+  char *end;
+  if (!s || !*s) return true;
+  errno = 0;
+  const uint64_t value = strtoull(s, &end, 0);
+  if (*end || errno || strchr(s, '-') || value < v->lo || value > v->hi) return false;
+  v->value = value;
+  return true;
 }
 
 void sim_init(Sim *sim) {
+  Variable all[NUM_VARIABLES] = {
+      [SEED] = {"TILE_SIM_SEED", 0, UINT64_MAX, 0},
+      [SEEDS] = {"TILE_SIM_SEEDS", 1, 1000000, 1},
+      [SEED_STEP] = {"TILE_SIM_SEED_STEP", 0, UINT64_MAX, 0},
+      [CHECKS] = {"TILE_SIM_CHECKS", 0, CHECK_RACES | CHECK_UNDEF | CHECK_ASYNC, CHECK_RACES | CHECK_UNDEF | CHECK_ASYNC},
+      [MAX_STEPS] = {"TILE_SIM_MAX_STEPS", 0, UINT64_MAX, 0},
+      [DEVICES] = {"TILE_SIM_DEVICES", 1, 64, 1},
+      [SMS] = {"TILE_SIM_SMS", 1, 4096, 132},
+      [SHARED] = {"TILE_SIM_SHARED", 48 * 1024, 227 * 1024, 227 * 1024},
+      [MEMORY] = {"TILE_SIM_MEMORY", 1 << 20, UINT64_C(141) << 30, UINT64_C(141) << 30}};
   *sim = (Sim){0};
+  for (uint32_t i = 0; i < NUM_VARIABLES; i++)
+    if (!read_variable(&all[i]))
+      snprintf(sim->refused, sizeof sim->refused, "%s=%.100s: a whole number from %llu to %llu is needed", all[i].name,
+               getenv(all[i].name), (unsigned long long)all[i].lo, (unsigned long long)all[i].hi);
   arena_init(&sim->arena);
-  sim->seed = env_number("TILE_SIM_SEED", 0);
-  sim->num_seeds = (uint32_t)env_number("TILE_SIM_SEEDS", 1);
-  sim->seed_step = env_number("TILE_SIM_SEED_STEP", 0);
-  sim->checks = (uint32_t)env_number("TILE_SIM_CHECKS", CHECK_RACES | CHECK_UNDEF | CHECK_ASYNC);
-  sim->max_steps = env_number("TILE_SIM_MAX_STEPS", 0);
+  sim->seed = all[SEED].value;
+  sim->num_seeds = (uint32_t)all[SEEDS].value;
+  sim->seed_step = all[SEED_STEP].value;
+  sim->checks = (uint32_t)all[CHECKS].value;
+  sim->max_steps = all[MAX_STEPS].value;
   sim->trace_path = getenv("TILE_SIM_TRACE");
-  sim->num_devices = (int)env_within("TILE_SIM_DEVICES", 1, 64, 1);
-  const int sms = (int)env_within("TILE_SIM_SMS", 1, 4096, 132),
-            shared = (int)env_within("TILE_SIM_SHARED", 48 * 1024, 227 * 1024, 227 * 1024);
-  const uint64_t memory = env_within("TILE_SIM_MEMORY", 1 << 20, UINT64_C(141) << 30, UINT64_C(141) << 30);
+  sim->num_devices = (int)all[DEVICES].value;
+  const int sms = (int)all[SMS].value, shared = (int)all[SHARED].value;
+  const uint64_t memory = all[MEMORY].value;
   sim->devices = arena_array(&sim->arena, Device, sim->num_devices);
   for (int i = 0; i < sim->num_devices; i++)
     sim->devices[i] = (Device){.sim = sim,

@@ -267,6 +267,7 @@ struct Sim {
   uint32_t checks;
   uint64_t max_steps;
   const char *trace_path;
+  char refused[256];           // a variable of the environment that makes no sense, and why; "": all do
   char *report;                // of the last failure; "" when none
   ReportKind report_kind;
   uint64_t total_steps, total_lane_steps;

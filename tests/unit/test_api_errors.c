@@ -303,8 +303,8 @@ TEST(devices) {
   tile_kernel *k = NULL;
   tile_compile_options o = TILE_COMPILE_OPTIONS_INIT;
   o.kernel = "first";
-  o.emit = 1024 | TILE_EMIT_PTX;
-  REFUSED(tile_compile_memory("e.tile", "", 0, &o, &p, &error), TILE_ERROR_USAGE, "emit is 0x420: only the bits of TILE_EMIT_*, 0x3ff, say something");
+  o.emit = 4096 | TILE_EMIT_PTX;
+  REFUSED(tile_compile_memory("e.tile", "", 0, &o, &p, &error), TILE_ERROR_USAGE, "emit is 0x1020: only the bits of TILE_EMIT_*, 0xfff, say something");
   o.emit = TILE_EMIT_TILE;
   OK(tile_compile_memory("case.py", typed, strlen(typed), &o, &p, &error));
   REFUSED(tile_kernel_load(d, p, NULL, &k, &error), TILE_ERROR_USAGE, "the program was compiled without PTX and can only run on the interpreter");
@@ -318,7 +318,7 @@ TEST(devices) {
   memcpy(greedy, ptx, (size_t)(shared - ptx));
   at += sprintf(at, "9999999");
   strcpy(at, shared + strspn(shared, "0123456789"));
-  REFUSED(tile_kernel_load_ptx(d, greedy, strlen(greedy), NULL, &k, &error), TILE_ERROR_RUN, "first needs 9999999 bytes of shared memory per block; Simulated H200 has 232448: use smaller tiles or fewer stages");
+  REFUSED(tile_kernel_load_ptx(d, greedy, strlen(greedy), NULL, &k, &error), TILE_ERROR_RESOURCES, "first needs 9999999 bytes of shared memory per block; Simulated H200 has 232448: use smaller tiles or fewer stages");
   free(greedy);
   OK(tile_kernel_load(d, p, NULL, &k, &error));
   const tile_arg wrong[] = {tile_arg_pointer(0x1000)};
@@ -342,7 +342,7 @@ TEST(grids) {
   o.grid[1] = 0;
   OK(tile_kernel_launch(k, &o, args, 1, &error));
   o.grid[1] = 70000;
-  REFUSED(tile_kernel_launch(k, &o, args, 1, &error), TILE_ERROR_USAGE, "first: the grid is 70000 blocks on axis y; at most 65535 are possible");
+  REFUSED(tile_kernel_launch(k, &o, args, 1, &error), TILE_ERROR_RESOURCES, "first: the grid is 70000 blocks on axis y; at most 65535 are possible");
   OK(tile_memory_free(d, out, &error));
   tile_kernel_free(k);
   tile_program_free(p);

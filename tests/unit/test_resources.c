@@ -67,8 +67,50 @@ static void test_program(void **state) {
   tile_program_free(p);
 }
 
+// More than there is: a status of its own, with what, how much is needed and the limit.
+static void test_misfit(void **state) {
+  (void)state;
+  static const char source[] = "@kernel\ndef big(x: *fp32, B: constexpr = 512):\n    i = arange(0, B)\n"
+                               "    t = load(x + i[:, None] * B + i[None, :])\n"
+                               "    store(x + i[:, None] * B + i[None, :], sort(trans(t)))\n";
+  tile_program *p = NULL;
+  tile_error *e = NULL;
+  tile_resource what = TILE_RESOURCE_NONE;
+  uint64_t needed = 0, limit = 0;
+  assert_int_equal(tile_compile_memory("a.tile", source, sizeof source - 1, NULL, &p, &e), TILE_ERROR_RESOURCES);
+  assert_int_equal(tile_error_status(e), TILE_ERROR_RESOURCES);
+  assert_true(tile_error_resource(e, &what, &needed, &limit));
+  assert_int_equal(what, TILE_RESOURCE_SHARED);
+  assert_int_equal(limit, 232448);
+  assert_true(needed > limit);
+  tile_error_free(e), e = NULL;
+  // Another error beside it is an error of the program.
+  assert_int_equal(tile_compile_memory("a.tile", "x", 1, &(tile_compile_options){sizeof(tile_compile_options), .kernel = "k"},
+                                       &p, &e), TILE_ERROR_PROGRAM);
+  assert_false(tile_error_resource(e, &what, &needed, &limit));
+  tile_error_free(e), e = NULL;
+  assert_false(tile_error_resource(NULL, &what, &needed, &limit));
+  // At a launch.
+  tile_device *d = NULL;
+  tile_kernel *k = NULL;
+  assert_int_equal(tile_device_open("interp", &d, &e), TILE_OK);
+  static const char small[] = "@kernel\ndef one(x: i32):\n    pass\n";
+  assert_int_equal(tile_compile_memory("a.tile", small, sizeof small - 1, NULL, &p, &e), TILE_OK);
+  assert_int_equal(tile_kernel_load(d, p, NULL, &k, &e), TILE_OK);
+  tile_launch_options o = TILE_LAUNCH_OPTIONS_INIT;
+  o.grid[1] = 70000;
+  const tile_arg arg = tile_arg_int(3);
+  assert_int_equal(tile_kernel_launch(k, &o, &arg, 1, &e), TILE_ERROR_RESOURCES);
+  assert_true(tile_error_resource(e, &what, &needed, &limit));
+  assert_true(what == TILE_RESOURCE_GRID && needed == 70000 && limit == 65535);
+  tile_error_free(e);
+  tile_kernel_free(k);
+  tile_program_free(p);
+  tile_device_close(d);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_occupancy), cmocka_unit_test(test_spills),
-                                     cmocka_unit_test(test_program)};
+                                     cmocka_unit_test(test_program), cmocka_unit_test(test_misfit)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,7 +71,7 @@ def ours(r, arch, tilec):
             status, log, wall, cpu = timed(words)
             if status:
                 return {
-                    "status": "refused" if status == 1 else f"status {status}",
+                    "status": "refused" if status in (1, 10) else f"status {status}",
                     "why": log[-1500:],
                     "ms": round(cpu, 1),
                 }

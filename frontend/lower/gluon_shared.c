@@ -1,0 +1,264 @@
+// Gluon's shared memory: buffers, views of them, and loads and stores.
+#include "frontend/lower/lower.h"
+
+#include <string.h>
+
+static Term *new_buffer(Lower *L, Value *v, const CtType *type, const CtType *whole) {
+  Term *t = arena_new(L->arena, Term);
+  t->kind = TERM_BUFFER;
+  t->buffer.v = v;
+  t->buffer.type = type;
+  t->buffer.whole = whole;
+  return t;
+}
+
+// The IR's type: of an array of tiles the first extent is a count.
+static const Type *buffer_type(Lower *L, const CtType *t) {
+  const uint32_t skip = t->rank - t->layout->rank;
+  return type_buffer(L->ctx, lower_ir_elem_type(L, t->elem), (int)t->layout->rank, t->shape + skip, t->layout,
+                     skip ? (uint32_t)t->shape[0] : 0);
+}
+
+// A type of that shape with the layout of its tiles; NULL after a diagnostic.
+static const CtType *shared_type(Lower *L, Call *c, uint32_t shape_arg, uint32_t layout_arg, const CtType *elem) {
+  int64_t shape[CT_MAX_RANK];
+  uint32_t rank;
+  CtValue *layout = arg_layout(L, c, layout_arg, LAYOUT_SHARED);
+  if (!layout || !arg_ints(L, c, shape_arg, shape, CT_MAX_RANK, &rank)) return NULL;
+  const uint32_t tile = comptime_layout_rank(L->ct, layout), skip = rank - tile;
+  if (rank < tile || skip > 1) {
+    arg_error(L, c, shape_arg, "a buffer in %s has %u axes, or one more for a number of tiles, not %u",
+              ct_repr(L->ctx, layout), tile, rank);
+    return NULL;
+  }
+  if (skip && (shape[0] < 1 || shape[0] > 1 << 16))
+    return arg_error(L, c, shape_arg, "a buffer of %lld tiles", (long long)shape[0]), NULL;
+  if (!lower_check_shape(L, shape + skip, tile, c->spans[shape_arg])) return NULL;
+  const Layout *map = lower_layout_map(L, layout, shape + skip, tile, c->spans[layout_arg]);
+  if (!map) return NULL;
+  if (comptime_layout_is_padded(layout)) {
+    arg_error(L, c, layout_arg, "padded shared layouts are not supported");
+    return lower_hint(L, "a SwizzledSharedLayout avoids bank conflicts without padding");
+  }
+  const CtValue *bits = comptime_get_attr(L->ct, layout, "element_bitwidth");
+  if (bits && (uint32_t)bits->i != ct_bits(elem)) {
+    arg_error(L, c, layout_arg, "%s is for elements of %d bits, and %s has %u", ct_repr(L->ctx, layout), (int)bits->i,
+              ct_type_text(L->ctx, elem), ct_bits(elem));
+    return lower_hint(L, "gl.NVMMASharedLayout.get_default_for(shape, dtype) makes one that fits");
+  }
+  return ct_type_with_layout(L->ctx, ct_type_block(L->ctx, elem, shape, rank), map, layout);
+}
+
+static bool is_array(const Term *b) { return b->buffer.type->rank != b->buffer.type->layout->rank; }
+
+static Term *buffer_arg(Lower *L, Call *c, uint32_t i, bool tile) {
+  Term *b = c->args[i];
+  if (b->kind != TERM_BUFFER)
+    return arg_error(L, c, i, "`%s` needs a shared-memory buffer, this is %s", c->row->name, term_describe(L, b));
+  if (!tile || !is_array(b)) return b;
+  arg_error(L, c, i, "`%s` needs one tile, this is %s, an array of tiles", c->row->name, term_describe(L, b));
+  return lower_hint(L, "choose a tile: buffer.index(i)");
+}
+Term *lower_buffer_arg(Lower *L, Call *c, uint32_t i) { return buffer_arg(L, c, i, true); }
+
+static void store(Lower *L, Term *x, Term *b) {
+  build_op(&L->b, OP_LOCAL_STORE, (Value *[]){term_v(x), b->buffer.v}, 2);
+}
+
+// A tensor of the buffer's shape and type to store there; NULL after a diagnostic.
+static Term *value_for(Lower *L, Call *c, uint32_t i, const CtType *buffer) {
+  Term *x = arg_value(L, c, i);
+  if (!x) return NULL;
+  const CtType *t = term_t(x);
+  if (ct_rank(t) == buffer->rank && !memcmp(t->shape, buffer->shape, t->rank * sizeof *t->shape) &&
+      ct_type_equal(ct_scalar_of(t), buffer->elem))
+    return x;
+  arg_error(L, c, i, "cannot store %s into a buffer of %s%s", term_describe(L, x),
+            ct_type_text(L->ctx, buffer->elem), lower_shape_text(L, buffer));
+  return lower_hint(L, "shape and type must be the buffer's: x.to(buffer.dtype)");
+}
+
+Term *gl_allocate(Lower *L, Call *c) {
+  const CtType *elem;
+  if (!arg_dtype(L, c, 0, &elem)) return NULL;
+  const CtType *t = shared_type(L, c, 1, 2, elem);
+  if (!t) return NULL;
+  Term *x = NULL;
+  if (!arg_is_none(c, 3) && !(x = value_for(L, c, 3, t))) return NULL;
+  Value *v = build_alloc(&L->b, buffer_type(L, t), NULL);
+  Term *b = new_buffer(L, v, t, t);
+  if (x) store(L, x, b);
+  return b;
+}
+
+Term *gl_smem_load(Lower *L, Call *c) {
+  Term *b = buffer_arg(L, c, 0, true);
+  CtValue *layout = b ? arg_layout(L, c, 1, LAYOUT_DISTRIBUTED) : NULL;
+  if (!layout) return NULL;
+  const CtType *from = b->buffer.type, *t = ct_type_block(L->ctx, from->elem, from->shape, from->rank);
+  if (!(t = lower_with_layout(L, t, layout, c->spans[1]))) return NULL;
+  return term_of_op(L, lower_new_op(L, OP_LOCAL_LOAD, t, (Value *[]){b->buffer.v, NULL}, 2), t);
+}
+
+Term *gl_smem_store(Lower *L, Call *c) {
+  Term *b = buffer_arg(L, c, 0, true), *x = b ? value_for(L, c, 1, b->buffer.type) : NULL;
+  if (!x) return NULL;
+  store(L, x, b);
+  return term_none(L);
+}
+
+// ---- views ----
+static Term *view(Lower *L, Opcode oc, Term *b, const CtType *t, const CtType *whole, Value *index) {
+  Value *v[2] = {b->buffer.v, index};
+  const Type *type = buffer_type(L, t);
+  return new_buffer(L, build_value(&L->b, oc, type, v, index ? 2 : 1), t, whole);
+}
+
+Term *gl_smem_index(Lower *L, Call *c) {
+  Term *b = buffer_arg(L, c, 0, false), *i = b ? arg_value(L, c, 1) : NULL;
+  if (!i) return NULL;
+  if (!is_array(b)) {
+    arg_error(L, c, 0, "`index` chooses a tile of an array, this is one tile: %s", term_describe(L, b));
+    return lower_hint(L, "allocate an array: gl.allocate_shared_memory(dtype, [n] + shape, layout)");
+  }
+  if (ct_rank(term_t(i)) || !ct_is_int(term_t(i)) || ct_bits(term_t(i)) > 32)
+    return arg_error(L, c, 1, "an index is a scalar int32, not %s", term_describe(L, i));
+  const CtType *t = b->buffer.type;
+  int64_t known;
+  if (term_get_int(c->args[1], &known) && (known < 0 || known >= t->shape[0]))
+    return arg_error(L, c, 1, "tile %lld of an array of %lld", (long long)known, (long long)t->shape[0]);
+  i = lower_cast_to(L, i, DT_INT32, c->span);
+  const CtType *tile = ct_type_with_layout(L->ctx, ct_type_block(L->ctx, t->elem, t->shape + 1, t->rank - 1), t->layout,
+                                           t->spelled);
+  return view(L, OP_BUFFER_INDEX, b, tile, tile, term_v(i));
+}
+
+// The slice's layout: the tile's, without the axis' bits above the slice. NULL if the offsets of the slice's elements
+// and that of its start overlap, so that the slice has no address of its own.
+static const Layout *slice_layout(Lower *L, const Layout *l, uint32_t axis, int64_t start, int64_t length) {
+  Layout r = *l;
+  uint32_t places[LAYOUT_MAX_BITS], own[LAYOUT_MAX_BITS], used = 0, at = 0;
+  const uint32_t shift = layout_axis_shift(l, axis), bits = log2_u32((uint32_t)length);
+  const uint32_t drop = l->log2_size[axis] - bits, kept = shift + bits;
+  for (uint32_t i = 0; i < LAYOUT_MAX_BITS; i++)
+    r.basis[i] = (l->basis[i] & ((1u << kept) - 1)) | l->basis[i] >> (kept + drop) << kept;
+  r.log2_size[axis] = (uint8_t)bits;
+  if (!layout_right_inverse(l, places)) return NULL;
+  const Layout *made = layout_intern(L->ctx, &r);
+  if (!layout_right_inverse(made, own)) return NULL;
+  for (uint32_t i = 0, n = layout_tensor_bits(made); i < n; i++) {
+    if (own[i] != places[i < kept ? i : i + drop]) return NULL;
+    used |= own[i];
+  }
+  for (uint32_t x = (uint32_t)start << shift; x; x &= x - 1) at ^= places[__builtin_ctz(x)];
+  return at & used ? NULL : made;
+}
+
+Term *gl_smem_slice(Lower *L, Call *c) {
+  Term *b = buffer_arg(L, c, 0, true);
+  int64_t start, length, axis;
+  if (!b || !arg_int(L, c, 1, &start) || !arg_int(L, c, 2, &length) || !arg_axis(L, c, 3, b->buffer.type->rank, &axis))
+    return NULL;
+  const CtType *t = b->buffer.type;
+  if (length <= 0 || !is_pow2_u64((uint64_t)length) || start < 0 || start % length ||
+      start + length > t->shape[axis]) {
+    builtin_error(L, c, "a slice of %lld elements from %lld on, of an axis of %lld", (long long)length, (long long)start,
+                  (long long)t->shape[axis]);
+    return lower_hint(L, "the length is a power of two, and the start a multiple of it");
+  }
+  const Layout *map = slice_layout(L, t->layout, (uint32_t)axis, start, length);
+  if (!map) {
+    builtin_error(L, c, "this slice cuts through the swizzle of %s", lower_layout_text(L, t));
+    return lower_hint(L, "slice along another axis, or in multiples of the swizzle's width");
+  }
+  int64_t shape[CT_MAX_RANK];
+  memcpy(shape, t->shape, sizeof shape);
+  shape[axis] = length;
+  const CtType *to = ct_type_with_layout(L->ctx, ct_type_block(L->ctx, t->elem, shape, t->rank), map, t->spelled);
+  Term *r = view(L, OP_BUFFER_SLICE, b, to, b->buffer.whole, NULL);
+  op_set_int(L->ctx, r->buffer.v->def, ATTR_AXIS, axis);
+  op_set_int(L->ctx, r->buffer.v->def, ATTR_START, start);
+  return r;
+}
+
+Term *gl_smem_permute(Lower *L, Call *c) {
+  Term *b = buffer_arg(L, c, 0, true);
+  int64_t order[CT_MAX_RANK], shape[CT_MAX_RANK];
+  uint32_t n, seen = 0;
+  if (!b || !arg_ints(L, c, 1, order, CT_MAX_RANK, &n)) return NULL;
+  const CtType *t = b->buffer.type;
+  for (uint32_t i = 0; i < n && n == t->rank; i++) {
+    if (order[i] < 0 || order[i] >= t->rank) break;
+    seen |= 1u << order[i];
+    shape[i] = t->shape[order[i]];
+  }
+  if (n != t->rank || seen != (1u << n) - 1)
+    return arg_error(L, c, 1, "the order must name each of the %u axes of the buffer once", t->rank);
+  const CtType *to = ct_type_with_layout(L->ctx, ct_type_block(L->ctx, t->elem, shape, n),
+                                         layout_transpose(L->ctx, t->layout, order), NULL);
+  to = ct_type_with_layout(L->ctx, to, to->layout, comptime_layout_permuted(L->ct, t->spelled, order, n));
+  Term *r = view(L, OP_BUFFER_TRANS, b, to, to, NULL);
+  op_set_ints(L->ctx, r->buffer.v->def, ATTR_ORDER, order, n);
+  return r;
+}
+
+Term *gl_smem_reshape(Lower *L, Call *c) {
+  Term *b = buffer_arg(L, c, 0, true);
+  int64_t shape[CT_MAX_RANK];
+  uint32_t n;
+  if (!b || !arg_ints(L, c, 1, shape, CT_MAX_RANK, &n) || !lower_check_shape(L, shape, n, c->spans[1])) return NULL;
+  const CtType *t = b->buffer.type, *to = ct_type_block(L->ctx, t->elem, shape, n);
+  if (!n || ct_numel(to) != ct_numel(t))
+    return arg_error(L, c, 1, "cannot reshape %s to %s", term_describe(L, b), lower_shape_text(L, to));
+  if (!ct_type_equal(b->buffer.whole, t) && ct_numel(b->buffer.whole) != ct_numel(t))
+    return builtin_error(L, c, "a slice cannot be reshaped: its elements are not together");
+  to = ct_type_with_layout(L->ctx, to, layout_reshape(L->ctx, t->layout, n, shape), NULL);
+  return view(L, OP_BUFFER_RESHAPE, b, to, to, NULL);
+}
+
+static int64_t bytes_of(const Type *t) {
+  return type_numel(t) * (t->count ? t->count : 1) * (int64_t)type_elem_bytes(t);
+}
+
+// The bytes that the memory of a buffer has: of a tile of an array those of the array, because a tile may be taken
+// together with those after it.
+static int64_t room(const Value *v) {
+  return bytes_of(value_op(v, OP_BUFFER_INDEX) ? op_operand(v->def, 0)->type : v->type);
+}
+
+Term *gl_smem_reinterpret(Lower *L, Call *c) {
+  Term *b = buffer_arg(L, c, 0, false);
+  const CtType *elem;
+  if (!b || !arg_dtype(L, c, 1, &elem)) return NULL;
+  const CtType *to = shared_type(L, c, 2, 3, elem);
+  if (!to) return NULL;
+  const int64_t have = room(b->buffer.v), want = bytes_of(buffer_type(L, to));
+  if (want > have)
+    return builtin_error(L, c, "a buffer of %lld bytes does not fit into one of %lld", (long long)want,
+                         (long long)have);
+  return view(L, OP_BUFFER_REINTERPRET, b, to, to, NULL);
+}
+
+Term *gl_smem_keep(Lower *L, Call *c) {
+  Term *b = buffer_arg(L, c, 0, false);
+  if (!b) return NULL;
+  build_op(&L->b, OP_KEEP_ALIVE, &b->buffer.v, 1);
+  return term_none(L);
+}
+
+// ---- attributes ----
+Term *lower_buffer_attribute(Lower *L, Term *base, const char *name, Span span) {
+  const CtType *t = base->buffer.type;
+  if (strcmp(name, "dtype") == 0) return term_const(L, ct_dtype(L->ctx, t->elem));
+  if (strcmp(name, "type") == 0) return term_const(L, ct_dtype(L->ctx, t));
+  if (strcmp(name, "shape") == 0) return lower_shape_term(L, t);
+  if (strcmp(name, "rank") == 0) return term_int(L, t->rank);
+  if (strcmp(name, "numel") == 0) return term_int(L, ct_numel(t));
+  if (strcmp(name, "layout") == 0) return term_const(L, comptime_layout_on(L->ct, lower_layout_of(L, t), t->layout));
+  const BuiltinRow *row = builtin_find_gluon(arena_printf(L->arena, "buffer.%s", name));
+  if (row && row->method == 3)
+    return term_bound(L, base, term_const(L, ct_builtin(L->ctx, arena_printf(L->arena, "gl.%s", row->name))));
+  lower_error(L, span, "a shared-memory buffer has no attribute `%s`", name);
+  return lower_hint(
+      L, "it has load, store, index, slice, permute, reshape, _reinterpret, dtype, shape, layout and type");
+}

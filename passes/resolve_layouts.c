@@ -1,0 +1,114 @@
+// resolve_layouts: gives every tensor that its author left without a layout the one that follows from its operands or
+// its uses (layout_rules.h, both ways, and through loops and ifs).
+//
+// In: LAID_OUT, of which some tensors have no layout yet; a convert_layout of such a tensor says which it gets.
+// Out: LAID_OUT, every tensor with a layout.
+#include "passes/layout_rules.h"
+#include "passes/pass.h"
+#include "passes/ties.h"
+
+typedef struct {
+  Context *ctx;
+  VEC(Value *) found;        // values with a layout whose neighbours are still to be looked at
+} Resolve;
+
+static bool is_tensor(const Value *v) { return v && v->type->kind == TYPE_TENSOR; }
+
+static Span place_of(const Value *v) { return v->def ? v->def->span : v->block->func->span; }
+
+static void give(Resolve *r, Value *v, const Layout *l) {
+  if (!is_tensor(v) || !l || v->type->layout) return;
+  v->type = type_with_layout(r->ctx, v->type, l);
+  vec_push(&r->ctx->arena, &r->found, v);
+}
+
+typedef struct { Resolve *r; const Layout *layout; } Tie;
+static void give_tied(Value *v, void *user) {
+  const Tie *t = user;
+  give(t->r, v, t->layout);
+}
+
+// Gives the op's tensors what follows from this pivot.
+static void spread(Resolve *r, Op *op, const Layout *pivot) {
+  if (!pivot) return;
+  for (uint32_t i = 0; i < op->num_operands; i++) give(r, op_operand(op, i), layout_rule_operand(r->ctx, op, i, pivot));
+  for (uint32_t i = 0; i < op->num_results; i++)
+    give(r, &op->results[i], layout_rule_result(r->ctx, op, i, pivot));
+}
+
+static void look_around(Resolve *r, Value *v) {
+  const Layout *l = v->type->layout;
+  EACH_USE(u, v) spread(r, u->user, layout_rule_pivot_of_operand(r->ctx, u->user, u->index, l));
+  if (v->def) {
+    for (uint32_t i = 0; i < v->def->num_results; i++)
+      if (&v->def->results[i] == v) spread(r, v->def, layout_rule_pivot_of_result(r->ctx, v->def, i, l));
+  }
+  ties_visit(v, give_tied, &(Tie){r, l});
+}
+
+// A conversion of a tensor that has no layout yet gives it one; two that differ contradict each other.
+static void begin(Op *op, void *user) {
+  Resolve *r = user;
+  if (op->opcode != OP_CONVERT_LAYOUT) {
+    for (uint32_t i = 0; i < op->num_results; i++)
+      if (is_tensor(&op->results[i]) && op->results[i].type->layout)
+        vec_push(&r->ctx->arena, &r->found, &op->results[i]);
+    return;
+  }
+  give(r, op_operand(op, 0), op->results[0].type->layout);
+}
+
+static void check(Op *op, void *user) {
+  Resolve *r = user;
+  for (uint32_t i = 0; i < op->num_results; i++) {
+    const Value *v = &op->results[i];
+    if (!is_tensor(v) || v->type->layout) continue;
+    diag_error(r->ctx, place_of(v), "the layout of this tensor is not known");
+    diag_note(r->ctx, (Span){0, 0}, "give it one: `layout=` where it is made, or gl.set_auto_layout(x, L)");
+    return;
+  }
+}
+
+static bool is_open(const Op *op) {
+  for (uint32_t i = 0; i < op->num_results; i++)
+    if (is_tensor(&op->results[i]) && !op->results[i].type->layout) return true;
+  return false;
+}
+static void find_open(Op *op, void *user) { *(bool *)user |= is_open(op); }
+
+// The conversions that only said which layout a tensor gets.
+typedef struct { Resolve *r; VEC(Op *) ops; } Settings;
+static void collect_setting(Op *op, void *user) {
+  Settings *s = user;
+  if (op->opcode == OP_CONVERT_LAYOUT && !op_operand(op, 0)->type->layout) vec_push(&s->r->ctx->arena, &s->ops, op);
+}
+
+static void remove_setting(Resolve *r, Op *op) {
+  Value *x = op_operand(op, 0);
+  const Layout *want = op->results[0].type->layout;
+  if (x->type->layout == want) {
+    op_replace(op, &x);
+    return;
+  }
+  Buf text = buf_make(&r->ctx->arena);
+  layout_print(&text, x->type->layout);
+  diag_error(r->ctx, op->span, "this tensor would get two layouts");
+  diag_note(r->ctx, place_of(x), "it has %s by another use", buf_str(&text));
+  text = buf_make(&r->ctx->arena);
+  layout_print(&text, want);
+  diag_note(r->ctx, (Span){0, 0}, "here it would get %s; convert it: gl.convert_layout(x, L)", buf_str(&text));
+}
+
+void pass_resolve_layouts(PassCtx *p) {
+  Resolve r = {.ctx = p->ctx};
+  Settings s = {.r = &r};
+  bool any = false;
+  module_walk(p->module, find_open, &any);
+  if (!any) return;
+  module_walk(p->module, collect_setting, &s);
+  module_walk(p->module, begin, &r);
+  for (uint32_t i = 0; i < r.found.count; i++) look_around(&r, r.found.data[i]);
+  const uint32_t errors = diag_error_count(p->ctx);
+  VEC_EACH(op, s.ops) remove_setting(&r, *op);
+  if (diag_error_count(p->ctx) == errors) module_walk(p->module, check, &r);
+}

@@ -1,0 +1,140 @@
+// --expect NAME=EXPR and --expect NAME=@FILE.npy: is the result right?
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/cli/cli.h"
+#include "runtime/cli/expression.h"
+#include "runtime/cli/run.h"
+
+typedef struct Expectation { const RunBuffer *buffer; HostTensor want; } Expectation;   // want: fp64
+
+typedef struct {
+  const Run *run;
+  const Func *kernel;
+  Arena *arena;
+} Scope;
+
+static bool number_of(const char *text, double *v) {
+  char *end;
+  if (!strcmp(text, "True") || !strcmp(text, "False")) return *v = text[0] == 'T', true;
+  *v = strtod(text, &end);
+  return end != text && !*end;
+}
+
+// Arguments as they are before the run, --buf's buffers, and constexprs that are numbers.
+static const Nd *find(void *user, const char *name) {
+  const Scope *s = user;
+  double v;
+  const RunArg *a = run_find_arg(s->run, name);
+  const RunBuffer *b = run_buffer_named(s->run, name);
+  if (b) return nd_of_host(s->arena, &b->initial, a && a->offset > 0 ? (uint64_t)a->offset : 0);
+  if (a && (a->spec->kind == ARG_INT || a->spec->kind == ARG_BOOL)) return nd_scalar(s->arena, (double)a->spec->i);
+  if (a && a->spec->kind == ARG_FLOAT) return nd_scalar(s->arena, a->spec->f);
+  for (uint32_t i = 0; s->kernel && i < s->kernel->num_constexprs; i++)
+    if (!strcmp(s->kernel->constexpr_names[i], name) && number_of(s->kernel->constexpr_values[i], &v))
+      return nd_scalar(s->arena, v);
+  return NULL;
+}
+
+static ExpressionScope scope_of(Scope *s) {
+  const Run *run = s->run;
+  const uint32_t num = run->num_args + run->num_buffers + (s->kernel ? s->kernel->num_constexprs : 0);
+  const char **names = arena_array(s->arena, const char *, num + 1);
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < run->num_args; i++) names[n++] = run->args[i].name;
+  for (uint32_t i = 0; i < run->num_buffers; i++) names[n++] = run->buffers[i].name;
+  for (uint32_t i = 0; s->kernel && i < s->kernel->num_constexprs; i++) names[n++] = s->kernel->constexpr_names[i];
+  return (ExpressionScope){find, s, names, n};
+}
+
+// As an array of the buffer's shape, in the run's arena.
+static void keep(const Run *run, const Nd *x, Expectation *to) {
+  const HostTensor *like = &to->buffer->initial;
+  to->want = *like;
+  to->want.dtype = DT_FP64;
+  to->want.data = arena_alloc(run->arena, host_bytes(&to->want) + 1);
+  memcpy(to->want.data, x->data, host_bytes(&to->want));
+}
+
+static tile_status read_reference(Run *run, const char *path, Expectation *to, tile_error **error) {
+  const HostTensor *like = &to->buffer->initial;
+  HostTensor t;
+  const char *bytes;
+  size_t size;
+  RETURN_IF_FAILED(file_uses_add_data(&run->uses, run->arena, path, error));
+  RETURN_IF_FAILED(file_read(run->arena, path, &bytes, &size, error));
+  const char *why = npy_read(run->arena, bytes, size, &t);
+  if (why) return error_set(error, TILE_ERROR_FILE, "cannot use %s: %s", path, why);
+  // bf16 and fp8 are kept as raw bits of that size.
+  if (!host_is_float(t.dtype) && host_is_float(like->dtype) && host_elem_bytes(t.dtype) == host_elem_bytes(like->dtype))
+    t.dtype = like->dtype;
+  if (t.count != like->count)
+    return error_set(error, TILE_ERROR_USAGE, "--expect %s: %s has %llu elements, the buffer has %llu",
+                     to->buffer->name, path, (unsigned long long)t.count, (unsigned long long)like->count);
+  keep(run, nd_of_host(run->arena, &t, 0), to);
+  return TILE_OK;
+}
+
+static bool compute(Run *run, const tile_program *p, Context *ctx, const char *text, Expectation *to) {
+  const HostTensor *like = &to->buffer->initial;
+  const Func *f = p->module->funcs;
+  const char *kernel = p->kernel ? p->kernel->name : run->options->kernel;
+  while (f && kernel && strcmp(f->name, kernel)) f = f->next;
+  Scope s = {run, f, &ctx->arena};
+  const ExpressionScope scope = scope_of(&s);
+  const char *what = arena_printf(&ctx->arena, "--expect %s", to->buffer->name), *why = "";
+  const Nd *x = expression_eval(ctx, what, text, &scope);
+  const Nd *all = x ? nd_broadcast(&ctx->arena, x, like->rank, like->shape, &why) : NULL;
+  if (x && !all) return diag_error(ctx, (Span){0, 0}, "--expect %s=%s: %s", to->buffer->name, text, why);
+  if (all) keep(run, all, to);
+  return all != NULL;
+}
+
+// In a Context of its own, which is freed with all arrays but the result.
+static tile_status compute_guarded(Run *run, const tile_program *p, const char *text, Expectation *to,
+                                   tile_error **error) {
+  Context ctx;
+  jmp_buf on_ice;
+  context_init(&ctx);
+  const int why = setjmp(on_ice);
+  if (why) {
+    ctx.on_ice = NULL;
+    error_set_left(error, why, &ctx, "computing --expect");
+  } else {
+    ctx.on_ice = &on_ice;
+    if (!compute(run, p, &ctx, text, to)) error_set_diagnostics(error, TILE_ERROR_USAGE, &ctx, cli_color(run->options));
+    ctx.on_ice = NULL;
+  }
+  context_free(&ctx);
+  return *error ? tile_error_status(*error) : TILE_OK;
+}
+
+tile_status run_expect_prepare(Run *run, tile_program *p, tile_error **error) {
+  const StrList *all = &run->options->expects;
+  run->expected = arena_array(run->arena, Expectation, all->count + 1);
+  for (uint32_t i = 0; i < all->count; i++) {
+    const char *text = all->data[i], *eq = strchr(text, '=');
+    if (!eq || eq == text || !eq[1])
+      return error_set(error, TILE_ERROR_USAGE, "--expect takes NAME=EXPR or NAME=@FILE.npy, not '%s'", text);
+    const char *name = arena_strndup(run->arena, text, (size_t)(eq - text));
+    Expectation *e = &run->expected[i];
+    e->buffer = run_buffer_named(run, name);
+    if (!e->buffer) return error_set(error, TILE_ERROR_USAGE, "--expect: there is no buffer '%s'", name);
+    RETURN_IF_FAILED(eq[1] == '@' ? read_reference(run, eq + 2, e, error)
+                                  : compute_guarded(run, p, eq + 1, e, error));
+  }
+  return TILE_OK;
+}
+
+bool run_expect_compare(const Run *run, const CheckLimits *limits, Buf *out) {
+  bool ok = true;
+  for (uint32_t i = 0; i < run->options->expects.count; i++) {
+    const Expectation *e = &run->expected[i];
+    HostTensor got = e->want;
+    got.data = (uint8_t *)nd_of_host(run->arena, &e->buffer->result, 0)->data;
+    const Comparison c = {"expect", e->buffer->name, "expected", &got, &e->want, e->buffer->result.dtype};
+    ok = run_tell(out, &c, limits) && ok;
+  }
+  return ok;
+}

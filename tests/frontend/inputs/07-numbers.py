@@ -1,0 +1,2 @@
+import triton.language as tl
+TWELVE = tl.constexpr(12)
