@@ -20,7 +20,9 @@
 static bool loops(const Cg *c) { return c->roles.branches; }
 static uint32_t num_groups(const Cg *c) { return (c->roles.total_warps - c->module->num_warps) / WARPGROUP_WARPS; }
 
+// What threads wrote before may be memory that TMA or wgmma uses after: only the writing thread can order that.
 static void meet_all(Cg *c) {
+  if (c->target->has_tma) cg_insn(c, INSN_FENCE_ASYNC, c->t_void, NULL, 0);
   LLVMValueRef args[] = {cg_i32(c, BARRIER_LAUNCH), cg_i32(c, c->roles.total_warps * WARP_SIZE)};
   cg_insn(c, INSN_BARRIER_PART, c->t_void, args, 2);
 }

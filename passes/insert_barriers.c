@@ -11,15 +11,13 @@
 // loads complete on an mbarrier that each reader waits for. They leave one obligation: earlier readers of the buffer
 // must have finished.
 //
-// One thread arrives on an mbarrier for all, after a barrier if any of them used shared memory since the last.
-//
 // After its pingpong_wait the last warpgroup knows that all others have done what came before theirs, and its own warps
 // have met: what it issues then (`issuer`) needs no barrier against accesses before the pingpong_wait. This does not
 // hold for the other warpgroups.
 //
-// An arrival at an mbarrier publishes what all threads of the block have done with shared memory: they meet before it.
-// In a block of one warpgroup they need not for what its wgmma read, or for the mbarriers that it waited for before: a
-// wgmma completes for the whole warpgroup, after all of its warps have issued it.
+// One thread arrives at an mbarrier for all, after a barrier if any of them used shared memory since the last. A block of
+// one warpgroup needs none for what its wgmma read, or for the mbarriers that it waited for before: a wgmma completes
+// for the whole warpgroup, after all of its warps have issued it.
 //
 // The blocks of a `roles` run at once, each with a slate of its own: a barrier in one orders its own warps, and mbarriers
 // alone order the blocks. Where the op begins and where it ends all warps meet.

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "ir/roles.h"
+
 static bool is_constant(const Value *v) { uint64_t bits; return v && value_constant_bits(v, &bits); }
 static bool is_true(const Value *v) { uint64_t bits; return v && value_constant_bits(v, &bits) && (bits & 1); }
 static bool is_false(const Value *v) { uint64_t bits; return v && value_constant_bits(v, &bits) && !(bits & 1); }
@@ -122,11 +124,13 @@ static Value *repeated(Builder *b, Op *op) {
   return inner ? like_on(b, op, op_operand(inner, 0)) : NULL;
 }
 
-// reshape(reshape(x)) = reshape(x), if both may or both may not reorder
+// reshape(reshape(x)) = reshape(x), if both may or both may not reorder. (A worker may use a scalar from outside, but not
+// the tensor that it comes from.)
 static Value *reshape_rules(Builder *b, Op *op) {
   Value *x = op_operand(op, 0);
   Op *inner = value_op(x, OP_RESHAPE);
-  if (!inner || op_int(inner, ATTR_REORDER, 0) != op_int(op, ATTR_REORDER, 0)) return NULL;
+  if (!inner || block_worker(inner->parent) != block_worker(op->parent)) return NULL;
+  if (op_int(inner, ATTR_REORDER, 0) != op_int(op, ATTR_REORDER, 0)) return NULL;
   return like_on(b, op, op_operand(inner, 0));
 }
 

@@ -76,6 +76,7 @@ else
 fi
 step pipelining tests/pipelining.py $tilec
 step "random kernels" tests/random_kernels.py $tilec --count 60
+step "chains of roles" tests/random_roles.py $tilec --count 60
 step "random expressions" tests/random_kernels.py $tilec --expressions --count 20
 if [ -x "${TILE_PTXAS:-$(command -v ptxas || echo /usr/local/cuda/bin/ptxas)}" ]; then
   step assembler tools/assemble.sh $tilec "${kernels[@]}"
