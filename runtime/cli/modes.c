@@ -29,9 +29,7 @@ static const Rule run_rules[] = {
     {"MD", "output,emit,compile-only", ""},
     {"MF", "output,emit,compile-only", ""},
 };
-static const char no_tune[] = "output,emit,report,remarks,MD,MF,print,save,check,expect,rtol,atol,bench,sweep,flops,bytes,"
-                              "bench-out,peer,compile-only,sim-trace,sim-seeds,commands,passes,print-after,"
-                              "time-passes,layout-of",
+static const char no_tune[] = "output,emit,report,remarks,MD,MF,passes,print-after,time-passes,layout-of",
                   no_pack[] = "report,layout-of,passes,stdin-name,print-after,time-passes,bisect-limit";
 
 // The first option of the list that is given, or NULL.
@@ -60,7 +58,8 @@ static bool check_rule(const Options *o, const Rule *r, tile_error **error) {
     return error_set(error, TILE_ERROR_USAGE, "%s has no effect without %s", dashed(o, r->option),
                      alternatives(o, r->needs)), false;
   if (other)
-    return error_set(error, TILE_ERROR_USAGE, "%s has no effect with %s", dashed(o, r->option), dashed(o, other)), false;
+    return error_set(error, TILE_ERROR_USAGE, "%s has no effect with %s", dashed(o, r->option),
+                     dashed(o, other)), false;
   return true;
 }
 
