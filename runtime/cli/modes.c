@@ -6,6 +6,7 @@
 // `option` needs one of `needs`, unless that is "", and none of `without`.
 typedef struct { const char *option, *needs, *without; } Rule;
 
+// --compile-only goes with everything: one adds it to a complete command.
 static const Rule run_rules[] = {
     {"sweep", "bench", "commands"},
     {"bench-out", "sweep", ""},
@@ -14,18 +15,14 @@ static const Rule run_rules[] = {
     {"bytes", "bench", ""},
     {"rtol", "check,expect", ""},
     {"atol", "check,expect", ""},
-    {"bench", "", "compile-only"},
-    {"check", "", "sweep,compile-only"},
-    {"expect", "", "sweep,compile-only"},
-    {"print", "", "sweep,compile-only"},
-    {"save", "", "sweep,compile-only"},
+    {"check", "", "sweep"},
+    {"expect", "", "sweep"},
+    {"print", "", "sweep"},
+    {"save", "", "sweep"},
     {"report", "", "sweep"},
     {"output", "", "sweep"},
     {"emit", "", "sweep"},
     {"compile-only", "", "sweep"},
-    {"sim-trace", "", "compile-only"},
-    {"sim-seed", "", "compile-only"},
-    {"sim-seeds", "", "compile-only"},
     {"MD", "output,emit,compile-only", ""},
     {"MF", "output,emit,compile-only", ""},
 };
