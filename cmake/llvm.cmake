@@ -1,5 +1,11 @@
 # tile-llvm: LLVM 22's headers and libraries, as an interface target that codegen alone uses.
-find_program(LLVM_CONFIG NAMES llvm-config-22 llvm-config HINTS ${LLVM_DIR} ${LLVM_DIR}/bin /usr/lib/llvm-22/bin)
+if(LLVM_DIR)
+  find_program(LLVM_CONFIG NAMES llvm-config-22 llvm-config PATHS ${LLVM_DIR} ${LLVM_DIR}/bin NO_DEFAULT_PATH)
+  if(NOT LLVM_CONFIG)
+    message(FATAL_ERROR "-DLLVM_DIR=${LLVM_DIR}: there is no llvm-config in it or in its bin/")
+  endif()
+endif()
+find_program(LLVM_CONFIG NAMES llvm-config-22 llvm-config HINTS /usr/lib/llvm-22/bin)
 if(NOT LLVM_CONFIG)
   message(FATAL_ERROR
     "LLVM 22 was not found: install llvm-22-dev (Debian) or pass -DLLVM_DIR=<folder with llvm-config>")

@@ -219,7 +219,7 @@ static void visit(Op *op, void *user) {
   if (op->opcode != OP_FOR || !op_int(op, ATTR_FLATTEN, 0)) return;
   Op *inner = only_inner_loop(op);
   if (!inner) {
-    remark_missed(op, "not flattened: it has no inner loop of its own, or what comes before that cannot be repeated");
+    remark_missed(op, "not flattened: no single inner loop, or work beside it that cannot be repeated");
     return;
   }
   remark_applied(op, "one loop with the one inside, whose next tile is copied ahead");

@@ -48,6 +48,7 @@ rows() {
 {
   printf '# Options of tilec\n\n%s\n\n```\n' "$note"
   "$tilec" --help
+  for command in run tune pack cache; do printf '```\n\n# tilec %s\n\n```\n' $command; "$tilec" $command --help; done
   printf '```\n\n# Passes\n\n```\n'
   "$tilec" --list-passes
   printf '```\n\n# Architectures\n\n```\n'

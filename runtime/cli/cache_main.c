@@ -14,13 +14,13 @@ static const char *size_text(Arena *a, uint64_t bytes) {
   return arena_printf(a, unit ? "%.1f %s" : "%.0f %s", v, units[unit]);
 }
 
-int cache_main(const Options *o, Arena *a, int argc, const char *const *argv) {
+int cache_main(const Options *o, Arena *a) {
   tile_error *error = NULL;
-  const char *action = argc > 0 ? argv[0] : "stats";
+  const char *action = o->inputs.count ? o->inputs.data[0] : "stats";
   static const char *const actions[] = {"stats", "trim", "clear"};
   uint32_t which = 0;
   while (which < countof(actions) && strcmp(action, actions[which])) which++;
-  if (which == countof(actions) || argc > 1) {
+  if (which == countof(actions) || o->inputs.count > 1) {
     tile_status status = error_set(&error, TILE_ERROR_USAGE,
                                    "write tilec cache stats, tilec cache trim or tilec cache clear");
     return cli_finish(status, error, o);

@@ -30,10 +30,10 @@ int cli_finish(tile_status status, tile_error *error, const Options *o) {
   }
 }
 
-bool cli_answer(const Options *o, int *exit_status) {
+bool cli_answer(const Options *o, Command command, int *exit_status) {
   Buf b = buf_make(o->arena);
   if (o->help) {
-    options_print(&b, OPTIONS_HELP);
+    options_print(&b, OPTIONS_HELP, command);
   } else if (o->version) {
     buf_printf(&b, "tilec %s\nLLVM %s\n", tile_version(), compile_llvm_version());
   } else if (o->list_archs) {
@@ -43,16 +43,17 @@ bool cli_answer(const Options *o, int *exit_status) {
     for (uint32_t i = 0; passes_list(i, &text); i++) buf_printf(&b, "%-22s %s\n", passes_list(i, &text), text);
   } else if (o->print_options) {
     static const struct { const char *name; OptionsForm form; } forms[] = {
-        {"man", OPTIONS_MAN}, {"json", OPTIONS_JSON}, {"bash", OPTIONS_BASH}};
+        {"man", OPTIONS_MAN}, {"json", OPTIONS_JSON}, {"bash", OPTIONS_BASH},
+        {"zsh", OPTIONS_ZSH}, {"fish", OPTIONS_FISH}};
     const OptionsForm *form = NULL;
     for (uint32_t i = 0; i < countof(forms); i++)
       if (!strcmp(o->print_options, forms[i].name)) form = &forms[i].form;
     if (!form) {
-      fprintf(stderr, "tilec: error: --print-options takes man, json or bash, not '%s'\n", o->print_options);
+      fprintf(stderr, "tilec: error: --print-options takes man, json, bash, zsh or fish, not '%s'\n", o->print_options);
       *exit_status = TILE_ERROR_USAGE;
       return true;
     }
-    options_print(&b, *form);
+    options_print(&b, *form, command);
   } else {
     return false;
   }

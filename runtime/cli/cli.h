@@ -9,7 +9,7 @@ bool cli_color(const Options *o);                                    // for stan
 // Prints the error (if any) to standard error, frees it, and returns the exit status.
 int cli_finish(tile_status status, tile_error *error, const Options *o);
 // Answers --help, --version, --list-archs and the like. True if one of them is given.
-bool cli_answer(const Options *o, int *exit_status);
+bool cli_answer(const Options *o, Command command, int *exit_status);
 // False, with a usage error, if an option would have no effect in this subcommand or beside the others.
 bool cli_check_options(const Options *o, Command command, tile_error **error);
 // Writes to standard error what the job printed and the program's warnings and configuration. program: NULL if the
@@ -40,6 +40,6 @@ int run_main(const Options *o, Arena *arena);                        // run.c
 int tune_main(const Options *o, Arena *arena);                       // tune_main.c
 int commands_main(const Options *o);                                  // run_commands.c
 int pack_main(const Options *o, Arena *arena);                       // pack_main.c
-int cache_main(const Options *o, Arena *arena, int argc, const char *const *argv);   // cache_main.c
+int cache_main(const Options *o, Arena *arena);                      // cache_main.c
 
 #endif

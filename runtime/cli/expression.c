@@ -320,7 +320,7 @@ static const Nd *unknown_function(Eval *e, const Node *n, const char *name) {
   const char *near = nearest_name(name, names, countof(functions));
   diag_error(e->ctx, n->span, "there is no function `%s` here", name);
   if (near) diag_note(e->ctx, (Span){0, 0}, "did you mean `%s`?", near);
-  else diag_note(e->ctx, (Span){0, 0}, "docs/running.md lists what --expect computes; for the rest give a file, @ref.npy");
+  else diag_note(e->ctx, (Span){0, 0}, "docs/running.md lists what there is; for the rest give a file, @ref.npy");
   return NULL;
 }
 

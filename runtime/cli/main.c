@@ -32,29 +32,25 @@ static int compile_main(const Options *o) {
 static int command_main(Arena *arena, int argc, char **argv) {
   Options options;
   options_init(&options, arena);
-  static const struct { const char *name; Command command; } commands[] = {
-      {"run", COMMAND_RUN}, {"tune", COMMAND_TUNE}, {"pack", COMMAND_PACK}};
   Command command = COMMAND_COMPILE;
-  for (uint32_t i = 0; argc > 1 && i < countof(commands); i++)
-    if (!strcmp(argv[1], commands[i].name)) command = commands[i].command;
-  int skip = argc > 0 ? 1 + (command != COMMAND_COMPILE) : 0;
+  for (Command c = COMMAND_RUN; argc > 1 && c < NUM_COMMANDS; c++)
+    if (!strcmp(argv[1], options_command_name(c))) command = c;
+  const int skip = argc > 0 ? 1 + (command != COMMAND_COMPILE) : 0;
   tile_error *error = NULL;
   int exit_status;
-  if (argc > 1 && !strcmp(argv[1], "cache"))
-    exit_status = cache_main(&options, arena, argc - 2, (const char *const *)argv + 2);
-  else if (argc > 1 && !strcmp(argv[1], "jit-worker")) exit_status = jit_worker_main(arena);
-  else if (!options_parse(&options, command, argc - skip, (const char *const *)argv + skip, &error))
-    exit_status = cli_finish(tile_error_status(error), error, &options);
-  else if (cli_answer(&options, &exit_status)) return exit_status;
-  else if (!cli_check_options(&options, command, &error))
-    exit_status = cli_finish(tile_error_status(error), error, &options);
-  else
-    exit_status = options.commands          ? commands_main(&options)
-                  : command == COMMAND_TUNE ? tune_main(&options, arena)
-                  : command == COMMAND_RUN  ? run_main(&options, arena)
-                  : command == COMMAND_PACK ? pack_main(&options, arena)
-                                            : compile_main(&options);
-  return exit_status;
+  if (argc > 1 && !strcmp(argv[1], "jit-worker")) return jit_worker_main(arena);
+  if (!options_parse(&options, command, argc - skip, (const char *const *)argv + skip, &error))
+    return cli_finish(tile_error_status(error), error, &options);
+  if (cli_answer(&options, command, &exit_status)) return exit_status;
+  if (!cli_check_options(&options, command, &error)) return cli_finish(tile_error_status(error), error, &options);
+  if (options.commands) return commands_main(&options);
+  switch (command) {
+  case COMMAND_RUN: return run_main(&options, arena);
+  case COMMAND_TUNE: return tune_main(&options, arena);
+  case COMMAND_PACK: return pack_main(&options, arena);
+  case COMMAND_CACHE: return cache_main(&options, arena);
+  default: return compile_main(&options);
+  }
 }
 
 static int guarded_main(Arena *arena, int argc, char **argv) {

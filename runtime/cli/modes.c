@@ -6,6 +6,7 @@
 // `option` needs one of `needs`, unless that is "", and none of `without`.
 typedef struct { const char *option, *needs, *without; } Rule;
 
+// --compile-only goes with everything: one adds it to a complete command.
 static const Rule run_rules[] = {
     {"sweep", "bench", "commands"},
     {"bench-out", "sweep", ""},
@@ -14,24 +15,18 @@ static const Rule run_rules[] = {
     {"bytes", "bench", ""},
     {"rtol", "check,expect", ""},
     {"atol", "check,expect", ""},
-    {"bench", "", "compile-only"},
-    {"check", "", "sweep,compile-only"},
-    {"expect", "", "sweep,compile-only"},
-    {"print", "", "sweep,compile-only"},
-    {"save", "", "sweep,compile-only"},
+    {"check", "", "sweep"},
+    {"expect", "", "sweep"},
+    {"print", "", "sweep"},
+    {"save", "", "sweep"},
     {"report", "", "sweep"},
     {"output", "", "sweep"},
     {"emit", "", "sweep"},
     {"compile-only", "", "sweep"},
-    {"sim-trace", "", "compile-only"},
-    {"sim-seed", "", "compile-only"},
-    {"sim-seeds", "", "compile-only"},
     {"MD", "output,emit,compile-only", ""},
     {"MF", "output,emit,compile-only", ""},
 };
-static const char no_tune[] = "output,emit,report,remarks,MD,MF,print,save,check,expect,rtol,atol,bench,sweep,flops,bytes,"
-                              "bench-out,peer,compile-only,sim-trace,sim-seeds,commands,passes,print-after,"
-                              "time-passes,layout-of",
+static const char no_tune[] = "output,emit,report,remarks,MD,MF,passes,print-after,time-passes,layout-of",
                   no_pack[] = "report,layout-of,passes,stdin-name,print-after,time-passes,bisect-limit";
 
 // The first option of the list that is given, or NULL.
@@ -60,7 +55,8 @@ static bool check_rule(const Options *o, const Rule *r, tile_error **error) {
     return error_set(error, TILE_ERROR_USAGE, "%s has no effect without %s", dashed(o, r->option),
                      alternatives(o, r->needs)), false;
   if (other)
-    return error_set(error, TILE_ERROR_USAGE, "%s has no effect with %s", dashed(o, r->option), dashed(o, other)), false;
+    return error_set(error, TILE_ERROR_USAGE, "%s has no effect with %s", dashed(o, r->option),
+                     dashed(o, other)), false;
   return true;
 }
 

@@ -17,7 +17,8 @@ static unsigned choose(const Options *o, tile_error **error) {
     for (uint32_t i = 0; i < NUM_EMITS; i++)
       if (!strcmp(suffix, emit_info[i].suffix)) return 1u << i;
     if (*suffix && !o->passes) {
-      error_set(error, TILE_ERROR_USAGE, "-o %s: the suffix %s names no output; say which with --emit", o->output, suffix);
+      error_set(error, TILE_ERROR_USAGE, "-o %s: the suffix %s names no output; say which with --emit", o->output,
+                suffix);
       return 0;
     }
     return o->passes ? TILE_EMIT_TILE : TILE_EMIT_PTX;
@@ -53,7 +54,8 @@ static bool check_effect(const Options *o, unsigned emits, tile_error **error) {
       {o->ptx_options, "--ptx-options", "cubin", TILE_EMIT_CUBIN}};
   for (uint32_t i = 0; i < countof(all); i++)
     if (all[i].given && !(emits & all[i].emit))
-      return error_set(error, TILE_ERROR_USAGE, "%s has no effect without --emit=%s", all[i].option, all[i].output), false;
+      return error_set(error, TILE_ERROR_USAGE, "%s has no effect without --emit=%s", all[i].option,
+                       all[i].output), false;
   return true;
 }
 

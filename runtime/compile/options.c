@@ -13,22 +13,12 @@
 #include "passes/pass.h"
 #include "runtime/compile/error.h"
 #include "runtime/compile/file.h"
-
-enum { LONGEST_NAME = 23 };
-typedef enum { KIND_BOOL, KIND_INT, KIND_STR, KIND_LIST, KIND_OPT } Kind;
-typedef enum { GROUP_COMPILE, GROUP_OUTPUT, GROUP_RUN, GROUP_TUNE, GROUP_PACK, GROUP_INFO, NUM_GROUPS } Group;
-typedef struct {
-  Kind kind;
-  Group group;
-  size_t offset;
-  const char *name, *shorts, *arg, *help;
-  int64_t def, lo, hi;
-} Row;
+#include "runtime/compile/options_rows.h"
 
 #ifndef TILE_VERIFY_EACH
 #define TILE_VERIFY_EACH 0
 #endif
-static const Row rows[] = {
+const OptionRow option_rows[NUM_OPTION_ROWS] = {
 #define OPTION(kind_, field, name_, shorts_, arg_, def_, lo_, hi_, group_, help_)                                     \
   {KIND_##kind_, GROUP_##group_, offsetof(Options, field), name_, shorts_, arg_, help_, (int64_t)(def_), lo_, hi_},
 #include "runtime/compile/options.def"
@@ -48,16 +38,14 @@ static const Row rows[] = {
 
 void options_init(Options *o, Arena *arena) {
   *o = (Options){.arena = arena};
-  for (uint32_t i = 0; i < countof(rows); i++) {
-    char *at = (char *)o + rows[i].offset;
-    if (rows[i].kind == KIND_BOOL) *(bool *)at = rows[i].def != 0;
-    if (rows[i].kind == KIND_INT) *(int64_t *)at = rows[i].def;
+  for (uint32_t i = 0; i < NUM_OPTION_ROWS; i++) {
+    char *at = (char *)o + option_rows[i].offset;
+    if (option_rows[i].kind == KIND_BOOL) *(bool *)at = option_rows[i].def != 0;
+    if (option_rows[i].kind == KIND_INT) *(int64_t *)at = option_rows[i].def;
   }
 }
 
-static bool needs_value(const Row *r) { return r->kind != KIND_BOOL && r->kind != KIND_OPT; }
-
-static bool single_dash(const Row *r) { return r->shorts[0] == '-'; }
+static bool needs_value(const OptionRow *r) { return r->kind != KIND_BOOL && r->kind != KIND_OPT; }
 
 static bool same_name(const char *name, size_t n, const char *row) {
   for (size_t i = 0; i < n; i++)
@@ -65,29 +53,29 @@ static bool same_name(const char *name, size_t n, const char *row) {
   return row[n] == 0;
 }
 
-static const Row *find_long(const char *name, size_t n) {
-  for (uint32_t i = 0; i < countof(rows); i++)
-    if (!single_dash(&rows[i]) && same_name(name, n, rows[i].name)) return &rows[i];
+static const OptionRow *find_long(const char *name, size_t n) {
+  for (uint32_t i = 0; i < NUM_OPTION_ROWS; i++)
+    if (!option_has_one_dash(&option_rows[i]) && same_name(name, n, option_rows[i].name)) return &option_rows[i];
   return NULL;
 }
 
 // The row of what follows a single dash: a whole name with that spelling, otherwise a letter that its value may follow.
-static const Row *find_short(const char *text) {
-  const Row *found = NULL;
-  for (uint32_t i = countof(rows); i-- > 0;) {
-    if (single_dash(&rows[i]) && !strcmp(text, rows[i].name)) return &rows[i];
-    if (!single_dash(&rows[i]) && strchr(rows[i].shorts, text[0])) found = &rows[i];
+static const OptionRow *find_short(const char *text) {
+  const OptionRow *found = NULL;
+  for (uint32_t i = NUM_OPTION_ROWS; i-- > 0;) {
+    if (option_has_one_dash(&option_rows[i]) && !strcmp(text, option_rows[i].name)) return &option_rows[i];
+    if (!option_has_one_dash(&option_rows[i]) && strchr(option_rows[i].shorts, text[0])) found = &option_rows[i];
   }
   return found;
 }
 
-static const char *spelling(Arena *a, const Row *r) {
-  return arena_printf(a, "%s%s", single_dash(r) ? "-" : "--", r->name);
+static const char *spelling(Arena *a, const OptionRow *r) {
+  return arena_printf(a, "%s%s", option_has_one_dash(r) ? "-" : "--", r->name);
 }
 
 #define usage(error, ...) (error_set(error, TILE_ERROR_USAGE, __VA_ARGS__), false)
 
-static bool assign(Options *o, const Row *r, const char *value, tile_error **error) {
+static bool assign(Options *o, const OptionRow *r, const char *value, tile_error **error) {
   char *at = (char *)o + r->offset;
   const char *name = spelling(o->arena, r);
   switch (r->kind) {
@@ -119,29 +107,33 @@ static bool assign(Options *o, const Row *r, const char *value, tile_error **err
 }
 
 static bool unknown(Options *o, const char *name, size_t n, tile_error **error) {
-  const char *names[countof(rows)];
-  for (uint32_t i = 0; i < countof(rows); i++) names[i] = rows[i].name;
+  const char *names[NUM_OPTION_ROWS];
+  for (uint32_t i = 0; i < NUM_OPTION_ROWS; i++) names[i] = option_rows[i].name;
   const char *text = arena_strndup(o->arena, name, n);
-  const char *near = nearest_name(text, names, countof(rows));
+  const char *near = nearest_name(text, names, NUM_OPTION_ROWS);
   return near ? usage(error, "there is no option --%s; did you mean --%s?", text, near)
               : usage(error, "there is no option --%s; --help lists them", text);
 }
 
-static bool allowed(const Options *o, const Row *r, Command command, tile_error **error) {
-  static const struct { Group group; Command command, also; const char *name; } owners[] = {
-      {GROUP_RUN, COMMAND_RUN, COMMAND_TUNE, "run"},
-      {GROUP_TUNE, COMMAND_TUNE, COMMAND_TUNE, "tune"},
-      {GROUP_PACK, COMMAND_PACK, COMMAND_PACK, "pack"}};
-  for (uint32_t i = 0; i < countof(owners); i++)
-    if (r->group == owners[i].group && command != owners[i].command && command != owners[i].also)
-      return usage(error, "%s is an option of `tilec %s`", spelling(o->arena, r), owners[i].name);
+const char *options_command_name(Command c) {
+  static const char *const names[NUM_COMMANDS] = {NULL, "run", "tune", "pack", "cache"};
+  return names[c];
+}
+
+static bool allowed(const Options *o, const OptionRow *r, Command command, tile_error **error) {
+  if (option_is_of(r->group, command)) return true;
+  for (Command c = COMMAND_COMPILE; c < NUM_COMMANDS; c++)
+    if (option_is_of(r->group, c)) {
+      const char *name = options_command_name(c);
+      return usage(error, "%s is an option of `tilec%s%s`", spelling(o->arena, r), name ? " " : "", name ? name : "");
+    }
   return true;
 }
 
 // Parses an argument that begins with a dash. It may take the next argument as its value.
 static bool parse_option(Options *o, Command command, const char *arg, const char *next, bool *took_next,
                          tile_error **error) {
-  const Row *r = NULL;
+  const OptionRow *r = NULL;
   const char *value = NULL;
   bool negated = false;
   if (arg[1] == '-') {
@@ -157,7 +149,7 @@ static bool parse_option(Options *o, Command command, const char *arg, const cha
     if (!r) return unknown(o, name, n, error);
   } else {
     r = find_short(arg + 1);
-    if (r && !single_dash(r) && arg[2]) value = arg[2] == '=' && r->kind != KIND_LIST ? arg + 3 : arg + 2;
+    if (r && !option_has_one_dash(r) && arg[2]) value = arg[2] == '=' && r->kind != KIND_LIST ? arg + 3 : arg + 2;
     if (!r) return usage(error, "there is no option %s; --help lists them", arg);
   }
   if (!allowed(o, r, command, error)) return false;
@@ -293,7 +285,7 @@ bool options_set(Options *o, const char *name, const char *value, tile_error **e
   const char *eq = strchr(name, '=');
   size_t n = eq ? (size_t)(eq - name) : strlen(name);
   if (eq && !value) value = eq + 1;
-  const Row *r = find_long(name, n);
+  const OptionRow *r = find_long(name, n);
   if (!r) return unknown(o, name, n, error);
   if (r->group != GROUP_COMPILE)
     return usage(error, "%s is not a compile option", spelling(o->arena, r));
@@ -302,7 +294,7 @@ bool options_set(Options *o, const char *name, const char *value, tile_error **e
   return assign(o, r, value, error) && check_values(o, error);
 }
 
-static bool is_given(const Options *o, const Row *r) {
+static bool is_given(const Options *o, const OptionRow *r) {
   const char *at = (const char *)o + r->offset;
   switch (r->kind) {
   case KIND_BOOL: return *(const bool *)at != (r->def != 0);
@@ -313,15 +305,15 @@ static bool is_given(const Options *o, const Row *r) {
 }
 
 bool options_has(const Options *o, const char *name) {
-  const Row *r = NULL;
-  for (uint32_t i = 0; i < countof(rows); i++)
-    if (!strcmp(rows[i].name, name)) r = &rows[i];
+  const OptionRow *r = NULL;
+  for (uint32_t i = 0; i < NUM_OPTION_ROWS; i++)
+    if (!strcmp(option_rows[i].name, name)) r = &option_rows[i];
   return r && is_given(o, r);
 }
 
 void options_given(const Options *o, const char *const *except, StrList *out) {
-  for (uint32_t i = 0; i < countof(rows); i++) {
-    const Row *r = &rows[i];
+  for (uint32_t i = 0; i < NUM_OPTION_ROWS; i++) {
+    const OptionRow *r = &option_rows[i];
     const char *at = (const char *)o + r->offset;
     if (r->group != GROUP_COMPILE || is_among(r->name, except)) continue;
     const StrList *list = (const StrList *)at;
@@ -334,132 +326,4 @@ void options_given(const Options *o, const char *const *except, StrList *out) {
     for (uint32_t k = 0; k < (r->kind == KIND_LIST ? list->count : text != NULL); k++)
       vec_push(o->arena, out, arena_printf(o->arena, "%s=%s", r->name, text ? text : list->data[k]));
   }
-}
-
-// ---- help, man page, JSON, completion ----
-
-static const char *const group_titles[NUM_GROUPS] =
-    {"Compiling", "Output", "Running (tilec run)", "Tuning (tilec tune)", "Packing (tilec pack)", "General"};
-
-static void put_spellings(Buf *b, const Row *r) {
-  if (single_dash(r)) {
-    buf_printf(b, "-%s", r->name);
-    if (r->arg[0]) buf_printf(b, " %s", r->arg);
-    return;
-  }
-  for (const char *s = r->shorts; *s; s++) buf_printf(b, "-%c, ", *s);
-  buf_printf(b, "--%s", r->name);
-  if (r->arg[0]) buf_printf(b, r->kind == KIND_OPT ? "[=%s]" : "=%s", r->arg);
-}
-
-static void print_help(Buf *out) {
-  enum { INDENT = 30, WIDTH = 100 };
-  buf_puts(
-      out,
-      "usage: tilec [options] FILE                      compile a .tile, .py or .tir file\n"
-      "       tilec run [options] FILE --grid X --arg NAME=SPEC …   compile and run a kernel\n"
-      "       tilec tune [options] FILE --grid X --arg NAME=SPEC …  time the configurations of an autotuned kernel\n"
-      "       tilec pack [options] FILE… -o FILE.tilepack|FILE.h     "
-      "several architectures and signatures in one file\n"
-      "       tilec cache stats|trim|clear               look after the JIT's cache of compiled kernels\n");
-  for (Group g = 0; g < NUM_GROUPS; g++) {
-    buf_printf(out, "\n%s:\n", group_titles[g]);
-    for (uint32_t i = 0; i < countof(rows); i++) {
-      if (rows[i].group != g) continue;
-      size_t start = out->size;
-      buf_puts(out, "  ");
-      put_spellings(out, &rows[i]);
-      if (out->size - start > INDENT - 2) buf_putc(out, '\n'), buf_fill(out, ' ', INDENT);
-      else buf_fill(out, ' ', INDENT - (out->size - start));
-      uint32_t col = INDENT;
-      for (const char *w = rows[i].help; *w;) {
-        size_t n = strcspn(w, " ");
-        if (col > INDENT && col + n + 1 > WIDTH) buf_putc(out, '\n'), buf_fill(out, ' ', INDENT), col = INDENT;
-        if (col > INDENT) buf_putc(out, ' '), col++;
-        buf_write(out, w, n);
-        col += (uint32_t)n;
-        w += n;
-        while (*w == ' ') w++;
-      }
-      buf_putc(out, '\n');
-    }
-  }
-  buf_puts(
-      out,
-      "\nSPEC of --arg and --buf:\n"
-      "  3  2.5  true  none  i64:3  fp16:2.5     a scalar, typed if need be\n"
-      "  fp16[512,512]=randn:SEED                a buffer; also zeros ones arange fill:V uniform:SEED\n"
-      "                                          randint:SEED:LO:HI (LO ≤ x < HI)\n"
-      "  @in.npy[:bf16|fp8e4nv|fp8e5|…]          a buffer from a file\n"
-      "  NAME  NAME+OFFSET                       the buffer of another argument, OFFSET elements in\n"
-      "  (SPEC, SPEC, …)  CLS(SPEC, …)           a tuple or namedtuple; its items are NAME_0, NAME_1, …\n"
-      "  constexpr(EXPR)                         a constant, as in (fp32[8]=arange, constexpr(tl.float16))\n"
-      "  desc(NAME|SPEC,[BLOCK…][,shape=[…]][,strides=[…]][,nan][,layout=…])   a tensor descriptor\n"
-      "\nExit status: 0 ok, 1 error in the program, 2 usage, 3 file, 4 the assembler refused the PTX,\n"
-      "5 the run failed, 10 the kernel does not fit the machine, 70 internal error. TILE_DEVICE names the device that `run` uses;\n"
-      "TILE_CACHE_DIR, TILE_CACHE_RO and TILE_CACHE_SIZE are about the cache.\n");
-}
-
-static void put_roff(Buf *b, const char *s) {
-  for (; *s; s++) {
-    if (*s == '-') buf_puts(b, "\\-");
-    else if (*s == '\\') buf_puts(b, "\\e");
-    else buf_putc(b, *s);
-  }
-}
-
-static void print_man(Buf *out) {
-  buf_puts(
-      out,
-      ".TH TILEC 1\n.SH NAME\ntilec \\- compile tile kernels to PTX\n"
-      ".SH SYNOPSIS\n.B tilec\n[options] FILE\n"
-      ".br\n.B tilec run\n[options] FILE \\-\\-grid X \\-\\-arg NAME=SPEC ...\n"
-      ".br\n.B tilec tune\n[options] FILE \\-\\-grid X \\-\\-arg NAME=SPEC ...\n");
-  for (Group g = 0; g < NUM_GROUPS; g++) {
-    buf_printf(out, ".SH %s\n", group_titles[g]);
-    for (uint32_t i = 0; i < countof(rows); i++) {
-      if (rows[i].group != g) continue;
-      Buf name = buf_make(out->arena);
-      put_spellings(&name, &rows[i]);
-      buf_puts(out, ".TP\n.B ");
-      put_roff(out, buf_str(&name));
-      buf_putc(out, '\n');
-      put_roff(out, rows[i].help);
-      buf_putc(out, '\n');
-    }
-  }
-  buf_puts(
-      out,
-      ".SH EXIT STATUS\n0 ok; 1 error in the program; 2 usage; 3 file; 4 the assembler refused the PTX; "
-      "5 the run failed; 10 the kernel does not fit the machine; 70 internal error.\n");
-}
-
-static void print_json(Buf *out) {
-  static const char *const kinds[] = {"bool", "int", "string", "list", "optional"};
-  static const char *const groups[] = {"compile", "output", "run", "tune", "pack", "info"};
-  buf_puts(out, "[\n");
-  for (uint32_t i = 0; i < countof(rows); i++) {
-    const Row *r = &rows[i];
-    buf_printf(out,
-               "  {\"name\": \"%s\", \"shorts\": \"%s\", \"kind\": \"%s\", \"group\": \"%s\", \"argument\": ", r->name,
-               single_dash(r) ? "" : r->shorts, kinds[r->kind], groups[r->group]);
-    buf_quote(out, r->arg, strlen(r->arg));
-    buf_puts(out, ", \"help\": ");
-    buf_quote(out, r->help, strlen(r->help));
-    buf_puts(out, i + 1 < countof(rows) ? "},\n" : "}\n");
-  }
-  buf_puts(out, "]\n");
-}
-
-static void print_bash(Buf *out) {
-  buf_puts(out, "complete -o default -W '");
-  for (uint32_t i = 0; i < countof(rows); i++)
-    buf_printf(out, "%s%s%s%s", i ? " " : "", single_dash(&rows[i]) ? "-" : "--", rows[i].name,
-               rows[i].arg[0] && !single_dash(&rows[i]) ? "=" : "");
-  buf_puts(out, "' -o nospace tilec\n");
-}
-
-void options_print(Buf *out, OptionsForm form) {
-  static void (*const printers[])(Buf *) = {print_help, print_man, print_json, print_bash};
-  printers[form](out);
 }

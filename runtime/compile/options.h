@@ -19,7 +19,7 @@ typedef struct {
   StrList inputs;              // arguments that are not options
 } Options;
 
-typedef enum { COMMAND_COMPILE, COMMAND_RUN, COMMAND_TUNE, COMMAND_PACK } Command;
+typedef enum { COMMAND_COMPILE, COMMAND_RUN, COMMAND_TUNE, COMMAND_PACK, COMMAND_CACHE, NUM_COMMANDS } Command;
 
 void options_init(Options *o, Arena *arena);
 // Parses argv, which is without the names of program and subcommand. Keeps its strings without a copy. False with an
@@ -42,7 +42,12 @@ static inline const char *options_signature(const Options *o) {
   return o->signatures.count ? o->signatures.data[o->signatures.count - 1] : NULL;
 }
 
-typedef enum { OPTIONS_HELP, OPTIONS_MAN, OPTIONS_JSON, OPTIONS_BASH } OptionsForm;
-void options_print(Buf *out, OptionsForm form);
+const char *options_command_name(Command command);   // "run"; NULL for COMMAND_COMPILE, which has no name
+
+// options_print.c. Help and man page are about one subcommand, the others about all.
+typedef enum {
+  OPTIONS_HELP, OPTIONS_MAN, OPTIONS_JSON, OPTIONS_BASH, OPTIONS_ZSH, OPTIONS_FISH, NUM_OPTIONS_FORMS
+} OptionsForm;
+void options_print(Buf *out, OptionsForm form, Command command);
 
 #endif

@@ -119,7 +119,7 @@ TEST(refusals) {
   static const struct { const char *text, *says; } cases[] = {
       {"y + 1", "`y` is not an argument, a buffer or a constexpr of the kernel"},
       {"softmx(x)", "there is no function `softmx` here\n  softmx(x)\n  ^~~~~~\nnote: did you mean `softmax`?"},
-      {"x.frobnicate()", "there is no function `frobnicate` here"},
+      {"x.frobnicate()", "there is no function `frobnicate` here\n  x.frobnicate()\n  ^~~~~~~~~~~~\nnote: docs/running.md lists what there is; for the rest give a file, @ref.npy"},
       {"x + [1, 2]", "the shapes (2, 3) and (2,) do not go together"},
       {"x @ x", "the shapes (2, 3) and (2, 3) do not go together in a matrix product"},
       {"n @ x", "a matrix product of a number"},

@@ -51,7 +51,7 @@ TEST(integers) {
     REFUSED(tile_kernel_launch(k, NULL, (tile_arg[]){tile_arg_pointer(out)}, 1, &error), TILE_ERROR_USAGE, "takes 2 arguments, got 1");
     tile_launch_options o = TILE_LAUNCH_OPTIONS_INIT;
     o.grid[1] = 65536;
-    REFUSED(tile_kernel_launch(k, &o, (tile_arg[]){tile_arg_pointer(out), tile_arg_int(0)}, 2, &error), TILE_ERROR_USAGE, "at most 65535");
+    REFUSED(tile_kernel_launch(k, &o, (tile_arg[]){tile_arg_pointer(out), tile_arg_int(0)}, 2, &error), TILE_ERROR_RESOURCES, "at most 65535");
     o.grid[1] = 0;
     const int64_t before = -1;
     int64_t got;

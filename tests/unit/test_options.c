@@ -97,11 +97,11 @@ static void by_string(void **state) {
 
 static void table_as_text(void **state) {
   Fixture *f = *state;
-  const OptionsForm forms[] = {OPTIONS_HELP, OPTIONS_MAN, OPTIONS_JSON, OPTIONS_BASH};
-  const char *const has[] = {"-n, -k, --kernel=NAME", "\\-\\-kernel=NAME", "\"name\": \"kernel\"", "--kernel="};
+  const OptionsForm forms[] = {OPTIONS_HELP, OPTIONS_MAN, OPTIONS_JSON, OPTIONS_BASH, OPTIONS_ZSH, OPTIONS_FISH};
+  const char *const has[] = {"-n, -k, --kernel=NAME", "\\-\\-kernel=NAME", "\"name\": \"kernel\"", "--kernel=", "--kernel=[", "-l kernel"};
   for (uint32_t i = 0; i < countof(forms); i++) {
     Buf b = buf_make(&f->arena);
-    options_print(&b, forms[i]);
+    options_print(&b, forms[i], COMMAND_COMPILE);
     assert_non_null(strstr(buf_str(&b), has[i]));
   }
 }

@@ -53,6 +53,7 @@ static void test_program(void **state) {
   assert_string_equal(tile_error_message(e), "there is no kernel three in the program");
   tile_error_free(e), e = NULL;
   assert_int_equal(tile_program_resources(p, NULL, &r, &e), TILE_ERROR_USAGE);
+  assert_string_equal(tile_error_message(e), "the program has several kernels: name one of them");
   tile_error_free(e), e = NULL;
   setenv("TILE_ASSEMBLER", "driver", 1);
   assert_int_equal(tile_program_resources(p, "two", &r, &e), TILE_OK);

@@ -85,7 +85,7 @@ static void run_on(const char *name) {
   launch.grid[1] = 0;
   OK(tile_kernel_launch(kernel, &launch, args, 4, &error));
   launch.grid[1] = 70000;
-  REFUSED(tile_kernel_launch(kernel, &launch, args, 4, &error), TILE_ERROR_USAGE, "70000 blocks on axis y; at most 65535");
+  REFUSED(tile_kernel_launch(kernel, &launch, args, 4, &error), TILE_ERROR_RESOURCES, "70000 blocks on axis y; at most 65535");
   tile_kernel *none = NULL;
   REFUSED(tile_kernel_load(device, program, "thrice", &none, &error), TILE_ERROR_USAGE, "no kernel 'thrice'");
   assert_null(none);

@@ -1,0 +1,99 @@
+// Completion of tilec's command line for bash, zsh and fish, from the rows of options.def.
+#include <string.h>
+
+#include "runtime/compile/options_rows.h"
+
+static const char cache_actions[] = "stats trim clear";
+
+// The options that a subcommand has, as words; those with a value end in `=` and ask for it.
+static void put_words(Buf *b, Command c) {
+  for (uint32_t i = 0, n = 0; i < NUM_OPTION_ROWS; i++) {
+    const OptionRow *r = &option_rows[i];
+    if (!option_is_of(r->group, c)) continue;
+    const bool one = option_has_one_dash(r);
+    const bool has_value = r->arg[0] && !one && r->kind != KIND_OPT;
+    buf_printf(b, "%s%s%s%s", n++ ? " " : "", one ? "-" : "--", r->name, has_value ? "=" : "");
+  }
+  if (c == COMMAND_CACHE) buf_printf(b, " %s", cache_actions);
+}
+
+void options_print_bash(Buf *out) {
+  buf_puts(out, "# bash completion of tilec\n_tilec() {\n  local cur=${COMP_WORDS[COMP_CWORD]} words\n  COMPREPLY=()\n"
+                "  case ${COMP_WORDS[1]} in\n");
+  for (Command c = COMMAND_RUN; c <= NUM_COMMANDS; c++) {
+    const bool is_last = c == NUM_COMMANDS;
+    buf_printf(out, "    %s) words=\"", is_last ? "*" : options_command_name(c));
+    put_words(out, is_last ? COMMAND_COMPILE : c);
+    buf_puts(out, "\" ;;\n");
+  }
+  buf_puts(out, "  esac\n  if [ \"$COMP_CWORD\" = 1 ]; then words+=\"");
+  for (Command c = COMMAND_RUN; c < NUM_COMMANDS; c++) buf_printf(out, " %s", options_command_name(c));
+  buf_puts(out, "\"; fi\n  case $cur in\n    -* | [a-z]*) COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")) ;;\n  esac\n"
+                "  [[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace\n  return 0\n}\n"
+                "complete -o default -F _tilec tilec\n");
+}
+
+// What completes an option's value in zsh.
+static const char *zsh_action(const OptionRow *r) {
+  return strstr(r->arg, "FILE") ? ":_files" : strstr(r->arg, "DIR") ? ":_directories" : ":";
+}
+
+// Without the characters that the shell's quotes and zsh's specs give a meaning; before a colon, the prefix.
+static void put_plain(Buf *b, const char *s, const char *colon_prefix) {
+  for (; *s && *s != '\n'; s++) {
+    if (*s == ':') buf_puts(b, colon_prefix);
+    if (!strchr("'[]\\\"`$", *s)) buf_putc(b, *s);
+  }
+}
+
+void options_print_zsh(Buf *out) {
+  buf_puts(out, "#compdef tilec\n# zsh completion of tilec\n_tilec() {\n  local -a words_of\n  case ${words[2]} in\n");
+  for (Command c = COMMAND_RUN; c <= NUM_COMMANDS; c++) {
+    const bool is_last = c == NUM_COMMANDS;
+    buf_printf(out, "    %s) words_of=(\n", is_last ? "*" : options_command_name(c));
+    for (uint32_t i = 0; i < NUM_OPTION_ROWS; i++) {
+      const OptionRow *r = &option_rows[i];
+      if (!option_is_of(r->group, is_last ? COMMAND_COMPILE : c)) continue;
+      const bool one = option_has_one_dash(r);
+      buf_printf(out, "      '%s%s%s%s[", r->kind == KIND_LIST ? "*" : "", one ? "-" : "--", r->name,
+                 !r->arg[0] || one ? "" : r->kind == KIND_OPT ? "=-" : "=");
+      put_plain(out, r->help, "\\");
+      buf_puts(out, "]");
+      if (r->arg[0]) {
+        buf_puts(out, r->kind == KIND_OPT ? "::" : ":");
+        put_plain(out, r->arg, "\\");
+        buf_puts(out, zsh_action(r));
+      }
+      buf_puts(out, "'\n");
+    }
+    buf_puts(out, "      ) ;;\n");
+  }
+  buf_puts(out, "  esac\n  if (( CURRENT == 2 )); then compadd");
+  for (Command c = COMMAND_RUN; c < NUM_COMMANDS; c++) buf_printf(out, " %s", options_command_name(c));
+  buf_printf(out, "; fi\n  if [[ ${words[2]} == cache ]]; then compadd %s; fi\n", cache_actions);
+  buf_puts(out, "  _arguments -s $words_of '*:file:_files'\n}\n_tilec \"$@\"\n");
+}
+
+void options_print_fish(Buf *out) {
+  buf_puts(out, "# fish completion of tilec\n");
+  for (Command c = COMMAND_RUN; c < NUM_COMMANDS; c++)
+    buf_printf(out, "complete -c tilec -n __fish_use_subcommand -a %s\n", options_command_name(c));
+  buf_printf(out, "complete -c tilec -f -n '__fish_seen_subcommand_from cache' -a '%s'\n", cache_actions);
+  for (uint32_t i = 0; i < NUM_OPTION_ROWS; i++) {
+    const OptionRow *r = &option_rows[i];
+    buf_puts(out, "complete -c tilec");
+    if (!option_is_of(r->group, COMMAND_COMPILE)) {
+      buf_puts(out, " -n '__fish_seen_subcommand_from");
+      for (Command c = COMMAND_RUN; c < NUM_COMMANDS; c++)
+        if (option_is_of(r->group, c)) buf_printf(out, " %s", options_command_name(c));
+      buf_putc(out, '\'');
+    }
+    buf_printf(out, option_has_one_dash(r) ? " -o %s" : " -l %s", r->name);
+    for (const char *s = r->shorts; *s && *s != '-'; s++) buf_printf(out, " -s %c", *s);
+    const bool is_path = strstr(r->arg, "FILE") || strstr(r->arg, "DIR");
+    if (r->arg[0] && r->kind != KIND_OPT) buf_puts(out, is_path ? " -r" : " -x");
+    buf_puts(out, " -d '");
+    put_plain(out, r->help, "");
+    buf_puts(out, "'\n");
+  }
+}
