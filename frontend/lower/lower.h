@@ -332,7 +332,7 @@ bool arg_ints(Lower *L, Call *c, uint32_t i, int64_t *out, uint32_t max, uint32_
 bool arg_scalars(Lower *L, Call *c, uint32_t i, const CtType *type, uint32_t rank, Value **out);
 // A type with the layout that the parameter `layout` gives, if the row has one; NULL after a diagnostic.
 const CtType *arg_block(Lower *L, Call *c, const CtType *elem, const int64_t *shape, uint32_t rank);
-CtValue *arg_layout(Lower *L, Call *c, uint32_t i, LayoutKind kind);   // also AutoLayout, if distributed
+CtValue *arg_layout(Lower *L, Call *c, uint32_t i, LayoutKind kind);   // also Auto- and CoalescedLayout, if distributed
 // negative counts from the end
 bool arg_axis(Lower *L, Call *c, uint32_t i, uint32_t rank, int64_t *out);
 bool arg_choice(Lower *L, Call *c, uint32_t i, const char *const *texts, uint32_t n, int *out);
