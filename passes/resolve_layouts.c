@@ -49,7 +49,8 @@ static void look_around(Resolve *r, Value *v) {
   ties_visit(v, give_tied, &(Tie){r, l});
 }
 
-// A conversion of a tensor that has no layout yet gives it one; two that differ contradict each other.
+// A conversion of a tensor that has no layout yet gives it one; two that differ contradict each other. One to no layout
+// yet hands its operand's on: an iteration leaves it to a variable that began without.
 static void begin(Op *op, void *user) {
   Resolve *r = user;
   if (op->opcode != OP_CONVERT_LAYOUT) {
@@ -59,6 +60,8 @@ static void begin(Op *op, void *user) {
     return;
   }
   give(r, op_operand(op, 0), op->results[0].type->layout);
+  if (op_operand(op, 0)->type->layout && !op_int(op, ATTR_COALESCED, 0))
+    give(r, &op->results[0], op_operand(op, 0)->type->layout);
 }
 
 // ---- CoalescedLayout ----
@@ -100,6 +103,16 @@ static void coalesce(Resolve *r, Module *m, uint32_t *done) {
     if (access_type(*op)->layout) continue;
     spread(r, *op, layout_for_access(r, m, axes, *op));
     look_around_all(r, done);
+  }
+}
+
+// What nothing uses goes later, and may have any layout until then.
+typedef struct { Resolve *r; const Module *module; } Unused;
+static void give_unused(Op *op, void *user) {
+  const Unused *u = user;
+  for (uint32_t i = 0; i < op->num_results && op_is(op, TRAIT_PURE); i++) {
+    Value *v = &op->results[i];
+    if (!v->uses && is_tensor(v)) give(u->r, v, layout_default(u->r->ctx, u->module, v->type, 1));
   }
 }
 
@@ -155,6 +168,8 @@ void pass_resolve_layouts(PassCtx *p) {
   uint32_t done = 0;
   look_around_all(&r, &done);
   coalesce(&r, p->module, &done);
+  module_walk(p->module, give_unused, &(Unused){&r, p->module});
+  look_around_all(&r, &done);
   const uint32_t errors = diag_error_count(p->ctx);
   VEC_EACH(op, s.ops) remove_setting(&r, *op);
   if (diag_error_count(p->ctx) == errors) module_walk(p->module, check, &r);

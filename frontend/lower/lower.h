@@ -141,8 +141,11 @@ Term *term_recall(Lower *L, Term *t);
 void term_note_types_differ(Lower *L, const Term *a, const Term *b, const char *otherwise);
 const char *term_describe(Lower *L, const Term *t);            // "int32", "fp16[128, 64]", "constexpr 16", "tuple", …
 bool term_same_type(Lower *L, const Term *a, const Term *b);   // equal constants, or equal run-time types
-// a, with accumulators in place of its tensors where b has them; NULL if they differ otherwise.
-Term *term_with_accumulators(Lower *L, Term *a, Term *b);
+// a, with accumulators in place of its tensors where b has them (*to_acc). NULL if they differ otherwise, except that
+// one may have no layout where the other has one.
+Term *term_settle(Lower *L, Term *a, Term *b, bool *to_acc);
+// x with the layouts of `like`, also none, where one of them has none.
+Term *term_in_layout_of(Lower *L, Term *x, const Term *like);
 void term_flatten(Lower *L, const Term *t, ValueList *out);    // the IR values in it, in a fixed order
 Term *term_rebuild(Lower *L, const Term *like, Value *const *values, uint32_t *pos);   // the reverse
 // Some value of that type, for paths on which nothing reads it.
