@@ -213,6 +213,11 @@ void emit_mbar_arrive(Cg *c, Op *op) {
   cg_insn(c, INSN_MBAR_ARRIVE, c->t_void, args, 3);
 }
 
+void emit_async_arrive(Cg *c, Op *op) {
+  LLVMValueRef address = barrier_address(c, op, 0);
+  cg_insn(c, op_int(op, ATTR_COUNT, 0) ? INSN_ASYNC_ARRIVE_NOINC : INSN_ASYNC_ARRIVE, c->t_void, &address, 1);
+}
+
 void emit_mbar_wait(Cg *c, Op *op) {
   CgIf g = cg_begin_if(c, optional(op, 2));
   cg_insn(c, INSN_MBAR_WAIT, c->t_void, (LLVMValueRef[]){barrier_address(c, op, 0), cg_scalar(op_operand(op, 1))}, 2);

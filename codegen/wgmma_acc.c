@@ -67,17 +67,21 @@ static bool is_waited_for(const Op *loop, uint32_t i) {
   return user && user->opcode == OP_WGMMA_WAIT && user->parent == loop->parent;
 }
 
-// The carried value goes through dots alone, and those that the loop leaves in flight are waited for.
+// The carried value goes through dots and waits alone, and dots that the loop leaves in flight are waited for.
 static bool can_pin(const Op *loop, uint32_t i) {
   const Block *body = loop->blocks[0];
   const Value *v = body->args[i + 1];
   bool any = false, in_flight = false;
-  for (;; v = &v->uses->user->results[0]) {
+  for (;; v = &v->uses->user->results[v->uses->user->opcode == OP_WGMMA_WAIT ? v->uses->index : 0]) {
     if (!value_has_one_use(v)) return false;
     const Use *use = v->uses;
     const Op *op = use->user;
     if (op->parent != body) return false;
     if (op->opcode == OP_YIELD) return any && use->index == i && (!in_flight || is_waited_for(loop, i));
+    if (op->opcode == OP_WGMMA_WAIT) {
+      in_flight &= op_int(op, ATTR_COUNT, 0) != 0;
+      continue;
+    }
     if (op->opcode != OP_WGMMA || use->index != 2 || op_attr(op, ATTR_IMPRECISE_ACC)) return false;
     any = true;
     in_flight |= op_int(op, ATTR_ASYNC, 0) != 0;
@@ -132,6 +136,9 @@ CgValue *wgmma_pinned_result(Cg *c, const Op *loop, uint32_t i, CgValue *pinned)
   return is_waited_for(loop, i) ? pinned : unpin(c, loop->results[i].type, pinned);
 }
 
+// Whether the wait is of those through which a loop's pinned accumulator goes; after the loop it takes the result.
+static bool stays_pinned(const Value *acc) { return !acc->def || !op_is(acc->def, TRAIT_LOOP); }
+
 void emit_wgmma_wait(Cg *c, Op *op) {
   VEC(LLVMValueRef) all = {0};
   for (uint32_t i = 0; i < op->num_operands; i++) {
@@ -146,7 +153,11 @@ void emit_wgmma_wait(Cg *c, Op *op) {
   for (uint32_t i = 0; i < op->num_operands; i++) {
     const Type *t = op_operand(op, i)->type;
     const CgValue *x = cg_get(op_operand(op, i));
-    cg_set(op_result(op, i), x->pinned ? unpin(c, t, x) : wgmma_acc_from_words(c, t, words));
-    if (!x->pinned) words += wgmma_num_words(t, x->count);
+    if (x->pinned) {
+      cg_set(op_result(op, i), stays_pinned(op_operand(op, i)) ? (CgValue *)x : unpin(c, t, x));
+      continue;
+    }
+    cg_set(op_result(op, i), wgmma_acc_from_words(c, t, words));
+    words += wgmma_num_words(t, x->count);
   }
 }

@@ -257,6 +257,15 @@ static bool arrive(Prog *p, Op *op, int64_t arrivals, int64_t bytes) {
 bool interp_mbar_expect(Prog *p, Op *op) { return arrive(p, op, 1, op_int(op, ATTR_BYTES, 0)); }
 bool interp_mbar_arrive(Prog *p, Op *op) { return arrive(p, op, op_int(op, ATTR_COUNT, 1), 0); }
 
+bool interp_async_arrive(Prog *p, Op *op) {
+  while (p->copies) {
+    view_write(&p->copies->view, p->copies->type, p->copies->data);
+    drop_first(&p->copies);
+  }
+  const int64_t threads = WARP_SIZE * (int64_t)p->run->launch->func->module->num_warps;
+  return arrive(p, op, op_int(op, ATTR_COUNT, 0) ? threads : 0, 0);
+}
+
 static void land(PendingCopy *c) {
   view_write(&c->view, c->type, c->data);
   Barrier b = get_barrier(c->barrier);

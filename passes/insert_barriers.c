@@ -134,6 +134,7 @@ static void op_accesses(Barriers *s, const Op *op, Slate *out) {
     case OP_ASYNC_COPY: add_buffer(s, out, op_operand(op, 0), true, PENDING_COPY); break;
     case OP_MBAR_INIT: case OP_MBAR_INVAL: add_buffer(s, out, op_operand(op, 0), true, PENDING_NO); break;
     case OP_MBAR_EXPECT:
+    case OP_ASYNC_ARRIVE:
     case OP_MBAR_ARRIVE:
     case OP_MBAR_WAIT: add_buffer(s, out, op_operand(op, 0), false, PENDING_NO); break;
     case OP_TMA_LOAD:

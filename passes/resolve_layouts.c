@@ -1,8 +1,11 @@
 // resolve_layouts: gives every tensor that its author left without a layout the one that follows from its operands or
 // its uses (layout_rules.h, both ways, and through loops and ifs).
 //
+// CoalescedLayout is open, too: what is left without a layout then gets that of a good access.
+//
 // In: LAID_OUT, of which some tensors have no layout yet; a convert_layout of such a tensor says which it gets.
 // Out: LAID_OUT, every tensor with a layout.
+#include "passes/access.h"
 #include "passes/layout_rules.h"
 #include "passes/pass.h"
 #include "passes/ties.h"
@@ -46,7 +49,8 @@ static void look_around(Resolve *r, Value *v) {
   ties_visit(v, give_tied, &(Tie){r, l});
 }
 
-// A conversion of a tensor that has no layout yet gives it one; two that differ contradict each other.
+// A conversion of a tensor that has no layout yet gives it one; two that differ contradict each other. One to no layout
+// yet hands its operand's on: an iteration leaves it to a variable that began without.
 static void begin(Op *op, void *user) {
   Resolve *r = user;
   if (op->opcode != OP_CONVERT_LAYOUT) {
@@ -56,6 +60,60 @@ static void begin(Op *op, void *user) {
     return;
   }
   give(r, op_operand(op, 0), op->results[0].type->layout);
+  if (op_operand(op, 0)->type->layout && !op_int(op, ATTR_COALESCED, 0))
+    give(r, &op->results[0], op_operand(op, 0)->type->layout);
+}
+
+// ---- CoalescedLayout ----
+// Lanes run along the access' fastest axis, and each thread takes up to 16 bytes.
+static const Layout *layout_for_access(Resolve *r, const Module *m, AxisAnalysis *axes, const Op *op) {
+  const Type *t = access_type(op);
+  AccessInfo a;
+  if (!access_info(axes, op, &a)) return layout_default(r->ctx, m, t, 1);
+  BlockedChoice choice = {.vec = 1};
+  uint32_t n = 0;
+  choice.order[n++] = a.fastest;
+  for (uint32_t i = t->rank; i-- > 0;)
+    if (i != a.fastest) choice.order[n++] = i;
+  const int64_t each = max_i64(1, type_numel(t) / (WARP_SIZE * (int64_t)m->num_warps));
+  choice.vec = (uint32_t)min_i64(each, access_max_vector(&a, a.fastest, access_elem_bytes(op)));
+  return layout_blocked_for(r->ctx, m, t, &choice);
+}
+
+typedef struct { Resolve *r; bool any; VEC(Op *) accesses; } Coalesced;
+static void find_coalesced(Op *op, void *user) {
+  Coalesced *c = user;
+  if (op_int(op, ATTR_COALESCED, 0)) {
+    c->any |= !op->results[0].type->layout;
+    op_remove_attr(op, ATTR_COALESCED);
+  }
+  if (access_is_tensor(op)) vec_push(&c->r->ctx->arena, &c->accesses, op);
+}
+
+static void look_around_all(Resolve *r, uint32_t *done) {
+  for (; *done < r->found.count; ++*done) look_around(r, r->found.data[*done]);
+}
+
+static void coalesce(Resolve *r, Module *m, uint32_t *done) {
+  Coalesced c = {.r = r};
+  module_walk(m, find_coalesced, &c);
+  if (!c.any) return;
+  AxisAnalysis *axes = axis_analyse(r->ctx, m);
+  VEC_EACH(op, c.accesses) {
+    if (access_type(*op)->layout) continue;
+    spread(r, *op, layout_for_access(r, m, axes, *op));
+    look_around_all(r, done);
+  }
+}
+
+// What nothing uses goes later, and may have any layout until then.
+typedef struct { Resolve *r; const Module *module; } Unused;
+static void give_unused(Op *op, void *user) {
+  const Unused *u = user;
+  for (uint32_t i = 0; i < op->num_results && op_is(op, TRAIT_PURE); i++) {
+    Value *v = &op->results[i];
+    if (!v->uses && is_tensor(v)) give(u->r, v, layout_default(u->r->ctx, u->module, v->type, 1));
+  }
 }
 
 static void check(Op *op, void *user) {
@@ -107,7 +165,11 @@ void pass_resolve_layouts(PassCtx *p) {
   if (!any) return;
   module_walk(p->module, collect_setting, &s);
   module_walk(p->module, begin, &r);
-  for (uint32_t i = 0; i < r.found.count; i++) look_around(&r, r.found.data[i]);
+  uint32_t done = 0;
+  look_around_all(&r, &done);
+  coalesce(&r, p->module, &done);
+  module_walk(p->module, give_unused, &(Unused){&r, p->module});
+  look_around_all(&r, &done);
   const uint32_t errors = diag_error_count(p->ctx);
   VEC_EACH(op, s.ops) remove_setting(&r, *op);
   if (diag_error_count(p->ctx) == errors) module_walk(p->module, check, &r);

@@ -148,11 +148,22 @@ bool builtin_bind(Lower *L, const BuiltinRow *row, Term *self, CallArgs *args, C
   return check_bound(L, c, args, n, next, used, shown, &missing);
 }
 
+// The accesses that the tensor reaches choose its layout.
+static void mark_coalesced(Lower *L, const Term *t) {
+  if (term_is_tensor(t) && !term_t(t)->layout && term_v(t)->def) op_set_int(L->ctx, term_v(t)->def, ATTR_COALESCED, 1);
+}
+
 Term *builtin_call(Lower *L, const BuiltinRow *row, Term *self, CallArgs *args) {
   Call c;
   if (!builtin_bind(L, row, self, args, &c)) return NULL;
   L->b.span = args->span;
-  return row->fn(L, &c);
+  Term *r = row->fn(L, &c);
+  BuiltinParam p;
+  uint32_t i = 0;
+  for (const char *s = row->params; r && (s = builtin_next_param(s, &p)); i++)
+    if (is_named(&p, "layout") && term_is_const(c.args[i]) && comptime_is_coalesced_layout(c.args[i]->ct))
+      mark_coalesced(L, r);
+  return r;
 }
 
 // ---- reading arguments ----
@@ -269,7 +280,8 @@ bool arg_scalars(Lower *L, Call *c, uint32_t i, const CtType *type, uint32_t ran
 
 CtValue *arg_layout(Lower *L, Call *c, uint32_t i, LayoutKind kind) {
   CtValue *v = term_to_ct(L, arg(L, c, i));
-  const bool ok = v && (comptime_is_layout(v, kind) || (kind == LAYOUT_DISTRIBUTED && comptime_is_auto_layout(v)));
+  const bool is_open = v && (comptime_is_auto_layout(v) || comptime_is_coalesced_layout(v));
+  const bool ok = v && (comptime_is_layout(v, kind) || (kind == LAYOUT_DISTRIBUTED && is_open));
   if (ok) return v;
   not_constant(L, c, i, kind == LAYOUT_SHARED ? "a shared layout" : "a layout of tensors");
   return NULL;

@@ -38,6 +38,15 @@ bool lower_return_merge(Lower *L, Term **a, Block *block_a, Term **b, Block *blo
     *b = rb;
     return true;
   }
+  bool to_acc = false;
+  Term *settled = term_settle(L, *a, *b, &to_acc);
+  if (settled && !to_acc) {   // a layout that one side leaves open is the other's
+    const bool is_open = term_is_tensor(*a) && !term_t(*a)->layout;
+    lower_cursor_to_end(L, is_open ? block_a : block_b);
+    if (is_open) *a = term_in_layout_of(L, *a, *b);
+    else *b = term_in_layout_of(L, *b, *a);
+    return term_same_type(L, *a, *b);
+  }
   bool na = is_plain_number(*a), nb = is_plain_number(*b);
   if (na && nb) {
     lower_cursor_to_end(L, block_a);

@@ -111,6 +111,15 @@ Term *gl_mbar_arrive(Lower *L, Call *c) {
   return term_none(L);
 }
 
+Term *gl_async_arrive(Lower *L, Call *c) {
+  Term *b = barrier_arg(L, c, 0);
+  bool beside;
+  if (!b || !arg_bool(L, c, 1, &beside)) return NULL;
+  Op *op = build_op(&L->b, OP_ASYNC_ARRIVE, (Value *[]){b->buffer.v, NULL}, 2);
+  if (!beside) op_set_int(L->ctx, op, ATTR_COUNT, 1);
+  return term_none(L);
+}
+
 Term *gl_mbar_wait(Lower *L, Call *c) {
   Term *b = barrier_arg(L, c, 0), *phase = b ? arg_value(L, c, 1) : NULL;
   Value *pred;

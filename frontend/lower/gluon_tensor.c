@@ -39,7 +39,12 @@ Term *gl_convert_layout(Lower *L, Call *c) {
     return lower_hint(L, "gl.convert_layout(x, L) gives it another");
   }
   const CtType *to = lower_with_layout(L, term_t(x), layout, c->spans[1]);
-  if (!to || !to->layout) return to ? x : NULL;
+  if (!to) return NULL;
+  if (!to->layout) {   // AutoLayout, CoalescedLayout
+    if (!term_t(x)->layout) return x;
+    Value *v = term_v(x);
+    return term_value(L, build_value(&L->b, OP_CONVERT_LAYOUT, lower_ir_type(L, to), &v, 1), to);
+  }
   if (trivial && term_t(x)->layout) {
     LayoutMap m;
     if (!layout_invert_and_compose(to->layout, term_t(x)->layout, &m) || layoutmap_move(&m) > MOVE_REGISTERS) {

@@ -42,7 +42,8 @@ const Layout *lower_layout_map(Lower *L, const CtValue *layout, const int64_t *s
 }
 
 const CtType *lower_with_layout(Lower *L, const CtType *t, CtValue *layout, Span span) {
-  if (comptime_is_auto_layout(layout)) return t;
+  if (comptime_is_auto_layout(layout) || comptime_is_coalesced_layout(layout))
+    return t->kind == CT_TYPE_BLOCK ? ct_type_with_layout(L->ctx, t, NULL, NULL) : t;
   if (t->kind != CT_TYPE_BLOCK) return t;
   if (!comptime_is_layout(layout, LAYOUT_DISTRIBUTED)) {
     lower_error(L, span, "a tensor's layout is needed here, this is %s", ct_repr(L->ctx, layout));

@@ -85,14 +85,15 @@ static bool is_used_as_accumulator(const Value *v) {
   return true;
 }
 
-// A tensor that an iteration leaves as an accumulator is one from the start, as by warpgroup_mma_init. False if the
-// variable cannot be.
-static bool carry_accumulators(Lower *L, Carry *v, Term *now, Value *const *args, ValueList *next) {
-  Term *init = term_with_accumulators(L, v->init, now);
+// A tensor that an iteration leaves as an accumulator is one from the start, as by warpgroup_mma_init. One that begins
+// without a layout goes on without one until resolve_layouts. False if the variable's types differ otherwise.
+static bool carry_settled(Lower *L, Carry *v, Term *now, Value *const *args, ValueList *next) {
+  bool to_acc = false;
+  Term *init = term_settle(L, v->init, now, &to_acc);
   if (!init) return false;
   uint32_t first = next->count;
-  term_flatten(L, now, next);
-  for (uint32_t i = 0; i < v->count; i++)
+  term_flatten(L, term_in_layout_of(L, now, init), next);
+  for (uint32_t i = 0; i < v->count && to_acc; i++)
     if (next->data[first + i] != args[v->start + i] && next->data[first + i]->type->kind == TYPE_TENSOR &&
         !is_used_as_accumulator(args[v->start + i])) {
       next->count = first;
@@ -113,7 +114,7 @@ static bool collect_next(Lower *L, Carried *c, Value *const *args, ValueList *ne
       term_flatten(L, now->term, next);
       continue;
     }
-    if (now && now->term && carry_accumulators(L, v, now->term, args, next)) continue;
+    if (now && now->term && carry_settled(L, v, now->term, args, next)) continue;
     if (!now) report_lost(L, v);
     Term *t = now ? now->term : NULL;
     // A constant becomes a value if that has the carried type.

@@ -141,8 +141,11 @@ Term *term_recall(Lower *L, Term *t);
 void term_note_types_differ(Lower *L, const Term *a, const Term *b, const char *otherwise);
 const char *term_describe(Lower *L, const Term *t);            // "int32", "fp16[128, 64]", "constexpr 16", "tuple", …
 bool term_same_type(Lower *L, const Term *a, const Term *b);   // equal constants, or equal run-time types
-// a, with accumulators in place of its tensors where b has them; NULL if they differ otherwise.
-Term *term_with_accumulators(Lower *L, Term *a, Term *b);
+// a, with accumulators in place of its tensors where b has them (*to_acc). NULL if they differ otherwise, except that
+// one may have no layout where the other has one.
+Term *term_settle(Lower *L, Term *a, Term *b, bool *to_acc);
+// x with the layouts of `like`, also none, where one of them has none.
+Term *term_in_layout_of(Lower *L, Term *x, const Term *like);
 void term_flatten(Lower *L, const Term *t, ValueList *out);    // the IR values in it, in a fixed order
 Term *term_rebuild(Lower *L, const Term *like, Value *const *values, uint32_t *pos);   // the reverse
 // Some value of that type, for paths on which nothing reads it.
@@ -332,7 +335,7 @@ bool arg_ints(Lower *L, Call *c, uint32_t i, int64_t *out, uint32_t max, uint32_
 bool arg_scalars(Lower *L, Call *c, uint32_t i, const CtType *type, uint32_t rank, Value **out);
 // A type with the layout that the parameter `layout` gives, if the row has one; NULL after a diagnostic.
 const CtType *arg_block(Lower *L, Call *c, const CtType *elem, const int64_t *shape, uint32_t rank);
-CtValue *arg_layout(Lower *L, Call *c, uint32_t i, LayoutKind kind);   // also AutoLayout, if distributed
+CtValue *arg_layout(Lower *L, Call *c, uint32_t i, LayoutKind kind);   // also Auto- and CoalescedLayout, if distributed
 // negative counts from the end
 bool arg_axis(Lower *L, Call *c, uint32_t i, uint32_t rank, int64_t *out);
 bool arg_choice(Lower *L, Call *c, uint32_t i, const char *const *texts, uint32_t n, int *out);

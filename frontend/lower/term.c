@@ -256,10 +256,20 @@ static bool is_acc_of(const Term *acc, const Term *tensor) {
   return acc->kind == TERM_ACC && term_is_tensor(tensor) && ct_type_equal(acc->acc.type, term_t(tensor));
 }
 
-Term *term_with_accumulators(Lower *L, Term *a, Term *b) {
+// Tensors of one shape and element type, of which one has no layout yet.
+static bool differ_by_open_layout(const Term *a, const Term *b) {
+  if (!term_is_tensor(a) || !term_is_tensor(b) || !term_t(a)->layout == !term_t(b)->layout) return false;
+  CtType x = *term_t(a), y = *term_t(b);
+  x.layout = y.layout = NULL;
+  return ct_type_equal(&x, &y);
+}
+
+Term *term_settle(Lower *L, Term *a, Term *b, bool *to_acc) {
   if (!a || !b || term_same_type(L, a, b)) return a;
   if (is_acc_of(a, b)) return a;
+  if (differ_by_open_layout(a, b)) return a;
   if (is_acc_of(b, a)) {
+    *to_acc = true;
     Term *t = new_term(L, TERM_ACC);
     t->acc.v = term_v(a);
     t->acc.type = term_t(a);
@@ -271,8 +281,20 @@ Term *term_with_accumulators(Lower *L, Term *a, Term *b) {
   t->tuple = a->tuple;
   t->tuple.items = arena_array(L->arena, Term *, a->tuple.count + 1);
   for (uint32_t i = 0; i < a->tuple.count; i++)
-    if (!(t->tuple.items[i] = term_with_accumulators(L, a->tuple.items[i], b->tuple.items[i]))) return NULL;
+    if (!(t->tuple.items[i] = term_settle(L, a->tuple.items[i], b->tuple.items[i], to_acc))) return NULL;
   return t;
+}
+
+Term *term_in_layout_of(Lower *L, Term *x, const Term *like) {
+  if (x && like && x->kind == TERM_TUPLE && like->kind == TERM_TUPLE && x->tuple.count == like->tuple.count) {
+    Term *t = new_term(L, TERM_TUPLE);
+    t->tuple = x->tuple;
+    t->tuple.items = arena_array(L->arena, Term *, x->tuple.count + 1);
+    for (uint32_t i = 0; i < x->tuple.count; i++)
+      t->tuple.items[i] = term_in_layout_of(L, x->tuple.items[i], like->tuple.items[i]);
+    return t;
+  }
+  return x && like && differ_by_open_layout(x, like) ? lower_convert(L, x, term_t(like)) : x;
 }
 
 void term_flatten(Lower *L, const Term *t, ValueList *out) {

@@ -242,7 +242,7 @@ TEST(tuning) {
   launch.arg_bytes = same;
   launch.num_arg_bytes = 2;
   REFUSED(tile_jit_launch(case_kernel(j, "copies"), &launch, nowhere, 2, &error), TILE_ERROR_USAGE, "copying 256 bytes that are not inside allocations");
-  const tile_tensor t = {p, 2, {8, 8}, {8, 1}, TILE_INT32, {8, 8}, false};
+  const tile_tensor t = {.base = p, .rank = 2, .shape = {8, 8}, .strides = {8, 1}, .type = TILE_INT32, .block = {8, 8}};
   REFUSED(tile_jit_launch(case_kernel(j, "blocks"), &launch, (const tile_arg[]){tile_arg_tensor(&t)}, 1, &error), TILE_ERROR_PROGRAM,
           "blocks: a pre_hook leaves a descriptor of rank 2 with block_shape [8, 8, 8]");
   tile_tuning *report = NULL;
