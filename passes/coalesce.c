@@ -106,6 +106,22 @@ static int64_t cost_of_parts(const Coalesce *c, const Op *op, const AccessInfo *
   return (int64_t)layout_regs_per_thread(l) * c->module->num_warps * PART * log2_u32(vec);
 }
 
+// What the scans of such tensors along the fastest axis cost: neighbours in one thread are scanned together, and lanes
+// exchange the total of each run of neighbours in five steps.
+static int64_t cost_of_scans(const Coalesce *c, const Func *f, const Type *t, const BlockedChoice *b, const Layout *l) {
+  enum { STEPS = 5, STEP = 4 };
+  int64_t cost = 0;
+  VEC_EACH(x, c->reductions) {
+    const Op *op = *x;
+    if (op->opcode != OP_SCAN || op->parent->func != f || !type_same_shape(op_operand(op, 0)->type, t) ||
+        op_int(op, ATTR_AXIS, 0) != b->order[0])
+      continue;
+    const int64_t runs = (int64_t)layout_regs_per_thread(l) / b->vec * c->module->num_warps * op->num_operands;
+    cost += layout_loop_weight(op, 64 * STEPS * STEP * runs);
+  }
+  return cost;
+}
+
 // The layout with the number of elements per thread that makes all accesses of this shape and fastest axis cheapest
 // together.
 static const Layout *cheapest(Coalesce *c, const Func *f, const Type *t, BlockedChoice *b, uint32_t copied) {
@@ -116,7 +132,7 @@ static const Layout *cheapest(Coalesce *c, const Func *f, const Type *t, Blocked
   uint32_t best_vec = 1;
   for (b->vec = 1; b->vec <= 16 && b->vec <= elements_per_thread(c, t); b->vec *= 2) {
     const Layout *l = layout_blocked_for(c->ctx, c->module->num_warps, t, b);
-    int64_t cost = 0;
+    int64_t cost = cost_of_scans(c, f, t, b, l);
     VEC_EACH(it, c->anchors) {
       const Op *op = it->op;
       AccessInfo a;

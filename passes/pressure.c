@@ -152,6 +152,13 @@ static void add_lives(Op *op, void *user) {
   for (uint32_t b = 0; b < op->num_blocks; b++)
     for (uint32_t i = 0; i < op->blocks[b]->num_args; i++)
       add_life(l, op->blocks[b]->args[i], op_order_begin(l->order, op), op);
+  // A scan keeps beside each element its own and the total before it. Integers become addresses, of two words each.
+  const uint32_t at = op_order_begin(l->order, op);
+  for (uint32_t i = 0; i < op->num_results && op->opcode == OP_SCAN; i++) {
+    const uint32_t words = pressure_words(&op->results[i]) * (type_is_int(op->results[i].type) ? 4 : 2);
+    l->change[at] += words;
+    l->change[at + 1] -= words;
+  }
 }
 
 // The most words that are live after any op. An op's result may take the place of an operand that dies there.
