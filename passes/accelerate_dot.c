@@ -12,6 +12,7 @@
 //                                %d = convert_layout %d'
 // pipeline_loops looks for exactly this shape: it makes the loads that feed the allocs asynchronous.
 #include "ir/roles.h"
+#include "ir/scratch.h"
 #include "passes/dot_unit.h"
 #include "passes/pass.h"
 
@@ -107,8 +108,28 @@ static Value *existing_buffer(const Value *src, const Type *type, const Block *b
   return NULL;
 }
 
+// Whether the operand buffers of this block, and this one, leave room for as many blocks on an SM as registers do.
+static bool has_room(const Accel *s, const Block *b, const Type *buffer) {
+  const Module *m = s->module;
+  const int64_t blocks = max_i64(1, SM_REGISTERS / (THREAD_REGISTERS * WARP_SIZE * (int64_t)m->num_warps)),
+                room = (m->target->shared_bytes + SYSTEM_SHARED_BYTES) / blocks - SYSTEM_SHARED_BYTES;
+  int64_t bytes = scratch_tile_bytes(buffer);
+  EACH_OP(op, b)
+    if (op->opcode == OP_ALLOC) bytes += scratch_tile_bytes(op->results[0].type);
+  return bytes * (b->parent && op_is(b->parent, TRAIT_LOOP) ? max_i64(1, m->num_stages) : 1) <= room;
+}
+
+// Moves the cursor up to where the value is and buffers of earlier dots are not yet read: their block barrier serves
+// this one, too, and the value leaves its registers.
+static void before_reads(Builder *at, const Value *v) {
+  Op *op = v->def && v->def->parent == at->block ? v->def->next : at->block->first;
+  while (op && op != at->before && op->opcode != OP_LOCAL_LOAD) op = op->next;
+  if (op && op != at->before) at->before = op;
+}
+
 // k_axis: which axis of the operand is K.
-static Value *operand_buffer(Accel *s, Builder *b, Value *operand, uint32_t bits, uint32_t k_axis, bool need_k_major) {
+static Value *operand_buffer(Accel *s, Builder *b, Value *operand, uint32_t bits, uint32_t k_axis, bool need_k_major,
+                             bool early) {
   bool transposed;
   Value *src = operand_source(operand, &transposed);
   uint32_t rank = src->type->rank, fast = fast_axis(src);
@@ -130,7 +151,10 @@ static Value *operand_buffer(Accel *s, Builder *b, Value *operand, uint32_t bits
     at.before = src->def ? src->def->next : at.block->first;
   }
   Value *buf = existing_buffer(src, bt, at.block);
-  if (!buf) buf = build_alloc(&at, bt, src);
+  if (!buf) {
+    if (early && has_room(s, at.block, bt)) before_reads(&at, src);
+    buf = build_alloc(&at, bt, src);
+  }
   if (!transposed) return buf;
   int64_t swap[MAX_RANK], view_shape[MAX_RANK];
   for (uint32_t i = 0; i < rank; i++) {
@@ -195,9 +219,9 @@ static void to_wgmma(Accel *s, Op *dot, uint32_t bits) {
     MmaShape shape = {.rank = 2, .warps = {warps_m, warps_n}, .warps_m_first = true, .instr_n = instr_n};
     a = build_convert_layout(&b, asrc, layout_make_mma_operand(s->ctx, 0, asrc->type->shape, &shape, dot_k_width(bits)));
   } else {
-    a = operand_buffer(s, &b, op_operand(dot, 0), bits, 1, k_major);
+    a = operand_buffer(s, &b, op_operand(dot, 0), bits, 1, k_major, false);
   }
-  Value *bv = operand_buffer(s, &b, op_operand(dot, 1), bits, 0, k_major);
+  Value *bv = operand_buffer(s, &b, op_operand(dot, 1), bits, 0, k_major, false);
   Value *use_c;
   Value *c = build_convert_layout(&b, split_accumulator(&b, op_operand(dot, 2), &use_c), acc);
   replace_dot(dot, &b, OP_WGMMA, a, bv, c, use_c, c->type);
@@ -250,7 +274,7 @@ static bool widen_later(const Fragments f[2]) {
 
 static void store_operand(Accel *s, Builder *b, uint32_t index, uint32_t bits, Fragments *f) {
   if (!f->is_stored) return;
-  f->buffer = operand_buffer(s, b, f->source, bits, f->source->type->rank - (index == 0 ? 1u : 2u), false);
+  f->buffer = operand_buffer(s, b, f->source, bits, f->source->type->rank - (index == 0 ? 1u : 2u), false, true);
 }
 
 static Value *mma_operand(Accel *s, Builder *b, Op *dot, uint32_t index, const Fragments *f, uint32_t bits,

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "ir/roles.h"
+
 Term *tl_range_loop(Lower *L, Call *c) {
   CtValue *values[3];
   uint32_t n = 0;
@@ -67,8 +69,8 @@ Term *tl_fail(Lower *L, Call *c) {
 
 // ---- queries ----
 Term *tl_launch_query(Lower *L, Call *c) {
-  const Module *m = L->module;
-  return term_int(L, c->row->data == 0 ? m->num_warps : c->row->data == 1 ? m->num_warps * WARP_SIZE : m->num_ctas);
+  const uint32_t warps = block_num_warps(L->b.block);
+  return term_int(L, c->row->data == 0 ? warps : c->row->data == 1 ? warps * WARP_SIZE : L->module->num_ctas);
 }
 
 Term *tl_target_query(Lower *L, Call *c) {
