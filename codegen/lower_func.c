@@ -115,7 +115,7 @@ static void bind_params(Cg *c, Func *f) {
 // bit, for example, it must know before.
 static LLVMValueRef thread_number(Cg *c) {
   LLVMValueRef tid = cg_special_register(c, "tid", 0);
-  const uint64_t first = 0, end = c->module->num_warps * WARP_SIZE;
+  const uint64_t first = 0, end = c->roles.total_warps * WARP_SIZE;
   const unsigned range = LLVMGetEnumAttributeKindForName("range", strlen("range"));
   LLVMAddCallSiteAttribute(tid, LLVMAttributeReturnIndex,
                            LLVMCreateConstantRangeAttribute(c->ll, range, 32, &first, &end));
