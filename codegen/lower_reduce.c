@@ -36,10 +36,12 @@ static void fold_pair(const Reduction *red, CgValue *const *v, uint32_t r, uint3
   tuple_put(&red->of, v, r, &both);
 }
 
-static void fold_lanes(Reduction *red, CgValue *const *v, uint32_t r, uint32_t lane_bit) {
+// Combines register r with the partner's at a lane bit. In order, both lanes get the right result; otherwise each lane
+// takes its own first, which is right where the bit is clear.
+static void fold_lanes(Reduction *red, CgValue *const *v, uint32_t r, uint32_t lane_bit, bool in_order) {
   Cg *c = red->of.c;
   LLVMValueRef upper = NULL;
-  if (!red->symmetric) upper = cg_cmp(c, LLVMIntNE, cg_op(c, LLVMAnd, c->lane, 1u << lane_bit), 0);
+  if (!red->symmetric && in_order) upper = cg_cmp(c, LLVMIntNE, cg_op(c, LLVMAnd, c->lane, 1u << lane_bit), 0);
   Tuple own = tuple_get(&red->of, v, r), got = {0};
   for (uint32_t i = 0; i < red->of.n; i++) {
     got.x[i] = cg_shuffle_xor(c, own.x[i], 1u << lane_bit);
@@ -48,9 +50,23 @@ static void fold_lanes(Reduction *red, CgValue *const *v, uint32_t r, uint32_t l
     got.x[i] = cg_select(c, upper, own.x[i], got.x[i]);
     own.x[i] = first;
   }
-  set_ordered(red, upper && red->ordered >> lane_bit & 1);
+  set_ordered(red, !red->symmetric && red->ordered >> lane_bit & 1);
   Tuple both = tuple_combine(&red->of, &own, &got);
   tuple_put(&red->of, v, r, &both);
+}
+
+// Folds register r over several lane bits, from the lowest. Where the order matters, only the lanes whose bits are
+// clear combine in order, and the others take the result from them: one shuffle instead of two selects at each bit.
+static void fold_lane_bits(Reduction *red, CgValue *const *v, uint32_t r, uint32_t lane_bits) {
+  Cg *c = red->of.c;
+  const bool fetches = !red->symmetric && __builtin_popcount(lane_bits) > 1;
+  for (uint32_t b = 0; b < 5; b++)
+    if (lane_bits >> b & 1) fold_lanes(red, v, r, b, !fetches);
+  if (!fetches) return;
+  Tuple x = tuple_get(&red->of, v, r);
+  LLVMValueRef from = cg_op(c, LLVMAnd, c->lane, 31 & ~lane_bits);
+  for (uint32_t i = 0; i < red->of.n; i++) x.x[i] = cg_shuffle_idx(c, x.x[i], from);
+  tuple_put(&red->of, v, r, &x);
 }
 
 // The rows that a warp reduces together. Each register listed holds part of another row.
@@ -112,20 +128,19 @@ static uint32_t fold_kept(Reduction *red, CgValue *const *v, const uint32_t *rep
 static void fold_rows(Reduction *red, CgValue *const *v, Rows rows) {
   Cg *c = red->of.c;
   const uint32_t all = rows.count;
-  uint32_t split[5], splits = 0, taken = 0;
+  uint32_t split[5], splits = 0;
   for (uint32_t b = 0; b < 5; b++) {
     if (!(rows.lane_bits >> b & 1)) continue;
     if (rows.count > 1) {
       split_rows(red, v, &rows, b);
       split[splits++] = b;
-      taken |= 1u << b;
     } else {
-      fold_lanes(red, v, rows.reg[0], b);
+      fold_lanes(red, v, rows.reg[0], b, false);
     }
   }
   Tuple kept[MAX_ROWS];
   for (uint32_t i = 0; i < rows.count; i++) kept[i] = tuple_get(&red->of, v, rows.reg[i]);
-  LLVMValueRef others = cg_op(c, LLVMAnd, c->lane, 31 & ~taken);
+  LLVMValueRef others = cg_op(c, LLVMAnd, c->lane, 31 & ~rows.lane_bits);
   for (uint32_t i = 0; i < all; i++) {
     uint32_t lane = 0;
     for (uint32_t s = 0; s < splits; s++)
@@ -210,7 +225,9 @@ static void through_shared(Reduction *red, CgValue **v, const ReducePlan *plan, 
     }
     for (uint32_t step = 1; step < 1u << in_regs; step *= 2)
       for (uint32_t p = 0; p < 1u << in_regs; p += 2 * step) fold_pair(red, v, r + p * regs, r + (p + step) * regs);
-    for (uint32_t i = 0; i < in_lanes; i++) fold_lanes(red, v, r, free_lanes[i]);
+    uint32_t lane_bits = 0;
+    for (uint32_t i = 0; i < in_lanes; i++) lane_bits |= 1u << free_lanes[i];
+    fold_lane_bits(red, v, r, lane_bits);
   }
   for (uint32_t i = 0; i < red->of.n; i++) v[i]->count = regs;
 }
@@ -335,8 +352,7 @@ static void fold_in_warps(Reduction *red, CgValue *const *v, const ReducePlan *p
     for (uint32_t r = 0; r < n; r++) {
       if ((r & folded) || reps[r] != r) continue;
       if (redux) fold_all_lanes(red, v, r, redux);
-      for (uint32_t b = 0; b < 5 && !redux; b++)
-        if (lane_bits >> b & 1) fold_lanes(red, v, r, b);
+      else fold_lane_bits(red, v, r, lane_bits);
     }
   }
   for (uint32_t i = 0; i < red->of.n; i++)
