@@ -10,6 +10,8 @@
 #include "passes/pass.h"
 #include "passes/ties.h"
 
+#include "ir/roles.h"
+
 typedef struct {
   Context *ctx;
   VEC(Value *) found;        // values with a layout whose neighbours are still to be looked at
@@ -66,18 +68,19 @@ static void begin(Op *op, void *user) {
 
 // ---- CoalescedLayout ----
 // Lanes run along the access' fastest axis, and each thread takes up to 16 bytes.
-static const Layout *layout_for_access(Resolve *r, const Module *m, AxisAnalysis *axes, const Op *op) {
+static const Layout *layout_for_access(Resolve *r, AxisAnalysis *axes, const Op *op) {
   const Type *t = access_type(op);
+  const uint32_t warps = op_num_warps(op);
   AccessInfo a;
-  if (!access_info(axes, op, &a)) return layout_default(r->ctx, m, t, 1);
+  if (!access_info(axes, op, &a)) return layout_default(r->ctx, warps, t, 1);
   BlockedChoice choice = {.vec = 1};
   uint32_t n = 0;
   choice.order[n++] = a.fastest;
   for (uint32_t i = t->rank; i-- > 0;)
     if (i != a.fastest) choice.order[n++] = i;
-  const int64_t each = max_i64(1, type_numel(t) / (WARP_SIZE * (int64_t)m->num_warps));
+  const int64_t each = max_i64(1, type_numel(t) / (WARP_SIZE * (int64_t)warps));
   choice.vec = (uint32_t)min_i64(each, access_max_vector(&a, a.fastest, access_elem_bytes(op)));
-  return layout_blocked_for(r->ctx, m, t, &choice);
+  return layout_blocked_for(r->ctx, warps, t, &choice);
 }
 
 typedef struct { Resolve *r; bool any; VEC(Op *) accesses; } Coalesced;
@@ -101,18 +104,17 @@ static void coalesce(Resolve *r, Module *m, uint32_t *done) {
   AxisAnalysis *axes = axis_analyse(r->ctx, m);
   VEC_EACH(op, c.accesses) {
     if (access_type(*op)->layout) continue;
-    spread(r, *op, layout_for_access(r, m, axes, *op));
+    spread(r, *op, layout_for_access(r, axes, *op));
     look_around_all(r, done);
   }
 }
 
 // What nothing uses goes later, and may have any layout until then.
-typedef struct { Resolve *r; const Module *module; } Unused;
 static void give_unused(Op *op, void *user) {
-  const Unused *u = user;
+  Resolve *r = user;
   for (uint32_t i = 0; i < op->num_results && op_is(op, TRAIT_PURE); i++) {
     Value *v = &op->results[i];
-    if (!v->uses && is_tensor(v)) give(u->r, v, layout_default(u->r->ctx, u->module, v->type, 1));
+    if (!v->uses && is_tensor(v)) give(r, v, layout_default(r->ctx, op_num_warps(op), v->type, 1));
   }
 }
 
@@ -168,7 +170,7 @@ void pass_resolve_layouts(PassCtx *p) {
   uint32_t done = 0;
   look_around_all(&r, &done);
   coalesce(&r, p->module, &done);
-  module_walk(p->module, give_unused, &(Unused){&r, p->module});
+  module_walk(p->module, give_unused, &r);
   look_around_all(&r, &done);
   const uint32_t errors = diag_error_count(p->ctx);
   VEC_EACH(op, s.ops) remove_setting(&r, *op);
