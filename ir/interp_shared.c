@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ir/interp_int.h"
+#include "ir/roles.h"
 #include "ir/scratch.h"
 
 enum { POISON = 0xA5 };
@@ -262,7 +263,7 @@ bool interp_async_arrive(Prog *p, Op *op) {
     view_write(&p->copies->view, p->copies->type, p->copies->data);
     drop_first(&p->copies);
   }
-  const int64_t threads = WARP_SIZE * (int64_t)p->run->launch->func->module->num_warps;
+  const int64_t threads = WARP_SIZE * (int64_t)op_num_warps(op);
   return arrive(p, op, op_int(op, ATTR_COUNT, 0) ? threads : 0, 0);
 }
 

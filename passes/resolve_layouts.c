@@ -5,11 +5,12 @@
 //
 // In: LAID_OUT, of which some tensors have no layout yet; a convert_layout of such a tensor says which it gets.
 // Out: LAID_OUT, every tensor with a layout.
-#include "ir/roles.h"
 #include "passes/access.h"
 #include "passes/layout_rules.h"
 #include "passes/pass.h"
 #include "passes/ties.h"
+
+#include "ir/roles.h"
 
 typedef struct {
   Context *ctx;
@@ -69,16 +70,17 @@ static void begin(Op *op, void *user) {
 // Lanes run along the access' fastest axis, and each thread takes up to 16 bytes.
 static const Layout *layout_for_access(Resolve *r, AxisAnalysis *axes, const Op *op) {
   const Type *t = access_type(op);
+  const uint32_t warps = op_num_warps(op);
   AccessInfo a;
-  if (!access_info(axes, op, &a)) return layout_default(r->ctx, op_num_warps(op), t, 1);
+  if (!access_info(axes, op, &a)) return layout_default(r->ctx, warps, t, 1);
   BlockedChoice choice = {.vec = 1};
   uint32_t n = 0;
   choice.order[n++] = a.fastest;
   for (uint32_t i = t->rank; i-- > 0;)
     if (i != a.fastest) choice.order[n++] = i;
-  const int64_t each = max_i64(1, type_numel(t) / (WARP_SIZE * (int64_t)op_num_warps(op)));
+  const int64_t each = max_i64(1, type_numel(t) / (WARP_SIZE * (int64_t)warps));
   choice.vec = (uint32_t)min_i64(each, access_max_vector(&a, a.fastest, access_elem_bytes(op)));
-  return layout_blocked_for(r->ctx, op_num_warps(op), t, &choice);
+  return layout_blocked_for(r->ctx, warps, t, &choice);
 }
 
 typedef struct { Resolve *r; bool any; VEC(Op *) accesses; } Coalesced;

@@ -181,8 +181,9 @@ static Term *add_desc(Lower *L, const CtParam *p, const char *name, const ParamS
   Term *t = arena_new(L->arena, Term);
   t->kind = TERM_DESC;
   t->desc.block = block;
-  t->desc.v = func_add_param(
-      L->b.func, type_desc(L->ctx, lower_ir_elem_type(L, block->elem), (int)block->rank, block->shape, block->layout), fp);
+  const Type *type =
+      type_desc(L->ctx, lower_ir_elem_type(L, block->elem), (int)block->rank, block->shape, block->layout);
+  t->desc.v = func_add_param(L->b.func, type, fp);
   t->desc.v->name = name;
   return t;
 }

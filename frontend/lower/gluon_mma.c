@@ -173,6 +173,18 @@ Term *gl_wgmma_wait(Lower *L, Call *c) {
   return count == 1 ? out[0] : term_tuple(L, out, count, NULL);
 }
 
+static bool is_used_as_accumulator(const Value *v) {
+  EACH_USE(u, v)
+    if (u->user->opcode != OP_WGMMA && u->user->opcode != OP_WGMMA_WAIT) return false;
+  return true;
+}
+
+bool lower_may_be_accumulators(Value *const *args, Value *const *next, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++)
+    if (next[i] != args[i] && next[i]->type->kind == TYPE_TENSOR && !is_used_as_accumulator(args[i])) return false;
+  return true;
+}
+
 // ---- operands in registers ----
 static bool register_operands(Lower *L, Call *c, Term **x) {
   for (uint32_t i = 0; i < 3; i++)

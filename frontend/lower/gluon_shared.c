@@ -162,8 +162,8 @@ Term *gl_smem_slice(Lower *L, Call *c) {
   const CtType *t = b->buffer.type;
   if (length <= 0 || !is_pow2_u64((uint64_t)length) || start < 0 || start % length ||
       start + length > t->shape[axis]) {
-    builtin_error(L, c, "a slice of %lld elements from %lld on, of an axis of %lld", (long long)length, (long long)start,
-                  (long long)t->shape[axis]);
+    builtin_error(L, c, "a slice of %lld elements from %lld on, of an axis of %lld", (long long)length,
+                  (long long)start, (long long)t->shape[axis]);
     return lower_hint(L, "the length is a power of two, and the start a multiple of it");
   }
   const Layout *map = slice_layout(L, t->layout, (uint32_t)axis, start, length);

@@ -62,10 +62,8 @@ static void report_type_change(Lower *L, const Carry *v, const Var *now) {
   lower_error(L, now->span, "`%s` changes its type in the loop: %s before, %s after an iteration", v->name,
               term_describe(L, v->init), term_describe(L, now->term));
   diag_note(L->ctx, v->span, "%s gets its first value here", v->name);
-  term_note_types_differ(
-      L, v->init, now->term,
-      "a variable that lives across iterations keeps one type: give it that type before the loop, or convert with "
-      ".to(…)");
+  term_note_types_differ(L, v->init, now->term, "a variable that lives across iterations keeps one type: give it "
+                         "that type before the loop, or convert with .to(…)");
 }
 
 static void report_lost(Lower *L, const Carry *v) {
@@ -78,29 +76,18 @@ static void report_lost(Lower *L, const Carry *v) {
   lower_hint(L, "give it a value on every path through the loop, or use another name inside");
 }
 
-// Whether only products and waits use the value, so that it may be an accumulator.
-static bool is_used_as_accumulator(const Value *v) {
-  EACH_USE(u, v)
-    if (u->user->opcode != OP_WGMMA && u->user->opcode != OP_WGMMA_WAIT) return false;
-  return true;
-}
-
 // A tensor that an iteration leaves as an accumulator is one from the start, as by warpgroup_mma_init. One that begins
 // without a layout goes on without one until resolve_layouts. False if the variable's types differ otherwise.
 static bool carry_settled(Lower *L, Carry *v, Term *now, Value *const *args, ValueList *next) {
   bool to_acc = false;
+  const uint32_t first = next->count;
   Term *init = term_settle(L, v->init, now, &to_acc);
   if (!init) return false;
-  uint32_t first = next->count;
   term_flatten(L, term_in_layout_of(L, now, init), next);
-  for (uint32_t i = 0; i < v->count && to_acc; i++)
-    if (next->data[first + i] != args[v->start + i] && next->data[first + i]->type->kind == TYPE_TENSOR &&
-        !is_used_as_accumulator(args[v->start + i])) {
-      next->count = first;
-      return false;
-    }
-  v->init = init;
-  return true;
+  const bool ok = !to_acc || lower_may_be_accumulators(args + v->start, next->data + first, v->count);
+  if (ok) v->init = init;
+  else next->count = first;
+  return ok;
 }
 
 // Collects the carried values at the end of an iteration. False after a diagnostic if a variable changed its type; it
@@ -143,7 +130,6 @@ static const CtType *range_type(Lower *L, Term *const *bounds) {
   }
   return r;
 }
-
 
 bool lower_split_range(Lower *L, Call *c, RangeArgs *r) {
   *r = (RangeArgs){.call = *c};

@@ -40,8 +40,8 @@ struct Term {
     struct { Value *v, *base; const CtType *block; Term *shape, *strides; int padding; } desc;
     // shape and strides are i64, offsets i32
     struct { Value *base; const CtType *pointer; Value **shape, **strides, **offsets; const CtType *block; } bp;
-    // type: a BLOCK type whose layout is the tile's; of an array it has one more axis than the layout. whole: the extents
-    // of the allocation, from which a slice differs.
+    // type: a BLOCK type whose layout is the tile's; of an array it has one more axis than the layout. whole: the
+    // extents of the allocation, from which a slice differs.
     struct { Value *v; const CtType *type, *whole; } buffer;
     struct { Value *v; const CtType *type; } acc;
     struct { Term *self, *fn; } bound;
@@ -363,6 +363,8 @@ Value *lower_desc_value(Lower *L, const Term *d);
 Term *lower_make_desc(Lower *L, Call *c, CtValue *layout);
 // A descriptor's block with its layout, or with the default one if it is NULL. NULL after a diagnostic.
 const CtType *lower_desc_block(Lower *L, const CtType *block, CtValue *layout, Span span);
+// Whether only products and waits use those of a loop's carried tensors that an iteration changes.
+bool lower_may_be_accumulators(Value *const *args, Value *const *next, uint32_t n);
 Term *lower_buffer_attribute(Lower *L, Term *base, const char *name, Span span);
 Term *lower_buffer_arg(Lower *L, Call *c, uint32_t i);            // a buffer that is one tile
 Term *lower_load_block_ptr(Lower *L, Call *c, Term *bp);

@@ -275,7 +275,8 @@ Term *term_settle(Lower *L, Term *a, Term *b, bool *to_acc) {
     t->acc.type = term_t(a);
     return t;
   }
-  if (a->kind != TERM_TUPLE || b->kind != TERM_TUPLE || a->tuple.count != b->tuple.count || a->tuple.cls != b->tuple.cls)
+  if (a->kind != TERM_TUPLE || b->kind != TERM_TUPLE || a->tuple.count != b->tuple.count ||
+      a->tuple.cls != b->tuple.cls)
     return NULL;
   Term *t = new_term(L, TERM_TUPLE);
   t->tuple = a->tuple;

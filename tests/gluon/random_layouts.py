@@ -87,13 +87,15 @@ def main():
                       numel(shape), "i32", warps))
     for layout, shape, _ in rng.sample(list(read("shared.txt")), args.buffers):
         fits = [key for key in groups if key[0] == tuple(shape)]
-        spread = "[1] * {r}, [1] * {r1} + [32], [1] * {r1} + [4], list(range({r}))".format(r=len(shape), r1=len(shape) - 1)
+        r = len(shape)
+        spread = f"[1] * {r}, [1] * {r - 1} + [32], [1] * {r - 1} + [4], list(range({r}))"
         warps = rng.choice(fits)[1] if fits else 4
         a = rng.choice(groups[tuple(shape), warps]) if fits else f"B({spread})"
         b = rng.choice(groups[tuple(shape), warps]) if fits else f"B({spread})"
         bits = int(layout.split(",")[1]) if layout[0] == "N" else rng.choice([8, 16, 32])
         middle = f"w = gl.allocate_shared_memory(y.dtype.element_ty, {shape}, {layout}, v).load(b)"
-        cases.append((HEAD.format(a=a, b=b, n=numel(shape), shape=shape, middle=middle), numel(shape), f"i{bits}", warps))
+        text = HEAD.format(a=a, b=b, n=numel(shape), shape=shape, middle=middle)
+        cases.append((text, numel(shape), f"i{bits}", warps))
     failures = 0
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(args.j) as pool:
         jobs = [pool.submit(run, args.tilec, folder, i, *c) for i, c in enumerate(cases)]
