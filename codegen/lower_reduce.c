@@ -116,7 +116,7 @@ static uint32_t fold_kept(Reduction *red, CgValue *const *v, const uint32_t *rep
     for (uint32_t r = 0; r < n; r++) {
       if ((r & (folded | kept)) || reps[r] != r) continue;
       if (bit) split_pair(red, v, r, r | bit, b);
-      else fold_lanes(red, v, r, b);
+      else fold_lanes(red, v, r, b, true);
     }
   }
   return kept;
