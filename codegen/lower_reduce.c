@@ -364,7 +364,7 @@ static void fold_in_warps(Reduction *red, CgValue *const *v, const ReducePlan *p
 
 void emit_reduce(Cg *c, Op *op) {
   uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0), n = cg_num_regs(op_operand(op, 0)->type);
-  Reduction red = {.of = {c, op, op->num_results, 0},
+  Reduction red = {.of = {.c = c, .op = op, .n = op->num_results},
                    .symmetric = is_symmetric(op->blocks[0], op->num_results),
                    .positions = tuple_positions(op)};
   ReducePlan plan = scratch_reduce_plan(c->ctx, op);

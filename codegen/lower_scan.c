@@ -186,7 +186,7 @@ static void scan_warps(Scan *s, const uint32_t *bits, uint32_t count, const uint
 void emit_scan(Cg *c, Op *op) {
   const Type *t = op_operand(op, 0)->type;
   uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0);
-  Scan s = {.of = {c, op, op->num_operands}, .type = t, .regs = cg_num_regs(t), .reps = cg_reps(c, t),
+  Scan s = {.of = {.c = c, .op = op, .n = op->num_operands}, .type = t, .regs = cg_num_regs(t), .reps = cg_reps(c, t),
             .reverse = op_int(op, ATTR_REVERSE, 0) != 0};
   if (!s.reverse) s.of.rising = tuple_positions(op);
   AxisPlace at[LAYOUT_MAX_BITS];

@@ -123,12 +123,37 @@ static bool run_pass(Manager *mg, PassId id) {
   return ok;
 }
 
+// What a kernel that names machine ops itself may need of the target; passes make no others.
+static const char *target_that_has(const Target *t, const Op *op) {
+  switch (op->opcode) {
+    case OP_WGMMA: case OP_WGMMA_WAIT: case OP_PINGPONG_WAIT: case OP_PINGPONG_PASS:
+      return t->has_wgmma ? NULL : "sm_90a";
+    case OP_MBAR_INIT: case OP_MBAR_INVAL: case OP_MBAR_EXPECT: case OP_MBAR_ARRIVE: case OP_MBAR_WAIT:
+    case OP_ASYNC_ARRIVE: case OP_MAKE_TENSOR_MAP: case OP_TMA_LOAD: case OP_TMA_STORE: case OP_TMA_REDUCE:
+    case OP_TMA_WAIT: case OP_FENCE_ASYNC: case OP_DESC_LOAD: case OP_DESC_STORE: case OP_DESC_REDUCE:
+    case OP_DESC_GATHER: case OP_DESC_SCATTER:
+      return t->has_tma ? NULL : "sm_90 or later";
+    default: return NULL;
+  }
+}
+
+static void check_op(Op *op, void *user) {
+  const Module *m = user;
+  const char *needed = target_that_has(m->target, op);
+  if (needed && !diag_error_count(m->ctx))
+    diag_error(m->ctx, op->span, "`%s` needs %s, this is %s", op_info[op->opcode].name, needed, m->target->name);
+}
+
 bool passes_run(Module *m, Stage until, const PassOptions *options) {
   Manager mg = {.ctx = {.ctx = m->ctx, .module = m}, .options = options};
   const Pipeline *p;
   Stage came_at = m->stage;
   if (!check_printed(m->ctx, options)) return false;
   if (m->stage == STAGE_ALLOCATED) return true;   // its barriers are its own
+  if (m->stage == STAGE_LAID_OUT) {
+    module_walk(m, check_op, m);
+    if (diag_error_count(m->ctx)) return false;
+  }
   for (uint32_t i = 0; (p = pipeline_at(i)) && p->reaches <= until; i++) {
     if (p->reaches < m->stage) continue;
     for (uint32_t k = 0; k < p->num_steps; k++) {

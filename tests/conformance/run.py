@@ -169,7 +169,7 @@ def compile_for(case, tilec, arch, options):
         words = [w for w in command_words(case, folder) if not w.startswith("--arch=")]
         made = subprocess.run([tilec, *words[1:], "-q", "--compile-only", f"--arch={arch}", *options], cwd=ROOT, capture_output=True)
     said = made.stderr.decode(errors="replace")
-    if made.returncode == 1 and re.search(rf"needs sm_\d+ or later, this is {arch}\b", said):
+    if made.returncode in (1, 10) and re.search(rf"needs sm_\d+a?( or later)?, this is {arch}\b|memory, but {arch} has \d+ per block", said):
         return None
     return said.splitlines()[:6] or [f"exit status {made.returncode}"] if made.returncode else []
 
