@@ -100,6 +100,13 @@ static void measure_stream(Estimate *g, const Op *loop) {
   if (loads > 1 && loaded + carried > g->stream) g->stream = loaded + carried, g->loaded = loaded, g->waits = waits;
 }
 
+// Whether operand i is an earlier one, too, as in a sum of squares.
+static bool is_repeated(const Op *op, uint32_t i) {
+  for (uint32_t k = 0; k < i; k++)
+    if (op_operand(op, k) == op_operand(op, i)) return true;
+  return false;
+}
+
 static void measure(Op *op, void *user) {
   Estimate *g = user;
   if (op->opcode == OP_LOAD && op_order_begin(&g->order, op) > g->last_wait)
@@ -108,7 +115,7 @@ static void measure(Op *op, void *user) {
   if (!holds(op)) return;
   uint32_t held = held_after(&g->order, op), taken = 0;
   for (uint32_t i = 0; i < op->num_operands; i++)
-    if (op_operand(op, i)) taken += pressure_words(op_operand(op, i));
+    if (op_operand(op, i) && !is_repeated(op, i)) taken += pressure_words(op_operand(op, i));
   // What only the wait takes may be loaded and combined in two halves. A scan keeps every element to its end, and
   // beside each the total before it.
   uint32_t given = 0;
@@ -132,10 +139,19 @@ static uint32_t last_use(const OpOrder *o, const Value *v, const Op *def) {
 
 typedef struct { const OpOrder *order; int64_t *change; } Lives;   // change: in live words, by position
 
+// The only op that uses v; NULL if there are several, or none.
+static const Op *only_user(const Value *v) {
+  const Op *user = v->uses ? v->uses->user : NULL;
+  EACH_USE(u, v)
+    if (u->user != user) return NULL;
+  return user;
+}
+
 // Words of a value that only a wait takes: it may be computed and combined in two halves.
 static uint32_t words_at_once(const Value *v) {
   const uint32_t words = pressure_words(v);
-  return value_has_one_use(v) && holds(v->uses->user) && v->uses->user->opcode != OP_SCAN ? (words + 1) / 2 : words;
+  const Op *user = words ? only_user(v) : NULL;
+  return user && holds(user) && user->opcode != OP_SCAN ? (words + 1) / 2 : words;
 }
 
 static void add_life(const Lives *l, const Value *v, uint32_t from, const Op *def) {
