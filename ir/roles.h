@@ -63,7 +63,8 @@ typedef struct {
   uint32_t registers;        // M, with which a launch begins; 0: no op asks for registers
 } RolesInfo;
 RolesInfo roles_info(const Func *f);
-// The registers while op runs, or (NULL) outside of all; 0 if the function asks for none. False if the workers ask for so many that block 0 has too few.
+// The registers while op runs, or (NULL) outside of all; 0 if the function asks for none. False if the workers ask for so
+// many that block 0 has too few.
 bool roles_registers(const Func *f, const RolesInfo *info, const Op *op, RolesRegisters *out);
 // Of a launch of any function of the module.
 uint32_t module_total_warps(const Module *m);

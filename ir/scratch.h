@@ -1,7 +1,7 @@
 // The scratch that the lowering of an op needs, computed from layouts alone: allocate_shared (passes) and the emitters
 // (codegen) therefore agree. An op with scratch first writes it; all threads meet at a block barrier that the emitter
-// makes (or several, where it says so); the last access is a read. Only a CONVERT_WARP has no barrier. insert_barriers orders it against other ops and
-// against itself in a loop.
+// makes (or several, where it says so); the last access is a read. Only a CONVERT_WARP has no barrier. insert_barriers
+// orders it against other ops and against itself in a loop.
 #ifndef TILE_IR_SCRATCH_H
 #define TILE_IR_SCRATCH_H
 

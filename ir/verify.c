@@ -22,7 +22,8 @@ static bool check_type(Verifier *v, const Op *op, const Type *t, const Block *ho
   const uint32_t warps = block_num_warps(home);
   if (t->kind == TYPE_TENSOR) {
     bool laid_out = v->m->stage != STAGE_TILE;
-    RETURN_UNLESS(!l == !laid_out || (!l && v->m->as_written), laid_out ? "tensor without a layout" : "layouts are not allowed in this stage");
+    RETURN_UNLESS(!l == !laid_out || (!l && v->m->as_written),
+                  laid_out ? "tensor without a layout" : "layouts are not allowed in this stage");
   }
   if (!l) return true;
   RETURN_UNLESS(l->kind == (t->kind == TYPE_TENSOR ? LAYOUT_DISTRIBUTED : LAYOUT_SHARED), "layout of the wrong kind");

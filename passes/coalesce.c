@@ -1,8 +1,9 @@
 // coalesce: a layout for every tensor. TILE becomes LAID_OUT.
 //
 // Anchors choose their layouts: dots by multiply-adds, then memory accesses, those with the most bytes in the deepest
-// loops first, then dots that accelerate_dot will give the layouts of tensor cores. Each layout flows along data (layout_rules.h) to every value that has none yet; what belongs together shares one. Where
-// two regions meet, the pass places a convert_layout. remove_conversions removes those that have a cheaper substitute.
+// loops first, then dots that accelerate_dot will give the layouts of tensor cores. Each layout flows along data
+// (layout_rules.h) to every value that has none yet; what belongs together shares one. Where two regions meet, the pass
+// places a convert_layout. remove_conversions removes those that have a cheaper substitute.
 //
 // Choice at an access: the fastest axis is the one of longest contiguity, or of the shortest step where nothing is known
 // to be contiguous, and lanes run along it. All accesses of a

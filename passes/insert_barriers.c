@@ -3,8 +3,8 @@
 // A forward walk records what was read and written since the last barrier, as byte ranges (the slate). A barrier goes
 // before an op that writes what was read or written, or reads what was written, and empties the slate. Loop bodies are
 // walked until the back edge adds nothing. An op with scratch writes it, meets all threads at a barrier of its own, and
-// reads it; a conversion within warps has no such barrier, since each warp reads what it wrote. A ring counts as one buffer if its slot is not a constant; therefore the result holds for any number of
-// slots.
+// reads it; a conversion within warps has no such barrier, since each warp reads what it wrote. A ring counts as one
+// buffer if its slot is not a constant; therefore the result holds for any number of slots.
 //
 // Asynchronous accesses end at a wait by the thread that issued them, not at a barrier. They stay on the slate as
 // *pending* until their wait makes them ordinary accesses; the first use after the wait then gets its barrier. TMA
