@@ -77,24 +77,22 @@ tile_status cuda_code_use(const tile_kernel *k, CodeUse *out, tile_error **error
   return cuda_check(&d->cu, ask_use(d, k, k->module, out), "asking for a kernel's registers", error);
 }
 
-static uint32_t local_bytes(const CudaDevice *d, const tile_kernel *k, CUmodule module) {
-  CodeUse use;
-  return ask_use(d, k, module, &use) == CUDA_SUCCESS ? use.local_bytes : 0;
-}
-
-// Loads PTX. If the driver's assembler used local memory and the PTX has an occupancy hint, it loads the PTX without
-// the hint, too, and keeps the code that uses less: a spill costs more than a resident block.
+// Loads PTX. If the driver's assembler spilled, it also loads the PTX with another occupancy hint, and keeps the code that
+// uses less local memory: a spill costs more than a resident block.
 static tile_status load_ptx(CudaDevice *d, tile_kernel *k, tile_error **error) {
   const tile_status status = load_code(d, k, k->ptx, "PTX", error);
-  const CUmodule hinted = k->module;
-  const uint32_t bytes = status == TILE_OK ? local_bytes(d, k, hinted) : 0;
-  char *plain = bytes ? strdup(k->ptx) : NULL;
-  if (plain && kernel_drop_occupancy(plain) && load_code(d, k, plain, "PTX", NULL) == TILE_OK) {
-    const bool better = local_bytes(d, k, k->module) < bytes;
-    d->cu.module_unload(better ? hinted : k->module);
-    if (!better) k->module = hinted;
+  const CUmodule first = k->module;
+  CodeUse use, other;
+  if (status != TILE_OK || ask_use(d, k, first, &use) != CUDA_SUCCESS) return status;
+  char *text = kernel_with_other_hint(k->ptx, &use);
+  if (text && load_code(d, k, text, "PTX", NULL) == TILE_OK) {
+    const bool better = ask_use(d, k, k->module, &other) == CUDA_SUCCESS && other.local_bytes < use.local_bytes;
+    d->cu.module_unload(better ? first : k->module);
+    if (!better) k->module = first;
+  } else {
+    k->module = first;
   }
-  free(plain);
+  free(text);
   return status;
 }
 

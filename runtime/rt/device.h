@@ -159,8 +159,10 @@ uint32_t resources_declared_local(const char *ptx);   // bytes of local memory t
 void resources_fill(tile_resources *out, const Target *t, uint32_t threads, uint32_t shared_bytes, const CodeUse *use,
                     uint32_t declared_local);
 
-// kernel.c: blanks the occupancy hints of a PTX text that limit registers; whether there was one.
-bool kernel_drop_occupancy(char *ptx);
+// kernel.c: a PTX text to assemble in place of one whose code spills, to be freed; NULL if there is none, or no memory.
+// It lacks the occupancy hints that limit registers. If there are none, and the assembler kept to half of the registers
+// or fewer, it has the hint of one block: the assembler gives up on some kernels and then keeps to 32 registers.
+char *kernel_with_other_hint(const char *ptx, const CodeUse *use);
 tile_kernel *kernel_new(tile_device *device);   // kernel.c. NULL: out of memory. device may be NULL
 // load.c: loads a kernel that its metadata describes; frees it if that fails.
 tile_status kernel_start(tile_kernel *k, tile_error **error);

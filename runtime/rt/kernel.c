@@ -4,8 +4,10 @@
 
 #include "runtime/rt/device.h"
 
-bool kernel_drop_occupancy(char *ptx) {
-  static const char hint[] = "\n.minnctapersm ";
+static const char hint[] = "\n.minnctapersm ", threads[] = "\n.reqntid ";
+
+// Blanks the hints that limit registers; whether there was one.
+static bool drop_hints(char *ptx) {
   bool found = false;
   for (char *at = ptx; (at = strstr(at, hint));) {
     const bool limits = strtoul(at + sizeof hint - 1, NULL, 10) > 1;
@@ -14,6 +16,43 @@ bool kernel_drop_occupancy(char *ptx) {
       if (limits) *at = ' ';
   }
   return found;
+}
+
+// The most registers that a thread can have.
+static uint32_t most_registers(const char *ptx) {
+  const char *at = strstr(ptx, threads);
+  const unsigned long n = at ? strtoul(at + sizeof threads - 1, NULL, 10) : 0;
+  return n && SM_REGISTERS / n < THREAD_REGISTERS ? (uint32_t)(SM_REGISTERS / n) : THREAD_REGISTERS;
+}
+
+// Adds the hint of one block to each kernel.
+static void ask_for_all(char *out, const char *ptx) {
+  static const char all[] = "\n.minnctapersm 1";
+  for (const char *at; (at = strstr(ptx, threads));) {
+    const char *end = at + 1 + strcspn(at + 1, "\n");
+    memcpy(out, ptx, (size_t)(end - ptx));
+    out += end - ptx;
+    memcpy(out, all, sizeof all - 1);
+    out += sizeof all - 1;
+    ptx = end;
+  }
+  memcpy(out, ptx, strlen(ptx) + 1);
+}
+
+char *kernel_with_other_hint(const char *ptx, const CodeUse *use) {
+  if (use->local_bytes <= resources_declared_local(ptx)) return NULL;
+  size_t size = strlen(ptx) + 1;
+  for (const char *at = ptx; (at = strstr(at, threads)); at++) size += sizeof hint + 1;
+  char *out = malloc(size);
+  if (!out) return NULL;
+  memcpy(out, ptx, strlen(ptx) + 1);
+  if (drop_hints(out)) return out;
+  if (!strstr(ptx, hint + 1) && !strstr(ptx, ".maxnreg ") && 2 * use->registers <= most_registers(ptx)) {
+    ask_for_all(out, ptx);
+    return out;
+  }
+  free(out);
+  return NULL;
 }
 
 tile_kernel *kernel_new(tile_device *d) {

@@ -1,4 +1,5 @@
-// runtime/compile/spill.c: an occupancy hint that makes the assembler spill is dropped. The first test needs ptxas.
+// runtime/compile/spill.c, runtime/rt/kernel.c: code that spills is assembled with another occupancy hint. The first test
+// needs ptxas.
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,17 +62,29 @@ static void test_drops_hint(void **state) {
   arena_free(&a);
 }
 
-// One block per SM is no limit: without that hint the assembler would spill as much or more.
-static void test_keeps_hint_of_one(void **state) {
+static char *other_hint(const char *ptx, uint32_t registers, uint32_t local) {
+  const CodeUse use = {registers, local};
+  return kernel_with_other_hint(ptx, &use);
+}
+
+static void test_other_hints(void **state) {
   (void)state;
-  char one[] = ".reqntid 512, 1, 1\n.minnctapersm 1\n{\n", ten[] = ".reqntid 32, 1, 1\n.minnctapersm 10\n{\n";
-  assert_false(kernel_drop_occupancy(one));
-  assert_non_null(strstr(one, "\n.minnctapersm 1\n"));
-  assert_true(kernel_drop_occupancy(ten));
-  assert_null(strstr(ten, "minnctapersm"));
+  char *text = other_hint(".reg\n.reqntid 32, 1, 1\n.minnctapersm 10\n{\n", 32, 8);      // a limit goes
+  assert_non_null(text);
+  assert_null(strstr(text, "minnctapersm"));
+  free(text);
+  text = other_hint("a\n.reqntid 128,1,1\n{\n}\nb\n.reqntid 64,1,1\n{\n}\n", 32, 8);     // all registers are offered
+  assert_string_equal(text, "a\n.reqntid 128,1,1\n.minnctapersm 1\n{\n}\nb\n.reqntid 64,1,1\n.minnctapersm 1\n{\n}\n");
+  free(text);
+  // What offers all already, has its limit from the user, takes most, does not spill, or has so many threads.
+  assert_null(other_hint(".reg\n.reqntid 512, 1, 1\n.minnctapersm 1\n{\n", 32, 8));
+  assert_null(other_hint(".reg\n.reqntid 128,1,1\n.maxnreg 32\n{\n", 32, 8));
+  assert_null(other_hint(".reg\n.reqntid 128,1,1\n{\n", 200, 8));
+  assert_null(other_hint(".reg\n.reqntid 128,1,1\n{\n", 32, 0));
+  assert_null(other_hint(".reg\n.reqntid 1024,1,1\n{\n", 64, 8));
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_drops_hint), cmocka_unit_test(test_keeps_hint_of_one)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_drops_hint), cmocka_unit_test(test_other_hints)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
