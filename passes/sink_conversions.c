@@ -2,7 +2,7 @@
 //
 // remove_conversions lets the layouts of heavy accesses flow to what is computed for them. A conversion therefore often
 // stands at a load of few elements, and what follows is computed by every lane that will need it. Here the elementwise
-// ops behind conversions from one layout to another, which need nothing else, are taken together. If they and the
+// ops after conversions from one layout to another, which need nothing else, are taken together. If they and the
 // conversions of their results cost less in the layout before, they move there.
 //
 // A reduction whose result is only converted gives it the wanted layout itself, if warps exchange partial results
@@ -122,8 +122,8 @@ static void move_up(Sink *s) {
   }
 }
 
-// The region behind the conversion `first` and those after it that are like it.
-static void sink_behind(Sink *s, Op *first) {
+// The region after the conversion `first` and those after it that are like it.
+static void sink_after(Sink *s, Op *first) {
   s->from = op_operand(first, 0)->type->layout;
   s->to = first->results[0].type->layout;
   s->sources.count = s->members.count = 0;
@@ -160,7 +160,7 @@ static void sink_block(Sink *s, Block *b) {
     for (uint32_t i = 0; i < op->num_blocks; i++) sink_block(s, op->blocks[i]);
   // Conversions that the pass makes come after what it has looked at; those it removes are never the next op.
   for (Op *op = b->first, *next; op; op = next) {
-    if (op->opcode == OP_CONVERT_LAYOUT && op->results[0].uses) sink_behind(s, op);
+    if (op->opcode == OP_CONVERT_LAYOUT && op->results[0].uses) sink_after(s, op);
     next = op->next;
   }
   for (Op *op = b->first, *next; op; op = next) {
