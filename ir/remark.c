@@ -44,7 +44,7 @@ void remark_missed(const Op *op, const char *fmt, ...) {
 }
 
 // The name of the value, or of the first operand that it is computed from and that has one.
-static const char *name_of_address(const Value *v) {
+static const char *name_of_source(const Value *v) {
   enum { FAR = 16 };
   for (uint32_t steps = 0; v && steps < FAR; steps++) {
     if (v->block && !v->block->parent) {
@@ -70,7 +70,7 @@ const char *op_user_name(const Op *op) {
   const uint32_t address = op->opcode == OP_ASYNC_COPY;
   if (op_unit(op) == UNIT_GMEM || op_unit(op) == UNIT_DESC || address || op->opcode == OP_TMA_LOAD ||
       op->opcode == OP_TMA_STORE || op->opcode == OP_TMA_REDUCE)
-    return name_of_address(op_operand(op, address));
+    return name_of_source(op_operand(op, address));
   for (uint32_t i = 0; i < op->num_operands; i++)
     if (op_operand(op, i) && op_operand(op, i)->name) return op_operand(op, i)->name;
   return NULL;

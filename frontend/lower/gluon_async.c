@@ -48,23 +48,17 @@ Term *gl_async_copy(Lower *L, Call *c) {
   return term_none(L);
 }
 
-Term *gl_async_commit(Lower *L, Call *c) {
-  (void)c;
-  build_op(&L->b, OP_ASYNC_COMMIT, NULL, 0);
+// The row names the op.
+Term *gl_order(Lower *L, Call *c) {
+  build_op(&L->b, (Opcode)c->row->data, NULL, 0);
   return term_none(L);
 }
 
-Term *gl_async_wait(Lower *L, Call *c) {
+Term *gl_wait_groups(Lower *L, Call *c) {
   int64_t n;
   if (!arg_int(L, c, 0, &n)) return NULL;
   if (n < 0) return arg_error(L, c, 0, "at most %lld groups in flight", (long long)n);
-  build_wait(&L->b, OP_ASYNC_WAIT, n);
-  return term_none(L);
-}
-
-Term *gl_fence_async(Lower *L, Call *c) {
-  (void)c;
-  build_op(&L->b, OP_FENCE_ASYNC, NULL, 0);
+  build_wait(&L->b, (Opcode)c->row->data, n);
   return term_none(L);
 }
 
@@ -175,14 +169,6 @@ Term *gl_tma_store(Lower *L, Call *c) {
   v[0] = lower_desc_value(L, d);
   v[1] = tile->buffer.v;
   build_op(&L->b, OP_TMA_STORE, v, 2 + d->desc.block->rank);
-  return term_none(L);
-}
-
-Term *gl_tma_store_wait(Lower *L, Call *c) {
-  int64_t n;
-  if (!arg_int(L, c, 0, &n)) return NULL;
-  if (n < 0) return arg_error(L, c, 0, "at most %lld groups in flight", (long long)n);
-  build_wait(&L->b, OP_TMA_WAIT, n);
   return term_none(L);
 }
 
