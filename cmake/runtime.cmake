@@ -86,6 +86,7 @@ install(TARGETS tile tile-rt EXPORT tileTargets LIBRARY DESTINATION ${CMAKE_INST
 install(TARGETS tile-sim-driver LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY runtime/tile DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(DIRECTORY runtime/python/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tile/python FILES_MATCHING PATTERN "*.py"
+  PATTERN "*.pyi" PATTERN py.typed
   PATTERN __pycache__ EXCLUDE)
 install(EXPORT tileTargets NAMESPACE tile:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tile)
 configure_package_config_file(cmake/tileConfig.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/tileConfig.cmake
