@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes the reference pages of docs/ and the dtypes of runtime/python/tilec/_dtypes.py from the tables they describe;
-# with --check, says which are stale instead.
+# Makes the reference pages of docs/, and the dtypes and names of runtime/python/tilec, from the tables they describe; with
+# --check, says which are stale instead.
 #   tools/docs.sh [--check] TILEC
 set -eu
 check=; [ "${1:-}" = --check ] && { check=1; shift; }
@@ -62,9 +62,27 @@ rows() {
   sed -n '/^)  # the end of what is made$/,$p' runtime/python/tilec/_dtypes.py
 } >"$made/_dtypes.py"
 
+# The names of a .def file's builtins that kernels may write.
+names() { sed -nE '/"hidden"/d; s/^BUILTIN\("([a-z][a-z0-9_]*|_[a-z]+_[a-z_]+)".*/\1/p' "$1"; }
+listed() { sort -u | paste -sd' ' | fold -s -w 110 | sed 's/ *$//'; }
+{
+  printf '"""The functions of triton.language and of gluon.language that kernels may call: tools/docs.sh makes this file."""\n'
+  printf '\nFUNCTIONS = """\n'
+  { names frontend/lower/builtins.def
+    sed -nE 's/^def ([a-z][a-zA-Z0-9_]*)\(.*/\1/p' frontend/prelude/{standard,random,scaled}.tile
+    printf '%s\n' exp exp2 log log2 sin cos erf; } | listed
+  printf '""".split()\nGLUON_FUNCTIONS = """\n'
+  sed -nE 's/^BUILTIN\("([a-z][a-z0-9_.]*)".*/\1/p' frontend/lower/builtins_gluon.def | grep -v '^buffer\.' | listed
+  printf '""".split()\n'
+} >"$made/_names.py"
+
 status=0
 for f in "$made"/*; do
-  case $f in *.py) name=runtime/python/tilec ;; *) name=docs ;; esac
+  case $f in
+    */_names.py) name=runtime/python/tilec/triton/modules/triton/language ;;
+    *.py) name=runtime/python/tilec ;;
+    *) name=docs ;;
+  esac
   name=$name/$(basename "$f")
   if grep -nE '^(OP|BUILTIN|DTYPE)\(' "$f"; then echo "$name: a row was not understood"; status=1; fi
   if [ -n "$check" ]; then

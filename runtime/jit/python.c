@@ -53,7 +53,7 @@ PYTHON_OBJECTS(DECLARE)
 // As the module calls them: data_ptr() and dtype; address_of; the field `address`, of a tile_tensor; a tensor whose
 // is_cuda must be true.
 enum { OBJECT_TENSOR, OBJECT_OTHER_ARRAY, OBJECT_DESCRIPTOR, OBJECT_CUDA_TENSOR };
-enum { MAX_TYPES = 16, MAX_DTYPES = 32, MAX_TEXTS = 32, MAX_METAS = 64 };
+enum { MAX_TYPES = 16, MAX_DTYPES = 32, MAX_TEXTS = 32, MAX_KNOWN = 64 };
 // Names that calls and objects are asked for: the options of a launch first, those that are numbers before the stream.
 enum { OPTION_STREAM = 4, NUM_OPTIONS, WORD_DATA_PTR = NUM_OPTIONS, WORD_DTYPE, WORD_ADDRESS, WORD_IS_CUDA, NUM_WORDS };
 static const char *const word_texts[NUM_WORDS] = {"num_warps", "num_stages", "num_ctas", "maxnreg", "stream",
@@ -65,6 +65,7 @@ typedef struct {
   Object **names, *words[NUM_WORDS];
   Object *slow, *type_code, *meta_of;   // of the module: all of a launch; a dtype's code; a variant's constexprs
   Object *address_of;                   // and (address, code) of an array
+  Object *result_of;                    // what a launch of a variant returns; NULL: None
   Object *stream_of, *ordinal;          // the current stream of the device as an integer; NULL: the default stream
   Object *types[MAX_TYPES];             // of objects that are arrays or descriptors
   uint8_t type_kinds[MAX_TYPES];
@@ -72,9 +73,8 @@ typedef struct {
   tile_type dtype_codes[MAX_DTYPES];
   Object *texts[MAX_TEXTS];             // values of constexprs that are expressions, and what they are in the source
   char *text_values[MAX_TEXTS];
-  const tile_variant *meta_variants[MAX_METAS];
-  Object *metas[MAX_METAS];
-  uint32_t num_names, num_types, num_dtypes, num_texts, num_metas;
+  struct { const tile_variant *variant; Object *meta, *result; } known[MAX_KNOWN];   // meta, result: NULL: not made
+  uint32_t num_names, num_types, num_dtypes, num_texts, num_known;
 } Launcher;
 
 static const char capsule_name[] = "tile.launcher";
@@ -258,22 +258,29 @@ static bool read_grid(Object *o, uint32_t grid[3]) {
   return true;
 }
 
-// The dictionary of a variant's constexprs; borrowed.
-static Object *meta_of(Launcher *l, const tile_variant *v) {
-  for (uint32_t i = 0; i < l->num_metas; i++)
-    if (l->meta_variants[i] == v) return l->metas[i];
-  if (l->num_metas == MAX_METAS) return NULL;
+// What function makes of a variant, kept in *of; borrowed.
+static Object *made_of(Object *function, const tile_variant *v, Object **of) {
+  if (*of) return *of;
   Object *address = PyLong_FromVoidPtr((void *)(uintptr_t)v);
-  Object *meta = address ? PyObject_Vectorcall(l->meta_of, &address, 1, NULL) : NULL;
+  *of = address ? PyObject_Vectorcall(function, &address, 1, NULL) : NULL;
   drop(address);
-  if (!meta) return NULL;
-  l->meta_variants[l->num_metas] = v;
-  return l->metas[l->num_metas++] = meta;
+  return *of;
+}
+
+// The index of a variant among those with objects of their own; -1: there are too many.
+static int known_index(Launcher *l, const tile_variant *v) {
+  for (uint32_t i = 0; i < l->num_known; i++)
+    if (l->known[i].variant == v) return (int)i;
+  if (l->num_known == MAX_KNOWN) return -1;
+  l->known[l->num_known].variant = v;
+  return (int)l->num_known++;
 }
 
 static bool call_grid(Launcher *l, const tile_variant *v, Object *const *args, intptr_t n, Object *keywords,
                       intptr_t num_keywords, uint32_t grid[3]) {
-  Object *meta = meta_of(l, v), *dict = meta ? PyDict_Copy(meta) : NULL;
+  int known = known_index(l, v);
+  Object *meta = known < 0 ? NULL : made_of(l->meta_of, v, &l->known[known].meta);   // the variant's constexprs
+  Object *dict = meta ? PyDict_Copy(meta) : NULL;
   bool ok = dict != NULL;
   for (intptr_t i = 1; ok && i < n; i++) ok = !PyDict_SetItem(dict, l->names[i - 1], args[i]);
   for (intptr_t i = 0; ok && i < num_keywords; i++)
@@ -296,8 +303,8 @@ static bool current_stream(Launcher *l, void **stream) {
   return ok;
 }
 
-// args: the grid, then the kernel's arguments.
-static bool try_launch(Launcher *l, Object *const *args, intptr_t n, Object *keywords) {
+// args: the grid, then the kernel's arguments. *result is borrowed.
+static bool try_launch(Launcher *l, Object *const *args, intptr_t n, Object *keywords, Object **result) {
   tile_jit_launch_options o = TILE_JIT_LAUNCH_OPTIONS_INIT;
   tile_arg packed[JIT_FEW_PARAMS];
   Items pool;
@@ -318,6 +325,11 @@ static bool try_launch(Launcher *l, Object *const *args, intptr_t n, Object *key
   bool is_function = args[0]->type != &PyTuple_Type && args[0]->type != &PyLong_Type && PyCallable_Check(args[0]);
   if (is_function ? !call_grid(l, v, args, n, keywords, num_keywords, o.grid) : !read_grid(args[0], o.grid))
     return false;
+  if (l->result_of) {
+    int known = known_index(l, v);
+    *result = known < 0 ? NULL : made_of(l->result_of, v, &l->known[known].result);
+    if (!*result) return false;
+  }
   void *thread = PyEval_SaveThread();
   tile_status status = jit_variant_launch(v, o.grid, o.stream, filled.args, NULL);
   PyEval_RestoreThread(thread);
@@ -327,21 +339,22 @@ static bool try_launch(Launcher *l, Object *const *args, intptr_t n, Object *key
 static Object *launch(Object *self, Object *const *args, intptr_t n, Object *keywords) {
   Launcher *l = PyCapsule_GetPointer(self, capsule_name);
   if (!l) return NULL;
-  if (try_launch(l, args, n, keywords)) return keep(&_Py_NoneStruct);
+  Object *result = &_Py_NoneStruct;
+  if (try_launch(l, args, n, keywords, &result)) return keep(result);
   PyErr_Clear();
   return PyObject_Vectorcall(l->slow, args, (size_t)n, keywords);
 }
 
 // The kernel may have been freed by now.
 static void launcher_destroy(Launcher *l) {
-  Object *const single[] = {l->address_of, l->slow, l->type_code, l->meta_of, l->stream_of, l->ordinal};
+  Object *const single[] = {l->address_of, l->slow, l->type_code, l->meta_of, l->result_of, l->stream_of, l->ordinal};
   for (uint32_t i = 0; i < countof(single); i++) drop(single[i]);
   for (uint32_t i = 0; l->names && i < l->num_names; i++) drop(l->names[i]);
   free(l->names);
   for (uint32_t i = 0; i < NUM_WORDS; i++) drop(l->words[i]);
   for (uint32_t i = 0; i < l->num_dtypes; i++) drop(l->dtypes[i]);
   for (uint32_t i = 0; i < l->num_types; i++) drop(l->types[i]);
-  for (uint32_t i = 0; i < l->num_metas; i++) drop(l->metas[i]);
+  for (uint32_t i = 0; i < l->num_known; i++) drop(l->known[i].meta), drop(l->known[i].result);
   for (uint32_t i = 0; i < l->num_texts; i++) drop(l->texts[i]), free(l->text_values[i]);
   free(l);
 }
@@ -377,6 +390,12 @@ void *tile_jit_python_launcher(tile_jit_kernel *k, void *slow, void *type_code, 
 void tile_jit_python_close(void *capsule) {
   Launcher *l = PyCapsule_GetPointer(capsule, capsule_name);
   l->k = NULL;
+}
+
+void tile_jit_python_use_results(void *capsule, void *result_of) {
+  Launcher *l = PyCapsule_GetPointer(capsule, capsule_name);
+  drop(l->result_of);
+  l->result_of = keep(result_of);
 }
 
 void tile_jit_python_learn_type(void *capsule, void *type, int kind) {

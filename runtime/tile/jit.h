@@ -208,6 +208,8 @@ TILE_API void *tile_jit_python_launcher(tile_jit_kernel *kernel, void *slow, voi
                                         void *address_of, void **capsule);
 /* The kernel is about to be freed: from now on the function calls slow for everything. */
 TILE_API void tile_jit_python_close(void *capsule);
+/* result_of(variant's address) makes what a launch of that variant returns instead of None. */
+TILE_API void tile_jit_python_use_results(void *capsule, void *result_of);
 /* kind 0: it has data_ptr() and dtype; 1: address_of knows it; 2: desc; 3: it has is_cuda, too. */
 TILE_API void tile_jit_python_learn_type(void *capsule, void *type, int kind);
 TILE_API void tile_jit_python_learn_text(void *capsule, void *value, const char *text);    /* of a constexpr */

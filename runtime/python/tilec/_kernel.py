@@ -5,34 +5,17 @@ import functools
 import numbers
 import operator
 import struct
-import sys
-from ctypes import byref, c_size_t, c_uint32, c_void_p, py_object
+from ctypes import byref, c_size_t, c_uint32, c_void_p
 
-from . import _dtypes
-from ._arguments import DEFAULT, INT, desc, dtype, expression_of, leaves, words
-from ._arrays import address_of, device_address_of, is_array, is_on_host, num_bytes
+from ._arguments import DEFAULT, INT, desc, leaves, words
+from ._arrays import address_of, is_array, is_on_host, num_bytes
 from ._device import check
 from ._host import HostMemory
-from ._library import GRID_FN, Launch, Tensor, held, lib
+from ._launcher import Launcher, stream_function
+from ._library import GRID_FN, Launch, Tensor, lib
 
 _LAUNCH_SIZE, _ONE = ctypes.sizeof(Launch), (c_uint32 * 3)(1, 1, 1)
 _LAUNCH_NUMBERS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
-
-
-def _take(address):
-    """Takes over a reference from the library and returns its object."""
-    value = ctypes.cast(address, py_object).value
-    ctypes.pythonapi.Py_DecRef(py_object(value))
-    return value
-
-
-def _stream_function():
-    """Returns the function that maps a device's ordinal to its current stream, an integer; None without PyTorch."""
-    torch = sys.modules.get("torch")
-    if torch is None:
-        return None
-    raw = getattr(torch._C, "_cuda_getCurrentRawStream", None)
-    return raw or (lambda ordinal: torch.cuda.current_stream(ordinal).cuda_stream)
 
 
 class Kernel:
@@ -50,28 +33,43 @@ class Kernel:
         self._pack = struct.Struct(f"{max(2 * count, 1)}Q" if count else "8x").pack
         self._metas = {}
         self._is_gpu = program.device.kind == "gpu"
-        capsule = c_void_p()
-        quick = held.tile_jit_python_launcher(
-            handle, self._slow, _dtypes.code_of, lambda variant: self._meta(c_void_p(variant)),
-            device_address_of, byref(capsule))
-        self._capsule = capsule.value
-        # The launcher came with a reference of its own.
-        self._launch = _take(quick) if quick else self._slow
+        self._launchers = []
+        self._launcher = self.launcher(self._slow)
+
+    @property
+    def handle(self):
+        self._program.handle   # raises if it is closed
+        return self._handle
+
+    @property
+    def device(self):
+        return self._program.device
+
+    @property
+    def is_gpu(self):
+        return self._is_gpu
+
+    def is_constexpr(self, name):
+        return name in self._index and self._constexpr[self._index[name]]
+
+    def launcher(self, slow, result_of=None):
+        """Returns a new Launcher, which is closed with the program."""
+        self._launchers.append(Launcher(self, slow, result_of))
+        return self._launchers[-1]
+
+    def close(self):
+        for launcher in self._launchers:
+            launcher.close()
 
     def __repr__(self):
         return f"<tilec.Kernel {self.__name__}({', '.join(self.params)}) of {self._program.name}>"
 
     def __getitem__(self, grid):
-        return functools.partial(self._launch if self._is_gpu else self._launch_here, grid)
+        return functools.partial(self._launcher.launch if self._is_gpu else self._launch_here, grid)
 
     def _launch_here(self, grid, *args, **kwargs):
         """Launches on sim or interp, so that Ctrl-C ends it."""
-        return self._program.device.interruptible(lambda: self._launch(grid, *args, **kwargs))
-
-    def _forget(self):
-        """The program is closed: the launcher in C must not use its handle."""
-        if self._capsule is not None:
-            held.tile_jit_python_close(self._capsule)
+        return self.device.interruptible(lambda: self._launcher.launch(grid, *args, **kwargs))
 
     @property
     def num_variants(self):
@@ -83,11 +81,11 @@ class Kernel:
         failures, kept = [], None
         if grid is not None:
             kept = self._grid_with(launch, grid, args, kwargs, failures), self._tune_with(launch, args, kwargs)
-        self._program.device.interruptible(lambda: self._variant(packed, launch))
+        self.device.interruptible(lambda: self._variant(packed, launch))
         del kept
 
     def run(self, grid, args, kwargs):
-        device, memory = self._program.device, None
+        device, memory = self.device, None
         if not self._is_gpu:
             memory = HostMemory(device, self._host_arrays(args, kwargs))
         else:
@@ -115,7 +113,7 @@ class Kernel:
         packed, launch = self._bind(args, kwargs, place)
         failures, e = [], c_void_p()
         kept = self._grid_with(launch, grid, args, kwargs, failures), self._tune_with(launch, args, kwargs)
-        status = lib.tile_jit_launch(self._handle, byref(launch), packed, len(self.params), byref(e))
+        status = lib.tile_jit_launch(self.handle, byref(launch), packed, len(self.params), byref(e))
         del kept
         if failures:
             if e:
@@ -125,7 +123,6 @@ class Kernel:
 
     def _bind(self, args, kwargs, place):
         """Returns the packed arguments of a launch, and the launch without its grid."""
-        self._program.handle   # raises if it is closed
         count = len(self.params)
         if len(args) > count:
             raise TypeError(f"{self.__name__} takes {count} arguments, got {len(args)}")
@@ -154,8 +151,8 @@ class Kernel:
                     raise TypeError(f"{self.__name__}: '{name}' is given twice")
                 packed[2 * i:2 * i + 2] = self._words(i, value, keep, place)
         if self._is_gpu and ("stream" not in kwargs or "stream" in self._index):
-            stream_of = _stream_function()
-            launch.stream = stream_of(self._program.device.ordinal) if stream_of else None
+            stream_of = stream_function()
+            launch.stream = stream_of(self.device.ordinal) if stream_of else None
         if keep:
             launch.keep = keep
         return self._pack(*packed), launch
@@ -168,7 +165,7 @@ class Kernel:
 
     def _variant(self, packed, launch):
         variant, e, count = c_void_p(), c_void_p(), len(self.params)
-        check(lib.tile_jit_prepare(self._handle, byref(launch), packed, count, byref(variant), byref(e)), e)
+        check(lib.tile_jit_prepare(self.handle, byref(launch), packed, count, byref(variant), byref(e)), e)
         return variant
 
     def _tune_with(self, launch, args, kwargs):
@@ -189,15 +186,15 @@ class Kernel:
     def _grid_with(self, launch, grid, args, kwargs, failures):
         """Gives a launch its grid. The result keeps it alive; what a grid's function raises goes to failures."""
         if not callable(grid):
-            launch.grid = _grid(grid)
+            launch.grid = grid_of(grid)
             return None
 
         def of_variant(user, variant, out):
             try:
-                meta = dict(self._meta(c_void_p(variant)))
+                meta = dict(self.meta(c_void_p(variant)))
                 meta.update(zip(self.params, args))
                 meta.update(kwargs)
-                out[0], out[1], out[2] = _grid(grid(meta))
+                out[0], out[1], out[2] = grid_of(grid(meta))
             except BaseException as failure:   # it must not go through the library
                 failures.append(failure)
                 out[0] = (1 << 32) - 1         # more than can be launched
@@ -206,7 +203,7 @@ class Kernel:
         launch.grid_fn = ctypes.cast(callback, c_void_p)
         return callback
 
-    def _meta(self, variant):
+    def meta(self, variant):
         meta = self._metas.get(variant.value)
         if meta is None:
             meta = self._metas[variant.value] = {}
@@ -218,37 +215,10 @@ class Kernel:
     def _slow(self, grid, *args, **kwargs):
         """Launches with any arguments, and teaches the launcher to do the next launch like this one itself."""
         self.run(grid, args, kwargs)
-        if self._capsule is None:
-            return
-        given = (*enumerate(args), *((self._index.get(name, -1), value) for name, value in kwargs.items()))
-        for i, value in given:
-            if i >= 0 and self._constexpr[i] and isinstance(value, (str, *_dtype_types())):
-                held.tile_jit_python_learn_text(self._capsule, value, expression_of(value).encode())
-                continue
-            for item in leaves(value):
-                self._learn_type(item)
-        stream_of = _stream_function() if self._is_gpu else None
-        if stream_of:
-            held.tile_jit_python_use_stream(self._capsule, stream_of, self._program.device.ordinal)
-
-    def _learn_type(self, value):
-        if not self._is_gpu and (type(value) is desc or is_array(value) and is_on_host(value)):
-            return   # arrays of the host are copied for each launch
-        if type(value) is desc:
-            held.tile_jit_python_learn_type(self._capsule, desc, 2)
-        elif hasattr(value, "data_ptr") and hasattr(value, "dtype"):
-            kind = 3 if self._is_gpu and hasattr(value, "is_cuda") else 0
-            held.tile_jit_python_learn_type(self._capsule, type(value), kind)
-        elif hasattr(value, "__cuda_array_interface__") or hasattr(value, "__dlpack__"):
-            held.tile_jit_python_learn_type(self._capsule, type(value), 1)
+        self._launcher.learn(args, kwargs)
 
 
-def _dtype_types():
-    torch = sys.modules.get("torch")
-    return (dtype, torch.dtype) if torch else (dtype,)
-
-
-def _grid(grid):
+def grid_of(grid):
     axes = (grid,) if isinstance(grid, numbers.Integral) else tuple(grid)
     axes = [operator.index(n) for n in axes]
     if not 1 <= len(axes) <= 3:

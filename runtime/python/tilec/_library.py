@@ -90,6 +90,7 @@ _LOCKED_FUNCTIONS = {
     "tile_jit_python_learn_type": (None, c_void_p, py_object, c_int),
     "tile_jit_python_learn_text": (None, c_void_p, py_object, c_char_p),
     "tile_jit_python_close": (None, c_void_p),
+    "tile_jit_python_use_results": (None, c_void_p, py_object),
     "tile_jit_python_use_stream": (None, c_void_p, py_object, py_object),
 }
 

@@ -73,7 +73,7 @@ class Program:
         handle, self._handle = self._handle, c_void_p()
         if handle:
             for kernel in self._kernels.values():
-                kernel._forget()
+                kernel.close()
             lib.tile_jit_close(handle)
 
     def __getitem__(self, name):

@@ -1,0 +1,43 @@
+"""Stands in for the package `triton`: unmodified programs compile their kernels by tilec.
+
+    python -m tilec.triton program.py …      # runs a program, or -m MODULE, as `python` would
+    import tilec.triton; tilec.triton.install()   # in a program, before it imports triton
+    TILE_TRITON=1 python program.py          # once `python -m tilec.triton --enable` has put a .pth file in place
+
+Triton itself may be installed or not. docs/triton-programs.md says what differs.
+"""
+import importlib.abc
+import importlib.machinery
+import os
+import sys
+
+_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "modules")
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Finds `triton` and its modules in this package's folder."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] != "triton":
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(name, [_FOLDER] if name == "triton" else path, target)
+        if spec is None and name != "triton":
+            parent, _, last = name.rpartition(".")
+            raise ModuleNotFoundError(f"tilec.triton has no module '{name}' ({parent} of Triton 3.6 may have '{last}'; "
+                                      "docs/triton-programs.md lists what is there)", name=name)
+        return spec
+
+
+def install():
+    """Makes `import triton` give this package's modules, for this process."""
+    if is_installed():
+        return
+    loaded = sys.modules.get("triton")
+    if loaded is not None:
+        raise RuntimeError(f"triton is imported already, from {getattr(loaded, '__file__', '?')}: "
+                           "call tilec.triton.install() before anything imports it")
+    sys.meta_path.insert(0, _Finder())
+
+
+def is_installed():
+    return any(isinstance(finder, _Finder) for finder in sys.meta_path)

@@ -1,0 +1,50 @@
+"""python -m tilec.triton [--enable | --disable | -m MODULE | PROGRAM] [ARGUMENT…]"""
+import os
+import runpy
+import sys
+import sysconfig
+
+from . import install
+
+_USAGE = """usage: python -m tilec.triton PROGRAM [ARGUMENT...]      run a program whose Triton kernels tilec compiles
+       python -m tilec.triton -m MODULE [ARGUMENT...]    run a module, such as pytest
+       python -m tilec.triton --enable | --disable       let TILE_TRITON=1 do so for any program of this Python, or not
+"""
+_PTH = "import os; os.environ.get('TILE_TRITON') == '1' and __import__('tilec.triton').triton.install()\n"
+
+
+def _pth_path():
+    return os.path.join(sysconfig.get_path("purelib"), "tilec_triton.pth")
+
+
+def main():
+    if len(sys.argv) < 2 or sys.argv[1] in ("-h", "--help"):
+        print(_USAGE, end="", file=sys.stdout if len(sys.argv) > 1 else sys.stderr)
+        return 0 if len(sys.argv) > 1 else 2
+    if sys.argv[1] == "--enable":
+        with open(_pth_path(), "w") as f:
+            f.write(_PTH)
+        print(f"wrote {_pth_path()}: programs started with TILE_TRITON=1 use tilec")
+        return 0
+    if sys.argv[1] == "--disable":
+        if os.path.exists(_pth_path()):
+            os.unlink(_pth_path())
+        return 0
+    install()
+    os.environ["TILE_TRITON"] = "1"   # programs that this one starts
+    if sys.argv[1] == "-m":
+        if len(sys.argv) < 3:
+            print(_USAGE, end="", file=sys.stderr)
+            return 2
+        sys.argv = sys.argv[2:]
+        sys.path.insert(0, os.getcwd())
+        runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+    else:
+        sys.argv = sys.argv[1:]
+        sys.path[0] = os.path.dirname(os.path.abspath(sys.argv[0]))
+        runpy.run_path(sys.argv[0], run_name="__main__")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,422 @@
+"""Gathers one text for tilec: a kernel, and all that it refers to, as the module-level names of one file.
+
+Kernels come from several modules and closures, so that one name may mean several things. Each object gets a name of its
+own here, and the functions' texts are edited to use these names. Lines stay lines: `ranges` says where they come from.
+"""
+import ast
+import builtins
+import enum
+import inspect
+import re
+import sys
+import textwrap
+import types
+
+_BUILTINS = vars(builtins)
+_RESERVED = ("tl", "triton", "gl", "gluon")
+MISSING = object()
+
+
+class NotSource(Exception):
+    """An object that cannot be written as source."""
+
+
+def source_of(fn):
+    """Returns the text of a function from its `def` on, its file, and the line of the `def` there."""
+    try:
+        lines, first = inspect.getsourcelines(fn)
+        file = inspect.getsourcefile(fn)
+    except (OSError, TypeError):
+        raise NotSource(f"the source of {fn.__qualname__} cannot be found: a kernel must stand in a file") from None
+    at = next((i for i, line in enumerate(lines) if re.match(r"\s*(async\s+)?def\s", line)), 0)
+    return textwrap.dedent("".join(lines[at:])), file, first + at
+
+
+def names_of(fn):
+    """Returns the lookup of the names that a function finds outside of itself: its closure, then its module."""
+    cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or ()))
+    return Scope(cells, fn.__globals__)
+
+
+class Scope:
+    """Names outside of a function or class."""
+
+    def __init__(self, cells, module, others=None):
+        self.cells, self.module, self.others = cells, module, others or {}
+
+    def __call__(self, name):
+        if name in self.cells:
+            try:
+                return self.cells[name].cell_contents
+            except ValueError:   # not bound yet
+                return MISSING
+        value = self.module.get(name, MISSING)
+        return self.others.get(name, MISSING) if value is MISSING else value
+
+
+def _bound_in(fn):
+    """Returns the names that a function's tree binds, those of functions in it left out."""
+    a = fn.args
+    names = {arg.arg for arg in (*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg) if arg}
+    todo = list(fn.body)
+    while todo:
+        node = todo.pop()
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names.add(node.name)
+        elif not isinstance(node, ast.Lambda):
+            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+                names.add(node.id)
+            elif isinstance(node, (ast.Import, ast.ImportFrom)):
+                names |= {(a.asname or a.name).split(".")[0] for a in node.names}
+            todo.extend(ast.iter_child_nodes(node))
+    return names
+
+
+class Gatherer:
+
+    def __init__(self):
+        self._chunks = []    # (text, file, line of its first line there), in the order of definition
+        self._imports = {}   # module-level name -> module
+        self._taken = set(_RESERVED)
+        self._names = {}     # id of an object, or the key of a value -> its name here
+        self._kept = []      # what _names has the ids of
+        self.watched = []    # (scope, name, value) of values that were written into the text
+
+    def text(self):
+        return self._joined()[0]
+
+    def ranges(self):
+        """Returns (line of the text, file, line of the file) of each part that comes from a file."""
+        return self._joined()[1]
+
+    def _joined(self):
+        head = ["import triton", "import triton.language as tl"]
+        head += [f"import {module} as {name}" for name, module in self._imports.items()]
+        lines, ranges = head + [""], []
+        for text, file, line in self._chunks:
+            body = text.split("\n")
+            skipped = 1 if body[0].startswith("@") else 0   # a decorator of ours
+            ranges.append((len(lines) + 1 + skipped, file, line) if file else (len(lines) + 1, None, 1))
+            lines += body + [""]
+        return "\n".join(lines) + "\n", ranges
+
+    def is_current(self):
+        """Whether the values that were written into the text are still those of their names."""
+        for scope, name, value in self.watched:
+            now = scope(name)
+            if now is not value and not _same(now, value):
+                return False
+        return True
+
+    def changed_name(self):
+        return next((n for scope, n, value in self.watched if scope(n) is not value and not _same(scope(n), value)), None)
+
+    # ---- names
+
+    def _claim(self, wish):
+        wish = re.sub(r"\W", "_", wish) or "value"
+        name, number = wish, 1
+        while name in self._taken or name in _BUILTINS and number == 1:
+            number += 1
+            name = f"{wish}__{number}"
+        self._taken.add(name)
+        return name
+
+    def _add(self, text, file=None, line=1):
+        self._chunks.append((text, file, line))
+
+    def _name_for(self, obj, wish):
+        name = self._names[id(obj)] = self._claim(wish)
+        self._kept.append(obj)
+        return name
+
+    def name_of(self, obj, wish=None):
+        """Returns the name of a function, class or module, which is written into the text when it is first asked for."""
+        obj = getattr(obj, "_tile_function", obj)
+        if id(obj) in self._names:
+            return self._names[id(obj)]
+        wish = wish or getattr(obj, "__name__", None) or "value"
+        if isinstance(obj, types.ModuleType):
+            name = self._name_for(obj, wish.rpartition(".")[2])
+            self._imports[name] = obj.__name__
+            return name
+        writer = getattr(obj, "_tile_source", None)
+        if writer is not None:
+            name = self._name_for(obj, wish)
+            written = writer(self, name)
+            if written is not None:
+                self._add(written)
+            return name
+        module = getattr(obj, "__module__", None) or ""
+        if module.split(".")[0] in sys.stdlib_module_names - {"builtins", "__main__"} and \
+                getattr(sys.modules.get(module), getattr(obj, "__name__", ""), None) is obj:
+            name = self._name_for(obj, wish)
+            self._add(f"from {module} import {obj.__name__} as {name}")
+            return name
+        if isinstance(obj, types.FunctionType):
+            if obj.__name__ == "<lambda>":
+                raise NotSource(f"a kernel uses a lambda ({wish}): write it as a function with @triton.constexpr_function")
+            name = self._name_for(obj, obj.__name__)
+            self.add_function(obj, name)
+            return name
+        if isinstance(obj, type):
+            return self._class(obj)
+        raise NotSource(f"a kernel uses {wish}, a {type(obj).__module__}.{type(obj).__qualname__}, which tilec cannot "
+                        "read: constants, dtypes, @triton.jit functions and classes are known there")
+
+    # ---- values
+
+    def expression(self, value, wish="value"):
+        """Returns a value as an expression over the names here."""
+        if value is None or type(value) in (bool, int, str):
+            return repr(value)
+        if isinstance(value, enum.Enum):
+            return f"{self.name_of(type(value))}.{value.name}"
+        if isinstance(value, float):
+            return repr(value) if value - value == 0 else f"float('{value}')"
+        own = getattr(value, "_tile_expression", None)
+        if own is not None and not isinstance(value, type):
+            return own() if not _takes_gatherer(own) else own(self)
+        kind = type(value).__name__
+        if kind == "constexpr" and hasattr(value, "value"):
+            return f"tl.constexpr({self.expression(value.value)})"
+        if kind == "tuple" and hasattr(value, "values"):   # tl.tuple
+            value = tuple(value.values)
+        if isinstance(value, tuple) and hasattr(value, "_fields"):
+            return f"{self.name_of(type(value))}({', '.join(map(self.expression, value))})"
+        if isinstance(value, (tuple, list)):
+            items = ", ".join(map(self.expression, value))
+            if isinstance(value, list):
+                return f"[{items}]"
+            return f"({items},)" if len(value) == 1 else f"({items})"
+        if isinstance(value, dict):
+            return "{" + ", ".join(f"{self.expression(k)}: {self.expression(v)}" for k, v in value.items()) + "}"
+        if type(value).__module__ in ("torch", "numpy") and kind.endswith("dtype") or kind.endswith("DType"):
+            from .language import core
+            return core.of_torch(value)._tile_expression()
+        if hasattr(value, "item") and hasattr(value, "dtype") and not hasattr(value, "data_ptr"):
+            return self.expression(value.item())   # a number of NumPy
+        if isinstance(value, (int, str)):
+            return self.expression(int(value) if isinstance(value, int) else str.__str__(value))
+        return self.name_of(value, wish)
+
+    # ---- functions and classes
+
+    def add_function(self, fn, name, decorator="", source=None):
+        """Adds a function under a name. source: its text, if that is not the one in its file."""
+        text, file, line = source_of(fn) if source is None else (source, None, 1)
+        text = self._annotated(text, fn)
+        text = self._renamed(text, names_of(fn))
+        text = re.sub(r"^(async\s+)?def\s+\w+", f"def {name}", text, count=1)
+        self._add(decorator + text.rstrip(), file, line)
+
+    def _annotated(self, text, fn):
+        """Writes annotations that a decorator gave the function into its text."""
+        given = getattr(fn, "__annotations__", {})
+        try:
+            a = ast.parse(text).body[0].args
+        except (SyntaxError, AttributeError, IndexError):
+            return text
+        edits = []
+        starts = _line_starts(text)
+        for arg in (*a.posonlyargs, *a.args, *a.kwonlyargs):
+            if arg.annotation is None and arg.arg in given:
+                at = starts[arg.end_lineno - 1] + arg.end_col_offset
+                edits.append((at, at, f": {self.expression(given[arg.arg])}"))
+        return _edited(text, edits)
+
+    def _class(self, cls):
+        name = self._name_for(cls, cls.__name__)
+        if issubclass(cls, tuple) and hasattr(cls, "_fields") and "__slots__" not in vars(cls) or _no_source(cls):
+            if not (issubclass(cls, tuple) and hasattr(cls, "_fields")):
+                raise NotSource(f"the source of class {cls.__qualname__} cannot be found")
+            self._imports.setdefault("collections", "collections")
+            self._add(f"{name} = collections.namedtuple({name!r}, {list(cls._fields)!r})")
+            return name
+        lines, line = inspect.getsourcelines(cls)
+        text = textwrap.dedent("".join(lines))
+        cells = {}
+        for member in vars(cls).values():
+            member = getattr(member, "fn", member)
+            member = getattr(member, "__func__", member)
+            if isinstance(member, types.FunctionType):
+                cells.update(names_of(member).cells)
+        others = {b.__name__: b for b in cls.__mro__}
+        for annotation in getattr(cls, "__annotations__", {}).values():
+            others.setdefault(getattr(annotation, "__name__", None), annotation)
+        text = self._renamed(text, Scope(cells, vars(sys.modules[cls.__module__]), others))
+        self._add(re.sub(r"^class\s+\w+", f"class {name}", text, count=1, flags=re.M).rstrip(),
+                  inspect.getsourcefile(cls), line)
+        return name
+
+    def _renamed(self, text, scope):
+        """Returns the text with every name from outside replaced by the one that its object has here."""
+        try:
+            tree = ast.parse(text)
+        except SyntaxError as e:
+            raise NotSource(f"cannot parse: {e}") from None
+        renamer = _Renamer(self, text, scope)
+        for statement in tree.body:
+            renamer.visit(statement, ())
+        return _edited(text, renamer.edits)
+
+    def outer(self, scope, path):
+        """Returns how many of the names of a dotted path one name here stands for, and that name; None: leave them.
+
+        A module is followed to what the path means in it: only triton's own modules have a name here.
+        """
+        first = path[0]
+        value = scope(first)
+        if value is MISSING or _BUILTINS.get(first, MISSING) is value:
+            return None   # tilec says so if it is not defined
+        used, owner = 1, scope
+        while used < len(path) and _is_passed_through(value):
+            owner, value = value, getattr(value, path[used], MISSING)
+            used += 1
+            if value is MISSING:
+                return None
+        if isinstance(value, types.ModuleType):
+            if value.__name__.split(".")[0] != "triton":
+                return None
+            if value.__name__ in ("triton", "triton.language"):
+                return used, "triton" if value.__name__ == "triton" else "tl"
+            return used, self.name_of(value, path[used - 1])
+        if not _is_plain(value):
+            return used, self.name_of(value, path[used - 1])
+        key = (".".join(path[:used]), repr(value), type(value))
+        if key not in self._names:
+            written = self.expression(value, path[used - 1])
+            self._names[key] = self._claim(path[used - 1])
+            self._add(f"{self._names[key]} = {written}")
+        self.watched.append((scope if used == 1 else vars(owner).get, path[used - 1], value))
+        return used, self._names[key]
+
+    def alias(self, name):
+        """Returns another name for the same thing: one that a function's own names do not hide."""
+        other = self._claim(name + "_")
+        self._add(f"{other} = {name}")
+        return other
+
+
+class _Renamer:
+    """Finds the names of a tree that come from outside of it."""
+
+    def __init__(self, gatherer, text, scope):
+        self.gatherer, self.scope, self.edits, self.starts = gatherer, scope, [], _line_starts(text)
+
+    def visit(self, node, hiding, in_text=False):
+        """hiding: the sets of names that functions and classes around the node bind."""
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            self._function(node, hiding)
+        elif isinstance(node, ast.Lambda):
+            self.visit(node.body, (*hiding, {a.arg for a in node.args.args}), in_text)
+        elif isinstance(node, ast.ClassDef):
+            for d in (*node.decorator_list, *node.bases):
+                self.visit(d, hiding)
+            for statement in node.body:
+                self.visit(statement, (*hiding, frozenset(_class_names(node))))
+        elif isinstance(node, (ast.Attribute, ast.Name)):
+            self._path(node, hiding, in_text)
+        else:
+            for child in ast.iter_child_nodes(node):
+                self.visit(child, hiding, in_text or isinstance(node, ast.JoinedStr))
+
+    def _function(self, node, hiding):
+        a = node.args
+        around = [*node.decorator_list, *a.defaults, *(d for d in a.kw_defaults if d),
+                  *(arg.annotation for arg in (*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg)
+                    if arg and arg.annotation)]
+        for part in around + ([node.returns] if node.returns else []):
+            self.visit(part, hiding)
+        inside = (*(names for names in hiding if not isinstance(names, frozenset)), _bound_in(node))
+        for statement in node.body:
+            self.visit(statement, inside)
+
+    def _path(self, node, hiding, in_text):
+        nodes = [node]
+        while isinstance(nodes[-1], ast.Attribute):
+            nodes.append(nodes[-1].value)
+        nodes.reverse()
+        base = nodes[0]
+        if not isinstance(base, ast.Name):
+            self.visit(base, hiding, in_text)
+            return
+        if not isinstance(base.ctx, ast.Load) or any(base.id in names for names in hiding):
+            return
+        path = [base.id, *(n.attr for n in nodes[1:])]
+        found = self.gatherer.outer(self.scope, path)
+        if found is None:
+            return
+        used, name = found
+        while any(name in names for names in hiding):
+            name = self.gatherer.alias(name)
+        last = nodes[used - 1]
+        if ".".join(path[:used]) == name:
+            return
+        if in_text:
+            raise NotSource(f"`{'.'.join(path)}` in an f-string: assign it to a name before")
+        self.edits.append((self.starts[base.lineno - 1] + base.col_offset,
+                           self.starts[last.end_lineno - 1] + last.end_col_offset, name))
+
+
+def _class_names(node):
+    for n in node.body:
+        if isinstance(n, (ast.FunctionDef, ast.ClassDef)):
+            yield n.name
+        elif isinstance(n, (ast.Assign, ast.AnnAssign)):
+            for t in n.targets if isinstance(n, ast.Assign) else [n.target]:
+                if isinstance(t, ast.Name):
+                    yield t.id
+
+
+def _line_starts(text):
+    """Returns where each line begins, in bytes: the columns of a tree count these."""
+    starts = [0]
+    for line in text.encode().splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    return starts
+
+
+def _edited(text, edits):
+    data = text.encode()
+    for begin, end, new in sorted(edits, reverse=True):
+        data = data[:begin] + new.encode() + data[end:]
+    return data.decode()
+
+
+def _no_source(cls):
+    try:
+        return not re.search(r"^\s*class\s", inspect.getsource(cls), re.M)
+    except (OSError, TypeError):
+        return True
+
+
+def _takes_gatherer(method):
+    return bool(inspect.signature(method).parameters)
+
+
+def _is_passed_through(value):
+    """Whether a path goes on inside of the value: a module that is not triton's, or an object that is no constant."""
+    if isinstance(value, types.ModuleType):
+        return value.__name__.split(".")[0] != "triton"
+    return not _is_plain(value) and not _is_named(value)
+
+
+def _is_plain(value):
+    """Whether a value is written out where it is first used."""
+    return value is None or isinstance(value, (bool, int, float, str, tuple, list, dict, enum.Enum)) or (
+        not isinstance(value, type) and (hasattr(value, "_tile_expression")
+                                         or type(value).__name__ in ("constexpr", "dtype", "tuple")
+                                         or hasattr(value, "item") and not hasattr(value, "data_ptr")))
+
+
+def _is_named(value):
+    return isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType)) or hasattr(value, "_tile_source") or \
+        hasattr(value, "_tile_function")
+
+
+def _same(a, b):
+    try:
+        return type(a) is type(b) and bool(a == b) and repr(a) == repr(b)
+    except Exception:   # of a user's own class
+        return False

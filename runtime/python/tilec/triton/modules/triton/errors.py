@@ -1,0 +1,2 @@
+class TritonError(Exception):
+    """What a kernel's compilation or launch raises."""

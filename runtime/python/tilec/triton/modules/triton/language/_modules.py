@@ -1,0 +1,22 @@
+"""Modules of triton.language that have nothing but names."""
+import sys
+import types
+
+from .core import Builtin
+
+
+def of_names(name, known=None, source=None):
+    """Makes the module `name`. Its attributes are functions of the language: those of `known`, or any. Kernels import
+    them from `source`."""
+    module = types.ModuleType(name)
+    source = source or name
+
+    def missing(attribute):
+        if attribute.startswith("__") or known is not None and attribute not in known:
+            raise AttributeError(f"module '{name}' has no attribute '{attribute}'")
+        found = vars(module)[attribute] = Builtin(source, attribute)
+        return found
+
+    module.__getattr__ = missing
+    sys.modules[name] = module
+    return module

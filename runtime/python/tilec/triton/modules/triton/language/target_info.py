@@ -1,0 +1,25 @@
+"""Facts about the target, for host code and kernels."""
+
+
+def current_target():
+    from ..runtime.driver import driver
+    return driver.active.get_current_target()
+
+
+def is_cuda():
+    return True
+
+
+def is_hip():
+    return False
+
+
+is_hip_cdna3 = is_hip_cdna4 = is_hip
+
+
+def cuda_capability_geq(major, minor=0):
+    return current_target().arch >= major * 10 + minor
+
+
+for _f in (current_target, is_cuda, is_hip, cuda_capability_geq):
+    _f._tile_source = lambda gatherer, name, f=_f: f"from triton.language.target_info import {f.__name__} as {name}"

@@ -1,0 +1,55 @@
+"""libtile has its own cache on disk (TILE_CACHE_DIR); these are the names that programs import."""
+import hashlib
+import os
+import tempfile
+
+
+class CacheManager:
+    pass
+
+
+class FileCacheManager(CacheManager):
+    """Files of a program's own under a key, as Triton keeps them."""
+
+    def __init__(self, key, override=False, dump=False):
+        from .. import knobs
+        root = knobs.cache.dir or os.path.join(os.path.expanduser("~"), ".triton", "cache")
+        self.key, self.cache_dir = key, os.path.join(root, key)
+        os.makedirs(self.cache_dir, exist_ok=True)
+
+    def _make_path(self, filename):
+        return os.path.join(self.cache_dir, filename)
+
+    def has_file(self, filename):
+        return os.path.exists(self._make_path(filename))
+
+    def get_file(self, filename):
+        return self._make_path(filename) if self.has_file(filename) else None
+
+    def put(self, data, filename, binary=True):
+        data = data if isinstance(data, bytes) else str(data).encode()
+        fd, temporary = tempfile.mkstemp(dir=self.cache_dir)
+        with os.fdopen(fd, "wb") as f:
+            f.write(data)
+        os.replace(temporary, self._make_path(filename))
+        return self._make_path(filename)
+
+
+class RemoteCacheBackend:
+    pass
+
+
+class RedisRemoteCacheBackend(RemoteCacheBackend):
+    pass
+
+
+def triton_key():
+    import tilec
+    return f"tilec-{tilec.__version__}"
+
+
+def get_cache_manager(key):
+    return FileCacheManager(hashlib.sha256(key.encode()).hexdigest())
+
+
+get_dump_manager = get_override_manager = get_cache_manager

@@ -1,0 +1,24 @@
+from ..errors import TritonError
+
+
+class InterpreterError(TritonError):
+    pass
+
+
+class PTXASError(TritonError):
+    pass
+
+
+class AutotunerError(TritonError):
+    pass
+
+
+class OutOfResources(TritonError):
+
+    def __init__(self, required=0, limit=0, name=""):
+        super().__init__(f"out of resource: {name}, Required: {required}, Hardware limit: {limit}. "
+                         "Reducing block sizes or `num_stages` may help.")
+        self.required, self.limit, self.name = required, limit, name
+
+    def __reduce__(self):
+        return type(self), (self.required, self.limit, self.name)
