@@ -110,7 +110,7 @@ class desc:
         if not len(shape) == len(strides) == len(block) <= 5:
             raise ValueError("shape, strides and block of a descriptor must have the same length, at most 5")
         self.base = tensor
-        self.tensor = _Tensor(address, len(shape), _int64s(shape), _int64s(strides), code, _int64s(block), pad_nan,
+        self.tensor = _Tensor(address, len(shape), code, _int64s(shape), _int64s(strides), _int64s(block), pad_nan,
                               _swizzle(layout))
         self.address = ctypes.addressof(self.tensor)
 
@@ -267,7 +267,7 @@ def _words(value, is_constexpr, keep):
             return _INT, value & _MASK
         if value < 0 or value > _MASK:
             raise OverflowError(f"{value} does not fit 64 bits")
-        return _INT | _TYPE_CODES["u64"] << 32, value
+        return _INT | _TYPE_CODES["u64"] << 16, value
     if kind is float:
         return _FLOAT, _word.unpack(_double.pack(value))[0]
     if kind is bool:
@@ -296,7 +296,7 @@ def _words(value, is_constexpr, keep):
         return _TENSOR, ctypes.addressof(value.tensor)
     if is_array or not hasattr(value, "__float__"):
         address, code = _address(value)
-        return _POINTER | code << 32, address
+        return _POINTER | code << 16, address
     # Another object that stands for a number.
     return _words(value.__index__() if hasattr(value, "__index__") else float(value), is_constexpr, keep)
 
