@@ -47,7 +47,7 @@ function(tile_public_library name)
   target_link_options(${name} PRIVATE -Wl,--version-script=${tile_map} -Wl,--no-undefined -Wl,-Bsymbolic-functions)
   target_include_directories(${name} INTERFACE
     $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/runtime> $<INSTALL_INTERFACE:include>)
-  set_target_properties(${name} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0 LINK_DEPENDS ${tile_map}
+  set_target_properties(${name} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${TILE_ABI_VERSION} LINK_DEPENDS ${tile_map}
     BUILD_RPATH "$ORIGIN" INSTALL_RPATH "$ORIGIN")
 endfunction()
 

@@ -10,12 +10,17 @@ HOOKS_STOP_FN = ctypes.CFUNCTYPE(c_bool, c_void_p)
 
 
 class Tensor(Structure):
-    _fields_ = [("base", c_uint64), ("rank", c_uint32), ("shape", c_int64 * 5), ("strides", c_int64 * 5),
-                ("type", c_int), ("block", c_int64 * 5), ("pad_nan", c_bool), ("swizzle", c_uint8)]
+    _fields_ = [("base", c_uint64), ("rank", c_uint32), ("type", c_int), ("shape", c_int64 * 5),
+                ("strides", c_int64 * 5), ("block", c_int64 * 5), ("pad_nan", c_bool), ("swizzle", c_uint8),
+                ("reserved", c_uint8 * 38)]
 
 
 class Tuple(Structure):
-    _fields_ = [("items", c_void_p), ("num_items", c_uint32), ("type_name", c_void_p)]
+    _fields_ = [("items", c_void_p), ("num_items", c_uint32), ("type_name", c_void_p), ("reserved", c_uint64)]
+
+
+class SourceRange(Structure):
+    _fields_ = [("first_line", c_uint32), ("file_line", c_uint32), ("file", c_char_p), ("reserved", c_uint64 * 2)]
 
 
 class JitOptions(Structure):
@@ -23,14 +28,16 @@ class JitOptions(Structure):
                 ("no_cache", c_bool), ("cache_dir", c_char_p), ("include_paths", POINTER(c_char_p)),
                 ("num_include_paths", c_size_t), ("options", POINTER(c_char_p)), ("num_options", c_size_t),
                 ("tune", c_int), ("tune_file", c_char_p), ("tune_seconds", c_double), ("hooks", c_void_p),
-                ("compile_seconds", c_double), ("isolate", c_bool), ("tilec", c_char_p)]
+                ("compile_seconds", c_double), ("isolate", c_bool), ("tilec", c_char_p),
+                ("source_map", POINTER(SourceRange)), ("num_source_map", c_size_t)]
 
 
 class Launch(Structure):
     _fields_ = [("struct_size", c_size_t), ("grid", c_uint32 * 3), ("grid_fn", c_void_p), ("grid_user", c_void_p),
                 ("stream", c_void_p), ("num_warps", c_int), ("num_stages", c_int), ("num_ctas", c_int),
                 ("maxnreg", c_int), ("arg_bytes", POINTER(c_size_t)), ("num_arg_bytes", c_size_t),
-                ("arg_shapes", POINTER(Tensor)), ("num_arg_shapes", c_size_t)]
+                ("arg_shapes", POINTER(Tensor)), ("num_arg_shapes", c_size_t),
+                ("options", POINTER(c_char_p)), ("num_options", c_size_t)]
 
 
 class Hooks(Structure):
@@ -42,13 +49,30 @@ class DeviceOptions(Structure):
     _fields_ = [("struct_size", c_size_t), ("hooks", POINTER(Hooks))]
 
 
+class Resources(Structure):
+    _fields_ = [("struct_size", c_size_t), ("threads", c_uint32), ("shared_bytes", c_uint32), ("is_assembled", c_bool),
+                ("registers", c_uint32), ("local_bytes", c_uint32), ("spill_bytes", c_uint32),
+                ("blocks_per_sm", c_uint32), ("warps_per_sm", c_uint32), ("blocks_by_threads", c_uint32),
+                ("blocks_by_registers", c_uint32), ("blocks_by_shared", c_uint32)]
+
+
+class DeviceProperties(Structure):
+    _fields_ = [("struct_size", c_size_t), ("kind", c_char_p), ("name", c_char_p), ("arch", c_char_p),
+                *((name, c_uint32) for name in (
+                    "ordinal", "compute_major", "compute_minor", "driver_version", "num_sms", "warp_size",
+                    "threads_per_block", "threads_per_sm", "warps_per_block", "warps_per_sm", "blocks_per_sm",
+                    "registers_per_block", "registers_per_sm", "shared_per_block", "shared_per_sm", "l2_bytes")),
+                ("memory_bytes", c_uint64), ("clock_khz", c_uint32), ("memory_clock_khz", c_uint32),
+                ("memory_bus_bits", c_uint32)]
+
+
 class Event(Structure):
-    _fields_ = [("kind", c_int), ("kernel", c_char_p), ("variant", c_char_p), ("milliseconds", c_double)]
+    _fields_ = [("struct_size", c_size_t), ("kind", c_int), ("kernel", c_char_p), ("variant", c_char_p), ("milliseconds", c_double)]
 
 
 EVENT_FN = ctypes.CFUNCTYPE(None, c_void_p, POINTER(Event))
 GRID_FN = ctypes.CFUNCTYPE(None, c_void_p, c_void_p, POINTER(c_uint32))
-_NAME = "libtile.so.0"
+_NAME = "libtile.so.1"
 _ERROR = _OUT = POINTER(c_void_p)
 
 # The result and the parameters of each function.
@@ -82,6 +106,11 @@ _FUNCTIONS = {
     "tile_jit_num_variants": (c_size_t, c_void_p),
     "tile_variant_num_constexprs": (c_size_t, c_void_p),
     "tile_variant_constexpr_name": (c_char_p, c_void_p, c_size_t),
+    "tile_device_get_properties": (c_int, c_void_p, POINTER(DeviceProperties), _ERROR),
+    "tile_variant_kernel": (c_void_p, c_void_p),
+    "tile_variant_output": (c_int, c_void_p, c_uint32, POINTER(c_void_p), POINTER(c_size_t), _ERROR),
+    "tile_variant_resources": (c_int, c_void_p, POINTER(Resources), _ERROR),
+    "tile_kernel_function": (c_void_p, c_void_p),
     "tile_variant_constexpr": (c_char_p, c_void_p, c_char_p),
 }
 # These take and return Python's objects: the caller keeps the interpreter's lock.
