@@ -5,7 +5,7 @@ import threading
 import weakref
 from ctypes import byref, c_uint64, c_void_p
 
-from ._library import HOOKS_STOP_FN, DeviceOptions, Hooks, lib
+from ._library import HOOKS_STOP_FN, DeviceOptions, DeviceProperties, Hooks, lib
 
 _STATUS = {1: "program", 2: "usage", 3: "file", 4: "assembler", 5: "run", 6: "no device", 7: "driver", 8: "no memory",
            9: "cancelled", 10: "resources", 70: "internal"}
@@ -94,6 +94,13 @@ class Device:
         """The architecture to compile for, "sm_90a"; None on interp."""
         arch = lib.tile_device_arch(self.handle)
         return arch.decode() if arch else None
+
+    def properties(self):
+        """Returns what the device is, as a dict with the fields of tile_device_properties; 0 stands for not known."""
+        p, e = DeviceProperties(struct_size=ctypes.sizeof(DeviceProperties)), c_void_p()
+        check(lib.tile_device_get_properties(self.handle, byref(p), byref(e)), e)
+        values = {name: getattr(p, name) for name, _ in DeviceProperties._fields_[1:]}
+        return {name: v.decode() if isinstance(v, bytes) else v for name, v in values.items()}
 
     def close(self):
         """Closes the programs of the device, too. open_device() then opens it anew."""

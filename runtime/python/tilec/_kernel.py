@@ -5,7 +5,7 @@ import functools
 import numbers
 import operator
 import struct
-from ctypes import byref, c_size_t, c_uint32, c_void_p
+from ctypes import byref, c_char_p, c_size_t, c_uint32, c_void_p
 
 from ._arguments import DEFAULT, INT, desc, leaves, words
 from ._arrays import address_of, is_array, is_on_host, num_bytes
@@ -30,7 +30,7 @@ class Kernel:
         self.params = tuple(lib.tile_jit_param_name(handle, i).decode() for i in range(count))
         self._index = {p: i for i, p in enumerate(self.params)}
         self._constexpr = tuple(lib.tile_jit_param_is_constexpr(handle, i) for i in range(count))
-        self._pack = struct.Struct(f"{max(2 * count, 1)}Q" if count else "8x").pack
+        self._pack_words = struct.Struct(f"{max(2 * count, 1)}Q" if count else "8x").pack
         self._metas = {}
         self._is_gpu = program.device.kind == "gpu"
         self._launchers = []
@@ -40,6 +40,10 @@ class Kernel:
     def handle(self):
         self._program.handle   # raises if it is closed
         return self._handle
+
+    @property
+    def is_open(self):
+        return self._program.is_open
 
     @property
     def device(self):
@@ -77,29 +81,13 @@ class Kernel:
 
     def warmup(self, *args, grid=None, **kwargs):
         """Compiles and loads what a launch with these arguments needs, and launches nothing."""
-        packed, launch = self._bind(args, kwargs, address_of)
-        failures, kept = [], None
-        if grid is not None:
-            kept = self._grid_with(launch, grid, args, kwargs, failures), self._tune_with(launch, args, kwargs)
-        self.device.interruptible(lambda: self._variant(packed, launch))
-        del kept
+        Bound(self, args, kwargs).variant(grid)
 
     def run(self, grid, args, kwargs):
-        device, memory = self.device, None
-        if not self._is_gpu:
-            memory = HostMemory(device, self._host_arrays(args, kwargs))
-        else:
-            for name, array in self._host_arrays(args, kwargs):
-                where = getattr(array, "device", "the host")
-                raise TypeError(f"{self.__name__}: argument '{name}' is a tensor on {where}, not on a gpu")
-        if not memory or not memory.ranges:
-            return self._run(grid, args, kwargs, address_of)
-        with memory:
-            self._run(grid, args, kwargs, memory.place)
-            device.synchronize()
-            memory.copy_back(self.__name__)
+        with Bound(self, args, kwargs) as bound:
+            bound.launch(grid)
 
-    def _host_arrays(self, args, kwargs):
+    def host_arrays(self, args, kwargs):
         """Returns (name, array) of each array among the arguments that lies on the host."""
         found = []
         for name, value in (*zip(self.params, args), *kwargs.items()):
@@ -109,19 +97,7 @@ class Kernel:
                     found.append((name, array))
         return found
 
-    def _run(self, grid, args, kwargs, place):
-        packed, launch = self._bind(args, kwargs, place)
-        failures, e = [], c_void_p()
-        kept = self._grid_with(launch, grid, args, kwargs, failures), self._tune_with(launch, args, kwargs)
-        status = lib.tile_jit_launch(self.handle, byref(launch), packed, len(self.params), byref(e))
-        del kept
-        if failures:
-            if e:
-                lib.tile_error_free(e)
-            raise failures[0]
-        check(status, e)
-
-    def _bind(self, args, kwargs, place):
+    def pack(self, args, kwargs, place):
         """Returns the packed arguments of a launch, and the launch without its grid."""
         count = len(self.params)
         if len(args) > count:
@@ -155,53 +131,13 @@ class Kernel:
             launch.stream = stream_of(self.device.ordinal) if stream_of else None
         if keep:
             launch.keep = keep
-        return self._pack(*packed), launch
+        return self._pack_words(*packed), launch
 
     def _words(self, i, value, keep, place):
         try:
             return words(value, self._constexpr[i], keep, place)
         except (TypeError, OverflowError) as e:
             raise type(e)(f"{self.__name__}: argument '{self.params[i]}': {e}") from None
-
-    def _variant(self, packed, launch):
-        variant, e, count = c_void_p(), c_void_p(), len(self.params)
-        check(lib.tile_jit_prepare(self.handle, byref(launch), packed, count, byref(variant), byref(e)), e)
-        return variant
-
-    def _tune_with(self, launch, args, kwargs):
-        """Gives a launch the bytes and shapes of its arrays, for tuning and hooks. The result keeps them alive."""
-        sizes, shapes = (c_size_t * len(self.params))(), (Tensor * len(self.params))()
-        for name, value in (*zip(self.params, args), *kwargs.items()):
-            if name in self._index:
-                i = self._index[name]
-                sizes[i] = num_bytes(value.base if type(value) is desc else value)
-                shape, stride = getattr(value, "shape", None), getattr(value, "stride", None)
-                if shape is not None and callable(stride) and len(shape) <= 5:
-                    shapes[i].rank = len(shape)
-                    shapes[i].shape[:len(shape)], shapes[i].strides[:len(shape)] = tuple(shape), tuple(stride())
-        launch.arg_bytes, launch.num_arg_bytes = sizes, len(sizes)
-        launch.arg_shapes, launch.num_arg_shapes = shapes, len(shapes)
-        return sizes, shapes
-
-    def _grid_with(self, launch, grid, args, kwargs, failures):
-        """Gives a launch its grid. The result keeps it alive; what a grid's function raises goes to failures."""
-        if not callable(grid):
-            launch.grid = grid_of(grid)
-            return None
-
-        def of_variant(user, variant, out):
-            try:
-                meta = dict(self.meta(c_void_p(variant)))
-                meta.update(zip(self.params, args))
-                meta.update(kwargs)
-                out[0], out[1], out[2] = grid_of(grid(meta))
-            except BaseException as failure:   # it must not go through the library
-                failures.append(failure)
-                out[0] = (1 << 32) - 1         # more than can be launched
-
-        callback = GRID_FN(of_variant)
-        launch.grid_fn = ctypes.cast(callback, c_void_p)
-        return callback
 
     def meta(self, variant):
         meta = self._metas.get(variant.value)
@@ -216,6 +152,103 @@ class Kernel:
         """Launches with any arguments, and teaches the launcher to do the next launch like this one itself."""
         self.run(grid, args, kwargs)
         self._launcher.learn(args, kwargs)
+
+
+class Bound:
+    """A launch's arguments on the kernel's device. A context: arrays of the host are copied in and out by it.
+
+    options are of tilec, for this launch's variant: "enable-fp-fusion=0".
+    """
+
+    def __init__(self, kernel, args, kwargs, options=()):
+        self.kernel, self._args, self._kwargs, self._options = kernel, args, kwargs, options
+        self._memory, self._launch, self._packed, self._failures = None, None, None, []
+
+    def __enter__(self):
+        arrays = self.kernel.host_arrays(self._args, self._kwargs)
+        if arrays and self.kernel.is_gpu:
+            name, array = arrays[0]
+            where = getattr(array, "device", "the host")
+            raise TypeError(f"{self.kernel.__name__}: argument '{name}' is a tensor on {where}, not on a gpu")
+        if arrays:
+            self._memory = HostMemory(self.kernel.device, arrays)
+            self._memory.__enter__()
+        return self
+
+    def __exit__(self, *exception):
+        if self._memory is not None:
+            self._memory.__exit__(*exception)
+
+    def _prepare(self):
+        if self._launch is None:
+            place = self._memory.place if self._memory is not None else address_of
+            self._packed, self._launch = self.kernel.pack(self._args, self._kwargs, place)
+            if self._options:
+                self._launch.options = (c_char_p * len(self._options))(*(o.encode() for o in self._options))
+                self._launch.num_options = len(self._options)
+            self._describe_arrays()
+
+    def variant(self, grid=None):
+        """Compiles and loads the variant if it does not exist, and returns its address. A grid is for tuning alone."""
+        self._prepare()
+        if grid is not None:
+            self._use_grid(grid)
+        variant, e = c_void_p(), c_void_p()
+        self._call(lambda: lib.tile_jit_prepare(self.kernel.handle, byref(self._launch), self._packed,
+                                                len(self.kernel.params), byref(variant), byref(e)), e)
+        return variant.value
+
+    def launch(self, grid):
+        self._prepare()
+        self._use_grid(grid)
+        e = c_void_p()
+        self._call(lambda: lib.tile_jit_launch(self.kernel.handle, byref(self._launch), self._packed,
+                                               len(self.kernel.params), byref(e)), e)
+        if self._memory is not None:
+            self.kernel.device.synchronize()
+            self._memory.copy_back(self.kernel.__name__)
+
+    def _call(self, call, e):
+        status = self.kernel.device.interruptible(call)
+        if self._failures:
+            if e:
+                lib.tile_error_free(e)
+            raise self._failures[0]
+        check(status, e)
+
+    def _describe_arrays(self):
+        """Gives the launch the bytes and shapes of its arrays, for tuning and hooks."""
+        params, launch = self.kernel.params, self._launch
+        sizes, shapes = (c_size_t * len(params))(), (Tensor * len(params))()
+        for name, value in (*zip(params, self._args), *self._kwargs.items()):
+            if name in params:
+                i = params.index(name)
+                sizes[i] = num_bytes(value.base if type(value) is desc else value)
+                shape, stride = getattr(value, "shape", None), getattr(value, "stride", None)
+                if shape is not None and callable(stride) and len(shape) <= 5:
+                    shapes[i].rank = len(shape)
+                    shapes[i].shape[:len(shape)], shapes[i].strides[:len(shape)] = tuple(shape), tuple(stride())
+        launch.arg_bytes, launch.num_arg_bytes = sizes, len(sizes)
+        launch.arg_shapes, launch.num_arg_shapes = shapes, len(shapes)
+
+    def _use_grid(self, grid):
+        """Gives the launch its grid. What a grid's function raises goes to self._failures."""
+        if not callable(grid):
+            self._launch.grid = grid_of(grid)
+            return
+
+        def of_variant(user, variant, out):
+            try:
+                meta = dict(self.kernel.meta(c_void_p(variant)))
+                meta.update(zip(self.kernel.params, self._args))
+                meta.update(self._kwargs)
+                out[0], out[1], out[2] = grid_of(grid(meta))
+            except BaseException as failure:   # it must not go through the library
+                self._failures.append(failure)
+                out[0] = (1 << 32) - 1         # more than can be launched
+
+        self._grid_fn = GRID_FN(of_variant)   # the library keeps a pointer to it
+        self._launch.grid_fn = ctypes.cast(self._grid_fn, c_void_p)
 
 
 def grid_of(grid):

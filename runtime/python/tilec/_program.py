@@ -5,7 +5,7 @@ from ctypes import byref, c_char_p, c_void_p
 
 from ._device import Device, Error, check, open_device
 from ._kernel import Kernel
-from ._library import EVENT_FN, JitOptions, lib
+from ._library import EVENT_FN, JitOptions, SourceRange, lib
 
 # In the order of tile_event_kind.
 EVENTS = ("compile_begin", "compile_end", "cache_hit", "cache_miss", "unprepared", "tune_step", "tune_skip", "launch",
@@ -25,7 +25,8 @@ class Program:
 
     def __init__(self, path, text=None, device=None, policy="allow", cache=True, cache_dir=None, include=(),
                  options=(), on_event=None, tune="off", tune_file=None, tune_seconds=0.0, compile_seconds=0.0,
-                 isolate=False, tilec=None):
+                 isolate=False, tilec=None, source_map=()):
+        """source_map: of a text that was gathered from files, (line of the text, file, line of the file) of each part."""
         self.device = device if isinstance(device, Device) else open_device(device)
         self.name, self.policy = os.fspath(path), policy
         self._kernels, self._handle, e = {}, c_void_p(), c_void_p()
@@ -41,6 +42,9 @@ class Program:
         o.include_paths, o.num_include_paths = (c_char_p * len(include))(*map(os.fsencode, include)), len(include)
         o.options, o.num_options = (c_char_p * len(options))(*(s.encode() for s in options)), len(options)
         name = os.fsencode(path)
+        ranges = (SourceRange * len(source_map))(*((line, file_line, os.fsencode(file) if file else name)
+                                                   for line, file, file_line in source_map))
+        o.source_map, o.num_source_map = ranges, len(ranges)
         if text is None:
             status = lib.tile_jit_open_file(self.device.handle, name, byref(o), byref(self._handle), byref(e))
         else:
@@ -61,6 +65,10 @@ class Program:
 
     def __exit__(self, *exception):
         self.close()
+
+    @property
+    def is_open(self):
+        return bool(self._handle)
 
     @property
     def handle(self):

@@ -8,7 +8,7 @@ import threading
 from types import SimpleNamespace
 
 import tilec
-from tilec._kernel import grid_of
+from tilec._kernel import Bound
 
 from .. import knobs
 from .._source import Gatherer, NotSource, names_of, source_of
@@ -371,7 +371,7 @@ class JITFunction(KernelInterface):
     def _launch(self, program, shape, values, launch, flags, only_prepare, bound):
         kernel, gpu = program.kernel, program.kernel.is_gpu
         before = kernel.num_variants
-        with kernel.arguments(values, launch, flags) as arguments:
+        with Bound(kernel, (), {**values, **launch}, flags) as arguments:
             variant = arguments.variant()
             compiled = self._compiled(program, variant)
             if kernel.num_variants != before:
@@ -390,10 +390,10 @@ class JITFunction(KernelInterface):
         return compiled
 
     def _compiled(self, program, variant):
-        key = getattr(variant, "value", variant)
-        if key not in program.compiled:
-            program.compiled[key] = CompiledKernel(self, program.kernel, key)
-        return program.compiled[key]
+        """Returns what stands for a variant, which is an address."""
+        if variant not in program.compiled:
+            program.compiled[variant] = CompiledKernel(self, program.kernel, variant)
+        return program.compiled[variant]
 
     def _launch_metadata(self, compiled, shape, bound):
         data = {"name": compiled.name, "function": compiled.function, "stream": None}

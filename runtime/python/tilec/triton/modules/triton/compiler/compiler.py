@@ -1,0 +1,226 @@
+"""What programs ask of a compiled kernel."""
+import collections
+import ctypes
+import hashlib
+from ctypes import byref, c_size_t, c_void_p
+
+import tilec
+from tilec._device import check
+from tilec._library import Resources, lib
+
+_PTX, _METADATA, _CUBIN, _SASS = 32, 64, 128, 2048   # of TILE_EMIT_…
+
+
+class LazyDict:
+    """A dict of which parts are made when somebody asks."""
+
+    def __init__(self, data):
+        self.data, self.extras = data, []
+
+    def get(self):
+        for make in self.extras:
+            self.data = {**self.data, **(make() or {})}
+        self.extras.clear()
+        return self.data
+
+    def add(self, make, args=()):
+        self.extras.append(lambda: make(*args))
+
+
+class IRSource:
+    """Triton's IR as a source; tilec does not read it."""
+
+    def __init__(self, *args, **kwargs):
+        raise NotImplementedError("tilec does not read Triton's IR: give triton.compile an ASTSource")
+
+
+class ASTSource:
+    """A kernel with the types and constants of one variant."""
+
+    def __init__(self, fn, signature, constexprs=None, attrs=None):
+        self.fn, self.ext, self.name = fn, "ttir", fn.__name__
+        self.signature, self.attrs = dict(signature), attrs or {}
+        self.constants = {k if isinstance(k, str) else fn.arg_names[k[0] if isinstance(k, tuple) else k]: v
+                          for k, v in (constexprs or {}).items()}
+        self.constexprs = self.constants
+
+
+class _Backend:
+    """Triton's backend object, as far as programs ask it."""
+
+    def __init__(self, target):
+        self.target, self.binary_ext = target, "cubin"
+
+    @staticmethod
+    def supports_target(target):
+        return target.backend == "cuda"
+
+    def hash(self):
+        return f"tilec-{tilec.__version__}-{self.target}"
+
+    def parse_options(self, options):
+        from types import SimpleNamespace
+        return SimpleNamespace(**{"num_warps": 4, "num_stages": 3, "num_ctas": 1, "maxnreg": None, "debug": False,
+                                  "enable_fp_fusion": True, "arch": None, **options})
+
+    def get_module_map(self):
+        return {}
+
+
+def make_backend(target):
+    return _Backend(target)
+
+
+def compile(src, target=None, options=None, _env_vars=None):
+    """Compiles an ASTSource for the current device, and launches nothing."""
+    from ..language import str_to_ty
+    from ..runtime.jit import MockTensor
+    if not isinstance(src, ASTSource):
+        raise NotImplementedError("tilec compiles an ASTSource, not a file of Triton's IR")
+    fn, values = src.fn, {}
+    for name, text in src.signature.items():
+        name = name if isinstance(name, str) else fn.arg_names[name]
+        if name in src.constants or text == "constexpr":
+            values[name] = src.constants.get(name)
+        elif text.startswith("*"):
+            values[name] = MockTensor(str_to_ty(text).element_ty)
+        elif text.startswith(("fp", "bf")):
+            values[name] = 1.5
+        else:
+            values[name] = True if text in ("u1", "i1") else (1 << 40) + 3 if text.endswith("64") else 3
+    values.update((name, value) for name, value in src.constants.items() if name not in values)
+    options = {name: value for name, value in (options or {}).items() if name not in values}
+    compiled = fn.run(grid=(1,), warmup=True, **values, **options)
+    return compiled.bound_to(src, options)
+
+
+class _Asm(dict):
+    """The texts of a kernel, made when they are asked for."""
+
+    _KINDS = {"ptx": _PTX, "cubin": _CUBIN, "sass": _SASS}
+
+    def __init__(self, kernel):
+        super().__init__()
+        self._kernel = kernel
+
+    def __missing__(self, kind):
+        if kind not in self._KINDS:
+            raise KeyError(f"{kind}: tilec has {', '.join(self._KINDS)}; Triton's own IR does not exist here")
+        data = self._kernel.output(self._KINDS[kind])
+        self[kind] = data if kind == "cubin" else data.decode()
+        return self[kind]
+
+    def get(self, kind, default=None):
+        return self[kind] if kind in self._KINDS else default
+
+    def keys(self):
+        return self._KINDS.keys()
+
+    def __iter__(self):
+        return iter(self._KINDS)
+
+    def __contains__(self, kind):
+        return kind in self._KINDS
+
+
+class CompiledKernel:
+    """A variant of a kernel: what a launch returns."""
+
+    launch_enter_hook = launch_exit_hook = None
+
+    def __init__(self, function, kernel, variant):
+        self._function, self._kernel, self._variant = function, kernel, variant
+        self.name, self.src, self.module = function.__name__, function, None
+        self._bound = None
+        self.asm = _Asm(self)
+        self._resources = self._metadata = None
+
+    def __repr__(self):
+        return f"<CompiledKernel {self.name} of tilec: {self.signature}>"
+
+    @property
+    def device(self):
+        return self._kernel.device
+
+    @property
+    def constants(self):
+        return dict(self._kernel.meta(c_void_p(self._variant)))
+
+    @property
+    def signature(self):
+        return ", ".join(f"{name}={value}" for name, value in self.constants.items())
+
+    @property
+    def hash(self):
+        return hashlib.sha256(f"{self._function.cache_key} {self.signature}".encode()).hexdigest()
+
+    def output(self, emit):
+        data, size, e = c_void_p(), c_size_t(), c_void_p()
+        check(lib.tile_variant_output(self._variant, emit, byref(data), byref(size), byref(e)), e)
+        return ctypes.string_at(data, size.value)
+
+    def _known(self):
+        if self._resources is None:
+            r, e = Resources(struct_size=ctypes.sizeof(Resources)), c_void_p()
+            check(lib.tile_variant_resources(self._variant, byref(r), byref(e)), e)
+            self._resources = r
+        return self._resources
+
+    n_regs = property(lambda self: self._known().registers)
+    n_spills = property(lambda self: self._known().spill_bytes // 4)
+    n_max_threads = property(lambda self: 65536 // max(self._known().registers, 64))
+    shared = property(lambda self: self._known().shared_bytes)
+    function = property(lambda self: lib.tile_kernel_function(lib.tile_variant_kernel(self._variant)))
+
+    @property
+    def metadata(self):
+        if self._metadata is None:
+            import json
+            data = json.loads(self.output(_METADATA))
+            known = data["kernels"][0] if "kernels" in data else data
+            warps = known.get("num_warps") or known.get("threads", 128) // 32
+            values = dict(
+                num_warps=warps, num_stages=known.get("num_stages", 3), num_ctas=known.get("num_ctas", 1),
+                maxnreg=known.get("maxnreg"), shared=self.shared, name=self.name, target=_target_of(self.device),
+                cluster_dims=(known.get("num_ctas", 1), 1, 1), warp_size=32, enable_fp_fusion=True, launch_pdl=False,
+                launch_cooperative_grid=False, hash=self.hash, debug=False, ptx_version=None, tmem_size=0,
+                global_scratch_size=0, global_scratch_align=1, profile_scratch_size=0, profile_scratch_align=1)
+            self._metadata = collections.namedtuple("KernelMetadata", sorted(values))(**values)
+        return self._metadata
+
+    @property
+    def packed_metadata(self):
+        m = self.metadata
+        return m.num_warps, m.num_ctas, m.shared
+
+    def _init_handles(self):
+        pass   # libtile has loaded it
+
+    # ---- launches by position, as torch.compile makes them
+
+    def bound_to(self, src, options):
+        """Returns the same kernel with the constants of an ASTSource: it is launched with the other arguments."""
+        other = CompiledKernel(self._function, self._kernel, self._variant)
+        other.src, other._bound = src, options
+        return other
+
+    def launch_metadata(self, grid, stream, *args):
+        return None
+
+    def run(self, grid0, grid1, grid2, stream, function, packed_metadata, metadata, enter_hook, exit_hook, *args):
+        fn, src = self._function, self.src
+        constants = src.constants if self._bound is not None else self.constants
+        free = [name for name in fn.arg_names if name not in constants]
+        names = fn.arg_names if len(args) == len(fn.arg_names) else free
+        values = {**constants, **{name: value for name, value in zip(names, args) if name not in constants}}
+        fn.run(grid=(grid0, grid1, grid2), warmup=False, **values, **(self._bound or {}))
+
+    def __getitem__(self, grid):
+        grid = (*grid, 1, 1)[:3]
+        return lambda *args, stream=None: self.run(*grid, stream, None, None, None, None, None, *args)
+
+
+def _target_of(device):
+    from ..backends.compiler import GPUTarget
+    p = device.properties()
+    return GPUTarget("cuda", (p["compute_major"] or 9) * 10 + p["compute_minor"], 32)
