@@ -70,10 +70,12 @@ Term *gl_bank_conflicts(Lower *L, Call *c) {
   if (!buffer) return NULL;
   const uint32_t bits = ct_bits(tensor), most = 128 / bits;
   LayoutMap m;
-  if (buffer->layout->kind != LAYOUT_SHARED || !layout_invert_and_compose(tensor->layout, buffer->layout, &m))
+  if (buffer->layout->kind != LAYOUT_SHARED || !layout_to_shared(tensor->layout, buffer->layout, &m))
     return builtin_error(L, c, "the buffer does not hold the tensor");
   uint32_t vec = 1;   // as many consecutive registers as lie at consecutive offsets
-  while (vec < most && log2_u32(vec) < tensor->layout->num_bits[LAYOUT_REG] && m.col[log2_u32(vec)] == vec) vec *= 2;
+  while (vec < most && log2_u32(vec) < min_i64(tensor->layout->num_bits[LAYOUT_REG], layout_whole_bits(buffer->layout)) &&
+         m.col[log2_u32(vec)] == vec)
+    vec *= 2;
   const uint32_t least = vec * bits <= 32 ? 1 : vec * bits / 32;
   return term_int(L, layout_bank_conflicts(tensor->layout, buffer->layout, bits, vec) - least);
 }
