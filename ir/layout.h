@@ -127,8 +127,8 @@ const Layout *layout_split(Context *ctx, const Layout *l);   // inverse of join;
 const Layout *layout_drop_zero_regs(Context *ctx, const Layout *l);   // without zero register columns
 
 // ---- text ----
-// layout<128x64, reg = [1, 2], lane = [4, 8, 16, 32, 64], warp = [128]> or shared<128x64, offset = […]>, the latter also
-// with `pad = [interval, by, …]` and `moved = [bit, …]`
+// layout<128x64, reg = [1, 2], lane = [4, 8, 16, 32, 64], warp = [128]> or shared<128x64, offset = […]>; the latter
+// also with `pad = [interval, by, …]` and `moved = [bit, …]`
 void layout_print(Buf *out, const Layout *l);
 
 // ---- layout_make.c ----

@@ -151,10 +151,11 @@ CtValue *comptime_layout_from_map(Comptime *ct, const Layout *l) {
     ct_attr_set(ct, v, "lane_bases", bases(ct, l, LAYOUT_LANE));
     ct_attr_set(ct, v, "warp_bases", bases(ct, l, LAYOUT_WARP));
   }
-  if (!shared || l->num_pads || l->num_bits[LAYOUT_BLOCK]) ct_attr_set(ct, v, "block_bases", bases(ct, l, LAYOUT_BLOCK));
+  const bool whole = !shared || l->num_pads;   // the class has no defaults
+  if (whole || l->num_bits[LAYOUT_BLOCK]) ct_attr_set(ct, v, "block_bases", bases(ct, l, LAYOUT_BLOCK));
   CtValue *shape = ct_list(ct->ctx, NULL, 0);
   for (uint32_t d = 0; d < l->rank; d++) ct_append(ct, shape, ct_int(ct->ctx, 1 << l->log2_size[d]));
-  if (!shared || l->num_pads) ct_attr_set(ct, v, "shape", shape);
+  if (whole) ct_attr_set(ct, v, "shape", shape);
   return v;
 }
 

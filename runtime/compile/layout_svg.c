@@ -173,7 +173,8 @@ static void put_cell(Buf *b, const Picture *p, uint32_t place, double x, double 
   uint32_t hue, light;
   const char *text;
   if (l->kind == LAYOUT_SHARED) {
-    uint32_t offset = layout_address(l, layout_part(l, place, LAYOUT_OFFSET)), bank = offset * (p->elem_bits / 8) / 4 % BANKS;
+    uint32_t offset = layout_address(l, layout_part(l, place, LAYOUT_OFFSET));
+    uint32_t bank = offset * (p->elem_bits / 8) / 4 % BANKS;
     hue = bank * 360 / BANKS, light = 78;
     text = arena_printf(b->arena, "%u", offset);
   } else {

@@ -3,9 +3,9 @@
 
     random_layouts.py TILEC [--conversions 500] [--buffers 200] [--parts 200] [--seed N] [-j N]
 
-The layouts are those of recorded/; half of the buffers are padded instead. `--parts` also changes a random slice of each
-buffer. A kernel computes on the simulator, and on the interpreter (--check), what Python says: each element at its own
-place.
+The layouts are those of recorded/; half of the buffers are padded instead. `--parts` also changes a random slice of
+each buffer. A kernel computes on the simulator, and on the interpreter (--check), what Python says: each element at its
+own place.
 """
 import argparse
 import ast
