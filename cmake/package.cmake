@@ -1,0 +1,64 @@
+# `cpack`: a tarball of the build that works where it is unpacked (TGZ), Debian packages by component (DEB), and by
+# `cpack --config build/CPackSourceConfig.cmake` the sources. tools/package.sh makes all of them.
+set(TILE_PACKAGER "tilec developers <tilec@localhost.localdomain>" CACHE STRING "Maintainer of the packages that cpack makes")
+set(CPACK_PACKAGE_NAME tilec)
+set(CPACK_PACKAGE_CONTACT "${TILE_PACKAGER}")
+set(CPACK_PACKAGE_VENDOR tilec)
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "compiler for Triton's kernel language, in C")
+set(CPACK_RESOURCE_FILE_LICENSE ${CMAKE_CURRENT_SOURCE_DIR}/LICENSE)
+set(CPACK_PACKAGE_FILE_NAME tilec-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR})
+set(CPACK_SOURCE_PACKAGE_FILE_NAME tilec-${PROJECT_VERSION})
+set(CPACK_PACKAGE_CHECKSUM SHA256)
+set(CPACK_GENERATOR TGZ)
+set(CPACK_SOURCE_GENERATOR TGZ)
+set(CPACK_COMPONENTS_ALL compiler runtime launcher simulator development python doc)
+set(CPACK_VERBATIM_VARIABLES ON)
+
+# Debian: one package per component; the libraries' names carry the number of their interface.
+get_target_property(soversion tile SOVERSION)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_COMPONENTS_GROUPING IGNORE)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
+set(CPACK_DEBIAN_PACKAGE_MAINTAINER "${TILE_PACKAGER}")
+set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(this_version "(= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})")
+
+# tile_debian(COMPONENT PACKAGE SECTION SUMMARY DESCRIPTION [DEPENDENCY…])
+function(tile_debian component package section summary description)
+  string(TOUPPER ${component} c)
+  list(JOIN ARGN ", " depends)
+  foreach(pair IN ITEMS "PACKAGE_NAME=${package}" "PACKAGE_SECTION=${section}" "PACKAGE_DEPENDS=${depends}"
+      "DESCRIPTION=${summary}\n${description}")
+    string(REGEX MATCH "^([A-Z_]+)=(.*)$" pair "${pair}")
+    set(CPACK_DEBIAN_${c}_${CMAKE_MATCH_1} "${CMAKE_MATCH_2}" PARENT_SCOPE)
+  endforeach()
+endfunction()
+tile_debian(compiler tilec devel "compiler for Triton's kernel language"
+  "tilec compiles kernels written in Triton's language to PTX, packs them for programs without a compiler, and runs, checks and times them on a GPU, a simulator or an interpreter. It needs neither Python nor CUDA's toolkit.")
+tile_debian(runtime libtile${soversion} libs "compiler for Triton's kernel language, library"
+  "libtile compiles, caches, tunes, loads and launches kernels written in Triton's language, from C, C++ or Python.")
+tile_debian(launcher libtile-rt${soversion} libs "launcher for compiled kernels, library"
+  "libtile-rt loads and launches kernels that tilec compiled before. It contains no compiler.")
+tile_debian(simulator libtile-sim${soversion} libs "simulated CUDA driver, library"
+  "libtile-sim has the functions of the CUDA driver and executes PTX on the CPU, thread by thread. It reports races, undefined values and accesses out of bounds.")
+tile_debian(development libtile-dev libdevel "compiler and launcher for tile kernels, development files"
+  "Headers, the static launcher, and files for pkg-config and CMake, of libtile and libtile-rt."
+  "tilec ${this_version}" "libtile${soversion} ${this_version}" "libtile-rt${soversion} ${this_version}"
+  "libtile-sim${soversion} ${this_version}")
+tile_debian(python python3-tile python "compiler and launcher for tile kernels, Python 3 module"
+  "The module tile compiles and launches kernels written in Triton's language, by libtile. It takes PyTorch's and NumPy's arrays, and needs neither."
+  "python3:any" "libtile${soversion} ${this_version}")
+tile_debian(doc tilec-doc doc "compiler for Triton's kernel language, documentation"
+  "The pages about tilec and its libraries, and kernels to learn from.")
+foreach(component PYTHON DOC)
+  set(CPACK_DEBIAN_${component}_PACKAGE_ARCHITECTURE all)
+endforeach()
+
+set(CPACK_PROJECT_CONFIG_FILE ${CMAKE_CURRENT_SOURCE_DIR}/cmake/cpack.cmake)
+set(CPACK_TILE_SOURCE_DIR ${CMAKE_CURRENT_SOURCE_DIR})
+set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_SOURCE_DIR}/cmake/debian.cmake)
+include(CPack)
