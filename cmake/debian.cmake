@@ -4,12 +4,23 @@ if(NOT CPACK_GENERATOR STREQUAL "DEB")
   return()
 endif()
 
-set(when $ENV{SOURCE_DATE_EPOCH})
-if(NOT when)
-  string(TIMESTAMP when "%s" UTC)
-endif()
+# An entry of Debian's changelog for each version of CHANGELOG.md: "## 1.2.3 (2026-01-31)".
 set(ENV{LC_ALL} C)
-execute_process(COMMAND date -u -R -d @${when} OUTPUT_VARIABLE date OUTPUT_STRIP_TRAILING_WHITESPACE)
+set(debian_changes "")
+file(STRINGS ${CPACK_TILE_SOURCE_DIR}/CHANGELOG.md headings REGEX "^## ")
+foreach(heading IN LISTS headings)
+  if(NOT heading MATCHES "^## ([0-9.]+) \\(([-0-9]+)\\)$")
+    message(FATAL_ERROR "CHANGELOG.md: '${heading}' is not of the form '## VERSION (YYYY-MM-DD)'")
+  endif()
+  set(version ${CMAKE_MATCH_1})
+  execute_process(COMMAND date -u -R -d ${CMAKE_MATCH_2} OUTPUT_VARIABLE date OUTPUT_STRIP_TRAILING_WHITESPACE
+    COMMAND_ERROR_IS_FATAL ANY)
+  string(APPEND debian_changes "tilec (${version}-${CPACK_DEBIAN_PACKAGE_RELEASE}) stable; urgency=medium\n\n\
+  * Version ${version}: changelog.gz says what changed.\n\n -- ${CPACK_DEBIAN_PACKAGE_MAINTAINER}  ${date}\n\n")
+endforeach()
+if(NOT debian_changes MATCHES "^tilec \\(${CPACK_PACKAGE_VERSION}-")
+  message(FATAL_ERROR "CHANGELOG.md does not begin with version ${CPACK_PACKAGE_VERSION}")
+endif()
 
 # "Files: *" and the licences of NOTICE, in Debian's machine-readable form.
 file(READ ${CPACK_TILE_SOURCE_DIR}/NOTICE notice)
@@ -50,8 +61,7 @@ foreach(component IN LISTS CPACK_COMPONENTS_ALL)
   set(doc ${root}/share/doc/${package})
   file(REMOVE ${doc}/LICENSE ${doc}/NOTICE)
   file(WRITE ${doc}/copyright "${copyright}")
-  write_compressed(${doc}/changelog.Debian "tilec (${CPACK_PACKAGE_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE}) stable; \
-urgency=medium\n\n  * Version ${CPACK_PACKAGE_VERSION}; see changelog.gz.\n\n -- ${CPACK_DEBIAN_PACKAGE_MAINTAINER}  ${date}\n")
+  write_compressed(${doc}/changelog.Debian "${debian_changes}")
   file(READ ${CPACK_TILE_SOURCE_DIR}/CHANGELOG.md changes)
   write_compressed(${doc}/changelog "${changes}")
   file(REMOVE ${doc}/CHANGELOG.md)
@@ -65,11 +75,18 @@ urgency=medium\n\n  * Version ${CPACK_PACKAGE_VERSION}; see changelog.gz.\n\n --
       file(RPATH_REMOVE FILE ${library})
     endif()
   endforeach()
-  # Programs find what they need by their place: zsh's completions and Python's modules are elsewhere in Debian.
+  # Debian has other folders for zsh's completions and Python's packages.
   if(IS_DIRECTORY ${root}/share/zsh/site-functions)
     file(RENAME ${root}/share/zsh/site-functions ${root}/share/zsh/vendor-completions)
   endif()
   if(component STREQUAL "python")
-    file(WRITE ${root}/lib/python3/dist-packages/tile.pth "/usr/share/tile/python\n")
+    file(MAKE_DIRECTORY ${root}/lib/python3)
+    file(RENAME ${root}/share/tile/python ${root}/lib/python3/dist-packages)
+    file(REMOVE_RECURSE ${root}/share/tile)
+  endif()
+  if(CPACK_TILE_LINK_LLVM STREQUAL "static" AND component MATCHES "^(compiler|runtime)$")
+    file(WRITE ${root}/share/lintian/overrides/${package}
+      "# LLVM is linked in with its zlib: no release of Debian has this LLVM yet, or only some do.\n"
+      "${package}: embedded-library zlib *\n")
   endif()
 endforeach()

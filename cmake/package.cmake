@@ -1,6 +1,10 @@
 # `cpack`: a tarball of the build that works where it is unpacked (TGZ), Debian packages by component (DEB), and by
 # `cpack --config build/CPackSourceConfig.cmake` the sources. tools/package.sh makes all of them.
-set(TILE_PACKAGER "tilec developers <tilec@localhost.localdomain>" CACHE STRING "Maintainer of the packages that cpack makes")
+set(packager "tilec developers <tilec@localhost.invalid>")
+if(DEFINED ENV{DEBEMAIL})
+  set(packager "$ENV{DEBFULLNAME} <$ENV{DEBEMAIL}>")
+endif()
+set(TILE_PACKAGER "${packager}" CACHE STRING "Maintainer of the packages that cpack makes: Name <mail>")
 set(CPACK_PACKAGE_NAME tilec)
 set(CPACK_PACKAGE_CONTACT "${TILE_PACKAGER}")
 set(CPACK_PACKAGE_VENDOR tilec)
@@ -40,17 +44,23 @@ endfunction()
 tile_debian(compiler tilec devel "compiler for Triton's kernel language"
   "tilec compiles kernels written in Triton's language to PTX, packs them for programs without a compiler, and runs, checks and times them on a GPU, a simulator or an interpreter. It needs neither Python nor CUDA's toolkit.")
 tile_debian(runtime libtile${soversion} libs "compiler for Triton's kernel language, library"
-  "libtile compiles, caches, tunes, loads and launches kernels written in Triton's language, from C, C++ or Python.")
+  "libtile compiles, caches, tunes, loads and launches kernels written in
+Triton's language, from C, C++ or Python.")
 tile_debian(launcher libtile-rt${soversion} libs "launcher for compiled kernels, library"
-  "libtile-rt loads and launches kernels that tilec compiled before. It contains no compiler.")
+  "libtile-rt loads and launches kernels that tilec compiled before. It
+contains no compiler.")
 tile_debian(simulator libtile-sim${soversion} libs "simulated CUDA driver, library"
-  "libtile-sim has the functions of the CUDA driver and executes PTX on the CPU, thread by thread. It reports races, undefined values and accesses out of bounds.")
+  "libtile-sim has the functions of the CUDA driver and executes PTX on the
+CPU, thread by thread. It reports races, undefined values and accesses out
+of bounds.")
 tile_debian(development libtile-dev libdevel "compiler and launcher for tile kernels, development files"
-  "Headers, the static launcher, and files for pkg-config and CMake, of libtile and libtile-rt."
+  "Headers, the static launcher, and files for pkg-config and CMake, of libtile
+and libtile-rt."
   "tilec ${this_version}" "libtile${soversion} ${this_version}" "libtile-rt${soversion} ${this_version}"
   "libtile-sim${soversion} ${this_version}")
-tile_debian(python python3-tile python "compiler and launcher for tile kernels, Python 3 module"
-  "The module tile compiles and launches kernels written in Triton's language, by libtile. It takes PyTorch's and NumPy's arrays, and needs neither."
+tile_debian(python python3-tilec python "compiler and launcher for tile kernels, Python 3 module"
+  "The package tilec compiles and launches kernels written in Triton's language,
+by libtile. It takes PyTorch's and NumPy's arrays, and needs neither."
   "python3:any" "libtile${soversion} ${this_version}")
 tile_debian(doc tilec-doc doc "compiler for Triton's kernel language, documentation"
   "The pages about tilec and its libraries, and kernels to learn from.")
@@ -61,4 +71,6 @@ endforeach()
 set(CPACK_PROJECT_CONFIG_FILE ${CMAKE_CURRENT_SOURCE_DIR}/cmake/cpack.cmake)
 set(CPACK_TILE_SOURCE_DIR ${CMAKE_CURRENT_SOURCE_DIR})
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_SOURCE_DIR}/cmake/debian.cmake)
+set(CPACK_POST_BUILD_SCRIPTS ${CMAKE_CURRENT_SOURCE_DIR}/cmake/debian_triggers.cmake)
+set(CPACK_TILE_LINK_LLVM ${TILE_LINK_LLVM})
 include(CPack)

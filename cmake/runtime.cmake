@@ -28,9 +28,6 @@ else()
   set(tile_linker_language C)
 endif()
 
-# What is shipped: the loader writes its tables before the program starts, and nobody writes them later.
-set(tile_hardening -Wl,-z,relro -Wl,-z,now)
-
 add_executable(tilec runtime/cli/main.c)
 add_executable(tile::tilec ALIAS tilec)
 target_link_options(tilec PRIVATE -pie ${tile_hardening})
@@ -83,4 +80,3 @@ add_custom_command(OUTPUT ${tile_rt_static}
   COMMAND ${CMAKE_COMMAND} -E rm -f ${tile_rt_static}
   COMMAND ${CMAKE_AR} rcs ${tile_rt_static} tile-rt.o
   DEPENDS tile-rt-linked tile-rt-core tile-ir $<TARGET_OBJECTS:tile-rt-linked> COMMAND_EXPAND_LISTS VERBATIM)
-add_custom_target(tile-rt-static DEPENDS ${tile_rt_static})
