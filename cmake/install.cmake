@@ -11,7 +11,8 @@ tile_install_library(tile runtime EXPORT tileTargets)
 tile_install_library(tile-rt launcher EXPORT tileTargets)
 tile_install_library(tile-sim-driver simulator)
 
-add_custom_target(tile-installed ALL DEPENDS tile-rt-static)
+add_custom_target(tile-installed ALL)
+add_dependencies(tile-installed tile-rt-static)
 install(FILES ${tile_rt_static} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
 install(DIRECTORY runtime/tile DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development
   FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")

@@ -19,7 +19,6 @@ set(CPACK_COMPONENTS_ALL compiler runtime launcher simulator development python 
 set(CPACK_VERBATIM_VARIABLES ON)
 
 # Debian: one package per component; the libraries' names carry the number of their interface.
-get_target_property(soversion tile SOVERSION)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_GROUPING IGNORE)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
@@ -31,39 +30,40 @@ set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(this_version "(= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})")
 
-# tile_debian(COMPONENT PACKAGE SECTION SUMMARY DESCRIPTION [DEPENDENCY…])
-function(tile_debian component package section summary description)
-  string(TOUPPER ${component} c)
-  list(JOIN ARGN ", " depends)
-  foreach(pair IN ITEMS "PACKAGE_NAME=${package}" "PACKAGE_SECTION=${section}" "PACKAGE_DEPENDS=${depends}"
-      "DESCRIPTION=${summary}\n${description}")
-    string(REGEX MATCH "^([A-Z_]+)=(.*)$" pair "${pair}")
-    set(CPACK_DEBIAN_${c}_${CMAKE_MATCH_1} "${CMAKE_MATCH_2}" PARENT_SCOPE)
-  endforeach()
-endfunction()
+# tile_debian(COMPONENT PACKAGE SECTION SUMMARY LINE…)
+macro(tile_debian component package section summary)
+  string(TOUPPER ${component} upper)
+  set(lines ${ARGN})
+  list(JOIN lines "\n" CPACK_DEBIAN_${upper}_DESCRIPTION)
+  string(PREPEND CPACK_DEBIAN_${upper}_DESCRIPTION "${summary}\n")
+  set(CPACK_DEBIAN_${upper}_PACKAGE_NAME ${package})
+  set(CPACK_DEBIAN_${upper}_PACKAGE_SECTION ${section})
+endmacro()
 tile_debian(compiler tilec devel "compiler for Triton's kernel language"
-  "tilec compiles kernels written in Triton's language to PTX, packs them for programs without a compiler, and runs, checks and times them on a GPU, a simulator or an interpreter. It needs neither Python nor CUDA's toolkit.")
+  "tilec compiles kernels written in Triton's language to PTX, packs them for"
+  "programs without a compiler, and runs, checks and times them on a GPU, a"
+  "simulator or an interpreter. It needs neither Python nor CUDA's toolkit.")
 tile_debian(runtime libtile${soversion} libs "compiler for Triton's kernel language, library"
-  "libtile compiles, caches, tunes, loads and launches kernels written in
-Triton's language, from C, C++ or Python.")
+  "libtile compiles, caches, tunes, loads and launches kernels written in"
+  "Triton's language, from C, C++ or Python.")
 tile_debian(launcher libtile-rt${soversion} libs "launcher for compiled kernels, library"
-  "libtile-rt loads and launches kernels that tilec compiled before. It
-contains no compiler.")
+  "libtile-rt loads and launches kernels that tilec compiled before. It contains"
+  "no compiler.")
 tile_debian(simulator libtile-sim${soversion} libs "simulated CUDA driver, library"
-  "libtile-sim has the functions of the CUDA driver and executes PTX on the
-CPU, thread by thread. It reports races, undefined values and accesses out
-of bounds.")
+  "libtile-sim has the functions of the CUDA driver and executes PTX on the CPU,"
+  "thread by thread. It reports races, undefined values and accesses out of"
+  "bounds.")
 tile_debian(development libtile-dev libdevel "compiler and launcher for tile kernels, development files"
-  "Headers, the static launcher, and files for pkg-config and CMake, of libtile
-and libtile-rt."
-  "tilec ${this_version}" "libtile${soversion} ${this_version}" "libtile-rt${soversion} ${this_version}"
-  "libtile-sim${soversion} ${this_version}")
-tile_debian(python python3-tilec python "compiler and launcher for tile kernels, Python 3 module"
-  "The package tilec compiles and launches kernels written in Triton's language,
-by libtile. It takes PyTorch's and NumPy's arrays, and needs neither."
-  "python3:any" "libtile${soversion} ${this_version}")
+  "Headers, the static launcher, and files for pkg-config and CMake, of libtile"
+  "and libtile-rt.")
+tile_debian(python python3-tilec python "compiler and launcher for tile kernels, Python 3 package"
+  "The package tilec compiles and launches kernels written in Triton's language,"
+  "by libtile. It takes the arrays of PyTorch and NumPy, and needs neither.")
 tile_debian(doc tilec-doc doc "compiler for Triton's kernel language, documentation"
   "The pages about tilec and its libraries, and kernels to learn from.")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "tilec ${this_version}, libtile${soversion} ${this_version}, \
+libtile-rt${soversion} ${this_version}, libtile-sim${soversion} ${this_version}")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "python3:any, libtile${soversion} ${this_version}")
 foreach(component PYTHON DOC)
   set(CPACK_DEBIAN_${component}_PACKAGE_ARCHITECTURE all)
 endforeach()

@@ -59,6 +59,12 @@ set_target_properties(tile PROPERTIES LINKER_LANGUAGE ${tile_linker_language})
 tile_public_library(tile)
 add_library(tile::tile ALIAS tile)
 
+# The simulator has the same version; libtile-rt opens it by its name on disk.
+get_target_property(soversion tile SOVERSION)
+set_target_properties(tile-sim-driver PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${soversion})
+target_compile_definitions(tile-rt-core PRIVATE TILE_SIM_LIBRARY="libtile-sim.so.${soversion}")
+add_library(tile::sim ALIAS tile-sim-driver)
+
 # libtile-rt: loads and launches, without the compiler. It links only those files of ir that it needs.
 add_library(tile-rt SHARED runtime/rt/alone/linked.c)
 target_link_libraries(tile-rt PRIVATE tile-flags
@@ -80,3 +86,4 @@ add_custom_command(OUTPUT ${tile_rt_static}
   COMMAND ${CMAKE_COMMAND} -E rm -f ${tile_rt_static}
   COMMAND ${CMAKE_AR} rcs ${tile_rt_static} tile-rt.o
   DEPENDS tile-rt-linked tile-rt-core tile-ir $<TARGET_OBJECTS:tile-rt-linked> COMMAND_EXPAND_LISTS VERBATIM)
+add_custom_target(tile-rt-static DEPENDS ${tile_rt_static})
