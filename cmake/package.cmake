@@ -1,6 +1,6 @@
 # `cpack`: a tarball of the build that works where it is unpacked (TGZ), Debian packages by component (DEB), and by
 # `cpack --config build/CPackSourceConfig.cmake` the sources. tools/package.sh makes all of them.
-set(packager "tilec developers <tilec@localhost.invalid>")
+set(packager "tilec developers <tilec@packages.invalid>")
 if(DEFINED ENV{DEBEMAIL})
   set(packager "$ENV{DEBFULLNAME} <$ENV{DEBEMAIL}>")
 endif()
@@ -43,13 +43,13 @@ tile_debian(compiler tilec devel "compiler for Triton's kernel language"
   "tilec compiles kernels written in Triton's language to PTX, packs them for"
   "programs without a compiler, and runs, checks and times them on a GPU, a"
   "simulator or an interpreter. It needs neither Python nor CUDA's toolkit.")
-tile_debian(runtime libtile${soversion} libs "compiler for Triton's kernel language, library"
+tile_debian(runtime libtile${TILE_ABI_VERSION} libs "compiler for Triton's kernel language, library"
   "libtile compiles, caches, tunes, loads and launches kernels written in"
   "Triton's language, from C, C++ or Python.")
-tile_debian(launcher libtile-rt${soversion} libs "launcher for compiled kernels, library"
+tile_debian(launcher libtile-rt${TILE_ABI_VERSION} libs "launcher for compiled kernels, library"
   "libtile-rt loads and launches kernels that tilec compiled before. It contains"
   "no compiler.")
-tile_debian(simulator libtile-sim${soversion} libs "simulated CUDA driver, library"
+tile_debian(simulator libtile-sim${TILE_ABI_VERSION} libs "simulated CUDA driver, library"
   "libtile-sim has the functions of the CUDA driver and executes PTX on the CPU,"
   "thread by thread. It reports races, undefined values and accesses out of"
   "bounds.")
@@ -61,9 +61,9 @@ tile_debian(python python3-tilec python "compiler and launcher for tile kernels,
   "by libtile. It takes the arrays of PyTorch and NumPy, and needs neither.")
 tile_debian(doc tilec-doc doc "compiler for Triton's kernel language, documentation"
   "The pages about tilec and its libraries, and kernels to learn from.")
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "tilec ${this_version}, libtile${soversion} ${this_version}, \
-libtile-rt${soversion} ${this_version}, libtile-sim${soversion} ${this_version}")
-set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "python3:any, libtile${soversion} ${this_version}")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "tilec ${this_version}, libtile${TILE_ABI_VERSION} ${this_version}, \
+libtile-rt${TILE_ABI_VERSION} ${this_version}, libtile-sim${TILE_ABI_VERSION} ${this_version}")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "python3:any, libtile${TILE_ABI_VERSION} ${this_version}")
 foreach(component PYTHON DOC)
   set(CPACK_DEBIAN_${component}_PACKAGE_ARCHITECTURE all)
 endforeach()

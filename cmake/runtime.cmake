@@ -48,7 +48,7 @@ function(tile_public_library name)
     ${tile_hardening})
   target_include_directories(${name} INTERFACE
     $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/runtime> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  set_target_properties(${name} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0 LINK_DEPENDS ${tile_map}
+  set_target_properties(${name} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${TILE_ABI_VERSION} LINK_DEPENDS ${tile_map}
     BUILD_RPATH "$ORIGIN" INSTALL_RPATH "$ORIGIN")
 endfunction()
 
@@ -59,10 +59,6 @@ set_target_properties(tile PROPERTIES LINKER_LANGUAGE ${tile_linker_language})
 tile_public_library(tile)
 add_library(tile::tile ALIAS tile)
 
-# The simulator has the same version; libtile-rt opens it by its name on disk.
-get_target_property(soversion tile SOVERSION)
-set_target_properties(tile-sim-driver PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${soversion})
-target_compile_definitions(tile-rt-core PRIVATE TILE_SIM_LIBRARY="libtile-sim.so.${soversion}")
 add_library(tile::sim ALIAS tile-sim-driver)
 
 # libtile-rt: loads and launches, without the compiler. It links only those files of ir that it needs.

@@ -5,10 +5,6 @@
 #include "runtime/rt/device.h"
 #include "runtime/rt/error.h"
 
-#ifndef TILE_SIM_LIBRARY
-#define TILE_SIM_LIBRARY "libtile-sim.so"   // the build adds the version of the interface
-#endif
-
 // Two rows of one symbol or of one member do not compile; nor does a symbol that is not the driver's.
 enum {
 #define CUDA_FN(member, symbol, ...) ROW_##symbol,
@@ -22,6 +18,10 @@ static const struct { const char *symbol; size_t offset; } entries[] = {
 #define CUDA_FN(member, symbol, ...) {#symbol, offsetof(CudaDriver, member)},
 #include "runtime/rt/cuda.def"
 };
+
+#define TEXT_(x) #x
+#define TEXT(x) TEXT_(x)
+#define SIM_LIBRARY "libtile-sim.so." TEXT(TILE_ABI_VERSION)
 
 static tile_status resolve(CudaDriver *d, bool simulator, tile_error **error) {
   for (uint32_t i = 0; i < countof(entries); i++) {
@@ -38,8 +38,8 @@ tile_status cuda_open(CudaDriver *d, bool simulator, tile_error **error) {
   *d = (CudaDriver){0};
   // A driver keeps its state for as long as the process lives, so it is never unloaded.
   if (simulator && !linked_parts.sim_symbol) {
-    d->library = dlopen(TILE_SIM_LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (!d->library) return error_set(error, TILE_ERROR_NO_DEVICE, "no simulator: %s was not found", TILE_SIM_LIBRARY);
+    d->library = dlopen(SIM_LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (!d->library) return error_set(error, TILE_ERROR_NO_DEVICE, "no simulator: %s was not found", SIM_LIBRARY);
   } else if (!simulator) {
     d->library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!d->library)
