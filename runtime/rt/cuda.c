@@ -19,6 +19,10 @@ static const struct { const char *symbol; size_t offset; } entries[] = {
 #include "runtime/rt/cuda.def"
 };
 
+#define TEXT_(x) #x
+#define TEXT(x) TEXT_(x)
+#define SIM_LIBRARY "libtile-sim.so." TEXT(TILE_ABI_VERSION)
+
 static tile_status resolve(CudaDriver *d, bool simulator, tile_error **error) {
   for (uint32_t i = 0; i < countof(entries); i++) {
     void *p = d->library ? dlsym(d->library, entries[i].symbol) : linked_parts.sim_symbol(entries[i].symbol);
@@ -34,8 +38,8 @@ tile_status cuda_open(CudaDriver *d, bool simulator, tile_error **error) {
   *d = (CudaDriver){0};
   // A driver keeps its state for as long as the process lives, so it is never unloaded.
   if (simulator && !linked_parts.sim_symbol) {
-    d->library = dlopen("libtile-sim.so", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (!d->library) return error_set(error, TILE_ERROR_NO_DEVICE, "no simulator: libtile-sim.so was not found");
+    d->library = dlopen(SIM_LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (!d->library) return error_set(error, TILE_ERROR_NO_DEVICE, "no simulator: %s was not found", SIM_LIBRARY);
   } else if (!simulator) {
     d->library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!d->library)

@@ -37,10 +37,12 @@ extern "C" {
 #endif
 
 #define TILE_VERSION_MAJOR 0
-#define TILE_VERSION_MINOR 1
+#define TILE_VERSION_MINOR 2
 #define TILE_VERSION_PATCH 0
+/* The number of the binary interface: libtile.so.1. */
+#define TILE_ABI_VERSION 1
 
-/* "0.1.0": the library's version, which may be newer than the header's. Static. */
+/* "0.2.0": the library's version, which may be newer than the header's. Static. */
 TILE_API const char *tile_version(void);
 
 /* ---- status and errors ------------------------------------------------------------------------------------------- */

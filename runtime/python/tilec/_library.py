@@ -48,7 +48,7 @@ class Event(Structure):
 
 EVENT_FN = ctypes.CFUNCTYPE(None, c_void_p, POINTER(Event))
 GRID_FN = ctypes.CFUNCTYPE(None, c_void_p, c_void_p, POINTER(c_uint32))
-_NAME = "libtile.so.0"
+_NAME = "libtile.so.1"
 _ERROR = _OUT = POINTER(c_void_p)
 
 # The result and the parameters of each function.
