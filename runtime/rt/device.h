@@ -11,6 +11,7 @@
 
 #include "ir/ir.h"
 #include "runtime/rt/cuda.h"
+#include "runtime/rt/given.h"
 #include "runtime/rt/line_counts.h"
 #include "runtime/tile/rt.h"
 
@@ -25,22 +26,6 @@ struct tile_device {
   tile_hooks hooks;
   pthread_mutex_t timing;      // whoever times a kernel holds it: two at once would disturb each other
 };
-
-// Copies what a caller gave, if anything, over the defaults in o. Both begin with struct_size; a caller that was built
-// with an older header has fewer fields.
-#define TAKE_GIVEN(o, given) take_given(&(o), sizeof(o), given)
-static inline void take_given(void *o, size_t size, const void *given) {
-  if (!given) return;
-  const size_t given_size = *(const size_t *)given;
-  if (given_size >= size) memcpy(o, given, size);
-  else memcpy(o, given, given_size);
-}
-
-static inline tile_hooks hooks_copy(const tile_hooks *given) {
-  tile_hooks h = TILE_HOOKS_INIT;
-  TAKE_GIVEN(h, given);
-  return h;
-}
 
 static inline ArenaMemory hooks_memory(const tile_hooks *h) {
   return h && h->alloc && h->free ? (ArenaMemory){h->alloc, h->free, h->user} : (ArenaMemory){0};
@@ -150,7 +135,7 @@ tile_status device_open_cuda(int ordinal, bool simulator, tile_device **device, 
 // What else this library contains: libtile says it in runtime/compile/linked.c, libtile-rt in
 // runtime/rt/alone/linked.c.
 typedef struct {
-  void *(*sim_symbol)(const char *name);   // the simulator's functions; NULL: libtile-sim.so is opened
+  void *(*sim_symbol)(const char *name);   // the simulator's functions; NULL: libtile-sim.so.1 is opened
   tile_status (*open_interp)(tile_device **device, tile_error **error);   // NULL: there is no interpreter
 } LinkedParts;
 extern const LinkedParts linked_parts;
@@ -194,6 +179,14 @@ void launch_plan(tile_kernel *k);     // fills in quick, once all else is known
 static inline int64_t param_multiple(const KernelParam *p) {
   return p->is_pointer && p->elem_bytes > p->divisible ? p->elem_bytes : p->divisible;
 }
+// What it takes, and the type of that: of a number, of what a pointer points to, of a descriptor's elements.
+static inline tile_arg_kind launch_param_kind(const KernelParam *p) {
+  return p->kind == PARAM_DESC || p->kind == PARAM_DESC_FIELDS ? TILE_ARG_TENSOR
+         : p->is_pointer                                       ? TILE_ARG_POINTER
+         : p->is_float                                         ? TILE_ARG_FLOAT
+                                                               : TILE_ARG_INT;
+}
+tile_type launch_param_type(const KernelParam *p);   // launch.c; TILE_UNTYPED: it is not known
 // Can a tensor map have rows so many elements apart? Its strides are multiples of 16 bytes below 2^40.
 static inline bool is_map_stride(int64_t elements, uint32_t bytes) {
   return elements > 0 && elements < INT64_C(1) << 40 && elements * bytes % 16 == 0;
@@ -214,7 +207,6 @@ tile_status launch_flatten_kernel(const tile_kernel *k, const tile_arg *args, si
 // A checked scalar or pointer argument as the parameter's bits.
 uint64_t launch_arg_bits(const KernelParam *p, tile_arg arg);
 
-#include "runtime/rt/error.h"
 #include "runtime/rt/metadata.h"
 #include "runtime/rt/package.h"
 
