@@ -148,6 +148,7 @@ static void close_device(tile_device *base) {
   d->cu.primary_ctx_release(d->device);
   cuda_close(&d->cu);
   pthread_mutex_destroy(&d->padding_lock);
+  pthread_mutex_destroy(&d->loss.lock);
   free(d);
 }
 
@@ -213,6 +214,10 @@ tile_status device_open_cuda(int ordinal, bool simulator, tile_device **device, 
   d->is_sim = simulator;
   pthread_mutex_init(&d->padding_lock, NULL);
   tile_status status = cuda_open(&d->cu, simulator, error);
+  snprintf(d->spec, sizeof d->spec, "%s:%d", d->base.kind, ordinal);
+  pthread_mutex_init(&d->loss.lock, NULL);
+  d->cu.loss = &d->loss;
+  d->cu.device = d->spec;
   if (status == TILE_OK && (status = open_device(d, ordinal, error)) != TILE_OK) cuda_close(&d->cu);
   if (status != TILE_OK) free(d);
   else *device = &d->base;

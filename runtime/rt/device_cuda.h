@@ -16,6 +16,8 @@ typedef struct {
   CUdeviceptr padding;         // EMPTY_BYTES of zeros, then of NaN: what the map of an empty tensor shows. 0 until a
                                // kernel may need it
   pthread_mutex_t padding_lock;
+  CudaLoss loss;
+  char spec[16];               // "gpu:0"
   CUevent start, end;
 } CudaDevice;
 
