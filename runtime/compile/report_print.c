@@ -174,6 +174,7 @@ void report_put_text(Buf *out, const Context *ctx, const CostReport *r) {
     put_accesses(out, k);
     put_conversions(out, k);
     put_remarks(out, ctx, k);
+    if (k->executed) report_put_executed(out, ctx, k->executed);
   }
 }
 
@@ -255,6 +256,7 @@ static void json_kernel(JsonWriter *w, const Context *ctx, const KernelReport *k
   json_items(w, "accesses", &k->accesses, false);
   json_items(w, "conversions", &k->conversions, false);
   json_remarks(w, ctx, k);
+  if (k->executed) report_json_executed(w, k->executed);
   json_end_object(w);
 }
 

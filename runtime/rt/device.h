@@ -1,7 +1,7 @@
 // What a device is inside: a table of functions. The CUDA driver and the simulator have one (device_cuda.c), libtile's
 // interpreter has another (runtime/compile/device_interp.c). libtile-rt is made of this folder: nothing in it knows the
 // compiler. This is the room's door: other rooms include it and no other header of runtime/rt; the simulator alone
-// includes cuda_types.h.
+// includes cuda_types.h and line_counts.h.
 #ifndef TILE_RUNTIME_RT_DEVICE_H
 #define TILE_RUNTIME_RT_DEVICE_H
 
@@ -13,6 +13,7 @@
 #include "ir/ir.h"
 #include "runtime/rt/cuda.h"
 #include "runtime/rt/given.h"
+#include "runtime/rt/line_counts.h"
 #include "runtime/tile/rt.h"
 
 typedef struct DeviceOps DeviceOps;
@@ -129,6 +130,9 @@ struct DeviceOps {
   // One launch, timed from cold caches, in milliseconds.
   tile_status (*time)(tile_kernel *k, const tile_launch_options *options, const tile_arg *args, double *milliseconds,
                       tile_error **error);
+  // Whether later launches are counted; returns the counts of the last one that was, or NULL. They last until the next
+  // counted launch. NULL: the device does not count.
+  const LaunchCounts *(*count_launches)(tile_device *d, bool on);
   bool checks_bounds;              // it reports an access outside an allocation
 };
 

@@ -152,10 +152,20 @@ static void close_device(tile_device *base) {
   free(d);
 }
 
+static const LaunchCounts *count_launches(tile_device *base, bool on) {
+  const CudaDriver *cu = &cuda_device(base)->cu;
+  return cu->count_launches ? cu->count_launches(on) : NULL;
+}
+
 #define CUDA_OPS \
-  close_device, alloc, release, upload, download, cuda_synchronize, alloc_host, free_host, memory_info, properties, \
-      &cuda_stream_ops, fill, copy, is_capturing, cuda_load, cuda_unload, is_own, cuda_reserve, cuda_launch, cuda_code_use, cuda_launch_params, cuda_time
-static const DeviceOps gpu_ops = {CUDA_OPS, .checks_bounds = false}, sim_ops = {CUDA_OPS, .checks_bounds = true};
+  .close = close_device, .alloc = alloc, .free = release, .upload = upload, .download = download, \
+      .synchronize = cuda_synchronize, .alloc_host = alloc_host, .free_host = free_host, .memory_info = memory_info, \
+      .properties = properties, .streams = &cuda_stream_ops, .fill = fill, .copy = copy, \
+      .is_capturing = is_capturing, .load = cuda_load, .unload = cuda_unload, .is_own = is_own, \
+      .reserve = cuda_reserve, .launch = cuda_launch, .code_use = cuda_code_use, \
+      .launch_params = cuda_launch_params, .time = cuda_time
+static const DeviceOps gpu_ops = {CUDA_OPS, .checks_bounds = false};
+static const DeviceOps sim_ops = {CUDA_OPS, .count_launches = count_launches, .checks_bounds = true};
 
 // The richest architecture that the device runs: its own with the `a` suffix, otherwise the newest below it.
 static const char *best_arch(int sm) {

@@ -218,12 +218,14 @@ TILE_API tile_status tile_tensor_init(tile_tensor *tensor, uint64_t base, tile_t
 TILE_API tile_status tile_tensor_from_dlpack(tile_tensor *tensor, const tile_dltensor *from, const int64_t *block,
                                              tile_error **error);
 
-/* ---- for runtime/python/tile.py ------------------------------------------------------------------------------------
+/* ---- for the Python package ----------------------------------------------------------------------------------------
  * Makes a Python function that launches variants that exist and calls slow(grid, *args, **kwargs) for everything else.
  * All objects are Python's, and the caller holds the interpreter's lock. NULL: the process runs no Python that it
  * knows. The capsule belongs to the function. */
 TILE_API void *tile_jit_python_launcher(tile_jit_kernel *kernel, void *slow, void *type_code, void *meta,
                                         void *address_of, void **capsule);
+/* The kernel is about to be freed: from now on the function calls slow for everything. */
+TILE_API void tile_jit_python_close(void *capsule);
 /* kind 0: it has data_ptr() and dtype; 1: address_of knows it; 2: desc; 3: it has is_cuda, too. */
 TILE_API void tile_jit_python_learn_type(void *capsule, void *type, int kind);
 TILE_API void tile_jit_python_learn_text(void *capsule, void *value, const char *text);    /* of a constexpr */
