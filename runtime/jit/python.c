@@ -102,21 +102,21 @@ static Object *keep(Object *o) {
 
 // ---- arguments ----
 
-static bool dtype_of(Launcher *l, Object *o, tile_type *type) {
+static bool dtype_of(Launcher *l, Object *o, uint16_t *type) {
   Object *dtype = PyObject_GetAttr(o, l->words[WORD_DTYPE]);
   if (!dtype) return false;
   for (uint32_t i = 0; i < l->num_dtypes; i++)
     if (l->dtypes[i] == dtype) {
       Py_DecRef(dtype);
-      *type = l->dtype_codes[i];
+      *type = (uint16_t)l->dtype_codes[i];
       return true;
     }
   Object *code = PyObject_Vectorcall(l->type_code, &dtype, 1, NULL);
   int overflow = 0;
-  if (code) *type = (tile_type)PyLong_AsLongLongAndOverflow(code, &overflow);
+  if (code) *type = (uint16_t)PyLong_AsLongLongAndOverflow(code, &overflow);
   if (code && l->num_dtypes < MAX_DTYPES) {
     l->dtypes[l->num_dtypes] = keep(dtype);
-    l->dtype_codes[l->num_dtypes++] = *type;
+    l->dtype_codes[l->num_dtypes++] = (tile_type)*type;
   }
   drop(code);
   Py_DecRef(dtype);
@@ -193,7 +193,7 @@ static bool tuple_arg(Launcher *l, uint32_t i, Object *o, tile_arg *a, Items *po
   pool->num_items += (uint32_t)n;
   for (intptr_t k = 0; k < n; k++)
     if (!make_arg(l, i, PyTuple_GetItem(o, k), &items[k], pool)) return false;
-  *t = (tile_tuple){items, (uint32_t)n, NULL};
+  *t = (tile_tuple){items, (uint32_t)n, NULL, 0};
   *a = tile_arg_tuple(t);
   return true;
 }

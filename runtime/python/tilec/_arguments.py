@@ -175,7 +175,7 @@ def words(value, is_constexpr, keep, place):
             return INT, value & _MASK
         if value < 0 or value > _MASK:
             raise OverflowError(f"{value} does not fit 64 bits")
-        return INT | _dtypes.CODES["u64"] << 32, value
+        return INT | _dtypes.CODES["u64"] << 16, value
     if kind is float:
         return FLOAT, _word.unpack(_double.pack(value))[0]
     if kind is bool:
@@ -199,7 +199,7 @@ def words(value, is_constexpr, keep, place):
         return _tuple_words(value, keep, place)
     if array or not hasattr(value, "__float__"):
         address, code = place(value)
-        return POINTER | code << 32, address
+        return POINTER | code << 16, address
     # Another object that stands for a number.
     return words(value.__index__() if hasattr(value, "__index__") else float(value), is_constexpr, keep, place)
 

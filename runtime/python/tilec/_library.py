@@ -10,12 +10,13 @@ HOOKS_STOP_FN = ctypes.CFUNCTYPE(c_bool, c_void_p)
 
 
 class Tensor(Structure):
-    _fields_ = [("base", c_uint64), ("rank", c_uint32), ("shape", c_int64 * 5), ("strides", c_int64 * 5),
-                ("type", c_int), ("block", c_int64 * 5), ("pad_nan", c_bool), ("swizzle", c_uint8)]
+    _fields_ = [("base", c_uint64), ("rank", c_uint32), ("type", c_int), ("shape", c_int64 * 5),
+                ("strides", c_int64 * 5), ("block", c_int64 * 5), ("pad_nan", c_bool), ("swizzle", c_uint8),
+                ("reserved", c_uint8 * 38)]
 
 
 class Tuple(Structure):
-    _fields_ = [("items", c_void_p), ("num_items", c_uint32), ("type_name", c_void_p)]
+    _fields_ = [("items", c_void_p), ("num_items", c_uint32), ("type_name", c_void_p), ("reserved", c_uint64)]
 
 
 class JitOptions(Structure):
@@ -23,14 +24,16 @@ class JitOptions(Structure):
                 ("no_cache", c_bool), ("cache_dir", c_char_p), ("include_paths", POINTER(c_char_p)),
                 ("num_include_paths", c_size_t), ("options", POINTER(c_char_p)), ("num_options", c_size_t),
                 ("tune", c_int), ("tune_file", c_char_p), ("tune_seconds", c_double), ("hooks", c_void_p),
-                ("compile_seconds", c_double), ("isolate", c_bool), ("tilec", c_char_p)]
+                ("compile_seconds", c_double), ("isolate", c_bool), ("tilec", c_char_p),
+                ("source_map", c_void_p), ("num_source_map", c_size_t)]
 
 
 class Launch(Structure):
     _fields_ = [("struct_size", c_size_t), ("grid", c_uint32 * 3), ("grid_fn", c_void_p), ("grid_user", c_void_p),
                 ("stream", c_void_p), ("num_warps", c_int), ("num_stages", c_int), ("num_ctas", c_int),
                 ("maxnreg", c_int), ("arg_bytes", POINTER(c_size_t)), ("num_arg_bytes", c_size_t),
-                ("arg_shapes", POINTER(Tensor)), ("num_arg_shapes", c_size_t)]
+                ("arg_shapes", POINTER(Tensor)), ("num_arg_shapes", c_size_t),
+                ("options", POINTER(c_char_p)), ("num_options", c_size_t)]
 
 
 class Hooks(Structure):
@@ -43,7 +46,7 @@ class DeviceOptions(Structure):
 
 
 class Event(Structure):
-    _fields_ = [("kind", c_int), ("kernel", c_char_p), ("variant", c_char_p), ("milliseconds", c_double)]
+    _fields_ = [("struct_size", c_size_t), ("kind", c_int), ("kernel", c_char_p), ("variant", c_char_p), ("milliseconds", c_double)]
 
 
 EVENT_FN = ctypes.CFUNCTYPE(None, c_void_p, POINTER(Event))
