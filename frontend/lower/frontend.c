@@ -341,7 +341,7 @@ bool frontend_lower_into(Frontend *fe, Module *m, CtFunction *kernel, const Para
   }
   lower_cursor_to_end(&L, f->body);
   build_op(&L.b, OP_RETURN, NULL, 0);
-  return diag_error_count(ctx) == errors;
+  return diag_error_count(ctx) == errors && lower_check_roles(&L);
 }
 
 Module *frontend_lower(Frontend *fe, CtFunction *kernel, const ParamSpec *specs, const LaunchOptions *launch) {
