@@ -89,7 +89,7 @@ void warning_read_comment(Context *ctx, Loc at, const char *text, size_t n) {
   static const char key[] = "tilec:", word[] = "ignore";
   const char *const end = text + n, *s = text;
   for (; s < end; s++) {
-    if (*s != '#') continue;
+    if (*s != '#' || (s > text && !is_blank(s[-1]))) continue;
     const char *t = s + 1;
     while (t < end && is_blank(*t)) t++;
     if ((size_t)(end - t) < sizeof key - 1 || memcmp(t, key, sizeof key - 1)) continue;

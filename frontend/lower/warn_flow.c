@@ -89,7 +89,7 @@ bool warn_calls(const NodeList *list) {
 }
 
 static void find_write(Op *op, void *user) {
-  if (op_is(op, TRAIT_WRITES) && op->opcode != OP_ASSUME) *(bool *)user = true;
+  if (op_is(op, TRAIT_WRITES) && op->opcode != OP_ASSUME && !op_int(op, ATTR_PURE, 0)) *(bool *)user = true;
 }
 
 void warn_missing_store(Lower *L, const Func *f, const Node *def) {

@@ -113,6 +113,7 @@ static bool is_computation(const Node *v) {
 
 // A hint counts as an effect: in Triton it changes its operand.
 static bool has_effect(const Op *op) {
+  if (op_int(op, ATTR_PURE, 0)) return false;
   if (op_is(op, TRAIT_WRITES | TRAIT_SYNC) || op->opcode == OP_HINT || op_int(op, ATTR_VOLATILE, 0)) return true;
   for (uint32_t i = 0; i < op->num_blocks; i++)
     EACH_OP(in, op->blocks[i]) if (has_effect(in)) return true;
