@@ -299,7 +299,7 @@ static Term *call_builtin(Lower *L, CtValue *v, Term *self, CallArgs *args) {
   const char *name = v->builtin.name;
   const BuiltinRow *row = builtin_row_of(name), *instead = row && L->is_gluon ? builtin_find_gluon(row->name) : NULL;
   if (instead) row = instead;
-  if (row) return builtin_call(L, row, self, args);
+  if (row) return builtin_call(L, builtin_overload(row, args), self, args);
   Term *fn = builtin_resolve(L, name);
   if (fn) {
     CallArgs a = self ? with_self(L, self, args) : *args;

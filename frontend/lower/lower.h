@@ -320,6 +320,8 @@ bool lower_is_language_name(const char *name);                      // of a row 
 // ---- builtins.c ----
 // A row of builtins_gluon.def by its name there (`mbarrier.init`); NULL if there is none.
 const BuiltinRow *builtin_find_gluon(const char *name);
+// A name may have two rows of builtins_gluon.def, the one with fewer parameters first. The one that a call is of.
+const BuiltinRow *builtin_overload(const BuiltinRow *row, const CallArgs *args);
 typedef struct {
   const BuiltinRow *row;
   Term **args;                 // one for each parameter; a *list is a TERM_TUPLE
@@ -363,6 +365,10 @@ Term *arg_error(Lower *L, const Call *c, uint32_t i, const char *fmt, ...) PRINT
 #include "frontend/lower/builtins.def"
 #define BUILTIN(name, params, fn, data, method, mark, doc) Term *fn(Lower *L, Call *c);
 #include "frontend/lower/builtins_gluon.def"
+
+// ---- gluon_roles.c ----
+// Whether each warp_specialize of the kernel leaves registers for its default partition. False after diagnostics.
+bool lower_check_roles(Lower *L);
 
 // ---- loops.c: a `for` over a range ----
 typedef struct { Term *start, *stop, *step; Call call; } RangeArgs;

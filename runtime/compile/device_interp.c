@@ -262,7 +262,7 @@ tile_status device_open_interp(tile_device **device, tile_error **error) {
   static const DeviceOps ops = {interp_close,       interp_alloc,  interp_free, interp_upload, interp_download,
                                 interp_synchronize, interp_fill,   interp_copy, NULL,          interp_load,
                                 interp_unload,      interp_is_own, NULL,        interp_launch, NULL,
-                                NULL,               interp_time,   true};
+                                NULL,               interp_time,   NULL, true};
   InterpDevice *d = calloc(1, sizeof *d);
   if (!d) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
   pthread_mutex_init(&d->lock, NULL);

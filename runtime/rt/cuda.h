@@ -13,6 +13,8 @@ typedef struct {
 #include "runtime/rt/cuda.def"
   // The simulator's account of the last failure; NULL for the real driver.
   const char *(*last_report)(void);
+  // Starts or ends its counting of launches, as DeviceOps.count_launches says; NULL for the real driver.
+  const struct LaunchCounts *(*count_launches)(bool on);
 } CudaDriver;
 
 tile_status cuda_open(CudaDriver *driver, bool simulator, tile_error **error);

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/rt/error.h"
-
 static tile_status find_and_open(const char *spec, tile_device **device, tile_error **error) {
   if (!strcmp(spec, "interp")) {
     if (linked_parts.open_interp) return linked_parts.open_interp(device, error);
@@ -28,6 +26,7 @@ static tile_status open_by_name(const char *spec, tile_device **device, tile_err
 }
 
 tile_status tile_device_open(const char *spec, tile_device **device, tile_error **error) {
+  RETURN_IF_NULL(device, "device");
   *device = NULL;
   const char *named = getenv("TILE_DEVICE");
   const bool by_variable = !spec && named && *named;
@@ -56,15 +55,19 @@ tile_status tile_device_open(const char *spec, tile_device **device, tile_error 
 tile_status tile_device_open_with(const char *spec, const tile_device_options *given, tile_device **device,
                                   tile_error **error) {
   tile_device_options o = TILE_DEVICE_OPTIONS_INIT;
-  TAKE_GIVEN(o, given);
-  tile_status status = tile_device_open(spec, device, error);
-  if (status == TILE_OK) (*device)->hooks = hooks_copy(o.hooks);
-  return status;
+  tile_hooks hooks;
+  RETURN_IF_NULL(device, "device");
+  *device = NULL;
+  RETURN_IF_FAILED(TAKE_GIVEN(tile_device_options, &o, given, error));
+  RETURN_IF_FAILED(hooks_take(&hooks, o.hooks, error));
+  RETURN_IF_FAILED(tile_device_open(spec, device, error));
+  (*device)->hooks = hooks;
+  return TILE_OK;
 }
 
-const char *tile_device_kind(const tile_device *d) { return d->kind; }
-const char *tile_device_name(const tile_device *d) { return d->name; }
-const char *tile_device_arch(const tile_device *d) { return d->arch; }
+const char *tile_device_kind(const tile_device *d) { return d ? d->kind : NULL; }
+const char *tile_device_name(const tile_device *d) { return d ? d->name : NULL; }
+const char *tile_device_arch(const tile_device *d) { return d ? d->arch : NULL; }
 void tile_device_close(tile_device *d) {
   if (!d) return;
   pthread_mutex_destroy(&d->timing);

@@ -1,7 +1,7 @@
 // What a device is inside: a table of functions. The CUDA driver and the simulator have one (device_cuda.c), libtile's
 // interpreter has another (runtime/compile/device_interp.c). libtile-rt is made of this folder: nothing in it knows the
 // compiler. This is the room's door: other rooms include it and no other header of runtime/rt; the simulator alone
-// includes cuda_types.h.
+// includes cuda_types.h and line_counts.h.
 #ifndef TILE_RUNTIME_RT_DEVICE_H
 #define TILE_RUNTIME_RT_DEVICE_H
 
@@ -11,6 +11,8 @@
 
 #include "ir/ir.h"
 #include "runtime/rt/cuda.h"
+#include "runtime/rt/given.h"
+#include "runtime/rt/line_counts.h"
 #include "runtime/tile/rt.h"
 
 typedef struct DeviceOps DeviceOps;
@@ -24,22 +26,6 @@ struct tile_device {
   tile_hooks hooks;
   pthread_mutex_t timing;      // whoever times a kernel holds it: two at once would disturb each other
 };
-
-// Copies what a caller gave, if anything, over the defaults in o. Both begin with struct_size; a caller that was built
-// with an older header has fewer fields.
-#define TAKE_GIVEN(o, given) take_given(&(o), sizeof(o), given)
-static inline void take_given(void *o, size_t size, const void *given) {
-  if (!given) return;
-  const size_t given_size = *(const size_t *)given;
-  if (given_size >= size) memcpy(o, given, size);
-  else memcpy(o, given, given_size);
-}
-
-static inline tile_hooks hooks_copy(const tile_hooks *given) {
-  tile_hooks h = TILE_HOOKS_INIT;
-  TAKE_GIVEN(h, given);
-  return h;
-}
 
 static inline ArenaMemory hooks_memory(const tile_hooks *h) {
   return h && h->alloc && h->free ? (ArenaMemory){h->alloc, h->free, h->user} : (ArenaMemory){0};
@@ -133,6 +119,9 @@ struct DeviceOps {
   // One launch, timed from cold caches, in milliseconds.
   tile_status (*time)(tile_kernel *k, const tile_launch_options *options, const tile_arg *args, double *milliseconds,
                       tile_error **error);
+  // Whether later launches are counted; returns the counts of the last one that was, or NULL. They last until the next
+  // counted launch. NULL: the device does not count.
+  const LaunchCounts *(*count_launches)(tile_device *d, bool on);
   bool checks_bounds;              // it reports an access outside an allocation
 };
 
@@ -146,7 +135,7 @@ tile_status device_open_cuda(int ordinal, bool simulator, tile_device **device, 
 // What else this library contains: libtile says it in runtime/compile/linked.c, libtile-rt in
 // runtime/rt/alone/linked.c.
 typedef struct {
-  void *(*sim_symbol)(const char *name);   // the simulator's functions; NULL: libtile-sim.so is opened
+  void *(*sim_symbol)(const char *name);   // the simulator's functions; NULL: libtile-sim.so.1 is opened
   tile_status (*open_interp)(tile_device **device, tile_error **error);   // NULL: there is no interpreter
 } LinkedParts;
 extern const LinkedParts linked_parts;
@@ -190,6 +179,14 @@ void launch_plan(tile_kernel *k);     // fills in quick, once all else is known
 static inline int64_t param_multiple(const KernelParam *p) {
   return p->is_pointer && p->elem_bytes > p->divisible ? p->elem_bytes : p->divisible;
 }
+// What it takes, and the type of that: of a number, of what a pointer points to, of a descriptor's elements.
+static inline tile_arg_kind launch_param_kind(const KernelParam *p) {
+  return p->kind == PARAM_DESC || p->kind == PARAM_DESC_FIELDS ? TILE_ARG_TENSOR
+         : p->is_pointer                                       ? TILE_ARG_POINTER
+         : p->is_float                                         ? TILE_ARG_FLOAT
+                                                               : TILE_ARG_INT;
+}
+tile_type launch_param_type(const KernelParam *p);   // launch.c; TILE_UNTYPED: it is not known
 // Can a tensor map have rows so many elements apart? Its strides are multiples of 16 bytes below 2^40.
 static inline bool is_map_stride(int64_t elements, uint32_t bytes) {
   return elements > 0 && elements < INT64_C(1) << 40 && elements * bytes % 16 == 0;
@@ -210,7 +207,6 @@ tile_status launch_flatten_kernel(const tile_kernel *k, const tile_arg *args, si
 // A checked scalar or pointer argument as the parameter's bits.
 uint64_t launch_arg_bits(const KernelParam *p, tile_arg arg);
 
-#include "runtime/rt/error.h"
 #include "runtime/rt/metadata.h"
 #include "runtime/rt/package.h"
 

@@ -105,10 +105,16 @@ static void close_device(tile_device *base) {
   free(d);
 }
 
+static const LaunchCounts *count_launches(tile_device *base, bool on) {
+  const CudaDriver *cu = &cuda_device(base)->cu;
+  return cu->count_launches ? cu->count_launches(on) : NULL;
+}
+
 #define CUDA_OPS \
   close_device, alloc, release, upload, download, synchronize, fill, copy, is_capturing, \
       cuda_load, cuda_unload, is_own, cuda_reserve, cuda_launch, cuda_code_use, cuda_launch_params, cuda_time
-static const DeviceOps gpu_ops = {CUDA_OPS, .checks_bounds = false}, sim_ops = {CUDA_OPS, .checks_bounds = true};
+static const DeviceOps gpu_ops = {CUDA_OPS, .checks_bounds = false};
+static const DeviceOps sim_ops = {CUDA_OPS, .count_launches = count_launches, .checks_bounds = true};
 
 // The richest architecture that the device runs: its own with the `a` suffix, otherwise the newest below it.
 static const char *best_arch(int sm) {

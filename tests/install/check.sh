@@ -13,9 +13,15 @@ lib=$(dirname "$(find "$prefix" -name libtile.so | head -1)")
 for file in "$prefix/bin/tilec" "$prefix"/include/tile/{rt,tile,jit}.h "$prefix/include/tile/tile.hpp" "$lib"/pkgconfig/libtile{,-rt}.pc "$lib"/libtile-rt.{so,a}; do
   [ -e "$file" ] || fail "$file is missing"
 done
-for file in "$root"/runtime/python/*.py; do
-  [ -e "$prefix/share/tile/python/${file##*/}" ] || fail "${file##*/} is missing"
+for file in $(cd "$root/runtime/python" && find . -name '*.py*' -not -path '*__pycache__*'); do
+  [ -e "$prefix/share/tile/python/$file" ] || fail "$file is missing"
 done
+# The package finds the library that it was installed with.
+env -u TILE_LIBRARY PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$prefix/share/tile/python" python3 - "$prefix" <<'PY' || fail "import tilec"
+import sys, tile, tilec
+from tilec import _library
+assert tile is tilec and _library.lib._name.startswith(sys.argv[1]), _library.lib._name
+PY
 export TILE_CACHE_DIR=$prefix/cache
 
 # pkg-config
