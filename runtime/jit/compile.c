@@ -292,6 +292,7 @@ static tile_status start(Making *m, Arena *a, tile_error **error) {
   tile_status status = is_assembled ? TILE_OK : kernel_start(kernel, error);
   if (status != TILE_OK) return status;
   m->v->kernel = kernel;
+  kernel->hooks = &k->jit->hooks;
   if (text) jit_event(k->jit, TILE_EVENT_LOAD, k->name, text, clock_ms() - begin);
   return TILE_OK;
 }
