@@ -158,9 +158,8 @@ static void say_place(const Op *op, const uint32_t program[3], bool is_step) {
   printf("%s %s:%u in program (%u, %u, %u)\n", is_step ? "at" : "breakpoint at", at.file ? at.file->path : "?", at.line,
          program[0], program[1], program[2]);
   if (!is_step || !at.file) return;
-  const char *line = at.file->text;
-  for (uint32_t n = 1; n < at.line && line; n++) line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL;
-  if (line) printf("  %.*s\n", (int)strcspn(line, "\n"), line);
+  const char *line = at.file->text + at.file->line_starts[at.line - 1];
+  printf("  %.*s\n", (int)strcspn(line, "\n"), line);
 }
 
 // Shows the variables and, at a terminal, asks what to do.
