@@ -11,8 +11,8 @@ tile_status source_map_check(const tile_source_range *map, size_t count, tile_er
       return error_set(error, TILE_ERROR_USAGE, "source_map[%zu] names no file", i);
     if (map[i].first_line <= before || !map[i].file_line || map[i].file_line > MOST_LINES)
       return error_set(error, TILE_ERROR_USAGE,
-                       "source_map[%zu]: lines count from 1 to %d, and first_line ascends from range to range; there are "
-                       "first_line %u and file_line %u", i, MOST_LINES, map[i].first_line, map[i].file_line);
+                       "source_map[%zu]: lines count from 1 to %d, and first_line ascends from range to range; there "
+                       "are first_line %u and file_line %u", i, MOST_LINES, map[i].first_line, map[i].file_line);
   }
   return TILE_OK;
 }

@@ -116,7 +116,8 @@ tile_status tile_variant_output(const tile_variant *given, unsigned emit, const 
   *data = NULL;
   if (size) *size = 0;
   if (!is_pow2_u64(emit) || emit >> NUM_EMITS || emit == TILE_EMIT_HEADER)
-    return error_set(error, TILE_ERROR_USAGE, "emit is 0x%x: a variant has one of TILE_EMIT_*, except for _HEADER", emit);
+    return error_set(error, TILE_ERROR_USAGE, "emit is 0x%x: a variant has one of TILE_EMIT_*, except for _HEADER",
+                     emit);
   pthread_mutex_lock(&v->owner->lock);
   const VariantOutput *o = find(v, emit);
   pthread_mutex_unlock(&v->owner->lock);

@@ -13,7 +13,7 @@ fail() { echo "install: $*"; exit 1; }
 (cd "$prefix" && cmake -E tar xf cpack/tilec-*.tar.zst && mv tilec-*/* . && rm -r tilec-* cpack)
 clean() { env -i PATH="$PATH" TILE_CACHE_DIR="$prefix/cache" LD_LIBRARY_PATH="$lib" "$@"; }
 lib=$(dirname "$(find "$prefix" -name libtile.so | head -1)")
-for file in "$prefix/bin/tilec" "$prefix"/include/tile/{rt,tile,jit}.h "$prefix/include/tile/tile.hpp" "$lib"/pkgconfig/libtile{,-rt}.pc "$lib"/libtile-rt.{so,a}; do
+for file in "$prefix/bin/tilec" "$prefix"/include/tile/{error,rt,tile,jit}.h "$prefix"/include/tile/{tile,arguments,kernels}.hpp "$lib"/pkgconfig/libtile{,-rt}.pc "$lib"/libtile-rt.{so,a}; do
   [ -e "$file" ] || fail "$file is missing"
 done
 for file in $(cd "$root/runtime/python" && find . -name '*.py*' -not -path '*__pycache__*'); do

@@ -3,11 +3,11 @@
 #   standards.sh INCLUDE PROGRAM.cpp
 set -eu
 flags="-Wall -Wextra -pedantic -Wshadow -Werror -fsyntax-only -I$1"
-for header in rt tile jit; do
+for header in error rt tile jit; do
   for std in c99 c11 c17 c2x; do
     for cc in gcc clang; do
       # shellcheck disable=SC2086
-      if command -v $cc >/dev/null; then printf '#include "tile/%s.h"\nint main(void) { return tile_version() == 0; }\n' $header | $cc -x c -std=$std $flags -; fi
+      if command -v $cc >/dev/null; then printf '#include "tile/%s.h"\nint main(void) { return tile_status_name(TILE_OK) == 0; }\n' $header | $cc -x c -std=$std $flags -; fi
     done
   done
 done
