@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes what a release consists of, the same bits from the same commit: a tarball that works where it is unpacked, Debian
-# packages (where dpkg is), the sources, and their SHA256 sums. docs/packages.md describes them.
+# Makes what a release consists of, the same bits from the same commit: a tarball that works where it is unpacked,
+# Debian packages (where dpkg is), the sources, and their SHA256 sums. docs/packages.md describes them.
 #   tools/package.sh [FOLDER]      FOLDER: where they go (dist)
 # LLVM_DIR may name an LLVM 22; DEBFULLNAME and DEBEMAIL name the maintainer of the Debian packages.
 set -eu

@@ -68,6 +68,13 @@ for file in "$tmp/compiler/bin/tilec" "$tmp"/{runtime,launcher,simulator}/lib*/*
   objdump -p "$file" | grep -q RELRO && readelf -d "$file" | grep -q NOW && readelf -h "$file" | grep -q 'DYN' || fail "$(basename "$file") lacks RELRO, BIND_NOW or PIE"
 done
 
+# NOTICE names every archive that is linked in.
+if grep -q 'TILE_LINK_LLVM:STRING=static' "$build/CMakeCache.txt" && [ -f "$build/build.ninja" ]; then
+  for archive in $(ninja -C "$build" -t commands tilec | tail -n 1 | tr ' :' '\n\n' | sed -n 's|.*/||; s/^libLLVM.*/libLLVM*.a/; /^libtile-/d; /\.a$/p' | sort -u); do
+    grep -qF "$archive" "$root/NOTICE" || fail "tilec links $archive, which NOTICE does not name"
+  done
+fi
+
 # Part of another project. TILE_TILEC saves building the compiler.
 said=$(cmake -G Ninja -S parent -B "$tmp/parent" -DTILE_SOURCE="$root" -DTILE_TILEC="$build/tilec" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O0 ${LLVM_DIR:+-DLLVM_DIR="$LLVM_DIR"} 2>&1) && cmake --build "$tmp/parent" --target app >"$tmp/log" 2>&1 || { echo "$said" | tail; tail -n 20 "$tmp/log"; fail "FetchContent does not work"; }
 [ "$(clean LD_LIBRARY_PATH="$build" "$tmp/parent/app")" = ok ] || fail "the program of the project that includes tile failed"
