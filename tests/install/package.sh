@@ -70,7 +70,7 @@ done
 
 # NOTICE names every archive that is linked in.
 if grep -q 'TILE_LINK_LLVM:STRING=static' "$build/CMakeCache.txt" && [ -f "$build/build.ninja" ]; then
-  for archive in $(ninja -C "$build" -t commands tilec | tail -n 1 | tr ' :' '\n\n' | sed -n 's|.*/||; s/^libLLVM.*/libLLVM*.a/; /^libtile-/d; /\.a$/p' | sort -u); do
+  for archive in $(ninja -C "$build" -t commands tilec | tail -n 1 | tr ' :' '\n\n' | sed -n 's|.*/||; s/^\(lib\|-l\)LLVM.*/libLLVM*.a/; /^libtile-/d; /\.a$/p' | sort -u); do
     grep -qF "$archive" "$root/NOTICE" || fail "tilec links $archive, which NOTICE does not name"
   done
 fi
