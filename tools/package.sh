@@ -15,7 +15,7 @@ umask 022
 
 # Debian's hardening; the compiler's own defaults are PIE and what the CPU has.
 build=build-package
-flags="-fstack-protector-strong -D_FORTIFY_SOURCE=2 -Wformat -Werror=format-security -ffile-prefix-map=$PWD=."
+flags="-fstack-protector-strong -D_FORTIFY_SOURCE=2 -Wformat -Werror=format-security \"-ffile-prefix-map=$PWD=.\""
 configure() {
   cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release -DTILE_BUILD_TESTS=OFF -DCMAKE_C_FLAGS="$flags" "$@" \
     ${LLVM_DIR:+-DLLVM_DIR="$LLVM_DIR"} >/dev/null
