@@ -26,7 +26,7 @@ use_debian() {
   for file in bash-completion/completions/tilec zsh/vendor-completions/_tilec fish/vendor_completions.d/tilec.fish; do [ -s "$usr/share/$file" ] || fail "no $file"; done
   clean "$usr/bin/tilec" pack "$root/examples/vector_add.tile" scale.tile -s "add(*fp32:16, *fp32:16, *fp32:16, i32:16, 256)" -s "add(*fp32, *fp32, *fp32, i32, 256)" -s "scale(*fp32, fp32, i32)" -o "$tmp/ahead_kernels.h"
   # shellcheck disable=SC2046
-  cc -std=c11 "-I$tmp" ahead.c -o "$tmp/ahead" $(PKG_CONFIG_PATH=$usr/$2/pkgconfig pkg-config --define-prefix --cflags --libs libtile-rt)
+  cc -std=c11 "-I$tmp" ahead.c -o "$tmp/ahead" $(PKG_CONFIG_PATH=$usr/$2/pkgconfig pkg-config --cflags --libs libtile-rt)
   [ "$(clean LD_LIBRARY_PATH="$usr/$2" "$tmp/ahead")" = ok ] || fail "libtile-rt of the Debian package does not work"
 }
 
