@@ -12,7 +12,7 @@ foreach(package IN LISTS CPACK_PACKAGE_FILES)
   file(MAKE_DIRECTORY ${work}/files)
   execute_process(COMMAND ar p ${package} control.tar.gz OUTPUT_FILE ${work}/control.tar.gz COMMAND_ERROR_IS_FATAL ANY)
   execute_process(COMMAND tar -C ${work}/files -xzf ${work}/control.tar.gz COMMAND_ERROR_IS_FATAL ANY)
-  if(EXISTS ${work}/files/postinst)
+  if(EXISTS ${work}/files/postrm)   # python3-tilec has none
     file(REMOVE ${work}/files/postinst ${work}/files/postrm)
     file(WRITE ${work}/files/triggers "activate-noawait ldconfig\n")
     execute_process(COMMAND tar -C ${work}/files -c --sort=name --format=gnu --owner=0 --group=0 --numeric-owner
