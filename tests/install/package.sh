@@ -10,6 +10,10 @@ tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
 fail() { echo "package: $*"; exit 1; }
 clean() { env -i PATH="$PATH" HOME="$tmp" ${LLVM_DIR:+LLVM_DIR="$LLVM_DIR"} "$@"; }
 
+# Who links a library with a sanitizer inside needs its runtime too.
+sanitize=
+if grep -qs 'TILE_SANITIZE:BOOL=ON' "$build/CMakeCache.txt"; then sanitize=-fsanitize=address,undefined; fi
+
 # Uses the Debian packages of a folder, unpacked into one root. $2: what the libraries' folder is called.
 use_debian() {
   local usr=$tmp/root/usr package name
@@ -25,8 +29,8 @@ use_debian() {
   for page in tilec tilec-run tilec-tune tilec-pack tilec-cache; do gzip -dc "$usr/share/man/man1/$page.1.gz" | grep -q '^.SH EXAMPLES' || fail "$page.1.gz is not a man page"; done
   for file in bash-completion/completions/tilec zsh/vendor-completions/_tilec fish/vendor_completions.d/tilec.fish; do [ -s "$usr/share/$file" ] || fail "no $file"; done
   clean "$usr/bin/tilec" pack "$root/examples/vector_add.tile" scale.tile -s "add(*fp32:16, *fp32:16, *fp32:16, i32:16, 256)" -s "add(*fp32, *fp32, *fp32, i32, 256)" -s "scale(*fp32, fp32, i32)" -o "$tmp/ahead_kernels.h"
-  # shellcheck disable=SC2046
-  cc -std=c11 "-I$tmp" ahead.c -o "$tmp/ahead" $(PKG_CONFIG_PATH=$usr/$2/pkgconfig pkg-config --cflags --libs libtile-rt)
+  # shellcheck disable=SC2046,SC2086
+  cc -std=c11 $sanitize "-I$tmp" ahead.c -o "$tmp/ahead" $(PKG_CONFIG_PATH=$usr/$2/pkgconfig pkg-config --cflags --libs libtile-rt)
   [ "$(clean LD_LIBRARY_PATH="$usr/$2" "$tmp/ahead")" = ok ] || fail "libtile-rt of the Debian package does not work"
 }
 
@@ -76,7 +80,7 @@ if grep -q 'TILE_LINK_LLVM:STRING=static' "$build/CMakeCache.txt" && [ -f "$buil
 fi
 
 # Part of another project. TILE_TILEC saves building the compiler.
-said=$(cmake -G Ninja -S parent -B "$tmp/parent" -DTILE_SOURCE="$root" -DTILE_TILEC="$build/tilec" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O0 ${LLVM_DIR:+-DLLVM_DIR="$LLVM_DIR"} 2>&1) && cmake --build "$tmp/parent" --target app >"$tmp/log" 2>&1 || { echo "$said" | tail; tail -n 20 "$tmp/log"; fail "FetchContent does not work"; }
+said=$(cmake -G Ninja -S parent -B "$tmp/parent" -DTILE_SOURCE="$root" -DTILE_TILEC="$build/tilec" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O0 -DCMAKE_C_FLAGS="$sanitize" ${LLVM_DIR:+-DLLVM_DIR="$LLVM_DIR"} 2>&1) && cmake --build "$tmp/parent" --target app >"$tmp/log" 2>&1 || { echo "$said" | tail; tail -n 20 "$tmp/log"; fail "FetchContent does not work"; }
 [ "$(clean LD_LIBRARY_PATH="$build" "$tmp/parent/app")" = ok ] || fail "the program of the project that includes tile failed"
 ! grep -qE -- '-W|gnu17|ffunction-sections' "$tmp/parent/compile_commands.json" || fail "tile's options reach the project that includes it"
 [ "$(ctest --test-dir "$tmp/parent" -N | sed -n 's/^Total Tests: //p')" = 0 ] || fail "tile's tests reach the project that includes it"
