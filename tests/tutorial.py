@@ -6,6 +6,7 @@ comment `<!-- not run: WHY -->` above a block leaves it out."""
 import os
 import pty
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -83,6 +84,10 @@ def fits(expected, said):
 
 def main():
     build = os.path.realpath(sys.argv[1])
+    for tool in ("cc", "pkg-config"):
+        if not shutil.which(tool):
+            print(f"skipped: tutorial: {tool} is not here")
+            sys.exit(77)
     steps = []
     with open(os.path.join(ROOT, PAGE), encoding="utf-8") as f:
         for line, language, name, text in blocks(f.read()):

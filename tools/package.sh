@@ -27,7 +27,11 @@ package() { (cd $build && cpack -B "$out" "$@" >"$out/cpack.log") || { cat "$out
 mkdir -p "$out"
 package -G TGZ
 package -G TGZ --config CPackSourceConfig.cmake
-if command -v dpkg-deb >/dev/null; then
+missing=
+for tool in dpkg-deb dpkg-shlibdeps dpkg-architecture file; do command -v $tool >/dev/null || missing+=" $tool"; done
+if [ -n "$missing" ]; then
+  echo "no Debian packages: these are missing:$missing" >&2
+else
   configure -DCMAKE_INSTALL_PREFIX=/usr -DCMAKE_INSTALL_LIBDIR="lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)"
   package -G DEB
 fi

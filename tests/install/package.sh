@@ -94,7 +94,9 @@ for folder in "$tmp/none" "$tmp/parent"; do
   case $said in *"there is no llvm-config in it"*) ;; *) fail "-DLLVM_DIR=$folder: $said" ;; esac
 done
 
-if ! command -v dpkg-deb >/dev/null || ! command -v pkg-config >/dev/null; then echo "skipped: Debian packages: dpkg or pkg-config is not here"; exit 0; fi
+for tool in dpkg-deb dpkg-shlibdeps file pkg-config; do
+  command -v $tool >/dev/null || { echo "skipped: Debian packages: $tool is not here"; echo "package: ok"; exit 0; }
+done
 # All but libtile's, which is large and made as the others.
 (cd "$build" && cpack -G DEB -B "$tmp/deb" -D CPACK_DEBIAN_COMPRESSION_TYPE=none -D "CPACK_COMPONENTS_ALL=compiler;launcher;simulator;development;python;doc") >"$tmp/log" 2>&1 || { tail "$tmp/log"; fail "cpack -G DEB"; }
 use_debian "$tmp/deb" "$(sed -n 's/^CMAKE_INSTALL_LIBDIR:PATH=//p' "$build/CMakeCache.txt")"
