@@ -14,7 +14,7 @@ export SOURCE_DATE_EPOCH LC_ALL=C.UTF-8
 umask 022
 
 # Debian's hardening; the compiler's own defaults are PIE and what the CPU has.
-build=build-package
+build="build-package"
 flags="-fstack-protector-strong -D_FORTIFY_SOURCE=2 -Wformat -Werror=format-security \"-ffile-prefix-map=$PWD=.\""
 configure() {
   cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release -DTILE_BUILD_TESTS=OFF -DCMAKE_C_FLAGS="$flags" "$@" \
