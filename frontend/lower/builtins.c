@@ -52,6 +52,12 @@ static bool is_named(const BuiltinParam *p, const char *name) {
   return strlen(name) == p->name_size && memcmp(name, p->name, p->name_size) == 0;
 }
 
+bool builtin_is_gluon(const BuiltinRow *row) {
+  for (uint32_t i = 0; i < countof(gluon_rows); i++)
+    if (row == &gluon_rows[i]) return true;
+  return false;
+}
+
 static uint32_t num_params(const BuiltinRow *row) {
   BuiltinParam p;
   uint32_t n = 0;

@@ -329,6 +329,10 @@ static Term *call_builtin(Lower *L, CtValue *v, Term *self, CallArgs *args) {
   const char *name = v->builtin.name;
   const BuiltinRow *row = builtin_row_of(name), *instead = row && L->is_gluon ? builtin_find_gluon(row->name) : NULL;
   if (instead) row = instead;
+  if (row && !L->is_gluon && builtin_is_gluon(row)) {
+    lower_error(L, args->fn_span, "`gl.%s` is for kernels of Gluon, and this kernel is not", row->name);
+    return lower_hint(L, "decorate the kernel with @gluon.jit");
+  }
   if (row) return builtin_call(L, builtin_overload(row, args), self, args);
   Term *fn = builtin_resolve(L, name);
   if (fn) {

@@ -340,6 +340,7 @@ bool lower_is_language_name(const char *name);                      // of a row 
 // ---- builtins.c ----
 // A row of builtins_gluon.def by its name there (`mbarrier.init`); NULL if there is none.
 const BuiltinRow *builtin_find_gluon(const char *name);
+bool builtin_is_gluon(const BuiltinRow *row);                 // whether it is of that table
 // A name may have two rows of builtins_gluon.def, the one with fewer parameters first. The one that a call is of.
 const BuiltinRow *builtin_overload(const BuiltinRow *row, const CallArgs *args);
 typedef struct {
