@@ -160,6 +160,7 @@ Term *tl_store_call(Lower *L, Call *c) {
     return arg_error(L, c, 3, "boundary_check is for block pointers; plain pointers take mask");
   Term *v = value_for_store(L, c, 1, ptr, pointee);
   if (!v || !mask_arg(L, c, 2, ptr, &mask)) return NULL;
+  lower_owner_mask(L, term_t(ptr), &mask);
   set_access(L, build_store(&L->b, term_v(ptr), NULL, term_v(v), mask ? term_v(mask) : NULL), cache, evict);
   return term_none(L);
 }
@@ -188,7 +189,9 @@ Term *tl_atomic(Lower *L, Call *c) {
   int sem, scope;
   const CtType *elem;
   Term *ptr = pointer_arg(L, c, &elem), *mask;
-  if (!ptr || !check_not_const(L, c, ptr) || !sem_scope(L, c, 3, &sem, &scope)) return NULL;
+  if (!ptr || !check_not_const(L, c, ptr) || !lower_check_owned(L, c, term_t(ptr)) ||
+      !sem_scope(L, c, 3, &sem, &scope))
+    return NULL;
   bool is_float = elem->kind == CT_TYPE_SCALAR && ct_is_float(elem), half = is_float && ct_bits(elem) == 16;
   bool ok = elem->kind == CT_TYPE_SCALAR && (ct_bits(elem) >= 32 || (half && kind == ATOMIC_ADD));
   if (!ok) return builtin_error(L, c, "`%s` does not exist for %s", c->row->name, ct_type_text(L->ctx, elem));
@@ -212,7 +215,9 @@ Term *tl_atomic_cas(Lower *L, Call *c) {
   int sem, scope;
   const CtType *elem;
   Term *ptr = pointer_arg(L, c, &elem);
-  if (!ptr || !check_not_const(L, c, ptr) || !sem_scope(L, c, 3, &sem, &scope)) return NULL;
+  if (!ptr || !check_not_const(L, c, ptr) || !lower_check_owned(L, c, term_t(ptr)) ||
+      !sem_scope(L, c, 3, &sem, &scope))
+    return NULL;
   if (elem->kind != CT_TYPE_SCALAR || ct_bits(elem) < 16)
     return builtin_error(L, c, "`atomic_cas` does not exist for %s", ct_type_text(L->ctx, elem));
   Term *cmp = value_for_store(L, c, 1, ptr, elem), *val = value_for_store(L, c, 2, ptr, elem);

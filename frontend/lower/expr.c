@@ -123,6 +123,10 @@ static Term *desc_attribute(Lower *L, Term *base, const char *name, Span span) {
   if (strcmp(name, "strides") == 0) return base->desc.strides;
   if (strcmp(name, "layout") == 0 && base->desc.block->layout)
     return term_const(L, comptime_layout_on(L->ct, lower_layout_of(L, base->desc.block), base->desc.block->layout));
+  if (L->is_gluon && strcmp(name, "nbytes_per_cta") == 0) {
+    const CtType *part = lower_block_part(L, base->desc.block);
+    return term_int(L, ct_numel(part) * ct_bits(part->elem) / 8);
+  }
   if (strcmp(name, "block_shape") == 0) return lower_shape_term(L, base->desc.block);
   if (strcmp(name, "dtype") == 0) return term_const(L, ct_dtype(L->ctx, base->desc.block->elem));
   if (strcmp(name, "type") == 0 || strcmp(name, "block_type") == 0)

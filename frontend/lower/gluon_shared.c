@@ -14,6 +14,7 @@ static Term *new_buffer(Lower *L, Value *v, const CtType *type, const CtType *wh
 
 // The IR's type: of an array of tiles the first extent is a count.
 static const Type *buffer_type(Lower *L, const CtType *t) {
+  t = lower_block_part(L, t);
   const uint32_t skip = t->rank - t->layout->rank;
   return type_buffer(L->ctx, lower_ir_elem_type(L, t->elem), (int)t->layout->rank, t->shape + skip, t->layout,
                      skip ? (uint32_t)t->shape[0] : 0);
@@ -83,6 +84,7 @@ Term *gl_allocate(Lower *L, Call *c) {
   if (!arg_is_none(c, 3) && !(x = value_for(L, c, 3, t))) return NULL;
   Value *v = build_alloc(&L->b, buffer_type(L, t), NULL);
   Term *b = new_buffer(L, v, t, t);
+  if (x && !lower_check_same_blocks(L, c->spans[3], "this store", term_t(x), t, -1)) return NULL;
   if (x) store(L, x, b);
   return b;
 }
@@ -92,13 +94,15 @@ Term *gl_smem_load(Lower *L, Call *c) {
   CtValue *layout = b ? arg_layout(L, c, 1, LAYOUT_DISTRIBUTED) : NULL;
   if (!layout) return NULL;
   const CtType *from = b->buffer.type, *t = ct_type_block(L->ctx, from->elem, from->shape, from->rank);
-  if (!(t = lower_with_layout(L, t, layout, c->spans[1]))) return NULL;
+  if (!(t = lower_with_layout(L, t, layout, c->spans[1])) ||
+      !lower_check_same_blocks(L, c->span, "this load", t, from, -1))
+    return NULL;
   return term_of_op(L, lower_new_op(L, OP_LOCAL_LOAD, t, (Value *[]){b->buffer.v, NULL}, 2), t);
 }
 
 Term *gl_smem_store(Lower *L, Call *c) {
   Term *b = buffer_arg(L, c, 0, true), *x = b ? value_for(L, c, 1, b->buffer.type) : NULL;
-  if (!x) return NULL;
+  if (!x || !lower_check_same_blocks(L, c->span, "this store", term_t(x), b->buffer.type, -1)) return NULL;
   store(L, x, b);
   return term_none(L);
 }
@@ -173,6 +177,7 @@ Term *gl_smem_slice(Lower *L, Call *c) {
                   (long long)start, (long long)t->shape[axis]);
     return lower_hint(L, "the length is a power of two, and the start a multiple of it");
   }
+  if (!lower_check_axis_in_block(L, c->span, "a slice", t, (uint32_t)axis)) return NULL;
   const Layout *map = slice_layout(L, t, (uint32_t)axis, length);
   int64_t shape[CT_MAX_RANK];
   memcpy(shape, t->shape, sizeof shape);

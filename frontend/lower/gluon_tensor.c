@@ -39,7 +39,9 @@ Term *gl_convert_layout(Lower *L, Call *c) {
     return lower_hint(L, "gl.convert_layout(x, L) gives it another");
   }
   const CtType *to = lower_with_layout(L, term_t(x), layout, c->spans[1]);
-  if (!to) return NULL;
+  if (!to || !lower_check_has_layout(L, c->spans[1], to) ||
+      (to->layout && !lower_check_same_blocks(L, c->span, "this conversion", term_t(x), to, -1)))
+    return NULL;
   if (!to->layout) {   // AutoLayout, CoalescedLayout
     if (!term_t(x)->layout) return x;
     Value *v = term_v(x);
