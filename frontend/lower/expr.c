@@ -191,7 +191,7 @@ Term *lower_attribute(Lower *L, Term *base, const char *name, Span span) {
   case TERM_ACC:
     if (strcmp(name, "type") == 0) return term_const(L, type_of(L, base));
     lower_error(L, span, "an accumulator has no attribute `%s` before its wait", name);
-    return lower_hint(L, "x = warpgroup_mma_wait(0, deps=(acc,)) gives the tensor");
+    return lower_hint_wait(L);
   case TERM_BOUND: return lower_error(L, span, "a method has no attribute `%s`", name);
   case TERM_CONST: break;
   }
@@ -324,7 +324,8 @@ Term *lower_subscript(Lower *L, Term *base, const Node *index, Span span) {
     }
     return term_const(L, comptime_subscript(L->ct, base->ct, i, span));
   }
-  return lower_error(L, span, "%s cannot be indexed", term_describe(L, base));
+  lower_error(L, span, "%s cannot be indexed", term_describe(L, base));
+  return base->kind == TERM_ACC ? lower_hint_wait(L) : NULL;
 }
 
 // ---- boolean operators, comparisons ----

@@ -28,7 +28,7 @@ static Term *barrier_arg(Lower *L, Call *c, uint32_t i) {
 
 // ---- cp.async ----
 Term *gl_async_copy(Lower *L, Call *c) {
-  Term *b = lower_buffer_arg(L, c, 0), *ptr = b ? arg_value(L, c, 1) : NULL, *mask = NULL;
+  Term *b = lower_data_arg(L, c, 0), *ptr = b ? arg_value(L, c, 1) : NULL, *mask = NULL;
   static const char *const caches[] = {[CACHE_NONE] = "", [CACHE_CA] = ".ca", [CACHE_CG] = ".cg"};
   int cache;
   if (!ptr || !arg_choice(L, c, 3, caches, countof(caches), &cache)) return NULL;

@@ -58,6 +58,13 @@ static Term *buffer_arg(Lower *L, Call *c, uint32_t i, bool tile) {
 }
 Term *lower_buffer_arg(Lower *L, Call *c, uint32_t i) { return buffer_arg(L, c, i, true); }
 
+Term *lower_data_arg(Lower *L, Call *c, uint32_t i) {
+  Term *b = buffer_arg(L, c, i, true);
+  if (!b || !b->buffer.type->spelled || !comptime_is_mbarrier_layout(b->buffer.type->spelled)) return b;
+  arg_error(L, c, i, "an mbarrier holds no data: `%s` needs a buffer in another layout than MBarrierLayout", c->row->name);
+  return lower_hint(L, "mbarrier.init, expect, arrive and wait use it; gl.SwizzledSharedLayout(1, 1, 1, [0]) is for data");
+}
+
 static void store(Lower *L, Term *x, Term *b) {
   build_op(&L->b, OP_LOCAL_STORE, (Value *[]){term_v(x), b->buffer.v}, 2);
 }
@@ -90,7 +97,7 @@ Term *gl_allocate(Lower *L, Call *c) {
 }
 
 Term *gl_smem_load(Lower *L, Call *c) {
-  Term *b = buffer_arg(L, c, 0, true);
+  Term *b = lower_data_arg(L, c, 0);
   CtValue *layout = b ? arg_layout(L, c, 1, LAYOUT_DISTRIBUTED) : NULL;
   if (!layout) return NULL;
   const CtType *from = b->buffer.type, *t = ct_type_block(L->ctx, from->elem, from->shape, from->rank);
@@ -101,7 +108,7 @@ Term *gl_smem_load(Lower *L, Call *c) {
 }
 
 Term *gl_smem_store(Lower *L, Call *c) {
-  Term *b = buffer_arg(L, c, 0, true), *x = b ? value_for(L, c, 1, b->buffer.type) : NULL;
+  Term *b = lower_data_arg(L, c, 0), *x = b ? value_for(L, c, 1, b->buffer.type) : NULL;
   if (!x || !lower_check_same_blocks(L, c->span, "this store", term_t(x), b->buffer.type, -1)) return NULL;
   store(L, x, b);
   return term_none(L);
@@ -219,7 +226,8 @@ Term *gl_smem_reshape(Lower *L, Call *c) {
   if (!n || ct_numel(to) != ct_numel(t))
     return arg_error(L, c, 1, "cannot reshape %s to %s", term_describe(L, b), lower_shape_text(L, to));
   if (!ct_type_equal(b->buffer.whole, t) && ct_numel(b->buffer.whole) != ct_numel(t))
-    return builtin_error(L, c, "a slice cannot be reshaped: its elements are not together");
+    return builtin_error(L, c, "a slice cannot be reshaped: its elements are not together"),
+           lower_hint(L, "reshape the buffer before, or the tensor after: buffer.load(L).reshape(shape)");
   to = ct_type_with_layout(L->ctx, to, layout_reshape(L->ctx, t->layout, n, shape), NULL);
   return view(L, OP_BUFFER_RESHAPE, b, to, to, NULL);
 }

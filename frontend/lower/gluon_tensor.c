@@ -115,5 +115,5 @@ bool lower_is_blackwell(const char *name) {
     const char *d = strrchr(names[i], '.');
     if (strcmp(d ? d + 1 : names[i], last) == 0) return true;
   }
-  return strncmp(last, "tcgen05_", 8) == 0;
+  return strncmp(last, "tcgen05_", 8) == 0 || strstr(name, ".blackwell.");
 }

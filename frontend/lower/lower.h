@@ -389,6 +389,7 @@ const CtType *lower_desc_block(Lower *L, const CtType *block, CtValue *layout, S
 bool lower_may_be_accumulators(Value *const *args, Value *const *next, uint32_t n);
 Term *lower_buffer_attribute(Lower *L, Term *base, const char *name, Span span);
 Term *lower_buffer_arg(Lower *L, Call *c, uint32_t i);            // a buffer that is one tile
+Term *lower_data_arg(Lower *L, Call *c, uint32_t i);              // … that is no mbarrier
 Term *lower_load_block_ptr(Lower *L, Call *c, Term *bp);
 Term *lower_reduce(Lower *L, Term *x, int64_t axis, Term *combine, Span span);
 Term *lower_expand_dims(Lower *L, Term *x, int64_t axis);
@@ -413,5 +414,6 @@ Term *lower_error(Lower *L, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
 void lower_warning(Lower *L, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
 // Adds a way out after an error. Gives NULL.
 void *lower_hint(Lower *L, const char *fmt, ...) PRINTF_LIKE(2, 3);
+void *lower_hint_wait(Lower *L);                                  // for an accumulator where a tensor is needed
 
 #endif
