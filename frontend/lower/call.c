@@ -343,7 +343,7 @@ static Term *call_builtin(Lower *L, CtValue *v, Term *self, CallArgs *args) {
       strncmp(name, "tl.", 3) == 0 || strncmp(name, "gl.", 3) == 0 || strncmp(name, "libdevice.", 10) == 0;
   if (is_ours && !comptime_has_function(name)) {
     const char *last = strrchr(name, '.') + 1;
-    if (!lower_is_blackwell(last)) return lower_no_builtin(L, name, args->fn_span);
+    if (!lower_is_blackwell(name)) return lower_no_builtin(L, name, args->fn_span);
     lower_error(L, args->fn_span, "`%s` is of Blackwell GPUs (sm_100), and tilec compiles for Hopper", last);
     return lower_hint(L, "warpgroup_mma multiplies on Hopper, tma.async_copy_global_to_shared copies");
   }
