@@ -185,16 +185,21 @@ Term *lower_no_attribute(Lower *L, const Term *base, const char *name, Span span
   return NULL;
 }
 
-Term *lower_no_builtin(Lower *L, const char *name, Span span) {
+void lower_hint_near(Lower *L, const char *name) {
   const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
-  lower_error(L, span, "there is no builtin `%s`", name);
-  if (strstr(last, "tensormap"))
-    return lower_hint(L, "tensor maps are made by tl.make_tensor_descriptor(base, shape, strides, block_shape)");
-  if (hint_foreign(L, FOREIGN_FUNCTION, last) || hint_foreign(L, FOREIGN_VALUE, last)) return NULL;
   DtypeKind kind;
-  if ((dtype_find(last, &kind) || comptime_foreign(FOREIGN_DTYPE, last)) && lower_hint_dtype(L, last)) return NULL;
-  const char *near = nearest_function(L, last), *dtype = near ? NULL : comptime_foreign_dtype(last);
-  if (near || dtype) lower_hint(L, "the nearest name is `%s`", near ? near : dtype);
+  if (strstr(last, "tensormap"))
+    lower_hint(L, "tensor maps are made by tl.make_tensor_descriptor(base, shape, strides, block_shape)");
+  else if (!hint_foreign(L, FOREIGN_FUNCTION, last) && !hint_foreign(L, FOREIGN_VALUE, last) &&
+           !((dtype_find(last, &kind) || comptime_foreign(FOREIGN_DTYPE, last)) && lower_hint_dtype(L, last))) {
+    const char *near = nearest_function(L, last), *dtype = near ? NULL : comptime_foreign_dtype(last);
+    if (near || dtype) lower_hint(L, "the nearest name is `%s`", near ? near : dtype);
+  }
+}
+
+Term *lower_no_builtin(Lower *L, const char *name, Span span) {
+  lower_error(L, span, "there is no builtin `%s`", name);
+  lower_hint_near(L, name);
   return NULL;
 }
 
