@@ -149,9 +149,8 @@ static void hint_value(Lower *L, const char *name, NameUse use) {
 
 Term *lower_unknown_name(Lower *L, const char *name, Span span, NameUse use) {
   const Frame *f = L->frame;
-  const uint32_t errors = diag_error_count(L->ctx);
   lower_error(L, span, "`%s` is not defined", name);
-  if (diag_error_count(L->ctx) == errors) return NULL;   // reported before
+  if (L->is_repeated) return NULL;
   for (uint32_t i = f->lost.count; i-- > 0;)
     if (f->lost.data[i].name == name) {
       diag_note(L->ctx, f->lost.data[i].span, "it is assigned here, %s", f->lost.data[i].why);
@@ -170,8 +169,13 @@ Term *lower_no_attribute(Lower *L, const Term *base, const char *name, Span span
                      : is_sequence                         ? base->tuple.is_list ? "a list" : "a tuple"
                      : is_tensor && term_is_tensor(base)   ? "a tensor"
                                                            : term_describe(L, base);
+  const char *prelude = lower_prelude_name(L, span);
+  if (prelude && !is_tensor) {
+    lower_error(L, span, "`%s` works on tiles and numbers, not on %s", prelude, term_describe(L, base));
+    return is_sequence ? lower_hint(L, "add up or combine its items in a loop over tl.static_range") : NULL;
+  }
   lower_error(L, span, "%s has no attribute `%s`", what, name);
-  if (builtin_find(arena_printf(L->arena, "descriptor.%s", name)) && is_value && !builtin_find(name))
+  if (builtin_find(arena_printf(L->arena, "descriptor.%s", name)) && is_tensor)
     return lower_hint(L,
                       "a tensor descriptor has it: tl.make_tensor_descriptor(…), or an argument of type tensordesc<…>");
   if (is_sequence) {

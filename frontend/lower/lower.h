@@ -108,6 +108,7 @@ struct Lower {
   uint64_t num_stmts;          // lowered so far, unrolled and inlined ones counted as often as they are copied
   bool may_wrap;               // the current operation may overflow without a check
   bool is_gluon;               // tensors have layouts, and the module is at LAID_OUT
+  bool is_repeated;            // the last error was reported before, so its hints are not added again
   bool gave_up;                // a limit was hit, so nothing more is lowered
   uint32_t region_depth;       // run-time ifs and loops around the cursor
   const LaunchOptions *options;
@@ -327,6 +328,7 @@ Term *builtin_find_method(Lower *L, const char *name);                // of tens
 // Whether the method takes fp16 and bf16, as Triton's x.exp() does, while the function tl.exp(x) does not.
 bool builtin_method_takes_half(const Term *fn);
 bool lower_in_prelude(Lower *L, Span span);                         // whether the code is in a prelude function
+const char *lower_prelude_name(Lower *L, Span span);                // the one that the user called; NULL if it is not
 Term *lower_prelude_call(Lower *L, const char *name, Term *const *args, uint32_t n, Span span);
 bool lower_is_language_name(const char *name);                      // of a row or a prelude function
 

@@ -22,7 +22,7 @@ static bool is_inside(Span inner, Span outer) { return inner.begin >= outer.begi
 
 void lower_note_shape(Lower *L, const Term *x, Span error) {
   const Op *op = term_is_tensor(x) ? shape_origin(term_v(x)) : NULL;
-  if (!op) return;
+  if (!op || L->is_repeated) return;
   Span span = op->span;
   for (const CallSite *site = op->inlined_at; site && lower_in_prelude(L, span); site = site->outer) span = site->span;
   if (is_inside(span, error) || lower_in_prelude(L, span)) return;

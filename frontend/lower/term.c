@@ -443,6 +443,7 @@ void *lower_hint(Lower *L, const char *fmt, ...) {
   va_start(ap, fmt);
   const char *text = arena_vprintf(L->arena, fmt, ap);
   va_end(ap);
+  if (L->is_repeated) return NULL;
   const bool is_bare = lower_is_bare(L);
   Buf b = buf_make(L->arena);
   for (const char *s = text, *next; is_bare && (next = strstr(s, "tl.")); s = next + 3) {
@@ -467,7 +468,17 @@ void lower_warning(Lower *L, Span span, const char *fmt, ...) {
   va_start(ap, fmt);
   const char *text = arena_vprintf(L->arena, fmt, ap);
   va_end(ap);
-  if (!is_reported(L, DIAG_WARNING, span, text)) diag_warning(L->ctx, span, "%s", text);
+  L->is_repeated = is_reported(L, DIAG_WARNING, span, text);
+  if (!L->is_repeated) diag_warning(L->ctx, span, "%s", text);
+}
+
+const char *lower_prelude_name(Lower *L, Span span) {
+  const char *name = NULL;
+  for (const CallSite *c = L->b.inlined_at; c && lower_in_prelude(L, span); c = c->outer) {
+    name = c->function;
+    span = c->span;
+  }
+  return name;
 }
 
 Term *lower_error(Lower *L, Span span, const char *fmt, ...) {
@@ -483,7 +494,7 @@ Term *lower_error(Lower *L, Span span, const char *fmt, ...) {
     through = chain->function;
     chain = chain->outer;
   }
-  if (is_reported(L, DIAG_ERROR, span, text)) return NULL;
+  if ((L->is_repeated = is_reported(L, DIAG_ERROR, span, text))) return NULL;
   diag_error(L->ctx, span, "%s", text);
   if (through) lower_hint(L, "inside `%s`, which is written in the language itself", through);
   const CallSite *last = NULL;
