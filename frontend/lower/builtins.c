@@ -52,6 +52,21 @@ static bool is_named(const BuiltinParam *p, const char *name) {
   return strlen(name) == p->name_size && memcmp(name, p->name, p->name_size) == 0;
 }
 
+static uint32_t num_params(const BuiltinRow *row) {
+  BuiltinParam p;
+  uint32_t n = 0;
+  for (const char *s = row->params; (s = builtin_next_param(s, &p));) n++;
+  return n;
+}
+
+const BuiltinRow *builtin_overload(const BuiltinRow *row, const CallArgs *args) {
+  for (uint32_t i = 0; i + 1 < countof(gluon_rows); i++)
+    if (row == &gluon_rows[i] && strcmp(row[1].name, row->name) == 0 &&
+        args->num_args + args->num_kwargs > num_params(row))
+      return row + 1;
+  return row;
+}
+
 static Term *default_term(Lower *L, const BuiltinParam *p) {
   const char *s = p->otherwise;
   switch (*s) {
@@ -129,8 +144,7 @@ bool builtin_bind(Lower *L, const BuiltinRow *row, Term *self, CallArgs *args, C
   Arena *arena = L->arena;
   *c = (Call){.row = row, .span = args->span, .node = args->node};
   BuiltinParam p;
-  uint32_t next = 0, n = 0;
-  for (const char *s = row->params; (s = builtin_next_param(s, &p));) n++;
+  uint32_t next = 0, n = num_params(row);
   c->args = arena_array(arena, Term *, n + SPARE_ARGS);
   c->spans = arena_array(arena, Span, n);
   c->given = arena_array(arena, bool, n);

@@ -29,8 +29,9 @@ Term *lower_fstring(Lower *L, const Node *e) {
       continue;
     }
     if (p->format.spec || p->format.conversion) {
-      lower_warning(L, p->span, "the format of a run-time value has no effect: the device prints it in its own way");
-      lower_hint(L, "leave it out, or round the value before");
+      if (diag_warning(L->ctx, WARN_FORMAT, p->span,
+                       "the format of a run-time value has no effect: the device prints it in its own way"))
+        diag_note(L->ctx, (Span){0, 0}, "leave it out, or round the value before");
     }
     runtime = true;
     vec_push(L->arena, &parts, term_const(L, ct_str(L->ctx, arena_strndup(L->arena, buf_str(&text), text.size))));

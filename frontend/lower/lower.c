@@ -206,7 +206,10 @@ static void lower_stmt(Lower *L, const Node *s) {
         lower_hint(L, "write `i += 1`");
         return;
       }
+      const Block *block = L->b.block;
+      const Op *before = block->last;
       Term *t = lower_expr(L, v);
+      if (t && t->kind != TERM_BLOCK_PTR) warn_unused_value(L, v, t, block, before);
       if (!t || v->kind != NODE_CALL) return;
       if (t->kind == TERM_BLOCK_PTR) {
         lower_error(L, s->span, "the result of this call is unused, so it does nothing");
@@ -354,6 +357,7 @@ void lower_stmts(Lower *L, const Cont *k, const LiveOut *out) {
         continue;
       }
       if (known >= 0) {
+        L->has_pruned_call |= warn_calls(known ? &s->cond.orelse : &s->cond.body);
         k = new_cont(L, known ? &s->cond.body : &s->cond.orelse, 0, rest);
         continue;
       }

@@ -110,6 +110,9 @@ struct Lower {
   bool is_gluon;               // tensors have layouts, and the module is at LAID_OUT
   bool is_repeated;            // the last error was reported before, so its hints are not added again
   bool gave_up;                // a limit was hit, so nothing more is lowered
+  bool has_pruned_call;        // this specialisation left out code that may have an effect
+  Map is_visited;
+  VEC(const Node *) visited;   // the user's functions that were lowered, each once
   uint32_t region_depth;       // run-time ifs and loops around the cursor
   const LaunchOptions *options;
   const CtFunction *kernel;
@@ -260,6 +263,7 @@ bool lower_call_args(Lower *L, const Node *call, const Term *callee, CallArgs *o
 Term *lower_call(Lower *L, Term *callee, CallArgs *args);
 Term *lower_call_positional(Lower *L, Term *callee, Term *const *args, uint32_t n, Span span);
 Term *lower_inline(Lower *L, CtFunction *fn, CallArgs *args);
+void lower_visit(Lower *L, const CtFunction *fn);              // remembers a function whose body is lowered
 // Looks a method up by name, for operators of aggregates; NULL without a diagnostic when there is none.
 Term *lower_find_method(Lower *L, Term *self, const char *name);
 
@@ -318,6 +322,17 @@ bool lower_has_exit(const NodeList *body, bool with_break);                     
 void lower_assign_target(Lower *L, const Node *target, Term *value, bool is_declared_constexpr, bool decay);
 bool lower_return_merge(Lower *L, Term **a, Block *block_a, Term **b, Block *block_b, Span span);
 
+// ---- warn_unused.c, warn_flow.c, warn_compare.c ----
+// Each looks at a function's tree, whatever was specialised, and reports what is in it, once for a place.
+void warn_unused_variables(Lower *L, const Node *def);
+void warn_unreachable(Lower *L, const Node *def);
+void warn_compares(Lower *L, const Node *def);
+// Looks at a statement that is the expression v, after it was lowered to t, by ops of `block` after `before`.
+void warn_unused_value(Lower *L, const Node *v, const Term *t, const Block *block, const Op *before);
+void warn_missing_store(Lower *L, const Func *f, const Node *def);
+bool warn_calls(const NodeList *list);                              // whether code there may have an effect
+void warn_redefinitions(Context *ctx, const Node *module);
+
 // ---- names.c ----
 typedef struct BuiltinRow BuiltinRow;
 // What a canonical builtin name ("tl.load", "libdevice.tanh", "cdiv") means: a row (as TERM_CONST of CT_BUILTIN) or a
@@ -335,6 +350,8 @@ bool lower_is_language_name(const char *name);                      // of a row 
 // ---- builtins.c ----
 // A row of builtins_gluon.def by its name there (`mbarrier.init`); NULL if there is none.
 const BuiltinRow *builtin_find_gluon(const char *name);
+// A name may have two rows of builtins_gluon.def, the one with fewer parameters first. The one that a call is of.
+const BuiltinRow *builtin_overload(const BuiltinRow *row, const CallArgs *args);
 typedef struct {
   const BuiltinRow *row;
   Term **args;                 // one for each parameter; a *list is a TERM_TUPLE
@@ -379,6 +396,10 @@ Term *arg_error(Lower *L, const Call *c, uint32_t i, const char *fmt, ...) PRINT
 #define BUILTIN(name, params, fn, data, method, mark, doc) Term *fn(Lower *L, Call *c);
 #include "frontend/lower/builtins_gluon.def"
 
+// ---- gluon_roles.c ----
+// Whether each warp_specialize of the kernel leaves registers for its default partition. False after diagnostics.
+bool lower_check_roles(Lower *L);
+
 // ---- loops.c: a `for` over a range ----
 typedef struct { Term *start, *stop, *step; Call call; } RangeArgs;
 bool lower_split_range(Lower *L, Call *c, RangeArgs *r);         // a range's arguments; false after a diagnostic
@@ -417,8 +438,6 @@ static inline const CtType *term_t(const Term *t) { return t->value.type; }
 
 // Reports an error with the chain of calls that led to it. Gives NULL.
 Term *lower_error(Lower *L, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
-// Reports a warning, once for a place and a text.
-void lower_warning(Lower *L, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
 bool lower_is_bare(Lower *L);                                       // in a function that may leave out `tl.`
 // Adds a way out after an error; in a @kernel without the `tl.` of the text. Gives NULL.
 void *lower_hint(Lower *L, const char *fmt, ...) PRINTF_LIKE(2, 3);
