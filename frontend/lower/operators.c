@@ -83,8 +83,14 @@ static Term *lower_add_sub(Lower *L, PyOp op, Term *a, Term *b, Span span) {
 static Term *lower_division(Lower *L, PyOp op, Term *a, Term *b, Span span) {
   const char *what = pyop_text(op);
   PromoteRule rule = {.div_or_mod = true};
+  int64_t known;
+  const int64_t *divisor = term_is_const(b) && term_get_int(b, &known) ? &known : NULL;
   if (!lower_promote(L, &a, &b, rule, what, span)) return NULL;
   bool is_float = ct_is_float(term_t(a)), is_signed = ct_is_signed(term_t(a));
+  if (!is_float && op != PYOP_DIV && divisor && *divisor == 0) {
+    lower_error(L, span, "integer division by zero");
+    return lower_hint(L, "a constant divisor is known here: guard the division with `if D != 0:`");
+  }
   switch (op) {
   case PYOP_DIV:
     if (!is_float) {

@@ -198,6 +198,7 @@ static tile_status run_contained(void *user, tile_error **error) {
   } else {
     ctx->on_ice = &on_ice;
     if (!interp_run(ctx, r->launch)) status = error_set_diagnostics(error, TILE_ERROR_RUN, ctx, false);
+    else if (ctx->diags) fputs(diag_render(ctx, false), stderr);   // warnings
   }
   ctx->on_ice = NULL;
   ctx->current_pass = NULL;
