@@ -48,6 +48,7 @@ step layers tests/check_layers.sh $build
 step "what belongs together" tests/complete.py
 step "warnings of other compilers and flags" tests/install/warnings.sh
 step "installed package" tests/install/check.sh $build
+step packages tests/install/package.sh $build
 step "binary interface" tests/install/abi.sh
 step "unit tests" units
 step lit lit_tests

@@ -58,7 +58,10 @@ static uint32_t read_source(tile_jit *jit) {
                         .target = target_find(arch)};
   jit->frontend = frontend_load_text(&jit->ctx, jit->path, jit->text, jit->size, &fo);
   uint32_t count = jit->frontend ? frontend_num_kernels(jit->frontend) : 0;
-  if (jit->frontend && !count) diag_error(&jit->ctx, (Span){0, 0}, "%s defines no kernel", jit->path);
+  if (jit->frontend && !count) {
+    diag_error(&jit->ctx, (Span){0, 0}, "%s defines no kernel", jit->path);
+    frontend_explain_no_kernels(jit->frontend);
+  }
   return count;
 }
 
