@@ -93,6 +93,17 @@ void diag_fixit(Context *ctx, Span span, const char *text) {
   *end = f;
 }
 
+void diag_rename(Context *ctx, const char *name, const char *instead) {
+  const Diag *d = ctx->last_message;
+  const LineCol at = source_locate(ctx, d ? d->span.begin : 0);
+  const Loc size = (Loc)strlen(name);
+  if (!at.file || d->fixits || d->span.end < d->span.begin + size) return;
+  const char *text = at.file->text + (d->span.begin - at.file->base), *last = text + (d->span.end - d->span.begin - size);
+  const char *found = memcmp(last, name, size) ? text : last;
+  const Loc begin = d->span.begin + (Loc)(found - text);
+  if (!memcmp(found, name, size)) diag_fixit(ctx, (Span){begin, begin + size}, instead);
+}
+
 void diag_misfit(Context *ctx, Fit what, uint64_t needed, uint64_t limit) {
   if (!ctx->num_errors) ctx->misfit = (Misfit){what, needed, limit};
 }
