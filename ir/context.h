@@ -79,6 +79,8 @@ void diag_rename(Context *ctx, const char *name, const char *instead);
 typedef enum { FIT_ALL, FIT_SHARED, FIT_REGISTERS, FIT_THREADS, FIT_PARAMETERS, FIT_CLUSTER, FIT_GRID } Fit;
 typedef struct { Fit what; uint64_t needed, limit; } Misfit;
 void diag_misfit(Context *ctx, Fit what, uint64_t needed, uint64_t limit);
+// Takes back a warning that turned out to have no reason.
+void diag_drop(Context *ctx, Warning w);
 // Puts warnings in the order of the source; what stands between them stays.
 void diag_sort_warnings(Context *ctx);
 uint32_t diag_error_count(const Context *ctx);           // without the warnings that are errors
