@@ -138,7 +138,7 @@ static tile_status bench(Session *s, tile_error **error) {
 static void say_device(const Options *o, const tile_device *d) {
   const char *named = getenv("TILE_DEVICE");
   if (o->quiet || o->device || (named && *named)) return;
-  fprintf(stderr, "tilec: running on %s (%s); --device=gpu|sim|interp chooses\n", d->kind, d->name);
+  cli_say(o, TILE_LEVEL_REMARK, "running on %s (%s); --device=gpu|sim|interp chooses", d->kind, d->name);
 }
 
 static tile_status open_device(Session *s, tile_error **error) {
