@@ -12,6 +12,7 @@ static bool fuses_as_written(const Module *m) { return m->as_written && m->fp_fu
 static bool wants_fusion(const Module *m) { return m->fp_fusion; }
 
 static const PipelineStep tile_steps[] = {
+  STEP(find_store_conflicts),
   STEP(canonicalize),
   STEP(cse),
   STEP(unroll_loops),
@@ -64,6 +65,7 @@ static const PipelineStep laid_out_steps[] = {
 static const PipelineStep allocated_steps[] = {
   STEP(allocate_shared),
   STEP(insert_barriers),
+  STEP_IF(insert_fences, is_as_written),
   STEP(annotate_offsets),
 };
 

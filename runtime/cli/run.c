@@ -156,16 +156,21 @@ static tile_status open_device(Session *s, tile_error **error) {
   return TILE_OK;
 }
 
-// The driver's assembler may be another than the one that the report asked.
+// The driver's assembler may be another than the one that the report asked. The simulator has counted the run.
 static tile_status report_as_loaded(Session *s, tile_error **error) {
   const CostReport *r = s->program->report;
   tile_resources loaded = TILE_RESOURCES_INIT;
+  const DeviceOps *ops = s->device->ops;
   RETURN_IF_FAILED(tile_kernel_resources(s->kernel, &loaded, error));
-  for (uint32_t i = 0; i < r->num_kernels && loaded.is_assembled; i++)
-    if (!strcmp(r->kernels[i].name, s->kernel->name)) {
-      r->kernels[i].resources = loaded;
-      r->kernels[i].made_by = "the driver's assembler";
-    }
+  const LaunchCounts *executed = ops->count_launches ? ops->count_launches(s->device, false) : NULL;
+  for (uint32_t i = 0; i < r->num_kernels; i++) {
+    KernelReport *k = &r->kernels[i];
+    if (strcmp(k->name, s->kernel->name)) continue;
+    k->executed = launch_counts_copy(s->run->arena, executed);
+    if (!loaded.is_assembled) continue;
+    k->resources = loaded;
+    k->made_by = "the driver's assembler";
+  }
   return TILE_OK;
 }
 
@@ -187,6 +192,7 @@ static tile_status run_on_device(Session *s, CompileJob *job, tile_error **error
   if (o->compile_only) return TILE_OK;
   RETURN_IF_FAILED(run_fill_buffers(run, error));
   RETURN_IF_FAILED(run_expect_prepare(run, s->program, error));
+  if (o->report && s->device->ops->count_launches) s->device->ops->count_launches(s->device, true);
   RETURN_IF_FAILED(session_run(s, false, error));
   if (o->report) RETURN_IF_FAILED(report_as_loaded(s, error));
   RETURN_IF_FAILED(print_and_save(run, error));

@@ -41,6 +41,13 @@ const char *sim_last_report(void) {
   return t->report;
 }
 
+const LaunchCounts *sim_count_launches(bool on) {
+  LOCKED;
+  Sim *sim = &driver_state()->sim;
+  sim->counts_launches = on;
+  return sim->launch_counts;
+}
+
 void sim_reset(void) {
   LOCKED;
   SimDriver *d = driver_state();

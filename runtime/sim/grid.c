@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/sim/exec.h"
+#include "runtime/sim/counts.h"
 
 enum { POLLS_TO_WIDEN = 256, POLLS_TO_GIVE_UP = 1 << 18, STEPS_TO_WIDEN = 1 << 18 };
 
@@ -220,10 +220,12 @@ static CUresult run_once(Sim *sim, Device *d, const LaunchParams *lp, uint64_t s
     memcpy((void *)(uintptr_t)g->workspace, &(uint64_t){8}, 8);
   hooks_install(g, &g->hooks);
   bool traced = trace_open(g);
+  counts_begin(g);
   if (g->hooks.grid_begin) g->hooks.grid_begin(g);
   if (traced) run_grid(g);
   if (g->hooks.grid_end) g->hooks.grid_end(g);
   trace_close(g);
+  counts_end(g);
   CUresult rc = g->failed;
   sim->total_steps += g->steps;
   sim->total_lane_steps += g->lane_steps;

@@ -16,6 +16,7 @@
 
 #include <stdio.h>
 
+#include "runtime/rt/line_counts.h"
 #include "runtime/sim/ptx.h"
 
 enum {
@@ -234,6 +235,7 @@ struct Grid {
   SimHooks hooks;
   Alloc *last_alloc;           // cache of device_find
   void *trace;
+  void *counts;                // counts.c's; NULL: nothing is counted
   void *async, *shadow;
 };
 static inline void warp_thread_index(const Warp *w, int lane, uint32_t tid[3]) {
@@ -271,6 +273,9 @@ struct Sim {
   char *report;                // of the last failure; "" when none
   ReportKind report_kind;
   uint64_t total_steps, total_lane_steps;
+  bool counts_launches;        // counts.c
+  LaunchCounts *launch_counts; // of the last launch that was counted, in counts_arena; or NULL
+  Arena counts_arena;
   uint32_t proxy_clock;        // counts launches and fences between proxies (shadow_proxy.c)
   void (*print)(void *user, const char *text, size_t n);   // device printf; NULL: stdout
   void *print_user;

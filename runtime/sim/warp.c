@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/sim/exec.h"
+#include "runtime/sim/counts.h"
 
 enum { MAX_BURST = 128 };
 #define FIRST_LOCAL 128u
@@ -140,7 +140,8 @@ uint32_t warp_run(Warp *w, uint32_t budget) {
   while (w->state == WARP_RUN && done < budget) {
     const Instr *in = &code[w->pc];
     last = w->pc;
-    uint32_t mask = w->active;
+    const uint32_t active = w->active;
+    uint32_t mask = active;
     if (in->guard >= 0) {
       uint32_t pv = w->p[in->guard];
       mask &= in->guard_negated ? ~pv : pv;
@@ -148,7 +149,9 @@ uint32_t warp_run(Warp *w, uint32_t budget) {
     done++;
     if (g->hooks.step && g->hooks.step(w, in, mask) == EXEC_FAULT) break;
     lanes += (uint32_t)__builtin_popcount(mask);
-    switch (mask ? in->exec(w, in, mask) : EXEC_NEXT) {
+    const ExecResult result = mask ? in->exec(w, in, mask) : EXEC_NEXT;
+    if (g->counts && (result == EXEC_NEXT || result == EXEC_JUMP)) counts_instruction(w, in, active, mask);
+    switch (result) {
     case EXEC_NEXT:
       w->pc++;
       break;
