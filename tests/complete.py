@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Says what is missing beside what there is: complete.py
 A pass is a row of passes.def, a file passes/NAME.c and a test tests/passes/NAME.tir (more of its tests: NAME_WHAT); an operation has a row in ops.def and stands in a test;
-a script that the docs name exists, and one that begins with #! can be executed."""
+a variable of the environment has a row in variables.def; a script that the docs name exists, and one that begins with #! can be executed."""
 import glob
 import os
 import re
@@ -31,6 +31,12 @@ used = set(re.findall(r"""(?:^|[={"}:])\s*([a-z]\w*)(?=[ ",]|$)""", ir, re.M))
 for name in re.findall(r"^OP\(\w+,\s*(\w+),", read("ir/ops.def"), re.M):
     if name not in used:
         missing.append(f"operation {name}: no test names it")
+
+variables = set(re.findall(r'^VARIABLE\("(\w+)"', read("runtime/compile/variables.def"), re.M))
+sources = read("runtime/**/*.c", "runtime/**/*.py", "codegen/*.c", "passes/*.c", "ir/*.c", "frontend/**/*.c")
+wanted = set(re.findall(r"""["'](TILE_[A-Z_]*[A-Z])["']""", sources))
+missing += [f"variable {v}: a source reads it, and runtime/compile/variables.def has no row" for v in sorted(wanted - variables)]
+missing += [f"variable {v}: has a row in runtime/compile/variables.def, and no source reads it" for v in sorted(variables - wanted)]
 
 scripts = sorted(p for folder in ("tests", "tools") for end in ("py", "sh") for p in glob.glob(f"{folder}/**/*.{end}", recursive=True))
 missing += [f"{p}: begins with #! and is not executable" for p in scripts if read(p).startswith("#!") and not os.access(p, os.X_OK)]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the reference pages of docs/ and the dtypes of runtime/python/_tile_arguments.py from the tables they describe;
+# Makes the reference pages of docs/ and the dtypes of runtime/python/tilec/_dtypes.py from the tables they describe;
 # with --check, says which are stale instead.
 #   tools/docs.sh [--check] TILEC
 set -eu
@@ -57,14 +57,14 @@ rows() {
 } >"$made/reference-options.md"
 
 {
-  sed '/^_DTYPES = ($/q' runtime/python/_tile_arguments.py
+  sed '/^DTYPES = ($/q' runtime/python/tilec/_dtypes.py
   sed -nE 's/^DTYPE\([A-Z0-9]+, *("[^"]*"), *("[^"]*"), *([0-9]+), *[A-Z]+, *[A-Z0-9]+, *(-?[0-9]+)\).*/    (\1, \2, \3, \4),/; /^    \(|^DTYPE\(/p' ir/dtypes.def
-  sed -n '/^)  # the end of what is made$/,$p' runtime/python/_tile_arguments.py
-} >"$made/_tile_arguments.py"
+  sed -n '/^)  # the end of what is made$/,$p' runtime/python/tilec/_dtypes.py
+} >"$made/_dtypes.py"
 
 status=0
 for f in "$made"/*; do
-  case $f in *.py) name=runtime/python ;; *) name=docs ;; esac
+  case $f in *.py) name=runtime/python/tilec ;; *) name=docs ;; esac
   name=$name/$(basename "$f")
   if grep -nE '^(OP|BUILTIN|DTYPE)\(' "$f"; then echo "$name: a row was not understood"; status=1; fi
   if [ -n "$check" ]; then

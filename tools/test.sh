@@ -48,6 +48,7 @@ step layers tests/check_layers.sh $build
 step "what belongs together" tests/complete.py
 step "warnings of other compilers and flags" tests/install/warnings.sh
 step "installed package" tests/install/check.sh $build
+step packages tests/install/package.sh $build
 step "binary interface" tests/install/abi.sh
 step "unit tests" units
 step lit lit_tests
@@ -78,7 +79,7 @@ step pipelining tests/pipelining.py $tilec
 step "random kernels" tests/random_kernels.py $tilec --count 60
 step "chains of roles" tests/random_roles.py $tilec --count 60
 step "random expressions" tests/random_kernels.py $tilec --expressions --count 20
-step "random layouts" tests/gluon/random_layouts.py $tilec --conversions 60 --buffers 30
+step "random layouts" tests/gluon/random_layouts.py $tilec --conversions 60 --buffers 30 --parts 30
 if [ -x "${TILE_PTXAS:-$(command -v ptxas || echo /usr/local/cuda/bin/ptxas)}" ]; then
   step assembler tools/assemble.sh $tilec "${kernels[@]}"
   step "conformance, assembler" tests/conformance/run.py $tilec --assemble=sm_80,sm_90a,sm_100a,sm_120a

@@ -99,6 +99,12 @@ static const Layout *shared_map(Comptime *ct, const CtValue *v, const int64_t *s
   } else if (c != L_MBARRIER) {
     add_bases(ct, v, "offset_bases", t, LAYOUT_OFFSET);
     add_bases(ct, v, "block_bases", t, LAYOUT_BLOCK);
+    const CtValue *pairs = layout_field(ct, v, "interval_padding_pairs");
+    for (uint32_t i = 0; pairs && i < pairs->list.count; i++) {
+      const LayoutVector pad = layout_vector(pairs->list.data[i]);
+      t->pad[t->num_pads].interval = pad.at[0];
+      t->pad[t->num_pads++].by = pad.at[1];
+    }
   }
   const Layout *l = layout_finish(ct->ctx, LAYOUT_SHARED, t, shape, order, cga, num_cga);
   if (!l) return no_map(why, "it is too large");
@@ -125,18 +131,31 @@ static CtValue *bases(Comptime *ct, const Layout *l, LayoutDim dim) {
   return list;
 }
 
+static CtValue *pads(Comptime *ct, const Layout *l) {
+  CtValue *list = ct_list(ct->ctx, NULL, 0);
+  for (uint32_t i = 0; i < l->num_pads; i++) {
+    CtValue *pair = ct_list(ct->ctx, NULL, 0);
+    ct_append(ct, pair, ct_int(ct->ctx, 1 << l->pad[i].interval));
+    ct_append(ct, pair, ct_int(ct->ctx, 1 << l->pad[i].by));
+    ct_append(ct, list, pair);
+  }
+  return list;
+}
+
 CtValue *comptime_layout_from_map(Comptime *ct, const Layout *l) {
   const bool shared = l->kind == LAYOUT_SHARED;
-  CtValue *v = layout_instance(ct, shared ? L_SHARED_LINEAR : L_LINEAR);
+  CtValue *v = layout_instance(ct, l->num_pads ? L_PADDED : shared ? L_SHARED_LINEAR : L_LINEAR);
+  if (l->num_pads) ct_attr_set(ct, v, "interval_padding_pairs", pads(ct, l));
   ct_attr_set(ct, v, shared ? "offset_bases" : "reg_bases", bases(ct, l, LAYOUT_REG));
   if (!shared) {
     ct_attr_set(ct, v, "lane_bases", bases(ct, l, LAYOUT_LANE));
     ct_attr_set(ct, v, "warp_bases", bases(ct, l, LAYOUT_WARP));
   }
-  if (!shared || l->num_bits[LAYOUT_BLOCK]) ct_attr_set(ct, v, "block_bases", bases(ct, l, LAYOUT_BLOCK));
+  const bool whole = !shared || l->num_pads;   // the class has no defaults
+  if (whole || l->num_bits[LAYOUT_BLOCK]) ct_attr_set(ct, v, "block_bases", bases(ct, l, LAYOUT_BLOCK));
   CtValue *shape = ct_list(ct->ctx, NULL, 0);
   for (uint32_t d = 0; d < l->rank; d++) ct_append(ct, shape, ct_int(ct->ctx, 1 << l->log2_size[d]));
-  if (!shared) ct_attr_set(ct, v, "shape", shape);
+  if (whole) ct_attr_set(ct, v, "shape", shape);
   return v;
 }
 
@@ -169,8 +188,6 @@ bool ct_layouts_equal(Comptime *ct, const CtValue *a, const CtValue *b) {
 }
 
 // ---- what operations ask ----
-bool comptime_layout_is_padded(const CtValue *v) { return layout_class(v) == L_PADDED; }
-
 bool comptime_is_tma_layout(const CtValue *v) {
   if (layout_class(v) != L_NVMMA_SHARED) return false;
   for (uint32_t i = 0; i < v->instance->attrs->count; i++)

@@ -36,10 +36,6 @@ static const CtType *shared_type(Lower *L, Call *c, uint32_t shape_arg, uint32_t
   if (!lower_check_shape(L, shape + skip, tile, c->spans[shape_arg])) return NULL;
   const Layout *map = lower_layout_map(L, layout, shape + skip, tile, c->spans[layout_arg]);
   if (!map) return NULL;
-  if (comptime_layout_is_padded(layout)) {
-    arg_error(L, c, layout_arg, "padded shared layouts are not supported");
-    return lower_hint(L, "a SwizzledSharedLayout avoids bank conflicts without padding");
-  }
   const CtValue *bits = comptime_get_attr(L->ct, layout, "element_bitwidth");
   if (bits && (uint32_t)bits->i != ct_bits(elem)) {
     arg_error(L, c, layout_arg, "%s is for elements of %d bits, and %s has %u", ct_repr(L->ctx, layout), (int)bits->i,
@@ -133,25 +129,36 @@ Term *gl_smem_index(Lower *L, Call *c) {
   return view(L, OP_BUFFER_INDEX, b, tile, tile, term_v(i));
 }
 
-// The slice's layout: the tile's, without the axis' bits above the slice. NULL if the offsets of the slice's elements
-// and that of its start overlap, so that the slice has no address of its own.
-static const Layout *slice_layout(Lower *L, const Layout *l, uint32_t axis, int64_t start, int64_t length) {
+// The layout without the axis' bits from `bits` on. NULL if that moves the elements which are left.
+static const Layout *cut_axis(Lower *L, const Layout *l, uint32_t axis, uint32_t bits, const uint32_t *places) {
   Layout r = *l;
-  uint32_t places[LAYOUT_MAX_BITS], own[LAYOUT_MAX_BITS], used = 0, at = 0;
-  const uint32_t shift = layout_axis_shift(l, axis), bits = log2_u32((uint32_t)length);
-  const uint32_t drop = l->log2_size[axis] - bits, kept = shift + bits;
+  uint32_t own[LAYOUT_MAX_BITS];
+  const uint32_t drop = l->log2_size[axis] - bits, kept = layout_axis_shift(l, axis) + bits;
   for (uint32_t i = 0; i < LAYOUT_MAX_BITS; i++)
     r.basis[i] = (l->basis[i] & ((1u << kept) - 1)) | l->basis[i] >> (kept + drop) << kept;
   r.log2_size[axis] = (uint8_t)bits;
-  if (!layout_right_inverse(l, places)) return NULL;
-  const Layout *made = layout_intern(L->ctx, &r);
-  if (!layout_right_inverse(made, own)) return NULL;
-  for (uint32_t i = 0, n = layout_tensor_bits(made); i < n; i++) {
+  const Layout *cut = layout_intern(L->ctx, &r);
+  if (!layout_right_inverse(cut, own)) return NULL;
+  for (uint32_t i = 0, n = layout_tensor_bits(cut); i < n; i++)
     if (own[i] != places[i < kept ? i : i + drop]) return NULL;
-    used |= own[i];
-  }
-  for (uint32_t x = (uint32_t)start << shift; x; x &= x - 1) at ^= places[__builtin_ctz(x)];
-  return at & used ? NULL : made;
+  return cut;
+}
+
+// The layout of slices of that length. If the offsets of their elements and of all possible starts have no bits in
+// common, a slice begins at its start's address and has a layout of its own. Otherwise it keeps the tile's layout.
+static const Layout *slice_layout(Lower *L, const CtType *t, uint32_t axis, int64_t length) {
+  const Layout *l = t->layout;
+  uint32_t places[LAYOUT_MAX_BITS], used = 0, starts = 0;
+  const uint32_t bits = log2_u32((uint32_t)length);
+  if (!layout_right_inverse(l, places)) ice(L->ctx, "a buffer's layout has holes");
+  for (uint32_t d = 0; d < t->rank; d++)
+    for (uint32_t i = 0; i < log2_u32((uint32_t)t->shape[d]); i++)
+      *(d == axis && i >= bits ? &starts : &used) |= places[layout_axis_shift(l, d) + i];
+  const Layout *cut = l->moved || starts & used ? NULL : cut_axis(L, l, axis, bits, places);
+  if (cut) return cut;
+  Layout r = *l;
+  r.moved |= starts;
+  return layout_intern(L->ctx, &r);
 }
 
 Term *gl_smem_slice(Lower *L, Call *c) {
@@ -166,11 +173,7 @@ Term *gl_smem_slice(Lower *L, Call *c) {
                   (long long)start, (long long)t->shape[axis]);
     return lower_hint(L, "the length is a power of two, and the start a multiple of it");
   }
-  const Layout *map = slice_layout(L, t->layout, (uint32_t)axis, start, length);
-  if (!map) {
-    builtin_error(L, c, "this slice cuts through the swizzle of %s", lower_layout_text(L, t));
-    return lower_hint(L, "slice along another axis, or in multiples of the swizzle's width");
-  }
+  const Layout *map = slice_layout(L, t, (uint32_t)axis, length);
   int64_t shape[CT_MAX_RANK];
   memcpy(shape, t->shape, sizeof shape);
   shape[axis] = length;
@@ -254,7 +257,11 @@ Term *lower_buffer_attribute(Lower *L, Term *base, const char *name, Span span) 
   if (strcmp(name, "shape") == 0) return lower_shape_term(L, t);
   if (strcmp(name, "rank") == 0) return term_int(L, t->rank);
   if (strcmp(name, "numel") == 0) return term_int(L, ct_numel(t));
-  if (strcmp(name, "layout") == 0) return term_const(L, comptime_layout_on(L->ct, lower_layout_of(L, t), t->layout));
+  if (strcmp(name, "layout") == 0) {
+    Layout whole = *t->layout;   // a slice has its parent's
+    whole.moved = 0;
+    return term_const(L, comptime_layout_on(L->ct, lower_layout_of(L, t), layout_intern(L->ctx, &whole)));
+  }
   const BuiltinRow *row = builtin_find_gluon(arena_printf(L->arena, "buffer.%s", name));
   if (row && row->method == 3)
     return term_bound(L, base, term_const(L, ct_builtin(L->ctx, arena_printf(L->arena, "gl.%s", row->name))));

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "ir/roles.h"
+
 CtValue *lower_layout_of(Lower *L, const CtType *t) {
   if (!t->layout) return NULL;
   return t->spelled ? (CtValue *)t->spelled : comptime_layout_from_map(L->ct, t->layout);
@@ -29,8 +31,9 @@ const Layout *lower_layout_map(Lower *L, const CtValue *layout, const int64_t *s
     return NULL;
   }
   const uint32_t warps = 1u << map->num_bits[LAYOUT_WARP], ctas = 1u << map->num_bits[LAYOUT_BLOCK];
-  if (map->kind == LAYOUT_DISTRIBUTED && warps != L->module->num_warps) {
-    lower_error(L, span, "%s is for %u warps, and there are %u", ct_repr(L->ctx, layout), warps, L->module->num_warps);
+  const uint32_t have = block_num_warps(L->b.block);
+  if (map->kind == LAYOUT_DISTRIBUTED && warps != have) {
+    lower_error(L, span, "%s is for %u warps, and there are %u", ct_repr(L->ctx, layout), warps, have);
     return lower_hint(L, "make the product of its warps num_warps, which gl.num_warps() gives");
   }
   if (ctas > L->module->num_ctas) {

@@ -403,11 +403,30 @@ Op *lower_replace_op(Lower *L, Op *shell, const Type *const *types, uint32_t num
   return op;
 }
 
+// The function of the user that is being lowered: the prelude's are called by one.
+static const CtFunction *user_function(Lower *L) {
+  const Frame *f = L->frame;
+  while (f && f->caller && lower_in_prelude(L, f->fn->def->span)) f = f->caller;
+  return f ? f->fn : NULL;
+}
+
+static bool ends_name(const char *text, const char *at) {
+  return at > text && (at[-1] == '_' || at[-1] == '.' || (at[-1] >= 'a' && at[-1] <= 'z'));
+}
+
 void *lower_hint(Lower *L, const char *fmt, ...) {
   va_list ap;
   va_start(ap, fmt);
-  diag_note(L->ctx, (Span){0, 0}, "%s", arena_vprintf(L->arena, fmt, ap));
+  const char *text = arena_vprintf(L->arena, fmt, ap);
   va_end(ap);
+  const CtFunction *fn = user_function(L);
+  Buf b = buf_make(L->arena);
+  for (const char *s = text, *next; fn && fn->is_bare && (next = strstr(s, "tl.")); s = next + 3) {
+    buf_write(&b, s, (size_t)(next - s) + (ends_name(text, next) ? 3 : 0));
+    text = next + 3;
+  }
+  buf_puts(&b, text);
+  diag_note(L->ctx, (Span){0, 0}, "%s", buf_str(&b));
   return NULL;
 }
 

@@ -15,6 +15,7 @@ bool cli_check_options(const Options *o, Command command, tile_error **error);
 // Writes to standard error what the job printed and the program's warnings and configuration. program: NULL if the
 // compilation failed.
 void cli_tell(const CompileJob *job, tile_program *program);
+void cli_warn_environment(const Options *o);                         // environment.c: misspelled names, to standard error
 bool cli_read_number(const char *text, double *value);              // all of text, as strtod reads it
 // The one input file, read; "-" is standard input.
 tile_status cli_input(Arena *a, const Options *o, const char **path, const char **text, size_t *size,

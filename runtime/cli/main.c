@@ -43,6 +43,7 @@ static int command_main(Arena *arena, int argc, char **argv) {
     return cli_finish(tile_error_status(error), error, &options);
   if (cli_answer(&options, command, &exit_status)) return exit_status;
   if (!cli_check_options(&options, command, &error)) return cli_finish(tile_error_status(error), error, &options);
+  cli_warn_environment(&options);
   if (options.commands) return commands_main(&options);
   switch (command) {
   case COMMAND_RUN: return run_main(&options, arena);

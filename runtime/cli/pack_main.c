@@ -120,7 +120,8 @@ static tile_status list_package(const char *path, tile_error **error) {
   tile_package *p;
   RETURN_IF_FAILED(tile_package_open_file(path, &p, error));
   for (size_t i = 0; i < tile_package_num_entries(p); i++) {
-    const tile_package_entry e = tile_package_entry_at(p, i);
+    tile_package_entry e = TILE_PACKAGE_ENTRY_INIT;
+    tile_package_get_entry(p, i, &e);
     printf("%-16s %-8s %-5s %8zu  %-24s (%s)\n", e.kernel, e.arch, e.kind, e.code_size, e.made_by, e.signature);
   }
   tile_package_close(p);

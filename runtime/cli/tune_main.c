@@ -124,8 +124,8 @@ static tile_arg make_arg(Tune *t, const RunArg *a, size_t *bytes) {
   switch (a->spec->kind) {
   case ARG_NONE: break;
   case ARG_BOOL: arg = tile_arg_bool(a->spec->i); break;
-  case ARG_INT: arg = tile_arg_int(a->spec->i), arg.type = type; break;
-  case ARG_FLOAT: arg = tile_arg_float(a->spec->f), arg.type = type; break;
+  case ARG_INT: arg = tile_arg_int(a->spec->i), arg.type = (uint16_t)type; break;
+  case ARG_FLOAT: arg = tile_arg_float(a->spec->f), arg.type = (uint16_t)type; break;
   case ARG_CONSTEXPR: arg = tile_arg_text(a->spec->name); break;
   case ARG_TUPLE: {
     tile_arg *items = arena_array(t->run.arena, tile_arg, a->spec->num_items + 1);
@@ -134,7 +134,7 @@ static tile_arg make_arg(Tune *t, const RunArg *a, size_t *bytes) {
     for (uint32_t i = 0; i < a->spec->num_items; i++, item = run_arg_after(item))
       items[i] = make_arg(t, item, &ignored);
     tile_tuple *tuple = arena_new(t->run.arena, tile_tuple);
-    *tuple = (tile_tuple){items, a->spec->num_items, a->spec->name};
+    *tuple = (tile_tuple){items, a->spec->num_items, a->spec->name, 0};
     arg = tile_arg_tuple(tuple);
     break;
   }
@@ -203,7 +203,8 @@ static void print_table(const Tune *t, const tile_tuning *report) {
   tile_tune_candidate *rows = arena_array(t->run.arena, tile_tune_candidate, n + 1);
   int width = 13;
   for (size_t i = 0; i < n; i++) {
-    rows[i] = tile_tuning_candidate(report, i);
+    rows[i].struct_size = sizeof rows[i];
+    tile_tuning_get_candidate(report, i, &rows[i]);
     if ((int)strlen(rows[i].config) > width) width = (int)strlen(rows[i].config);
   }
   qsort(rows, n, sizeof *rows, by_time);

@@ -18,6 +18,8 @@
 #include "runtime/compile/svg.h"
 #include "runtime/tile/tile.h"
 
+GIVEN_SINCE(tile_compile_options, num_source_map);
+
 enum { NUM_EMITS = 12 };
 extern const struct EmitInfo { const char *name, *suffix; } emit_info[NUM_EMITS];   // by bit of TILE_EMIT_*
 

@@ -108,6 +108,16 @@ static tile_status interp_copy(tile_device *base, uint64_t to, uint64_t from, si
   memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, size);
   return TILE_OK;
 }
+static tile_status interp_alloc_host(tile_device *d, size_t size, void **memory, tile_error **error) {
+  (void)d;
+  *memory = malloc(size);
+  return *memory ? TILE_OK : error_set(error, TILE_ERROR_NO_MEMORY, "out of memory: %zu bytes", size);
+}
+static tile_status interp_free_host(tile_device *d, void *memory, tile_error **error) {
+  (void)d, (void)error;
+  free(memory);
+  return TILE_OK;
+}
 static tile_status interp_synchronize(tile_device *d, tile_error **error) {
   (void)d, (void)error;
   return TILE_OK;
@@ -243,10 +253,22 @@ static tile_status interp_time(tile_kernel *k, const tile_launch_options *o, con
 }
 
 tile_status device_open_interp(tile_device **device, tile_error **error) {
-  static const DeviceOps ops = {interp_close,       interp_alloc,  interp_free, interp_upload, interp_download,
-                                interp_synchronize, interp_fill,   interp_copy, NULL,          interp_load,
-                                interp_unload,      interp_is_own, NULL,        interp_launch, NULL,
-                                NULL,               interp_time,   NULL, true};
+  static const DeviceOps ops = {.close = interp_close,
+                                .alloc = interp_alloc,
+                                .free = interp_free,
+                                .upload = interp_upload,
+                                .download = interp_download,
+                                .synchronize = interp_synchronize,
+                                .alloc_host = interp_alloc_host,
+                                .free_host = interp_free_host,
+                                .fill = interp_fill,
+                                .copy = interp_copy,
+                                .load = interp_load,
+                                .unload = interp_unload,
+                                .is_own = interp_is_own,
+                                .launch = interp_launch,
+                                .time = interp_time,
+                                .checks_bounds = true};
   InterpDevice *d = calloc(1, sizeof *d);
   if (!d) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
   pthread_mutex_init(&d->lock, NULL);

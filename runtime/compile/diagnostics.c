@@ -12,14 +12,32 @@ size_t diagnostic_count(const Context *ctx) {
   return n;
 }
 
-tile_diagnostic diagnostic_at(const Context *ctx, size_t n) {
+bool diagnostic_at(const Context *ctx, size_t n, tile_diagnostic *out) {
   const Diag *d = ctx->diags;
-  while (d && n) d = d->next, n--;
-  if (!d) return (tile_diagnostic){0};
+  int32_t owner = -1;
+  for (size_t i = 0; d && i < n; i++, d = d->next)
+    if (d->level != DIAG_NOTE) owner = (int32_t)i;
+  if (!d) return false;
   static const tile_level levels[] = {[DIAG_ERROR] = TILE_LEVEL_ERROR, [DIAG_WARNING] = TILE_LEVEL_WARNING,
                                       [DIAG_REMARK] = TILE_LEVEL_REMARK, [DIAG_NOTE] = TILE_LEVEL_NOTE};
-  LineCol at = source_locate(ctx, d->span.begin);
-  return (tile_diagnostic){levels[d->level], at.file ? at.file->path : NULL, at.line, at.col, d->text};
+  const LineCol at = source_locate(ctx, d->span.begin);
+  const LineCol end = d->span.end > d->span.begin ? source_locate(ctx, d->span.end) : (LineCol){0};
+  const bool has_end = at.file && end.file == at.file;
+  *out = (tile_diagnostic){.struct_size = sizeof *out,
+                           .level = levels[d->level],
+                           .note_of = d->level == DIAG_NOTE ? owner : -1,
+                           .file = at.file ? at.file->path : NULL,
+                           .line = at.line,
+                           .column = at.col,
+                           .end_line = has_end ? end.line : 0,
+                           .end_column = has_end ? end.col : 0,
+                           .text = d->text};
+  return true;
+}
+
+bool fixit_at(const Context *ctx, size_t diagnostic, size_t n, tile_fixit *out) {
+  (void)ctx, (void)diagnostic, (void)n, (void)out;
+  return false;
 }
 
 tile_status scratch_contain(Arena *a, const char *doing, ScratchWork work, void *user, tile_error **error) {
@@ -65,8 +83,14 @@ static tile_status set_messages(void *user, Arena *scratch, tile_error **out) {
   Context *ctx = m->ctx;
   (void)scratch;
   size_t count = diagnostic_count(ctx);
-  tile_diagnostic *all = arena_array(&ctx->arena, tile_diagnostic, count + 1);
-  for (size_t i = 0; i < count; i++) all[i] = diagnostic_at(ctx, i);
+  Message *all = arena_array(&ctx->arena, Message, count + 1);
+  for (size_t i = 0; i < count; i++) {
+    diagnostic_at(ctx, i, &all[i].diagnostic);
+    const size_t num_fixits = all[i].diagnostic.num_fixits;
+    tile_fixit *fixits = arena_array(&ctx->arena, tile_fixit, num_fixits + 1);
+    for (size_t k = 0; k < num_fixits; k++) fixit_at(ctx, i, k, &fixits[k]);
+    all[i].fixits = fixits;
+  }
   const char *text = diag_render(ctx, m->color);
   size_t size = strlen(text);
   return error_set_messages(out, m->status,

@@ -5,13 +5,6 @@
 #include "ir/context.h"
 #include "runtime/rt/device.h"
 
-// Returns the status of a call from the enclosing function if the call has failed.
-#define RETURN_IF_FAILED(call)                    \
-  do {                                            \
-    tile_status status_ = (call);                 \
-    if (status_ != TILE_OK) return status_;       \
-  } while (0)
-
 // Copies all diagnostics of ctx, rendered with carets.
 tile_status error_set_diagnostics(tile_error **out, tile_status status, Context *ctx, bool color);
 // For work that a longjmp to ctx->on_ice has ended: `why` is what setjmp returned.
@@ -25,8 +18,9 @@ tile_status scratch_contain(Arena *a, const char *doing, ScratchWork work, void 
 // Runs work that recurses over a program on a large stack (ir/deep_stack.h). The work must catch its own longjmps.
 typedef tile_status (*DeepWork)(void *user, tile_error **error);
 tile_status deep_run(const char *doing, DeepWork work, void *user, tile_error **error);
-// The n-th diagnostic of ctx in the public form. The strings belong to ctx.
-tile_diagnostic diagnostic_at(const Context *ctx, size_t n);
+// The n-th diagnostic of ctx in the public form, and a fix-it of one; false past the end. The strings belong to ctx.
+bool diagnostic_at(const Context *ctx, size_t n, tile_diagnostic *out);
+bool fixit_at(const Context *ctx, size_t diagnostic, size_t n, tile_fixit *out);
 size_t diagnostic_count(const Context *ctx);
 
 #endif

@@ -70,10 +70,10 @@ static void add_value(Gallery *g, const Value *v, const Op *op) {
 static uint32_t log2_vector(const Layout *registers, const Layout *shared, uint32_t bytes) {
   LayoutMap m;
   uint32_t n = 0;
-  if (!layout_invert_and_compose(registers, shared, &m)) return 0;
+  if (!layout_to_shared(registers, shared, &m)) return 0;
   uint32_t total = 0;
   for (int i = 0; i < LAYOUT_DIMS; i++) total += m.in_bits[i];
-  for (uint32_t step = 1; bytes << (n + 1) <= MAX_VECTOR_BYTES; step <<= 1, n++) {
+  for (uint32_t step = 1; bytes << (n + 1) <= MAX_VECTOR_BYTES && n < layout_whole_bits(shared); step <<= 1, n++) {
     bool found = false;
     uint32_t touching = 0;
     for (uint32_t i = 0; i < total; i++) {
@@ -173,7 +173,8 @@ static void put_cell(Buf *b, const Picture *p, uint32_t place, double x, double 
   uint32_t hue, light;
   const char *text;
   if (l->kind == LAYOUT_SHARED) {
-    uint32_t offset = layout_part(l, place, LAYOUT_OFFSET), bank = offset * (p->elem_bits / 8) / 4 % BANKS;
+    uint32_t offset = layout_address(l, layout_part(l, place, LAYOUT_OFFSET));
+    uint32_t bank = offset * (p->elem_bits / 8) / 4 % BANKS;
     hue = bank * 360 / BANKS, light = 78;
     text = arena_printf(b->arena, "%u", offset);
   } else {

@@ -74,12 +74,8 @@ static const struct { int status; const char *meaning; } statuses[] = {
     {5, "the run failed or its result is wrong"}, {10, "the kernel does not fit the machine"}, {70, "internal error"}};
 
 static const struct { const char *name, *meaning; } variables[] = {
-    {"TILE_DEVICE", "the device of run and tune: gpu, gpu:N, sim or interp"},
-    {"TILE_PTXAS, TILE_NVDISASM", "these programs of the CUDA toolkit"},
-    {"TILE_ASSEMBLER", "ptxas, nvjitlink or driver: what makes machine code for reports, tuning and packages"},
-    {"TILE_CACHE_DIR, TILE_CACHE_RO, TILE_CACHE_SIZE",
-     "the cache of compiled kernels: its folder, one that is only read, and its limit, as in 512M"},
-    {"TILE_SIM_SEED, TILE_SIM_SEEDS, TILE_SIM_TRACE, …", "the simulator"},
+#define VARIABLE(name, meaning) {name, meaning},
+#include "runtime/compile/variables.def"
     {"NO_COLOR", "no colour in messages"}, {"TMPDIR", "temporary files"}};
 
 // ---- help ----

@@ -23,17 +23,19 @@ static bool take_options(Options *to, const tile_compile_options *o, tile_error 
 }
 
 static void tell_compile(const tile_hooks *hooks, tile_event_kind kind, const tile_compile_options *o, double seconds) {
-  const tile_event event = {kind, o->kernel ? o->kernel : "", o->signature ? o->signature : "", seconds * 1e3, NULL,
-                            NULL};
+  const tile_event event = {sizeof event, kind, o->kernel ? o->kernel : "", o->signature ? o->signature : "",
+                            seconds * 1e3, NULL, NULL};
   if (hooks->event) hooks->event(hooks->user, &event);
 }
 
 static tile_status compile_public(const char *path, const char *text, size_t size, const tile_compile_options *given,
                                   tile_program **program, tile_error **error) {
   tile_compile_options o = TILE_COMPILE_OPTIONS_INIT;
-  if (given) memcpy(&o, given, given->struct_size < sizeof o ? given->struct_size : sizeof o);
-  const tile_hooks hooks = hooks_copy(o.hooks);
+  tile_hooks hooks;
+  RETURN_IF_NULL(program, "program");
   *program = NULL;
+  RETURN_IF_FAILED(TAKE_GIVEN(tile_compile_options, &o, given, error));
+  RETURN_IF_FAILED(hooks_take(&hooks, o.hooks, error));
   Arena arena;
   jmp_buf on_empty, *const empty = &on_empty;
   arena_init_with(&arena, hooks_memory(&hooks), &empty);
@@ -67,35 +69,45 @@ static tile_status compile_public(const char *path, const char *text, size_t siz
 
 tile_status tile_compile_file(const char *path, const tile_compile_options *options, tile_program **program,
                               tile_error **error) {
+  RETURN_IF_NULL(path, "path");
   return compile_public(path, NULL, 0, options, program, error);
 }
 
 tile_status tile_compile_memory(const char *name, const char *text, size_t size, const tile_compile_options *options,
                                 tile_program **program, tile_error **error) {
+  RETURN_IF_NULL(name, "name");
+  if (size) RETURN_IF_NULL(text, "text");
   return compile_public(name, text ? text : "", size, options, program, error);   // no text is an empty one
 }
 
 const char *tile_program_output(const tile_program *p, unsigned emit, size_t *size) {
   uint32_t bit = log2_u32(emit);
-  bool known = is_pow2_u64(emit) && bit < NUM_EMITS && p->outputs[bit].data;
+  bool known = p && is_pow2_u64(emit) && bit < NUM_EMITS && p->outputs[bit].data;
   if (size) *size = known ? p->outputs[bit].size : 0;
   return known ? p->outputs[bit].data : NULL;
 }
 
 size_t tile_program_num_kernels(const tile_program *p) {
   size_t n = 0;
-  for (const Func *f = p->module ? p->module->funcs : NULL; f; f = f->next) n++;
+  for (const Func *f = p && p->module ? p->module->funcs : NULL; f; f = f->next) n++;
   return n;
 }
 
 const char *tile_program_kernel_name(const tile_program *p, size_t index) {
-  const Func *f = p->module ? p->module->funcs : NULL;
+  const Func *f = p && p->module ? p->module->funcs : NULL;
   for (; f && index; f = f->next) index--;
   return f ? f->name : NULL;
 }
 
-size_t tile_program_num_diagnostics(const tile_program *p) { return diagnostic_count(&p->ctx); }
-tile_diagnostic tile_program_diagnostic(const tile_program *p, size_t index) { return diagnostic_at(&p->ctx, index); }
+size_t tile_program_num_diagnostics(const tile_program *p) { return p ? diagnostic_count(&p->ctx) : 0; }
+bool tile_program_get_diagnostic(const tile_program *p, size_t index, tile_diagnostic *out) {
+  tile_diagnostic d;
+  return GIVE_OUT(tile_diagnostic, out, p && diagnostic_at(&p->ctx, index, &d) ? &d : NULL);
+}
+bool tile_program_get_fixit(const tile_program *p, size_t diagnostic, size_t index, tile_fixit *out) {
+  tile_fixit f;
+  return GIVE_OUT(tile_fixit, out, p && fixit_at(&p->ctx, diagnostic, index, &f) ? &f : NULL);
+}
 
 const char *tile_arch_name(size_t index) {
   const Target *t = target_at((uint32_t)index);

@@ -260,12 +260,12 @@ static void json_kernel(JsonWriter *w, const Context *ctx, const KernelReport *k
   json_end_object(w);
 }
 
-static void json_diagnostic(JsonWriter *w, tile_diagnostic d) {
+static void json_diagnostic(JsonWriter *w, const tile_diagnostic *d) {
   static const char *const levels[] = {"error", "warning", "remark", "note"};
   json_begin_object(w, true);
-  json_put_string(w, "level", levels[d.level]);
-  json_place(w, d.file, d.line, d.column);
-  json_put_string(w, "text", d.text);
+  json_put_string(w, "level", levels[d->level]);
+  json_place(w, d->file, d->line, d->column);
+  json_put_string(w, "text", d->text);
   json_end_object(w);
 }
 
@@ -285,10 +285,11 @@ void report_put_json(Buf *out, const tile_program *p, const tile_error *error, c
   for (uint32_t i = 0; r && i < r->num_kernels; i++) json_kernel(&w, &p->ctx, &r->kernels[i]);
   json_end_array(&w);
   json_put_array(&w, "diagnostics", false);
-  for (size_t i = 0; p && i < tile_program_num_diagnostics(p); i++) json_diagnostic(&w, tile_program_diagnostic(p, i));
-  const size_t n = error ? tile_error_num_diagnostics(error) : 0;
-  for (size_t i = 0; i < n; i++) json_diagnostic(&w, tile_error_diagnostic(error, i));
-  if (error && !n) json_diagnostic(&w, (tile_diagnostic){TILE_LEVEL_ERROR, NULL, 0, 0, tile_error_message(error)});
+  tile_diagnostic d = TILE_DIAGNOSTIC_INIT;
+  for (size_t i = 0; tile_program_get_diagnostic(p, i, &d); i++) json_diagnostic(&w, &d);
+  for (size_t i = 0; tile_error_get_diagnostic(error, i, &d); i++) json_diagnostic(&w, &d);
+  const tile_diagnostic whole = {.level = TILE_LEVEL_ERROR, .text = tile_error_message(error)};
+  if (error && !tile_error_num_diagnostics(error)) json_diagnostic(&w, &whole);
   json_end_array(&w);
   json_end_object(&w);
   buf_putc(out, '\n');

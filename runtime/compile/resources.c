@@ -43,6 +43,9 @@ static tile_status find_resources(void *user, Arena *scratch, tile_error **error
 tile_status tile_program_resources(const tile_program *p, const char *name, tile_resources *resources,
                                    tile_error **error) {
   tile_resources all = TILE_RESOURCES_INIT;
+  RETURN_IF_NULL(p, "program");
+  RETURN_IF_NULL(resources, "resources");
+  RETURN_IF_FAILED(CHECK_OUT(tile_resources, resources, error));
   const Func *f = p->module ? p->module->funcs : NULL;
   while (f && name && strcmp(f->name, name)) f = f->next;
   if (!f) return error_set(error, TILE_ERROR_USAGE, "there is no kernel %s in the program", name ? name : "");
@@ -50,8 +53,6 @@ tile_status tile_program_resources(const tile_program *p, const char *name, tile
     return error_set(error, TILE_ERROR_USAGE, "the program has several kernels: name one of them");
   Question q = {p, f->name, &all};
   RETURN_IF_FAILED(scratch_run((ArenaMemory){0}, "asking for resources", find_resources, &q, error));
-  const size_t size = resources->struct_size;
-  memcpy(resources, &all, size < sizeof all ? size : sizeof all);
-  resources->struct_size = size;
+  fill_out(resources, &all, sizeof all);
   return TILE_OK;
 }

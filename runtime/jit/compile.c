@@ -9,7 +9,7 @@
 
 void jit_event(const tile_jit *jit, tile_event_kind kind, const char *kernel, const char *variant,
                double milliseconds) {
-  const tile_event event = {kind, kernel, variant, milliseconds, NULL, NULL};
+  const tile_event event = {sizeof event, kind, kernel, variant, milliseconds, NULL, NULL};
   if (jit->on_event) jit->on_event(jit->user, &event);
   if (jit->hooks.event) jit->hooks.event(jit->hooks.user, &event);
 }

@@ -20,10 +20,14 @@ static bool is_dense(const tile_dltensor *t) {
   return true;
 }
 
+#define RETURN_IF_NO_SHAPE(t) if ((t)->ndim) RETURN_IF_NULL((t)->shape, "tensor->shape")
+
 tile_status tile_arg_from_dlpack(const tile_dltensor *t, tile_arg *arg, size_t *bytes, tile_error **error) {
   tile_type type = TILE_UNTYPED;
-  tile_status status = type_of(t, &type, error);
-  if (status != TILE_OK) return status;
+  RETURN_IF_NULL(t, "tensor");
+  RETURN_IF_NULL(arg, "arg");
+  RETURN_IF_NO_SHAPE(t);
+  RETURN_IF_FAILED(type_of(t, &type, error));
   *arg = tile_arg_array((uint64_t)(uintptr_t)t->data + t->byte_offset, type);
   size_t size = t->bits / 8;
   for (int32_t i = 0; i < t->ndim; i++)
@@ -35,6 +39,8 @@ tile_status tile_arg_from_dlpack(const tile_dltensor *t, tile_arg *arg, size_t *
 
 tile_status tile_tensor_init(tile_tensor *out, uint64_t base, tile_type type, uint32_t rank, const int64_t *shape,
                              const int64_t *strides, const int64_t *block, tile_error **error) {
+  RETURN_IF_NULL(out, "tensor");
+  RETURN_IF_NULL(shape, "shape");
   if (!rank || rank > TILE_MAX_RANK)
     return error_set(error, TILE_ERROR_USAGE, "a descriptor has 1 to %d axes, not %u", TILE_MAX_RANK, rank);
   memset(out, 0, sizeof *out);
@@ -55,8 +61,10 @@ tile_status tile_tensor_init(tile_tensor *out, uint64_t base, tile_type type, ui
 tile_status tile_tensor_from_dlpack(tile_tensor *out, const tile_dltensor *t, const int64_t *block,
                                     tile_error **error) {
   tile_type type = TILE_UNTYPED;
-  tile_status status = type_of(t, &type, error);
-  if (status != TILE_OK) return status;
+  RETURN_IF_NULL(out, "tensor");
+  RETURN_IF_NULL(t, "from");
+  RETURN_IF_NO_SHAPE(t);
+  RETURN_IF_FAILED(type_of(t, &type, error));
   return tile_tensor_init(out, (uint64_t)(uintptr_t)t->data + t->byte_offset, type, (uint32_t)t->ndim, t->shape,
                           t->strides, block, error);
 }

@@ -9,6 +9,10 @@
 #include "runtime/jit/cache.h"
 #include "runtime/tile/jit.h"
 
+GIVEN_SINCE(tile_jit_options, num_source_map);
+GIVEN_SINCE(tile_jit_launch_options, num_options);
+GIVEN_SINCE(tile_tune_candidate, tied);
+
 enum {
   JIT_MAX_PARAMS = INT16_MAX,  // more than the driver takes
   JIT_FEW_PARAMS = FEW_ARGS,   // which a launch keeps on its stack

@@ -99,15 +99,24 @@ static tile_status find_or_make(tile_jit_kernel *k, const tile_jit_launch_option
   return make_variant(&request, why, NULL, variant, error);
 }
 
-static inline tile_jit_launch_options launch_options(const tile_jit_launch_options *given) {
-  tile_jit_launch_options o = TILE_JIT_LAUNCH_OPTIONS_INIT;
-  TAKE_GIVEN(o, given);
-  return o;
+// Checks what is given, and completes the options.
+static inline tile_status take_launch(const char *function, const tile_jit_kernel *k, tile_jit_launch_options *o,
+                                      const tile_jit_launch_options *given, const tile_arg *args, size_t num_args,
+                                      tile_error **error) {
+  *o = (tile_jit_launch_options)TILE_JIT_LAUNCH_OPTIONS_INIT;
+  RETURN_IF_NULL_IN(function, k, "kernel");
+  if (num_args) RETURN_IF_NULL_IN(function, args, "args");
+  RETURN_IF_FAILED(TAKE_GIVEN(tile_jit_launch_options, o, given, error));
+  if (o->num_options) RETURN_IF_NULL_IN(function, o->options, "options->options");
+  if (!o->arg_bytes) o->num_arg_bytes = 0;
+  if (!o->arg_shapes) o->num_arg_shapes = 0;
+  return TILE_OK;
 }
 
 tile_status tile_jit_launch(tile_jit_kernel *k, const tile_jit_launch_options *options, const tile_arg *given,
                             size_t num_args, tile_error **error) {
-  tile_jit_launch_options o = launch_options(options);
+  tile_jit_launch_options o;
+  RETURN_IF_FAILED(take_launch(__func__, k, &o, options, given, num_args, error));
   LaunchArgs l;
   tile_variant *v;
   tile_status status = find_or_make(k, &o, given, num_args, MAKE_FOR_LAUNCH, &l, &v, error);
@@ -126,12 +135,13 @@ tile_status tile_jit_launch(tile_jit_kernel *k, const tile_jit_launch_options *o
 tile_status tile_jit_tune(tile_jit_kernel *k, const tile_jit_launch_options *options, const tile_arg *given,
                           size_t num_args, tile_tuning **report, tile_error **error) {
   if (report) *report = NULL;
+  tile_jit_launch_options o;
+  RETURN_IF_FAILED(take_launch(__func__, k, &o, options, given, num_args, error));
   if (!k->fn->autotune || k->jit->tune == TILE_TUNE_OFF)
     return error_set(error, TILE_ERROR_USAGE,
                      k->fn->autotune ? "%s: the JIT was opened with tuning off; open it with tuning on"
                                      : "%s has no @triton.autotune to choose from",
                      k->name);
-  tile_jit_launch_options o = launch_options(options);
   LaunchArgs l;
   tile_status status = jit_make_key(&l, k, &o, given, num_args, error);
   tile_tuning *t = status == TILE_OK ? calloc(1, sizeof *t) : NULL;
@@ -152,10 +162,11 @@ tile_status tile_jit_tune(tile_jit_kernel *k, const tile_jit_launch_options *opt
 
 tile_status tile_jit_prepare(tile_jit_kernel *k, const tile_jit_launch_options *options, const tile_arg *given,
                              size_t num_args, const tile_variant **variant, tile_error **error) {
-  tile_jit_launch_options o = launch_options(options);
+  tile_jit_launch_options o;
+  if (variant) *variant = NULL;
+  RETURN_IF_FAILED(take_launch(__func__, k, &o, options, given, num_args, error));
   LaunchArgs l;
   tile_variant *v;
-  if (variant) *variant = NULL;
   tile_status status = find_or_make(k, &o, given, num_args, MAKE_FOR_PREPARE, &l, &v, error);
   jit_free_args(&l);
   if (status != TILE_OK) return status;
@@ -187,6 +198,7 @@ static void *prepare_some(void *user) {
 tile_status tile_jit_prepare_all(const tile_jit_request *requests, size_t count, unsigned num_threads,
                                  tile_error **error) {
   enum { MAX_THREADS = 64 };
+  if (count) RETURN_IF_NULL(requests, "requests");
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
   Warming w = {.requests = requests, .results = calloc(count ? count : 1, sizeof *w.results), .count = count};
   if (!w.results) return error_no_memory(error);

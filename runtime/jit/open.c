@@ -58,7 +58,10 @@ static uint32_t read_source(tile_jit *jit) {
                         .target = target_find(arch)};
   jit->frontend = frontend_load_text(&jit->ctx, jit->path, jit->text, jit->size, &fo);
   uint32_t count = jit->frontend ? frontend_num_kernels(jit->frontend) : 0;
-  if (jit->frontend && !count) diag_error(&jit->ctx, (Span){0, 0}, "%s defines no kernel", jit->path);
+  if (jit->frontend && !count) {
+    diag_error(&jit->ctx, (Span){0, 0}, "%s defines no kernel", jit->path);
+    frontend_explain_no_kernels(jit->frontend);
+  }
   return count;
 }
 
@@ -148,15 +151,17 @@ static tile_status open_deep(void *user, tile_error **error) {
 static tile_status open_jit(tile_device *device, const char *path, const char *text, size_t size,
                             const tile_jit_options *given, tile_jit **out, tile_error **error) {
   tile_jit_options o = TILE_JIT_OPTIONS_INIT;
-  TAKE_GIVEN(o, given);
+  tile_hooks hooks;
   *out = NULL;
+  RETURN_IF_FAILED(TAKE_GIVEN(tile_jit_options, &o, given, error));
+  RETURN_IF_FAILED(hooks_take(&hooks, o.hooks, error));
   if (compile_is_ir_path(path))
     return error_set(error, TILE_ERROR_USAGE,
                      "%s is IR, which has its types already: compile it with tile_compile_file", path);
   tile_jit *jit = calloc(1, sizeof *jit);
   if (!jit) return error_no_memory(error);
   jit->device = device;
-  jit->hooks = hooks_copy(o.hooks);
+  jit->hooks = hooks;
   arena_init_with(&jit->arena, hooks_memory(&jit->hooks), NULL);
   pthread_mutex_init(&jit->lock, NULL);
   context_init_with(&jit->ctx, hooks_memory(&jit->hooks));
@@ -169,10 +174,17 @@ static tile_status open_jit(tile_device *device, const char *path, const char *t
 
 tile_status tile_jit_open_file(tile_device *device, const char *path, const tile_jit_options *options, tile_jit **jit,
                                tile_error **error) {
+  RETURN_IF_NULL(device, "device");
+  RETURN_IF_NULL(path, "path");
+  RETURN_IF_NULL(jit, "jit");
   return open_jit(device, path, NULL, 0, options, jit, error);
 }
 tile_status tile_jit_open_memory(tile_device *device, const char *name, const char *text, size_t size,
                                  const tile_jit_options *options, tile_jit **jit, tile_error **error) {
+  RETURN_IF_NULL(device, "device");
+  RETURN_IF_NULL(name, "name");
+  if (size) RETURN_IF_NULL(text, "text");
+  RETURN_IF_NULL(jit, "jit");
   return open_jit(device, name, text ? text : "", size, options, jit, error);   // no text is an empty one
 }
 
@@ -195,14 +207,16 @@ void tile_jit_close(tile_jit *jit) {
 
 // ---- looking at kernels ----
 
-size_t tile_jit_num_kernels(const tile_jit *jit) { return jit->num_kernels; }
+size_t tile_jit_num_kernels(const tile_jit *jit) { return jit ? jit->num_kernels : 0; }
 const char *tile_jit_kernel_name(const tile_jit *jit, size_t i) {
-  return i < jit->num_kernels ? jit->kernels[i].name : NULL;
+  return jit && i < jit->num_kernels ? jit->kernels[i].name : NULL;
 }
 
 tile_status tile_jit_get_kernel(const tile_jit *jit, const char *name, tile_jit_kernel **kernel, tile_error **error) {
   const char *names[64];
   uint32_t n = 0;
+  RETURN_IF_NULL(jit, "jit");
+  RETURN_IF_NULL(kernel, "kernel");
   *kernel = NULL;
   for (uint32_t i = 0; i < jit->num_kernels; i++) {
     if (name && !strcmp(jit->kernels[i].name, name)) *kernel = &jit->kernels[i];
@@ -222,16 +236,16 @@ tile_status tile_jit_get_kernel(const tile_jit *jit, const char *name, tile_jit_
                    near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 
-size_t tile_jit_num_params(const tile_jit_kernel *k) { return k->num_params; }
+size_t tile_jit_num_params(const tile_jit_kernel *k) { return k ? k->num_params : 0; }
 const char *tile_jit_param_name(const tile_jit_kernel *k, size_t i) {
-  return i < k->num_params ? k->params[i].name : NULL;
+  return k && i < k->num_params ? k->params[i].name : NULL;
 }
 bool tile_jit_param_is_constexpr(const tile_jit_kernel *k, size_t i) {
-  return i < k->num_params && k->params[i].traits.is_constexpr;
+  return k && i < k->num_params && k->params[i].traits.is_constexpr;
 }
 bool tile_jit_is_tuned(const tile_jit_kernel *k) {
-  return k->fn->autotune && k->fn->autotune->num_configs > 1 && k->jit->tune != TILE_TUNE_OFF;
+  return k && k->fn->autotune && k->fn->autotune->num_configs > 1 && k->jit->tune != TILE_TUNE_OFF;
 }
 bool tile_jit_param_has_default(const tile_jit_kernel *k, size_t i) {
-  return i < k->num_params && k->params[i].has_default;
+  return k && i < k->num_params && k->params[i].has_default;
 }

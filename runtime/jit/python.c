@@ -1,4 +1,4 @@
-// The quick way of runtime/python/tile.py: a Python function in C that launches a variant that exists. It uses the
+// The quick way of the package tilec (runtime/python): a Python function in C that launches a variant that exists. It uses the
 // running interpreter's stable interface by weak symbols: libtile neither links nor includes Python. Everything unusual
 // (a missing variant, an object of a type not seen before, an error) goes to the module's own function, which explains.
 #include <stdlib.h>
@@ -102,21 +102,21 @@ static Object *keep(Object *o) {
 
 // ---- arguments ----
 
-static bool dtype_of(Launcher *l, Object *o, tile_type *type) {
+static bool dtype_of(Launcher *l, Object *o, uint16_t *type) {
   Object *dtype = PyObject_GetAttr(o, l->words[WORD_DTYPE]);
   if (!dtype) return false;
   for (uint32_t i = 0; i < l->num_dtypes; i++)
     if (l->dtypes[i] == dtype) {
       Py_DecRef(dtype);
-      *type = l->dtype_codes[i];
+      *type = (uint16_t)l->dtype_codes[i];
       return true;
     }
   Object *code = PyObject_Vectorcall(l->type_code, &dtype, 1, NULL);
   int overflow = 0;
-  if (code) *type = (tile_type)PyLong_AsLongLongAndOverflow(code, &overflow);
+  if (code) *type = (uint16_t)PyLong_AsLongLongAndOverflow(code, &overflow);
   if (code && l->num_dtypes < MAX_DTYPES) {
     l->dtypes[l->num_dtypes] = keep(dtype);
-    l->dtype_codes[l->num_dtypes++] = *type;
+    l->dtype_codes[l->num_dtypes++] = (tile_type)*type;
   }
   drop(code);
   Py_DecRef(dtype);
@@ -193,7 +193,7 @@ static bool tuple_arg(Launcher *l, uint32_t i, Object *o, tile_arg *a, Items *po
   pool->num_items += (uint32_t)n;
   for (intptr_t k = 0; k < n; k++)
     if (!make_arg(l, i, PyTuple_GetItem(o, k), &items[k], pool)) return false;
-  *t = (tile_tuple){items, (uint32_t)n, NULL};
+  *t = (tile_tuple){items, (uint32_t)n, NULL, 0};
   *a = tile_arg_tuple(t);
   return true;
 }
@@ -303,8 +303,8 @@ static bool try_launch(Launcher *l, Object *const *args, intptr_t n, Object *key
   Items pool;
   pool.num_items = pool.num_tuples = 0;
   intptr_t num_keywords = keywords ? PyTuple_Size(keywords) : 0;
-  uint32_t count = l->k->num_params;
-  if (n < 1 || (uint32_t)n - 1 > count || count > JIT_FEW_PARAMS) return false;
+  uint32_t count = l->k ? l->k->num_params : 0;
+  if (!l->k || n < 1 || (uint32_t)n - 1 > count || count > JIT_FEW_PARAMS) return false;
   for (uint32_t i = 0; i < count; i++) {
     if (i + 1 >= (uint32_t)n) packed[i] = tile_arg_default();
     else if (!make_arg(l, i, args[i + 1], &packed[i], &pool)) return false;
@@ -372,6 +372,11 @@ void *tile_jit_python_launcher(tile_jit_kernel *k, void *slow, void *type_code, 
   *capsule = function ? c : NULL;
   PyErr_Clear();
   return function;
+}
+
+void tile_jit_python_close(void *capsule) {
+  Launcher *l = PyCapsule_GetPointer(capsule, capsule_name);
+  l->k = NULL;
 }
 
 void tile_jit_python_learn_type(void *capsule, void *type, int kind) {

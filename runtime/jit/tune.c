@@ -329,7 +329,7 @@ static tile_status report(void *user, Arena *a, tile_error **error) {
     const char *skipped = c->is_pruned ? "pruned"
                           : c->error   ? arena_printf(a, "%s", tile_error_message(c->error))
                                        : NULL;
-    out->candidates[i] = (tile_tune_candidate){arena_printf(a, "%s", t->k->config_texts[i]),
+    out->candidates[i] = (tile_tune_candidate){sizeof(tile_tune_candidate), arena_printf(a, "%s", t->k->config_texts[i]),
                                                skipped,
                                                c->median,
                                                c->low,
@@ -476,11 +476,11 @@ tile_status jit_tuned(const Request *r, tile_variant **variant, tile_error **err
 
 // ---- the report ----
 
-size_t tile_tuning_num_candidates(const tile_tuning *t) { return t->count; }
-tile_tune_candidate tile_tuning_candidate(const tile_tuning *t, size_t i) {
-  return i < t->count ? t->candidates[i] : (tile_tune_candidate){0};
+size_t tile_tuning_num_candidates(const tile_tuning *t) { return t ? t->count : 0; }
+bool tile_tuning_get_candidate(const tile_tuning *t, size_t i, tile_tune_candidate *out) {
+  return GIVE_OUT(tile_tune_candidate, out, t && i < t->count ? &t->candidates[i] : NULL);
 }
-const tile_variant *tile_tuning_variant(const tile_tuning *t) { return t->variant; }
+const tile_variant *tile_tuning_variant(const tile_tuning *t) { return t ? t->variant : NULL; }
 void tile_tuning_free(tile_tuning *t) {
   if (!t) return;
   arena_free(&t->arena);

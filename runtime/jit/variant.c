@@ -25,15 +25,15 @@ void jit_own_variant(tile_jit_kernel *k, tile_variant *v) {
   pthread_mutex_unlock(&k->lock);
 }
 
-size_t tile_jit_num_variants(tile_jit_kernel *k) { return k->num_variants; }
+size_t tile_jit_num_variants(tile_jit_kernel *k) { return k ? k->num_variants : 0; }
 
-tile_kernel *tile_variant_kernel(const tile_variant *v) { return v->kernel; }
-size_t tile_variant_num_constexprs(const tile_variant *v) { return v->kernel->num_constexprs; }
+tile_kernel *tile_variant_kernel(const tile_variant *v) { return v ? v->kernel : NULL; }
+size_t tile_variant_num_constexprs(const tile_variant *v) { return tile_kernel_num_constexprs(tile_variant_kernel(v)); }
 const char *tile_variant_constexpr_name(const tile_variant *v, size_t i) {
-  return i < v->kernel->num_constexprs ? v->kernel->constexpr_names[i] : NULL;
+  return tile_kernel_constexpr_name(tile_variant_kernel(v), i);
 }
 const char *tile_variant_constexpr(const tile_variant *v, const char *name) {
-  return tile_kernel_constexpr(v->kernel, name);
+  return tile_kernel_constexpr(tile_variant_kernel(v), name);
 }
 int64_t tile_variant_constexpr_int(const tile_variant *v, const char *name, int64_t otherwise) {
   const char *s = tile_variant_constexpr(v, name);
@@ -88,6 +88,9 @@ tile_status jit_variant_launch(const tile_variant *v, const uint32_t grid[3], vo
 
 tile_status tile_variant_launch(const tile_variant *v, const uint32_t grid[3], void *stream, const tile_arg *given,
                                 size_t num_args, tile_error **error) {
+  RETURN_IF_NULL(v, "variant");
+  RETURN_IF_NULL(grid, "grid");
+  if (num_args) RETURN_IF_NULL(given, "args");
   const tile_jit_kernel *k = v->owner;
   if (num_args > k->num_params)
     return error_set(error, TILE_ERROR_USAGE, "%s takes %u arguments, got %zu", k->name, k->num_params, num_args);

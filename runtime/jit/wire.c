@@ -53,13 +53,14 @@ static const tile_tuple *read_tuple(WireReader *r, uint32_t depth) {
   if (n > r->left || depth > JIT_MAX_DEPTH) return r->bad = true, t;
   tile_arg *items = arena_array(r->arena, tile_arg, n + 1);
   for (uint64_t i = 0; i < n; i++) wire_take_arg(r, &items[i], depth + 1);
-  *t = (tile_tuple){items, (uint32_t)n, *name ? name : NULL};
+  *t = (tile_tuple){items, (uint32_t)n, *name ? name : NULL, 0};
   return t;
 }
 
 void wire_take_arg(WireReader *r, tile_arg *a, uint32_t depth) {
-  a->kind = (tile_arg_kind)wire_take_u64(r);
-  a->type = (tile_type)wire_take_u64(r);
+  a->kind = (uint16_t)wire_take_u64(r);
+  a->type = (uint16_t)wire_take_u64(r);
+  a->reserved = 0;
   if (a->kind == TILE_ARG_TEXT) {
     a->value.text = wire_take_text(r);
   } else if (a->kind == TILE_ARG_TUPLE) {

@@ -2,12 +2,24 @@
 #ifndef TILE_RUNTIME_RT_CUDA_H
 #define TILE_RUNTIME_RT_CUDA_H
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "runtime/rt/cuda_types.h"
 #include "runtime/tile/rt.h"
 
+// How a kernel failed. The driver's context cannot be used after that: every later error is because of it.
 typedef struct {
+  pthread_mutex_t lock;
+  CUresult result;             // 0: none has failed
+  atomic_bool has_launched;    // through this device; without, a failure is of a launch before it was opened
+  char what[256];              // "running the kernel: CUDA_ERROR_ASSERT"
+} CudaLoss;
+
+typedef struct {
+  CudaLoss *loss;              // of the device; NULL while there is none
+  const char *device;          // "gpu:0"
   void *library;               // dlopen's; NULL for the simulator
 #define CUDA_FN(member, symbol, ...) CUresult (*member)(__VA_ARGS__);
 #include "runtime/rt/cuda.def"
@@ -19,8 +31,8 @@ typedef struct {
 
 tile_status cuda_open(CudaDriver *driver, bool simulator, tile_error **error);
 void cuda_close(CudaDriver *driver);
-// TILE_OK, or an error "<doing>: CUDA_ERROR_X: text". Failures of a kernel give TILE_ERROR_RUN, others
-// TILE_ERROR_DRIVER.
+// TILE_OK, or an error "<doing>: CUDA_ERROR_X: text". The first failure of a kernel gives TILE_ERROR_RUN, others
+// TILE_ERROR_DRIVER; those after it say that the context is lost.
 tile_status cuda_check(const CudaDriver *driver, CUresult result, const char *doing, tile_error **error);
 
 #endif

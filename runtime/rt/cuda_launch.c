@@ -115,6 +115,7 @@ static inline tile_status launch_config(const CudaDevice *d, const tile_kernel *
   config.gridDimY = grid[1];
   config.gridDimZ = grid[2];
   config.hStream = stream;
+  atomic_store_explicit(&d->cu.loss->has_launched, true, memory_order_relaxed);
   CUresult r = d->cu.launch(&config, k->function, params, NULL);
   return r == CUDA_SUCCESS ? TILE_OK : launch_failed(d, k, &config, r, error);
 }

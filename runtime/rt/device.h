@@ -6,15 +6,18 @@
 #define TILE_RUNTIME_RT_DEVICE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ir/ir.h"
 #include "runtime/rt/cuda.h"
+#include "runtime/rt/given.h"
 #include "runtime/rt/line_counts.h"
 #include "runtime/tile/rt.h"
 
 typedef struct DeviceOps DeviceOps;
+typedef struct StreamOps StreamOps;
 
 struct tile_device {
   const DeviceOps *ops;
@@ -23,24 +26,9 @@ struct tile_device {
   const char *arch;            // the architecture to compile for; NULL: any
   int sm;                      // 90; 0: any
   tile_hooks hooks;
+  atomic_uint num_streams;     // without StreamOps: those made
   pthread_mutex_t timing;      // whoever times a kernel holds it: two at once would disturb each other
 };
-
-// Copies what a caller gave, if anything, over the defaults in o. Both begin with struct_size; a caller that was built
-// with an older header has fewer fields.
-#define TAKE_GIVEN(o, given) take_given(&(o), sizeof(o), given)
-static inline void take_given(void *o, size_t size, const void *given) {
-  if (!given) return;
-  const size_t given_size = *(const size_t *)given;
-  if (given_size >= size) memcpy(o, given, size);
-  else memcpy(o, given, given_size);
-}
-
-static inline tile_hooks hooks_copy(const tile_hooks *given) {
-  tile_hooks h = TILE_HOOKS_INIT;
-  TAKE_GIVEN(h, given);
-  return h;
-}
 
 static inline ArenaMemory hooks_memory(const tile_hooks *h) {
   return h && h->alloc && h->free ? (ArenaMemory){h->alloc, h->free, h->user} : (ArenaMemory){0};
@@ -114,6 +102,14 @@ struct DeviceOps {
   tile_status (*upload)(tile_device *d, uint64_t to, const void *from, size_t size, tile_error **error);
   tile_status (*download)(tile_device *d, void *to, uint64_t from, size_t size, tile_error **error);
   tile_status (*synchronize)(tile_device *d, tile_error **error);
+  // Pinned memory of the host.
+  tile_status (*alloc_host)(tile_device *d, size_t size, void **memory, tile_error **error);
+  tile_status (*free_host)(tile_device *d, void *memory, tile_error **error);
+  // Free and all bytes. NULL: the memory is the host's.
+  tile_status (*memory_info)(tile_device *d, uint64_t info[2], tile_error **error);
+  // Fills what tile_device_get_properties does not know itself. NULL: there is nothing more.
+  tile_status (*properties)(const tile_device *d, tile_device_properties *out, tile_error **error);
+  const StreamOps *streams;    // NULL: all work is done at once
   // Queued on the stream. Elements of 1, 2, 4 or 8 bytes with the low bits of pattern.
   tile_status (*fill)(tile_device *d, uint64_t to, uint64_t pattern, uint32_t elem_bytes, size_t count, void *stream,
                       tile_error **error);
@@ -140,17 +136,38 @@ struct DeviceOps {
   bool checks_bounds;              // it reports an access outside an allocation
 };
 
+// Work that is queued. Handles are the driver's.
+struct StreamOps {
+  tile_status (*upload)(tile_device *d, uint64_t to, const void *from, size_t size, void *stream, tile_error **error);
+  tile_status (*download)(tile_device *d, void *to, uint64_t from, size_t size, void *stream, tile_error **error);
+  tile_status (*create)(tile_device *d, void **stream, tile_error **error);
+  tile_status (*destroy)(tile_device *d, void *stream, tile_error **error);
+  tile_status (*synchronize)(tile_device *d, void *stream, tile_error **error);
+  tile_status (*query)(tile_device *d, void *stream, bool *done, tile_error **error);
+  tile_status (*wait_event)(tile_device *d, void *stream, void *event, tile_error **error);
+  tile_status (*event_create)(tile_device *d, void **event, tile_error **error);
+  void (*event_destroy)(tile_device *d, void *event);
+  tile_status (*event_record)(tile_device *d, void *event, void *stream, tile_error **error);
+  tile_status (*event_synchronize)(tile_device *d, void *event, tile_error **error);
+  tile_status (*event_query)(tile_device *d, void *event, bool *done, tile_error **error);
+  tile_status (*event_elapsed)(tile_device *d, void *start, void *end, double *milliseconds, tile_error **error);
+};
+
+bool device_should_stop(const tile_device *d);   // stream.c: asks the host
+
 // Does the device run code for t?
 static inline bool device_runs(const tile_device *d, const Target *t) {
   return t->arch_specific ? (int)t->sm == d->sm : (int)t->sm <= d->sm;
 }
 
 tile_status device_open_cuda(int ordinal, bool simulator, tile_device **device, tile_error **error);
+// 0 without a driver.
+tile_status device_count_cuda(bool simulator, size_t *count, tile_error **error);
 
 // What else this library contains: libtile says it in runtime/compile/linked.c, libtile-rt in
 // runtime/rt/alone/linked.c.
 typedef struct {
-  void *(*sim_symbol)(const char *name);   // the simulator's functions; NULL: libtile-sim.so is opened
+  void *(*sim_symbol)(const char *name);   // the simulator's functions; NULL: libtile-sim.so.1 is opened
   tile_status (*open_interp)(tile_device **device, tile_error **error);   // NULL: there is no interpreter
 } LinkedParts;
 extern const LinkedParts linked_parts;
@@ -194,6 +211,14 @@ void launch_plan(tile_kernel *k);     // fills in quick, once all else is known
 static inline int64_t param_multiple(const KernelParam *p) {
   return p->is_pointer && p->elem_bytes > p->divisible ? p->elem_bytes : p->divisible;
 }
+// What it takes, and the type of that: of a number, of what a pointer points to, of a descriptor's elements.
+static inline tile_arg_kind launch_param_kind(const KernelParam *p) {
+  return p->kind == PARAM_DESC || p->kind == PARAM_DESC_FIELDS ? TILE_ARG_TENSOR
+         : p->is_pointer                                       ? TILE_ARG_POINTER
+         : p->is_float                                         ? TILE_ARG_FLOAT
+                                                               : TILE_ARG_INT;
+}
+tile_type launch_param_type(const KernelParam *p);   // launch.c; TILE_UNTYPED: it is not known
 // Can a tensor map have rows so many elements apart? Its strides are multiples of 16 bytes below 2^40.
 static inline bool is_map_stride(int64_t elements, uint32_t bytes) {
   return elements > 0 && elements < INT64_C(1) << 40 && elements * bytes % 16 == 0;
@@ -214,7 +239,6 @@ tile_status launch_flatten_kernel(const tile_kernel *k, const tile_arg *args, si
 // A checked scalar or pointer argument as the parameter's bits.
 uint64_t launch_arg_bits(const KernelParam *p, tile_arg arg);
 
-#include "runtime/rt/error.h"
 #include "runtime/rt/metadata.h"
 #include "runtime/rt/package.h"
 

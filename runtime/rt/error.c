@@ -1,5 +1,5 @@
 // tile_error: an allocation for the object and one for each string: it outlives the Context that it came from.
-#include "runtime/rt/error.h"
+#include "runtime/rt/given.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@ struct tile_error {
   tile_resource resource;      // of TILE_ERROR_RESOURCES
   uint64_t needed, limit;
   char *message;
-  tile_diagnostic *diagnostics;
-  size_t num_diagnostics;
+  Message *messages;
+  size_t num_messages;
 };
 
 static char *copy(const char *s) {
@@ -68,19 +68,38 @@ tile_status error_resource(tile_error **out, tile_resource resource, uint64_t ne
   return TILE_ERROR_RESOURCES;
 }
 
-tile_status error_set_messages(tile_error **out, tile_status status, const char *message,
-                               const tile_diagnostic *diagnostics, size_t count) {
+static Message copy_message(const Message *from) {
+  tile_diagnostic d = from->diagnostic;
+  d.file = copy(d.file);
+  d.text = copy(d.text);
+  d.name = copy(d.name);
+  tile_fixit *fixits = d.num_fixits ? calloc(d.num_fixits, sizeof *fixits) : NULL;
+  if (!fixits) d.num_fixits = 0;
+  for (size_t i = 0; i < d.num_fixits; i++) {
+    fixits[i] = from->fixits[i];
+    fixits[i].file = copy(fixits[i].file);
+    fixits[i].text = copy(fixits[i].text);
+  }
+  return (Message){d, fixits};
+}
+
+static void free_message(const Message *m) {
+  const void *strings[] = {m->diagnostic.file, m->diagnostic.text, m->diagnostic.name};
+  for (size_t i = 0; i < m->diagnostic.num_fixits; i++)
+    free((void *)(uintptr_t)m->fixits[i].file), free((void *)(uintptr_t)m->fixits[i].text);
+  for (size_t i = 0; i < countof(strings); i++) free((void *)(uintptr_t)strings[i]);
+  free((void *)(uintptr_t)m->fixits);
+}
+
+tile_status error_set_messages(tile_error **out, tile_status status, const char *text, const Message *messages,
+                               size_t count) {
   tile_error *e = make(out, status);
   if (!e) return status;
-  e->message = copy(message);
-  e->diagnostics = calloc(count ? count : 1, sizeof *e->diagnostics);
-  if (!e->diagnostics) return status;
-  for (; e->num_diagnostics < count; e->num_diagnostics++) {
-    tile_diagnostic d = diagnostics[e->num_diagnostics];
-    d.file = copy(d.file);
-    d.text = copy(d.text);
-    e->diagnostics[e->num_diagnostics] = d;
-  }
+  e->message = copy(text);
+  e->messages = calloc(count ? count : 1, sizeof *e->messages);
+  if (!e->messages) return status;
+  for (; e->num_messages < count; e->num_messages++)
+    e->messages[e->num_messages] = copy_message(&messages[e->num_messages]);
   return status;
 }
 
@@ -96,21 +115,58 @@ const char *tile_error_message(const tile_error *e) { return !e ? "" : e->messag
 int tile_error_cuda_result(const tile_error *e) { return e ? e->cuda_result : 0; }
 bool tile_error_resource(const tile_error *e, tile_resource *kind, uint64_t *needed, uint64_t *limit) {
   const bool is_one = e && e->status == TILE_ERROR_RESOURCES && e->resource;
-  if (is_one) *kind = e->resource, *needed = e->needed, *limit = e->limit;
+  if (is_one && kind) *kind = e->resource;
+  if (is_one && needed) *needed = e->needed;
+  if (is_one && limit) *limit = e->limit;
   return is_one;
 }
-size_t tile_error_num_diagnostics(const tile_error *e) { return e ? e->num_diagnostics : 0; }
-tile_diagnostic tile_error_diagnostic(const tile_error *e, size_t i) {
-  return e && i < e->num_diagnostics ? e->diagnostics[i] : (tile_diagnostic){0};
+
+size_t tile_error_num_diagnostics(const tile_error *e) { return e ? e->num_messages : 0; }
+static const Message *message_at(const tile_error *e, size_t i) {
+  return e && i < e->num_messages ? &e->messages[i] : NULL;
+}
+bool tile_error_get_diagnostic(const tile_error *e, size_t i, tile_diagnostic *out) {
+  const Message *m = message_at(e, i);
+  return GIVE_OUT(tile_diagnostic, out, m ? &m->diagnostic : NULL);
+}
+bool tile_error_get_fixit(const tile_error *e, size_t diagnostic, size_t i, tile_fixit *out) {
+  const Message *m = message_at(e, diagnostic);
+  return GIVE_OUT(tile_fixit, out, m && i < m->diagnostic.num_fixits ? &m->fixits[i] : NULL);
+}
+
+// ---- statuses ----
+
+static const struct { tile_status status; const char *name, *text; } statuses[] = {
+#define STATUS(name, text) {name, #name, text}
+    STATUS(TILE_OK, "no error"),
+    STATUS(TILE_ERROR_PROGRAM, "an error in the kernel's source or in its types"),
+    STATUS(TILE_ERROR_USAGE, "a wrong option or argument"),
+    STATUS(TILE_ERROR_FILE, "a file could not be read or written"),
+    STATUS(TILE_ERROR_ASSEMBLER, "the assembler or the driver refused the PTX"),
+    STATUS(TILE_ERROR_RUN, "the kernel failed"),
+    STATUS(TILE_ERROR_NO_DEVICE, "there is no such device"),
+    STATUS(TILE_ERROR_DRIVER, "the CUDA driver returned an error"),
+    STATUS(TILE_ERROR_NO_MEMORY, "out of memory"),
+    STATUS(TILE_ERROR_CANCELLED, "stopped by the host, or the time given is over"),
+    STATUS(TILE_ERROR_RESOURCES, "the kernel does not fit the machine"),
+    STATUS(TILE_ERROR_INTERNAL, "a bug in the library"),
+#undef STATUS
+};
+const char *tile_status_name(tile_status status) {
+  for (size_t i = 0; i < countof(statuses); i++)
+    if (statuses[i].status == status) return statuses[i].name;
+  return "unknown status";
+}
+const char *tile_status_text(tile_status status) {
+  for (size_t i = 0; i < countof(statuses); i++)
+    if (statuses[i].status == status) return statuses[i].text;
+  return "unknown status";
 }
 
 void tile_error_free(tile_error *e) {
   if (!e) return;
-  for (size_t i = 0; i < e->num_diagnostics; i++) {
-    free((void *)(uintptr_t)e->diagnostics[i].file);
-    free((void *)(uintptr_t)e->diagnostics[i].text);
-  }
-  free(e->diagnostics);
+  for (size_t i = 0; i < e->num_messages; i++) free_message(&e->messages[i]);
+  free(e->messages);
   free(e->message);
   free(e);
 }

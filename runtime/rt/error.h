@@ -5,6 +5,13 @@
 #include "ir/base.h"
 #include "runtime/tile/rt.h"
 
+// Returns the status of a call from the enclosing function if the call has failed.
+#define RETURN_IF_FAILED(call)                    \
+  do {                                            \
+    tile_status status_ = (call);                 \
+    if (status_ != TILE_OK) return status_;       \
+  } while (0)
+
 // Puts a new error into *out and returns status, for `return error_set(…)`. An error that is there already is the
 // cause: it stays.
 tile_status error_set(tile_error **out, tile_status status, const char *fmt, ...) PRINTF_LIKE(3, 4);
@@ -17,8 +24,10 @@ static inline tile_status error_no_memory(tile_error **out) {
 }
 // Gives `why`, which must be an error, to the caller of an API function; frees it if the caller wants none.
 tile_status error_pass_on(tile_error **out, tile_error *why);
+// A diagnostic and its fix-its, num_fixits of them.
+typedef struct { tile_diagnostic diagnostic; const tile_fixit *fixits; } Message;
 // A message with the diagnostics that it is made of; all strings are copied.
-tile_status error_set_messages(tile_error **out, tile_status status, const char *message,
-                               const tile_diagnostic *diagnostics, size_t count);
+tile_status error_set_messages(tile_error **out, tile_status status, const char *text, const Message *messages,
+                               size_t count);
 
 #endif

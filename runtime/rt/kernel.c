@@ -65,17 +65,44 @@ tile_kernel *kernel_new(tile_device *d) {
 }
 
 const char *tile_kernel_constexpr(const tile_kernel *k, const char *name) {
+  if (!k || !name) return NULL;
   for (uint32_t i = 0; i < k->num_constexprs; i++)
     if (!strcmp(k->constexpr_names[i], name)) return k->constexpr_values[i];
   return NULL;
 }
 
-const char *tile_kernel_name(const tile_kernel *k) { return k->name; }
-size_t tile_kernel_num_args(const tile_kernel *k) { return k->num_args; }
-void *tile_kernel_function(const tile_kernel *k) { return k->function; }
-uint32_t tile_kernel_num_threads(const tile_kernel *k) { return k->num_threads; }
-uint32_t tile_kernel_shared_bytes(const tile_kernel *k) { return k->shared_bytes; }
-uint32_t tile_kernel_scratch_bytes(const tile_kernel *k) { return k->scratch_bytes; }
+size_t tile_kernel_num_constexprs(const tile_kernel *k) { return k ? k->num_constexprs : 0; }
+const char *tile_kernel_constexpr_name(const tile_kernel *k, size_t i) {
+  return k && i < k->num_constexprs ? k->constexpr_names[i] : NULL;
+}
+const char *tile_kernel_name(const tile_kernel *k) { return k ? k->name : NULL; }
+size_t tile_kernel_num_args(const tile_kernel *k) { return k ? k->num_args : 0; }
+void *tile_kernel_function(const tile_kernel *k) { return k ? k->function : NULL; }
+const char *tile_kernel_arch(const tile_kernel *k) { return k && k->target ? k->target->name : NULL; }
+uint32_t tile_kernel_ptx_version(const tile_kernel *k) { return k ? k->ptx_version : 0; }
+uint32_t tile_kernel_num_warps(const tile_kernel *k) { return k ? k->num_threads / WARP_SIZE : 0; }
+uint32_t tile_kernel_num_ctas(const tile_kernel *k) { return k ? k->num_ctas : 0; }
+uint32_t tile_kernel_num_threads(const tile_kernel *k) { return k ? k->num_threads : 0; }
+uint32_t tile_kernel_shared_bytes(const tile_kernel *k) { return k ? k->shared_bytes : 0; }
+uint32_t tile_kernel_scratch_bytes(const tile_kernel *k) { return k ? k->scratch_bytes : 0; }
+
+bool tile_kernel_get_param(const tile_kernel *k, size_t i, tile_param *out) {
+  if (!k || i >= k->num_args) return false;
+  const KernelParam *p = &k->params[i];
+  tile_param all = {.struct_size = sizeof all,
+                    .name = p->name,
+                    .type_text = p->spelling,
+                    .kind = (tile_arg_kind)launch_param_kind(p),
+                    .type = launch_param_type(p),
+                    .divisibility = p->is_pointer || !p->rank ? param_multiple(p) : 16,
+                    .rank = p->rank};
+  const char *s = strchr(p->spelling, '[');   // the block, of which a tensor map may take a part at a time
+  for (uint32_t a = 0; s && a < p->rank && a < TILE_MAX_RANK; a++) {
+    all.block[a] = strtoll(s + 1, NULL, 10);
+    s = strchr(s + 1, ',');
+  }
+  return GIVE_OUT(tile_param, out, &all);
+}
 
 void tile_kernel_free(tile_kernel *k) {
   if (!k) return;

@@ -5,7 +5,6 @@
 
 #include "ir/num.h"
 #include "runtime/rt/device.h"
-#include "runtime/rt/error.h"
 
 static const char *const arg_words[] =
     {[TILE_ARG_INT] = "an integer",  [TILE_ARG_FLOAT] = "a float",       [TILE_ARG_POINTER] = "a pointer",
@@ -37,7 +36,7 @@ enum { TILE_VOID = TILE_UNTYPED };
 #include "ir/dtypes.def"
 
 // The tile_type that a pointer points to or a descriptor is of, by its spelling; TILE_UNTYPED: it is not known.
-static tile_type elem_type(const KernelParam *p) {
+tile_type launch_param_type(const KernelParam *p) {
   const char *s = p->spelling;
   if (p->is_pointer) s += 1 + (s[0] == '*' && s[1] == 'k');
   else if (!strncmp(s, "tensordesc<", 11)) s += 11;
@@ -57,13 +56,12 @@ bool launch_fits(const KernelParam *p, const tile_arg *a) {
   }
 }
 
-static const char *type_name(tile_type t) {
-  return t && (unsigned)t < NUM_DTYPE_KINDS ? dtype_info[t].short_name : "?";
-}
+static const char *type_name(uint32_t t) { return t && t < NUM_DTYPE_KINDS ? dtype_info[t].short_name : "?"; }
+const char *tile_type_name(tile_type t) { return (unsigned)t < NUM_DTYPE_KINDS ? dtype_info[t].short_name : NULL; }
 
 // An argument may leave its type open; one that names it must name the right one.
-static bool is_type(const KernelParam *p, tile_type given) {
-  tile_type wanted = given ? elem_type(p) : TILE_UNTYPED;
+static bool is_type(const KernelParam *p, uint32_t given) {
+  uint32_t wanted = given ? launch_param_type(p) : TILE_UNTYPED;
   return !wanted || given == wanted;
 }
 
@@ -97,10 +95,7 @@ static tile_status check_tensor(const tile_kernel *k, const KernelParam *p, uint
 static tile_status check_arg(const tile_kernel *k, const KernelParam *p, uint32_t number, tile_arg a,
                              tile_error **error) {
   if ((unsigned)a.kind >= countof(arg_words)) return BAD("has an unknown kind %d", (int)a.kind);
-  tile_arg_kind want = p->kind == PARAM_DESC || p->kind == PARAM_DESC_FIELDS ? TILE_ARG_TENSOR
-                       : p->is_pointer                                       ? TILE_ARG_POINTER
-                       : p->is_float                                         ? TILE_ARG_FLOAT
-                                                                             : TILE_ARG_INT;
+  const tile_arg_kind want = launch_param_kind(p);
   if (a.kind != want && !(want == TILE_ARG_FLOAT && a.kind == TILE_ARG_INT))
     return BAD("expects %s, got %s", arg_words[want], arg_words[a.kind]);
   switch (want) {
@@ -152,7 +147,7 @@ static bool plan_param(const KernelParam *p, QuickArg *q) {
   *q = (QuickArg){.mask = (uint32_t)param_multiple(p) - 1,
                   .bits = (uint8_t)scalar_bits(p->scalar),
                   .is_signed = !p->is_unsigned && p->scalar != SC_I1};
-  if (p->is_pointer) q->kind = QUICK_POINTER, q->type = (uint8_t)elem_type(p);
+  if (p->is_pointer) q->kind = QUICK_POINTER, q->type = (uint8_t)launch_param_type(p);
   else if (!p->is_float) q->kind = q->bits < 64 ? QUICK_INT : QUICK_I64;
   else if (p->scalar == SC_F32) q->kind = QUICK_F32;
   else if (p->scalar == SC_F64) q->kind = QUICK_F64;
@@ -219,7 +214,7 @@ static tile_status launch_slowly(tile_kernel *k, const uint32_t grid[3], void *s
 }
 
 static void tell_host(const tile_kernel *k, const uint32_t grid[3], void *stream) {
-  const tile_event event = {TILE_EVENT_LAUNCH, k->name, "", 0, grid, stream};
+  const tile_event event = {sizeof event, TILE_EVENT_LAUNCH, k->name, "", 0, grid, stream};
   if (k->device->hooks.event) k->device->hooks.event(k->device->hooks.user, &event);
 }
 
@@ -249,10 +244,18 @@ uint64_t launch_arg_bits(const KernelParam *p, tile_arg a) {
 
 // ---- the public functions ----
 
+static inline tile_status take_launch(const char *function, const tile_kernel *k, tile_launch_options *o,
+                                      const tile_launch_options *given, const tile_arg *args, size_t num_args,
+                                      tile_error **error) {
+  RETURN_IF_NULL_IN(function, k, "kernel");
+  if (num_args) RETURN_IF_NULL_IN(function, args, "args");
+  return TAKE_GIVEN(tile_launch_options, o, given, error);
+}
+
 tile_status tile_kernel_check(const tile_kernel *k, const tile_launch_options *given, const tile_arg *args,
                               size_t num_args, tile_error **error) {
   tile_launch_options o = TILE_LAUNCH_OPTIONS_INIT;
-  TAKE_GIVEN(o, given);
+  RETURN_IF_FAILED(take_launch(__func__, k, &o, given, args, num_args, error));
   ArgList flat;
   if (!arg_list_init(&flat, k->num_args)) return error_no_memory(error);
   tile_status status = launch_check_grid(k, o.grid, error);
@@ -273,6 +276,8 @@ tile_status tile_kernel_check(const tile_kernel *k, const tile_launch_options *g
 }
 
 tile_status tile_kernel_reserve(tile_kernel *k, const uint32_t grid[3], tile_error **error) {
+  RETURN_IF_NULL(k, "kernel");
+  RETURN_IF_NULL(grid, "grid");
   tile_status status = launch_check_grid(k, grid, error);
   return status == TILE_OK && k->scratch_bytes && k->device->ops->reserve ? k->device->ops->reserve(k, grid, error)
                                                                           : status;
@@ -281,7 +286,7 @@ tile_status tile_kernel_reserve(tile_kernel *k, const uint32_t grid[3], tile_err
 tile_status tile_kernel_launch(tile_kernel *k, const tile_launch_options *given, const tile_arg *args, size_t num_args,
                                tile_error **error) {
   tile_launch_options o = TILE_LAUNCH_OPTIONS_INIT;
-  TAKE_GIVEN(o, given);
+  RETURN_IF_FAILED(take_launch(__func__, k, &o, given, args, num_args, error));
   if (num_args != k->num_args && !launch_has_tuples(args, num_args)) return launch_check_args(k, args, num_args, error);
   if (num_args != k->num_args) {
     ArgList flat;

@@ -27,6 +27,9 @@ static tile_status start_described(tile_kernel *k, tile_kernel **kernel, tile_er
 
 tile_status tile_kernel_load_ptx(tile_device *d, const char *ptx, size_t size, const char *name, tile_kernel **kernel,
                                  tile_error **error) {
+  RETURN_IF_NULL(d, "device");
+  RETURN_IF_NULL(ptx, "ptx");
+  RETURN_IF_NULL(kernel, "kernel");
   *kernel = NULL;
   tile_status status = device_check_compiled(d, error);
   if (status != TILE_OK) return status;
@@ -43,6 +46,10 @@ tile_status tile_kernel_load_ptx(tile_device *d, const char *ptx, size_t size, c
 
 tile_status tile_kernel_load_cubin(tile_device *d, const void *cubin, size_t size, const char *metadata,
                                    size_t metadata_size, const char *name, tile_kernel **kernel, tile_error **error) {
+  RETURN_IF_NULL(d, "device");
+  RETURN_IF_NULL(cubin, "cubin");
+  RETURN_IF_NULL(metadata, "metadata");
+  RETURN_IF_NULL(kernel, "kernel");
   *kernel = NULL;
   tile_status status = device_check_compiled(d, error);
   if (status != TILE_OK) return status;

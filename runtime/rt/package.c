@@ -82,7 +82,8 @@ static const char *list_entries(tile_package *p) {
           size_t size;
           const char *code = find_code(p, codes[c], &size);
           if (!code) return "its code is damaged";
-          const tile_package_entry e = {text_of(kernels[k], "name"),
+          const tile_package_entry e = {sizeof e,
+                                        text_of(kernels[k], "name"),
                                         text_of(variants[v], "signature"),
                                         text_of(json_get(targets[t], "metadata"), "arch"),
                                         text_of(codes[c], "kind"),
@@ -129,6 +130,8 @@ static tile_status open_package(const void *bytes, size_t size, void *own, const
 }
 
 tile_status tile_package_open_memory(const void *bytes, size_t size, tile_package **package, tile_error **error) {
+  RETURN_IF_NULL(bytes, "bytes");
+  RETURN_IF_NULL(package, "package");
   *package = NULL;
   return open_package(bytes, size, NULL, "this memory", package, error);
 }
@@ -138,6 +141,8 @@ static tile_status read_failed(const char *path, tile_error **error) {
 }
 
 tile_status tile_package_open_file(const char *path, tile_package **package, tile_error **error) {
+  RETURN_IF_NULL(path, "path");
+  RETURN_IF_NULL(package, "package");
   *package = NULL;
   FILE *f = fopen(path, "rbe");
   if (!f) return read_failed(path, error);
@@ -168,9 +173,9 @@ void tile_package_close(tile_package *p) {
   free(p);
 }
 
-size_t tile_package_num_entries(const tile_package *p) { return p->num_entries; }
-tile_package_entry tile_package_entry_at(const tile_package *p, size_t i) {
-  return i < p->num_entries ? p->entries[i] : (tile_package_entry){0};
+size_t tile_package_num_entries(const tile_package *p) { return p ? p->num_entries : 0; }
+bool tile_package_get_entry(const tile_package *p, size_t i, tile_package_entry *out) {
+  return GIVE_OUT(tile_package_entry, out, p && i < p->num_entries ? &p->entries[i] : NULL);
 }
 
 // ---- families ----
@@ -338,6 +343,9 @@ static tile_status load_contained(tile_family *f, tile_device *d, const tile_pac
 
 tile_status tile_family_load(tile_device *d, const tile_package *p, const char *name, tile_family **family,
                              tile_error **error) {
+  RETURN_IF_NULL(d, "device");
+  RETURN_IF_NULL(p, "package");
+  RETURN_IF_NULL(family, "family");
   *family = NULL;
   tile_error *why = NULL;
   if (device_check_compiled(d, &why) != TILE_OK) return error_pass_on(error, why);
@@ -355,19 +363,20 @@ tile_status tile_family_load(tile_device *d, const tile_package *p, const char *
 tile_status tile_family_load_memory(tile_device *d, const void *bytes, size_t size, const char *name,
                                     tile_family **family, tile_error **error) {
   tile_package *p;
+  RETURN_IF_NULL(d, "device");
+  RETURN_IF_NULL(family, "family");
   *family = NULL;
-  tile_status status = tile_package_open_memory(bytes, size, &p, error);
-  if (status != TILE_OK) return status;
-  status = tile_family_load(d, p, name, family, error);
+  RETURN_IF_FAILED(tile_package_open_memory(bytes, size, &p, error));
+  const tile_status status = tile_family_load(d, p, name, family, error);
   tile_package_close(p);
   return status;
 }
 
-const char *tile_family_name(const tile_family *f) { return f->name; }
-size_t tile_family_num_args(const tile_family *f) { return f->num_args; }
-size_t tile_family_num_kernels(const tile_family *f) { return f->num_variants; }
+const char *tile_family_name(const tile_family *f) { return f ? f->name : NULL; }
+size_t tile_family_num_args(const tile_family *f) { return f ? f->num_args : 0; }
+size_t tile_family_num_kernels(const tile_family *f) { return f ? f->num_variants : 0; }
 tile_kernel *tile_family_kernel(const tile_family *f, size_t i) {
-  return i < f->num_variants ? f->variants[i].kernel : NULL;
+  return f && i < f->num_variants ? f->variants[i].kernel : NULL;
 }
 
 // ---- choosing ----
@@ -438,6 +447,9 @@ static tile_status take_args(const tile_family *f, const tile_arg **args, size_t
 tile_status tile_family_select(const tile_family *f, const tile_arg *args, size_t num_args, tile_kernel **kernel,
                                tile_error **error) {
   static const uint32_t any_grid[3] = {1, 1, 1};
+  RETURN_IF_NULL(f, "family");
+  if (num_args) RETURN_IF_NULL(args, "args");
+  RETURN_IF_NULL(kernel, "kernel");
   *kernel = NULL;
   ArgList flat;
   if (!arg_list_init(&flat, f->num_args)) return error_no_memory(error);
@@ -452,7 +464,9 @@ tile_status tile_family_select(const tile_family *f, const tile_arg *args, size_
 tile_status tile_family_launch(const tile_family *f, const tile_launch_options *given, const tile_arg *args,
                                size_t num_args, tile_error **error) {
   tile_launch_options o = TILE_LAUNCH_OPTIONS_INIT;
-  TAKE_GIVEN(o, given);
+  RETURN_IF_NULL(f, "family");
+  if (num_args) RETURN_IF_NULL(args, "args");
+  RETURN_IF_FAILED(TAKE_GIVEN(tile_launch_options, &o, given, error));
   ArgList flat;
   if (!arg_list_init(&flat, f->num_args)) return error_no_memory(error);
   tile_status status = take_args(f, &args, num_args, flat.data, error);

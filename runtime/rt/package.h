@@ -4,7 +4,7 @@
 //   PackageHeader | code | index
 // All numbers little-endian. Each piece of code begins at a multiple of 16, PTX ends with a NUL that its size leaves
 // out. The index is JSON:
-//   {"tile_package": 1, "compiler": "tilec 0.1.0", "kernels": [
+//   {"tile_package": 1, "compiler": "tilec 0.2.0", "kernels": [
 //     {"name": "add", "params": [{"name": "x", "type": "*fp32"}, …],           what a caller passes, in order
 //      "variants": [                                                            the first one that fits is taken
 //        {"signature": "*fp32:16, …", "targets": [                              one per architecture

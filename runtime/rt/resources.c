@@ -130,16 +130,16 @@ void resources_fill(tile_resources *out, const Target *t, uint32_t threads, uint
 }
 
 tile_status tile_kernel_resources(const tile_kernel *k, tile_resources *resources, tile_error **error) {
+  RETURN_IF_NULL(k, "kernel");
+  RETURN_IF_NULL(resources, "resources");
+  RETURN_IF_FAILED(CHECK_OUT(tile_resources, resources, error));
   CodeUse use;
   tile_resources all = TILE_RESOURCES_INIT;
   const bool has_code = !strcmp(k->device->kind, "gpu") && k->device->ops->code_use;
   if (has_code) {
-    const tile_status status = k->device->ops->code_use(k, &use, error);
-    if (status != TILE_OK) return status;
+    RETURN_IF_FAILED(k->device->ops->code_use(k, &use, error));
   }
   resources_fill(&all, k->target, k->num_threads, k->shared_bytes, has_code ? &use : NULL, k->declared_local);
-  const size_t size = resources->struct_size;
-  memcpy(resources, &all, size < sizeof all ? size : sizeof all);
-  resources->struct_size = size;
+  fill_out(resources, &all, sizeof all);
   return TILE_OK;
 }

@@ -11,11 +11,12 @@
  *
  * Arguments are those of the source, in its order, constexprs included. tile_arg_default() takes the parameter's
  * default, or leaves a constexpr to the autotune configuration; arguments left out at the end are defaults. An integer
- * constexpr is a tile_arg_int; other constexprs are a float, a bool, None or a tile_arg_text("fp16").
+ * constexpr is a tile_arg_int; other constexprs are a float, a bool, None or a tile_arg_text: an expression over the
+ * names of the source, "fp16", "tl.float16", "relu" (a function), "(relu, fp16, 64)".
  *
  * Specialisation. There is a variant for each combination of types, of integers that are 1 (they become constants) or
  * multiples of 16, of pointers that are multiples of 16, of the values of constexprs, and of num_warps, num_stages,
- * num_ctas and maxnreg. It obeys `do_not_specialize` and the annotations of the source. An integer is int32 if it
+ * num_ctas, maxnreg and the options of the launch. It obeys `do_not_specialize` and the annotations of the source. An integer is int32 if it
  * fits, otherwise int64; a float is fp32; tile_arg.type names another type.
  *
  * Threads. Any number of threads may use a tile_jit, and everything that came from it, at the same time. A launch
@@ -74,10 +75,12 @@ typedef struct tile_jit_options {
    * source, its module level included, before the library does. Hooks of the source run in the host. */
   bool isolate;
   const char *tilec;           /* of the same version; NULL: TILE_TILEC, or the one beside the library, or the PATH's */
+  const tile_source_range *source_map;   /* copied; for tile_jit_open_memory; NULL: none */
+  size_t num_source_map;
 } tile_jit_options;
 #define TILE_JIT_OPTIONS_INIT \
   { sizeof(tile_jit_options), TILE_JIT_ALLOW, NULL, NULL, false, NULL, NULL, 0, NULL, 0, TILE_TUNE_OFF, NULL, 0, NULL, \
-    0, false, NULL }
+    0, false, NULL, NULL, 0 }
 
 /* Reads and checks the source; compiles nothing yet. options may be NULL. The text is copied. The device must outlive
  * the tile_jit. */
@@ -119,9 +122,13 @@ typedef struct tile_jit_launch_options {
    * not known. Descriptors have their own. */
   const tile_tensor *arg_shapes;
   size_t num_arg_shapes;
+  /* Further options of this launch's variant under tilec's names, after those of the JIT: "enable-fp-fusion=0",
+   * "debug=1". The same options in another order are another variant. */
+  const char *const *options;
+  size_t num_options;
 } tile_jit_launch_options;
 #define TILE_JIT_LAUNCH_OPTIONS_INIT \
-  { sizeof(tile_jit_launch_options), { 1, 1, 1 }, NULL, NULL, NULL, 0, 0, 0, 0, NULL, 0, NULL, 0 }
+  { sizeof(tile_jit_launch_options), { 1, 1, 1 }, NULL, NULL, NULL, 0, 0, 0, 0, NULL, 0, NULL, 0, NULL, 0 }
 
 /* Finds or makes the variant and launches it. On a gpu it returns once the launch is queued. */
 TILE_API tile_status tile_jit_launch(tile_jit_kernel *kernel, const tile_jit_launch_options *options,
@@ -133,12 +140,14 @@ TILE_API tile_status tile_jit_prepare(tile_jit_kernel *kernel, const tile_jit_la
                                       tile_error **error);
 
 /* Prepares several launches at the same time, on num_threads threads (0: one per core). Prepares all of them, whatever
- * fails, and returns the first error in the order of the requests. */
+ * fails, and returns the first error in the order of the requests. The size of a request is fixed; reserved must be
+ * zero. */
 typedef struct tile_jit_request {
   tile_jit_kernel *kernel;
   const tile_jit_launch_options *options;   /* or NULL */
   const tile_arg *args;
   size_t num_args;
+  uint64_t reserved[2];
 } tile_jit_request;
 TILE_API tile_status tile_jit_prepare_all(const tile_jit_request *requests, size_t num_requests, unsigned num_threads,
                                           tile_error **error);
@@ -148,6 +157,7 @@ TILE_API tile_status tile_jit_prepare_all(const tile_jit_request *requests, size
  * which may be NULL; after a failure, too, it says what was tried. */
 typedef struct tile_tuning tile_tuning;
 typedef struct tile_tune_candidate {
+  size_t struct_size;
   const char *config;          /* "BM=128, BN=256, num_warps=8, num_stages=3" */
   const char *skipped;         /* why it was not timed to the end; NULL: it was */
   double milliseconds, low, high;   /* of one launch: the median, and the first and last quintile of the runs */
@@ -156,18 +166,26 @@ typedef struct tile_tune_candidate {
   bool tied;                   /* within 1.5 % of the fastest. The first of these in the source is chosen, so that the
                                   choice is the same next time */
 } tile_tune_candidate;
+#define TILE_TUNE_CANDIDATE_INIT { sizeof(tile_tune_candidate), NULL, NULL, 0, 0, 0, 0, false, false }
 TILE_API tile_status tile_jit_tune(tile_jit_kernel *kernel, const tile_jit_launch_options *options,
                                    const tile_arg *args, size_t num_args, tile_tuning **report, tile_error **error);
 TILE_API size_t tile_tuning_num_candidates(const tile_tuning *report);
-/* All zero past the end. */
-TILE_API tile_tune_candidate tile_tuning_candidate(const tile_tuning *report, size_t index);
+TILE_API bool tile_tuning_get_candidate(const tile_tuning *report, size_t index, tile_tune_candidate *candidate);
 /* The chosen one; NULL: none. */
 TILE_API const tile_variant *tile_tuning_variant(const tile_tuning *report);
 TILE_API void tile_tuning_free(tile_tuning *report);
 
 /* Variants live as long as the tile_jit. */
 TILE_API size_t tile_jit_num_variants(tile_jit_kernel *kernel);
-TILE_API tile_kernel *tile_variant_kernel(const tile_variant *variant);
+TILE_API tile_kernel *tile_variant_kernel(const tile_variant *variant);   /* its parameters, warps, architecture, … */
+/* One of TILE_EMIT_*: TILE_EMIT_PTX, _METADATA, _CUBIN, _SASS; any other but _HEADER by compiling the variant once more.
+ * The text, or the bytes of the cubin, with a NUL after `size` bytes; the variant owns it. It is made at the first call
+ * and then kept. Cubin and SASS need an assembler. size may be NULL. On the interpreter there is no architecture:
+ * the variant is compiled for sm_90a. */
+TILE_API tile_status tile_variant_output(const tile_variant *variant, unsigned emit, const char **data, size_t *size,
+                                         tile_error **error);
+/* As tile_kernel_resources; where the device has no machine code, by an assembler that is found. */
+TILE_API tile_status tile_variant_resources(const tile_variant *variant, tile_resources *resources, tile_error **error);
 /* The value of a constexpr as the source would write it, or NULL. */
 TILE_API const char *tile_variant_constexpr(const tile_variant *variant, const char *name);
 /* The same as an integer (a bool is 0 or 1); `otherwise` if it is none. */
@@ -200,12 +218,14 @@ TILE_API tile_status tile_tensor_init(tile_tensor *tensor, uint64_t base, tile_t
 TILE_API tile_status tile_tensor_from_dlpack(tile_tensor *tensor, const tile_dltensor *from, const int64_t *block,
                                              tile_error **error);
 
-/* ---- for runtime/python/tile.py ------------------------------------------------------------------------------------
+/* ---- for the Python package ----------------------------------------------------------------------------------------
  * Makes a Python function that launches variants that exist and calls slow(grid, *args, **kwargs) for everything else.
  * All objects are Python's, and the caller holds the interpreter's lock. NULL: the process runs no Python that it
  * knows. The capsule belongs to the function. */
 TILE_API void *tile_jit_python_launcher(tile_jit_kernel *kernel, void *slow, void *type_code, void *meta,
                                         void *address_of, void **capsule);
+/* The kernel is about to be freed: from now on the function calls slow for everything. */
+TILE_API void tile_jit_python_close(void *capsule);
 /* kind 0: it has data_ptr() and dtype; 1: address_of knows it; 2: desc; 3: it has is_cuda, too. */
 TILE_API void tile_jit_python_learn_type(void *capsule, void *type, int kind);
 TILE_API void tile_jit_python_learn_text(void *capsule, void *value, const char *text);    /* of a constexpr */

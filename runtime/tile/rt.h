@@ -17,8 +17,15 @@
  * Threads. There is no global state. Several threads may launch kernels and use a device's memory at the same time, on
  * every device. A kernel that uses scratch memory (tile_kernel_scratch_bytes) must not run on two streams at once.
  *
- * Structures that a caller passes begin with struct_size. Start from the _INIT macro: code built with an older header
- * then keeps its meaning. Enum values are never renumbered. */
+ * Structures begin with struct_size; start from the _INIT macro. Structures grow at their end: code built with an older
+ * header keeps its meaning, and the library writes only what fits. A struct_size that is 0, less than in version 0.2, or
+ * more than the library knows with anything but zeros there, is a TILE_ERROR_USAGE. Elements of arrays and what an
+ * argument points to (tile_arg, tile_tensor, tile_tuple, tile_source_range, tile_jit_request) have a fixed size instead;
+ * their reserved fields must be zero. Nothing but scalars and pointers is returned by value, and enum values are never
+ * renumbered.
+ *
+ * NULL. A pointer that a function needs and that is NULL is a TILE_ERROR_USAGE, whose message names the parameter. A
+ * function without a status then returns 0, NULL or false. Freeing or closing NULL does nothing. */
 #ifndef TILE_RT_H
 #define TILE_RT_H
 
@@ -37,10 +44,12 @@ extern "C" {
 #endif
 
 #define TILE_VERSION_MAJOR 0
-#define TILE_VERSION_MINOR 1
+#define TILE_VERSION_MINOR 2
 #define TILE_VERSION_PATCH 0
+/* The number of the binary interface: libtile.so.1. */
+#define TILE_ABI_VERSION 1
 
-/* "0.1.0": the library's version, which may be newer than the header's. Static. */
+/* "0.2.0": the library's version, which may be newer than the header's. Static. */
 TILE_API const char *tile_version(void);
 
 /* ---- status and errors ------------------------------------------------------------------------------------------- */
@@ -61,17 +70,37 @@ typedef enum tile_status {
   TILE_ERROR_INTERNAL = 70     /* a bug in this library */
 } tile_status;
 
+/* "TILE_ERROR_PROGRAM", and in words: "an error in the kernel's source or in its types". Static, never NULL. */
+TILE_API const char *tile_status_name(tile_status status);
+TILE_API const char *tile_status_text(tile_status status);
+
 typedef enum tile_level {
   TILE_LEVEL_ERROR = 0, TILE_LEVEL_WARNING = 1, TILE_LEVEL_REMARK = 2, TILE_LEVEL_NOTE = 3
 } tile_level;
 
 /* One message of the compiler. Strings belong to the error or program it came from. */
 typedef struct tile_diagnostic {
+  size_t struct_size;
   tile_level level;
+  int32_t note_of;             /* the index of the diagnostic that it is a note of; -1: it is none */
   const char *file;            /* NULL when the message has no place */
   uint32_t line, column;       /* from 1; column counts bytes */
+  uint32_t end_line, end_column;   /* just after the last byte that it is about; 0: only where that begins is known */
   const char *text;
+  const char *name;            /* of the warning, as options write it, or of the kind of message; NULL: it has none */
+  size_t num_fixits;
 } tile_diagnostic;
+#define TILE_DIAGNOSTIC_INIT { sizeof(tile_diagnostic), TILE_LEVEL_ERROR, -1, NULL, 0, 0, 0, 0, NULL, NULL, 0 }
+
+/* A change of the source that a diagnostic proposes: the text from (line, column) to before (end_line, end_column)
+ * becomes `text`. A diagnostic's fix-its belong together and do not overlap. */
+typedef struct tile_fixit {
+  size_t struct_size;
+  const char *file;
+  uint32_t line, column, end_line, end_column;
+  const char *text;
+} tile_fixit;
+#define TILE_FIXIT_INIT { sizeof(tile_fixit), NULL, 0, 0, 0, 0, NULL }
 
 typedef struct tile_error tile_error;
 
@@ -94,8 +123,9 @@ typedef enum tile_resource {
  * other error. A tuner tries something smaller then; a wrong program is TILE_ERROR_PROGRAM. */
 TILE_API bool tile_error_resource(const tile_error *error, tile_resource *kind, uint64_t *needed, uint64_t *limit);
 TILE_API size_t tile_error_num_diagnostics(const tile_error *error);
-/* All zero past the end. */
-TILE_API tile_diagnostic tile_error_diagnostic(const tile_error *error, size_t index);
+/* These and all tile_…_get_… functions with an index return false, and write nothing, past the end. */
+TILE_API bool tile_error_get_diagnostic(const tile_error *error, size_t index, tile_diagnostic *diagnostic);
+TILE_API bool tile_error_get_fixit(const tile_error *error, size_t diagnostic, size_t index, tile_fixit *fixit);
 TILE_API void tile_error_free(tile_error *error);    /* NULL is fine */
 
 /* ---- hooks ------------------------------------------------------------------------------------------------------- */
@@ -106,6 +136,7 @@ typedef enum tile_event_kind {
   TILE_EVENT_LOAD = 8
 } tile_event_kind;
 typedef struct tile_event {
+  size_t struct_size;          /* the library sets it: fields past it are not there */
   tile_event_kind kind;
   const char *kernel;          /* "" while a file with several kernels is compiled */
   const char *variant;         /* the argument types with hints and the constexprs: "*fp32:16, i32, BLOCK=1024".
@@ -129,7 +160,11 @@ typedef struct tile_hooks {
   void (*event)(void *user, const tile_event *event);
   /* What is worth telling but no error: a warning or remark of the compiler, a cache that cannot be used. */
   void (*log)(void *user, tile_level level, const char *message);
-  /* Asked every few milliseconds during a compilation or a tuning; true ends that with TILE_ERROR_CANCELLED. */
+  /* Asked every few milliseconds during a compilation or a tuning; true ends that with TILE_ERROR_CANCELLED. It is also
+   * asked during a launch on the simulator and the interpreter, which ends the same way: memory keeps what was written,
+   * the device stays usable. On a gpu a kernel cannot be stopped, but waiting for it can (tile_device_synchronize,
+   * tile_stream_synchronize, tile_stream_event_synchronize): it goes on while the function returns. A launch asks the
+   * hooks of its device and those of its JIT. */
   bool (*should_stop)(void *user);
 } tile_hooks;
 #define TILE_HOOKS_INIT { sizeof(tile_hooks), NULL, NULL, NULL, NULL, NULL, NULL }
@@ -157,7 +192,7 @@ typedef struct tile_device tile_device;
 
 /* spec: "gpu" or "gpu:N" (the CUDA driver, found by dlopen), "sim" or "sim:N" (the PTX simulator; TILE_SIM_DEVICES
  * says how many), "interp" (the IR interpreter). libtile-rt has no interpreter, and finds the simulator as
- * libtile-sim.so. NULL: what TILE_DEVICE says, otherwise the first of gpu, sim and interp that opens. A gpu device
+ * libtile-sim.so.1. NULL: what TILE_DEVICE says, otherwise the first of gpu, sim and interp that opens. A gpu device
  * uses the CUDA primary context of its ordinal, as PyTorch does: pointers and streams can be shared with it. */
 TILE_API tile_status tile_device_open(const char *spec, tile_device **device, tile_error **error);
 typedef struct tile_device_options {
@@ -171,17 +206,101 @@ TILE_API const char *tile_device_kind(const tile_device *device);   /* "gpu", "s
 TILE_API const char *tile_device_name(const tile_device *device);   /* "NVIDIA H200" */
 /* The architecture to compile for, "sm_90a"; NULL: any (interp). */
 TILE_API const char *tile_device_arch(const tile_device *device);
-TILE_API void tile_device_close(tile_device *device);               /* free its kernels first */
+TILE_API void tile_device_close(tile_device *device);               /* free its kernels, streams and events first */
 
-/* Sizes are in bytes. The content of fresh memory is undefined. A copy is complete when its function returns. */
+/* How many devices of a kind ("gpu", "sim", "interp") tile_device_open can open. 0 is no error: there is no driver, or
+ * the library has none of that kind. */
+TILE_API tile_status tile_device_count(const char *kind, size_t *count, tile_error **error);
+
+/* What a device is. 0: not known, or the interpreter has none. Strings belong to the device. */
+typedef struct tile_device_properties {
+  size_t struct_size;
+  const char *kind, *name, *arch;        /* as the functions above return them */
+  uint32_t ordinal;                      /* the N of "gpu:N" */
+  uint32_t compute_major, compute_minor; /* the compute capability: 9, 0 */
+  uint32_t driver_version;               /* the CUDA version that the driver has, 13000 for 13.0 */
+  uint32_t num_sms;                      /* multiprocessors (SMs) */
+  uint32_t warp_size;                    /* threads */
+  uint32_t threads_per_block, threads_per_sm, warps_per_block, warps_per_sm, blocks_per_sm;   /* at most */
+  uint32_t registers_per_block, registers_per_sm;   /* of 32 bits */
+  uint32_t shared_per_block, shared_per_sm;         /* bytes; per block: what a kernel may ask for */
+  uint32_t l2_bytes;
+  uint64_t memory_bytes;
+  uint32_t clock_khz, memory_clock_khz, memory_bus_bits;
+} tile_device_properties;
+#define TILE_DEVICE_PROPERTIES_INIT \
+  { sizeof(tile_device_properties), NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+TILE_API tile_status tile_device_get_properties(const tile_device *device, tile_device_properties *properties,
+                                                tile_error **error);
+
+/* Waits for all launches and asynchronous copies. If a kernel failed, this reports it at the latest.
+ *
+ * After a kernel failed on a gpu or sim device (TILE_ERROR_RUN), the driver's context is lost: its memory, kernels and
+ * streams cannot be used any more, and every later call returns TILE_ERROR_DRIVER with a message that names that
+ * failure. Free its objects, close the device and open it anew. On a gpu that works only if nobody else in the process
+ * (PyTorch, another tile_device) holds the primary context; otherwise start the process anew. The interpreter loses
+ * nothing. */
+TILE_API tile_status tile_device_synchronize(tile_device *device, tile_error **error);
+
+/* Sizes are in bytes. The content of fresh memory is undefined. These are done when they return. */
 TILE_API tile_status tile_memory_alloc(tile_device *device, size_t size, uint64_t *address, tile_error **error);
-TILE_API tile_status tile_memory_free(tile_device *device, uint64_t address, tile_error **error);
+TILE_API tile_status tile_memory_free(tile_device *device, uint64_t address, tile_error **error);   /* 0 is fine */
 TILE_API tile_status tile_memory_upload(tile_device *device, uint64_t to, const void *from, size_t size,
                                         tile_error **error);
 TILE_API tile_status tile_memory_download(tile_device *device, void *to, uint64_t from, size_t size,
                                           tile_error **error);
-/* Waits for all launches. If a kernel failed, this reports it at the latest. */
-TILE_API tile_status tile_device_synchronize(tile_device *device, tile_error **error);
+/* From memory of the device to memory of the device; the two must not overlap. */
+TILE_API tile_status tile_memory_copy(tile_device *device, uint64_t to, uint64_t from, size_t size,
+                                      tile_error **error);
+/* Sets `count` elements of pattern_bytes (1, 2, 4 or 8) to the low bytes of pattern. `to` is aligned to that. */
+TILE_API tile_status tile_memory_set(tile_device *device, uint64_t to, uint64_t pattern, uint32_t pattern_bytes,
+                                     size_t count, tile_error **error);
+/* How much memory is free, and how much there is. Either may be NULL. Both are 0 on the interpreter. */
+TILE_API tile_status tile_memory_info(tile_device *device, uint64_t *free_bytes, uint64_t *total_bytes,
+                                      tile_error **error);
+/* Memory of the host that asynchronous copies do not have to copy first ("pinned"); on a gpu kernels can use it, too. */
+TILE_API tile_status tile_memory_alloc_host(tile_device *device, size_t size, void **memory, tile_error **error);
+TILE_API tile_status tile_memory_free_host(tile_device *device, void *memory, tile_error **error);
+
+/* ---- streams ----------------------------------------------------------------------------------------------------- */
+
+/* A stream is a void *: a CUstream on a gpu or sim device, the library's or anybody's; NULL is the default stream. Work
+ * in one stream is done in order. The simulator and the interpreter do it at once, before the call returns. A stream
+ * that is created here does not wait for the default stream. */
+TILE_API tile_status tile_stream_create(tile_device *device, void **stream, tile_error **error);
+/* Of a stream that tile_stream_create made; NULL is fine. Work that is queued is still done. */
+TILE_API tile_status tile_stream_destroy(tile_device *device, void *stream, tile_error **error);
+TILE_API tile_status tile_stream_synchronize(tile_device *device, void *stream, tile_error **error);
+/* Whether all its work is done. */
+TILE_API tile_status tile_stream_query(tile_device *device, void *stream, bool *done, tile_error **error);
+
+/* These are queued on the stream. Memory of the host must stay as it is until they are done; copies of memory that is
+ * not pinned may be done when they return. */
+TILE_API tile_status tile_memory_upload_async(tile_device *device, uint64_t to, const void *from, size_t size,
+                                              void *stream, tile_error **error);
+TILE_API tile_status tile_memory_download_async(tile_device *device, void *to, uint64_t from, size_t size,
+                                                void *stream, tile_error **error);
+TILE_API tile_status tile_memory_copy_async(tile_device *device, uint64_t to, uint64_t from, size_t size, void *stream,
+                                            tile_error **error);
+TILE_API tile_status tile_memory_set_async(tile_device *device, uint64_t to, uint64_t pattern, uint32_t pattern_bytes,
+                                           size_t count, void *stream, tile_error **error);
+
+/* A place in a stream (a CUevent), for waiting and for timing. The device must outlive it. */
+typedef struct tile_stream_event tile_stream_event;
+TILE_API tile_status tile_stream_event_create(tile_device *device, tile_stream_event **event, tile_error **error);
+TILE_API void tile_stream_event_destroy(tile_stream_event *event);
+TILE_API void *tile_stream_event_handle(const tile_stream_event *event);   /* the CUevent; NULL on the interpreter */
+/* The event is where the stream is now. Recording it again moves it. */
+TILE_API tile_status tile_stream_event_record(tile_stream_event *event, void *stream, tile_error **error);
+/* Work that is queued on the stream from now on waits for the event. The host does not. */
+TILE_API tile_status tile_stream_wait_event(tile_device *device, void *stream, const tile_stream_event *event,
+                                            tile_error **error);
+/* The host waits. An event that was never recorded is done. */
+TILE_API tile_status tile_stream_event_synchronize(tile_stream_event *event, tile_error **error);
+TILE_API tile_status tile_stream_event_query(const tile_stream_event *event, bool *done, tile_error **error);
+/* The time between two recorded and done events: the GPU's; on the simulator and the interpreter the host's. */
+TILE_API tile_status tile_stream_event_elapsed_ms(const tile_stream_event *start, const tile_stream_event *end,
+                                                  double *milliseconds, tile_error **error);
 
 /* ---- kernels ----------------------------------------------------------------------------------------------------- */
 
@@ -200,7 +319,14 @@ TILE_API const char *tile_kernel_name(const tile_kernel *kernel);
 /* The value of a constexpr as the source would write it; NULL: there is none of that name. Lives as long as the
  * kernel. */
 TILE_API const char *tile_kernel_constexpr(const tile_kernel *kernel, const char *name);
+TILE_API size_t tile_kernel_num_constexprs(const tile_kernel *kernel);
+TILE_API const char *tile_kernel_constexpr_name(const tile_kernel *kernel, size_t index);   /* NULL past the end */
 TILE_API size_t tile_kernel_num_args(const tile_kernel *kernel);     /* a descriptor counts as one */
+/* The architecture that it was compiled for, "sm_90a"; the version of its PTX ×10, 88 for 8.8 (0: there is no PTX). */
+TILE_API const char *tile_kernel_arch(const tile_kernel *kernel);
+TILE_API uint32_t tile_kernel_ptx_version(const tile_kernel *kernel);
+TILE_API uint32_t tile_kernel_num_warps(const tile_kernel *kernel);
+TILE_API uint32_t tile_kernel_num_ctas(const tile_kernel *kernel);   /* blocks of a cluster; 1: there are no clusters */
 /* The CUfunction that runs any launch; NULL on the interpreter. */
 TILE_API void *tile_kernel_function(const tile_kernel *kernel);
 TILE_API uint32_t tile_kernel_num_threads(const tile_kernel *kernel);
@@ -220,21 +346,24 @@ typedef enum tile_type {
   TILE_UINT64, TILE_FP8E4NV, TILE_FP8E5, TILE_FP8E4B15, TILE_FP8E4B8, TILE_FP8E5B16, TILE_FP16, TILE_BF16, TILE_FP32,
   TILE_FP64
 } tile_type;
+/* "fp16", as signatures write it; "void" for TILE_UNTYPED. NULL: there is no such type. Static. */
+TILE_API const char *tile_type_name(tile_type type);
 
 /* How a descriptor's block lies in shared memory, which only Gluon kernels ask: an NVMMASharedLayout of that swizzle.
  * The default is the one that NVMMASharedLayout.get_default_for(block, type) gives. */
 enum { TILE_SWIZZLE_DEFAULT = 0, TILE_SWIZZLE_NONE = 1, TILE_SWIZZLE_32 = 2, TILE_SWIZZLE_64 = 3, TILE_SWIZZLE_128 = 4 };
 
 /* A tensor in global memory, for a descriptor parameter. Shape and strides are in elements; the last axis is the
- * fastest and has stride 1. The last four fields are for the JIT (tile/jit.h): a compiled kernel has them fixed. */
+ * fastest and has stride 1. type, block, pad_nan and swizzle are for the JIT (tile/jit.h): a compiled kernel has them
+ * fixed. The size of this structure is fixed; reserved must be zero. */
 typedef struct tile_tensor {
   uint64_t base;
   uint32_t rank;
-  int64_t shape[TILE_MAX_RANK], strides[TILE_MAX_RANK];
   tile_type type;
-  int64_t block[TILE_MAX_RANK];
+  int64_t shape[TILE_MAX_RANK], strides[TILE_MAX_RANK], block[TILE_MAX_RANK];
   bool pad_nan;                /* a read outside the tensor gives NaN, not 0 */
   uint8_t swizzle;             /* TILE_SWIZZLE_…; what is none of these is the default */
+  uint8_t reserved[38];
 } tile_tensor;
 
 typedef enum tile_arg_kind {
@@ -246,10 +375,12 @@ typedef enum tile_arg_kind {
 typedef struct tile_tuple tile_tuple;
 /* An argument. An integer or a float is converted to the parameter's type: an integer parameter refuses a number that
  * does not fit it, a float parameter rounds. `type` is the type that a pointer points to, or a scalar's own type,
- * which only the JIT uses. What a pointer here points to must last for the call. */
+ * which only the JIT uses. What a pointer here points to must last for the call. The functions below make arguments.
+ * The size of this structure is fixed, 16 bytes; reserved must be zero. */
 typedef struct tile_arg {
-  tile_arg_kind kind;
-  tile_type type;
+  uint16_t kind;               /* a tile_arg_kind */
+  uint16_t type;               /* a tile_type */
+  uint32_t reserved;
   union {
     int64_t i;
     double f;
@@ -260,35 +391,37 @@ typedef struct tile_arg {
   } value;
 } tile_arg;
 static inline tile_arg tile_arg_int(int64_t i) {
-  tile_arg a = { TILE_ARG_INT, TILE_UNTYPED, { i } };
+  tile_arg a = { TILE_ARG_INT, TILE_UNTYPED, 0, { i } };
   return a;
 }
 static inline tile_arg tile_arg_float(double f) {
-  tile_arg a = { TILE_ARG_FLOAT, TILE_UNTYPED, { 0 } };
+  tile_arg a = { TILE_ARG_FLOAT, TILE_UNTYPED, 0, { 0 } };
   a.value.f = f;
   return a;
 }
 static inline tile_arg tile_arg_pointer(uint64_t p) {
-  tile_arg a = { TILE_ARG_POINTER, TILE_UNTYPED, { 0 } };
+  tile_arg a = { TILE_ARG_POINTER, TILE_UNTYPED, 0, { 0 } };
   a.value.pointer = p;
   return a;
 }
 static inline tile_arg tile_arg_tensor(const tile_tensor *t) {
-  tile_arg a = { TILE_ARG_TENSOR, TILE_UNTYPED, { 0 } };
+  tile_arg a = { TILE_ARG_TENSOR, TILE_UNTYPED, 0, { 0 } };
   a.value.tensor = t;
   return a;
 }
 
 /* An argument that is a tuple. Its items may be of any kind except TILE_ARG_DEFAULT, tuples included; a TILE_ARG_TEXT
  * is a constexpr ("64", "fp16", or the name of a function of the source). A compiled kernel has some items compiled
- * in: None, constexprs, integers that are 1. A caller leaves them out or gives them with the same value. */
+ * in: None, constexprs, integers that are 1. A caller leaves them out or gives them with the same value. The size of
+ * this structure is fixed; reserved must be zero. */
 struct tile_tuple {
   const tile_arg *items;
   uint32_t num_items;
   const char *type_name;       /* the namedtuple of the source that it is; NULL: a plain tuple. Only the JIT uses it */
+  uint64_t reserved;
 };
 static inline tile_arg tile_arg_tuple(const tile_tuple *t) {
-  tile_arg a = { TILE_ARG_TUPLE, TILE_UNTYPED, { 0 } };
+  tile_arg a = { TILE_ARG_TUPLE, TILE_UNTYPED, 0, { 0 } };
   a.value.tuple = t;
   return a;
 }
@@ -296,17 +429,32 @@ static inline tile_arg tile_arg_tuple(const tile_tuple *t) {
 /* For the JIT. */
 static inline tile_arg tile_arg_array(uint64_t p, tile_type t) {
   tile_arg a = tile_arg_pointer(p);
-  a.type = t;
+  a.type = (uint16_t)t;
   return a;
 }
 static inline tile_arg tile_arg_bool(bool b) { tile_arg a = tile_arg_int(b); a.kind = TILE_ARG_BOOL; return a; }
 static inline tile_arg tile_arg_none(void) { tile_arg a = tile_arg_int(0); a.kind = TILE_ARG_NONE; return a; }
 static inline tile_arg tile_arg_default(void) { tile_arg a = tile_arg_int(0); a.kind = TILE_ARG_DEFAULT; return a; }
 static inline tile_arg tile_arg_text(const char *s) {
-  tile_arg a = { TILE_ARG_TEXT, TILE_UNTYPED, { 0 } };
+  tile_arg a = { TILE_ARG_TEXT, TILE_UNTYPED, 0, { 0 } };
   a.value.text = s;
   return a;
 }
+
+/* A parameter of a compiled kernel, as a launch has to give it. Strings live as long as the kernel. */
+typedef struct tile_param {
+  size_t struct_size;
+  const char *name;
+  const char *type_text;       /* "*fp32", "i32", "tensordesc<fp16[64,64]>" */
+  tile_arg_kind kind;          /* what it takes: TILE_ARG_INT, …_FLOAT, …_POINTER or …_TENSOR */
+  tile_type type;              /* of the number, of what the pointer points to, of the tensor's elements */
+  int64_t divisibility;        /* the integer or address must be a multiple of it; 1: any */
+  uint32_t rank;               /* of a descriptor; otherwise 0 */
+  int64_t block[TILE_MAX_RANK];
+} tile_param;
+#define TILE_PARAM_INIT \
+  { sizeof(tile_param), NULL, NULL, TILE_ARG_INT, TILE_UNTYPED, 0, 0, { 0, 0, 0, 0, 0 } }
+TILE_API bool tile_kernel_get_param(const tile_kernel *kernel, size_t index, tile_param *param);
 
 typedef struct tile_launch_options {
   size_t struct_size;
@@ -332,21 +480,23 @@ TILE_API tile_status tile_kernel_launch(tile_kernel *kernel, const tile_launch_o
 /* What `tilec pack` writes and a header of --emit=header holds. Immutable once open; any thread may use it. */
 typedef struct tile_package tile_package;
 typedef struct tile_package_entry {
+  size_t struct_size;
   const char *kernel, *signature, *arch;
   const char *kind;            /* "ptx" or "cubin" */
   const char *made_by;         /* the compiler, or the assembler and its version */
   const void *code;
   size_t code_size;
 } tile_package_entry;
+#define TILE_PACKAGE_ENTRY_INIT { sizeof(tile_package_entry), NULL, NULL, NULL, NULL, NULL, NULL, 0 }
 
 TILE_API tile_status tile_package_open_file(const char *path, tile_package **package, tile_error **error);
 /* The bytes are not copied and must last as long as the package. */
 TILE_API tile_status tile_package_open_memory(const void *bytes, size_t size, tile_package **package,
                                               tile_error **error);
 TILE_API void tile_package_close(tile_package *package);             /* families loaded from it stay valid */
-/* Its contents, an entry per piece of code; all zero past the end. Strings and code belong to the package. */
+/* Its contents, an entry per piece of code. Strings and code belong to the package. */
 TILE_API size_t tile_package_num_entries(const tile_package *package);
-TILE_API tile_package_entry tile_package_entry_at(const tile_package *package, size_t index);
+TILE_API bool tile_package_get_entry(const tile_package *package, size_t index, tile_package_entry *entry);
 
 /* The variants of one kernel, loaded on a device: for each signature the code that is best for the device. */
 typedef struct tile_family tile_family;

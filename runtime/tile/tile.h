@@ -40,11 +40,21 @@ enum {
   TILE_EMIT_SASS = 2048        /* machine code as text, through ptxas and nvdisasm, which must be installed */
 };
 
+/* Where lines of a text come from that a program gathered from several files: from its line `first_line` to before the
+ * next range, it is the lines of `file` from `file_line` on. Messages, line information and remarks then show the file.
+ * In ascending order; lines before the first range keep the text's own name. The size of this structure is fixed;
+ * reserved must be zero. */
+typedef struct tile_source_range {
+  uint32_t first_line, file_line;        /* from 1 */
+  const char *file;
+  uint64_t reserved[2];
+} tile_source_range;
+
 typedef struct tile_compile_options {
   size_t struct_size;
   const char *kernel;          /* NULL: every kernel whose parameter types are known */
   const char *signature;       /* "*fp32:16, *fp32, i32, 1024"; NULL: from the annotations */
-  const char *arch;            /* "sm_90a"; NULL: sm_90a */
+  const char *arch;            /* "sm_90a"; NULL: sm_90a. Take tile_device_arch to compile for a device */
   const char *const *defines;  /* "NAME=VALUE": constexpr parameters */
   size_t num_defines;
   const char *const *include_paths;
@@ -55,9 +65,11 @@ typedef struct tile_compile_options {
   size_t num_options;
   const tile_hooks *hooks;     /* NULL: none. `alloc` and `free` must stay valid as long as the program */
   double seconds;              /* then the compilation ends with TILE_ERROR_CANCELLED; 0: no limit */
+  const tile_source_range *source_map;   /* for tile_compile_memory; NULL: none */
+  size_t num_source_map;
 } tile_compile_options;
 #define TILE_COMPILE_OPTIONS_INIT \
-  { sizeof(tile_compile_options), NULL, NULL, NULL, NULL, 0, NULL, 0, 0, 0, 0, 0, 0, NULL, 0, NULL, 0 }
+  { sizeof(tile_compile_options), NULL, NULL, NULL, NULL, 0, NULL, 0, 0, 0, 0, 0, 0, NULL, 0, NULL, 0, NULL, 0 }
 
 typedef struct tile_program tile_program;
 
@@ -79,7 +91,8 @@ TILE_API tile_status tile_program_resources(const tile_program *program, const c
                                             tile_error **error);
 /* Warnings of a successful compilation, and its remarks if the option "remarks" asks for them. */
 TILE_API size_t tile_program_num_diagnostics(const tile_program *program);
-TILE_API tile_diagnostic tile_program_diagnostic(const tile_program *program, size_t index);
+TILE_API bool tile_program_get_diagnostic(const tile_program *program, size_t index, tile_diagnostic *diagnostic);
+TILE_API bool tile_program_get_fixit(const tile_program *program, size_t diagnostic, size_t index, tile_fixit *fixit);
 /* Kernels loaded from it stay valid, except on the interpreter: free those first. */
 TILE_API void tile_program_free(tile_program *program);
 

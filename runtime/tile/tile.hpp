@@ -116,7 +116,7 @@ template <class... T> tile_arg pack(Tuples &, const Named<T...> &);
 template <class... T> tile_arg pack_items(Tuples &to, const char *name, const std::tuple<T...> &t) {
   std::vector<tile_arg> items = std::apply([&](const T &...v) { return std::vector<tile_arg>{pack(to, v)...}; }, t);
   to.items.push_front(std::move(items));
-  to.tuples.push_front(tile_tuple{to.items.front().data(), static_cast<std::uint32_t>(sizeof...(T)), name});
+  to.tuples.push_front(tile_tuple{to.items.front().data(), static_cast<std::uint32_t>(sizeof...(T)), name, 0});
   return tile_arg_tuple(&to.tuples.front());
 }
 template <class... T> tile_arg pack(Tuples &to, const std::tuple<T...> &t) { return pack_items(to, nullptr, t); }

@@ -13,8 +13,8 @@ make_folder() {
   mkdir -p "$out/include/tile" "$out/bad"
   cp "$root/runtime/tile/rt.h" "$out/include/tile/"
   cp "$here/aot_matmul.c" "$here/aot.sh" "$out/"
-  cp -L "$build/libtile-rt.so" "$out/libtile-rt.so.0"
-  ln -sf libtile-rt.so.0 "$out/libtile-rt.so"
+  cp -L "$build/libtile-rt.so" "$out/libtile-rt.so.1"
+  ln -sf libtile-rt.so.1 "$out/libtile-rt.so"
   cp "$build/libtile-rt.a" "$out/"
   mkdir -p "$out/sim" && cp "$build/libtile-sim.so" "$out/sim/libcuda.so.1"
   cd "$root"
@@ -35,7 +35,7 @@ run() {
   cd "$here"
   cc -O2 -std=gnu11 -Wall -Iinclude -I. aot_matmul.c -L. -ltile-rt -lpthread -ldl -Wl,-rpath,'$ORIGIN' -o aot
   cc -O2 -std=gnu11 -Wall -Iinclude -I. aot_matmul.c libtile-rt.a -lpthread -ldl -lm -s -o aot_static
-  ls -l aot aot_static libtile-rt.so.0 libtile-rt.a
+  ls -l aot aot_static libtile-rt.so.1 libtile-rt.a
   ldd ./aot ./aot_static
   LD_LIBRARY_PATH=$1 ./aot "$2" bad && LD_LIBRARY_PATH=$1 ./aot_static "$3" bad
 }

@@ -29,7 +29,8 @@ int main(void) {
   int i;
   /* An error comes back as an object, with its place. */
   if (tile_compile_memory("bad.tile", "@kernel\ndef f(:\n", 16, NULL, &program, &error) != TILE_ERROR_PROGRAM) return 2;
-  if (tile_error_num_diagnostics(error) == 0 || tile_error_diagnostic(error, 0).line != 2) return 3;
+  tile_diagnostic said = TILE_DIAGNOSTIC_INIT;
+  if (!tile_error_get_diagnostic(error, 0, &said) || said.line != 2) return 3;
   tile_error_free(error);
   error = NULL;
 

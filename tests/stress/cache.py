@@ -31,8 +31,8 @@ def scale(x, y, F: tl.constexpr, B: tl.constexpr):
 work = tempfile.mkdtemp(prefix="tile-stress-", dir="/tmp")   # where another user gets in, too
 os.chmod(work, 0o755)
 program, kernels = os.path.join(work, "cache_user"), os.path.join(work, "kernels.py")
-shutil.copy(os.path.join(build, "libtile.so.0"), os.path.join(work, "libtile.so.0"))
-os.chmod(os.path.join(work, "libtile.so.0"), 0o755)
+shutil.copy(os.path.join(build, "libtile.so.1"), os.path.join(work, "libtile.so.1"))
+os.chmod(os.path.join(work, "libtile.so.1"), 0o755)
 with open(kernels, "w") as f:
     f.write(KERNELS)
 subprocess.run(["cc", "-std=c11", "-O1", f"-I{source}/runtime", f"{source}/tests/runtime/inputs/cache_user.c", f"-L{build}", "-ltile", "-Wl,-rpath,$ORIGIN", "-o", program], check=True)

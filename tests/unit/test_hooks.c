@@ -210,7 +210,7 @@ static bool use_jit(Attempt *at) {
     launch.arg_bytes = bytes;
     launch.num_arg_bytes = 2;
     const tile_arg item = tile_arg_float(1);
-    const tile_tuple t = {&item, 1, NULL};
+    const tile_tuple t = {&item, 1, NULL, 0};
     const tile_arg args[] = {tile_arg_array(x, TILE_FP32), tile_arg_tuple(&t), tile_arg_int(N), tile_arg_text("'fast'")};
     const tile_variant *v;
     assert_int_equal(tile_jit_get_kernel(jit, "add", &k, NULL), TILE_OK);

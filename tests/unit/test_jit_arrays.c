@@ -102,7 +102,7 @@ TEST(prepared_at_once) {
   for (int i = 0; i < REQUESTS; i++) {
     tile_arg these[] = {tile_arg_array(16, TILE_FP32), tile_arg_array(16, TILE_FP32), tile_arg_int(i == 7 ? 100 : 2 + i % 8), tile_arg_int(32)};
     memcpy(args[i], these, sizeof these);
-    requests[i] = (tile_jit_request){b.scale, NULL, args[i], 4};
+    requests[i] = (tile_jit_request){b.scale, NULL, args[i], 4, {0}};
   }
   REFUSED(tile_jit_prepare_all(requests, REQUESTS, 16, &error), TILE_ERROR_PROGRAM, "too much");
   assert_int_equal(tile_jit_num_variants(b.scale), 8);

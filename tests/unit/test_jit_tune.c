@@ -105,7 +105,7 @@ TEST(no_programs) {
   b.n = 0;
   tile_tuning *report;
   OK(tile_jit_tune(case_kernel(b.jit, "modelled"), &o, args, 3, &report, &error));
-  for (size_t i = 0; i < 5; i++) assert_int_equal(tile_tuning_candidate(report, i).runs, 0);
+  for (size_t i = 0; i < 5; i++) assert_int_equal(case_candidate(report, i).runs, 0);
   tile_tuning_free(report);
   set_first(&b, 1000);
   OK(tile_jit_launch(case_kernel(b.jit, "modelled"), &o, args, 3, &error));
@@ -128,14 +128,15 @@ TEST(model_and_report) {
   assert_int_equal(tile_tuning_num_candidates(report), 5);
   int chosen = 0;
   for (size_t i = 0; i < 5; i++) {
-    tile_tune_candidate c = tile_tuning_candidate(report, i);
+    tile_tune_candidate c = case_candidate(report, i);
     if (i < 2) assert_true(!c.skipped && c.runs == 1 && c.milliseconds > 0);
     else assert_string_equal(c.skipped, "pruned");
     chosen += c.chosen;
   }
   assert_int_equal(chosen, 1);
-  assert_string_equal(tile_tuning_candidate(report, 0).config, "B=32, num_warps=4, num_stages=3, num_ctas=1");
-  assert_null(tile_tuning_candidate(report, 9).config);
+  assert_string_equal(case_candidate(report, 0).config, "B=32, num_warps=4, num_stages=3, num_ctas=1");
+  tile_tune_candidate none = TILE_TUNE_CANDIDATE_INIT;
+  assert_false(tile_tuning_get_candidate(report, 9, &none));
   assert_non_null(tile_tuning_variant(report));
   tile_tuning_free(report);
   assert_true(first_out(&b) == 0);
@@ -200,14 +201,14 @@ TEST(hooks_of_autotune) {
   tile_tuning *report = NULL;
   tile_arg args[] = {tile_arg_array(b.out, TILE_FP32), tile_arg_int(16)};
   OK(tile_jit_tune(case_kernel(b.jit, "hooked"), &o, args, 2, &report, &error));
-  assert_true(tile_tuning_candidate(report, 0).chosen);
-  assert_non_null(strstr(tile_tuning_candidate(report, 1).skipped, "the post_hook was here"));
+  assert_true(case_candidate(report, 0).chosen);
+  assert_non_null(strstr(case_candidate(report, 1).skipped, "the post_hook was here"));
   tile_tuning_free(report);
   args[1] = tile_arg_int(32);
   tile_error *e = NULL;
   assert_int_equal(tile_jit_tune(case_kernel(b.jit, "hooked"), &o, args, 2, &report, &e), TILE_ERROR_PROGRAM);
   assert_non_null(strstr(tile_error_message(e), "none of the 2 configurations runs; the first says: "));
-  assert_non_null(strstr(tile_tuning_candidate(report, 0).skipped, "ValueError"));
+  assert_non_null(strstr(case_candidate(report, 0).skipped, "ValueError"));
   tile_tuning_free(report);
   tile_error_free(e);
   e = NULL;
@@ -228,7 +229,7 @@ TEST(budget) {
   OK(tile_jit_tune(case_kernel(b.jit, "modelled"), &o, args, 3, &report, &error));
   int chosen = 0, late = 0;
   for (size_t i = 0; i < 2; i++) {
-    tile_tune_candidate c = tile_tuning_candidate(report, i);
+    tile_tune_candidate c = case_candidate(report, i);
     chosen += c.chosen;
     late += c.skipped && !strcmp(c.skipped, "the time for tuning is over");
   }
@@ -266,7 +267,7 @@ TEST(one_at_a_time) {
     o[i].grid_user = &seen[i];
     o[i].arg_bytes = NULL;
     o[i].num_warps = 1 << i;
-    requests[i] = (tile_jit_request){case_kernel(b.jit, "waits"), &o[i], args, 2};
+    requests[i] = (tile_jit_request){case_kernel(b.jit, "waits"), &o[i], args, 2, {0}};
   }
   OK(tile_jit_prepare_all(requests, 2, 2, &error));
   int changes = 0;

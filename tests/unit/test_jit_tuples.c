@@ -7,7 +7,7 @@
 
 #define TUPLE(name, type, ...)                     \
   const tile_arg name##_items[] = {__VA_ARGS__};   \
-  const tile_tuple name##_tuple = {name##_items, sizeof name##_items / sizeof *name##_items, type}; \
+  const tile_tuple name##_tuple = {name##_items, sizeof name##_items / sizeof *name##_items, type, 0}; \
   const tile_arg name = tile_arg_tuple(&name##_tuple)
 
 static const char source[] =
@@ -128,7 +128,7 @@ static void through_jit(const char *device) {
   tile_tuning *report;
   OK(tile_jit_tune(k, NULL, &large, 1, &report, &error));
   assert_int_equal(tile_tuning_num_candidates(report), 2);
-  assert_null(tile_tuning_candidate(report, 1).skipped);
+  assert_null(case_candidate(report, 1).skipped);
   tile_tuning_free(report);
   close_bench(&b);
 }
@@ -171,11 +171,11 @@ TEST(refused) {
   tile_arg deep = tile_arg_int(3);
   tile_tuple levels[40];
   tile_arg items[40];
-  for (int i = 0; i < 40; i++) items[i] = deep, levels[i] = (tile_tuple){&items[i], 1, NULL}, deep = tile_arg_tuple(&levels[i]);
+  for (int i = 0; i < 40; i++) items[i] = deep, levels[i] = (tile_tuple){&items[i], 1, NULL, 0}, deep = tile_arg_tuple(&levels[i]);
   REFUSED(tile_jit_launch(k, NULL, (const tile_arg[]){arrays, deep, tile_arg_int(9), out}, 4, &error), TILE_ERROR_USAGE, "'by' nests tuples deeper than 16");
   tile_arg many_items[600];
   for (int i = 0; i < 600; i++) many_items[i] = tile_arg_int(2);
-  const tile_tuple many = {many_items, 600, NULL};
+  const tile_tuple many = {many_items, 600, NULL, 0};
   REFUSED(tile_jit_launch(k, NULL, (const tile_arg[]){arrays, tile_arg_tuple(&many), tile_arg_int(9), out}, 4, &error), TILE_ERROR_USAGE, "'by' has too many items");
   close_bench(&b);
 }

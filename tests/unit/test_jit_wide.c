@@ -70,7 +70,7 @@ TEST(tuples) {
   uint64_t out = case_buffer(d, &got, sizeof got);
   tile_arg items[300];
   for (int i = 0; i < 300; i++) items[i] = tile_arg_int(i + 2);
-  const tile_tuple t = {items, 300, NULL};
+  const tile_tuple t = {items, 300, NULL, 0};
   for (int round = 0; round < 2; round++) {
     OK(tile_jit_launch(k, NULL, (const tile_arg[]){tile_arg_array(out, TILE_INT32), tile_arg_tuple(&t)}, 2, &error));
     OK(tile_memory_download(d, &got, out, sizeof got, &error));

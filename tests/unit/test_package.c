@@ -275,11 +275,12 @@ TEST(damage) {
   tile_package *p;
   assert_int_equal(tile_package_open_memory(b.data, b.size, &p, NULL), TILE_OK);
   assert_int_equal(tile_package_num_entries(p), 1);
-  tile_package_entry e = tile_package_entry_at(p, 0);
+  tile_package_entry e = TILE_PACKAGE_ENTRY_INIT;
+  assert_true(tile_package_get_entry(p, 0, &e));
   assert_string_equal(e.arch, "sm_90a");
   assert_string_equal(e.kind, "ptx");
   assert_int_equal(strlen(e.code), e.code_size);
-  assert_null(tile_package_entry_at(p, 1).kernel);
+  assert_false(tile_package_get_entry(p, 1, &e));
   tile_package_close(p);
   for (size_t cut = 0; cut < b.size; cut += cut < 80 ? 1 : 97) assert_int_equal(tile_package_open_memory(b.data, cut, &p, NULL), TILE_ERROR_FILE);
   const size_t reserved = offsetof(PackageHeader, reserved);

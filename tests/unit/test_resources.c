@@ -61,10 +61,16 @@ static void test_program(void **state) {
   assert_false(r.is_assembled);
   assert_int_equal(r.threads, 128);
   assert_int_equal(r.registers, 0);
-  r = (tile_resources){.struct_size = offsetof(tile_resources, registers), .registers = 77};   // an older caller's
-  assert_int_equal(tile_program_resources(p, "two", &r, &e), TILE_OK);
+  struct { tile_resources known; uint64_t later; } newer = {{.struct_size = sizeof newer, .registers = 77}, 5};
+  assert_int_equal(tile_program_resources(p, "two", &newer.known, &e), TILE_OK);
+  assert_int_not_equal(newer.known.registers, 77);
+  assert_int_equal(newer.known.threads, 128);
+  assert_int_equal(newer.later, 5);
+  r = (tile_resources){.struct_size = offsetof(tile_resources, registers), .registers = 77};
+  assert_int_equal(tile_program_resources(p, "two", &r, &e), TILE_ERROR_USAGE);
+  assert_non_null(strstr(tile_error_message(e), "tile_resources: its struct_size is 20"));
+  tile_error_free(e), e = NULL;
   assert_int_equal(r.registers, 77);
-  assert_int_equal(r.threads, 128);
   tile_program_free(p);
 }
 

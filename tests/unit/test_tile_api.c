@@ -111,7 +111,8 @@ TEST(interp_reports_bounds) {
   tile_arg args[] = {tile_arg_pointer(x), tile_arg_pointer(x), tile_arg_int(17), tile_arg_int(0)};
   assert_int_equal(tile_kernel_launch(kernel, NULL, args, 4, &e), TILE_ERROR_RUN);
   assert_true(tile_error_num_diagnostics(e) > 0);
-  tile_diagnostic d = tile_error_diagnostic(e, 0);
+  tile_diagnostic d = TILE_DIAGNOSTIC_INIT;
+  assert_true(tile_error_get_diagnostic(e, 0, &d));
   assert_string_equal(d.file, "twice.tir");
   assert_int_equal(d.line, 11);
   tile_error_free(e);

@@ -49,6 +49,13 @@ static inline tile_jit_kernel *case_kernel(tile_jit *jit, const char *name) {
   return k;
 }
 
+// A candidate that there is.
+static inline tile_tune_candidate case_candidate(const tile_tuning *report, size_t i) {
+  tile_tune_candidate c = TILE_TUNE_CANDIDATE_INIT;
+  assert_true(tile_tuning_get_candidate(report, i, &c));
+  return c;
+}
+
 // Memory with these bytes; with none when `from` is NULL.
 static inline uint64_t case_buffer(tile_device *d, const void *from, size_t bytes) {
   uint64_t p = 0;

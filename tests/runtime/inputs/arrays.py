@@ -4,7 +4,7 @@ import enum
 import numbers
 
 import tile
-from _tile_arguments import _DLTensor
+from tilec._arrays import DLTensor as _DLTensor, num_bytes
 
 device = tile.open_device("sim")
 
@@ -132,7 +132,7 @@ for again in range(2):
 print("numbers ok")
 
 gaps = Interface((4, 2), (4, 1))
-assert tile._num_bytes(gaps) == 0 and tile._num_bytes(out) == 64
+assert num_bytes(gaps) == 0 and num_bytes(out) == 64
 
 
 def fails(what, launch):

@@ -2,7 +2,7 @@
 import ctypes
 
 import tile
-from _tile_arguments import _DLTensor
+from tilec._arrays import DLTensor as _DLTensor
 
 SOURCE = """import triton, triton.language as tl
 @triton.jit

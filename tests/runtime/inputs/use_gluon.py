@@ -1,4 +1,4 @@
-"""Launches Gluon kernels through tile.py: descriptors with and without a layout."""
+"""Launches Gluon kernels from Python: descriptors with and without a layout."""
 import array
 import sys
 

@@ -1,0 +1,231 @@
+"""The arguments of a launch: what this package takes for one, and the words of a tile_arg that it becomes."""
+import ctypes
+import numbers
+import operator
+import struct
+from ctypes import c_int64, c_uint64
+
+from . import _dtypes
+from ._arrays import address_of, dense, is_array, is_number, layout_of
+from ._library import Tensor, Tuple
+
+# The kinds of a tile_arg, in the order of tile_arg_kind.
+INT, FLOAT, POINTER, TENSOR, DEFAULT, NONE, BOOL, TEXT, TUPLE = range(9)
+
+
+class ptr:
+    """A raw device address as an argument: ptr(address, "fp16")."""
+
+    __slots__ = ("address", "dtype")
+
+    def __init__(self, address, dtype):
+        self.address, self.dtype = address, dtype
+
+    def data_ptr(self):
+        return self.address
+
+    def __repr__(self):
+        return f"tilec.ptr({self.address:#x}, {str(self.dtype)!r})"
+
+
+class dtype:
+    """An element type as the value of a constexpr: dtype("fp16"). A dtype of PyTorch or NumPy works as well."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name):
+        if name not in _dtypes.CODES:
+            raise TypeError(f"there is no kernel type {name}")
+        self.name = name
+
+    def __str__(self):
+        return self.name
+
+    def __repr__(self):
+        return f"tilec.dtype({self.name!r})"
+
+    def __eq__(self, other):
+        return type(other) is dtype and _dtypes.CODES[self.name] == _dtypes.CODES[other.name]
+
+    def __hash__(self):
+        return hash(_dtypes.CODES[self.name])
+
+
+class constexpr:
+    """A constexpr among the items of a tuple: constexpr(64), constexpr("fp16"), constexpr(torch.float16)."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, value):
+        self.text = expression_of(value)
+
+    def __repr__(self):
+        return f"tilec.{type(self).__name__}({self.text})"
+
+
+class expression(constexpr):
+    """A constexpr as the source would write it: expression("saxpy"), a function of the kernel's file."""
+
+    __slots__ = ()
+
+    def __init__(self, text):
+        self.text = text
+
+
+class desc:
+    """A tensor descriptor: a tensor or ptr, and the block's shape.
+
+    The shape and the strides, in elements, are the tensor's own unless they are given. Strides that neither gives are
+    those of a row-major array without gaps. `layout` is for Gluon kernels: how a block lies in shared memory, an
+    NVMMASharedLayout of any package or its bytes of swizzle; the default is what get_default_for gives.
+    """
+
+    __slots__ = ("base", "tensor", "address")
+
+    def __init__(self, tensor, block, shape=None, strides=None, pad_nan=False, layout=None):
+        address, code = address_of(tensor)
+        own_shape, own_strides = layout_of(tensor) if shape is None or strides is None else (None, None)
+        if shape is None:
+            if own_shape is None:
+                raise TypeError(f"the shape of a descriptor of {type(tensor).__name__} must be given")
+            shape = own_shape
+        elif strides is None and (own_shape is None or len(shape) != len(own_shape)):
+            own_strides = None   # strides belong to the tensor's own axes
+        if strides is None:
+            strides = own_strides if own_strides is not None else dense(shape)
+        if not len(shape) == len(strides) == len(block) <= 5:
+            raise ValueError("shape, strides and block of a descriptor must have the same length, at most 5")
+        self.base = tensor
+        self.tensor = Tensor(base=address, rank=len(shape), shape=_int64s(shape), strides=_int64s(strides), type=code,
+                             block=_int64s(block), pad_nan=pad_nan, swizzle=_swizzle(layout))
+        self.address = ctypes.addressof(self.tensor)
+
+    def __repr__(self):
+        rank = self.tensor.rank
+        return f"tilec.desc({type(self.base).__name__}, {self.tensor.block[:rank]}, shape={self.tensor.shape[:rank]})"
+
+    def at(self, address):
+        """Returns the same descriptor's tile_tensor over another address."""
+        moved = Tensor.from_buffer_copy(self.tensor)
+        moved.base = address
+        return moved
+
+
+def _swizzle(layout):
+    """Returns the number that libtile has for a layout's swizzle."""
+    if layout is None:
+        return 0
+    if getattr(layout, "transposed", False) or getattr(layout, "fp4_padded", False):
+        raise ValueError(f"a descriptor's layout is not transposed or padded: {layout}")
+    swizzle = getattr(layout, "swizzle_byte_width", layout)
+    if swizzle not in (0, 32, 64, 128):
+        raise ValueError(f"a descriptor's layout is an NVMMASharedLayout or 0, 32, 64 or 128 bytes, not {layout!r}")
+    return (0, 32, 64, 128).index(swizzle) + 1
+
+
+def _int64s(values):
+    """Returns up to five integers for ctypes, and refuses what it would silently cut to 64 bits."""
+    values = [operator.index(v) for v in values]
+    for v in values:
+        if not -1 << 63 <= v < 1 << 63:
+            raise OverflowError(f"{v} does not fit 64 bits")
+    return (c_int64 * 5)(*values)
+
+
+def expression_of(value):
+    """Returns a constexpr's value as the source would write it."""
+    if isinstance(value, constexpr):
+        return value.text
+    if isinstance(value, str):
+        return str.__repr__(value)   # of a member of an enum, too
+    if value is None or isinstance(value, (bool, int)):
+        return repr(value)
+    if isinstance(value, float):
+        return repr(value) if value - value == 0 else f"float('{value}')"
+    if isinstance(value, (tuple, list)):
+        items = ", ".join(expression_of(v) for v in value)
+        if isinstance(value, list):
+            return f"[{items}]"
+        if hasattr(value, "_fields"):
+            return f"{type(value).__name__}({items})"
+        return f"({items},)" if len(value) == 1 else f"({items})"
+    code = _dtypes.CODES.get(getattr(value, "__name__", None) or str(value).rpartition(".")[2])
+    if code is not None:
+        return _dtypes.DTYPES[code][0]
+    if is_number(value) or hasattr(value, "__index__"):
+        return expression_of(value.item() if is_number(value) else value.__index__())
+    if callable(value) and hasattr(value, "__name__"):
+        return value.__name__   # a function of the kernel's file
+    raise TypeError(f"{value!r} cannot be the value of a constexpr")
+
+
+_MASK = (1 << 64) - 1
+_double, _word = struct.Struct("<d"), struct.Struct("<Q")
+
+
+def words(value, is_constexpr, keep, place):
+    """Returns a tile_arg as two 64-bit words: kind and type, and value.
+
+    struct packs words faster than ctypes fills structures. What the second word points to goes to keep. place gives an
+    array's address on the device and its type.
+    """
+    kind = type(value)
+    if kind is int:
+        if -1 << 63 <= value < 1 << 63:
+            return INT, value & _MASK
+        if value < 0 or value > _MASK:
+            raise OverflowError(f"{value} does not fit 64 bits")
+        return INT | _dtypes.CODES["u64"] << 16, value
+    if kind is float:
+        return FLOAT, _word.unpack(_double.pack(value))[0]
+    if kind is bool:
+        return BOOL, int(value)
+    if value is None:
+        return NONE, 0
+    if kind is desc:
+        return _desc_words(value, keep, place)
+    if is_number(value):
+        return words(value.item(), is_constexpr, keep, place)
+    array = is_array(value)
+    if not array and isinstance(value, numbers.Integral):
+        return words(operator.index(value), is_constexpr, keep, place)
+    if not array and isinstance(value, numbers.Real):
+        return words(float(value), is_constexpr, keep, place)
+    if is_constexpr or isinstance(value, constexpr):
+        text = ctypes.create_string_buffer(expression_of(value).encode())
+        keep.append(text)
+        return TEXT, ctypes.addressof(text)
+    if isinstance(value, tuple):
+        return _tuple_words(value, keep, place)
+    if array or not hasattr(value, "__float__"):
+        address, code = place(value)
+        return POINTER | code << 16, address
+    # Another object that stands for a number.
+    return words(value.__index__() if hasattr(value, "__index__") else float(value), is_constexpr, keep, place)
+
+
+def _desc_words(value, keep, place):
+    keep.append(value)
+    address = place(value.base)[0]
+    if address == value.tensor.base:
+        return TENSOR, value.address
+    moved = value.at(address)
+    keep.append(moved)
+    return TENSOR, ctypes.addressof(moved)
+
+
+def _tuple_words(value, keep, place):
+    """Returns the words of a tuple. A namedtuple has the name of its class in the kernel's file."""
+    flat = [word for item in value for word in words(item, False, keep, place)]
+    items = (c_uint64 * max(len(flat), 1))(*flat)
+    name = ctypes.create_string_buffer(type(value).__name__.encode()) if hasattr(value, "_fields") else None
+    t = Tuple(ctypes.addressof(items), len(value), ctypes.addressof(name) if name else None)
+    keep += (items, name, t)
+    return TUPLE, ctypes.addressof(t)
+
+
+def leaves(value):
+    """Returns the items of a tuple and of the tuples in it; of another value, that value."""
+    if not isinstance(value, tuple):
+        return (value,)
+    return tuple(leaf for item in value for leaf in leaves(item))

@@ -1,0 +1,186 @@
+"""Devices and errors."""
+import ctypes
+import os
+import threading
+import weakref
+from ctypes import byref, c_uint64, c_void_p
+
+from ._library import HOOKS_STOP_FN, DeviceOptions, Hooks, lib
+
+_STATUS = {1: "program", 2: "usage", 3: "file", 4: "assembler", 5: "run", 6: "no device", 7: "driver", 8: "no memory",
+           9: "cancelled", 10: "resources", 70: "internal"}
+
+
+class Error(RuntimeError):
+    """A failure reported by libtile. `status` is its tile_status, `kind` that in words."""
+
+    def __init__(self, status, message):
+        super().__init__(message)
+        self.status = status
+
+    @property
+    def kind(self):
+        return _STATUS.get(self.status, str(self.status))
+
+    def __reduce__(self):
+        return type(self), (self.status, str(self))
+
+
+class OutOfResources(Error):
+    """The kernel does not fit the machine: it needs `needed` of `resource`, and there is `limit`."""
+
+    def __init__(self, status, message, resource="", needed=0, limit=0):
+        super().__init__(status, message)
+        self.resource, self.needed, self.limit = resource, needed, limit
+
+    def __reduce__(self):
+        return type(self), (self.status, str(self), self.resource, self.needed, self.limit)
+
+
+_RESOURCES = ("", "shared memory", "registers", "threads", "parameters", "cluster", "grid")
+
+
+def check(status, error):
+    """Raises the error of a call that failed, and frees it."""
+    if status == 0:
+        return
+    message = lib.tile_error_message(error).decode("utf-8", "replace") if error else "failed"
+    kind, needed, limit = ctypes.c_int(), c_uint64(), c_uint64()
+    misfit = error and lib.tile_error_resource(error, byref(kind), byref(needed), byref(limit))
+    lib.tile_error_free(error)
+    if misfit:
+        raise OutOfResources(status, message, _RESOURCES[kind.value], needed.value, limit.value)
+    raise Error(status, message)
+
+
+class Device:
+    """gpu, gpu:N, sim or interp. The memory calls serve programs without a tensor library.
+
+    Ctrl-C ends a launch on sim and interp; on a gpu it is seen when the launch is done.
+    """
+
+    def __init__(self, spec=None):
+        self._handle, e = c_void_p(), c_void_p()
+        self._stop = False
+        self.programs = weakref.WeakSet()
+        self._should_stop = HOOKS_STOP_FN(lambda user: self._stop)   # the library keeps a pointer to it
+        hooks = Hooks(struct_size=ctypes.sizeof(Hooks), should_stop=self._should_stop)
+        options = DeviceOptions(ctypes.sizeof(DeviceOptions), ctypes.pointer(hooks))
+        check(lib.tile_device_open_with(spec.encode() if spec else None, byref(options), byref(self._handle),
+                                        byref(e)), e)
+        self.kind = lib.tile_device_kind(self._handle).decode()
+        self.name = lib.tile_device_name(self._handle).decode()
+        number = (spec or os.environ.get("TILE_DEVICE") or "").partition(":")[2]
+        self.ordinal = int(number) if number else 0
+
+    def __repr__(self):
+        where = f"{self.kind}:{self.ordinal}" if self.ordinal else self.kind
+        return f"<tilec.Device {where} ({self.name}){'' if self._handle else ', closed'}>"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.close()
+
+    @property
+    def handle(self):
+        if not self._handle:
+            raise Error(2, f"the device {self.kind} is closed: open it anew by tilec.open_device()")
+        return self._handle
+
+    @property
+    def arch(self):
+        """The architecture to compile for, "sm_90a"; None on interp."""
+        arch = lib.tile_device_arch(self.handle)
+        return arch.decode() if arch else None
+
+    def close(self):
+        """Closes the programs of the device, too. open_device() then opens it anew."""
+        if not self._handle:
+            return
+        for program in list(self.programs):
+            program.close()
+        with _devices_lock:
+            for spec in [spec for spec, device in _devices.items() if device is self]:
+                del _devices[spec]
+        handle, self._handle = self._handle, c_void_p()
+        lib.tile_device_close(handle)
+
+    def alloc(self, size):
+        address, e = c_uint64(), c_void_p()
+        check(lib.tile_memory_alloc(self.handle, size, byref(address), byref(e)), e)
+        return address.value
+
+    def free(self, address):
+        e = c_void_p()
+        check(lib.tile_memory_free(self.handle, address, byref(e)), e)
+
+    def upload(self, address, data):
+        data = bytes(data)
+        self.copy_in(address, data, len(data))
+
+    def download(self, address, size):
+        data = ctypes.create_string_buffer(size)
+        self.copy_out(data, address, size)
+        return data.raw
+
+    def copy_in(self, address, source, size):
+        """Copies from bytes, a ctypes buffer or an address of the host."""
+        e = c_void_p()
+        check(lib.tile_memory_upload(self.handle, address, source, size, byref(e)), e)
+
+    def copy_out(self, target, address, size):
+        """Copies to a ctypes buffer or an address of the host."""
+        e = c_void_p()
+        check(lib.tile_memory_download(self.handle, target, address, size, byref(e)), e)
+
+    def synchronize(self):
+        e = c_void_p()
+        self.interruptible(lambda: check(lib.tile_device_synchronize(self.handle, byref(e)), e))
+
+    def interruptible(self, work):
+        """Returns what work() does. On sim and interp a signal, such as that of Ctrl-C, ends it with its exception.
+
+        A signal's handler runs in the main thread alone, and between two steps of Python: so work() runs in a thread of
+        its own, and the main thread waits for it.
+        """
+        if self.kind == "gpu" or threading.current_thread() is not threading.main_thread():
+            return work()
+        outcome, done = [], threading.Event()
+
+        def run():
+            try:
+                outcome.append((work(), None))
+            except BaseException as failure:
+                outcome.append((None, failure))
+            done.set()
+
+        threading.Thread(target=run, name="tilec", daemon=True).start()
+        try:
+            done.wait()
+        except BaseException:
+            self._stop = True
+            done.wait()
+            raise
+        finally:
+            self._stop = False
+        result, failure = outcome[0]
+        if failure is not None:
+            raise failure
+        return result
+
+
+_devices, _devices_lock = {}, threading.Lock()
+
+
+def open_device(spec=None):
+    """Returns the process's one Device of that spec."""
+    with _devices_lock:
+        if spec not in _devices:
+            _devices[spec] = Device(spec)
+        return _devices[spec]
+
+
+def default_device():
+    return open_device(None)

@@ -1,0 +1,92 @@
+"""Arrays of the host as arguments on the simulator and the interpreter, which have memory of their own."""
+import ctypes
+
+from ._arrays import address_of, is_on_host, memory_of
+
+_ALIGN = 256   # the simulator's allocations; an array keeps its alignment up to this
+
+
+class Range:
+    """Host memory that arguments reach: overlapping views share one copy on the device."""
+
+    __slots__ = ("begin", "end", "writable", "owners", "address")
+
+    def __init__(self, begin, end, writable, owner):
+        self.begin, self.end, self.writable, self.owners = begin, end, writable, [owner]
+
+    def take(self, other):
+        self.begin, self.end = min(self.begin, other.begin), max(self.end, other.end)
+        self.writable = self.writable or other.writable
+        self.owners += other.owners
+
+
+class HostMemory:
+    """What one launch needs of the host's memory: copied in when it begins, and back when it has ended.
+
+    Only what the launch changed is written back: another thread may use the rest.
+    """
+
+    def __init__(self, device, arguments):
+        """arguments: (name, array) of each array that lies on the host."""
+        self.device, self.ranges, self.before, self.allocated = device, [], [], []
+        for r in sorted((_range(name, value) for name, value in arguments), key=lambda r: r.begin):
+            if self.ranges and r.begin < self.ranges[-1].end:
+                self.ranges[-1].take(r)
+            elif r.begin < r.end:
+                self.ranges.append(r)
+
+    def __enter__(self):
+        try:
+            for r in self.ranges:
+                shift, size = r.begin % _ALIGN, r.end - r.begin
+                memory = self.device.alloc(shift + size)
+                self.allocated.append(memory)
+                r.address = memory + shift
+                self.before.append(ctypes.string_at(r.begin, size))
+                self.device.copy_in(r.address, self.before[-1], size)
+        except BaseException:
+            self.__exit__(True)
+            raise
+        return self
+
+    def place(self, value):
+        """Returns an array's address on the device and the code of its type."""
+        address, code = address_of(value)
+        if is_on_host(value):
+            for r in self.ranges:
+                if r.begin <= address < r.end:
+                    return r.address + address - r.begin, code
+        return address, code
+
+    def copy_back(self, kernel):
+        for r, before in zip(self.ranges, self.before):
+            size = r.end - r.begin
+            after = self.device.download(r.address, size)
+            if after == before:
+                continue
+            if not r.writable:
+                names = " and ".join(sorted(set(r.owners)))
+                raise ValueError(f"{kernel} wrote to '{names}', an array that is read-only")
+            _write_changes(r.begin, before, after)
+
+    def __exit__(self, *exception):
+        for memory in self.allocated:
+            self.device.free(memory)
+        self.allocated = []
+
+
+def _range(name, value):
+    try:
+        return Range(*memory_of(value), name)
+    except (TypeError, ValueError) as e:
+        raise type(e)(f"argument '{name}': {e}") from None
+
+
+_BLOCK = 1 << 16
+
+
+def _write_changes(address, before, after):
+    for at in range(0, len(after), _BLOCK):
+        part = after[at:at + _BLOCK]
+        if part != before[at:at + _BLOCK]:
+            ctypes.memmove(address + at, part, len(part))

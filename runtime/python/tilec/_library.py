@@ -1,0 +1,123 @@
+"""The part of libtile's interface (runtime/tile/*.h) that this package calls, declared for ctypes."""
+import ctypes
+import glob
+import os
+from ctypes import (POINTER, Structure, c_bool, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint8, c_uint32,
+                    c_uint64, c_void_p, py_object)
+
+
+HOOKS_STOP_FN = ctypes.CFUNCTYPE(c_bool, c_void_p)
+
+
+class Tensor(Structure):
+    _fields_ = [("base", c_uint64), ("rank", c_uint32), ("type", c_int), ("shape", c_int64 * 5),
+                ("strides", c_int64 * 5), ("block", c_int64 * 5), ("pad_nan", c_bool), ("swizzle", c_uint8),
+                ("reserved", c_uint8 * 38)]
+
+
+class Tuple(Structure):
+    _fields_ = [("items", c_void_p), ("num_items", c_uint32), ("type_name", c_void_p), ("reserved", c_uint64)]
+
+
+class JitOptions(Structure):
+    _fields_ = [("struct_size", c_size_t), ("policy", c_int), ("on_event", c_void_p), ("user", c_void_p),
+                ("no_cache", c_bool), ("cache_dir", c_char_p), ("include_paths", POINTER(c_char_p)),
+                ("num_include_paths", c_size_t), ("options", POINTER(c_char_p)), ("num_options", c_size_t),
+                ("tune", c_int), ("tune_file", c_char_p), ("tune_seconds", c_double), ("hooks", c_void_p),
+                ("compile_seconds", c_double), ("isolate", c_bool), ("tilec", c_char_p),
+                ("source_map", c_void_p), ("num_source_map", c_size_t)]
+
+
+class Launch(Structure):
+    _fields_ = [("struct_size", c_size_t), ("grid", c_uint32 * 3), ("grid_fn", c_void_p), ("grid_user", c_void_p),
+                ("stream", c_void_p), ("num_warps", c_int), ("num_stages", c_int), ("num_ctas", c_int),
+                ("maxnreg", c_int), ("arg_bytes", POINTER(c_size_t)), ("num_arg_bytes", c_size_t),
+                ("arg_shapes", POINTER(Tensor)), ("num_arg_shapes", c_size_t),
+                ("options", POINTER(c_char_p)), ("num_options", c_size_t)]
+
+
+class Hooks(Structure):
+    _fields_ = [("struct_size", c_size_t), ("user", c_void_p), ("alloc", c_void_p), ("free", c_void_p),
+                ("event", c_void_p), ("log", c_void_p), ("should_stop", HOOKS_STOP_FN)]
+
+
+class DeviceOptions(Structure):
+    _fields_ = [("struct_size", c_size_t), ("hooks", POINTER(Hooks))]
+
+
+class Event(Structure):
+    _fields_ = [("struct_size", c_size_t), ("kind", c_int), ("kernel", c_char_p), ("variant", c_char_p), ("milliseconds", c_double)]
+
+
+EVENT_FN = ctypes.CFUNCTYPE(None, c_void_p, POINTER(Event))
+GRID_FN = ctypes.CFUNCTYPE(None, c_void_p, c_void_p, POINTER(c_uint32))
+_NAME = "libtile.so.1"
+_ERROR = _OUT = POINTER(c_void_p)
+
+# The result and the parameters of each function.
+_FUNCTIONS = {
+    "tile_error_message": (c_char_p, c_void_p),
+    "tile_error_free": (None, c_void_p),
+    "tile_error_resource": (c_bool, c_void_p, POINTER(c_int), POINTER(c_uint64), POINTER(c_uint64)),
+    "tile_version": (c_char_p,),
+    "tile_device_open_with": (c_int, c_char_p, POINTER(DeviceOptions), _OUT, _ERROR),
+    "tile_device_close": (None, c_void_p),
+    "tile_device_arch": (c_char_p, c_void_p),
+    "tile_device_kind": (c_char_p, c_void_p),
+    "tile_device_name": (c_char_p, c_void_p),
+    "tile_device_synchronize": (c_int, c_void_p, _ERROR),
+    "tile_memory_alloc": (c_int, c_void_p, c_size_t, POINTER(c_uint64), _ERROR),
+    "tile_memory_free": (c_int, c_void_p, c_uint64, _ERROR),
+    "tile_memory_upload": (c_int, c_void_p, c_uint64, c_void_p, c_size_t, _ERROR),
+    "tile_memory_download": (c_int, c_void_p, c_void_p, c_uint64, c_size_t, _ERROR),
+    "tile_jit_open_file": (c_int, c_void_p, c_char_p, POINTER(JitOptions), _OUT, _ERROR),
+    "tile_jit_open_memory": (c_int, c_void_p, c_char_p, c_char_p, c_size_t, POINTER(JitOptions), _OUT, _ERROR),
+    "tile_jit_close": (None, c_void_p),
+    "tile_jit_num_kernels": (c_size_t, c_void_p),
+    "tile_jit_kernel_name": (c_char_p, c_void_p, c_size_t),
+    "tile_jit_get_kernel": (c_int, c_void_p, c_char_p, _OUT, _ERROR),
+    "tile_jit_num_params": (c_size_t, c_void_p),
+    "tile_jit_param_name": (c_char_p, c_void_p, c_size_t),
+    "tile_jit_param_is_constexpr": (c_bool, c_void_p, c_size_t),
+    "tile_jit_is_tuned": (c_bool, c_void_p),
+    "tile_jit_launch": (c_int, c_void_p, POINTER(Launch), c_void_p, c_size_t, _ERROR),
+    "tile_jit_prepare": (c_int, c_void_p, POINTER(Launch), c_void_p, c_size_t, _OUT, _ERROR),
+    "tile_jit_num_variants": (c_size_t, c_void_p),
+    "tile_variant_num_constexprs": (c_size_t, c_void_p),
+    "tile_variant_constexpr_name": (c_char_p, c_void_p, c_size_t),
+    "tile_variant_constexpr": (c_char_p, c_void_p, c_char_p),
+}
+# These take and return Python's objects: the caller keeps the interpreter's lock.
+_LOCKED_FUNCTIONS = {
+    "tile_jit_python_launcher": (c_void_p, c_void_p, py_object, py_object, py_object, py_object, _OUT),
+    "tile_jit_python_learn_type": (None, c_void_p, py_object, c_int),
+    "tile_jit_python_learn_text": (None, c_void_p, py_object, c_char_p),
+    "tile_jit_python_close": (None, c_void_p),
+    "tile_jit_python_use_stream": (None, c_void_p, py_object, py_object),
+}
+
+
+def _library_path():
+    """Returns TILE_LIBRARY, or the library beside this package, or that of the tree or prefix around it, or the name
+    that the system's loader finds."""
+    named = os.environ.get("TILE_LIBRARY")
+    if named:
+        return named
+    here = folder = os.path.dirname(os.path.abspath(__file__))
+    found = [os.path.join(here, _NAME)]
+    for _ in range(4):   # PREFIX/share/tile/python/tilec, and runtime/python/tilec of the sources
+        folder = os.path.dirname(folder)
+        found += [os.path.join(folder, "build", _NAME), *sorted(glob.glob(os.path.join(folder, "lib*", _NAME))),
+                  *sorted(glob.glob(os.path.join(folder, "lib", "*-linux-gnu", _NAME)))]
+    return next(filter(os.path.exists, found), _NAME)
+
+
+def _declared(library, functions):
+    for name, (result, *params) in functions.items():
+        f = getattr(library, name)
+        f.restype, f.argtypes = result, params
+    return library
+
+
+lib = _declared(ctypes.CDLL(_library_path()), _FUNCTIONS)
+held = _declared(ctypes.PyDLL(_library_path()), _LOCKED_FUNCTIONS)
