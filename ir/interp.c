@@ -126,7 +126,15 @@ static const InterpFn interp_fns[NUM_OPS] = {
 #include "ir/ops.def"
 };
 
+static bool host_stops(Prog *p) {
+  const InterpLaunch *l = p->run->launch;
+  if (!l->should_stop || !l->should_stop(l->stop_user)) return false;
+  p->failed = true;
+  return true;
+}
+
 static bool run_op(Prog *p, Op *op) {
+  if (host_stops(p)) return false;
   if (!interp_fns[op->opcode](p, op)) return false;
   if (p->shared) interp_poison_scratch(p, op);
   return true;
@@ -215,15 +223,18 @@ static bool run_grid(InterpRun *run) {
     count[i] = part ? l->num_programs[i] : l->grid[i];
     if (part) first[i] = l->first_program[i];
   }
-  uint64_t total = (uint64_t)count[0] * count[1] * count[2], next = 0, seen = 0;
+  const uint32_t blocks = l->func->module->num_ctas;   // of a program, which exchange nothing
+  uint64_t total = (uint64_t)count[0] * count[1] * count[2] * blocks, next = 0, seen = 0;
   Prog *active[MAX_ACTIVE];
   uint32_t num_active = 0, idle = 0;
   while (ok && (next < total || num_active)) {
     if (next < total && num_active < MAX_ACTIVE) {
       Prog *p = active[num_active++] = new_prog(run);
-      p->id[0] = first[0] + (uint32_t)(next % count[0]);
-      p->id[1] = first[1] + (uint32_t)(next / count[0] % count[1]);
-      p->id[2] = first[2] + (uint32_t)(next / count[0] / count[1]);
+      const uint64_t program = next / blocks;
+      p->rank = (uint32_t)(next % blocks);
+      p->id[0] = first[0] + (uint32_t)(program % count[0]);
+      p->id[1] = first[1] + (uint32_t)(program / count[0] % count[1]);
+      p->id[2] = first[2] + (uint32_t)(program / count[0] / count[1]);
       next++;
       idle = 0;
     }

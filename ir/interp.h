@@ -59,11 +59,13 @@ typedef struct {
   void (*print)(void *user, const char *text, size_t size);     // output of `print`, whole lines; NULL: dropped
   bool (*stop)(void *user, const InterpStop *stop);   // false ends the run without a diagnostic; NULL: nothing stops
   void *user;
+  bool (*should_stop)(void *stop_user);         // asked between ops: true ends the run; NULL: nobody is
+  void *stop_user;
   uint32_t first_program[3], num_programs[3];  // only these programs of the grid when num_programs[0] is not 0
 } InterpLaunch;
 
 // False after a diagnostic at the op that failed (out of bounds, failed assert, deadlock), with the program and the
-// chain of inlined calls as notes. Numbers the module's values.
+// chain of inlined calls as notes; without one if should_stop ended it. Numbers the module's values.
 bool interp_run(Context *ctx, const InterpLaunch *launch);
 
 #endif

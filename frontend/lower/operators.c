@@ -262,8 +262,10 @@ Term *lower_unary(Lower *L, PyOp op, Term *x, Span span) {
     Term *m = lower_find_method(L, x, names[op]);
     if (m) return lower_call_positional(L, m, NULL, 0, span);
   }
-  if (x->kind != TERM_VALUE)
-    return lower_error(L, span, "`%s` does not work on %s", pyop_text(op), term_describe(L, x));
+  if (x->kind != TERM_VALUE) {
+    lower_error(L, span, "`%s` does not work on %s", pyop_text(op), term_describe(L, x));
+    return x->kind == TERM_ACC ? lower_hint_wait(L) : NULL;
+  }
   if (op == PYOP_NOT) return lower_logical_not(L, x, span);
   const CtType *t = term_t(x);
   if (ct_is_ptr(t)) return lower_error(L, span, "`%s` does not work on pointers", pyop_text(op));

@@ -164,7 +164,7 @@ static bool show_stop(void *user, const InterpStop *stop) {
 void device_debug_interp(tile_device *device, const Debugger *debugger) { of(device)->debugger = *debugger; }
 
 // Runs with the program's own diagnostics set aside: an error then is about this run alone.
-typedef struct { Context *ctx; const InterpLaunch *launch; } Running;
+typedef struct { Context *ctx; const InterpLaunch *launch; const LaunchStop *stop; } Running;
 
 static tile_status run_contained(void *user, tile_error **error) {
   const Running *r = user;
@@ -180,9 +180,10 @@ static tile_status run_contained(void *user, tile_error **error) {
     status = error_set_left(error, why, ctx, "running the interpreter");
   } else {
     ctx->on_ice = &on_ice;
-    if (!interp_run(ctx, r->launch))
-      status = diag_error_count(ctx) ? error_set_diagnostics(error, TILE_ERROR_RUN, ctx, false)
-                                     : error_set(error, TILE_ERROR_CANCELLED, "the debugger ended the run");
+    const bool ok = interp_run(ctx, r->launch);
+    if (!ok && r->stop->stopped) status = launch_stopped(r->stop->kernel, error);
+    else if (!ok && diag_error_count(ctx)) status = error_set_diagnostics(error, TILE_ERROR_RUN, ctx, false);
+    else if (!ok) status = error_set(error, TILE_ERROR_CANCELLED, "the debugger ended the run");
   }
   ctx->on_ice = NULL;
   ctx->current_pass = NULL;
@@ -219,6 +220,7 @@ static tile_status launch_with_memory(void *user, Arena *scratch, tile_error **e
     for (uint32_t a = 0; a < t->rank; a++) desc->extents[a] = t->shape[a], desc->strides[a] = t->strides[a];
     values[i].desc = desc;
   }
+  LaunchStop stop = {.kernel = k};
   InterpLaunch launch = {.func = k->func,
                          .grid = {l->o->grid[0], l->o->grid[1], l->o->grid[2]},
                          .args = values,
@@ -227,8 +229,10 @@ static tile_status launch_with_memory(void *user, Arena *scratch, tile_error **e
                          .num_buffers = d->num_buffers,
                          .print = print_text,
                          .stop = d->debugger.stop ? d->debugger.stop : show_stop,
-                         .user = d->debugger.user};
-  Running running = {k->ir->ctx, &launch};
+                         .user = d->debugger.user,
+                         .should_stop = launch_can_stop(k) ? launch_should_stop : NULL,
+                         .stop_user = &stop};
+  Running running = {k->ir->ctx, &launch, &stop};
   return deep_run("running the interpreter", run_contained, &running, error);
 }
 
