@@ -140,7 +140,7 @@ uint32_t warp_run(Warp *w, uint32_t budget) {
   w->yield = false;
   while (w->state == WARP_RUN && done < budget) {
     const Instr *in = &code[w->pc];
-    const uint32_t active = w->active;
+    const uint32_t active = w->active, last = w->pc;
     uint32_t mask = active;
     if (in->guard >= 0) {
       uint32_t pv = w->p[in->guard];
