@@ -16,6 +16,7 @@ static int run_line(const Options *outer, const char *line, size_t size) {
   arena_init(&arena);
   Options o;
   options_init(&o, &arena);
+  o.messages = outer->messages;
   tile_error *error = NULL;
   StrList words = options_split(&arena, line, size);
   uint32_t skip = words.count >= 2 && !strcmp(words.data[0], "tilec") && !strcmp(words.data[1], "run") ? 2 : 0;
