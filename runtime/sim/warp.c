@@ -139,8 +139,9 @@ uint32_t warp_run(Warp *w, uint32_t budget) {
   }
   w->yield = false;
   while (w->state == WARP_RUN && done < budget) {
-    const Instr *in = &code[w->pc];
-    const uint32_t active = w->active, last = w->pc;
+    const uint32_t last = w->pc;
+    const Instr *in = &code[last];
+    const uint32_t active = w->active;
     uint32_t mask = active;
     if (in->guard >= 0) {
       uint32_t pv = w->p[in->guard];
