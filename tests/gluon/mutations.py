@@ -29,7 +29,23 @@ KERNELS = {
     "warp-specialised": ("gluon_warp_specialized", f"{DESCS}, 64, 32, 64, 2, 2", "1", dict(M=128, N=64, K=192)),
 }
 # Why a mutant is as right as the original: kernel, operation and mutation, as regular expressions.
-HARMLESS = []
+ONE_WARPGROUP = "the kernel has one warpgroup, whose wgmma are issued, and are done, for all of its warps"
+HARMLESS = [
+    (".*", "mbar_init [123]", "later", "thread 0 initialises the mbarriers one after the other; their order is free"),
+    (".*", "mbar_init [234]", "earlier", "thread 0 initialises the mbarriers one after the other; their order is free"),
+    ("pipelined|persistent", "mbar_init 4", "later", "other threads first use it after the loop's barrier"),
+    ("pipelined|persistent", "barrier 1", ".*", "other threads first use an mbarrier after the loop's barrier"),
+    ("pipelined|persistent", "barrier 2", ".*", f"it frees the slot that the next copy overwrites: {ONE_WARPGROUP}"),
+    ("pipelined", "barrier 3", ".*", f"it frees the ring, which the result overwrites: {ONE_WARPGROUP}"),
+    ("persistent", "barrier 5", ".*", "the barriers of the tile's store come after the last wait for an mbarrier"),
+    (".*", "mbar_expect .", "later", "it is the only arrival of its phase, which cannot complete before, whatever has been copied"),
+    ("pipelined|persistent", "mbar_expect [12]", "earlier", "nothing that it passes concerns its mbarrier, or other threads"),
+    ("pipelined|persistent", "mbar_wait 1", "earlier", "the copy that it passes is for a later step"),
+    ("persistent", "tma_wait 1", "earlier", "it is about the store of the tile before, not about the product that it passes"),
+    ("persistent", "tma_wait 2", "later", "it is the last, and the barrier that it passes frees the mbarriers"),
+    ("warp-specialised", "mbar_arrive [24]", "later", "it frees its slot after the wait for a store, later than it could"),
+    ("warp-specialised", "tma_wait [13]", "earlier", "it is about the store of the tile before, not about the slot that the arrival frees"),
+]
 ORDERS = ("mbar_init", "mbar_expect", "mbar_arrive", "mbar_wait", "fence_async", "barrier", "wgmma_wait", "tma_wait")
 EFFECTS = ORDERS + ("mbar_inval", "wgmma", "tma_load", "tma_store", "local_store", "local_load", "load", "store", "keep_alive")
 REPORTS = ("race", "asynchronous operation misused", "missing proxy fence", "mbarrier misused", "use of an undefined value", "deadlock",
@@ -165,13 +181,14 @@ def mutations(name):
 def mutants(text):
     """Description and text of each: operation, its number among those of its name, mutation."""
     top = parse(text.splitlines())
-    seen = {}
+    seen, number = {}, {}
+    for node in (n for outer in top for n in outer.all()):
+        seen[node.name()] = number[id(node)] = seen.get(node.name(), 0) + 1
     for block in list(blocks_of(top)):
         for i, node in enumerate(list(block)):
             name = node.name()
             if name not in ORDERS:
                 continue
-            seen[name] = seen.get(name, 0) + 1
             for what, mutate in mutations(name):
                 original = list(block)
                 changed = mutate(original, i)
@@ -183,7 +200,7 @@ def mutants(text):
                 if what == "removed" and node.results():   # wgmma_wait: its operand stands for its result
                     result, operand = re.match(r"\s*(%\w+) = \w+ (%\w+)", node.text).groups()
                     lines = re.sub(rf"{result}\b", operand, lines)
-                yield f"{name} {seen[name]}", what, lines + "\n"
+                yield f"{name} {number[id(node)]}", what, lines + "\n"
 
 
 class Kernel:
