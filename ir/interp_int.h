@@ -39,7 +39,7 @@ struct PendingCopy {
 typedef struct InterpRun InterpRun;
 typedef struct Prog {
   InterpRun *run;
-  uint32_t id[3];
+  uint32_t id[3], rank;          // of the program; of the block in its cluster
   Slot *slots;
   uint32_t lanes;
   uint8_t *shared;               // stage ALLOCATED: the block's shared memory; buffers may overlap in it

@@ -16,7 +16,8 @@ typedef struct {
 static void begin(Roles *r) {
   Prog *p = r->p;
   for (uint32_t i = 0; i < r->op->num_blocks; i++)
-    r->blocks[i] = (Prog){.run = p->run, .id = {p->id[0], p->id[1], p->id[2]}, .slots = p->slots, .lanes = 1,
+    r->blocks[i] = (Prog){.run = p->run, .id = {p->id[0], p->id[1], p->id[2]}, .rank = p->rank,
+                          .slots = p->slots, .lanes = 1,
                           .shared = p->shared, .role = r->op->blocks[i], .home = p, .scheduler = &r->scheduler};
   Prog *own = &r->blocks[0];
   own->copies = p->copies;

@@ -202,9 +202,16 @@ static Term *function_result(Lower *L, Frame *f, Span span) {
   if (f->failed_return) return NULL;
   if (flow == FLAG_NO || !s->ret) return flow != FLAG_NO && !s->ret ? NULL : term_none(L);
   if (flow == FLAG_MAYBE && !term_is_none(s->ret))
-    lower_warning(L, span, "`%s` returns %s on one path and nothing on another, where its result is undefined",
-                  f->fn->name, term_describe(L, s->ret));
+    diag_warning(L->ctx, WARN_RETURN_TYPE, span,
+                 "`%s` returns %s on one path and nothing on another, where its result is undefined", f->fn->name,
+                 term_describe(L, s->ret));
   return s->ret;
+}
+
+void lower_visit(Lower *L, const CtFunction *fn) {
+  MapSlot *seen = map_at(L->arena, &L->is_visited, fn->def);
+  if (seen->number++ || fn->def->kind != NODE_FUNCTION_DEF || lower_in_prelude(L, fn->def->span)) return;
+  vec_push(L->arena, &L->visited, fn->def);
 }
 
 Term *lower_inline(Lower *L, CtFunction *fn, CallArgs *args) {
@@ -221,6 +228,7 @@ Term *lower_inline(Lower *L, CtFunction *fn, CallArgs *args) {
   *site = (CallSite){args->span, fn->name, L->b.inlined_at};
   Span span = L->b.span;
   L->b.inlined_at = site;
+  lower_visit(L, fn);
   L->frame = &frame;
   L->depth++;
   Term *r;
@@ -335,7 +343,7 @@ static Term *call_builtin(Lower *L, CtValue *v, Term *self, CallArgs *args) {
       strncmp(name, "tl.", 3) == 0 || strncmp(name, "gl.", 3) == 0 || strncmp(name, "libdevice.", 10) == 0;
   if (is_ours && !comptime_has_function(name)) {
     const char *last = strrchr(name, '.') + 1;
-    if (!lower_is_blackwell(last)) return lower_no_builtin(L, name, args->fn_span);
+    if (!lower_is_blackwell(name)) return lower_no_builtin(L, name, args->fn_span);
     lower_error(L, args->fn_span, "`%s` is of Blackwell GPUs (sm_100), and tilec compiles for Hopper", last);
     return lower_hint(L, "warpgroup_mma multiplies on Hopper, tma.async_copy_global_to_shared copies");
   }
@@ -361,7 +369,14 @@ Term *lower_call(Lower *L, Term *callee, CallArgs *args) {
     Term *m = lower_find_method(L, callee, "__call__");
     if (m) return lower_call(L, m, args);
   }
-  if (callee->kind != TERM_CONST) return lower_error(L, args->fn_span, "%s cannot be called", term_describe(L, callee));
+  if (callee->kind != TERM_CONST) {
+    lower_error(L, args->fn_span, "%s cannot be called", term_describe(L, callee));
+    if (callee->kind != TERM_VALUE) return NULL;
+    return lower_hint(L, ct_is_ptr(term_t(callee)) ? "load from it: tl.load(p + offsets, mask)"
+                         : lower_is_language_name(lower_source_text(L, args->fn_span))
+                             ? "a variable of this name hides the function: rename it"
+                             : "a product needs its *");
+  }
   CtValue *c = callee->ct;
   switch (c->kind) {
   case CT_FUNCTION: return call_function(L, c, args);

@@ -158,9 +158,8 @@ static void say_place(const Op *op, const uint32_t program[3], bool is_step) {
   printf("%s %s:%u in program (%u, %u, %u)\n", is_step ? "at" : "breakpoint at", at.file ? at.file->path : "?", at.line,
          program[0], program[1], program[2]);
   if (!is_step || !at.file) return;
-  const char *line = at.file->text;
-  for (uint32_t n = 1; n < at.line && line; n++) line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL;
-  if (line) printf("  %.*s\n", (int)strcspn(line, "\n"), line);
+  const char *line = at.file->text + at.file->line_starts[at.line - 1];
+  printf("  %.*s\n", (int)strcspn(line, "\n"), line);
 }
 
 // Shows the variables and, at a terminal, asks what to do.
@@ -181,7 +180,14 @@ static InterpAction stop_at_breakpoint(void *user, const Op *op, const uint32_t 
 }
 
 // Runs with the program's own diagnostics set aside: an error then is about this run alone.
-typedef struct { Context *ctx; const InterpLaunch *launch; } Running;
+typedef struct { Context *ctx; const InterpLaunch *launch; const LaunchStop *stop; } Running;
+
+// What the run warned of goes to the log of the device.
+static void tell_warnings(const Running *r, Context *ctx) {
+  const tile_hooks *h = &r->stop->kernel->device->hooks;
+  for (Diag *d = h->log ? ctx->diags : NULL; d; d = d->next)
+    if (d->level == DIAG_WARNING) h->log(h->user, TILE_LEVEL_WARNING, diag_text(ctx, d));
+}
 
 static tile_status run_contained(void *user, tile_error **error) {
   const Running *r = user;
@@ -197,7 +203,10 @@ static tile_status run_contained(void *user, tile_error **error) {
     status = error_set_left(error, why, ctx, "running the interpreter");
   } else {
     ctx->on_ice = &on_ice;
-    if (!interp_run(ctx, r->launch)) status = error_set_diagnostics(error, TILE_ERROR_RUN, ctx, false);
+    const bool ok = interp_run(ctx, r->launch);
+    if (!ok && r->stop->stopped) status = launch_stopped(r->stop->kernel, error);
+    else if (!ok) status = error_set_diagnostics(error, TILE_ERROR_RUN, ctx, false);
+    else if (ctx->diags) tell_warnings(r, ctx);
   }
   ctx->on_ice = NULL;
   ctx->current_pass = NULL;
@@ -234,6 +243,7 @@ static tile_status launch_with_memory(void *user, Arena *scratch, tile_error **e
     for (uint32_t a = 0; a < t->rank; a++) desc->extents[a] = t->shape[a], desc->strides[a] = t->strides[a];
     values[i].desc = desc;
   }
+  LaunchStop stop = {.kernel = k};
   BreakpointState breakpoints = {.keeps_asking = true};
   InterpLaunch launch = {.func = k->func,
                          .grid = {l->o->grid[0], l->o->grid[1], l->o->grid[2]},
@@ -243,8 +253,10 @@ static tile_status launch_with_memory(void *user, Arena *scratch, tile_error **e
                          .num_buffers = d->num_buffers,
                          .print = print_text,
                          .breakpoint = stop_at_breakpoint,
-                         .user = &breakpoints};
-  Running running = {k->ir->ctx, &launch};
+                         .user = &breakpoints,
+                         .should_stop = launch_can_stop(k) ? launch_should_stop : NULL,
+                         .stop_user = &stop};
+  Running running = {k->ir->ctx, &launch, &stop};
   return deep_run("running the interpreter", run_contained, &running, error);
 }
 
