@@ -4,9 +4,11 @@ if(NOT "${LLVM_DIR}" STREQUAL "${TILE_LLVM_DIR_BEFORE}")
 endif()
 set(TILE_LLVM_DIR_BEFORE "${LLVM_DIR}" CACHE INTERNAL "LLVM_DIR when LLVM_CONFIG was found")
 if(LLVM_DIR)
-  # The last is where LLVM's own CMake package is, which other projects call LLVM_DIR.
-  find_program(LLVM_CONFIG NAMES llvm-config-22 llvm-config
-    PATHS ${LLVM_DIR} ${LLVM_DIR}/bin ${LLVM_DIR}/../../../bin NO_DEFAULT_PATH)
+  set(folders ${LLVM_DIR} ${LLVM_DIR}/bin)
+  if(LLVM_DIR MATCHES "/lib/cmake/llvm/?$")   # where LLVM's own CMake package is, which other projects call LLVM_DIR
+    list(APPEND folders ${LLVM_DIR}/../../../bin)
+  endif()
+  find_program(LLVM_CONFIG NAMES llvm-config-22 llvm-config PATHS ${folders} NO_DEFAULT_PATH)
   if(NOT LLVM_CONFIG)
     message(FATAL_ERROR "-DLLVM_DIR=${LLVM_DIR}: there is no llvm-config in it or in its bin/")
   endif()

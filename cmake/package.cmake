@@ -8,7 +8,6 @@ set(TILE_PACKAGER "${packager}" CACHE STRING "Maintainer of the packages that cp
 set(CPACK_PACKAGE_NAME tilec)
 set(CPACK_PACKAGE_CONTACT "${TILE_PACKAGER}")
 set(CPACK_PACKAGE_VENDOR tilec)
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "compiler for Triton's kernel language, in C")
 set(CPACK_RESOURCE_FILE_LICENSE ${CMAKE_CURRENT_SOURCE_DIR}/LICENSE)
 set(CPACK_PACKAGE_FILE_NAME tilec-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR})
 set(CPACK_SOURCE_PACKAGE_FILE_NAME tilec-${PROJECT_VERSION})
@@ -23,6 +22,7 @@ set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_GROUPING IGNORE)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
+set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 set(CPACK_DEBIAN_PACKAGE_MAINTAINER "${TILE_PACKAGER}")
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
@@ -64,6 +64,21 @@ tile_debian(doc tilec-doc doc "compiler for Triton's kernel language, documentat
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "tilec ${this_version}, libtile${TILE_ABI_VERSION} ${this_version}, \
 libtile-rt${TILE_ABI_VERSION} ${this_version}, libtile-sim${TILE_ABI_VERSION} ${this_version}")
 set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "python3:any, libtile${TILE_ABI_VERSION} ${this_version}")
+# Python keeps compiled modules beside the sources; these scripts make them and take them away.
+set(scripts ${CMAKE_CURRENT_BINARY_DIR}/debian)
+file(WRITE ${scripts}/postinst "#!/bin/sh
+set -e
+if command -v py3compile >/dev/null 2>&1; then
+  py3compile -p python3-tilec
+fi
+")
+file(WRITE ${scripts}/prerm "#!/bin/sh
+set -e
+if command -v py3clean >/dev/null 2>&1; then
+  py3clean -p python3-tilec
+fi
+")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA "${scripts}/postinst;${scripts}/prerm")
 foreach(component PYTHON DOC)
   set(CPACK_DEBIAN_${component}_PACKAGE_ARCHITECTURE all)
 endforeach()

@@ -131,7 +131,15 @@ static const InterpFn interp_fns[NUM_OPS] = {
 #include "ir/ops.def"
 };
 
+static bool host_stops(Prog *p) {
+  const InterpLaunch *l = p->run->launch;
+  if (!l->should_stop || !l->should_stop(l->stop_user)) return false;
+  p->failed = true;
+  return true;
+}
+
 static bool run_op(Prog *p, Op *op) {
+  if (host_stops(p)) return false;
   bool steps = is_stepped(p);
   if (steps) interp_step_before(p, op);
   if (!interp_fns[op->opcode](p, op)) return false;

@@ -47,11 +47,13 @@ typedef struct {
   // op runs next; NULL when the program through which the host steps has ended.
   InterpAction (*breakpoint)(void *user, const Op *op, const uint32_t program[3], const InterpStop *stop);
   void *user;
+  bool (*should_stop)(void *stop_user);         // asked between ops: true ends the run; NULL: nobody is
+  void *stop_user;
   uint32_t first_program[3], num_programs[3];  // only these programs of the grid when num_programs[0] is not 0
 } InterpLaunch;
 
 // False after a diagnostic at the op that failed (out of bounds, failed assert, deadlock), with the program and the
-// chain of inlined calls as notes. Numbers the module's values.
+// chain of inlined calls as notes; without one if should_stop ended it. Numbers the module's values.
 bool interp_run(Context *ctx, const InterpLaunch *launch);
 
 #endif

@@ -98,6 +98,15 @@ bool comptime_layout_is_operand(Comptime *ct, const CtValue *layout, const CtVal
 // The layout of a tensor or a buffer: it also equals other layouts of the same map.
 CtValue *comptime_layout_on(Comptime *ct, const CtValue *layout, const Layout *map);
 
+// ---- foreign.c: names of other languages and libraries ----
+typedef enum {
+  FOREIGN_VALUE, FOREIGN_MODULE, FOREIGN_FUNCTION, FOREIGN_METHOD, FOREIGN_SEQUENCE, FOREIGN_PARAM, FOREIGN_DTYPE
+} ForeignUse;
+// What to write in place of a name in that use; NULL if nothing is known about it.
+const char *comptime_foreign(ForeignUse use, const char *name);
+// The element type that a name means (fp16, torch.half, flaot32), as triton.language calls it; NULL if none is near.
+const char *comptime_foreign_dtype(const char *name);
+
 // Resets the evaluator after a longjmp left one of its functions (no memory, a request to stop, an internal error).
 void comptime_left(Comptime *ct);
 // Reports use of a CT_MISSING value at span, with the reason; returns false.

@@ -52,6 +52,12 @@ static bool is_named(const BuiltinParam *p, const char *name) {
   return strlen(name) == p->name_size && memcmp(name, p->name, p->name_size) == 0;
 }
 
+bool builtin_is_gluon(const BuiltinRow *row) {
+  for (uint32_t i = 0; i < countof(gluon_rows); i++)
+    if (row == &gluon_rows[i]) return true;
+  return false;
+}
+
 static uint32_t num_params(const BuiltinRow *row) {
   BuiltinParam p;
   uint32_t n = 0;
@@ -110,6 +116,14 @@ static bool bind_param(Lower *L, Call *c, uint32_t n, const BuiltinParam *p, Cal
   return true;
 }
 
+static void hint_param(Lower *L, const char *key, const char *params) {
+  NameVec names = {0};
+  BuiltinParam p;
+  for (const char *s = params; (s = builtin_next_param(s, &p));)
+    vec_push(L->arena, &names, arena_strndup(L->arena, p.name, p.name_size));
+  lower_hint_param(L, key, params, names.data, names.count);
+}
+
 // Whether every argument found its parameter, and every parameter a value. False after a diagnostic.
 static bool check_bound(Lower *L, const Call *c, const CallArgs *args, uint32_t n, uint32_t next, const bool *used,
                         const char *shown, Buf *missing) {
@@ -121,10 +135,12 @@ static bool check_bound(Lower *L, const Call *c, const CallArgs *args, uint32_t 
   for (uint32_t k = 0; k < args->num_kwargs; k++) {
     if (used[k] || strcmp(args->keys[k], "_semantic") == 0 || strcmp(args->keys[k], "_builder") == 0) continue;
     lower_error(L, args->key_spans[k], "`%s` has no parameter `%s`", shown, args->keys[k]);
-    return lower_hint(L, "its parameters: %s", c->row->params) != NULL;
+    hint_param(L, args->keys[k], c->row->params);
+    return false;
   }
-  return !missing->size ||
-         lower_error(L, args->span, "the call of `%s` lacks %s", shown, buf_str(missing)) != NULL;
+  if (!missing->size) return true;
+  lower_error(L, args->span, "the call of `%s` lacks %s", shown, buf_str(missing));
+  return lower_hint(L, "its parameters: %s", c->row->params) != NULL;
 }
 
 // Empty slots after a call's arguments, where `arg` finds a builder that reads more than its row has.
@@ -243,7 +259,13 @@ bool arg_str(Lower *L, Call *c, uint32_t i, const char **out) {
 }
 
 bool arg_dtype(Lower *L, Call *c, uint32_t i, const CtType **out) {
-  return term_get_dtype(arg(L, c, i), out) || not_constant(L, c, i, "a type such as tl.float32");
+  const Term *t = arg(L, c, i);
+  const char *text;
+  if (term_get_dtype(t, out)) return true;
+  not_constant(L, c, i, "a type such as tl.float32");
+  if (term_get_str(t, &text)) lower_hint_dtype(L, text);
+  else if (term_is_const(t) && t->ct->kind == CT_BUILTIN) lower_hint_dtype(L, t->ct->builtin.name);
+  return false;
 }
 
 // f(x, 4, 8) and f(x, (4, 8)) mean the same.

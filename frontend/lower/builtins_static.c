@@ -40,14 +40,14 @@ Term *tl_static_print(Lower *L, Call *c) {
   Buf b = buf_make(L->arena);
   for (uint32_t i = 0; i < c->args[0]->tuple.count; i++)
     buf_printf(&b, "%s%s", i ? " " : "", static_text(L, c->args[0]->tuple.items[i]));
-  diag_note(L->ctx, c->span, "%s", buf_str(&b));
+  diag_tell(L->ctx, c->span, "%s", buf_str(&b));
   return term_none(L);
 }
 
 bool lower_print_layout(Lower *L, Term *t, Span span) {
   const CtValue *k = t->kind == TERM_CONST ? ct_unwrap(t->ct) : NULL;
   if (!k || !is_layout(k)) return false;
-  diag_note(L->ctx, span, "%s", comptime_layout_text(L->ct, k));
+  diag_tell(L->ctx, span, "%s", comptime_layout_text(L->ct, k));
   return true;
 }
 

@@ -6,31 +6,19 @@
 enum { MAX_EXPR_DEPTH = 3000 };   // over all inlined calls; bounds the C stack
 
 // ---- names ----
-static Term *unknown_name(Lower *L, const char *name, Span span) {
-  Frame *f = L->frame;
-  lower_error(L, span, "`%s` is not defined", name);
-  for (uint32_t i = f->lost.count; i-- > 0;)
-    if (f->lost.data[i].name == name) {
-      diag_note(L->ctx, f->lost.data[i].span, "it is assigned here, %s", f->lost.data[i].why);
-      return lower_hint(L, "also give it a value before that");
-    }
-  NameVec names = {0};
-  for (uint32_t i = 0; i < f->scope.count; i++) vec_push(L->arena, &names, f->scope.vars[i].name);
-  for (const CtEnv *e = f->fn->env; e; e = e->parent)
-    for (uint32_t i = 0; i < e->count; i++) vec_push(L->arena, &names, e->bindings[i].name);
-  const char *near = nearest_name(name, names.data, names.count);
-  if (!near) near = frontend_nearest_builtin(L->fe, name);
-  if (near) lower_hint(L, "did you mean `%s`?", near);
-  return NULL;
+static Term *found(Lower *L, CtValue *v, Span span, NameUse use) {
+  Term *t = term_found(L, v, span);
+  if (!t && v) lower_hint_missing(L, v, use);
+  return t;
 }
 
-Term *lower_name(Lower *L, const char *name, Span span) {
+Term *lower_name(Lower *L, const char *name, Span span, NameUse use) {
   Var *v = scope_find(&L->frame->scope, name);
   if (v && term_is_const(v->term) && v->term->ct->kind == CT_MISSING)   // a parameter's default value
-    return term_found(L, v->term->ct, span);
+    return found(L, v->term->ct, span, use);
   if (v) return v->term;
   CtValue *c = comptime_lookup(L->ct, L->frame->fn->env, name);
-  return c ? term_found(L, c, span) : unknown_name(L, name, span);
+  return c ? found(L, c, span, use) : lower_unknown_name(L, name, span, use);
 }
 
 bool lower_is_name_path(const Node *e) {
@@ -69,17 +57,6 @@ Term *lower_shape_term(Lower *L, const CtType *t) {
   return term_tuple(L, items, ct_rank(t), NULL);
 }
 
-static Term *no_attribute(Lower *L, const char *what, const char *name, Span span) {
-  lower_error(L, span, "%s has no attribute `%s`", what, name);
-  if (builtin_find(arena_printf(L->arena, "descriptor.%s", name))) {
-    return lower_hint(L,
-                      "a tensor descriptor has it: tl.make_tensor_descriptor(…), or an argument of type tensordesc<…>");
-  }
-  const char *near = frontend_nearest_builtin(L->fe, name);
-  if (near) lower_hint(L, "did you mean `%s`?", near);
-  return NULL;
-}
-
 static Term *value_attribute(Lower *L, Term *base, const char *name, Span span) {
   const CtType *t = term_t(base);
   if (strcmp(name, "dtype") == 0) return term_const(L, ct_dtype(L->ctx, ct_scalar_of(t)));
@@ -94,7 +71,7 @@ static Term *value_attribute(Lower *L, Term *base, const char *name, Span span) 
   }
   Term *m = builtin_find_method(L, name);
   if (m) return term_bound(L, base, m);
-  return no_attribute(L, "a tensor", name, span);
+  return lower_no_attribute(L, base, name, span);
 }
 
 // The shape or the strides of a descriptor argument, which follow its map in the kernel's binary interface.
@@ -168,7 +145,7 @@ static Term *tuple_attribute(Lower *L, Term *base, const char *name, Span span) 
     if (cls->fields[i].name == name) return base->tuple.items[i];
   CtValue *type = strcmp(name, "type") == 0 ? type_of(L, base) : NULL;
   if (type) return term_const(L, type);
-  if (!cls) return lower_error(L, span, "a tuple has no attribute `%s`", name);
+  if (!cls) return lower_no_attribute(L, base, name, span);
   Term *m = lower_find_method(L, base, name);
   return m ? m : lower_error(L, span, "%s has no attribute `%s`", cls->name, name);
 }
@@ -206,7 +183,9 @@ Term *lower_attribute(Lower *L, Term *base, const char *name, Span span) {
   }
   if (strcmp(name, "value") == 0 && (c->kind == CT_STR || c->kind == CT_NONE || c->kind == CT_DTYPE)) return base;
   CtValue *a = comptime_get_attr(L->ct, c, name);
-  return a ? term_found(L, a, span) : no_attribute(L, term_describe(L, base), name, span);
+  if (!a) return lower_no_attribute(L, base, name, span);
+  return lower_is_foreign_member(L, a) ? lower_no_builtin(L, a->builtin.name, span)
+                                       : found(L, a, span, (NameUse){USE_VALUE, NULL});
 }
 
 // ---- subscripts ----
@@ -352,8 +331,8 @@ static Term *lower_bool_op(Lower *L, const Node *e) {
     }
     if (term_is_tensor(t) && !warned) {
       warned = true;
-      diag_warning(L->ctx, e->span, "`%s` on a tensor evaluates both sides; write `%s`", pyop_text((PyOp)e->op),
-                   is_and ? "&" : "|");
+      diag_warning(L->ctx, WARN_LOGICAL_OP, e->span, "`%s` on a tensor evaluates both sides; write `%s`",
+                   pyop_text((PyOp)e->op), is_and ? "&" : "|");
     }
     left = left ? lower_binary(L, is_and ? PYOP_AND : PYOP_OR, left, t, span_of(left_span.begin, n->span.end)) : t;
     if (!left) return NULL;
@@ -432,9 +411,9 @@ static Term *lower_if_exp(Lower *L, const Node *e) {
 }
 
 // ---- all of them ----
-static Term *lower_expr_inner(Lower *L, const Node *e) {
+static Term *lower_expr_inner(Lower *L, const Node *e, NameUse use) {
   switch (e->kind) {
-  case NODE_NAME: return lower_name(L, e->name.id, e->span);
+  case NODE_NAME: return lower_name(L, e->name.id, e->span, use);
   case NODE_INT:
     if (e->integer.is_too_large) return lower_error(L, e->span, "integer literal does not fit in 128 bits");
     return term_const(L, ct_int(L->ctx, e->integer.value));
@@ -455,6 +434,7 @@ static Term *lower_expr_inner(Lower *L, const Node *e) {
   case NODE_CALL: return lower_call_node(L, e);
   case NODE_ATTRIBUTE: {
     CtValue *fact = known_of_missing(L, e);
+    L->use = use.kind == USE_BASE ? use : (NameUse){USE_BASE, e->attr.name};
     return fact ? term_const(L, fact) : lower_attribute(L, lower_expr(L, e->attr.first), e->attr.name, e->span);
   }
   case NODE_SUBSCRIPT: return lower_subscript(L, lower_expr(L, e->pair.first), e->pair.second, e->span);
@@ -484,7 +464,9 @@ Term *lower_expr(Lower *L, const Node *e) {
   L->expr_depth++;
   Span saved = L->b.span;
   L->b.span = e->span;
-  Term *t = lower_expr_inner(L, e);
+  const NameUse use = L->use;
+  L->use = (NameUse){USE_VALUE, NULL};
+  Term *t = lower_expr_inner(L, e, use);
   L->b.span = saved;
   L->expr_depth--;
   return t;

@@ -102,11 +102,12 @@ Term *lower_comprehension(Lower *L, const Node *e) {
   return t;
 }
 
-bool lower_items(Lower *L, const NodeList *list, TermList *items, SpanList *spans) {
+bool lower_items(Lower *L, const NodeList *list, TermList *items, SpanList *spans, const NameUse *uses) {
   bool ok = true;
   for (uint32_t i = 0; i < list->count; i++) {
     const Node *n = list->data[i];
     bool starred = n->kind == NODE_STARRED;
+    if (uses) L->use = uses[i];
     Term *t = lower_expr(L, starred ? n->unary.value : n);
     if (t && starred && t->kind != TERM_TUPLE)
       t = lower_error(L, n->span, "`*` spreads a tuple, not %s", term_describe(L, t));
@@ -122,7 +123,7 @@ bool lower_items(Lower *L, const NodeList *list, TermList *items, SpanList *span
 
 Term *lower_sequence(Lower *L, const Node *e) {
   TermList items = {0};
-  if (!lower_items(L, &e->list, &items, NULL)) return NULL;
+  if (!lower_items(L, &e->list, &items, NULL, NULL)) return NULL;
   Term *t = term_tuple(L, items.data, items.count, NULL);
   t->tuple.is_list = e->kind == NODE_LIST;
   return t;

@@ -79,6 +79,9 @@ struct Frame {
   bool failed_return;
 };
 
+// What an expression is used as, and the member that is taken of it: a guess at an unknown name depends on it.
+typedef struct { enum { USE_VALUE, USE_CALLED, USE_BASE, USE_DTYPE } kind; const char *member; } NameUse;
+
 struct Frontend {
   Context *ctx;
   Comptime *ct;
@@ -101,10 +104,14 @@ struct Lower {
   Frame *frame;
   uint32_t depth;
   uint32_t expr_depth;
+  NameUse use;                 // of the expression that is lowered next
   uint64_t num_stmts;          // lowered so far, unrolled and inlined ones counted as often as they are copied
   bool may_wrap;               // the current operation may overflow without a check
   bool is_gluon;               // tensors have layouts, and the module is at LAID_OUT
   bool gave_up;                // a limit was hit, so nothing more is lowered
+  bool has_pruned_call;        // this specialisation left out code that may have an effect
+  Map is_visited;
+  VEC(const Node *) visited;   // the user's functions that were lowered, each once
   uint32_t region_depth;       // run-time ifs and loops around the cursor
   const LaunchOptions *options;
   NameVec constexpr_names, constexpr_values;   // of the kernel's parameters
@@ -237,7 +244,7 @@ bool lower_condition(Lower *L, Term *c, Span span, const char *what, int *known,
 Term *lower_expr(Lower *L, const Node *e);
 // Whether e is a, a.b, a.b.c, …, which may be lowered twice because it has no effect.
 bool lower_is_name_path(const Node *e);
-Term *lower_name(Lower *L, const char *name, Span span);
+Term *lower_name(Lower *L, const char *name, Span span, NameUse use);
 Term *lower_attribute(Lower *L, Term *base, const char *name, Span span);
 Term *lower_shape_term(Lower *L, const CtType *t);                 // a tuple of its extents
 Term *lower_subscript(Lower *L, Term *base, const Node *index, Span span);
@@ -245,9 +252,9 @@ Term *lower_subscript(Lower *L, Term *base, const Node *index, Span span);
 Term *lower_fstring(Lower *L, const Node *e);
 Term *lower_comprehension(Lower *L, const Node *e);
 Term *lower_sequence(Lower *L, const Node *e);                 // a tuple or list
-// The terms of a list of expressions, of which `*` spreads some, and if asked for the span of each. False after a
-// diagnostic.
-bool lower_items(Lower *L, const NodeList *list, TermList *items, SpanList *spans);
+// The terms of a list of expressions, of which `*` spreads some, and if asked for the span of each. `uses` says what
+// each is used as, or is NULL. False after a diagnostic.
+bool lower_items(Lower *L, const NodeList *list, TermList *items, SpanList *spans, const NameUse *uses);
 Term *lower_dict(Lower *L, const Node *e);
 // ---- call.c ----
 typedef struct {
@@ -263,12 +270,29 @@ typedef struct {
   const Node *node;            // the call, or NULL when made up
 } CallArgs;
 Term *lower_call_node(Lower *L, const Node *call);
-bool lower_call_args(Lower *L, const Node *call, CallArgs *out);
+// The callee tells what an argument is used as; it may be NULL.
+bool lower_call_args(Lower *L, const Node *call, const Term *callee, CallArgs *out);
 Term *lower_call(Lower *L, Term *callee, CallArgs *args);
 Term *lower_call_positional(Lower *L, Term *callee, Term *const *args, uint32_t n, Span span);
 Term *lower_inline(Lower *L, CtFunction *fn, CallArgs *args);
+void lower_visit(Lower *L, const CtFunction *fn);              // remembers a function whose body is lowered
 // Looks a method up by name, for operators of aggregates; NULL without a diagnostic when there is none.
 Term *lower_find_method(Lower *L, Term *self, const char *name);
+
+// ---- guess.c: errors about names that mean nothing, with what was probably meant ----
+Term *lower_unknown_name(Lower *L, const char *name, Span span, NameUse use);
+Term *lower_no_attribute(Lower *L, const Term *base, const char *name, Span span);
+Term *lower_no_builtin(Lower *L, const char *name, Span span);
+// Whether v is `tl.NAME`, which does not exist, and which people know from elsewhere.
+bool lower_is_foreign_member(Lower *L, const CtValue *v);
+// Hints after an error, about: a value that is missing, a name where a type belongs, a function that takes no run-time
+// values, and a keyword that no parameter has. The bools say whether there was one.
+void lower_hint_missing(Lower *L, const CtValue *missing, NameUse use);
+bool lower_hint_dtype(Lower *L, const char *name);
+bool lower_hint_function(Lower *L, const char *name);
+// What to do about a parameter's annotation that is not a type; NULL if nothing is known.
+const char *lower_guess_annotation(Frontend *fe, const CtFunction *fn, const Node *n);
+void lower_hint_param(Lower *L, const char *key, const char *params, const char *const *names, uint32_t count);
 
 // ---- lower.c, scope.c, flow.c, loops.c, unroll.c ----
 // A list of statements, what follows it, and so on to the end of the function or loop body.
@@ -305,6 +329,17 @@ bool lower_has_exit(const NodeList *body, bool with_break);                     
 void lower_assign_target(Lower *L, const Node *target, Term *value, bool is_declared_constexpr, bool decay);
 bool lower_return_merge(Lower *L, Term **a, Block *block_a, Term **b, Block *block_b, Span span);
 
+// ---- warn_unused.c, warn_flow.c, warn_compare.c ----
+// Each looks at a function's tree, whatever was specialised, and reports what is in it, once for a place.
+void warn_unused_variables(Lower *L, const Node *def);
+void warn_unreachable(Lower *L, const Node *def);
+void warn_compares(Lower *L, const Node *def);
+// Looks at a statement that is the expression v, after it was lowered to t, by ops of `block` after `before`.
+void warn_unused_value(Lower *L, const Node *v, const Term *t, const Block *block, const Op *before);
+void warn_missing_store(Lower *L, const Func *f, const Node *def);
+bool warn_calls(const NodeList *list);                              // whether code there may have an effect
+void warn_redefinitions(Context *ctx, const Node *module);
+
 // ---- names.c ----
 typedef struct BuiltinRow BuiltinRow;
 // What a canonical builtin name ("tl.load", "libdevice.tanh", "cdiv") means: a row (as TERM_CONST of CT_BUILTIN) or a
@@ -321,6 +356,7 @@ bool lower_is_language_name(const char *name);                      // of a row 
 // ---- builtins.c ----
 // A row of builtins_gluon.def by its name there (`mbarrier.init`); NULL if there is none.
 const BuiltinRow *builtin_find_gluon(const char *name);
+bool builtin_is_gluon(const BuiltinRow *row);                 // whether it is of that table
 // A name may have two rows of builtins_gluon.def, the one with fewer parameters first. The one that a call is of.
 const BuiltinRow *builtin_overload(const BuiltinRow *row, const CallArgs *args);
 typedef struct {
@@ -411,9 +447,7 @@ static inline const CtType *term_t(const Term *t) { return t->value.type; }
 
 // Reports an error with the chain of calls that led to it. Gives NULL.
 Term *lower_error(Lower *L, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
-// Reports a warning, once for a place and a text.
-void lower_warning(Lower *L, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
-// Adds a way out after an error. Gives NULL.
+// Adds a way out after an error; in a @kernel without the `tl.` of the text. Gives NULL.
 void *lower_hint(Lower *L, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void *lower_hint_wait(Lower *L);                                  // for an accumulator where a tensor is needed
 

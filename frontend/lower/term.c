@@ -408,28 +408,39 @@ void *lower_hint_wait(Lower *L) {
   return lower_hint(L, "an accumulator becomes a tensor by a wait: x = warpgroup_mma_wait(0, deps=(acc,))");
 }
 
+// The function of the user that is being lowered: the prelude's are called by one.
+static const CtFunction *user_function(Lower *L) {
+  const Frame *f = L->frame;
+  while (f && f->caller && lower_in_prelude(L, f->fn->def->span)) f = f->caller;
+  return f ? f->fn : NULL;
+}
+
+static bool ends_name(const char *text, const char *at) {
+  return at > text && (at[-1] == '_' || at[-1] == '.' || (at[-1] >= 'a' && at[-1] <= 'z'));
+}
+
 void *lower_hint(Lower *L, const char *fmt, ...) {
-  va_list ap;
-  va_start(ap, fmt);
-  diag_note(L->ctx, (Span){0, 0}, "%s", arena_vprintf(L->arena, fmt, ap));
-  va_end(ap);
-  return NULL;
-}
-
-// An unrolled loop, or a function that is called often, finds the same fault again; it is reported once.
-static bool is_reported(Lower *L, DiagLevel level, Span span, const char *text) {
-  for (const Diag *d = L->ctx->diags; d; d = d->next)
-    if (d->level == level && d->span.begin == span.begin && d->span.end == span.end && strcmp(d->text, text) == 0)
-      return true;
-  return false;
-}
-
-void lower_warning(Lower *L, Span span, const char *fmt, ...) {
   va_list ap;
   va_start(ap, fmt);
   const char *text = arena_vprintf(L->arena, fmt, ap);
   va_end(ap);
-  if (!is_reported(L, DIAG_WARNING, span, text)) diag_warning(L->ctx, span, "%s", text);
+  const CtFunction *fn = user_function(L);
+  Buf b = buf_make(L->arena);
+  for (const char *s = text, *next; fn && fn->is_bare && (next = strstr(s, "tl.")); s = next + 3) {
+    buf_write(&b, s, (size_t)(next - s) + (ends_name(text, next) ? 3 : 0));
+    text = next + 3;
+  }
+  buf_puts(&b, text);
+  diag_note(L->ctx, (Span){0, 0}, "%s", buf_str(&b));
+  return NULL;
+}
+
+// An unrolled loop, or a function that is called often, finds the same fault again; it is reported once.
+static bool is_reported(Lower *L, Span span, const char *text) {
+  for (const Diag *d = L->ctx->diags; d; d = d->next)
+    if (d->level == DIAG_ERROR && d->span.begin == span.begin && d->span.end == span.end && strcmp(d->text, text) == 0)
+      return true;
+  return false;
 }
 
 Term *lower_error(Lower *L, Span span, const char *fmt, ...) {
@@ -445,7 +456,7 @@ Term *lower_error(Lower *L, Span span, const char *fmt, ...) {
     through = chain->function;
     chain = chain->outer;
   }
-  if (is_reported(L, DIAG_ERROR, span, text)) return NULL;
+  if (is_reported(L, span, text)) return NULL;
   diag_error(L->ctx, span, "%s", text);
   if (through) lower_hint(L, "inside `%s`, which is written in the language itself", through);
   uint32_t shown = 0;

@@ -110,7 +110,7 @@ void lower_for(Lower *L, const Node *s) {
   CallArgs args;
   Call call;
   RangeArgs r;
-  if (!lower_call_args(L, s->loop.iter, &args) || !builtin_bind(L, row, NULL, &args, &call) ||
+  if (!lower_call_args(L, s->loop.iter, NULL, &args) || !builtin_bind(L, row, NULL, &args, &call) ||
       !lower_split_range(L, &call, &r))
     return;
   if (row->fn == tl_static_range) lower_static_range(L, s, &r);

@@ -33,6 +33,13 @@ static int run_line(const Options *outer, const char *line, size_t size) {
   return exit_status;
 }
 
+// A kernel that failed may have taken the driver's context with it. Once nobody holds that, opening makes another.
+static tile_status renew(const Options *o, tile_device **device, tile_error **error) {
+  if (tile_device_synchronize(*device, NULL) == TILE_OK) return TILE_OK;
+  tile_device_close(*device);
+  return tile_device_open(o->device, device, error);
+}
+
 int commands_main(const Options *o) {
   tile_error *error = NULL;
   FILE *in = strcmp(o->commands, "-") ? fopen(o->commands, "r") : stdin;
@@ -52,6 +59,7 @@ int commands_main(const Options *o) {
     if (strspn(line, " \t\r\n") == (size_t)n || line[0] == '#') continue;
     int exit_status = run_line(o, line, (size_t)n);
     if (!worst) worst = exit_status;
+    if (exit_status == TILE_ERROR_RUN) status = renew(o, &device, &error);
     printf("tilec: line %u: exit status %d\n", number, exit_status);
     fflush(stdout);
   }

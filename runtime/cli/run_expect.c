@@ -117,12 +117,14 @@ tile_status run_expect_prepare(Run *run, tile_program *p, tile_error **error) {
     const char *text = all->data[i], *eq = strchr(text, '=');
     if (!eq || eq == text || !eq[1])
       return error_set(error, TILE_ERROR_USAGE, "--expect takes NAME=EXPR or NAME=@FILE.npy, not '%s'", text);
-    const char *name = arena_strndup(run->arena, text, (size_t)(eq - text));
+    const char *end = eq, *value = eq + 1 + strspn(eq + 1, " ");
+    while (end > text && end[-1] == ' ') end--;
+    const char *name = arena_strndup(run->arena, text, (size_t)(end - text));
     Expectation *e = &run->expected[i];
     e->buffer = run_buffer_named(run, name);
     if (!e->buffer) return error_set(error, TILE_ERROR_USAGE, "--expect: there is no buffer '%s'", name);
-    RETURN_IF_FAILED(eq[1] == '@' ? read_reference(run, eq + 2, e, error)
-                                  : compute_guarded(run, p, eq + 1, e, error));
+    RETURN_IF_FAILED(*value == '@' ? read_reference(run, value + 1, e, error)
+                                   : compute_guarded(run, p, value, e, error));
   }
   return TILE_OK;
 }

@@ -62,8 +62,15 @@ struct CompileJob {
   void *user;
   Buf *printed, *times;        // for the output of --print-after and --time-passes; may be NULL
   const tile_hooks *hooks;     // with every field; or NULL
+  const tile_source_range *source_map;   // of text; checked
+  size_t num_source_map;
   double seconds;              // the compilation stops after this time; 0: no limit
 };
+
+// source_map.c
+tile_status source_map_check(const tile_source_range *map, size_t count, tile_error **error);
+// A text of this path that is added to ctx has the map. path must last as long as ctx.
+void source_map_apply(Context *ctx, const char *path, const tile_source_range *map, size_t count);
 
 tile_status compile_job(const CompileJob *job, tile_program **program, tile_error **error);
 const char *compile_llvm_version(void);

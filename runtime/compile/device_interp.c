@@ -108,6 +108,16 @@ static tile_status interp_copy(tile_device *base, uint64_t to, uint64_t from, si
   memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, size);
   return TILE_OK;
 }
+static tile_status interp_alloc_host(tile_device *d, size_t size, void **memory, tile_error **error) {
+  (void)d;
+  *memory = malloc(size);
+  return *memory ? TILE_OK : error_set(error, TILE_ERROR_NO_MEMORY, "out of memory: %zu bytes", size);
+}
+static tile_status interp_free_host(tile_device *d, void *memory, tile_error **error) {
+  (void)d, (void)error;
+  free(memory);
+  return TILE_OK;
+}
 static tile_status interp_synchronize(tile_device *d, tile_error **error) {
   (void)d, (void)error;
   return TILE_OK;
@@ -148,9 +158,8 @@ static void say_place(const Op *op, const uint32_t program[3], bool is_step) {
   printf("%s %s:%u in program (%u, %u, %u)\n", is_step ? "at" : "breakpoint at", at.file ? at.file->path : "?", at.line,
          program[0], program[1], program[2]);
   if (!is_step || !at.file) return;
-  const char *line = at.file->text;
-  for (uint32_t n = 1; n < at.line && line; n++) line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL;
-  if (line) printf("  %.*s\n", (int)strcspn(line, "\n"), line);
+  const char *line = at.file->text + at.file->line_starts[at.line - 1];
+  printf("  %.*s\n", (int)strcspn(line, "\n"), line);
 }
 
 // Shows the variables and, at a terminal, asks what to do.
@@ -171,7 +180,7 @@ static InterpAction stop_at_breakpoint(void *user, const Op *op, const uint32_t 
 }
 
 // Runs with the program's own diagnostics set aside: an error then is about this run alone.
-typedef struct { Context *ctx; const InterpLaunch *launch; } Running;
+typedef struct { Context *ctx; const InterpLaunch *launch; const LaunchStop *stop; } Running;
 
 static tile_status run_contained(void *user, tile_error **error) {
   const Running *r = user;
@@ -187,7 +196,9 @@ static tile_status run_contained(void *user, tile_error **error) {
     status = error_set_left(error, why, ctx, "running the interpreter");
   } else {
     ctx->on_ice = &on_ice;
-    if (!interp_run(ctx, r->launch)) status = error_set_diagnostics(error, TILE_ERROR_RUN, ctx, false);
+    const bool ok = interp_run(ctx, r->launch);
+    if (!ok && r->stop->stopped) status = launch_stopped(r->stop->kernel, error);
+    else if (!ok) status = error_set_diagnostics(error, TILE_ERROR_RUN, ctx, false);
   }
   ctx->on_ice = NULL;
   ctx->current_pass = NULL;
@@ -224,6 +235,7 @@ static tile_status launch_with_memory(void *user, Arena *scratch, tile_error **e
     for (uint32_t a = 0; a < t->rank; a++) desc->extents[a] = t->shape[a], desc->strides[a] = t->strides[a];
     values[i].desc = desc;
   }
+  LaunchStop stop = {.kernel = k};
   BreakpointState breakpoints = {.keeps_asking = true};
   InterpLaunch launch = {.func = k->func,
                          .grid = {l->o->grid[0], l->o->grid[1], l->o->grid[2]},
@@ -233,8 +245,10 @@ static tile_status launch_with_memory(void *user, Arena *scratch, tile_error **e
                          .num_buffers = d->num_buffers,
                          .print = print_text,
                          .breakpoint = stop_at_breakpoint,
-                         .user = &breakpoints};
-  Running running = {k->ir->ctx, &launch};
+                         .user = &breakpoints,
+                         .should_stop = launch_can_stop(k) ? launch_should_stop : NULL,
+                         .stop_user = &stop};
+  Running running = {k->ir->ctx, &launch, &stop};
   return deep_run("running the interpreter", run_contained, &running, error);
 }
 
@@ -259,10 +273,22 @@ static tile_status interp_time(tile_kernel *k, const tile_launch_options *o, con
 }
 
 tile_status device_open_interp(tile_device **device, tile_error **error) {
-  static const DeviceOps ops = {interp_close,       interp_alloc,  interp_free, interp_upload, interp_download,
-                                interp_synchronize, interp_fill,   interp_copy, NULL,          interp_load,
-                                interp_unload,      interp_is_own, NULL,        interp_launch, NULL,
-                                NULL,               interp_time,   NULL, true};
+  static const DeviceOps ops = {.close = interp_close,
+                                .alloc = interp_alloc,
+                                .free = interp_free,
+                                .upload = interp_upload,
+                                .download = interp_download,
+                                .synchronize = interp_synchronize,
+                                .alloc_host = interp_alloc_host,
+                                .free_host = interp_free_host,
+                                .fill = interp_fill,
+                                .copy = interp_copy,
+                                .load = interp_load,
+                                .unload = interp_unload,
+                                .is_own = interp_is_own,
+                                .launch = interp_launch,
+                                .time = interp_time,
+                                .checks_bounds = true};
   InterpDevice *d = calloc(1, sizeof *d);
   if (!d) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
   pthread_mutex_init(&d->lock, NULL);

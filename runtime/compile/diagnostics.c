@@ -16,7 +16,7 @@ bool diagnostic_at(const Context *ctx, size_t n, tile_diagnostic *out) {
   const Diag *d = ctx->diags;
   int32_t owner = -1;
   for (size_t i = 0; d && i < n; i++, d = d->next)
-    if (d->level != DIAG_NOTE) owner = (int32_t)i;
+    if (d->level != DIAG_NOTE || d->is_alone) owner = d->level == DIAG_NOTE ? -1 : (int32_t)i;
   if (!d) return false;
   static const tile_level levels[] = {[DIAG_ERROR] = TILE_LEVEL_ERROR, [DIAG_WARNING] = TILE_LEVEL_WARNING,
                                       [DIAG_REMARK] = TILE_LEVEL_REMARK, [DIAG_NOTE] = TILE_LEVEL_NOTE};
@@ -25,19 +25,27 @@ bool diagnostic_at(const Context *ctx, size_t n, tile_diagnostic *out) {
   const bool has_end = at.file && end.file == at.file;
   *out = (tile_diagnostic){.struct_size = sizeof *out,
                            .level = levels[d->level],
-                           .note_of = d->level == DIAG_NOTE ? owner : -1,
+                           .note_of = d->level == DIAG_NOTE && !d->is_alone ? owner : -1,
                            .file = at.file ? at.file->path : NULL,
                            .line = at.line,
                            .column = at.col,
                            .end_line = has_end ? end.line : 0,
                            .end_column = has_end ? end.col : 0,
-                           .text = d->text};
+                           .text = d->text,
+                           .name = d->warning != WARN_NONE ? warning_info[d->warning].name : NULL};
+  for (const Fixit *f = d->fixits; f; f = f->next) out->num_fixits++;
   return true;
 }
 
 bool fixit_at(const Context *ctx, size_t diagnostic, size_t n, tile_fixit *out) {
-  (void)ctx, (void)diagnostic, (void)n, (void)out;
-  return false;
+  const Diag *d = ctx->diags;
+  for (; d && diagnostic; d = d->next) diagnostic--;
+  const Fixit *f = d ? d->fixits : NULL;
+  for (; f && n; f = f->next) n--;
+  if (!f) return false;
+  const LineCol at = source_locate(ctx, f->span.begin), end = source_locate(ctx, f->span.end);
+  *out = (tile_fixit){sizeof *out, at.file ? at.file->path : NULL, at.line, at.col, end.line, end.col, f->text};
+  return true;
 }
 
 tile_status scratch_contain(Arena *a, const char *doing, ScratchWork work, void *user, tile_error **error) {

@@ -209,6 +209,8 @@ typedef struct LaunchParams {
   const uint8_t *params;       // param_bytes of the function
 } LaunchParams;
 
+#define GRID_STOPPED CUDA_ERROR_NOT_READY
+
 struct Grid {
   Sim *sim;
   Device *device;
@@ -230,7 +232,8 @@ struct Grid {
   uint64_t steps;              // warp instructions
   uint64_t lane_steps;         // thread instructions
   uint64_t max_steps;
-  CUresult failed;             // CUDA_SUCCESS while all is well
+  CUresult failed;             // CUDA_SUCCESS while all is well; GRID_STOPPED: the host wanted it to end
+  uint64_t asked_at;           // steps when the host was last asked
   uint32_t checks;             // CHECK_*
   SimHooks hooks;
   Alloc *last_alloc;           // cache of device_find
@@ -279,6 +282,9 @@ struct Sim {
   uint32_t proxy_clock;        // counts launches and fences between proxies (shadow_proxy.c)
   void (*print)(void *user, const char *text, size_t n);   // device printf; NULL: stdout
   void *print_user;
+  // Asked while a launch runs: true ends it. NULL: nobody is.
+  bool (*should_stop)(void *user);
+  void *stop_user;
 };
 void sim_init(Sim *sim);       // options from the environment
 void sim_free(Sim *sim);

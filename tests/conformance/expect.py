@@ -326,6 +326,17 @@ def quick_matmul(a, b, M, N, K):
     return [sum(map(operator.mul, a[i * K:(i + 1) * K], col)) for i in range(M) for col in cols]
 
 
+def attention(q, k, v, rows, width, scale, causal):
+    """softmax2(q · kᵀ · scale) · v; causal: row r sees rows up to r."""
+    out = []
+    for r in range(rows):
+        seen = r + 1 if causal else rows
+        s = [scale * sum(q[r * width + d] * k[c * width + d] for d in range(width)) for c in range(seen)]
+        w = [2.0 ** (x - max(s)) for x in s]
+        out += [sum(w[c] * v[c * width + d] for c in range(seen)) / sum(w) for d in range(width)]
+    return out
+
+
 def scan(fn, values, reverse=False):
     line = list(reversed(values)) if reverse else list(values)
     out = list(itertools.accumulate(line, fn))
