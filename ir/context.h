@@ -77,10 +77,14 @@ void diag_note(Context *ctx, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
 void diag_tell(Context *ctx, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);   // a note of its own
 // Adds a way out to the last message that is no note. An empty span: the text is inserted there.
 void diag_fixit(Context *ctx, Span span, const char *text);
+// The same if that message's text begins or ends with the word `name`: `instead` takes its place.
+void diag_rename(Context *ctx, const char *name, const char *instead);
 // Beside diag_error, before it: the error is that a kernel does not fit, needing so much of something.
 typedef enum { FIT_ALL, FIT_SHARED, FIT_REGISTERS, FIT_THREADS, FIT_PARAMETERS, FIT_CLUSTER, FIT_GRID } Fit;
 typedef struct { Fit what; uint64_t needed, limit; } Misfit;
 void diag_misfit(Context *ctx, Fit what, uint64_t needed, uint64_t limit);
+// Takes back a warning that turned out to have no reason.
+void diag_drop(Context *ctx, Warning w);
 // Puts warnings in the order of the source; what stands between them stays.
 void diag_sort_warnings(Context *ctx);
 uint32_t diag_error_count(const Context *ctx);           // without the warnings that are errors

@@ -84,11 +84,60 @@ bool interp_for(Prog *p, Op *op) {
   return true;
 }
 
-bool interp_while(Prog *p, Op *op) {
+// Finds a loop that never ends: now and then it remembers the loop's variables, the changes of memory and the clock, and
+// compares them for a few iterations. Nothing else of an iteration reaches the next one, except through buffers: loops
+// with those are only counted.
+enum { WATCH_EVERY = 64, WATCHED = 4 };
+static const uint64_t MOST_ITERATIONS = UINT64_C(1) << 30;
+typedef struct { uint64_t iterations, writes, clock; char *variables; bool has_buffers; } LoopWatch;
+
+static void find_buffer(Op *op, void *found) {
+  for (uint32_t i = 0; i < op->num_operands; i++)
+    if (has_operand(op, i) && operand_type(op, i)->kind == TYPE_BUFFER) *(bool *)found = true;
+}
+
+static size_t variable_bytes(const Prog *p, const Value *v) { return interp_value_bytes(v->type) * p->lanes; }
+
+static void remember(Prog *p, const Block *b, LoopWatch *w) {
+  size_t n = 0;
+  for (uint32_t i = 0; i < b->num_args; i++) n += variable_bytes(p, b->args[i]);
+  if (!w->variables) w->variables = interp_malloc(n + 1);
+  w->writes = p->run->writes;
+  w->clock = p->run->clock;
+  char *to = w->variables;
+  for (uint32_t i = 0; i < b->num_args; to += variable_bytes(p, b->args[i++]))
+    memcpy(to, interp_value_data(p, b->args[i]), variable_bytes(p, b->args[i]));
+}
+
+static bool is_as_before(Prog *p, const Block *b, const LoopWatch *w) {
+  if (p->synchronised || w->writes != p->run->writes || w->clock != p->run->clock) return false;
+  const char *then = w->variables;
+  for (uint32_t i = 0; i < b->num_args; then += variable_bytes(p, b->args[i++]))
+    if (memcmp(then, interp_value_data(p, b->args[i]), variable_bytes(p, b->args[i])) != 0) return false;
+  return true;
+}
+
+static bool goes_on(Prog *p, const Op *op, LoopWatch *w) {
+  const Block *b = op->blocks[0];
+  if (++w->iterations < WATCH_EVERY) return true;
+  if (w->iterations > MOST_ITERATIONS)
+    return interp_fail(p, op, "this loop has run %llu times: does its condition ever become false?",
+                       (unsigned long long)MOST_ITERATIONS);
+  if (w->iterations == WATCH_EVERY)
+    for (uint32_t i = 0; i < 2; i++) block_walk(op->blocks[i], find_buffer, &w->has_buffers);
+  const uint64_t turn = w->iterations % WATCH_EVERY;
+  if (turn > WATCHED || w->has_buffers) return true;
+  if (turn == 0) return remember(p, b, w), true;
+  if (!is_as_before(p, b, w)) return true;
+  return interp_fail(p, op, "this loop never ends: an iteration changes neither its variables nor memory");
+}
+
+static bool run_while(Prog *p, Op *op, LoopWatch *watch) {
   Block *before = op->blocks[0], *after = op->blocks[1];
   move_values(p, op, 0, before->args, op->num_operands);
   bool outer = p->synchronised;
   for (;;) {
+    if (!goes_on(p, op, watch)) return false;
     outer |= p->synchronised;
     p->synchronised = false;
     interp_step_round(p);
@@ -103,6 +152,13 @@ bool interp_while(Prog *p, Op *op) {
   p->synchronised |= outer;
   interp_move_to_results(p, before->last, 1, op);
   return true;
+}
+
+bool interp_while(Prog *p, Op *op) {
+  LoopWatch watch = {0};
+  const bool ok = run_while(p, op, &watch);
+  free(watch.variables);
+  return ok;
 }
 
 bool interp_if(Prog *p, Op *op) {

@@ -337,7 +337,12 @@ const CtType *arg_block(Lower *L, Call *c, const CtType *elem, const int64_t *sh
 bool arg_axis(Lower *L, Call *c, uint32_t i, uint32_t rank, int64_t *out) {
   if (!arg_int(L, c, i, out)) return false;
   if (*out < -(int64_t)rank || *out >= (int64_t)rank) {
-    arg_error(L, c, i, "axis %lld of `%s` is outside a tensor of rank %u", (long long)*out, c->row->name, rank);
+    const char *prelude = lower_prelude_name(L, c->span);
+    arg_error(L, c, i, "axis %lld of `%s` is outside a tensor of rank %u", (long long)*out,
+              prelude ? prelude : c->row->name, rank);
+    if (rank == 1) lower_hint(L, "its only axis is 0");
+    else if (rank) lower_hint(L, "its axes are 0 to %u", rank - 1);
+    else lower_hint(L, "it is a scalar already");
     return false;
   }
   if (*out < 0) *out += rank;

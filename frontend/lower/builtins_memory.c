@@ -34,6 +34,14 @@ static Term *pointer_arg(Lower *L, Call *c, const CtType **pointee) {
   arg_error(L, c, 0, "`%s` needs a pointer, this is %s", c->row->name, term_describe(L, p));
   if (term_is_none(p)) lower_hint(L, "guard the access with `if pointer is not None:`");
   if (p->kind == TERM_DESC) lower_hint(L, "a descriptor is accessed by desc.load([…]) and desc.store([…], value)");
+  lower_note_param(L, p);
+  const Term *next = c->args[1];
+  if (next && next->kind == TERM_VALUE && ct_is_ptr(term_t(next)))
+    lower_hint(L, "the pointer comes first: tl.%s(pointer, …)", c->row->name);
+  else if (p->kind == TERM_VALUE && ct_is_int(term_t(p)))
+    lower_hint(L, "add offsets to a pointer: tl.%s(pointer + offsets, …)", c->row->name);
+  else if (p->kind == TERM_VALUE)
+    lower_hint(L, "a pointer is a parameter such as `x: *fp32` plus offsets; what tl.load gave is a value already");
   return NULL;
 }
 

@@ -369,7 +369,14 @@ Term *lower_call(Lower *L, Term *callee, CallArgs *args) {
     Term *m = lower_find_method(L, callee, "__call__");
     if (m) return lower_call(L, m, args);
   }
-  if (callee->kind != TERM_CONST) return lower_error(L, args->fn_span, "%s cannot be called", term_describe(L, callee));
+  if (callee->kind != TERM_CONST) {
+    lower_error(L, args->fn_span, "%s cannot be called", term_describe(L, callee));
+    if (callee->kind != TERM_VALUE) return NULL;
+    return lower_hint(L, ct_is_ptr(term_t(callee)) ? "load from it: tl.load(p + offsets, mask)"
+                         : lower_is_language_name(lower_source_text(L, args->fn_span))
+                             ? "a variable of this name hides the function: rename it"
+                             : "a product needs its *");
+  }
   CtValue *c = callee->ct;
   switch (c->kind) {
   case CT_FUNCTION: return call_function(L, c, args);

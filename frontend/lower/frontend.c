@@ -352,6 +352,18 @@ static bool check_options(Frontend *fe, const LaunchOptions *o, Span at) {
   return true;
 }
 
+bool frontend_check_params(Frontend *fe, const CtFunction *kernel) {
+  for (uint32_t i = 0; i < kernel->num_params; i++) {
+    const CtParam *p = &kernel->params[i];
+    if (p->kind != PARAM_VARARGS && p->kind != PARAM_KWARGS) continue;
+    diag_error(fe->ctx, p->node->span, "a kernel cannot have `%s%s`: its parameters are its binary interface",
+               p->kind == PARAM_KWARGS ? "**" : "*", p->name);
+    diag_note(fe->ctx, (Span){0, 0}, "name each parameter; functions that the kernel calls may have `*args`");
+    return false;
+  }
+  return true;
+}
+
 // A function with errors gets no warnings: what it does not use or reach may be their consequence.
 static void warn(Lower *L, const Func *f, const Node *def) {
   for (uint32_t i = 0; i < L->visited.count; i++) {
@@ -365,10 +377,7 @@ static void warn(Lower *L, const Func *f, const Node *def) {
 bool frontend_lower_into(Frontend *fe, Module *m, CtFunction *kernel, const ParamSpec *specs,
                          const LaunchOptions *launch) {
   Context *ctx = fe->ctx;
-  for (uint32_t i = 0; i < kernel->num_params; i++)
-    if (kernel->params[i].kind == PARAM_VARARGS || kernel->params[i].kind == PARAM_KWARGS)
-      return diag_error(ctx, kernel->params[i].node->span,
-                        "a kernel cannot have `*%s`: its parameters are its binary interface", kernel->params[i].name);
+  if (!frontend_check_params(fe, kernel)) return false;
   if (frontend_count_open(kernel, specs)) return report_open(fe, kernel, specs);
   for (uint32_t i = 0; i < kernel->num_params; i++)
     if (kernel->params[i].is_constexpr &&
@@ -379,7 +388,7 @@ bool frontend_lower_into(Frontend *fe, Module *m, CtFunction *kernel, const Para
   uint32_t errors = diag_error_count(ctx);
   Func *f = func_new(m, kernel->name, kernel->def->func.name_span);
   Lower L = {.fe = fe, .ctx = ctx, .arena = &ctx->arena, .ct = fe->ct, .module = m, .options = launch,
-             .is_gluon = kernel->is_gluon};
+             .is_gluon = kernel->is_gluon, .kernel = kernel, .specs = specs};
   L.b = builder_at_end(ctx, f, f->body, kernel->def->func.name_span);
   Frame frame = {.fn = kernel};
   L.frame = &frame;

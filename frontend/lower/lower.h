@@ -108,12 +108,15 @@ struct Lower {
   uint64_t num_stmts;          // lowered so far, unrolled and inlined ones counted as often as they are copied
   bool may_wrap;               // the current operation may overflow without a check
   bool is_gluon;               // tensors have layouts, and the module is at LAID_OUT
+  bool is_repeated;            // the last error was reported before, so its hints are not added again
   bool gave_up;                // a limit was hit, so nothing more is lowered
   bool has_pruned_call;        // this specialisation left out code that may have an effect
   Map is_visited;
   VEC(const Node *) visited;   // the user's functions that were lowered, each once
   uint32_t region_depth;       // run-time ifs and loops around the cursor
   const LaunchOptions *options;
+  const CtFunction *kernel;
+  const ParamSpec *specs;      // of the kernel's parameters
   NameVec constexpr_names, constexpr_values;   // of the kernel's parameters
 };
 
@@ -241,6 +244,7 @@ Term *lower_select(Lower *L, Term *c, Term *a, Term *b);
 bool lower_condition(Lower *L, Term *c, Span span, const char *what, int *known, Value **v);
 
 // ---- expr.c ----
+const char *lower_source_text(Lower *L, Span span);           // as the user wrote it; "x" if it is long
 Term *lower_expr(Lower *L, const Node *e);
 // Whether e is a, a.b, a.b.c, …, which may be lowered twice because it has no effect.
 bool lower_is_name_path(const Node *e);
@@ -288,11 +292,16 @@ bool lower_is_foreign_member(Lower *L, const CtValue *v);
 // Hints after an error, about: a value that is missing, a name where a type belongs, a function that takes no run-time
 // values, and a keyword that no parameter has. The bools say whether there was one.
 void lower_hint_missing(Lower *L, const CtValue *missing, NameUse use);
+void lower_hint_near(Lower *L, const char *name);                  // of a builtin that does not exist
 bool lower_hint_dtype(Lower *L, const char *name);
 bool lower_hint_function(Lower *L, const char *name);
 // What to do about a parameter's annotation that is not a type; NULL if nothing is known.
 const char *lower_guess_annotation(Frontend *fe, const CtFunction *fn, const Node *n);
 void lower_hint_param(Lower *L, const char *key, const char *params, const char *const *names, uint32_t count);
+
+// ---- origin.c: notes after an error ----
+void lower_note_shape(Lower *L, const Term *x, Span error);      // where x has its shape from, unless inside the error
+void lower_note_param(Lower *L, const Term *x);                  // what gave a parameter its type
 
 // ---- lower.c, scope.c, flow.c, loops.c, unroll.c ----
 // A list of statements, what follows it, and so on to the end of the function or loop body.
@@ -350,6 +359,7 @@ Term *builtin_find_method(Lower *L, const char *name);                // of tens
 // Whether the method takes fp16 and bf16, as Triton's x.exp() does, while the function tl.exp(x) does not.
 bool builtin_method_takes_half(const Term *fn);
 bool lower_in_prelude(Lower *L, Span span);                         // whether the code is in a prelude function
+const char *lower_prelude_name(Lower *L, Span span);                // the one that the user called; NULL if it is not
 Term *lower_prelude_call(Lower *L, const char *name, Term *const *args, uint32_t n, Span span);
 bool lower_is_language_name(const char *name);                      // of a row or a prelude function
 
@@ -447,6 +457,7 @@ static inline const CtType *term_t(const Term *t) { return t->value.type; }
 
 // Reports an error with the chain of calls that led to it. Gives NULL.
 Term *lower_error(Lower *L, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
+bool lower_is_bare(Lower *L);                                       // in a function that may leave out `tl.`
 // Adds a way out after an error; in a @kernel without the `tl.` of the text. Gives NULL.
 void *lower_hint(Lower *L, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void *lower_hint_wait(Lower *L);                                  // for an accumulator where a tensor is needed

@@ -90,7 +90,7 @@ static tile_status check_schedules(Session *s, tile_error **error) {
 static tile_status compare(Session *s, const CompileJob *job, int config, tile_error **error) {
   CheckLimits limits;
   RETURN_IF_FAILED(run_check_limits(s->run->options, &limits, error));
-  RETURN_IF_FAILED(tile_device_open("interp", &s->device, error));
+  RETURN_IF_FAILED(cli_open_device("interp", &s->device, error));
   RETURN_IF_FAILED(session_compile(s, job, config, error));
   limits.uses_tf32 = run_uses_tf32(s->program->module);
   RETURN_IF_FAILED(session_run(s, true, error));
@@ -138,14 +138,14 @@ static tile_status bench(Session *s, tile_error **error) {
 static void say_device(const Options *o, const tile_device *d) {
   const char *named = getenv("TILE_DEVICE");
   if (o->quiet || o->device || (named && *named)) return;
-  fprintf(stderr, "tilec: running on %s (%s); --device=gpu|sim|interp chooses\n", d->kind, d->name);
+  cli_say(o, TILE_LEVEL_REMARK, "running on %s (%s); --device=gpu|sim|interp chooses", d->kind, d->name);
 }
 
 static tile_status open_device(Session *s, tile_error **error) {
   const Options *o = s->run->options;
   RETURN_IF_FAILED(session_set_up_simulator(o, s->run->arena, error));
   if (o->compile_only) return TILE_OK;
-  RETURN_IF_FAILED(tile_device_open(o->device, &s->device, error));
+  RETURN_IF_FAILED(cli_open_device(o->device, &s->device, error));
   const char *option = o->sim_seed >= 0    ? "--sim-seed"
                        : o->sim_seeds >= 0 ? "--sim-seeds"
                        : o->sim_trace      ? "--sim-trace"

@@ -11,6 +11,7 @@
 #include "runtime/compile/file.h"
 #include "runtime/compile/host_tensor.h"
 #include "runtime/compile/json_writer.h"
+#include "runtime/compile/messages.h"
 #include "runtime/compile/options.h"
 #include "runtime/compile/pack.h"
 #include "runtime/compile/report.h"

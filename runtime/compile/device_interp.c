@@ -182,6 +182,13 @@ static InterpAction stop_at_breakpoint(void *user, const Op *op, const uint32_t 
 // Runs with the program's own diagnostics set aside: an error then is about this run alone.
 typedef struct { Context *ctx; const InterpLaunch *launch; const LaunchStop *stop; } Running;
 
+// What the run warned of goes to the log of the device.
+static void tell_warnings(const Running *r, Context *ctx) {
+  const tile_hooks *h = &r->stop->kernel->device->hooks;
+  for (Diag *d = h->log ? ctx->diags : NULL; d; d = d->next)
+    if (d->level == DIAG_WARNING) h->log(h->user, TILE_LEVEL_WARNING, diag_text(ctx, d));
+}
+
 static tile_status run_contained(void *user, tile_error **error) {
   const Running *r = user;
   Context *ctx = r->ctx;
@@ -199,6 +206,7 @@ static tile_status run_contained(void *user, tile_error **error) {
     const bool ok = interp_run(ctx, r->launch);
     if (!ok && r->stop->stopped) status = launch_stopped(r->stop->kernel, error);
     else if (!ok) status = error_set_diagnostics(error, TILE_ERROR_RUN, ctx, false);
+    else if (ctx->diags) tell_warnings(r, ctx);
   }
   ctx->on_ice = NULL;
   ctx->current_pass = NULL;

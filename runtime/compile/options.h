@@ -19,6 +19,7 @@ typedef struct {
 #define OPTION(kind, field, name, shorts, arg, def, lo, hi, group, help) OPTION_TYPE_##kind field;
 #include "runtime/compile/options.def"
   StrList inputs;              // arguments that are not options
+  struct Messages *messages;   // tilec's: where messages go instead of standard error; NULL: there
 } Options;
 
 typedef enum { COMMAND_COMPILE, COMMAND_RUN, COMMAND_TUNE, COMMAND_PACK, COMMAND_CACHE, NUM_COMMANDS } Command;

@@ -71,6 +71,7 @@ static void free_cluster(Cluster *cl) {
     Cta *c = cl->ctas[i];
     for (uint32_t k = 0; k < c->num_warps; k++) {
       Warp *w = &c->warps[k];
+      endless_free(w);
       free(w->regs), free(w->preds), free(w->undef), free(w->undef_lanes), free(w->pred_undef);
       for (int l = 0; l < WARP_SIZE; l++) free(w->stack[l]), free(w->local[l]), free(w->local_undef[l]);
     }

@@ -118,6 +118,7 @@ struct Warp {
   uint64_t polls;                      // failed polls since grid->progress last moved
   uint64_t polls_at;                   // grid->progress when polls was last counted
   uint64_t steps;
+  struct Endless *endless;             // endless.c's state, of a warp that has run long
   bool yield, counted;         // leave the quantum; counted in Cta.warps_done
   // Definedness, NULL when not checked: undef[slot][lane] has a 1 for each undefined bit; undef_lanes[slot] has a 1
   // for each lane with an undefined bit; pred_undef[predicate] is a lane mask. They grow with regs and preds.

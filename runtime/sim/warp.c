@@ -155,7 +155,9 @@ uint32_t warp_run(Warp *w, uint32_t budget) {
     case EXEC_NEXT:
       w->pc++;
       break;
-    case EXEC_JUMP: break;
+    case EXEC_JUMP:
+      if (w->pc <= last && endless_jump(w, in, w->steps + done) == EXEC_FAULT) goto out;
+      break;
     case EXEC_STALL: park(w, mask, &w->stalled); break;
     case EXEC_WAIT:
       park(w, mask, &w->waiting);
@@ -220,6 +222,7 @@ void warp_start(Warp *w, uint32_t id, Cta *c) {
   memcpy(local_undef, w->local_undef, sizeof local_undef);
   memcpy(cap_stack, w->cap_stack, sizeof cap_stack);
   memcpy(cap_local, w->cap_local, sizeof cap_local);
+  endless_free(w);
   *w = (Warp){.cta = c, .grid = g, .id = id, .regs = regs, .preds = preds, .undef = undef, .undef_lanes = undef_lanes,
               .pred_undef = pred_undef, .cap_slots = cap_slots, .cap_preds = cap_preds};
   memcpy(w->stack, stack, sizeof stack);
