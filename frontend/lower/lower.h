@@ -358,6 +358,7 @@ const BuiltinRow *builtin_row_of(const char *canonical);
 Term *builtin_find_method(Lower *L, const char *name);                // of tensors: a row or a prelude function
 // Whether the method takes fp16 and bf16, as Triton's x.exp() does, while the function tl.exp(x) does not.
 bool builtin_method_takes_half(const Term *fn);
+void lower_stop_before(Lower *L, const Node *s);                   // the breakpoint of a debugger
 bool lower_in_prelude(Lower *L, Span span);                         // whether the code is in a prelude function
 const char *lower_prelude_name(Lower *L, Span span);                // the one that the user called; NULL if it is not
 Term *lower_prelude_call(Lower *L, const char *name, Term *const *args, uint32_t n, Span span);
