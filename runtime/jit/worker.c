@@ -16,7 +16,18 @@ static const char **take_texts(WireReader *r, size_t *n) {
   return texts;
 }
 
-static tile_status answer_request(WireReader *r, Arena *a, const char **ptx, const char **files, tile_error **error) {
+// What the host's log gets: a level and a text each, as in the answer.
+typedef struct { Buf texts; uint64_t count; } Log;
+
+static void keep_message(void *user, tile_level level, const char *text) {
+  Log *log = user;
+  log->count++;
+  wire_put_u64(&log->texts, level);
+  wire_put_text(&log->texts, text);
+}
+
+static tile_status answer_request(WireReader *r, Arena *a, Log *log, const char **ptx, const char **files,
+                                  tile_error **error) {
   if (wire_take_u64(r) != WIRE_REQUEST)
     return error_set(error, TILE_ERROR_USAGE, "standard input holds no request of a JIT");
   const char *version = wire_take_text(r), *arch = wire_take_text(r), *path = wire_take_text(r);
@@ -26,7 +37,9 @@ static tile_status answer_request(WireReader *r, Arena *a, const char **ptx, con
   size_t size;
   const char *text = wire_take_bytes(r, &size);
   tile_jit_options o = TILE_JIT_OPTIONS_INIT;
+  const tile_hooks hooks = {.struct_size = sizeof hooks, .user = log, .log = keep_message};
   o.no_cache = true;
+  o.hooks = &hooks;
   o.options = take_texts(r, &o.num_options);
   o.include_paths = take_texts(r, &o.num_include_paths);
   const char *name = wire_take_text(r);
@@ -76,7 +89,8 @@ int jit_worker_main(Arena *arena) {
                            ? TILE_OK
                            : error_set(&error, TILE_ERROR_FILE, "the request of the JIT cannot be read");
   WireReader r = {buf_str(&in), in.size, arena, false};
-  if (status == TILE_OK) status = answer_request(&r, arena, &ptx, &files, &error);
+  Log log = {.texts = buf_make(arena)};
+  if (status == TILE_OK) status = answer_request(&r, arena, &log, &ptx, &files, &error);
   wire_put_u64(&out, WIRE_ANSWER);
   wire_put_u64(&out, status);
   wire_put_text(&out, status == TILE_OK ? ptx : tile_error_message(error));
@@ -86,5 +100,7 @@ int jit_worker_main(Arena *arena) {
   tile_error_resource(error, &resource, &needed, &limit);
   wire_put_u64(&out, resource), wire_put_u64(&out, needed), wire_put_u64(&out, limit);
   tile_error_free(error);
+  wire_put_u64(&out, log.count);
+  buf_write(&out, buf_str(&log.texts), log.texts.size);
   return fwrite(buf_str(&out), 1, out.size, stdout) == out.size && fflush(stdout) == 0 ? 0 : TILE_ERROR_FILE;
 }
