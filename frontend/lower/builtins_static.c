@@ -33,7 +33,7 @@ Term *tl_static_print(Lower *L, Call *c) {
     CtValue *k = term_to_ct(L, t);
     buf_printf(&b, "%s%s", i ? " " : "", k ? ct_to_str(L->ctx, k) : term_describe(L, t));
   }
-  diag_note(L->ctx, c->span, "%s", buf_str(&b));
+  diag_tell(L->ctx, c->span, "%s", buf_str(&b));
   return term_none(L);
 }
 

@@ -202,9 +202,16 @@ static Term *function_result(Lower *L, Frame *f, Span span) {
   if (f->failed_return) return NULL;
   if (flow == FLAG_NO || !s->ret) return flow != FLAG_NO && !s->ret ? NULL : term_none(L);
   if (flow == FLAG_MAYBE && !term_is_none(s->ret))
-    lower_warning(L, span, "`%s` returns %s on one path and nothing on another, where its result is undefined",
-                  f->fn->name, term_describe(L, s->ret));
+    diag_warning(L->ctx, WARN_RETURN_TYPE, span,
+                 "`%s` returns %s on one path and nothing on another, where its result is undefined", f->fn->name,
+                 term_describe(L, s->ret));
   return s->ret;
+}
+
+void lower_visit(Lower *L, const CtFunction *fn) {
+  MapSlot *seen = map_at(L->arena, &L->is_visited, fn->def);
+  if (seen->number++ || fn->def->kind != NODE_FUNCTION_DEF || lower_in_prelude(L, fn->def->span)) return;
+  vec_push(L->arena, &L->visited, fn->def);
 }
 
 Term *lower_inline(Lower *L, CtFunction *fn, CallArgs *args) {
@@ -221,6 +228,7 @@ Term *lower_inline(Lower *L, CtFunction *fn, CallArgs *args) {
   *site = (CallSite){args->span, fn->name, L->b.inlined_at};
   Span span = L->b.span;
   L->b.inlined_at = site;
+  lower_visit(L, fn);
   L->frame = &frame;
   L->depth++;
   Term *r;

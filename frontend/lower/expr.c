@@ -326,8 +326,8 @@ static Term *lower_bool_op(Lower *L, const Node *e) {
     }
     if (term_is_tensor(t) && !warned) {
       warned = true;
-      diag_warning(L->ctx, e->span, "`%s` on a tensor evaluates both sides; write `%s`", pyop_text((PyOp)e->op),
-                   is_and ? "&" : "|");
+      diag_warning(L->ctx, WARN_LOGICAL_OP, e->span, "`%s` on a tensor evaluates both sides; write `%s`",
+                   pyop_text((PyOp)e->op), is_and ? "&" : "|");
     }
     left = left ? lower_binary(L, is_and ? PYOP_AND : PYOP_OR, left, t, span_of(left_span.begin, n->span.end)) : t;
     if (!left) return NULL;

@@ -24,6 +24,7 @@ static Frontend *new_frontend(Context *ctx, const FrontendOptions *o) {
 static Frontend *loaded(Frontend *fe, CtModule *module) {
   if (!module) return NULL;
   fe->module = module;
+  if (module->tree) warn_redefinitions(fe->ctx, module->tree);
   fe->kernels = comptime_kernels(fe->ct, module);
   return fe;
 }
@@ -352,6 +353,16 @@ static bool check_options(Frontend *fe, const LaunchOptions *o, Span at) {
   return true;
 }
 
+// A function with errors gets no warnings: what it does not use or reach may be their consequence.
+static void warn(Lower *L, const Func *f, const Node *def) {
+  for (uint32_t i = 0; i < L->visited.count; i++) {
+    warn_unused_variables(L, L->visited.data[i]);
+    warn_unreachable(L, L->visited.data[i]);
+    warn_compares(L, L->visited.data[i]);
+  }
+  warn_missing_store(L, f, def);
+}
+
 bool frontend_lower_into(Frontend *fe, Module *m, CtFunction *kernel, const ParamSpec *specs,
                          const LaunchOptions *launch) {
   Context *ctx = fe->ctx;
@@ -373,6 +384,7 @@ bool frontend_lower_into(Frontend *fe, Module *m, CtFunction *kernel, const Para
   L.b = builder_at_end(ctx, f, f->body, kernel->def->func.name_span);
   Frame frame = {.fn = kernel};
   L.frame = &frame;
+  lower_visit(&L, kernel);
   if (!add_params(&L, kernel, specs, &frame.scope)) return false;
   Cont k = {&kernel->def->func.body, 0, NULL};
   LiveOut out = {NULL, true};
@@ -384,15 +396,17 @@ bool frontend_lower_into(Frontend *fe, Module *m, CtFunction *kernel, const Para
   }
   lower_cursor_to_end(&L, f->body);
   build_op(&L.b, OP_RETURN, NULL, 0);
-  return diag_error_count(ctx) == errors && lower_check_roles(&L);
+  if (diag_error_count(ctx) != errors || !lower_check_roles(&L)) return false;
+  warn(&L, f, kernel->def);
+  return true;
 }
 
 Module *frontend_lower(Frontend *fe, CtFunction *kernel, const ParamSpec *specs, const LaunchOptions *launch) {
   if (!check_options(fe, launch, kernel->def->func.name_span)) return NULL;
   // A program's tiles are not laid out over a cluster, so a second block would repeat all the work, atomics included.
-  if (launch->num_ctas > 1) {
-    diag_warning(fe->ctx, kernel->def->func.name_span,
-                 "num_ctas = %u: programs are not split over clusters, each runs in one block", launch->num_ctas);
+  if (launch->num_ctas > 1 &&
+      diag_warning(fe->ctx, WARN_NUM_CTAS, kernel->def->func.name_span,
+                   "num_ctas = %u: programs are not split over clusters, each runs in one block", launch->num_ctas)) {
     diag_note(fe->ctx, (Span){0, 0}, "leave num_ctas at 1, and give a large tile more warps");
   }
   Module *m = module_new(fe->ctx, fe->target);

@@ -219,8 +219,8 @@ static void lower_workers(Lower *L, Partitions *p, Op *op, bool *ok) {
     Partition *worker = &p->parts[i];
     const Term *r = lower_partition(L, worker, op->blocks[i], ok);
     if (r && !term_is_none(r))
-      lower_warning(L, worker->call.fn_span, "a worker's result is lost, here %s: only the default partition gives one",
-                    term_describe(L, r));
+      diag_warning(L->ctx, WARN_LOST_RESULT, worker->call.fn_span,
+                   "a worker's result is lost, here %s: only the default partition gives one", term_describe(L, r));
     build_op(&L->b, OP_YIELD, NULL, 0);
   }
 }

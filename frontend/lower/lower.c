@@ -178,8 +178,11 @@ static void lower_stmt(Lower *L, const Node *s) {
   case NODE_PASS: return;
   case NODE_EXPR_STMT:
     if (s->unary.value->kind != NODE_STR) {
+      const Block *block = L->b.block;
+      const Op *before = block->last;
       Term *t = lower_expr(L, s->unary.value);
       const Node *v = s->unary.value;
+      if (t && t->kind != TERM_BLOCK_PTR) warn_unused_value(L, v, t, block, before);
       if (!t || v->kind != NODE_CALL) return;
       if (t->kind == TERM_BLOCK_PTR) {
         lower_error(L, s->span, "the result of this call is unused, so it does nothing");
@@ -326,6 +329,7 @@ void lower_stmts(Lower *L, const Cont *k, const LiveOut *out) {
         continue;
       }
       if (known >= 0) {
+        L->has_pruned_call |= warn_calls(known ? &s->cond.orelse : &s->cond.body);
         k = new_cont(L, known ? &s->cond.body : &s->cond.orelse, 0, rest);
         continue;
       }

@@ -109,6 +109,9 @@ struct Lower {
   bool may_wrap;               // the current operation may overflow without a check
   bool is_gluon;               // tensors have layouts, and the module is at LAID_OUT
   bool gave_up;                // a limit was hit, so nothing more is lowered
+  bool has_pruned_call;        // this specialisation left out code that may have an effect
+  Map is_visited;
+  VEC(const Node *) visited;   // the user's functions that were lowered, each once
   uint32_t region_depth;       // run-time ifs and loops around the cursor
   const LaunchOptions *options;
   NameVec constexpr_names, constexpr_values;   // of the kernel's parameters
@@ -256,6 +259,7 @@ bool lower_call_args(Lower *L, const Node *call, const Term *callee, CallArgs *o
 Term *lower_call(Lower *L, Term *callee, CallArgs *args);
 Term *lower_call_positional(Lower *L, Term *callee, Term *const *args, uint32_t n, Span span);
 Term *lower_inline(Lower *L, CtFunction *fn, CallArgs *args);
+void lower_visit(Lower *L, const CtFunction *fn);              // remembers a function whose body is lowered
 // Looks a method up by name, for operators of aggregates; NULL without a diagnostic when there is none.
 Term *lower_find_method(Lower *L, Term *self, const char *name);
 
@@ -308,6 +312,17 @@ void scope_lose(Lower *L, const Var *v, const char *why);
 bool lower_has_exit(const NodeList *body, bool with_break);                     // a return, or a break of this loop
 void lower_assign_target(Lower *L, const Node *target, Term *value, bool is_declared_constexpr, bool decay);
 bool lower_return_merge(Lower *L, Term **a, Block *block_a, Term **b, Block *block_b, Span span);
+
+// ---- warn_unused.c, warn_flow.c, warn_compare.c ----
+// Each looks at a function's tree, whatever was specialised, and reports what is in it, once for a place.
+void warn_unused_variables(Lower *L, const Node *def);
+void warn_unreachable(Lower *L, const Node *def);
+void warn_compares(Lower *L, const Node *def);
+// Looks at a statement that is the expression v, after it was lowered to t, by ops of `block` after `before`.
+void warn_unused_value(Lower *L, const Node *v, const Term *t, const Block *block, const Op *before);
+void warn_missing_store(Lower *L, const Func *f, const Node *def);
+bool warn_calls(const NodeList *list);                              // whether code there may have an effect
+void warn_redefinitions(Context *ctx, const Node *module);
 
 // ---- names.c ----
 typedef struct BuiltinRow BuiltinRow;
@@ -413,8 +428,6 @@ static inline const CtType *term_t(const Term *t) { return t->value.type; }
 
 // Reports an error with the chain of calls that led to it. Gives NULL.
 Term *lower_error(Lower *L, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
-// Reports a warning, once for a place and a text.
-void lower_warning(Lower *L, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
 // Adds a way out after an error; in a @kernel without the `tl.` of the text. Gives NULL.
 void *lower_hint(Lower *L, const char *fmt, ...) PRINTF_LIKE(2, 3);
 

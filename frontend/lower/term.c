@@ -431,19 +431,11 @@ void *lower_hint(Lower *L, const char *fmt, ...) {
 }
 
 // An unrolled loop, or a function that is called often, finds the same fault again; it is reported once.
-static bool is_reported(Lower *L, DiagLevel level, Span span, const char *text) {
+static bool is_reported(Lower *L, Span span, const char *text) {
   for (const Diag *d = L->ctx->diags; d; d = d->next)
-    if (d->level == level && d->span.begin == span.begin && d->span.end == span.end && strcmp(d->text, text) == 0)
+    if (d->level == DIAG_ERROR && d->span.begin == span.begin && d->span.end == span.end && strcmp(d->text, text) == 0)
       return true;
   return false;
-}
-
-void lower_warning(Lower *L, Span span, const char *fmt, ...) {
-  va_list ap;
-  va_start(ap, fmt);
-  const char *text = arena_vprintf(L->arena, fmt, ap);
-  va_end(ap);
-  if (!is_reported(L, DIAG_WARNING, span, text)) diag_warning(L->ctx, span, "%s", text);
 }
 
 Term *lower_error(Lower *L, Span span, const char *fmt, ...) {
@@ -459,7 +451,7 @@ Term *lower_error(Lower *L, Span span, const char *fmt, ...) {
     through = chain->function;
     chain = chain->outer;
   }
-  if (is_reported(L, DIAG_ERROR, span, text)) return NULL;
+  if (is_reported(L, span, text)) return NULL;
   diag_error(L->ctx, span, "%s", text);
   if (through) lower_hint(L, "inside `%s`, which is written in the language itself", through);
   uint32_t shown = 0;

@@ -3,6 +3,7 @@
 #define TILE_RUNTIME_OPTIONS_H
 
 #include "ir/buf.h"
+#include "ir/context.h"
 #include "runtime/tile/tile.h"
 
 typedef VEC(const char *) StrList;
@@ -14,6 +15,7 @@ typedef struct {
 #define OPTION_TYPE_STR const char *
 #define OPTION_TYPE_OPT const char *
 #define OPTION_TYPE_LIST StrList
+#define OPTION_TYPE_FLAGS StrList
 #define OPTION(kind, field, name, shorts, arg, def, lo, hi, group, help) OPTION_TYPE_##kind field;
 #include "runtime/compile/options.def"
   StrList inputs;              // arguments that are not options
@@ -34,6 +36,9 @@ bool options_set(Options *o, const char *name, const char *value, tile_error **e
 // Appends the compile options that are not at their defaults, as options_set takes them, except those that the
 // NULL-terminated list `except` names.
 void options_given(const Options *o, const char *const *except, StrList *out);
+
+// The warnings that the options turn on. False after an error.
+bool options_warnings(const Options *o, WarningSet *set, tile_error **error);
 
 // Whether the option of this name is not at its default.
 bool options_has(const Options *o, const char *name);

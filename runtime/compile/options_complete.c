@@ -19,14 +19,28 @@ static bool put_values(Buf *b, const OptionRow *r, const char *archs) {
   return b->size > start;
 }
 
+// Calls put for each warning's -WNAME and -Wno-NAME, and for -Wall and -Werror.
+static void put_flags(Buf *b, const OptionRow *r, void (*put)(Buf *b, const char *word)) {
+  static const char *const others[] = {"all", "no-all", "error", "no-error"};
+  for (uint32_t i = 0; i < countof(others); i++) put(b, arena_printf(b->arena, "%c%s", r->shorts[0], others[i]));
+  for (uint32_t i = 0; i < NUM_WARNINGS; i++)
+    for (int off = 0; off < 2; off++)
+      put(b, arena_printf(b->arena, "%c%s%s", r->shorts[0], off ? "no-" : "", warning_info[i].name));
+}
+
+static void put_word(Buf *b, const char *word) { buf_printf(b, " -%s", word); }
+static void put_zsh(Buf *b, const char *word) { buf_printf(b, "      '-%s'\n", word); }
+static void put_fish(Buf *b, const char *word) { buf_printf(b, "complete -c tilec -o %s\n", word); }
+
 // The options that a subcommand has, as words; those with a value end in `=` and ask for it.
 static void put_words(Buf *b, Command c) {
   for (uint32_t i = 0, n = 0; i < NUM_OPTION_ROWS; i++) {
     const OptionRow *r = &option_rows[i];
     if (!option_is_of(r->group, c)) continue;
     const bool one = option_has_one_dash(r);
-    const bool has_value = r->arg[0] && !one && r->kind != KIND_OPT;
+    const bool has_value = r->arg[0] && !one && !option_may_lack_value(r);
     buf_printf(b, "%s%s%s%s", n++ ? " " : "", one ? "-" : "--", r->name, has_value ? "=" : "");
+    if (r->kind == KIND_FLAGS) put_flags(b, r, put_word);
   }
   if (c == COMMAND_CACHE) buf_printf(b, " %s", cache_actions);
 }
@@ -90,16 +104,17 @@ void options_print_zsh(Buf *out) {
       const OptionRow *r = &option_rows[i];
       if (!option_is_of(r->group, is_last ? COMMAND_COMPILE : c)) continue;
       const bool one = option_has_one_dash(r);
-      buf_printf(out, "      '%s%s%s%s[", r->kind == KIND_LIST ? "*" : "", one ? "-" : "--", r->name,
-                 !r->arg[0] || one ? "" : r->kind == KIND_OPT ? "=-" : "=");
+      buf_printf(out, "      '%s%s%s%s[", option_is_list(r) ? "*" : "", one ? "-" : "--", r->name,
+                 !r->arg[0] || one ? "" : option_may_lack_value(r) ? "=-" : "=");
       put_plain(out, r->help, "\\");
       buf_puts(out, "]");
       if (r->arg[0]) {
-        buf_puts(out, r->kind == KIND_OPT ? "::" : ":");
+        buf_puts(out, option_may_lack_value(r) ? "::" : ":");
         put_plain(out, r->arg, "\\");
         put_zsh_action(out, r);
       }
       buf_puts(out, "'\n");
+      if (r->kind == KIND_FLAGS) put_flags(out, r, put_zsh);
     }
     buf_puts(out, "      ) ;;\n");
   }
@@ -127,12 +142,13 @@ void options_print_fish(Buf *out) {
     buf_printf(out, option_has_one_dash(r) ? " -o %s" : " -l %s", r->name);
     for (const char *s = r->shorts; *s && *s != '-'; s++) buf_printf(out, " -s %c", *s);
     const bool is_path = strstr(r->arg, "FILE") || strstr(r->arg, "DIR");
-    if (r->arg[0] && r->kind != KIND_OPT) buf_puts(out, is_path ? " -r" : " -x");
+    if (r->arg[0] && !option_may_lack_value(r)) buf_puts(out, is_path ? " -r" : " -x");
     Buf values = buf_make(out->arena);
-    if (r->kind != KIND_OPT && put_values(&values, r, "(tilec --list-archs)"))
+    if (!option_may_lack_value(r) && put_values(&values, r, "(tilec --list-archs)"))
       buf_printf(out, " -a '%s'", buf_str(&values));
     buf_puts(out, " -d '");
     put_plain(out, r->help, "");
     buf_puts(out, "'\n");
+    if (r->kind == KIND_FLAGS) put_flags(out, r, put_fish);
   }
 }

@@ -86,6 +86,8 @@ static void put_spellings(Buf *b, const OptionRow *r) {
     if (r->arg[0]) buf_printf(b, " %s", r->arg);
     return;
   }
+  if (r->kind == KIND_FLAGS) buf_printf(b, "-%s[%s], --%s[=…]", r->shorts, r->arg, r->name);
+  if (r->kind == KIND_FLAGS) return;
   for (const char *s = r->shorts; *s; s++) buf_printf(b, "-%c, ", *s);
   buf_printf(b, "--%s", r->name);
   if (r->arg[0]) buf_printf(b, r->kind == KIND_OPT ? "[=%s]" : "=%s", r->arg);
@@ -123,6 +125,22 @@ static void put_usage(Buf *out, Command c) {
   }
 }
 
+static const char warnings_title[] = "Warnings";
+
+// What a warning reports, and whether it must be asked for.
+static const char *warning_text(Arena *a, uint32_t i) {
+  return arena_printf(a, "%s%s", warning_info[i].text, warning_info[i].is_default ? "" : " (with -Wall)");
+}
+
+static void put_warnings(Buf *out) {
+  buf_printf(out, "\n%s:\n", warnings_title);
+  for (uint32_t i = 0; i < NUM_WARNINGS; i++) {
+    const size_t start = out->size;
+    buf_printf(out, "  -W%s", warning_info[i].name);
+    put_columns(out, start, warning_text(out->arena, i));
+  }
+}
+
 static void print_help(Buf *out, Command c) {
   put_usage(out, c);
   for (uint32_t k = 0; k < NUM_GROUPS; k++) {
@@ -137,6 +155,7 @@ static void print_help(Buf *out, Command c) {
       put_columns(out, start, option_rows[i].help);
     }
   }
+  if (c == COMMAND_COMPILE) put_warnings(out);
   if (option_is_of(GROUP_COMPILE, c) && c != COMMAND_COMPILE)
     buf_puts(out, "\nThe options about compiling that `tilec --help` lists may be given, too.\n");
   if (option_is_of(GROUP_LAUNCH, c)) {
@@ -215,6 +234,11 @@ static void print_man(Buf *out, Command c) {
       put_entry(out, buf_str(&spelled), option_rows[i].help);
     }
   }
+  if (c == COMMAND_COMPILE) {
+    buf_printf(out, ".SH %s\n", upper(out->arena, warnings_title));
+    for (uint32_t i = 0; i < NUM_WARNINGS; i++)
+      put_entry(out, arena_printf(out->arena, "-W%s", warning_info[i].name), warning_text(out->arena, i));
+  }
   if (option_is_of(GROUP_COMPILE, c) && c != COMMAND_COMPILE)
     buf_puts(out, ".PP\nThe options about compiling of\n.BR tilec (1)\nmay be given, too.\n");
   if (option_is_of(GROUP_LAUNCH, c)) {
@@ -240,7 +264,7 @@ static void print_man(Buf *out, Command c) {
 }
 
 static void print_json(Buf *out) {
-  static const char *const kinds[] = {"bool", "int", "string", "list", "optional"};
+  static const char *const kinds[] = {"bool", "int", "string", "list", "optional", "flags"};
   static const char *const groups[NUM_GROUPS] = {"compile", "output", "launch", "run", "tune", "pack", "info"};
   buf_puts(out, "[\n");
   for (uint32_t i = 0; i < NUM_OPTION_ROWS; i++) {
