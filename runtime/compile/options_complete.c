@@ -5,6 +5,19 @@
 
 static const char cache_actions[] = "stats trim clear";
 
+// Calls put for each warning's -WNAME and -Wno-NAME, and for -Wall and -Werror.
+static void put_flags(Buf *b, const OptionRow *r, void (*put)(Buf *b, const char *word)) {
+  static const char *const others[] = {"all", "no-all", "error", "no-error"};
+  for (uint32_t i = 0; i < countof(others); i++) put(b, arena_printf(b->arena, "%c%s", r->shorts[0], others[i]));
+  for (uint32_t i = 0; i < NUM_WARNINGS; i++)
+    for (int off = 0; off < 2; off++)
+      put(b, arena_printf(b->arena, "%c%s%s", r->shorts[0], off ? "no-" : "", warning_info[i].name));
+}
+
+static void put_word(Buf *b, const char *word) { buf_printf(b, " -%s", word); }
+static void put_zsh(Buf *b, const char *word) { buf_printf(b, "      '-%s'\n", word); }
+static void put_fish(Buf *b, const char *word) { buf_printf(b, "complete -c tilec -o %s\n", word); }
+
 // The values among which an option chooses, parted by blanks; those with a part to fill in (gpu:N) are left out. What
 // tilec lists, the shell asks it for. False if a value may be anything.
 static bool put_values(Buf *b, const OptionRow *r, const char *archs) {
@@ -18,19 +31,6 @@ static bool put_values(Buf *b, const OptionRow *r, const char *archs) {
   }
   return b->size > start;
 }
-
-// Calls put for each warning's -WNAME and -Wno-NAME, and for -Wall and -Werror.
-static void put_flags(Buf *b, const OptionRow *r, void (*put)(Buf *b, const char *word)) {
-  static const char *const others[] = {"all", "no-all", "error", "no-error"};
-  for (uint32_t i = 0; i < countof(others); i++) put(b, arena_printf(b->arena, "%c%s", r->shorts[0], others[i]));
-  for (uint32_t i = 0; i < NUM_WARNINGS; i++)
-    for (int off = 0; off < 2; off++)
-      put(b, arena_printf(b->arena, "%c%s%s", r->shorts[0], off ? "no-" : "", warning_info[i].name));
-}
-
-static void put_word(Buf *b, const char *word) { buf_printf(b, " -%s", word); }
-static void put_zsh(Buf *b, const char *word) { buf_printf(b, "      '-%s'\n", word); }
-static void put_fish(Buf *b, const char *word) { buf_printf(b, "complete -c tilec -o %s\n", word); }
 
 // The options that a subcommand has, as words; those with a value end in `=` and ask for it.
 static void put_words(Buf *b, Command c) {
