@@ -188,6 +188,8 @@ bool ct_layouts_equal(Comptime *ct, const CtValue *a, const CtValue *b) {
 }
 
 // ---- what operations ask ----
+bool comptime_is_mbarrier_layout(const CtValue *v) { return layout_class(v) == L_MBARRIER; }
+
 bool comptime_is_tma_layout(const CtValue *v) {
   if (layout_class(v) != L_NVMMA_SHARED) return false;
   for (uint32_t i = 0; i < v->instance->attrs->count; i++)

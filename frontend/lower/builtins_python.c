@@ -43,7 +43,10 @@ Term *tl_py_len(Lower *L, Call *c) {
   if (x->kind == TERM_TUPLE) return term_int(L, x->tuple.count);
   if (term_is_tensor(x)) return term_int(L, term_t(x)->shape[0]);
   CtValue *k = term_to_ct(L, x);
-  if (!k) return arg_error(L, c, 0, "%s has no len", term_describe(L, x));
+  if (!k) {
+    arg_error(L, c, 0, "%s has no len", term_describe(L, x));
+    return lower_hint(L, "pass the number of elements as a parameter: `n: i32`");
+  }
   return all_const(L, c, &k, 1);
 }
 
@@ -121,7 +124,10 @@ Term *tl_py_getattr(Lower *L, Call *c) {
 static Term *as_tuple(Lower *L, Term *x, Span span) {
   if (x->kind == TERM_TUPLE) return x;
   CtList list = {0};
-  if (x->kind != TERM_CONST) return lower_error(L, span, "%s does not iterate", term_describe(L, x));
+  if (x->kind != TERM_CONST) {
+    lower_error(L, span, "%s does not iterate", term_describe(L, x));
+    return lower_hint(L, "count with `for i in range(n):` and tl.load what each iteration needs");
+  }
   if (!comptime_iterate(L->ct, x->ct, span, &list)) return NULL;
   return term_const(L, ct_tuple(L->ctx, list.data, list.count));
 }

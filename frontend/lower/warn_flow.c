@@ -147,8 +147,8 @@ void warn_redefinitions(Context *ctx, const Node *module) {
     const uint32_t before = (uint32_t)slot->number;
     slot->number = i + 1;
     if (!before || is_overload(list->data[before - 1]) || is_used_between(list, before - 1, i)) continue;
-    if (diag_warning(ctx, WARN_REDEFINITION, def->func.name_span, "`%s` is defined again, and the first one is never used",
-                     def->func.name))
+    if (diag_warning(ctx, WARN_REDEFINITION, def->func.name_span,
+                     "`%s` is defined again, and the first one is never used", def->func.name))
       diag_note(ctx, list->data[before - 1]->func.name_span, "the first one is here: remove or rename one of them");
   }
 }
