@@ -1,6 +1,14 @@
 # tile-llvm: LLVM 22's headers and libraries, as an interface target that codegen alone uses.
+if(NOT "${LLVM_DIR}" STREQUAL "${TILE_LLVM_DIR_BEFORE}")
+  unset(LLVM_CONFIG CACHE)   # another LLVM than in an earlier run of cmake
+endif()
+set(TILE_LLVM_DIR_BEFORE "${LLVM_DIR}" CACHE INTERNAL "LLVM_DIR when LLVM_CONFIG was found")
 if(LLVM_DIR)
-  find_program(LLVM_CONFIG NAMES llvm-config-22 llvm-config PATHS ${LLVM_DIR} ${LLVM_DIR}/bin NO_DEFAULT_PATH)
+  set(folders ${LLVM_DIR} ${LLVM_DIR}/bin)
+  if(LLVM_DIR MATCHES "/lib/cmake/llvm/?$")   # where LLVM's own CMake package is, which other projects call LLVM_DIR
+    list(APPEND folders ${LLVM_DIR}/../../../bin)
+  endif()
+  find_program(LLVM_CONFIG NAMES llvm-config-22 llvm-config PATHS ${folders} NO_DEFAULT_PATH)
   if(NOT LLVM_CONFIG)
     message(FATAL_ERROR "-DLLVM_DIR=${LLVM_DIR}: there is no llvm-config in it or in its bin/")
   endif()

@@ -1,4 +1,4 @@
-# The rooms of runtime/, libtile-rt, libtile and tilec, and what `cmake --install` installs.
+# The rooms of runtime/, libtile-rt, libtile and tilec.
 tile_room(tile-rt-core runtime/rt)
 tile_room(tile-compile runtime/compile)
 tile_room(tile-jit runtime/jit)
@@ -29,12 +29,12 @@ else()
 endif()
 
 add_executable(tilec runtime/cli/main.c)
+add_executable(tile::tilec ALIAS tilec)
+target_link_options(tilec PRIVATE -pie ${tile_hardening})
 target_link_libraries(tilec PRIVATE tile-flags tile-link)
 set_target_properties(tilec PROPERTIES LINKER_LANGUAGE ${tile_linker_language})
 if(TILE_LINK_LLVM STREQUAL "static")
-  # At a fixed address LLVM's tables of pointers need no relocation, and their pages are not copied. The option for lld
-  # keeps the code that runs at start together, as other linkers do by default.
-  target_link_options(tilec PRIVATE $<$<CONFIG:Release>:-no-pie>)
+  # This option for lld keeps the code that runs at start together, as other linkers do by default.
   if(TILE_LLD)
     target_link_options(tilec PRIVATE -Wl,-z,keep-text-section-prefix)
   endif()
@@ -44,11 +44,12 @@ include(GNUInstallDirs)
 set(tile_map ${CMAKE_CURRENT_SOURCE_DIR}/cmake/tile.map)
 # The public libraries export tile_*, with a version, and bind their own calls to themselves.
 function(tile_public_library name)
-  target_link_options(${name} PRIVATE -Wl,--version-script=${tile_map} -Wl,--no-undefined -Wl,-Bsymbolic-functions)
+  target_link_options(${name} PRIVATE -Wl,--version-script=${tile_map} -Wl,--no-undefined -Wl,-Bsymbolic-functions
+    ${tile_hardening})
   target_include_directories(${name} INTERFACE
-    $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/runtime> $<INSTALL_INTERFACE:include>)
-  set_target_properties(${name} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${TILE_ABI_VERSION} LINK_DEPENDS ${tile_map}
-    BUILD_RPATH "$ORIGIN" INSTALL_RPATH "$ORIGIN")
+    $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/runtime> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  set_target_properties(${name} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${TILE_ABI_VERSION}
+    LINK_DEPENDS ${tile_map} BUILD_RPATH "$ORIGIN" INSTALL_RPATH "$ORIGIN")
 endfunction()
 
 add_library(tile SHARED runtime/tile/tile.h)
@@ -56,6 +57,9 @@ target_link_libraries(tile PRIVATE
   -Wl,--whole-archive tile-compile tile-jit tile-rt-core -Wl,--no-whole-archive tile-link)
 set_target_properties(tile PROPERTIES LINKER_LANGUAGE ${tile_linker_language})
 tile_public_library(tile)
+add_library(tile::tile ALIAS tile)
+
+add_library(tile::sim ALIAS tile-sim-driver)
 
 # libtile-rt: loads and launches, without the compiler. It links only those files of ir that it needs.
 add_library(tile-rt SHARED runtime/rt/alone/linked.c)
@@ -64,11 +68,15 @@ target_link_libraries(tile-rt PRIVATE tile-flags
 target_link_options(tile-rt PRIVATE -Wl,--gc-sections -Wl,--as-needed $<$<CONFIG:Release>:-Wl,-s>)
 set_target_properties(tile-rt PROPERTIES EXPORT_NAME rt)
 tile_public_library(tile-rt)
+add_library(tile::rt ALIAS tile-rt)
 
 # The same as an archive of one object, in which everything but tile_* is local.
 set(tile_rt_static ${CMAKE_CURRENT_BINARY_DIR}/libtile-rt.a)
 add_library(tile-rt-linked OBJECT runtime/rt/alone/linked.c)
 target_link_libraries(tile-rt-linked PRIVATE tile-flags)
+foreach(target tile-rt tile-rt-linked)
+  target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/runtime)
+endforeach()
 find_program(TILE_OBJCOPY NAMES objcopy REQUIRED)
 add_custom_command(OUTPUT ${tile_rt_static}
   COMMAND ${CMAKE_LINKER} -r -o tile-rt.o $<TARGET_OBJECTS:tile-rt-linked>
@@ -77,45 +85,4 @@ add_custom_command(OUTPUT ${tile_rt_static}
   COMMAND ${CMAKE_COMMAND} -E rm -f ${tile_rt_static}
   COMMAND ${CMAKE_AR} rcs ${tile_rt_static} tile-rt.o
   DEPENDS tile-rt-linked tile-rt-core tile-ir $<TARGET_OBJECTS:tile-rt-linked> COMMAND_EXPAND_LISTS VERBATIM)
-add_custom_target(tile-rt-static ALL DEPENDS ${tile_rt_static})
-
-include(CMakePackageConfigHelpers)
-install(TARGETS tilec EXPORT tileTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(FILES ${tile_rt_static} DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS tile tile-rt EXPORT tileTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS tile-sim-driver LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY runtime/tile DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
-install(DIRECTORY runtime/python/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tile/python FILES_MATCHING PATTERN "*.py"
-  PATTERN "*.pyi" PATTERN py.typed
-  PATTERN __pycache__ EXCLUDE)
-install(EXPORT tileTargets NAMESPACE tile:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tile)
-configure_package_config_file(cmake/tileConfig.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/tileConfig.cmake
-  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tile)
-write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/tileConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES cmake/tileKernels.cmake
-  ${CMAKE_CURRENT_BINARY_DIR}/tileConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/tileConfigVersion.cmake
-  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tile)
-# The .pc files compute their prefix from their own place: `cmake --install --prefix` and moved trees work.
-file(RELATIVE_PATH TILE_PKGCONFIG_TO_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-foreach(package libtile libtile-rt)
-  configure_file(cmake/${package}.pc.in ${CMAKE_CURRENT_BINARY_DIR}/${package}.pc @ONLY)
-  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${package}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-endforeach()
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
-# Man pages and completions, which tilec prints from its options.
-set(TILE_PAGES)
-function(tile_page file destination)
-  add_custom_command(OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/pages/${file}
-    COMMAND tilec ${ARGN} > ${CMAKE_CURRENT_BINARY_DIR}/pages/${file} DEPENDS tilec VERBATIM)
-  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/pages/${file} DESTINATION ${destination})
-  set(TILE_PAGES ${TILE_PAGES} ${CMAKE_CURRENT_BINARY_DIR}/pages/${file} PARENT_SCOPE)
-endfunction()
-file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/pages)
-tile_page(tilec.1 ${CMAKE_INSTALL_MANDIR}/man1 --print-options=man)
-foreach(command run tune pack cache)
-  tile_page(tilec-${command}.1 ${CMAKE_INSTALL_MANDIR}/man1 ${command} --print-options=man)
-endforeach()
-tile_page(tilec ${CMAKE_INSTALL_DATADIR}/bash-completion/completions --print-options=bash)
-tile_page(_tilec ${CMAKE_INSTALL_DATADIR}/zsh/site-functions --print-options=zsh)
-tile_page(tilec.fish ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d --print-options=fish)
-add_custom_target(tilec-pages ALL DEPENDS ${TILE_PAGES})
+add_custom_target(tile-rt-static DEPENDS ${tile_rt_static})

@@ -8,7 +8,8 @@
 #               whose parameters are annotated are compiled
 #   OPTIONS     further options of tilec: --num-warps=8
 #   PACKAGE     a package file beside the header, for programs that load kernels from a file
-# The build makes the header again when a file, or a file that it imports, changes.
+# The variable TILE_TILEC names the tilec to call instead of tile::tilec: where a project is compiled for another
+# machine, or has no compiler in its build. The build makes the header again when a file, or one that it imports, changes.
 function(tile_add_kernels target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "HEADER;PACKAGE" "FILES;ARCHS;SIGNATURES;OPTIONS")
   if(NOT arg_FILES OR arg_UNPARSED_ARGUMENTS)
@@ -33,6 +34,10 @@ function(tile_add_kernels target)
   foreach(signature IN LISTS arg_SIGNATURES)
     list(APPEND flags -s ${signature})
   endforeach()
+  set(tilec tile::tilec)
+  if(TILE_TILEC)
+    set(tilec ${TILE_TILEC})
+  endif()
   set(emits header ${arg_HEADER})
   if(arg_PACKAGE)
     list(APPEND emits package ${arg_PACKAGE})
@@ -40,8 +45,8 @@ function(tile_add_kernels target)
   while(emits)
     list(POP_FRONT emits emit name)
     add_custom_command(OUTPUT ${folder}/${name}
-      COMMAND tile::tilec pack ${files} ${flags} --emit=${emit} -o ${folder}/${name} -MD -MF ${folder}/${name}.d
-      DEPENDS ${files} tile::tilec DEPFILE ${folder}/${name}.d COMMENT "Compiling kernels for ${target}" VERBATIM)
+      COMMAND ${tilec} pack ${files} ${flags} --emit=${emit} -o ${folder}/${name} -MD -MF ${folder}/${name}.d
+      DEPENDS ${files} ${tilec} DEPFILE ${folder}/${name}.d COMMENT "Compiling kernels for ${target}" VERBATIM)
     target_sources(${target} PRIVATE ${folder}/${name})
   endwhile()
   target_include_directories(${target} PRIVATE ${folder})

@@ -26,7 +26,7 @@ uint32_t cg_num_regs(const Type *t) {
   case TYPE_TENSOR: return layout_regs_per_thread(t->layout);
   case TYPE_TOKEN: return 0;
   case TYPE_DESC: return 1 + 2 * t->rank;
-  default: return 1;
+  default: return type_is_moved(t) ? 2 : 1;
   }
 }
 

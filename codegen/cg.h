@@ -4,7 +4,8 @@
 //   scalar               one LLVM scalar, the same in every thread
 //   tensor               one LLVM scalar per register of its layout (register number = index); registers that hold the
 //                        same element share one LLVM value, and a splat has one for all
-//   buffer               one i32: byte offset from the start of dynamic shared memory
+//   buffer               one i32: byte offset from the start of dynamic shared memory; of a slice with layout->moved
+//                        another: what is xored to the byte offset of each element
 //   descriptor           [address of the tensor map (generic), or the base if the target has no maps; rank extents
 //                        (i32); rank strides (i64)]
 //   token                nothing
@@ -178,15 +179,22 @@ typedef struct {
   uint32_t num_reg_bits, num_thread_bits;    // thread bits: the lane's 5, then the warp's
   uint32_t reg[16], thread[16];
   uint32_t free_thread, free_reg;            // bits whose clear setting owns the data
+  // In shared memory: paddings, and the start of a slice. placemap_scale scales all but `start`, which is in bytes.
+  uint32_t num_pads;
+  struct { uint32_t interval, by; } pad[LAYOUT_MAX_PADS];   // log2
+  uint32_t moved, whole_bits;                // the bits that `start` may have; layout_whole_bits
+  LLVMValueRef start;
 } PlaceMap;
 PlaceMap placemap_of_layout(const Layout *l);                              // → flat index
 bool placemap_to_shared(const Layout *l, const Layout *shared, PlaceMap *m);   // → element offset in the tile
 void placemap_scale(PlaceMap *m, uint32_t factor_log2);
 uint32_t placemap_reg(const PlaceMap *m, uint32_t r);                      // constant part of register r
-LLVMValueRef placemap_thread(Cg *c, const PlaceMap *m);                    // the thread's part
+LLVMValueRef placemap_thread(Cg *c, const PlaceMap *m);                    // the thread's part, with the start
+uint32_t placemap_disjoint(const PlaceMap *m, uint32_t constant);          // its bits that the thread's part never has
+uint32_t placemap_padded(const PlaceMap *m, uint32_t constant);            // with its paddings
 // The xor of the columns at the set bits of tid.
 LLVMValueRef cg_thread_bits(Cg *c, const uint32_t *columns, uint32_t n);
-// The thread's part xor a constant, by an addition for bits that are disjoint.
+// The thread's part xor a constant, by an addition for bits that are disjoint; in shared memory with paddings.
 LLVMValueRef placemap_join(Cg *c, const PlaceMap *m, LLVMValueRef thread, uint32_t constant);
 // i1: whether this thread owns its data (all free bits are clear). NULL if there are no free bits.
 LLVMValueRef cg_owner_pred(Cg *c, uint32_t free_thread);
@@ -197,6 +205,9 @@ const uint32_t *cg_reps(Cg *c, const Type *t);
 LLVMValueRef cg_axis_index(Cg *c, const Layout *l, uint32_t axis, uint32_t r, LLVMValueRef *thread);
 // x, whose registers have layout src, as registers of layout dst. NULL if a thread lacks an element.
 CgValue *cg_rename(Cg *c, const CgValue *x, const Layout *dst, const Layout *src);
+
+// From the registers of a tensor to the bytes of a buffer's tile, before placemap_scale.
+PlaceMap cg_tile_map(Cg *c, const Op *op, const Type *tensor, const Value *buffer);
 
 // ---- shared memory traffic (shared_access.c) ----
 // Move elements between registers and shared memory at base (i32 byte offset) + map (element offsets), vectorised as

@@ -1,5 +1,6 @@
 // Line tables: every LLVM instruction carries the source position of the op that it came from, with the chain of calls
-// that inlining dissolved. Codegen makes nothing else of DWARF.
+// that inlining dissolved. An op of the prelude has the position of the user's call. Codegen makes nothing else of
+// DWARF.
 #include <llvm-c/DebugInfo.h>
 #include <string.h>
 
@@ -104,8 +105,8 @@ void debug_lines_set(DebugLines *d, const Op *op) {
   if (op->span.begin == d->last_span.begin && op->inlined_at == d->last_site) return;
   d->last_span = op->span;
   d->last_site = op->inlined_at;
-  LineCol at = source_locate(d->cg->ctx, op->span.begin);
-  const CallSite *site = op->inlined_at;
+  const CallSite *site;
+  LineCol at = source_locate(d->cg->ctx, op_user_place(d->cg->ctx, op, &site).begin);
   if (site) cg_require_ptx(d->cg, 72);   // inlined_at in .loc
   LLVMMetadataRef scope = site ? scope_of(d, site->function, at) : d->kernel;
   LLVMSetCurrentDebugLocation2(d->cg->b, make_location(d, at, scope, call_location(d, site)));

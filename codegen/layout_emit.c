@@ -18,8 +18,14 @@ PlaceMap placemap_of_layout(const Layout *l) {
 
 bool placemap_to_shared(const Layout *l, const Layout *shared, PlaceMap *out) {
   LayoutMap m;
-  if (!layout_invert_and_compose(l, shared, &m)) return false;
+  if (!layout_to_shared(l, shared, &m)) return false;
   *out = placemap_of_layout(l);
+  out->moved = shared->moved;
+  out->whole_bits = layout_whole_bits(shared);
+  for (; out->num_pads < shared->num_pads; out->num_pads++) {
+    out->pad[out->num_pads].interval = shared->pad[out->num_pads].interval;
+    out->pad[out->num_pads].by = shared->pad[out->num_pads].by;
+  }
   uint32_t at = 0;
   for (uint32_t i = 0; i < out->num_reg_bits; i++) out->reg[i] = layoutmap_out(&m, m.col[at++], LAYOUT_OFFSET);
   for (uint32_t i = 0; i < out->num_thread_bits; i++) out->thread[i] = layoutmap_out(&m, m.col[at++], LAYOUT_OFFSET);
@@ -29,6 +35,8 @@ bool placemap_to_shared(const Layout *l, const Layout *shared, PlaceMap *out) {
 void placemap_scale(PlaceMap *m, uint32_t log2) {
   for (uint32_t i = 0; i < m->num_reg_bits; i++) m->reg[i] <<= log2;
   for (uint32_t i = 0; i < m->num_thread_bits; i++) m->thread[i] <<= log2;
+  for (uint32_t i = 0; i < m->num_pads; i++) m->pad[i].interval += log2, m->pad[i].by += log2;
+  m->moved <<= log2;
 }
 
 uint32_t placemap_reg(const PlaceMap *m, uint32_t r) {
@@ -70,19 +78,32 @@ LLVMValueRef cg_thread_bits(Cg *c, const uint32_t *columns, uint32_t n) {
   return sum ? sum : cg_i32(c, 0);
 }
 
-LLVMValueRef placemap_thread(Cg *c, const PlaceMap *m) { return cg_thread_bits(c, m->thread, m->num_thread_bits); }
+LLVMValueRef placemap_thread(Cg *c, const PlaceMap *m) {
+  LLVMValueRef x = cg_thread_bits(c, m->thread, m->num_thread_bits);
+  return m->start ? cg_xor(c, x, m->start) : x;
+}
 
-static uint32_t thread_mask(const PlaceMap *m) {
-  uint32_t x = 0;
-  for (uint32_t i = 0; i < m->num_thread_bits; i++) x |= m->thread[i];
-  return x;
+uint32_t placemap_disjoint(const PlaceMap *m, uint32_t constant) {
+  uint32_t mask = m->moved;
+  for (uint32_t i = 0; i < m->num_thread_bits; i++) mask |= m->thread[i];
+  return constant & ~mask;
+}
+
+uint32_t placemap_padded(const PlaceMap *m, uint32_t constant) {
+  uint32_t sum = constant;
+  for (uint32_t i = 0; i < m->num_pads; i++) sum += constant >> m->pad[i].interval << m->pad[i].by;
+  return sum;
 }
 
 LLVMValueRef placemap_join(Cg *c, const PlaceMap *m, LLVMValueRef thread, uint32_t constant) {
-  uint32_t overlap = constant & thread_mask(m);
-  LLVMValueRef x = cg_xor(c, thread, cg_i32(c, overlap));
-  if (constant == overlap) return x;
-  x = cg_op(c, LLVMAdd, x, constant & ~overlap);
+  const uint32_t disjoint = placemap_disjoint(m, constant);
+  const LLVMValueRef at = cg_xor(c, thread, cg_i32(c, constant & ~disjoint));
+  // The paddings of a sum of disjoint bits are those of its parts.
+  LLVMValueRef x = at;
+  for (uint32_t i = 0; i < m->num_pads; i++)
+    x = cg_add(c, x, cg_op(c, LLVMShl, cg_op(c, LLVMLShr, at, m->pad[i].interval), m->pad[i].by));
+  if (!disjoint) return x;
+  x = cg_op(c, LLVMAdd, x, placemap_padded(m, disjoint));
   if (LLVMIsAInstruction(x) && LLVMGetInstructionOpcode(x) == LLVMAdd) {
     LLVMSetNSW(x, true);
     LLVMSetNUW(x, true);

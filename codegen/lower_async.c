@@ -31,8 +31,9 @@ static LLVMValueRef optional(const Op *op, uint32_t i) {
 
 // How many elements are consecutive in the registers, in global memory (`vector`) and in the buffer.
 static uint32_t copy_vector(const PlaceMap *m, uint32_t vector) {
+  const uint32_t limit = m->num_pads || m->moved ? m->whole_bits : LAYOUT_MAX_BITS;
   uint32_t n = 0;
-  for (uint32_t step = 1; 1u << n < vector && n < m->num_reg_bits && m->reg[n] == step; step <<= 1, n++) {
+  for (uint32_t step = 1; 1u << n < vector && n < limit && n < m->num_reg_bits && m->reg[n] == step; step <<= 1, n++) {
     bool shared_bit = false;
     for (uint32_t i = 0; i < m->num_reg_bits; i++) shared_bit |= i != n && (m->reg[i] & step);
     for (uint32_t i = 0; i < m->num_thread_bits; i++) shared_bit |= (m->thread[i] & step) != 0;
@@ -129,9 +130,8 @@ void emit_async_copy(Cg *c, Op *op) {
   Address a = address_of(c, op, op_operand(op, 1), op_operand(op, 2));
   const Type *t = op_operand(op, 2) ? op_operand(op, 2)->type : op_operand(op, 1)->type;
   const CgValue *mask = mask_value ? cg_get(mask_value) : NULL;
-  PlaceMap m;
-  if (!type_is_tensor(t) || !placemap_to_shared(t->layout, buf->type->layout, &m))
-    cg_unsupported(c, op, "the buffer does not hold the tensor");
+  if (!type_is_tensor(t)) cg_unsupported(c, op, "the buffer does not hold the tensor");
+  PlaceMap m = cg_tile_map(c, op, t, buf);
   // A copy of 4 bytes or more may end early; a smaller one goes through registers as a whole.
   uint32_t whole = (uint32_t)op_int(op, ATTR_VECTOR, 1), most = (uint32_t)op_int(op, ATTR_COPY, whole);
   AccessShape s = access_shape(copy_vector(&m, most), a.elem_bytes);

@@ -7,7 +7,7 @@
 static CgValue *make_phis(Cg *c, const Type *t) {
   uint32_t n = cg_num_regs(t);
   CgValue *v = cg_value_new(c, n);
-  v->splat = !type_is_tensor(t);       // a carried base serves every register of the offsets
+  v->splat = n == 1 && !type_is_tensor(t);   // a carried base serves every register of the offsets
   if (t->kind == TYPE_DESC) cg_unsupported(c, c->op, "a tensor descriptor cannot be carried");
   const uint32_t *reps = cg_reps(c, t);
   for (uint32_t r = 0; r < n; r++) v->v[r] = reps[r] != r ? v->v[reps[r]] : LLVMBuildPhi(c->b, cg_elem_type(c, t), "");

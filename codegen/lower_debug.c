@@ -124,12 +124,10 @@ void emit_assert(Cg *c, Op *op) {
   cg_end_if(c, failed);
 }
 
-// Only the interpreter stops. Warns once for each breakpoint in the source, however often it was unrolled.
+// Only the interpreter stops.
 void emit_breakpoint(Cg *c, Op *op) {
-  for (const Diag *d = c->ctx->diags; d; d = d->next)
-    if (d->level == DIAG_WARNING && d->span.begin == op->span.begin && d->span.end == op->span.end) return;
-  diag_warning(c->ctx, op->span, "breakpoint_if is ignored in compiled code");
-  diag_note(c->ctx, (Span){0, 0}, "`tilec run --device=interp` stops there");
+  if (diag_warning(c->ctx, WARN_IGNORED_BREAKPOINT, op->span, "breakpoint_if is ignored in compiled code"))
+    diag_note(c->ctx, (Span){0, 0}, "`tilec run --device=interp` stops there");
 }
 
 void emit_assume(Cg *c, Op *op) {

@@ -5,7 +5,7 @@
 //   …
 //   hands over what workers need
 //   all warps meet  ─────────────────────   all warps meet
-//   registers change                        registers change, warpgroup by warpgroup
+//   registers change                        branch by warpgroup: its registers change,
 //   block 0                                 branch by warp number: each worker's block, or nothing
 //   all warps meet  ─────────────────────   all warps meet
 //   registers change back                   registers change back
@@ -18,7 +18,6 @@
 #include "codegen/cg.h"
 
 static bool loops(const Cg *c) { return c->roles.branches; }
-static uint32_t num_groups(const Cg *c) { return (c->roles.total_warps - c->module->num_warps) / WARPGROUP_WARPS; }
 
 // What threads wrote before may be memory that TMA or wgmma uses after: only the writing thread can order that.
 static void meet_all(Cg *c) {
@@ -45,34 +44,6 @@ static RolesRegisters registers_of(Cg *c, const Op *op) {
 static void set_registers(Cg *c, uint32_t from, uint32_t to) {
   LLVMValueRef n = cg_i32(c, to);
   if (from != to) cg_insn(c, to > from ? INSN_SETMAXNREG_INC : INSN_SETMAXNREG_DEC, c->t_void, &n, 1);
-}
-
-// Whether one instruction does both.
-static bool same_change(uint32_t from, uint32_t to, uint32_t other_from, uint32_t other_to) {
-  return to == other_to && (from < to) == (other_from < other_to) && (from > to) == (other_from > other_to);
-}
-
-// The warps of a warpgroup execute one instruction together: the branch before it is by warpgroup.
-static void set_worker_registers(Cg *c, const RolesRegisters *from, const RolesRegisters *to) {
-  const uint32_t groups = num_groups(c);
-  bool alike = true;
-  for (uint32_t g = 1; g < groups; g++)
-    alike &= same_change(from->worker[g], to->worker[g], from->worker[0], to->worker[0]);
-  if (alike) {
-    set_registers(c, from->worker[0], to->worker[0]);
-    return;
-  }
-  LLVMValueRef group = cg_op(c, LLVMLShr, c->uniform_warp, log2_u32(WARPGROUP_WARPS));
-  LLVMBasicBlockRef after = cg_block(c, "registers.end");
-  LLVMValueRef choice = LLVMBuildSwitch(c->b, group, after, groups);
-  for (uint32_t g = 0; g < groups; g++) {
-    LLVMBasicBlockRef arm = cg_block(c, "registers");
-    LLVMAddCase(choice, cg_i32(c, c->module->num_warps / WARPGROUP_WARPS + g), arm);
-    LLVMPositionBuilderAtEnd(c->b, arm);
-    set_registers(c, from->worker[g], to->worker[g]);
-    LLVMBuildBr(c->b, after);
-  }
-  LLVMPositionBuilderAtEnd(c->b, after);
 }
 
 // ---- what workers get ----
@@ -213,28 +184,67 @@ static void lower_worker(Cg *c, Op *op, uint32_t block) {
   set_warps(c, launch);
 }
 
-// The workers' part of op, from the meeting that begins it to the one that ends it. A worker's warps follow those of
-// the larger ones: the branches ask for the end of each.
-static void lower_workers(Cg *c, Op *op) {
-  const RolesRegisters outside = registers_of(c, NULL), inside = registers_of(c, op);
-  set_worker_registers(c, &outside, &inside);
-  LLVMBasicBlockRef join = cg_block(c, "join");
-  for (uint32_t first = c->module->num_warps, i = 1; i < op->num_blocks; i++) {
-    uint32_t block = 1;
-    while (roles_warps(op, block).first != first) block++;
-    first += roles_warps(op, block).count;
+// The worker of op whose warps begin at `warp`; 0 if there is none.
+static uint32_t worker_at(const Op *op, uint32_t warp) {
+  for (uint32_t i = 1; i < op->num_blocks; i++)
+    if (roles_warps(op, i).first == warp) return i;
+  return 0;
+}
+
+// Where the warps end that change their registers with `first`, which begins a warpgroup: a worker of whole warpgroups,
+// a warpgroup that small workers share, or all that are idle.
+static uint32_t unit_end(const Cg *c, const Op *op, uint32_t first) {
+  const uint32_t worker = worker_at(op, first);
+  if (!worker) return c->roles.total_warps;
+  const uint32_t count = roles_warps(op, worker).count;
+  return first + (count > WARPGROUP_WARPS ? count : WARPGROUP_WARPS);
+}
+
+// The workers whose warps are those from `first` to `end`. A worker's warps follow those of the larger ones: the
+// branches ask for the end of each.
+static void lower_unit(Cg *c, Op *op, uint32_t first, uint32_t end) {
+  LLVMBasicBlockRef join = cg_block(c, "unit.end");
+  for (uint32_t worker; first < end && (worker = worker_at(op, first));) {
+    first += roles_warps(op, worker).count;
+    if (first == end) {
+      lower_worker(c, op, worker);
+      break;
+    }
     LLVMBasicBlockRef mine = cg_block(c, "worker"), others = cg_block(c, "others");
     LLVMBuildCondBr(c->b, cg_cmp(c, LLVMIntULT, c->uniform_warp, first), mine, others);
     LLVMPositionBuilderAtEnd(c->b, mine);
-    lower_worker(c, op, block);
+    lower_worker(c, op, worker);
     LLVMBuildBr(c->b, join);
     LLVMPositionBuilderAtEnd(c->b, others);
   }
   LLVMBuildBr(c->b, join);
   LLVMPositionBuilderAtEnd(c->b, join);
-  c->op = op;
-  meet_all(c);
-  set_worker_registers(c, &inside, &outside);
+}
+
+// The workers' part of op, from the meeting that begins it to the one that ends it. The assembler takes the registers of
+// code from the setmaxnreg before it on every path: each warpgroup changes its registers in the branch of its workers.
+static void lower_workers(Cg *c, Op *op) {
+  const RolesRegisters outside = registers_of(c, NULL), inside = registers_of(c, op);
+  LLVMBasicBlockRef join = cg_block(c, "join");
+  for (uint32_t end, first = c->module->num_warps; first < c->roles.total_warps; first = end) {
+    const uint32_t group = (first - c->module->num_warps) / WARPGROUP_WARPS;
+    LLVMBasicBlockRef others = NULL;
+    end = unit_end(c, op, first);
+    if (end < c->roles.total_warps) {
+      LLVMBasicBlockRef mine = cg_block(c, "unit");
+      others = cg_block(c, "others");
+      LLVMBuildCondBr(c->b, cg_cmp(c, LLVMIntULT, c->uniform_warp, end), mine, others);
+      LLVMPositionBuilderAtEnd(c->b, mine);
+    }
+    set_registers(c, outside.worker[group], inside.worker[group]);
+    lower_unit(c, op, first, end);
+    c->op = op;
+    meet_all(c);
+    set_registers(c, inside.worker[group], outside.worker[group]);
+    LLVMBuildBr(c->b, join);
+    if (others) LLVMPositionBuilderAtEnd(c->b, others);
+  }
+  LLVMPositionBuilderAtEnd(c->b, join);
 }
 
 static void loop_over_numbers(Cg *c) {
@@ -266,7 +276,7 @@ void cg_end_roles(Cg *c) {
   LLVMBuildRetVoid(c->b);
   LLVMPositionBuilderAtEnd(c->b, c->workers);
   const RolesRegisters before = at_launch(c), outside = registers_of(c, NULL);
-  set_worker_registers(c, &before, &outside);
+  set_registers(c, before.worker[0], outside.worker[0]);   // all warpgroups alike
   if (loops(c)) loop_over_numbers(c);
   else VEC_EACH(op, c->roles_ops) {
     meet_all(c);

@@ -18,6 +18,7 @@ typedef struct {
 static bool matrix_access(const PlaceMap *m, uint32_t elem_bytes, MatrixAccess *a) {
   *a = (MatrixAccess){0};
   if (elem_bytes != 2 || m->num_thread_bits < 5 || m->num_reg_bits < 1 || m->free_thread) return false;
+  if ((m->num_pads || m->moved) && m->whole_bits < 3) return false;
   uint32_t row[3] = {m->reg[0], m->thread[0], m->thread[1]}, column[3] = {m->thread[2], m->thread[3], m->thread[4]};
   const uint32_t *inside = row, *over = column;
   if (column[0] == 1 && column[1] == 2 && column[2] == 4) {
@@ -106,10 +107,11 @@ static void store_matrices(Cg *c, LLVMValueRef base, const PlaceMap *m, const Ma
 
 // ---- ops ----
 
-static PlaceMap tile_map(Cg *c, const Op *op, const Type *tensor, const Type *buffer) {
+PlaceMap cg_tile_map(Cg *c, const Op *op, const Type *tensor, const Value *buffer) {
   PlaceMap m;
-  if (!placemap_to_shared(tensor->layout, buffer->layout, &m))
+  if (!placemap_to_shared(tensor->layout, buffer->type->layout, &m))
     cg_unsupported(c, op, "the buffer does not hold the tensor");
+  if (type_is_moved(buffer->type)) m.start = cg_reg(cg_get(buffer), 1);
   return m;
 }
 
@@ -141,9 +143,9 @@ CgValue *cg_shared_load_fastest(Cg *c, LLVMValueRef base, const PlaceMap *map, c
   return load_access(&m, elem, &a) ? load_matrices(c, base, &m, &a, elem) : cg_shared_load(c, base, &m, elem);
 }
 
-static void store_tile(Cg *c, const Op *op, Value *value, Value *buf_type_of, LLVMValueRef base) {
+static void store_tile(Cg *c, const Op *op, Value *value, Value *buffer, LLVMValueRef base) {
   const Type *t = value->type;
-  PlaceMap m = tile_map(c, op, t, buf_type_of->type);
+  PlaceMap m = cg_tile_map(c, op, t, buffer);
   const CgValue *v = cg_get(value);
   if (!cg_shared_store_matrices(c, base, &m, type_elem(t), v)) cg_shared_store(c, base, &m, type_elem(t), v, NULL);
 }
@@ -162,7 +164,7 @@ void emit_buffer_index(Cg *c, Op *op) {
   cg_set_scalar(c, op_result(op, 0), cg_add(c, cg_scalar(op_operand(op, 0)), step));
 }
 
-void emit_buffer_trans(Cg *c, Op *op) { cg_set_scalar(c, op_result(op, 0), cg_scalar(op_operand(op, 0))); }
+void emit_buffer_trans(Cg *c UNUSED, Op *op) { cg_set(op_result(op, 0), cg_get(op_operand(op, 0))); }
 
 void emit_buffer_reshape(Cg *c, Op *op) { emit_buffer_trans(c, op); }
 void emit_buffer_reinterpret(Cg *c, Op *op) { emit_buffer_trans(c, op); }
@@ -174,14 +176,23 @@ void emit_buffer_slice(Cg *c, Op *op) {
   uint32_t places[LAYOUT_MAX_BITS], at = 0;
   if (!layout_right_inverse(t->layout, places)) cg_unsupported(c, op, "the buffer's layout has holes");
   for (uint32_t x = start << layout_axis_shift(t->layout, axis); x; x &= x - 1) at ^= places[__builtin_ctz(x)];
-  cg_set_scalar(c, op_result(op, 0), cg_add(c, cg_scalar(op_operand(op, 0)),
-                                            cg_i32(c, at * type_elem_bytes(type_elem(t)))));
+  const CgValue *whole = cg_get(op_operand(op, 0));
+  const uint32_t bytes = type_elem_bytes(type_elem(t));
+  if (!type_is_moved(op_result(op, 0)->type)) {
+    cg_set_scalar(c, op_result(op, 0), cg_add(c, whole->v[0], cg_i32(c, layout_address(t->layout, at) * bytes)));
+    return;
+  }
+  CgValue *v = cg_value_new(c, 2);
+  v->v[0] = whole->v[0];
+  v->v[1] = cg_i32(c, at * bytes);
+  if (whole->count > 1) v->v[1] = cg_xor(c, v->v[1], whole->v[1]);
+  cg_set(op_result(op, 0), v);
 }
 
 void emit_local_load(Cg *c, Op *op) {
   Value *buf = op_operand(op, 0);
   const Type *t = op_result(op, 0)->type;
-  PlaceMap m = tile_map(c, op, t, buf->type);
+  PlaceMap m = cg_tile_map(c, op, t, buf);
   cg_set(op_result(op, 0), cg_shared_load_fastest(c, cg_scalar(buf), &m, type_elem(t)));
 }
 

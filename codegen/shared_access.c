@@ -6,8 +6,9 @@ enum { MAX_VECTOR_BYTES = 16 };
 // Finds the register bits that step the offset by 1, 2, 4, … and alone change those bits of it: registers along them
 // form vectors at aligned offsets.
 static uint32_t vector_bits(const PlaceMap *m, uint32_t elem_bytes, uint32_t bits[8]) {
+  const uint32_t limit = m->num_pads || m->moved ? m->whole_bits : LAYOUT_MAX_BITS;
   uint32_t n = 0;
-  for (uint32_t step = 1; elem_bytes << (n + 1) <= MAX_VECTOR_BYTES; step <<= 1) {
+  for (uint32_t step = 1; elem_bytes << (n + 1) <= MAX_VECTOR_BYTES && n < limit; step <<= 1) {
     int found = -1;
     uint32_t touching = 0;
     for (uint32_t i = 0; i < m->num_reg_bits; i++) {
@@ -48,10 +49,9 @@ static uint32_t vector_register(const Access *a, uint32_t first, uint32_t k) {
 
 // base + (thread ^ overlapping constant). The disjoint constant becomes an immediate of the instruction.
 static LLVMValueRef access_offset(Cg *c, const Access *a, uint32_t r, uint32_t *immediate) {
-  uint32_t k = placemap_reg(&a->bytes, r), mask = 0;
-  for (uint32_t i = 0; i < a->bytes.num_thread_bits; i++) mask |= a->bytes.thread[i];
-  *immediate = k & ~mask;
-  return cg_add(c, a->base, cg_xor(c, a->thread, cg_i32(c, k & mask)));
+  const uint32_t k = placemap_reg(&a->bytes, r), disjoint = placemap_disjoint(&a->bytes, k);
+  *immediate = placemap_padded(&a->bytes, disjoint);
+  return cg_add(c, a->base, placemap_join(c, &a->bytes, a->thread, k & ~disjoint));
 }
 
 static LLVMValueRef access_ptr(Cg *c, const Access *a, uint32_t r) {

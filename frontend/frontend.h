@@ -34,6 +34,8 @@ const CtModule *frontend_module(const Frontend *fe);
 // The kernels of the file itself, in source order.
 uint32_t frontend_num_kernels(const Frontend *fe);
 CtFunction *frontend_kernel(const Frontend *fe, uint32_t i);
+// Adds to an error that there is no kernel why each function of the file is none.
+void frontend_explain_no_kernels(Frontend *fe);
 // NULL after a diagnostic that lists the kernels there are.
 CtFunction *frontend_find_kernel(Frontend *fe, const char *name);
 
@@ -69,6 +71,7 @@ typedef struct {
   bool enable_fp_fusion, debug, sanitize_overflow;
   bool launch_cooperative_grid, launch_pdl;
   bool auto_tma;
+  bool stops;                            // a `breakpoint` before each statement, for a debugger
 } LaunchOptions;
 LaunchOptions launch_options_default(void);   // 4 warps, 3 stages, 1 CTA, fusion on
 
@@ -101,12 +104,11 @@ uint32_t frontend_count_open(const CtFunction *kernel, const ParamSpec *specs);
 
 // One kernel as a module of its own, at stage TILE; NULL after diagnostics. Open parameters are all reported at once.
 Module *frontend_lower(Frontend *fe, CtFunction *kernel, const ParamSpec *specs, const LaunchOptions *launch);
+// Whether every parameter of the kernel stands for one argument. False after a diagnostic.
+bool frontend_check_params(Frontend *fe, const CtFunction *kernel);
 // As one more function of m, which has these launch options already. False after diagnostics.
 bool frontend_lower_into(Frontend *fe, Module *m, CtFunction *kernel, const ParamSpec *specs,
                          const LaunchOptions *launch);
-
-// The name nearest to `name` among what tl.* offers, or NULL when none is near.
-const char *frontend_nearest_builtin(Frontend *fe, const char *name);
 
 // A type's spelling to a type; false without a diagnostic when it is none. A descriptor gives its block type and
 // sets is_desc.

@@ -10,6 +10,7 @@ void context_init_with(Context *ctx, ArenaMemory memory) {
   *ctx = (Context){0};
   arena_init_with(&ctx->arena, memory, &ctx->on_ice);
   ctx->next_loc = 1;
+  ctx->warnings = warning_defaults();
 }
 
 void context_free(Context *ctx) {

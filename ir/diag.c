@@ -1,26 +1,20 @@
-// Diagnostics: recorded in order, rendered as
-//   path:line:col: error: text
-//     source line
-//        ^~~~
-// The caret stands by display width: tabs expand to stops of eight, wide characters take two columns, combining ones
-// none. Control bytes and bytes that are not UTF-8 become <XX>. A message without a place is a line of its own.
+// Diagnostics, recorded in order. diag_render.c makes text of them.
 //
 // diag.c and source.c call each other: a diagnostic looks up its line, and a file that is too large is a diagnostic.
 #include <string.h>
 
-#include "ir/buf.h"
 #include "ir/context.h"
 
-enum { DEFAULT_LIMIT = 20, TAB = 8, WINDOW = 160, BEFORE_CARET = 100, LONGEST_TEXT = 4000 };
+enum { LONGEST_TEXT = 4000 };
 
-static uint32_t limit_of(const Context *ctx) { return ctx->error_limit ? ctx->error_limit : DEFAULT_LIMIT; }
-
-static void record(Context *ctx, DiagLevel level, Span span, const char *fmt, va_list ap) {
+static Diag *record(Context *ctx, DiagLevel level, Span span, const char *fmt, va_list ap) {
   if (level == DIAG_ERROR && ctx->num_errors++) ctx->misfit.what = FIT_ALL;
+  if (level != DIAG_NOTE) ctx->last_message = NULL;
   // Past the limit nothing is kept: a note would belong to an error that is not shown.
-  if (ctx->num_errors > limit_of(ctx)) return;
+  if (ctx->num_errors > diag_limit(ctx)) return NULL;
   Diag *d = arena_new(&ctx->arena, Diag);
   d->level = level;
+  d->warning = WARN_NONE;
   d->span = span;
   char *text = arena_vprintf(&ctx->arena, fmt, ap);
   // A name of megabytes is not for reading.
@@ -32,6 +26,8 @@ static void record(Context *ctx, DiagLevel level, Span span, const char *fmt, va
   d->text = text;
   if (ctx->last_diag) ctx->last_diag->next = d; else ctx->diags = d;
   ctx->last_diag = d;
+  if (level != DIAG_NOTE) ctx->last_message = d;
+  return d;
 }
 
 bool diag_error(Context *ctx, Span span, const char *fmt, ...) {
@@ -42,11 +38,29 @@ bool diag_error(Context *ctx, Span span, const char *fmt, ...) {
   return false;
 }
 
-void diag_warning(Context *ctx, Span span, const char *fmt, ...) {
-  va_list ap;
+static bool is_recorded(const Context *ctx, Warning w, Span span, const char *text) {
+  for (const Diag *d = ctx->diags; d; d = d->next)
+    if (d->warning == w && d->span.begin == span.begin && d->span.end == span.end && !strcmp(d->text, text))
+      return true;
+  return false;
+}
+
+bool diag_warning(Context *ctx, Warning w, Span span, const char *fmt, ...) {
+  if (!(ctx->warnings.on >> w & 1) || warning_is_ignored(ctx, w, span)) return false;
+  const SourceFile *file = source_locate(ctx, span.begin).file;
+  if (file && file->is_embedded) return false;
+  va_list ap, again;
   va_start(ap, fmt);
-  record(ctx, DIAG_WARNING, span, fmt, ap);
+  va_copy(again, ap);
+  Diag *d = NULL;
+  if (!is_recorded(ctx, w, span, arena_vprintf(&ctx->arena, fmt, again)))
+    d = record(ctx, DIAG_WARNING, span, fmt, ap);
+  va_end(again);
   va_end(ap);
+  if (!d) return false;
+  d->warning = w;
+  if (ctx->warnings.as_error >> w & 1) d->level = DIAG_ERROR, ctx->has_raised = true;
+  return true;
 }
 
 void diag_remark(Context *ctx, Span span, const char *fmt, ...) {
@@ -63,136 +77,91 @@ void diag_note(Context *ctx, Span span, const char *fmt, ...) {
   va_end(ap);
 }
 
+void diag_tell(Context *ctx, Span span, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  Diag *d = record(ctx, DIAG_NOTE, span, fmt, ap);
+  va_end(ap);
+  if (d) d->is_alone = true;
+  ctx->last_message = NULL;
+}
+
+void diag_fixit(Context *ctx, Span span, const char *text) {
+  if (!ctx->last_message) return;
+  Fixit *f = arena_new(&ctx->arena, Fixit), **end = &ctx->last_message->fixits;
+  *f = (Fixit){span, text, NULL};
+  while (*end) end = &(*end)->next;
+  *end = f;
+}
+
+void diag_rename(Context *ctx, const char *name, const char *instead) {
+  const Diag *d = ctx->last_message;
+  const LineCol at = source_locate(ctx, d ? d->span.begin : 0);
+  const Loc size = (Loc)strlen(name);
+  if (!at.file || d->fixits || d->span.end < d->span.begin + size) return;
+  const char *text = at.file->text + (d->span.begin - at.file->base);
+  const char *last = text + (d->span.end - d->span.begin - size);
+  const char *found = memcmp(last, name, size) ? text : last;
+  const Loc begin = d->span.begin + (Loc)(found - text);
+  if (!memcmp(found, name, size)) diag_fixit(ctx, (Span){begin, begin + size}, instead);
+}
+
 void diag_misfit(Context *ctx, Fit what, uint64_t needed, uint64_t limit) {
   if (!ctx->num_errors) ctx->misfit = (Misfit){what, needed, limit};
 }
 
-uint32_t diag_error_count(const Context *ctx) { return ctx->num_errors; }
-
-// One character of s[0..n): its length in bytes, and its code point, or -1 if the first byte begins no valid sequence.
-static size_t decode(const char *s, size_t n, int32_t *code) {
-  const unsigned char *p = (const unsigned char *)s;
-  if (p[0] < 0x80) return *code = p[0], 1;
-  size_t len = p[0] >= 0xf0 && p[0] < 0xf5 ? 4 : p[0] >= 0xe0 ? 3 : p[0] >= 0xc2 ? 2 : 0;
-  *code = -1;
-  if (p[0] >= 0xf5 || !len || len > n) return 1;
-  int32_t c = p[0] & (0x7f >> len);
-  for (size_t i = 1; i < len; i++) {
-    if ((p[i] & 0xc0) != 0x80) return 1;
-    c = c << 6 | (p[i] & 0x3f);
-  }
-  bool overlong = (len == 3 && c < 0x800) || (len == 4 && c < 0x10000);
-  if (overlong || c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) return 1;
-  *code = c;
-  return len;
+// The last note of the message d, or d.
+static Diag *end_of(Diag *d) {
+  while (d->next && d->next->level == DIAG_NOTE && !d->next->is_alone) d = d->next;
+  return d;
 }
 
-typedef struct { int32_t first, last; } Range;
-
-static bool in_ranges(int32_t c, const Range *r, size_t n) {
-  for (size_t i = 0; i < n; i++)
-    if (c >= r[i].first && c <= r[i].last) return true;
-  return false;
-}
-
-// C0, DEL, C1, and the characters that reorder or hide text. They are shown by number.
-static bool is_control(int32_t c) {
-  static const Range hidden[] = {{0, 0x1f},        {0x7f, 0x9f},     {0x200b, 0x200f},
-                                 {0x2028, 0x202e}, {0x2060, 0x206f}, {0xfeff, 0xfeff}};
-  return in_ranges(c, hidden, countof(hidden));
-}
-
-static uint32_t width_of(int32_t c) {
-  static const Range wide[] = {{0x1100, 0x115f},   {0x2e80, 0x303e},   {0x3041, 0xa4cf},  {0xac00, 0xd7a3},
-                               {0xf900, 0xfaff},   {0xfe30, 0xfe6f},   {0xff00, 0xff60},  {0xffe0, 0xffe6},
-                               {0x1f300, 0x1f64f}, {0x1f900, 0x1f9ff}, {0x20000, 0x3fffd}};
-  static const Range none[] = {{0x300, 0x36f},   {0x483, 0x489},   {0x591, 0x5bd},    {0x610, 0x61a},
-                               {0x64b, 0x65f},   {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff},  {0x20d0, 0x20ff},
-                               {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}, {0xe0100, 0xe01ef}};
-  if (in_ranges(c, none, countof(none))) return 0;
-  return in_ranges(c, wide, countof(wide)) ? 2 : 1;
-}
-
-// Appends the character at s, which begins in column col; returns its width and sets *len.
-static uint32_t put_char(Buf *b, const char *s, size_t n, uint32_t col, size_t *len) {
-  int32_t c;
-  *len = decode(s, n, &c);
-  if (c == '\t') {
-    uint32_t w = TAB - col % TAB;
-    buf_fill(b, ' ', w);
-    return w;
-  }
-  if (c < 0 || is_control(c)) {
-    size_t before = b->size;
-    if (c < 0) buf_printf(b, "<%02X>", (unsigned char)*s);
-    else buf_printf(b, c < 0x100 ? "<%02X>" : "<U+%04X>", (unsigned)c);
-    return (uint32_t)(b->size - before);
-  }
-  buf_write(b, s, *len);
-  return width_of(c);
-}
-
-static void put_escaped(Buf *b, const char *s) {
-  size_t n = strlen(s), len;
-  for (size_t i = 0; i < n; i += len) put_char(b, s + i, n - i, 0, &len);
-}
-
-static void put_snippet(Buf *b, LineCol at, Span span, const char *mark, const char *reset) {
-  const SourceFile *f = at.file;
-  const char *line = f->text + f->line_starts[at.line - 1];
-  size_t n = at.line < f->num_lines ? f->line_starts[at.line] - f->line_starts[at.line - 1] - 1
-                                    : f->size - f->line_starts[at.line - 1];
-  if (n && line[n - 1] == '\r') n--;
-  size_t caret = at.col - 1 < n ? at.col - 1 : n;
-  size_t end = span.end > span.begin ? caret + (span.end - span.begin) : caret + 1;
-  if (end > n) end = n;
-
-  // A very long line is shown from a little before the caret.
-  size_t first = 0, last = n;
-  bool cut_left = caret > WINDOW, cut_right = false;
-  if (cut_left) first = caret - BEFORE_CARET;
-  if (last - first > WINDOW) last = first + WINDOW, cut_right = true;
-  while (first && ((unsigned char)line[first] & 0xc0) == 0x80) first--;
-  while (cut_right && last > first && ((unsigned char)line[last] & 0xc0) == 0x80) last--;
-
-  buf_puts(b, cut_left ? "  ..." : "  ");
-  uint32_t col = cut_left ? 3 : 0, caret_col = 0, end_col = 0;
-  size_t len;
-  for (size_t i = first; i < last; i += len) {
-    if (i <= caret) caret_col = col;
-    col += put_char(b, line + i, n - i, col, &len);
-    if (i < end) end_col = col;
-  }
-  if (caret >= last) caret_col = col;
-  buf_puts(b, cut_right ? "...\n  " : "\n  ");
-  buf_fill(b, ' ', caret_col);
-  buf_puts(b, mark);
-  buf_putc(b, '^');
-  if (end_col > caret_col + 1) buf_fill(b, '~', end_col - caret_col - 1);
-  buf_printf(b, "%s\n", reset);
-}
-
-const char *diag_render(Context *ctx, bool color) {
-  static const char *const words[] = {"error", "warning", "remark", "note"};
-  static const char *const colors[] = {"\033[1;31m", "\033[1;35m", "\033[1;34m", "\033[1;36m"};
-  const char *bold = color ? "\033[1m" : "", *mark = color ? "\033[1;32m" : "", *reset = color ? "\033[0m" : "";
-  Buf b = buf_make(&ctx->arena);
-  for (const Diag *d = ctx->diags; d; d = d->next) {
-    LineCol at = source_locate(ctx, d->span.begin);
-    buf_puts(&b, bold);
-    if (at.file) {
-      put_escaped(&b, at.file->path);
-      buf_printf(&b, ":%u:%u: ", at.line, at.col);
-    } else if (d->level != DIAG_NOTE) {
-      buf_puts(&b, "tilec: ");
+void diag_drop(Context *ctx, Warning w) {
+  Diag **link = &ctx->diags;
+  ctx->last_diag = ctx->last_message = NULL;
+  ctx->has_raised = false;
+  while (*link) {
+    Diag *const d = *link, *const last = end_of(d);
+    if (d->warning == w) {
+      *link = last->next;
+      continue;
     }
-    buf_printf(&b, "%s%s%s:%s%s ", reset, color ? colors[d->level] : "", words[d->level], reset,
-               d->level == DIAG_NOTE ? "" : bold);
-    put_escaped(&b, d->text);
-    buf_printf(&b, "%s\n", reset);
-    if (at.file) put_snippet(&b, at, d->span, mark, reset);
+    ctx->has_raised |= d->warning != WARN_NONE && d->level == DIAG_ERROR;
+    ctx->last_diag = last;
+    link = &last->next;
   }
-  if (ctx->num_errors > limit_of(ctx))
-    buf_printf(&b, "tilec: %u more errors not shown\n", ctx->num_errors - limit_of(ctx));
-  return buf_str(&b);
+}
+
+// A message with its notes.
+typedef struct { Diag *first, *last; } Group;
+
+// Insertion, because passes and the front end find most in order already.
+void diag_sort_warnings(Context *ctx) {
+  VEC(Group) all = {0}, warnings = {0};
+  for (Diag *d = ctx->diags; d;) {
+    const Group g = {d, end_of(d)};
+    d = g.last->next;
+    vec_push(&ctx->arena, &all, g);
+    if (g.first->warning == WARN_NONE) continue;
+    vec_push(&ctx->arena, &warnings, g);
+    for (uint32_t i = warnings.count - 1; i && warnings.data[i - 1].first->span.begin > g.first->span.begin; i--)
+      warnings.data[i] = warnings.data[i - 1], warnings.data[i - 1] = g;
+  }
+  Diag **link = &ctx->diags;
+  for (uint32_t i = 0, w = 0; i < all.count; i++) {
+    const Group g = all.data[i].first->warning == WARN_NONE ? all.data[i] : warnings.data[w++];
+    *link = g.first;
+    ctx->last_diag = g.last;
+    link = &g.last->next;
+  }
+  *link = NULL;
+}
+
+uint32_t diag_error_count(const Context *ctx) { return ctx->num_errors; }
+bool diag_failed(const Context *ctx) { return ctx->num_errors || ctx->has_raised; }
+
+const char *diag_text(Context *ctx, const Diag *d) {
+  if (d->warning == WARN_NONE) return d->text;
+  return arena_printf(&ctx->arena, "%s [-W%s%s]", d->text, d->level == DIAG_ERROR ? "error=" : "",
+                      warning_info[d->warning].name);
 }

@@ -20,6 +20,8 @@ static uint32_t hash_layout(const Layout *l) {
     MIX(l->basis[i]);
     MIX(h >> 13);
   }
+  for (uint32_t i = 0; i < l->num_pads; i++) MIX(l->pad[i].interval << 8 | l->pad[i].by);
+  MIX(l->moved);
 #undef MIX
   return h ^ h >> 16;
 }
@@ -27,7 +29,8 @@ static uint32_t hash_layout(const Layout *l) {
 static bool same(const void *kept, const void *key) {
   const Layout *a = kept, *b = key;
   return a->kind == b->kind && a->rank == b->rank && memcmp(a->log2_size, b->log2_size, sizeof a->log2_size) == 0 &&
-         memcmp(a->num_bits, b->num_bits, sizeof a->num_bits) == 0 &&
+         memcmp(a->num_bits, b->num_bits, sizeof a->num_bits) == 0 && a->moved == b->moved &&
+         a->num_pads == b->num_pads && memcmp(a->pad, b->pad, a->num_pads * sizeof *a->pad) == 0 &&
          memcmp(a->basis, b->basis, total_bits(a) * sizeof *a->basis) == 0;
 }
 
@@ -103,7 +106,23 @@ bool layout_is_surjective(const Layout *l) { return layout_rank(l) == layout_ten
 uint32_t layout_regs_per_thread(const Layout *l) { return 1u << l->num_bits[LAYOUT_REG]; }
 
 uint32_t layout_size_bytes(const Layout *l, uint32_t elem_bits) {
-  return (elem_bits < 8 ? 1 : elem_bits / 8) << l->num_bits[LAYOUT_OFFSET];
+  const uint32_t last = (1u << l->num_bits[LAYOUT_OFFSET]) - 1;
+  return (elem_bits < 8 ? 1 : elem_bits / 8) * (layout_address(l, last) + 1);
+}
+
+uint32_t layout_address(const Layout *l, uint32_t offset) {
+  uint32_t sum = offset;
+  for (uint32_t i = 0; i < l->num_pads; i++) sum += offset >> l->pad[i].interval << l->pad[i].by;
+  return sum;
+}
+
+uint32_t layout_whole_bits(const Layout *l) {
+  uint32_t n = l->moved ? (uint32_t)__builtin_ctz(l->moved) : LAYOUT_MAX_BITS;
+  for (uint32_t i = 0; i < l->num_pads; i++) {
+    if (l->pad[i].interval < n) n = l->pad[i].interval;
+    if (l->pad[i].by < n) n = l->pad[i].by;
+  }
+  return n;
 }
 
 uint32_t layout_free_bits(const Layout *l, LayoutDim dim) {
@@ -204,10 +223,27 @@ static uint32_t rearrange(uint32_t f, const Layout *from, const Layout *to, cons
   return r;
 }
 
+bool layout_to_shared(const Layout *l, const Layout *shared, LayoutMap *out) {
+  if (layout_tensor_bits(l) == layout_tensor_bits(shared)) return layout_invert_and_compose(l, shared, out);
+  Layout wide = *l;
+  int same_axes[LAYOUT_MAX_RANK];
+  if (l->rank != shared->rank) return false;
+  memcpy(wide.log2_size, shared->log2_size, sizeof wide.log2_size);
+  for (uint32_t i = 0; i < l->rank; i++) {
+    if (l->log2_size[i] > shared->log2_size[i]) return false;
+    same_axes[i] = (int)i;
+  }
+  for (uint32_t i = 0, n = total_bits(l); i < n; i++) wide.basis[i] = rearrange(l->basis[i], l, shared, same_axes);
+  return layout_invert_and_compose(&wide, shared, out);
+}
+
 // Completes r, whose rank and sizes are set: its columns are those of l, with axis i taken from axis map[i].
 static const Layout *remap(Context *ctx, const Layout *l, Layout *r, const int *map) {
   r->kind = l->kind;
   memcpy(r->num_bits, l->num_bits, sizeof r->num_bits);
+  r->num_pads = l->num_pads;
+  memcpy(r->pad, l->pad, sizeof r->pad);
+  r->moved = l->moved;
   for (uint32_t i = 0, n = total_bits(l); i < n; i++) r->basis[i] = rearrange(l->basis[i], l, r, map);
   return layout_intern(ctx, r);
 }
@@ -301,6 +337,30 @@ const Layout *layout_drop_zero_regs(Context *ctx, const Layout *l) {
   return layout_intern(ctx, &r);
 }
 
+// x without the bits of the mask; those above move down.
+static uint32_t without_bits(uint32_t x, uint32_t mask) {
+  for (uint32_t bit = LAYOUT_MAX_BITS; bit-- > 0;)
+    if (mask >> bit & 1) x = (x & ((1u << bit) - 1)) | x >> bit >> 1 << bit;
+  return x;
+}
+
+const Layout *layout_block_part(Context *ctx, const Layout *l) {
+  Layout r = *l;
+  const uint32_t first = layout_dim_start(l, LAYOUT_BLOCK);
+  uint32_t chosen = 0;
+  for (uint32_t i = first; i < total_bits(l); i++) {
+    if ((l->basis[i] & (l->basis[i] - 1)) || (l->basis[i] & chosen)) return NULL;
+    chosen |= l->basis[i];
+  }
+  r.num_bits[LAYOUT_BLOCK] = 0;
+  for (uint32_t d = 0; d < l->rank; d++) r.log2_size[d] -= (uint8_t)__builtin_popcount(chosen & layout_axis_mask(l, d));
+  for (uint32_t i = 0; i < first; i++) {
+    if (l->basis[i] & chosen) return NULL;
+    r.basis[i] = without_bits(l->basis[i], chosen);
+  }
+  return layout_intern(ctx, &r);
+}
+
 // ---- text ----
 
 void layout_print(Buf *out, const Layout *l) {
@@ -313,5 +373,10 @@ void layout_print(Buf *out, const Layout *l) {
     for (uint32_t i = 0; i < l->num_bits[d]; i++) buf_printf(out, "%s%u", i ? ", " : "", layout_basis(l, d, i));
     buf_putc(out, ']');
   }
+  for (uint32_t i = 0; i < l->num_pads; i++)
+    buf_printf(out, "%s%u, %u%s", i ? ", " : ", pad = [", 1u << l->pad[i].interval, 1u << l->pad[i].by,
+               i + 1 < l->num_pads ? "" : "]");
+  for (uint32_t m = l->moved; m; m &= m - 1)
+    buf_printf(out, "%s%u%s", m == l->moved ? ", moved = [" : ", ", m & -m, m & (m - 1) ? "" : "]");
   buf_putc(out, '>');
 }

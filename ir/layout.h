@@ -36,15 +36,19 @@
 //   Shared memory has {offset, block} in place of {reg, lane, warp, block}; offsets count elements.
 //
 // Layouts are interned: equal layouts are equal pointers. "Blocked", "mma" … are constructors (layout_make_*), not
-// kinds: a pass that looks for an mma layout makes the canonical one and compares pointers. Padding of shared memory is
-// not linear and no part of a layout.
+// kinds: a pass that looks for an mma layout makes the canonical one and compares pointers.
+//
+// Two things about a shared layout are not linear. Padding: the address of offset o, in elements, is o plus, for each
+// pad, `by` elements for each whole interval in o. Slices: a slice that cuts through a swizzle has the layout of the
+// whole tile, which is larger than its shape. The offset of its start is a part of the buffer's value, and is xored to
+// the offset of each element. `moved` has the bits that it may change.
 #ifndef TILE_IR_LAYOUT_H
 #define TILE_IR_LAYOUT_H
 
 #include "ir/buf.h"
 #include "ir/context.h"
 
-enum { LAYOUT_MAX_RANK = 16, LAYOUT_MAX_BITS = 32 };
+enum { LAYOUT_MAX_RANK = 16, LAYOUT_MAX_BITS = 32, LAYOUT_MAX_PADS = 4 };
 typedef enum { LAYOUT_DISTRIBUTED, LAYOUT_SHARED } LayoutKind;
 // Groups of place bits. A shared layout has its offset in slot 0.
 typedef enum { LAYOUT_REG, LAYOUT_LANE, LAYOUT_WARP, LAYOUT_BLOCK, LAYOUT_DIMS, LAYOUT_OFFSET = 0 } LayoutDim;
@@ -55,6 +59,9 @@ typedef struct Layout {
   uint8_t log2_size[LAYOUT_MAX_RANK];  // of each axis, slowest first
   uint8_t num_bits[LAYOUT_DIMS];       // reg, lane, warp, block
   uint32_t basis[LAYOUT_MAX_BITS];     // the columns, reg bits first; unused ones are zero
+  uint8_t num_pads;                    // of a shared layout
+  struct { uint8_t interval, by; } pad[LAYOUT_MAX_PADS];   // log2 of elements
+  uint32_t moved;                      // bits of the offset
 } Layout;
 
 // The one copy of *l, whose columns must fit the tensor. All other functions take and give interned layouts.
@@ -75,6 +82,10 @@ uint32_t layout_rank(const Layout *l);                             // of the map
 bool layout_is_surjective(const Layout *l);                        // some place holds each element
 uint32_t layout_regs_per_thread(const Layout *l);
 uint32_t layout_size_bytes(const Layout *l, uint32_t elem_bits);   // of a shared tile in one block; i1 takes a byte
+uint32_t layout_address(const Layout *l, uint32_t offset);         // in a shared tile with its paddings, in elements
+// How many of the lowest offset bits neither paddings nor the start of a slice touch: a vector of 2^n elements at most
+// is in one piece.
+uint32_t layout_whole_bits(const Layout *l);
 
 // The bits of dim (bit i = place bit i of that group) whose columns are zero or depend on earlier columns, in the order
 // reg, lane, warp, block. If such a bit of a place is set, the place with that bit clear (and others set accordingly)
@@ -95,6 +106,8 @@ uint32_t layoutmap_out(const LayoutMap *m, uint32_t packed, LayoutDim dim);   //
 // Maps each place of dst to a place of src that holds the same element. It is the same place where that holds the
 // element, and duplicated data then does not move. False if src does not hold all elements of dst.
 bool layout_invert_and_compose(const Layout *dst, const Layout *src, LayoutMap *out);
+// The map from the places of a tensor to those of a shared tile. The tile may be a slice that has a larger layout.
+bool layout_to_shared(const Layout *l, const Layout *shared, LayoutMap *out);
 // A place for each flat index bit: the right inverse with the fewest and earliest columns. False if not surjective.
 bool layout_right_inverse(const Layout *l, uint32_t places[LAYOUT_MAX_BITS]);
 // What of a place a map may change: nothing, the register, also the lane, also the warp, also the block.
@@ -113,8 +126,13 @@ const Layout *layout_join(Context *ctx, const Layout *l);    // a new last axis 
 const Layout *layout_split(Context *ctx, const Layout *l);   // inverse of join; NULL if it is not one register bit
 const Layout *layout_drop_zero_regs(Context *ctx, const Layout *l);   // without zero register columns
 
+// What one block has: without the block's bits, and without the bits of the tensor that they choose. NULL unless each
+// of them chooses one such bit alone, or none.
+const Layout *layout_block_part(Context *ctx, const Layout *l);
+
 // ---- text ----
-// layout<128x64, reg = [1, 2], lane = [4, 8, 16, 32, 64], warp = [128]> or shared<128x64, offset = […]>
+// layout<128x64, reg = [1, 2], lane = [4, 8, 16, 32, 64], warp = [128]> or shared<128x64, offset = […]>; the latter
+// also with `pad = [interval, by, …]` and `moved = [bit, …]`
 void layout_print(Buf *out, const Layout *l);
 
 // ---- layout_make.c ----

@@ -144,5 +144,11 @@ const Layout *layout_finish(Context *ctx, LayoutKind kind, LayoutTile *t, const 
         if (by < end) l.basis[n] |= by << layout_axis_shift(&l, d);
       }
   }
+  for (uint32_t i = 0; i < t->num_pads; i++) {
+    const uint32_t interval = log2_u32(t->pad[i].interval);
+    if (interval >= l.num_bits[LAYOUT_OFFSET]) continue;   // no offset reaches it
+    l.pad[l.num_pads].interval = (uint8_t)interval;
+    l.pad[l.num_pads++].by = (uint8_t)log2_u32(t->pad[i].by);
+  }
   return layout_intern(ctx, &l);
 }

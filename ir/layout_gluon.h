@@ -15,6 +15,8 @@ typedef struct {
   uint32_t num[LAYOUT_DIMS];
   LayoutVector vec[LAYOUT_DIMS][LAYOUT_MAX_BITS];   // a shared tile has its offset in slot 0
   bool too_many;                                    // vectors: layout_finish gives NULL
+  uint32_t num_pads;                                // of a shared tile
+  struct { uint32_t interval, by; } pad[LAYOUT_MAX_PADS];   // elements
 } LayoutTile;
 
 void layout_tile_add(LayoutTile *t, LayoutDim dim, const LayoutVector *v);

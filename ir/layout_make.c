@@ -278,7 +278,7 @@ const Layout *layout_make_shared_for_matrices(Context *ctx, const Layout *fragme
 uint32_t layout_bank_conflicts(const Layout *distributed, const Layout *shared, uint32_t elem_bits, uint32_t vec) {
   enum { BANKS = 32, LANES = 32 };
   LayoutMap to_offset;
-  if (!layout_invert_and_compose(distributed, shared, &to_offset)) return 0;
+  if (!layout_to_shared(distributed, shared, &to_offset)) return 0;
   uint32_t bytes = elem_bits < 8 ? 1 : elem_bits / 8, vec_bytes = bytes * vec;
   uint32_t words_each = vec_bytes <= 4 ? 1 : vec_bytes / 4, group = 1u << phase_lanes(vec_bytes), wavefronts = 0;
   for (uint32_t first = 0; first < LANES; first += group) {
@@ -287,7 +287,7 @@ uint32_t layout_bank_conflicts(const Layout *distributed, const Layout *shared, 
       uint32_t offset = layoutmap_out(&to_offset, layoutmap_apply(&to_offset, layout_pack(distributed, 0, lane, 0, 0)),
                                       LAYOUT_OFFSET);
       for (uint32_t w = 0; w < words_each; w++) {
-        uint32_t word = offset * bytes / 4 + w, i = 0;
+        uint32_t word = layout_address(shared, offset) * bytes / 4 + w, i = 0;
         while (i < num_words && words[i] != word) i++;
         if (i < num_words) continue;
         words[num_words++] = word;

@@ -4,9 +4,9 @@
 
 #include "ir/base.h"
 
-// The name that takes the fewest insertions, deletions and substitutions, or NULL if none is near. A name of up to 3
-// letters may differ by one of these, a name of up to 7 by two, a longer one by three. The name itself is no
-// suggestion.
+// The name that takes the fewest insertions, deletions, substitutions and swaps of neighbours, or NULL if none is near.
+// Case does not count. A name of one or two letters must be the same otherwise; one of up to 5 may differ by one edit,
+// one of up to 9 by two, a longer one by three. The name itself is no suggestion. Of two equally near the first wins.
 const char *nearest_name(const char *name, const char *const *names, uint32_t count);
 
 #endif

@@ -344,15 +344,18 @@ void block_walk(Block *b, OpVisitor visit, void *user) {
   }
 }
 
-Span op_user_span(const Context *ctx, const Op *op) {
+Span op_user_place(const Context *ctx, const Op *op, const CallSite **site) {
   Span span = op->span;
-  for (const CallSite *c = op->inlined_at; c; c = c->outer) {
+  const CallSite *c = op->inlined_at;
+  for (; c; c = c->outer) {
     const SourceFile *f = source_locate(ctx, span.begin).file;
     if (f && !f->is_embedded) break;
     span = c->span;
   }
+  if (site) *site = c;
   return span;
 }
+Span op_user_span(const Context *ctx, const Op *op) { return op_user_place(ctx, op, NULL); }
 
 bool op_only_computes(const Op *op) {
   if (!op_is(op, TRAIT_PURE | TRAIT_TERMINATOR) && op->opcode != OP_IF) return false;

@@ -63,6 +63,25 @@ static bool parse_dims(Parser *p, bool last, int64_t *shape, uint32_t *rank) {
   return *rank || fail(p, "dimensions");
 }
 
+// `pad` or `moved` of a shared layout, after the equals sign.
+static bool parse_place(Parser *p, bool is_pad, Layout *l) {
+  Span at = p->tok.span;
+  int64_t n[LAYOUT_MAX_BITS];
+  uint32_t count = 0;
+  if (!parse_ints(p, n, LAYOUT_MAX_BITS, &count)) return false;
+  for (uint32_t i = 0; i < count; i++)
+    if (!is_pow2_u64((uint64_t)n[i]) || n[i] > 1 << 20) return diag_error(p->ctx, at, "powers of two are needed here");
+  if (is_pad && (count % 2 || count > 2 * LAYOUT_MAX_PADS))
+    return diag_error(p->ctx, at, "pad has pairs of numbers, at most %d", LAYOUT_MAX_PADS);
+  for (uint32_t i = 0; i < count; i++) {
+    const uint8_t log2 = (uint8_t)log2_u32((uint32_t)n[i]);
+    if (!is_pad) l->moved |= (uint32_t)n[i];
+    else if (i % 2) l->pad[l->num_pads++].by = log2;
+    else l->pad[l->num_pads].interval = log2;
+  }
+  return true;
+}
+
 bool parse_layout(Parser *p, const Layout **out) {
   static const char *const groups[] = {"reg", "lane", "warp", "block", "offset"};
   if (p->tok.kind == TOK_LAYOUT) {
@@ -90,6 +109,12 @@ bool parse_layout(Parser *p, const Layout **out) {
     Span at = p->tok.span;
     if (!parse_word(p, "reg, lane, warp, block or offset", &word) || !expect(p, '=')) return false;
     uint32_t g = 0, n = 0;
+    const bool is_pad = strcmp(word, "pad") == 0;
+    if (l.kind == LAYOUT_SHARED && (is_pad || strcmp(word, "moved") == 0)) {
+      if (l.num_pads && is_pad) return diag_error(p->ctx, at, "pad is given twice");
+      if (!parse_place(p, is_pad, &l)) return false;
+      continue;
+    }
     while (g < countof(groups) && strcmp(groups[g], word) != 0) g++;
     if (g == countof(groups)) return diag_error(p->ctx, at, "expected reg, lane, warp, block or offset");
     if (g == 4) g = LAYOUT_OFFSET;

@@ -148,7 +148,9 @@ RolesCaptures roles_captures(Context *ctx, const Op *op) {
   return s.found;
 }
 
-uint32_t roles_capture_words(const Type *t) { return t->kind == TYPE_DESC ? 2 + 2 * t->rank : 1; }
+uint32_t roles_capture_words(const Type *t) {
+  return t->kind == TYPE_DESC ? 2 + 2 * t->rank : type_is_moved(t) ? 2 : 1;
+}
 
 static void find_first(Op *op, void *user) {
   const Op **first = user;

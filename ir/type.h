@@ -65,6 +65,8 @@ static inline bool type_is_scalar(const Type *t, ScalarKind k) { return t->kind 
 bool type_is_int(const Type *t);                 // of the element: i1…i64
 bool type_is_float(const Type *t);
 bool type_is_ptr(const Type *t);                 // of the element
+// Of a slice whose start is xored to offsets (layout.h): the value has the start's bytes beside the tile's address.
+static inline bool type_is_moved(const Type *t) { return t->kind == TYPE_BUFFER && t->layout && t->layout->moved; }
 // How TMA moves a descriptor's tile: the bytes of the swizzle span (0, 32, 64, 128), and the elements of the last axis
 // that one box holds. A wider tile is moved as boxes side by side, each of whole rows.
 uint32_t type_desc_swizzle_bytes(const Type *desc);

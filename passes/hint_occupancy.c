@@ -8,8 +8,8 @@
 //     the assembler may save registers for one more block by waiting for some of an iteration's loads before it issues
 //     the others. A limit with room for all of them prevents that. If registers do not limit occupancy, there is no
 //     hint; nor if threads wait in the loop, or write, and the fewer blocks had too few loads in flight.
-//   - Kernels that spill in any case: without a hint the assembler may then keep to 32 registers and spill several times
-//     as much. The hint of one block, which limits nothing, prevents that.
+//   - Kernels that spill in any case, dots among them: without a hint the assembler may then keep to 32 registers and
+//     spill several times as much. The hint of one block, which limits nothing, prevents that.
 // Where blocks run at once (`roles`), the estimate does not hold, and there is no hint.
 // In, out: LAID_OUT; sets the module's min_blocks.
 #include "ir/roles.h"
@@ -28,7 +28,8 @@ static uint32_t blocks_wanted(const Module *m, Func *f) {
   Pressure p = pressure_of(m, f);
   uint32_t threads = m->num_warps * WARP_SIZE, need = (uint32_t)max_i64(max_i64(p.stream, p.words) + ROOM, p.most);
   const uint32_t all = pressure_limit(1, threads);
-  if (p.words > all && p.most > 2 * all) return 1;
+  if ((p.complex || p.words > all) && p.most > 2 * all) return 1;
+  if (p.complex) return 0;
   const bool is_row = (!p.stream || p.waits) && m->num_warps >= MIN_WARPS;
   if (is_row && p.blocks > 1 && pressure_limit(p.blocks, threads) >= p.most) return p.blocks;
   if (!p.stream || need > THREAD_REGISTERS) return 0;

@@ -34,6 +34,7 @@
 #include "passes/global_memory.h"
 #include "passes/pass.h"
 #include "passes/access.h"
+#include "passes/shared_memory.h"
 
 typedef enum { PENDING_NO, PENDING_COPY, PENDING_WGMMA, PENDING_BULK } Pending;
 
@@ -86,26 +87,6 @@ static bool merge_slate(Barriers *s, Slate *to, const Slate *from) {
 
 // ---- what an op touches ----
 
-// Adds the bytes of one buffer value: those of its allocs, narrowed to a tile if the index is a constant.
-static void add_buffer(Barriers *s, Slate *out, Value *v, bool is_write, Pending pending) {
-  OpList allocs = {0};
-  buffer_find_allocs(s->ctx, v, &allocs);
-  int64_t tile = -1;
-  const uint32_t own = buffer_bytes(v->type);   // a reinterpreted tile may reach into the next
-  for (Value *w = v; w->def && buffer_is_view(w->def); w = op_operand(w->def, 0))
-    if (w->def->opcode == OP_BUFFER_INDEX && (!value_constant_int(op_operand(w->def, 1), &tile) || allocs.count != 1))
-      tile = -1;
-  VEC_EACH(alloc, allocs) {
-    const Type *t = (*alloc)->results[0].type;
-    uint32_t lo = (uint32_t)op_int(*alloc, ATTR_OFFSET, 0), bytes = buffer_bytes(t);
-    if (tile >= 0 && t->count && tile < t->count && own <= bytes / t->count) {
-      bytes /= t->count;
-      lo += bytes * (uint32_t)tile;
-    }
-    add_access(s, out, (Access){.is_write = is_write, .pending = pending, .lo = lo, .hi = lo + bytes});
-  }
-}
-
 static void add_global(Barriers *s, Slate *out, const Op *op, bool is_write) {
   const Value *root = global_root(op_operand(op, 0));
   const Type *t = access_type(op);
@@ -125,32 +106,21 @@ static Group group_of(const Op *op) {
   }
 }
 
-static void op_accesses(Barriers *s, const Op *op, Slate *out) {
-  bool is_async = op_int(op, ATTR_ASYNC, 0);
-  switch (op->opcode) {
-    case OP_ALLOC: if (op_operand(op, 0)) add_buffer(s, out, (Value *)&op->results[0], true, PENDING_NO); break;
-    case OP_LOCAL_LOAD: add_buffer(s, out, op_operand(op, 0), false, PENDING_NO); break;
-    case OP_LOCAL_STORE: add_buffer(s, out, op_operand(op, 1), true, PENDING_NO); break;
-    case OP_ASYNC_COPY: add_buffer(s, out, op_operand(op, 0), true, PENDING_COPY); break;
-    case OP_MBAR_INIT: case OP_MBAR_INVAL: add_buffer(s, out, op_operand(op, 0), true, PENDING_NO); break;
-    case OP_MBAR_EXPECT:
-    case OP_ASYNC_ARRIVE:
-    case OP_MBAR_ARRIVE:
-    case OP_MBAR_WAIT: add_buffer(s, out, op_operand(op, 0), false, PENDING_NO); break;
-    case OP_TMA_LOAD:
-      add_buffer(s, out, op_operand(op, 1), true, PENDING_BULK);
-      add_buffer(s, out, op_operand(op, 2), false, PENDING_NO);
-      break;
-    case OP_TMA_STORE: case OP_TMA_REDUCE: add_buffer(s, out, op_operand(op, 1), false, PENDING_BULK); break;
-    case OP_WGMMA:
-      for (uint32_t i = 0; i < 2; i++)
-        if (op_operand(op, i)->type->kind == TYPE_BUFFER)
-          add_buffer(s, out, op_operand(op, i), false, is_async ? PENDING_WGMMA : PENDING_NO);
-      break;
-    case OP_LOAD: add_global(s, out, op, false); break;
-    case OP_STORE: add_global(s, out, op, true); break;
-    default: break;
+static Pending pending_of(const Op *op, SharedBy by) {
+  switch (by) {
+    case SHARED_BY_COPY: return PENDING_COPY;
+    case SHARED_BY_TMA: return PENDING_BULK;
+    case SHARED_BY_WGMMA: return op_int(op, ATTR_ASYNC, 0) ? PENDING_WGMMA : PENDING_NO;
+    default: return PENDING_NO;
   }
+}
+
+static void op_accesses(Barriers *s, const Op *op, Slate *out) {
+  SharedAccesses shared = {0};
+  shared_accesses(s->ctx, op, &shared);
+  VEC_EACH(x, shared)
+    add_access(s, out, (Access){.is_write = x->is_write, .pending = pending_of(op, x->by), .lo = x->lo, .hi = x->hi});
+  if (op->opcode == OP_LOAD || op->opcode == OP_STORE) add_global(s, out, op, op->opcode == OP_STORE);
   const Group group = group_of(op);
   VEC_EACH(x, *out) x->group = group;
 }

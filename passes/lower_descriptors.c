@@ -116,26 +116,26 @@ static void tell_pointers(Lower *l, const Op *make) {
   int long_axis = tma_axis_too_long(t);
   static const char by_pointers[] = "its tiles are moved by plain pointers";
   if (long_axis >= 0) {
-    diag_warning(l->ctx, make->span,
-                 "a descriptor with a block of %lld elements on axis %d, of which TMA moves at most %d: %s",
-                 (long long)t->shape[long_axis], long_axis, TMA_MAX_BOX, by_pointers);
-    diag_note(l->ctx, (Span){0, 0}, "use a block of %d and move it twice", TMA_MAX_BOX);
+    if (diag_warning(l->ctx, WARN_POINTER_DESCRIPTOR, make->span,
+                     "a descriptor with a block of %lld elements on axis %d, of which TMA moves at most %d: %s",
+                     (long long)t->shape[long_axis], long_axis, TMA_MAX_BOX, by_pointers))
+      diag_note(l->ctx, (Span){0, 0}, "use a block of %d and move it twice", TMA_MAX_BOX);
     return;
   }
   if (!tma_can_pad(t, (Padding)op_int(make, ATTR_PADDING, PAD_ZERO))) {
-    diag_warning(l->ctx, make->span, "an fp8 descriptor that pads with NaN, which TMA does for wider types only: %s",
-                 by_pointers);
-    diag_note(l->ctx, (Span){0, 0}, "leave the padding at zero, and TMA moves them");
+    if (diag_warning(l->ctx, WARN_POINTER_DESCRIPTOR, make->span,
+                     "an fp8 descriptor that pads with NaN, which TMA does for wider types only: %s", by_pointers))
+      diag_note(l->ctx, (Span){0, 0}, "leave the padding at zero, and TMA moves them");
     return;
   }
   for (uint32_t i = 0; i + 1u < t->rank; i++) {
     int64_t stride;
     if (!value_constant_int(op_operand(make, 1 + t->rank + i), &stride) || stride * bytes % TMA_ALIGNMENT == 0)
       continue;
-    diag_warning(l->ctx, make->span,
-                 "a descriptor whose stride on axis %u, %lld elements of %u bytes, is no multiple of %d bytes: %s", i,
-                 (long long)stride, bytes, TMA_ALIGNMENT, by_pointers);
-    diag_note(l->ctx, (Span){0, 0}, "pad its rows, and TMA moves them");
+    if (diag_warning(l->ctx, WARN_POINTER_DESCRIPTOR, make->span,
+                     "a descriptor whose stride on axis %u, %lld elements of %u bytes, is no multiple of %d bytes: %s",
+                     i, (long long)stride, bytes, TMA_ALIGNMENT, by_pointers))
+      diag_note(l->ctx, (Span){0, 0}, "pad its rows, and TMA moves them");
     return;
   }
 }

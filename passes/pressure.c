@@ -197,7 +197,7 @@ uint32_t pressure_registers(uint32_t words) { return words + overhead(words); }
 Pressure pressure_of(const Module *m, Func *f) {
   Estimate g = {.order = op_order_of(m->ctx, f)};
   block_walk(f->body, find_waits, &g);
-  if (g.complex) return (Pressure){0};
+  if (g.complex) return (Pressure){.most = most_live(&g.order, f) + ADDRESSES, .complex = true};
   block_walk(f->body, measure, &g);
   Pressure p = {.stream = g.stream ? pressure_registers(g.stream) : 0,
                 .loaded = g.loaded, .waits = g.waits,

@@ -8,12 +8,13 @@
 enum { PRESSURE_VECTOR = 4 };       // words of a load after the last wait that are held at once
 
 typedef struct {
-  uint32_t words;            // 32-bit registers per thread; 0: nothing waits, or too complex to estimate (dots)
+  uint32_t words;            // 32-bit registers per thread; 0: nothing waits, or `complex`
   uint32_t most;             // registers if the assembler streams nothing: each tensor is computed as a whole, in order
   uint32_t blocks;           // that an SM's registers hold
   uint32_t spare;            // more words that leave as many blocks, or enough of them
   uint32_t stream;           // registers with all loads of an iteration of a loop in flight; 0: no loop has several
   uint32_t loaded;           // words of that loop's loads
+  bool complex;              // dots, for example: only `most` is estimated
   bool waits;                // in that loop threads wait for each other, or something is written
 } Pressure;
 

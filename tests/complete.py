@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Says what is missing beside what there is: complete.py
 A pass is a row of passes.def, a file passes/NAME.c and a test tests/passes/NAME.tir (more of its tests: NAME_WHAT); an operation has a row in ops.def and stands in a test;
-a script that the docs name exists, and one that begins with #! can be executed."""
+a variable of the environment has a row in variables.def; a link between pages leads to a page and a heading; a script that the docs name exists, and one that begins with #! can be executed."""
 import glob
 import os
 import re
@@ -32,10 +32,36 @@ for name in re.findall(r"^OP\(\w+,\s*(\w+),", read("ir/ops.def"), re.M):
     if name not in used:
         missing.append(f"operation {name}: no test names it")
 
+variables = set(re.findall(r'^VARIABLE\("(\w+)"', read("runtime/compile/variables.def"), re.M))
+sources = read("runtime/**/*.c", "runtime/**/*.py", "codegen/*.c", "passes/*.c", "ir/*.c", "frontend/**/*.c")
+wanted = set(re.findall(r"""["'](TILE_[A-Z_]*[A-Z])["']""", sources))
+missing += [f"variable {v}: a source reads it, and runtime/compile/variables.def has no row" for v in sorted(wanted - variables)]
+missing += [f"variable {v}: has a row in runtime/compile/variables.def, and no source reads it" for v in sorted(variables - wanted)]
+
 scripts = sorted(p for folder in ("tests", "tools") for end in ("py", "sh") for p in glob.glob(f"{folder}/**/*.{end}", recursive=True))
 missing += [f"{p}: begins with #! and is not executable" for p in scripts if read(p).startswith("#!") and not os.access(p, os.X_OK)]
 named = set(re.findall(r"\b(?:tests|tools)/[\w/]+\.(?:py|sh)\b", read("*.md", "docs/**/*.md")))
 missing += [f"{p}: named in the docs, not there" for p in sorted(named - set(scripts))]
+
+# Links between pages lead somewhere, to a heading if they name one; the index lists every page.
+pages = sorted(glob.glob("*.md") + glob.glob("docs/*.md"))
+
+
+def headings(page):
+    """The anchors of a page, as they are made from its headings."""
+    titles = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```", "", read(page), flags=re.M | re.S), re.M)
+    return {re.sub(r"[^\w -]", "", t.lower()).replace(" ", "-") for t in titles}
+
+
+for page in pages:
+    for target, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)", read(page)):
+        path = os.path.normpath(os.path.join(os.path.dirname(page), target)) if target else page
+        if not os.path.exists(path):
+            missing.append(f"{page}: links to {target}, which is not there")
+        elif anchor and path.endswith(".md") and anchor not in headings(path):
+            missing.append(f"{page}: links to {target}#{anchor}, and there is no such heading")
+index = read("docs/README.md")
+missing += [f"{p}: docs/README.md does not list it" for p in pages if p.startswith("docs/") and p != "docs/README.md" and f"({os.path.basename(p)})" not in index]
 
 print("\n".join(missing) or "complete: ok")
 sys.exit(bool(missing))

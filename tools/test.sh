@@ -48,6 +48,7 @@ step layers tests/check_layers.sh $build
 step "what belongs together" tests/complete.py
 step "warnings of other compilers and flags" tests/install/warnings.sh
 step "installed package" tests/install/check.sh $build
+step packages tests/install/package.sh $build
 step "binary interface" tests/install/abi.sh
 step "unit tests" units
 step lit lit_tests
@@ -66,8 +67,10 @@ step "run lines, simulator" tools/run_lines.sh $tilec -j "$(nproc)" \
 step "conformance, IR" tests/conformance/run.py $tilec --round-trip=sm_80,sm_90a
 step "matrix products" tests/dots.py $tilec
 if [ $preset = dev ]; then
+  skip "tutorial: it links programs without the sanitizer's runtime"
   skip "matrix products against float64, benchmark cases: Python does not load a library with a sanitizer inside"
 else
+  step tutorial tests/tutorial.py $build
   for device in interp sim; do
     step "matrix products against float64, $device" \
       env TILE_LIBRARY=$build/libtile.so TILE_SEEDS="$seeds" tests/gpu/right.py --device=$device
@@ -78,7 +81,7 @@ step pipelining tests/pipelining.py $tilec
 step "random kernels" tests/random_kernels.py $tilec --count 60
 step "chains of roles" tests/random_roles.py $tilec --count 60
 step "random expressions" tests/random_kernels.py $tilec --expressions --count 20
-step "random layouts" tests/gluon/random_layouts.py $tilec --conversions 60 --buffers 30
+step "random layouts" tests/gluon/random_layouts.py $tilec --conversions 60 --buffers 30 --parts 30
 if [ -x "${TILE_PTXAS:-$(command -v ptxas || echo /usr/local/cuda/bin/ptxas)}" ]; then
   step assembler tools/assemble.sh $tilec "${kernels[@]}"
   step "conformance, assembler" tests/conformance/run.py $tilec --assemble=sm_80,sm_90a,sm_100a,sm_120a

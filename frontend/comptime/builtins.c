@@ -417,6 +417,8 @@ CtValue *ct_call_builtin(Comptime *ct, CtValue *self, const char *name, const Ct
     rest.num_args--;
     return ct_call_method(ct, a->args[0], dot + 1, &rest);
   }
+  const char *hint = ct_call_hint(ct, name);
   return ct_missing(ct, arena_printf(ct->arena, "%s(...)", name),
-                    arena_printf(ct->arena, "'%s' cannot be called at compile time", name), a->span);
+                    arena_printf(ct->arena, "'%s' cannot be called at compile time%s%s", name, hint ? "; " : "",
+                                 hint ? hint : ""), a->span);
 }

@@ -134,6 +134,7 @@ static void flush(Comptime *ct) {
   if (e->missing) comptime_report_missing(ct, e->missing, e->span);
   else if (e->exception) diag_error(ct->ctx, e->span, "%s raised%s%s", e->type, *e->message ? ": " : "", e->message);
   else diag_error(ct->ctx, e->span, "%s", e->message);
+  if (e->hint) diag_note(ct->ctx, (Span){0, 0}, "%s", e->hint);
   for (uint32_t i = 0; i < e->num_notes; i++)
     diag_note(ct->ctx, e->notes[i].span, "in the call of '%s'", e->notes[i].name);
 }

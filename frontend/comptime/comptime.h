@@ -84,7 +84,9 @@ CtValue *comptime_layout_slice(Comptime *ct, CtValue *parent, uint32_t dim);   /
 // The parent of a SliceLayout of that dim; NULL for other layouts.
 CtValue *comptime_layout_parent(Comptime *ct, const CtValue *layout, uint32_t dim);
 CtValue *comptime_gluon_module(Comptime *ct);                // gl
-bool comptime_layout_is_padded(const CtValue *layout);
+bool comptime_is_mbarrier_layout(const CtValue *layout);
+// As it is written, and as a map on the shape of its tensor or, if that is not known, of its own tile.
+const char *comptime_layout_text(Comptime *ct, const CtValue *layout);
 bool comptime_is_tma_layout(const CtValue *layout);           // an NVMMASharedLayout that is not transposed
 bool comptime_is_wgmma_layout(Comptime *ct, const CtValue *layout);   // of an accumulator
 // The layout of a tile's view with axis order[i] as axis i; NULL if it has no spelling.
@@ -95,6 +97,15 @@ CtValue *comptime_layout_operand(Comptime *ct, const CtValue *acc, uint32_t k_wi
 bool comptime_layout_is_operand(Comptime *ct, const CtValue *layout, const CtValue *acc, uint32_t i);
 // The layout of a tensor or a buffer: it also equals other layouts of the same map.
 CtValue *comptime_layout_on(Comptime *ct, const CtValue *layout, const Layout *map);
+
+// ---- foreign.c: names of other languages and libraries ----
+typedef enum {
+  FOREIGN_VALUE, FOREIGN_MODULE, FOREIGN_FUNCTION, FOREIGN_METHOD, FOREIGN_SEQUENCE, FOREIGN_PARAM, FOREIGN_DTYPE
+} ForeignUse;
+// What to write in place of a name in that use; NULL if nothing is known about it.
+const char *comptime_foreign(ForeignUse use, const char *name);
+// The element type that a name means (fp16, torch.half, flaot32), as triton.language calls it; NULL if none is near.
+const char *comptime_foreign_dtype(const char *name);
 
 // Resets the evaluator after a longjmp left one of its functions (no memory, a request to stop, an internal error).
 void comptime_left(Comptime *ct);

@@ -20,6 +20,7 @@ typedef struct {
   const CtValue *missing;      // the missing value that caused the error, or NULL
   CtValue *exception;          // what was raised, or NULL
   CtValue *argument;           // of the exception that `except … as e` binds; NULL: the message
+  const char *hint;            // the way out, or NULL
   bool is_fatal;               // a limit of the evaluator: no `try` catches it
   struct { Span span; const char *name; } notes[MAX_ERROR_NOTES];   // calls, innermost first
   uint32_t num_notes;
@@ -137,6 +138,10 @@ bool ct_exception_matches(const char *type, const char *handler);
 CtValue *ct_exception_new(Comptime *ct, const char *name, const CtArgs *a);
 CtValue *ct_exception_value(Comptime *ct, const CtError *e);                         // what `except … as e` binds
 bool ct_handler_matches(Comptime *ct, const CtError *e, const Node *type, CtEnv *env);
+
+// ---- foreign.c ----
+const char *ct_name_hint(Comptime *ct, const char *name, const CtEnv *env);   // of a name that is not defined, or NULL
+const char *ct_call_hint(Comptime *ct, const char *builtin);                  // of a builtin that does not exist, or NULL
 
 // ---- ops.c, subscript.c ----
 CtValue *ct_unary(Comptime *ct, PyOp op, CtValue *v, Span span);

@@ -183,7 +183,10 @@ static CtValue *eval_call(Comptime *ct, const Node *n, CtEnv *env) {
 
 static CtValue *eval_name(Comptime *ct, const Node *n, const CtEnv *env) {
   CtValue *v = comptime_lookup(ct, env, n->name.id);
-  return v ? v : ct_fail(ct, n->span, "NameError", "name '%s' is not defined", n->name.id);
+  if (v) return v;
+  ct_fail(ct, n->span, "NameError", "name '%s' is not defined", n->name.id);
+  ct->error->hint = ct_name_hint(ct, n->name.id, env);
+  return NULL;
 }
 
 static CtValue *eval_boolop(Comptime *ct, const Node *n, CtEnv *env) {

@@ -381,7 +381,8 @@ static const char *why_import_failed(Comptime *ct, const Node *n, const CtError 
   const char *where =
       in_call ? arena_printf(ct->arena, ", called from line %u", source_locate(ct->ctx, n->span.begin).line) : "";
   if (!module->is_imported)
-    return arena_printf(ct->arena, "this fails at compile time%s: %s: %s", where, e->type, e->message);
+    return arena_printf(ct->arena, "this fails at compile time%s: %s: %s%s%s", where, e->type, e->message,
+                        e->hint ? "; " : "", e->hint ? e->hint : "");
   return arena_printf(ct->arena, "importing '%s' fails here%s: %s: %s", module->name, where, e->type, e->message);
 }
 

@@ -99,6 +99,12 @@ static const Layout *shared_map(Comptime *ct, const CtValue *v, const int64_t *s
   } else if (c != L_MBARRIER) {
     add_bases(ct, v, "offset_bases", t, LAYOUT_OFFSET);
     add_bases(ct, v, "block_bases", t, LAYOUT_BLOCK);
+    const CtValue *pairs = layout_field(ct, v, "interval_padding_pairs");
+    for (uint32_t i = 0; pairs && i < pairs->list.count; i++) {
+      const LayoutVector pad = layout_vector(pairs->list.data[i]);
+      t->pad[t->num_pads].interval = pad.at[0];
+      t->pad[t->num_pads++].by = pad.at[1];
+    }
   }
   const Layout *l = layout_finish(ct->ctx, LAYOUT_SHARED, t, shape, order, cga, num_cga);
   if (!l) return no_map(why, "it is too large");
@@ -125,18 +131,31 @@ static CtValue *bases(Comptime *ct, const Layout *l, LayoutDim dim) {
   return list;
 }
 
+static CtValue *pads(Comptime *ct, const Layout *l) {
+  CtValue *list = ct_list(ct->ctx, NULL, 0);
+  for (uint32_t i = 0; i < l->num_pads; i++) {
+    CtValue *pair = ct_list(ct->ctx, NULL, 0);
+    ct_append(ct, pair, ct_int(ct->ctx, 1 << l->pad[i].interval));
+    ct_append(ct, pair, ct_int(ct->ctx, 1 << l->pad[i].by));
+    ct_append(ct, list, pair);
+  }
+  return list;
+}
+
 CtValue *comptime_layout_from_map(Comptime *ct, const Layout *l) {
   const bool shared = l->kind == LAYOUT_SHARED;
-  CtValue *v = layout_instance(ct, shared ? L_SHARED_LINEAR : L_LINEAR);
+  CtValue *v = layout_instance(ct, l->num_pads ? L_PADDED : shared ? L_SHARED_LINEAR : L_LINEAR);
+  if (l->num_pads) ct_attr_set(ct, v, "interval_padding_pairs", pads(ct, l));
   ct_attr_set(ct, v, shared ? "offset_bases" : "reg_bases", bases(ct, l, LAYOUT_REG));
   if (!shared) {
     ct_attr_set(ct, v, "lane_bases", bases(ct, l, LAYOUT_LANE));
     ct_attr_set(ct, v, "warp_bases", bases(ct, l, LAYOUT_WARP));
   }
-  if (!shared || l->num_bits[LAYOUT_BLOCK]) ct_attr_set(ct, v, "block_bases", bases(ct, l, LAYOUT_BLOCK));
+  const bool whole = !shared || l->num_pads;   // the class has no defaults
+  if (whole || l->num_bits[LAYOUT_BLOCK]) ct_attr_set(ct, v, "block_bases", bases(ct, l, LAYOUT_BLOCK));
   CtValue *shape = ct_list(ct->ctx, NULL, 0);
   for (uint32_t d = 0; d < l->rank; d++) ct_append(ct, shape, ct_int(ct->ctx, 1 << l->log2_size[d]));
-  if (!shared) ct_attr_set(ct, v, "shape", shape);
+  if (whole) ct_attr_set(ct, v, "shape", shape);
   return v;
 }
 
@@ -168,8 +187,53 @@ bool ct_layouts_equal(Comptime *ct, const CtValue *a, const CtValue *b) {
   return comptime_layout_map(ct, other, shape, m->rank, &why) == m;
 }
 
+// ---- text ----
+// The extents of the layout's own tile: of the tensor in which no place is empty and nothing repeats. False if it has
+// none.
+static bool own_shape(Comptime *ct, const CtValue *v, int64_t shape[LAYOUT_MAX_RANK]) {
+  const LayoutClass c = layout_class(v);
+  const uint32_t rank = layout_class_rank(ct, v);
+  const CtValue *given = layout_field(ct, v, "shape");
+  for (uint32_t d = 0; d < rank; d++) shape[d] = given ? (int64_t)int_of(given->list.data[d]) : 1;
+  if (given || c == L_MBARRIER) return true;
+  if (c == L_SLICE) {
+    int64_t whole[LAYOUT_MAX_RANK];
+    const uint32_t dim = (uint32_t)layout_field_int(ct, v, "dim", 0);
+    if (!own_shape(ct, layout_field(ct, v, "parent"), whole)) return false;
+    for (uint32_t i = 0, k = 0; i <= rank; i++)
+      if (i != dim) shape[k++] = whole[i];
+    return true;
+  }
+  if (c > L_NVMMA_DISTRIBUTED) return false;
+  LayoutTile *t = arena_new(ct->arena, LayoutTile);
+  LayoutVector cga[LAYOUT_MAX_BITS];
+  uint32_t order[LAYOUT_MAX_RANK];
+  distributed_tile(ct, v, shape, t, order);
+  for (uint32_t dim = 0; dim < LAYOUT_DIMS; dim++)
+    for (uint32_t i = 0; i < t->num[dim]; i++)
+      for (uint32_t d = 0; d < rank; d++)
+        while (shape[d] <= t->vec[dim][i].at[d]) shape[d] *= 2;
+  for (uint32_t i = 0, n = layout_cga(ct, v, cga); i < n; i++)
+    for (uint32_t d = 0; d < rank; d++)
+      if (cga[i].at[d]) shape[d] *= 2;
+  return true;
+}
+
+const char *comptime_layout_text(Comptime *ct, const CtValue *v) {
+  int64_t shape[LAYOUT_MAX_RANK];
+  const char *why, *text = ct_repr(ct->ctx, v);
+  const Layout *map = v->instance->map;
+  if (!map && layout_class(v) < L_AUTO && own_shape(ct, v, shape))
+    map = comptime_layout_map(ct, v, shape, layout_class_rank(ct, v), &why);
+  if (!map) return text;
+  Buf b = buf_make(ct->arena);
+  buf_printf(&b, "%s, which is ", text);
+  layout_print(&b, map);
+  return buf_str(&b);
+}
+
 // ---- what operations ask ----
-bool comptime_layout_is_padded(const CtValue *v) { return layout_class(v) == L_PADDED; }
+bool comptime_is_mbarrier_layout(const CtValue *v) { return layout_class(v) == L_MBARRIER; }
 
 bool comptime_is_tma_layout(const CtValue *v) {
   if (layout_class(v) != L_NVMMA_SHARED) return false;

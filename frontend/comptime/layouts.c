@@ -286,6 +286,7 @@ static bool check(Comptime *ct, CtValue *v, Span span) {
       const CtValue *pairs = layout_field(ct, v, "interval_padding_pairs");
       if (!pairs->list.count || !layout_lists_have(pairs, 2) || !all_pow2(pairs))
         return fail(ct, span, v, "interval_padding_pairs holds pairs of powers of two");
+      if (pairs->list.count > LAYOUT_MAX_PADS) return fail(ct, span, v, "there are at most four pairs");
       return (rank && layout_lists_have(layout_field(ct, v, "offset_bases"), rank)) ||
              fail(ct, span, v, "each basis has an entry for each axis");
     }

@@ -52,6 +52,27 @@ static bool is_named(const BuiltinParam *p, const char *name) {
   return strlen(name) == p->name_size && memcmp(name, p->name, p->name_size) == 0;
 }
 
+bool builtin_is_gluon(const BuiltinRow *row) {
+  for (uint32_t i = 0; i < countof(gluon_rows); i++)
+    if (row == &gluon_rows[i]) return true;
+  return false;
+}
+
+static uint32_t num_params(const BuiltinRow *row) {
+  BuiltinParam p;
+  uint32_t n = 0;
+  for (const char *s = row->params; (s = builtin_next_param(s, &p));) n++;
+  return n;
+}
+
+const BuiltinRow *builtin_overload(const BuiltinRow *row, const CallArgs *args) {
+  for (uint32_t i = 0; i + 1 < countof(gluon_rows); i++)
+    if (row == &gluon_rows[i] && strcmp(row[1].name, row->name) == 0 &&
+        args->num_args + args->num_kwargs > num_params(row))
+      return row + 1;
+  return row;
+}
+
 static Term *default_term(Lower *L, const BuiltinParam *p) {
   const char *s = p->otherwise;
   switch (*s) {
@@ -95,6 +116,14 @@ static bool bind_param(Lower *L, Call *c, uint32_t n, const BuiltinParam *p, Cal
   return true;
 }
 
+static void hint_param(Lower *L, const char *key, const char *params) {
+  NameVec names = {0};
+  BuiltinParam p;
+  for (const char *s = params; (s = builtin_next_param(s, &p));)
+    vec_push(L->arena, &names, arena_strndup(L->arena, p.name, p.name_size));
+  lower_hint_param(L, key, params, names.data, names.count);
+}
+
 // Whether every argument found its parameter, and every parameter a value. False after a diagnostic.
 static bool check_bound(Lower *L, const Call *c, const CallArgs *args, uint32_t n, uint32_t next, const bool *used,
                         const char *shown, Buf *missing) {
@@ -106,10 +135,12 @@ static bool check_bound(Lower *L, const Call *c, const CallArgs *args, uint32_t 
   for (uint32_t k = 0; k < args->num_kwargs; k++) {
     if (used[k] || strcmp(args->keys[k], "_semantic") == 0 || strcmp(args->keys[k], "_builder") == 0) continue;
     lower_error(L, args->key_spans[k], "`%s` has no parameter `%s`", shown, args->keys[k]);
-    return lower_hint(L, "its parameters: %s", c->row->params) != NULL;
+    hint_param(L, args->keys[k], c->row->params);
+    return false;
   }
-  return !missing->size ||
-         lower_error(L, args->span, "the call of `%s` lacks %s", shown, buf_str(missing)) != NULL;
+  if (!missing->size) return true;
+  lower_error(L, args->span, "the call of `%s` lacks %s", shown, buf_str(missing));
+  return lower_hint(L, "its parameters: %s", c->row->params) != NULL;
 }
 
 // Empty slots after a call's arguments, where `arg` finds a builder that reads more than its row has.
@@ -119,8 +150,7 @@ bool builtin_bind(Lower *L, const BuiltinRow *row, Term *self, CallArgs *args, C
   Arena *arena = L->arena;
   *c = (Call){.row = row, .span = args->span, .node = args->node};
   BuiltinParam p;
-  uint32_t next = 0, n = 0;
-  for (const char *s = row->params; (s = builtin_next_param(s, &p));) n++;
+  uint32_t next = 0, n = num_params(row);
   c->args = arena_array(arena, Term *, n + SPARE_ARGS);
   c->spans = arena_array(arena, Span, n);
   c->given = arena_array(arena, bool, n);
@@ -229,7 +259,13 @@ bool arg_str(Lower *L, Call *c, uint32_t i, const char **out) {
 }
 
 bool arg_dtype(Lower *L, Call *c, uint32_t i, const CtType **out) {
-  return term_get_dtype(arg(L, c, i), out) || not_constant(L, c, i, "a type such as tl.float32");
+  const Term *t = arg(L, c, i);
+  const char *text;
+  if (term_get_dtype(t, out)) return true;
+  not_constant(L, c, i, "a type such as tl.float32");
+  if (term_get_str(t, &text)) lower_hint_dtype(L, text);
+  else if (term_is_const(t) && t->ct->kind == CT_BUILTIN) lower_hint_dtype(L, t->ct->builtin.name);
+  return false;
 }
 
 // f(x, 4, 8) and f(x, (4, 8)) mean the same.
@@ -291,17 +327,22 @@ const CtType *arg_block(Lower *L, Call *c, const CtType *elem, const int64_t *sh
   const CtType *t = lower_shaped(L, elem, shape, rank);
   BuiltinParam p;
   uint32_t i = 0;
-  for (const char *s = c->row->params; (s = builtin_next_param(s, &p)); i++)
+  for (const char *s = c->row->params; t && (s = builtin_next_param(s, &p)); i++)
     if (is_named(&p, "layout") && !arg_is_none(c, i))
-      return term_is_const(c->args[i]) ? lower_with_layout(L, t, c->args[i]->ct, c->spans[i])
-                                       : (not_constant(L, c, i, "a layout"), NULL);
-  return t;
+      t = term_is_const(c->args[i]) ? lower_with_layout(L, t, c->args[i]->ct, c->spans[i])
+                                    : (not_constant(L, c, i, "a layout"), NULL);
+  return t && lower_check_has_layout(L, c->span, t) ? t : NULL;
 }
 
 bool arg_axis(Lower *L, Call *c, uint32_t i, uint32_t rank, int64_t *out) {
   if (!arg_int(L, c, i, out)) return false;
   if (*out < -(int64_t)rank || *out >= (int64_t)rank) {
-    arg_error(L, c, i, "axis %lld of `%s` is outside a tensor of rank %u", (long long)*out, c->row->name, rank);
+    const char *prelude = lower_prelude_name(L, c->span);
+    arg_error(L, c, i, "axis %lld of `%s` is outside a tensor of rank %u", (long long)*out,
+              prelude ? prelude : c->row->name, rank);
+    if (rank == 1) lower_hint(L, "its only axis is 0");
+    else if (rank) lower_hint(L, "its axes are 0 to %u", rank - 1);
+    else lower_hint(L, "it is a scalar already");
     return false;
   }
   if (*out < 0) *out += rank;

@@ -4,8 +4,32 @@
 
 #include <string.h>
 
+// ---- arguments ----
+static NameUse use_of_param(const char *name, size_t size) {
+  for (size_t i = 0; i + 5 <= size; i++)
+    if (memcmp(name + i, "dtype", 5) == 0) return (NameUse){USE_DTYPE, NULL};
+  return (NameUse){USE_VALUE, NULL};
+}
+
+// What the positional argument i of a call is used as: the name of its parameter tells.
+static NameUse use_of_arg(Lower *L, const Term *callee, uint32_t i) {
+  if (callee && callee->kind == TERM_BOUND) return use_of_arg(L, callee->bound.fn, i + 1);
+  if (!term_is_const(callee)) return (NameUse){USE_VALUE, NULL};
+  const CtValue *c = callee->ct;
+  if (c->kind == CT_FUNCTION)
+    return i < c->fn->num_params ? use_of_param(c->fn->params[i].name, strlen(c->fn->params[i].name))
+                                 : (NameUse){USE_VALUE, NULL};
+  const BuiltinRow *row = c->kind == CT_BUILTIN ? builtin_row_of(c->builtin.name) : NULL;
+  BuiltinParam p;
+  uint32_t k = 0;
+  for (const char *s = row ? row->params : ""; (s = builtin_next_param(s, &p)); k++)
+    if (k == i) return use_of_param(p.name, p.name_size);
+  return (NameUse){USE_VALUE, NULL};
+}
+
 // One keyword argument, or the entries of a dict that `**` spreads.
 static bool keyword_args(Lower *L, const Node *n, TermList *kwargs, NameVec *keys, SpanList *spans) {
+  if (n->attr.name) L->use = use_of_param(n->attr.name, strlen(n->attr.name));
   Term *t = lower_expr(L, n->attr.first);
   if (!t) return false;
   if (n->attr.name) {
@@ -26,11 +50,13 @@ static bool keyword_args(Lower *L, const Node *n, TermList *kwargs, NameVec *key
   return true;
 }
 
-bool lower_call_args(Lower *L, const Node *call, CallArgs *out) {
+bool lower_call_args(Lower *L, const Node *call, const Term *callee, CallArgs *out) {
   TermList args = {0}, kwargs = {0};
   SpanList spans = {0}, key_spans = {0};
   NameVec keys = {0};
-  bool ok = lower_items(L, &call->call.args, &args, &spans);
+  NameUse *uses = arena_array(L->arena, NameUse, call->call.args.count + 1);
+  for (uint32_t i = 0; i < call->call.args.count; i++) uses[i] = use_of_arg(L, callee, i);
+  bool ok = lower_items(L, &call->call.args, &args, &spans, uses);
   for (uint32_t i = 0; i < call->call.keywords.count; i++)
     ok &= keyword_args(L, call->call.keywords.data[i], &kwargs, &keys, &key_spans);
   *out = (CallArgs){.args = args.data,
@@ -106,9 +132,10 @@ static bool report_unbound(Lower *L, const CtFunction *fn, const CallArgs *args,
     if (used[k]) continue;
     const char **names = arena_array(L->arena, const char *, fn->num_params + 1);
     for (uint32_t i = 0; i < fn->num_params; i++) names[i] = fn->params[i].name;
-    const char *near = nearest_name(args->keys[k], names, fn->num_params);
+    Buf all = buf_make(L->arena);
+    for (uint32_t i = hidden; i < fn->num_params; i++) buf_printf(&all, "%s%s", i > hidden ? ", " : "", names[i]);
     lower_error(L, args->key_spans[k], "`%s` has no parameter `%s`", fn->name, args->keys[k]);
-    if (near) lower_hint(L, "did you mean `%s`?", near);
+    lower_hint_param(L, args->keys[k], buf_str(&all), names, fn->num_params);
     ok = false;
   }
   if (missing->size) {
@@ -175,9 +202,16 @@ static Term *function_result(Lower *L, Frame *f, Span span) {
   if (f->failed_return) return NULL;
   if (flow == FLAG_NO || !s->ret) return flow != FLAG_NO && !s->ret ? NULL : term_none(L);
   if (flow == FLAG_MAYBE && !term_is_none(s->ret))
-    lower_warning(L, span, "`%s` returns %s on one path and nothing on another, where its result is undefined",
-                  f->fn->name, term_describe(L, s->ret));
+    diag_warning(L->ctx, WARN_RETURN_TYPE, span,
+                 "`%s` returns %s on one path and nothing on another, where its result is undefined", f->fn->name,
+                 term_describe(L, s->ret));
   return s->ret;
+}
+
+void lower_visit(Lower *L, const CtFunction *fn) {
+  MapSlot *seen = map_at(L->arena, &L->is_visited, fn->def);
+  if (seen->number++ || fn->def->kind != NODE_FUNCTION_DEF || lower_in_prelude(L, fn->def->span)) return;
+  vec_push(L->arena, &L->visited, fn->def);
 }
 
 Term *lower_inline(Lower *L, CtFunction *fn, CallArgs *args) {
@@ -194,6 +228,7 @@ Term *lower_inline(Lower *L, CtFunction *fn, CallArgs *args) {
   *site = (CallSite){args->span, fn->name, L->b.inlined_at};
   Span span = L->b.span;
   L->b.inlined_at = site;
+  lower_visit(L, fn);
   L->frame = &frame;
   L->depth++;
   Term *r;
@@ -232,13 +267,16 @@ static Term *call_comptime(Lower *L, CtValue *fn, CallArgs *args, const char *wh
       if (fn->kind == CT_FUNCTION && fn->fn->role == FN_PLAIN)
         diag_note(L->ctx, fn->fn->def->kind == NODE_FUNCTION_DEF ? fn->fn->def->func.name_span : fn->fn->def->span,
                   "`%s` is host code; decorate it with @triton.jit to call it on run-time values", fn->fn->name);
+      else if (fn->kind == CT_BUILTIN) lower_hint_function(L, fn->builtin.name);
       return NULL;
     }
     if (kw) kwargs[i - args->num_args] = (CtBinding){args->keys[i - args->num_args], c};
     else values[i] = c;
   }
   CtValue *r = comptime_call(L->ct, fn, values, args->num_args, kwargs, args->num_kwargs, args->span);
-  return term_found(L, r, args->span);
+  Term *t = term_found(L, r, args->span);
+  if (!t && r) lower_hint_missing(L, r, (NameUse){USE_VALUE, NULL});
+  return t;
 }
 
 static Term *call_function(Lower *L, CtValue *v, CallArgs *args) {
@@ -291,7 +329,11 @@ static Term *call_builtin(Lower *L, CtValue *v, Term *self, CallArgs *args) {
   const char *name = v->builtin.name;
   const BuiltinRow *row = builtin_row_of(name), *instead = row && L->is_gluon ? builtin_find_gluon(row->name) : NULL;
   if (instead) row = instead;
-  if (row) return builtin_call(L, row, self, args);
+  if (row && !L->is_gluon && builtin_is_gluon(row)) {
+    lower_error(L, args->fn_span, "`gl.%s` is for kernels of Gluon, and this kernel is not", row->name);
+    return lower_hint(L, "decorate the kernel with @gluon.jit");
+  }
+  if (row) return builtin_call(L, builtin_overload(row, args), self, args);
   Term *fn = builtin_resolve(L, name);
   if (fn) {
     CallArgs a = self ? with_self(L, self, args) : *args;
@@ -300,16 +342,10 @@ static Term *call_builtin(Lower *L, CtValue *v, Term *self, CallArgs *args) {
   const bool is_ours =
       strncmp(name, "tl.", 3) == 0 || strncmp(name, "gl.", 3) == 0 || strncmp(name, "libdevice.", 10) == 0;
   if (is_ours && !comptime_has_function(name)) {
-    const char *last = strrchr(name, '.') + 1, *near = frontend_nearest_builtin(L->fe, last);
-    if (lower_is_blackwell(last)) {
-      lower_error(L, args->fn_span, "`%s` is of Blackwell GPUs (sm_100), and tilec compiles for Hopper", last);
-      return lower_hint(L, "warpgroup_mma multiplies on Hopper, tma.async_copy_global_to_shared copies");
-    }
-    lower_error(L, args->fn_span, "there is no builtin `%s`", name);
-    if (strstr(last, "tensormap"))
-      lower_hint(L, "tensor maps are made by tl.make_tensor_descriptor(base, shape, strides, block_shape)");
-    else if (near) lower_hint(L, "the nearest name is `%s`", near);
-    return NULL;
+    const char *last = strrchr(name, '.') + 1;
+    if (!lower_is_blackwell(name)) return lower_no_builtin(L, name, args->fn_span);
+    lower_error(L, args->fn_span, "`%s` is of Blackwell GPUs (sm_100), and tilec compiles for Hopper", last);
+    return lower_hint(L, "warpgroup_mma multiplies on Hopper, tma.async_copy_global_to_shared copies");
   }
   CallArgs a = self ? with_self(L, self, args) : *args;
   return call_comptime(L, v, &a, arena_printf(L->arena, "`%s`", name));
@@ -333,7 +369,14 @@ Term *lower_call(Lower *L, Term *callee, CallArgs *args) {
     Term *m = lower_find_method(L, callee, "__call__");
     if (m) return lower_call(L, m, args);
   }
-  if (callee->kind != TERM_CONST) return lower_error(L, args->fn_span, "%s cannot be called", term_describe(L, callee));
+  if (callee->kind != TERM_CONST) {
+    lower_error(L, args->fn_span, "%s cannot be called", term_describe(L, callee));
+    if (callee->kind != TERM_VALUE) return NULL;
+    return lower_hint(L, ct_is_ptr(term_t(callee)) ? "load from it: tl.load(p + offsets, mask)"
+                         : lower_is_language_name(lower_source_text(L, args->fn_span))
+                             ? "a variable of this name hides the function: rename it"
+                             : "a product needs its *");
+  }
   CtValue *c = callee->ct;
   switch (c->kind) {
   case CT_FUNCTION: return call_function(L, c, args);
@@ -358,8 +401,9 @@ Term *lower_call(Lower *L, Term *callee, CallArgs *args) {
 }
 
 Term *lower_call_node(Lower *L, const Node *call) {
+  L->use = (NameUse){USE_CALLED, NULL};
   Term *callee = lower_expr(L, call->call.func);
   CallArgs args;
-  bool ok = lower_call_args(L, call, &args);
+  bool ok = lower_call_args(L, call, callee, &args);
   return callee && ok ? lower_call(L, callee, &args) : NULL;
 }

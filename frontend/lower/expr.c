@@ -6,31 +6,26 @@
 enum { MAX_EXPR_DEPTH = 3000 };   // over all inlined calls; bounds the C stack
 
 // ---- names ----
-static Term *unknown_name(Lower *L, const char *name, Span span) {
-  Frame *f = L->frame;
-  lower_error(L, span, "`%s` is not defined", name);
-  for (uint32_t i = f->lost.count; i-- > 0;)
-    if (f->lost.data[i].name == name) {
-      diag_note(L->ctx, f->lost.data[i].span, "it is assigned here, %s", f->lost.data[i].why);
-      return lower_hint(L, "also give it a value before that");
-    }
-  NameVec names = {0};
-  for (uint32_t i = 0; i < f->scope.count; i++) vec_push(L->arena, &names, f->scope.vars[i].name);
-  for (const CtEnv *e = f->fn->env; e; e = e->parent)
-    for (uint32_t i = 0; i < e->count; i++) vec_push(L->arena, &names, e->bindings[i].name);
-  const char *near = nearest_name(name, names.data, names.count);
-  if (!near) near = frontend_nearest_builtin(L->fe, name);
-  if (near) lower_hint(L, "did you mean `%s`?", near);
-  return NULL;
+static Term *found(Lower *L, CtValue *v, Span span, NameUse use) {
+  Term *t = term_found(L, v, span);
+  if (!t && v) lower_hint_missing(L, v, use);
+  return t;
 }
 
-Term *lower_name(Lower *L, const char *name, Span span) {
+Term *lower_name(Lower *L, const char *name, Span span, NameUse use) {
   Var *v = scope_find(&L->frame->scope, name);
   if (v && term_is_const(v->term) && v->term->ct->kind == CT_MISSING)   // a parameter's default value
-    return term_found(L, v->term->ct, span);
+    return found(L, v->term->ct, span, use);
   if (v) return v->term;
   CtValue *c = comptime_lookup(L->ct, L->frame->fn->env, name);
-  return c ? term_found(L, c, span) : unknown_name(L, name, span);
+  return c ? found(L, c, span, use) : lower_unknown_name(L, name, span, use);
+}
+
+const char *lower_source_text(Lower *L, Span span) {
+  enum { LONGEST = 40 };
+  const SourceFile *f = source_locate(L->ctx, span.begin).file;
+  if (!f || span.end <= span.begin || span.end - span.begin > LONGEST) return "x";
+  return arena_strndup(L->arena, f->text + (span.begin - f->base), span.end - span.begin);
 }
 
 bool lower_is_name_path(const Node *e) {
@@ -69,32 +64,27 @@ Term *lower_shape_term(Lower *L, const CtType *t) {
   return term_tuple(L, items, ct_rank(t), NULL);
 }
 
-static Term *no_attribute(Lower *L, const char *what, const char *name, Span span) {
-  lower_error(L, span, "%s has no attribute `%s`", what, name);
-  if (builtin_find(arena_printf(L->arena, "descriptor.%s", name))) {
-    return lower_hint(L,
-                      "a tensor descriptor has it: tl.make_tensor_descriptor(…), or an argument of type tensordesc<…>");
-  }
-  const char *near = frontend_nearest_builtin(L->fe, name);
-  if (near) lower_hint(L, "did you mean `%s`?", near);
-  return NULL;
-}
-
 static Term *value_attribute(Lower *L, Term *base, const char *name, Span span) {
   const CtType *t = term_t(base);
   if (strcmp(name, "dtype") == 0) return term_const(L, ct_dtype(L->ctx, ct_scalar_of(t)));
   if (strcmp(name, "type") == 0) return term_const(L, ct_dtype(L->ctx, t));
+  if (strcmp(name, "shape") == 0 && ct_is_ptr(t) && !ct_rank(t)) {
+    lower_error(L, span, "%s is an address and has no shape", term_describe(L, base));
+    return lower_hint(L, "pass the extents as parameters: `n: i32`");
+  }
   if (strcmp(name, "shape") == 0) return lower_shape_term(L, t);
   if (strcmp(name, "numel") == 0) return term_int(L, ct_numel(t));
   if (strcmp(name, "T") == 0) {
-    if (ct_rank(t) != 2)
-      return lower_error(L, span, "`.T` is for tensors of rank 2, this is %s", term_describe(L, base));
+    if (ct_rank(t) != 2) {
+      lower_error(L, span, "`.T` is for tensors of rank 2, this is %s", term_describe(L, base));
+      return lower_hint(L, ct_rank(t) < 2 ? "make it a column with x[:, None]" : "write tl.permute(x, (0, 2, 1))");
+    }
     const int64_t order[2] = {1, 0};
     return lower_trans(L, base, order);
   }
   Term *m = builtin_find_method(L, name);
   if (m) return term_bound(L, base, m);
-  return no_attribute(L, "a tensor", name, span);
+  return lower_no_attribute(L, base, name, span);
 }
 
 // The shape or the strides of a descriptor argument, which follow its map in the kernel's binary interface.
@@ -123,6 +113,10 @@ static Term *desc_attribute(Lower *L, Term *base, const char *name, Span span) {
   if (strcmp(name, "strides") == 0) return base->desc.strides;
   if (strcmp(name, "layout") == 0 && base->desc.block->layout)
     return term_const(L, comptime_layout_on(L->ct, lower_layout_of(L, base->desc.block), base->desc.block->layout));
+  if (L->is_gluon && strcmp(name, "nbytes_per_cta") == 0) {
+    const CtType *part = lower_block_part(L, base->desc.block);
+    return term_int(L, ct_numel(part) * ct_bits(part->elem) / 8);
+  }
   if (strcmp(name, "block_shape") == 0) return lower_shape_term(L, base->desc.block);
   if (strcmp(name, "dtype") == 0) return term_const(L, ct_dtype(L->ctx, base->desc.block->elem));
   if (strcmp(name, "type") == 0 || strcmp(name, "block_type") == 0)
@@ -164,7 +158,7 @@ static Term *tuple_attribute(Lower *L, Term *base, const char *name, Span span) 
     if (cls->fields[i].name == name) return base->tuple.items[i];
   CtValue *type = strcmp(name, "type") == 0 ? type_of(L, base) : NULL;
   if (type) return term_const(L, type);
-  if (!cls) return lower_error(L, span, "a tuple has no attribute `%s`", name);
+  if (!cls) return lower_no_attribute(L, base, name, span);
   Term *m = lower_find_method(L, base, name);
   return m ? m : lower_error(L, span, "%s has no attribute `%s`", cls->name, name);
 }
@@ -187,7 +181,7 @@ Term *lower_attribute(Lower *L, Term *base, const char *name, Span span) {
   case TERM_ACC:
     if (strcmp(name, "type") == 0) return term_const(L, type_of(L, base));
     lower_error(L, span, "an accumulator has no attribute `%s` before its wait", name);
-    return lower_hint(L, "x = warpgroup_mma_wait(0, deps=(acc,)) gives the tensor");
+    return lower_hint_wait(L);
   case TERM_BOUND: return lower_error(L, span, "a method has no attribute `%s`", name);
   case TERM_CONST: break;
   }
@@ -202,7 +196,9 @@ Term *lower_attribute(Lower *L, Term *base, const char *name, Span span) {
   }
   if (strcmp(name, "value") == 0 && (c->kind == CT_STR || c->kind == CT_NONE || c->kind == CT_DTYPE)) return base;
   CtValue *a = comptime_get_attr(L->ct, c, name);
-  return a ? term_found(L, a, span) : no_attribute(L, term_describe(L, base), name, span);
+  if (!a) return lower_no_attribute(L, base, name, span);
+  return lower_is_foreign_member(L, a) ? lower_no_builtin(L, a->builtin.name, span)
+                                       : found(L, a, span, (NameUse){USE_VALUE, NULL});
 }
 
 // ---- subscripts ----
@@ -215,7 +211,18 @@ static bool is_full_slice(Lower *L, const Node *n) {
   return true;
 }
 
-static Term *index_tensor(Lower *L, Term *base, const Node *index) {
+// x[i] of a pointer.
+static Term *index_pointer(Lower *L, const Term *base, const Node *index, Span span) {
+  lower_error(L, span, "%s is an address, which is not indexed", term_describe(L, base));
+  const char *i = lower_source_text(L, index->span), *p = lower_source_text(L, span_of(span.begin, index->span.begin - 1));
+  const bool is_plain = index->kind == NODE_NAME || index->kind == NODE_INT || index->kind == NODE_BINARY;
+  if (is_plain) return lower_hint(L, "write tl.load(%s + %s, mask)", p, i);
+  return lower_hint(L, "compute the offsets: tl.load(%s + row * stride + column, mask)", p);
+}
+
+static Term *index_tensor(Lower *L, Term *base, const Node *index, Span span) {
+  if (ct_is_ptr(term_t(base)) && !ct_rank(term_t(base)) && index->kind != NODE_SLICE && index->kind != NODE_TUPLE)
+    return index_pointer(L, base, index, span);
   const Node *const *items = (const Node *const *)&index;
   uint32_t n = 1;
   if (index->kind == NODE_TUPLE) items = (const Node *const *)index->list.data, n = index->list.count;
@@ -288,7 +295,7 @@ static CtValue *const_slice(Lower *L, const Node *s) {
 
 Term *lower_subscript(Lower *L, Term *base, const Node *index, Span span) {
   if (!base) return NULL;
-  if (base->kind == TERM_VALUE) return index_tensor(L, base, index);
+  if (base->kind == TERM_VALUE) return index_tensor(L, base, index, span);
   if (base->kind == TERM_TUPLE) {
     if (index->kind == NODE_SLICE) return slice_tuple(L, base, index);
     Term *t = lower_expr(L, index);
@@ -308,7 +315,7 @@ Term *lower_subscript(Lower *L, Term *base, const Node *index, Span span) {
   if (base->kind == TERM_CONST) {
     if (base->ct->kind == CT_INT || base->ct->kind == CT_FLOAT || base->ct->kind == CT_BOOL) {
       Term *v = term_to_value(L, base, span, "the value");
-      return v ? index_tensor(L, v, index) : NULL;
+      return v ? index_tensor(L, v, index, span) : NULL;
     }
     CtValue *i;
     if (index->kind == NODE_SLICE) {
@@ -320,7 +327,8 @@ Term *lower_subscript(Lower *L, Term *base, const Node *index, Span span) {
     }
     return term_const(L, comptime_subscript(L->ct, base->ct, i, span));
   }
-  return lower_error(L, span, "%s cannot be indexed", term_describe(L, base));
+  lower_error(L, span, "%s cannot be indexed", term_describe(L, base));
+  return base->kind == TERM_ACC ? lower_hint_wait(L) : NULL;
 }
 
 // ---- boolean operators, comparisons ----
@@ -347,8 +355,8 @@ static Term *lower_bool_op(Lower *L, const Node *e) {
     }
     if (term_is_tensor(t) && !warned) {
       warned = true;
-      diag_warning(L->ctx, e->span, "`%s` on a tensor evaluates both sides; write `%s`", pyop_text((PyOp)e->op),
-                   is_and ? "&" : "|");
+      diag_warning(L->ctx, WARN_LOGICAL_OP, e->span, "`%s` on a tensor evaluates both sides; write `%s`",
+                   pyop_text((PyOp)e->op), is_and ? "&" : "|");
     }
     left = left ? lower_binary(L, is_and ? PYOP_AND : PYOP_OR, left, t, span_of(left_span.begin, n->span.end)) : t;
     if (!left) return NULL;
@@ -427,9 +435,9 @@ static Term *lower_if_exp(Lower *L, const Node *e) {
 }
 
 // ---- all of them ----
-static Term *lower_expr_inner(Lower *L, const Node *e) {
+static Term *lower_expr_inner(Lower *L, const Node *e, NameUse use) {
   switch (e->kind) {
-  case NODE_NAME: return lower_name(L, e->name.id, e->span);
+  case NODE_NAME: return lower_name(L, e->name.id, e->span, use);
   case NODE_INT:
     if (e->integer.is_too_large) return lower_error(L, e->span, "integer literal does not fit in 128 bits");
     return term_const(L, ct_int(L->ctx, e->integer.value));
@@ -450,6 +458,7 @@ static Term *lower_expr_inner(Lower *L, const Node *e) {
   case NODE_CALL: return lower_call_node(L, e);
   case NODE_ATTRIBUTE: {
     CtValue *fact = known_of_missing(L, e);
+    L->use = use.kind == USE_BASE ? use : (NameUse){USE_BASE, e->attr.name};
     return fact ? term_const(L, fact) : lower_attribute(L, lower_expr(L, e->attr.first), e->attr.name, e->span);
   }
   case NODE_SUBSCRIPT: return lower_subscript(L, lower_expr(L, e->pair.first), e->pair.second, e->span);
@@ -463,11 +472,15 @@ static Term *lower_expr_inner(Lower *L, const Node *e) {
   case NODE_LAMBDA:
     lower_error(L, e->span, "a lambda cannot be made inside a kernel");
     return lower_hint(L, "define a function at module level with @triton.jit");
-  case NODE_ELLIPSIS: return lower_error(L, e->span, "`...` is not supported in kernels");
-  case NODE_IMAG: return lower_error(L, e->span, "kernels have no complex numbers");
+  case NODE_ELLIPSIS:
+    lower_error(L, e->span, "`...` is not supported in kernels");
+    return lower_hint(L, "write the `:` of each axis: x[:, None]");
+  case NODE_IMAG:
+    lower_error(L, e->span, "kernels have no complex numbers");
+    return lower_hint(L, "keep the real and the imaginary part in two tiles");
   default:
-    return lower_error(L, e->span, "this expression (%s) is not supported in kernels",
-                       ast_kind_name((NodeKind)e->kind));
+    lower_error(L, e->span, "this expression (%s) is not supported in kernels", ast_kind_name((NodeKind)e->kind));
+    return lower_hint(L, "a kernel runs from its first line to its last: store results with tl.store(…)");
   }
 }
 
@@ -479,7 +492,9 @@ Term *lower_expr(Lower *L, const Node *e) {
   L->expr_depth++;
   Span saved = L->b.span;
   L->b.span = e->span;
-  Term *t = lower_expr_inner(L, e);
+  const NameUse use = L->use;
+  L->use = (NameUse){USE_VALUE, NULL};
+  Term *t = lower_expr_inner(L, e, use);
   L->b.span = saved;
   L->expr_depth--;
   return t;

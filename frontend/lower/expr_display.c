@@ -28,6 +28,11 @@ Term *lower_fstring(Lower *L, const Node *e) {
       buf_puts(&text, ct_to_str(L->ctx, s));
       continue;
     }
+    if (p->format.spec || p->format.conversion) {
+      if (diag_warning(L->ctx, WARN_FORMAT, p->span,
+                       "the format of a run-time value has no effect: the device prints it in its own way"))
+        diag_note(L->ctx, (Span){0, 0}, "leave it out, or round the value before");
+    }
     runtime = true;
     vec_push(L->arena, &parts, term_const(L, ct_str(L->ctx, arena_strndup(L->arena, buf_str(&text), text.size))));
     vec_push(L->arena, &parts, t);
@@ -102,11 +107,12 @@ Term *lower_comprehension(Lower *L, const Node *e) {
   return t;
 }
 
-bool lower_items(Lower *L, const NodeList *list, TermList *items, SpanList *spans) {
+bool lower_items(Lower *L, const NodeList *list, TermList *items, SpanList *spans, const NameUse *uses) {
   bool ok = true;
   for (uint32_t i = 0; i < list->count; i++) {
     const Node *n = list->data[i];
     bool starred = n->kind == NODE_STARRED;
+    if (uses) L->use = uses[i];
     Term *t = lower_expr(L, starred ? n->unary.value : n);
     if (t && starred && t->kind != TERM_TUPLE)
       t = lower_error(L, n->span, "`*` spreads a tuple, not %s", term_describe(L, t));
@@ -122,7 +128,7 @@ bool lower_items(Lower *L, const NodeList *list, TermList *items, SpanList *span
 
 Term *lower_sequence(Lower *L, const Node *e) {
   TermList items = {0};
-  if (!lower_items(L, &e->list, &items, NULL)) return NULL;
+  if (!lower_items(L, &e->list, &items, NULL, NULL)) return NULL;
   Term *t = term_tuple(L, items.data, items.count, NULL);
   t->tuple.is_list = e->kind == NODE_LIST;
   return t;
@@ -135,7 +141,10 @@ Term *lower_dict(Lower *L, const Node *e) {
     Term *k = lower_expr(L, e->dict.keys.data[i]), *v = lower_expr(L, e->dict.values.data[i]);
     if (!k || !v) return NULL;
     CtValue *ck = term_to_ct(L, k), *cv = term_to_ct(L, v);
-    if (!ck || !cv) return lower_error(L, e->span, "a dict in a kernel holds constants only");
+    if (!ck || !cv) {
+      lower_error(L, e->span, "a dict in a kernel holds constants only");
+      return lower_hint(L, "write a tuple, or a namedtuple of the module level");
+    }
     ct_dict_set(L->ctx, d->dict, ck, cv);
   }
   return term_const(L, d);

@@ -24,6 +24,7 @@ static Frontend *new_frontend(Context *ctx, const FrontendOptions *o) {
 static Frontend *loaded(Frontend *fe, CtModule *module) {
   if (!module) return NULL;
   fe->module = module;
+  if (module->tree) warn_redefinitions(fe->ctx, module->tree);
   fe->kernels = comptime_kernels(fe->ct, module);
   return fe;
 }
@@ -45,6 +46,54 @@ const CtModule *frontend_module(const Frontend *fe) { return fe->module; }
 uint32_t frontend_num_kernels(const Frontend *fe) { return fe->kernels.count; }
 CtFunction *frontend_kernel(const Frontend *fe, uint32_t i) { return fe->kernels.data[i]; }
 
+// ---- kernels ----
+static const Node *value_return(const NodeList *body) {
+  for (uint32_t i = 0; i < body->count; i++) {
+    const Node *n = body->data[i];
+    if (n->kind == NODE_RETURN && n->unary.value && n->unary.value->kind != NODE_NONE) return n;
+    if (n->kind == NODE_FUNCTION_DEF || n->kind == NODE_CLASS_DEF) continue;
+    for (const AstPart *part = ast_parts(n); part->kind; part++) {
+      const Node *found = part->kind == PART_BODY ? value_return(ast_part_list(n, part)) : NULL;
+      if (found) return found;
+    }
+  }
+  return NULL;
+}
+
+// Says why what the name stands for is no kernel of this file. False if it does not look like one.
+static bool explain_no_kernel(Frontend *fe, const char *name, const CtValue *v) {
+  if (v && v->kind == CT_MISSING) {
+    diag_note(fe->ctx, v->missing.span, "`%s` could not be made: %s", name, v->missing.why);
+    return true;
+  }
+  if (!v || v->kind != CT_FUNCTION || !v->fn->def || v->fn->def->kind != NODE_FUNCTION_DEF) return false;
+  const Node *def = v->fn->def, *ret = value_return(&def->func.body);
+  const SourceFile *file = fe->module->file;
+  if (source_locate(fe->ctx, def->span.begin).file != file)
+    diag_note(fe->ctx, def->func.name_span, "`%s` comes from another file: compile that one", name);
+  else if (v->fn->role == FN_PLAIN)
+    diag_note(fe->ctx, def->func.name_span, "`%s` has no decorator: write @triton.jit or @kernel on the line above", name);
+  else if (ret)
+    diag_note(fe->ctx, ret->span, "`%s` returns a value here, so it is a function for kernels to call; "
+              "a kernel stores its results with tl.store(…)", name);
+  else
+    diag_note(fe->ctx, def->func.name_span, "`%s` is a function for kernels to call, because others are marked @kernel",
+              name);
+  return true;
+}
+
+void frontend_explain_no_kernels(Frontend *fe) {
+  enum { SHOWN = 4 };
+  uint32_t shown = 0;
+  const CtEnv *env = fe->module->env;
+  const NodeList *body = &fe->module->tree->block;
+  for (uint32_t i = 0; i < body->count && shown < SHOWN; i++)
+    if (body->data[i]->kind == NODE_FUNCTION_DEF)
+      shown += explain_no_kernel(fe, body->data[i]->func.name,
+                                 comptime_lookup(fe->ct, env, body->data[i]->func.name));
+  if (!shown) diag_note(fe->ctx, (Span){0, 0}, "a kernel is a function decorated with @triton.jit or @kernel");
+}
+
 CtFunction *frontend_find_kernel(Frontend *fe, const char *name) {
   Buf all = buf_make(&fe->ctx->arena);
   for (uint32_t i = 0; i < fe->kernels.count; i++) {
@@ -53,16 +102,9 @@ CtFunction *frontend_find_kernel(Frontend *fe, const char *name) {
   }
   const SourceFile *f = fe->module->file;
   diag_error(fe->ctx, (Span){0, 0}, "there is no kernel `%s` in %s", name, f ? f->path : "the program");
-  const CtValue *v = comptime_lookup(fe->ct, fe->module->env, intern(fe->ctx, name));
-  if (v && v->kind == CT_FUNCTION && v->fn->role == FN_JIT && v->fn->def)
-    diag_note(fe->ctx, v->fn->def->func.name_span, "`%s` %s", name,
-              source_locate(fe->ctx, v->fn->def->span.begin).file != f
-                  ? "comes from another file"
-                  : "is a function for kernels to call: it returns a value, or others are marked @kernel");
-  if (v && v->kind == CT_MISSING)
-    diag_note(fe->ctx, v->missing.span, "`%s` could not be made: %s", name, v->missing.why);
+  bool known = explain_no_kernel(fe, name, comptime_lookup(fe->ct, fe->module->env, intern(fe->ctx, name)));
   if (all.size) diag_note(fe->ctx, (Span){0, 0}, "the kernels are %s", buf_str(&all));
-  else diag_note(fe->ctx, (Span){0, 0}, "a kernel is a function decorated with @triton.jit or @kernel");
+  else if (!known) frontend_explain_no_kernels(fe);
   return NULL;
 }
 
@@ -103,9 +145,11 @@ static bool report_open(Frontend *fe, const CtFunction *kernel, const ParamSpec 
               buf_str(&signature));
     for (uint32_t i = 0; i < kernel->num_params; i++) {
       const CtParam *p = &kernel->params[i];
-      if (specs[i].kind == SPEC_OPEN && !p->is_constexpr && !p->is_const && p->node->param.annotation)
-        diag_note(fe->ctx, p->node->param.annotation->span,
-                  "this annotation of `%s` is not a type that a kernel's parameter can have", p->name);
+      const Node *annotation = p->node ? p->node->param.annotation : NULL;
+      if (specs[i].kind != SPEC_OPEN || p->is_constexpr || p->is_const || !annotation) continue;
+      const char *instead = lower_guess_annotation(fe, kernel, annotation);
+      diag_note(fe->ctx, annotation->span, "this annotation of `%s` is not a type that a kernel's parameter can have%s%s",
+                p->name, instead ? ": " : "", instead ? instead : "");
     }
   }
   if (values.size) {
@@ -176,13 +220,12 @@ static Term *add_desc(Lower *L, const CtParam *p, const char *name, const ParamS
     return lower_hint(L, "leave the padding at zero");
   }
   FuncParam fp = {.name = name, .kind = PARAM_DESC, .spelling = spelling, .divisible = 1, .padding = s->padding};
-  for (uint32_t i = 0; i < block->rank; i++) fp.box[i] = block->shape[i];
   if (L->is_gluon && !(block = lower_desc_block(L, block, layout, p->node->span))) return NULL;
+  const Type *type = lower_ir_desc_type(L, block);
+  for (uint32_t i = 0; i < block->rank; i++) fp.box[i] = type->shape[i];
   Term *t = arena_new(L->arena, Term);
   t->kind = TERM_DESC;
   t->desc.block = block;
-  const Type *type =
-      type_desc(L->ctx, lower_ir_elem_type(L, block->elem), (int)block->rank, block->shape, block->layout);
   t->desc.v = func_add_param(L->b.func, type, fp);
   t->desc.v->name = name;
   return t;
@@ -309,13 +352,32 @@ static bool check_options(Frontend *fe, const LaunchOptions *o, Span at) {
   return true;
 }
 
+bool frontend_check_params(Frontend *fe, const CtFunction *kernel) {
+  for (uint32_t i = 0; i < kernel->num_params; i++) {
+    const CtParam *p = &kernel->params[i];
+    if (p->kind != PARAM_VARARGS && p->kind != PARAM_KWARGS) continue;
+    diag_error(fe->ctx, p->node->span, "a kernel cannot have `%s%s`: its parameters are its binary interface",
+               p->kind == PARAM_KWARGS ? "**" : "*", p->name);
+    diag_note(fe->ctx, (Span){0, 0}, "name each parameter; functions that the kernel calls may have `*args`");
+    return false;
+  }
+  return true;
+}
+
+// A function with errors gets no warnings: what it does not use or reach may be their consequence.
+static void warn(Lower *L, const Func *f, const Node *def) {
+  for (uint32_t i = 0; i < L->visited.count; i++) {
+    warn_unused_variables(L, L->visited.data[i]);
+    warn_unreachable(L, L->visited.data[i]);
+    warn_compares(L, L->visited.data[i]);
+  }
+  warn_missing_store(L, f, def);
+}
+
 bool frontend_lower_into(Frontend *fe, Module *m, CtFunction *kernel, const ParamSpec *specs,
                          const LaunchOptions *launch) {
   Context *ctx = fe->ctx;
-  for (uint32_t i = 0; i < kernel->num_params; i++)
-    if (kernel->params[i].kind == PARAM_VARARGS || kernel->params[i].kind == PARAM_KWARGS)
-      return diag_error(ctx, kernel->params[i].node->span,
-                        "a kernel cannot have `*%s`: its parameters are its binary interface", kernel->params[i].name);
+  if (!frontend_check_params(fe, kernel)) return false;
   if (frontend_count_open(kernel, specs)) return report_open(fe, kernel, specs);
   for (uint32_t i = 0; i < kernel->num_params; i++)
     if (kernel->params[i].is_constexpr &&
@@ -326,10 +388,11 @@ bool frontend_lower_into(Frontend *fe, Module *m, CtFunction *kernel, const Para
   uint32_t errors = diag_error_count(ctx);
   Func *f = func_new(m, kernel->name, kernel->def->func.name_span);
   Lower L = {.fe = fe, .ctx = ctx, .arena = &ctx->arena, .ct = fe->ct, .module = m, .options = launch,
-             .is_gluon = kernel->is_gluon};
+             .is_gluon = kernel->is_gluon, .kernel = kernel, .specs = specs};
   L.b = builder_at_end(ctx, f, f->body, kernel->def->func.name_span);
   Frame frame = {.fn = kernel};
   L.frame = &frame;
+  lower_visit(&L, kernel);
   if (!add_params(&L, kernel, specs, &frame.scope)) return false;
   Cont k = {&kernel->def->func.body, 0, NULL};
   LiveOut out = {NULL, true};
@@ -341,15 +404,17 @@ bool frontend_lower_into(Frontend *fe, Module *m, CtFunction *kernel, const Para
   }
   lower_cursor_to_end(&L, f->body);
   build_op(&L.b, OP_RETURN, NULL, 0);
-  return diag_error_count(ctx) == errors;
+  if (diag_error_count(ctx) != errors || !lower_check_roles(&L)) return false;
+  warn(&L, f, kernel->def);
+  return true;
 }
 
 Module *frontend_lower(Frontend *fe, CtFunction *kernel, const ParamSpec *specs, const LaunchOptions *launch) {
   if (!check_options(fe, launch, kernel->def->func.name_span)) return NULL;
   // A program's tiles are not laid out over a cluster, so a second block would repeat all the work, atomics included.
-  if (launch->num_ctas > 1) {
-    diag_warning(fe->ctx, kernel->def->func.name_span,
-                 "num_ctas = %u: programs are not split over clusters, each runs in one block", launch->num_ctas);
+  if (launch->num_ctas > 1 && !kernel->is_gluon &&
+      diag_warning(fe->ctx, WARN_NUM_CTAS, kernel->def->func.name_span,
+                   "num_ctas = %u: programs are not split over clusters, each runs in one block", launch->num_ctas)) {
     diag_note(fe->ctx, (Span){0, 0}, "leave num_ctas at 1, and give a large tile more warps");
   }
   Module *m = module_new(fe->ctx, fe->target);
@@ -362,6 +427,7 @@ Module *frontend_lower(Frontend *fe, CtFunction *kernel, const ParamSpec *specs,
   m->cooperative = launch->launch_cooperative_grid;
   m->pdl = launch->launch_pdl;
   m->as_written = kernel->is_gluon;
+  if (kernel->is_gluon) m->num_ctas = launch->num_ctas;
   m->stage = kernel->is_gluon ? STAGE_LAID_OUT : STAGE_TILE;
   return frontend_lower_into(fe, m, kernel, specs, launch) ? m : NULL;
 }

@@ -14,6 +14,7 @@ static Term *new_buffer(Lower *L, Value *v, const CtType *type, const CtType *wh
 
 // The IR's type: of an array of tiles the first extent is a count.
 static const Type *buffer_type(Lower *L, const CtType *t) {
+  t = lower_block_part(L, t);
   const uint32_t skip = t->rank - t->layout->rank;
   return type_buffer(L->ctx, lower_ir_elem_type(L, t->elem), (int)t->layout->rank, t->shape + skip, t->layout,
                      skip ? (uint32_t)t->shape[0] : 0);
@@ -36,10 +37,6 @@ static const CtType *shared_type(Lower *L, Call *c, uint32_t shape_arg, uint32_t
   if (!lower_check_shape(L, shape + skip, tile, c->spans[shape_arg])) return NULL;
   const Layout *map = lower_layout_map(L, layout, shape + skip, tile, c->spans[layout_arg]);
   if (!map) return NULL;
-  if (comptime_layout_is_padded(layout)) {
-    arg_error(L, c, layout_arg, "padded shared layouts are not supported");
-    return lower_hint(L, "a SwizzledSharedLayout avoids bank conflicts without padding");
-  }
   const CtValue *bits = comptime_get_attr(L->ct, layout, "element_bitwidth");
   if (bits && (uint32_t)bits->i != ct_bits(elem)) {
     arg_error(L, c, layout_arg, "%s is for elements of %d bits, and %s has %u", ct_repr(L->ctx, layout), (int)bits->i,
@@ -60,6 +57,13 @@ static Term *buffer_arg(Lower *L, Call *c, uint32_t i, bool tile) {
   return lower_hint(L, "choose a tile: buffer.index(i)");
 }
 Term *lower_buffer_arg(Lower *L, Call *c, uint32_t i) { return buffer_arg(L, c, i, true); }
+
+Term *lower_data_arg(Lower *L, Call *c, uint32_t i) {
+  Term *b = buffer_arg(L, c, i, true);
+  if (!b || !b->buffer.type->spelled || !comptime_is_mbarrier_layout(b->buffer.type->spelled)) return b;
+  arg_error(L, c, i, "an mbarrier holds no data: `%s` needs a buffer in another layout than MBarrierLayout", c->row->name);
+  return lower_hint(L, "mbarrier.init, expect, arrive and wait use it; gl.SwizzledSharedLayout(1, 1, 1, [0]) is for data");
+}
 
 static void store(Lower *L, Term *x, Term *b) {
   build_op(&L->b, OP_LOCAL_STORE, (Value *[]){term_v(x), b->buffer.v}, 2);
@@ -87,22 +91,25 @@ Term *gl_allocate(Lower *L, Call *c) {
   if (!arg_is_none(c, 3) && !(x = value_for(L, c, 3, t))) return NULL;
   Value *v = build_alloc(&L->b, buffer_type(L, t), NULL);
   Term *b = new_buffer(L, v, t, t);
+  if (x && !lower_check_same_blocks(L, c->spans[3], "this store", term_t(x), t, -1)) return NULL;
   if (x) store(L, x, b);
   return b;
 }
 
 Term *gl_smem_load(Lower *L, Call *c) {
-  Term *b = buffer_arg(L, c, 0, true);
+  Term *b = lower_data_arg(L, c, 0);
   CtValue *layout = b ? arg_layout(L, c, 1, LAYOUT_DISTRIBUTED) : NULL;
   if (!layout) return NULL;
   const CtType *from = b->buffer.type, *t = ct_type_block(L->ctx, from->elem, from->shape, from->rank);
-  if (!(t = lower_with_layout(L, t, layout, c->spans[1]))) return NULL;
+  if (!(t = lower_with_layout(L, t, layout, c->spans[1])) ||
+      !lower_check_same_blocks(L, c->span, "this load", t, from, -1))
+    return NULL;
   return term_of_op(L, lower_new_op(L, OP_LOCAL_LOAD, t, (Value *[]){b->buffer.v, NULL}, 2), t);
 }
 
 Term *gl_smem_store(Lower *L, Call *c) {
-  Term *b = buffer_arg(L, c, 0, true), *x = b ? value_for(L, c, 1, b->buffer.type) : NULL;
-  if (!x) return NULL;
+  Term *b = lower_data_arg(L, c, 0), *x = b ? value_for(L, c, 1, b->buffer.type) : NULL;
+  if (!x || !lower_check_same_blocks(L, c->span, "this store", term_t(x), b->buffer.type, -1)) return NULL;
   store(L, x, b);
   return term_none(L);
 }
@@ -133,25 +140,36 @@ Term *gl_smem_index(Lower *L, Call *c) {
   return view(L, OP_BUFFER_INDEX, b, tile, tile, term_v(i));
 }
 
-// The slice's layout: the tile's, without the axis' bits above the slice. NULL if the offsets of the slice's elements
-// and that of its start overlap, so that the slice has no address of its own.
-static const Layout *slice_layout(Lower *L, const Layout *l, uint32_t axis, int64_t start, int64_t length) {
+// The layout without the axis' bits from `bits` on. NULL if that moves the elements which are left.
+static const Layout *cut_axis(Lower *L, const Layout *l, uint32_t axis, uint32_t bits, const uint32_t *places) {
   Layout r = *l;
-  uint32_t places[LAYOUT_MAX_BITS], own[LAYOUT_MAX_BITS], used = 0, at = 0;
-  const uint32_t shift = layout_axis_shift(l, axis), bits = log2_u32((uint32_t)length);
-  const uint32_t drop = l->log2_size[axis] - bits, kept = shift + bits;
+  uint32_t own[LAYOUT_MAX_BITS];
+  const uint32_t drop = l->log2_size[axis] - bits, kept = layout_axis_shift(l, axis) + bits;
   for (uint32_t i = 0; i < LAYOUT_MAX_BITS; i++)
     r.basis[i] = (l->basis[i] & ((1u << kept) - 1)) | l->basis[i] >> (kept + drop) << kept;
   r.log2_size[axis] = (uint8_t)bits;
-  if (!layout_right_inverse(l, places)) return NULL;
-  const Layout *made = layout_intern(L->ctx, &r);
-  if (!layout_right_inverse(made, own)) return NULL;
-  for (uint32_t i = 0, n = layout_tensor_bits(made); i < n; i++) {
+  const Layout *cut = layout_intern(L->ctx, &r);
+  if (!layout_right_inverse(cut, own)) return NULL;
+  for (uint32_t i = 0, n = layout_tensor_bits(cut); i < n; i++)
     if (own[i] != places[i < kept ? i : i + drop]) return NULL;
-    used |= own[i];
-  }
-  for (uint32_t x = (uint32_t)start << shift; x; x &= x - 1) at ^= places[__builtin_ctz(x)];
-  return at & used ? NULL : made;
+  return cut;
+}
+
+// The layout of slices of that length. If the offsets of their elements and of all possible starts have no bits in
+// common, a slice begins at its start's address and has a layout of its own. Otherwise it keeps the tile's layout.
+static const Layout *slice_layout(Lower *L, const CtType *t, uint32_t axis, int64_t length) {
+  const Layout *l = t->layout;
+  uint32_t places[LAYOUT_MAX_BITS], used = 0, starts = 0;
+  const uint32_t bits = log2_u32((uint32_t)length);
+  if (!layout_right_inverse(l, places)) ice(L->ctx, "a buffer's layout has holes");
+  for (uint32_t d = 0; d < t->rank; d++)
+    for (uint32_t i = 0; i < log2_u32((uint32_t)t->shape[d]); i++)
+      *(d == axis && i >= bits ? &starts : &used) |= places[layout_axis_shift(l, d) + i];
+  const Layout *cut = l->moved || starts & used ? NULL : cut_axis(L, l, axis, bits, places);
+  if (cut) return cut;
+  Layout r = *l;
+  r.moved |= starts;
+  return layout_intern(L->ctx, &r);
 }
 
 Term *gl_smem_slice(Lower *L, Call *c) {
@@ -166,11 +184,8 @@ Term *gl_smem_slice(Lower *L, Call *c) {
                   (long long)start, (long long)t->shape[axis]);
     return lower_hint(L, "the length is a power of two, and the start a multiple of it");
   }
-  const Layout *map = slice_layout(L, t->layout, (uint32_t)axis, start, length);
-  if (!map) {
-    builtin_error(L, c, "this slice cuts through the swizzle of %s", lower_layout_text(L, t));
-    return lower_hint(L, "slice along another axis, or in multiples of the swizzle's width");
-  }
+  if (!lower_check_axis_in_block(L, c->span, "a slice", t, (uint32_t)axis)) return NULL;
+  const Layout *map = slice_layout(L, t, (uint32_t)axis, length);
   int64_t shape[CT_MAX_RANK];
   memcpy(shape, t->shape, sizeof shape);
   shape[axis] = length;
@@ -211,7 +226,8 @@ Term *gl_smem_reshape(Lower *L, Call *c) {
   if (!n || ct_numel(to) != ct_numel(t))
     return arg_error(L, c, 1, "cannot reshape %s to %s", term_describe(L, b), lower_shape_text(L, to));
   if (!ct_type_equal(b->buffer.whole, t) && ct_numel(b->buffer.whole) != ct_numel(t))
-    return builtin_error(L, c, "a slice cannot be reshaped: its elements are not together");
+    return builtin_error(L, c, "a slice cannot be reshaped: its elements are not together"),
+           lower_hint(L, "reshape the buffer before, or the tensor after: buffer.load(L).reshape(shape)");
   to = ct_type_with_layout(L->ctx, to, layout_reshape(L->ctx, t->layout, n, shape), NULL);
   return view(L, OP_BUFFER_RESHAPE, b, to, to, NULL);
 }
@@ -254,7 +270,11 @@ Term *lower_buffer_attribute(Lower *L, Term *base, const char *name, Span span) 
   if (strcmp(name, "shape") == 0) return lower_shape_term(L, t);
   if (strcmp(name, "rank") == 0) return term_int(L, t->rank);
   if (strcmp(name, "numel") == 0) return term_int(L, ct_numel(t));
-  if (strcmp(name, "layout") == 0) return term_const(L, comptime_layout_on(L->ct, lower_layout_of(L, t), t->layout));
+  if (strcmp(name, "layout") == 0) {
+    Layout whole = *t->layout;   // a slice has its parent's
+    whole.moved = 0;
+    return term_const(L, comptime_layout_on(L->ct, lower_layout_of(L, t), layout_intern(L->ctx, &whole)));
+  }
   const BuiltinRow *row = builtin_find_gluon(arena_printf(L->arena, "buffer.%s", name));
   if (row && row->method == 3)
     return term_bound(L, base, term_const(L, ct_builtin(L->ctx, arena_printf(L->arena, "gl.%s", row->name))));

@@ -39,7 +39,9 @@ Term *gl_convert_layout(Lower *L, Call *c) {
     return lower_hint(L, "gl.convert_layout(x, L) gives it another");
   }
   const CtType *to = lower_with_layout(L, term_t(x), layout, c->spans[1]);
-  if (!to) return NULL;
+  if (!to || !lower_check_has_layout(L, c->spans[1], to) ||
+      (to->layout && !lower_check_same_blocks(L, c->span, "this conversion", term_t(x), to, -1)))
+    return NULL;
   if (!to->layout) {   // AutoLayout, CoalescedLayout
     if (!term_t(x)->layout) return x;
     Value *v = term_v(x);
@@ -56,6 +58,26 @@ Term *gl_convert_layout(Lower *L, Call *c) {
   return lower_convert(L, x, to);
 }
 
+Term *gl_fp4_to_fp(Lower *L, Call *c) {
+  Term *x = arg_value(L, c, 0), *order[CT_MAX_RANK], *shape[CT_MAX_RANK];
+  const CtType *elem;
+  int64_t axis;
+  if (!x || !arg_dtype(L, c, 1, &elem)) return NULL;
+  const CtType *t = term_t(x);
+  const uint32_t rank = ct_rank(t);
+  if (!rank || !ct_is_int(t) || ct_bits(t) != 8)
+    return arg_error(L, c, 0, "a tensor of bytes, int8 or uint8, is needed here, this is %s", term_describe(L, x));
+  if (!ct_is_kind(elem, DT_FP16) && !ct_is_kind(elem, DT_BF16) && !ct_is_kind(elem, DT_FP32))
+    return arg_error(L, c, 1, "fp4 becomes fp16, bf16 or fp32, not %s", ct_type_text(L->ctx, elem));
+  if (!arg_axis(L, c, 2, rank, &axis)) return NULL;
+  if (rank + 1 > CT_MAX_RANK) return builtin_error(L, c, "a tensor of rank %u has no room for the halves", rank);
+  for (uint32_t i = 0; i <= rank; i++) order[i] = term_int(L, i <= axis ? i : i == axis + 1 ? rank : i - 1);
+  for (uint32_t i = 0; i < rank; i++) shape[i] = term_int(L, t->shape[i] * (i == axis ? 2 : 1));
+  Term *args[] = {x, term_const(L, ct_dtype(L->ctx, elem)), term_tuple(L, order, rank + 1, NULL),
+                  term_tuple(L, shape, rank, NULL)};
+  return lower_prelude_call(L, "_fp4_to_fp", args, countof(args), c->span);
+}
+
 // The layout and the element size of an argument that is a type.
 static const CtType *type_arg(Lower *L, Call *c, uint32_t i) {
   CtValue *v = term_to_ct(L, c->args[i]);
@@ -70,10 +92,11 @@ Term *gl_bank_conflicts(Lower *L, Call *c) {
   if (!buffer) return NULL;
   const uint32_t bits = ct_bits(tensor), most = 128 / bits;
   LayoutMap m;
-  if (buffer->layout->kind != LAYOUT_SHARED || !layout_invert_and_compose(tensor->layout, buffer->layout, &m))
+  if (buffer->layout->kind != LAYOUT_SHARED || !layout_to_shared(tensor->layout, buffer->layout, &m))
     return builtin_error(L, c, "the buffer does not hold the tensor");
   uint32_t vec = 1;   // as many consecutive registers as lie at consecutive offsets
-  while (vec < most && log2_u32(vec) < tensor->layout->num_bits[LAYOUT_REG] && m.col[log2_u32(vec)] == vec) vec *= 2;
+  const int64_t log2_most = min_i64(tensor->layout->num_bits[LAYOUT_REG], layout_whole_bits(buffer->layout));
+  while (vec < most && log2_u32(vec) < log2_most && m.col[log2_u32(vec)] == vec) vec *= 2;
   const uint32_t least = vec * bits <= 32 ? 1 : vec * bits / 32;
   return term_int(L, layout_bank_conflicts(tensor->layout, buffer->layout, bits, vec) - least);
 }
@@ -86,11 +109,11 @@ Term *gl_absent(Lower *L, Call *c) {
 bool lower_is_blackwell(const char *name) {
   static const char *const names[] = {"TensorMemoryLayout", "TensorMemoryScalesLayout", "allocate_tensor_memory",
                                       "get_tmem_reg_layout", "tensor_memory_descriptor", "tma.async_gather",
-                                      "tma.async_scatter", "fp4_to_fp"};
+                                      "tma.async_scatter"};
   const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
   for (uint32_t i = 0; i < countof(names); i++) {
     const char *d = strrchr(names[i], '.');
     if (strcmp(d ? d + 1 : names[i], last) == 0) return true;
   }
-  return strncmp(last, "tcgen05_", 8) == 0;
+  return strncmp(last, "tcgen05_", 8) == 0 || strstr(name, ".blackwell.");
 }

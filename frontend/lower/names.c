@@ -61,25 +61,6 @@ bool lower_is_language_name(const char *name) {
   return false;
 }
 
-const char *frontend_nearest_builtin(Frontend *fe, const char *name) {
-  NameVec names = {0};
-  Arena *arena = &fe->ctx->arena;
-  const BuiltinRow *row;
-  for (uint32_t i = 0; (row = builtin_at(i)); i++)
-    if (row->name[0] != '_' && !strchr(row->name, '.')) vec_push(arena, &names, row->name);
-  const PreludeFile *f;
-  for (uint32_t i = 0; (f = prelude_file(i)); i++) {
-    size_t length;
-    for (const char *at = f->text, *found; (found = prelude_next_function(&at, &length));) {
-      bool directed = *found == '_' && memcmp(found + length - 2, "_r", 2) == 0;
-      if (*found != '_') vec_push(arena, &names, arena_strndup(arena, found, length));
-      for (const char *d = directed ? PRELUDE_DIRECTIONS : ""; *d; d++)
-        vec_push(arena, &names, arena_printf(arena, "%.*s%c", (int)length - 1, found + 1, *d));
-    }
-  }
-  return nearest_name(name, names.data, names.count);
-}
-
 // ---- canonical names ----
 typedef enum { SPACE_PYTHON, SPACE_TL, SPACE_LIBDEVICE, SPACE_TRITON, SPACE_GLUON, SPACE_OTHER } NameSpace;
 

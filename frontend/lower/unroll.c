@@ -93,6 +93,7 @@ static const BuiltinRow *iter_row(Lower *L, const Node *iter, Term **other) {
 void lower_for(Lower *L, const Node *s) {
   if (s->loop.orelse.count) {
     lower_error(L, s->loop.orelse.data[0]->span, "`for … else` is not supported in kernels");
+    lower_hint(L, "set a flag in the loop, and test it after the loop");
     return;
   }
   uint32_t errors = diag_error_count(L->ctx);
@@ -104,13 +105,14 @@ void lower_for(Lower *L, const Node *s) {
     } else if (other || diag_error_count(L->ctx) == errors) {
       lower_error(L, s->loop.iter->span, "a kernel loops over range, tl.range, tl.static_range or a tuple, not over %s",
                   term_describe(L, other));
+      lower_hint(L, "a tile has no loop over its elements: compute on the whole of it, or `for i in range(n):`");
     }
     return;
   }
   CallArgs args;
   Call call;
   RangeArgs r;
-  if (!lower_call_args(L, s->loop.iter, &args) || !builtin_bind(L, row, NULL, &args, &call) ||
+  if (!lower_call_args(L, s->loop.iter, NULL, &args) || !builtin_bind(L, row, NULL, &args, &call) ||
       !lower_split_range(L, &call, &r))
     return;
   if (row->fn == tl_static_range) lower_static_range(L, s, &r);

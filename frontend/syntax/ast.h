@@ -108,4 +108,8 @@ static inline const NodeList *ast_part_list(const Node *n, const AstPart *part) 
   return (const NodeList *)(const void *)((const char *)n + part->offset);
 }
 
+// Visits what a node consists of, each child once, absent ones left out; it does not go deeper.
+typedef void (*AstVisitor)(const Node *child, void *user);
+void ast_each_child(const Node *n, AstVisitor visit, void *user);
+
 #endif

@@ -34,6 +34,7 @@ Node *ast_func(PyParser *p, Span span, const char *name, Span name_span, const N
   n->func.returns = returns;
   n->func.body = ast_list_of(body);
   check_exits(p, &n->func.body, true, false);
+  warning_extend_ignores(p->ctx, name_span, span);
   return ast_done(p, n);
 }
 

@@ -234,7 +234,7 @@ static void decode(PyParser *p, Buf *b, const StringForm *f, uint32_t begin, uin
     }
     if (!ok) {
       Span at = {p->file->base + escape, p->file->base + i};
-      if (c == 'N') diag_warning(p->ctx, at, "named characters are not supported; the escape is kept as written");
+      if (c == 'N') diag_warning(p->ctx, WARN_NAMED_ESCAPE, at, "named characters are not supported; the escape is kept as written");
       else diag_error(p->ctx, at, "malformed \\%c escape", c);
       buf_write(b, s + escape, i - escape);
     }

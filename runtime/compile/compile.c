@@ -76,6 +76,7 @@ static tile_program *program_new(const Attempt *a) {
   if (!p) return NULL;
   context_init_with(&p->ctx, hooks_memory(a->job->hooks));
   limits_apply(a->limits, &p->ctx);
+  options_warnings(a->job->options, &p->ctx.warnings, NULL);
   p->ctx.wants_remarks = a->job->options->remarks || a->job->emit & TILE_EMIT_REPORT;
   p->target = a->target;
   p->config = -1;
@@ -111,11 +112,13 @@ static tile_status compile_once(Attempt *a, tile_error **error) {
   const int why = setjmp(on_ice);
   if (!why) {
     ctx->on_ice = &on_ice;
+    source_map_apply(ctx, a->job->path, a->job->source_map, a->job->num_source_map);
     run_steps(a);
+    diag_sort_warnings(ctx);
     ctx->on_ice = NULL;
     ctx->should_stop = NULL;
-    if (a->reached == REACHED_END) return TILE_OK;
-    if (diag_error_count(ctx)) return error_set_diagnostics(error, TILE_ERROR_PROGRAM, ctx, a->job->color);
+    if (a->reached == REACHED_END && !diag_failed(ctx)) return TILE_OK;
+    if (diag_failed(ctx)) return error_set_diagnostics(error, TILE_ERROR_PROGRAM, ctx, a->job->color);
     if (!ctx->ice_text) ctx->ice_text = "failed without a message";
   }
   a->reached = REACHED_FRONT_END;   // nothing else is tried
@@ -217,14 +220,14 @@ static tile_status finish_outputs(const CompileJob *job, tile_program *p, tile_e
   return status;
 }
 
-static void tell_messages(const CompileJob *job, const tile_program *p) {
+static void tell_messages(const CompileJob *job, tile_program *p) {
   if (!job->hooks || !job->hooks->log) return;
   for (const Diag *d = p->ctx.diags; d; d = d->next) {
     static const tile_level levels[] = {[DIAG_ERROR] = TILE_LEVEL_ERROR,
                                         [DIAG_WARNING] = TILE_LEVEL_WARNING,
                                         [DIAG_REMARK] = TILE_LEVEL_REMARK,
                                         [DIAG_NOTE] = TILE_LEVEL_NOTE};
-    job->hooks->log(job->hooks->user, levels[d->level], d->text);
+    job->hooks->log(job->hooks->user, levels[d->level], diag_text(&p->ctx, d));
   }
 }
 

@@ -154,7 +154,7 @@ static bool load(const CompileJob *job, tile_program *p) {
   if (job->options->kernel) return (p->kernel = frontend_find_kernel(p->frontend, job->options->kernel)) != NULL;
   if (!count) {
     diag_error(&p->ctx, (Span){0, 0}, "%s defines no kernel", job->path);
-    diag_note(&p->ctx, (Span){0, 0}, "a kernel is a function decorated with @kernel or @triton.jit");
+    frontend_explain_no_kernels(p->frontend);
     return false;
   }
   if (count == 1) p->kernel = frontend_kernel(p->frontend, 0);
@@ -164,6 +164,7 @@ static bool load(const CompileJob *job, tile_program *p) {
 static bool lower(const CompileJob *job, tile_program *p, uint32_t config) {
   if (!p->kernel) return lower_all(job, p);
   if (!specialize(job, p, p->kernel, config, &p->specs, &p->launch)) return false;
+  p->launch.stops = job->stops;
   return (p->module = frontend_lower(p->frontend, p->kernel, p->specs, &p->launch)) != NULL;
 }
 

@@ -13,6 +13,7 @@
 #include "passes/pass.h"
 #include "runtime/compile/error.h"
 #include "runtime/compile/file.h"
+#include "runtime/compile/messages.h"
 #include "runtime/compile/options_rows.h"
 
 #ifndef TILE_VERIFY_EACH
@@ -30,6 +31,7 @@ const OptionRow option_rows[NUM_OPTION_ROWS] = {
 #define ROW_OF_STR(arg, def, lo, hi) (sizeof(arg) > 1 && (def) == 0 && (lo) == 0 && (hi) == 0)
 #define ROW_OF_LIST ROW_OF_STR
 #define ROW_OF_OPT ROW_OF_STR
+#define ROW_OF_FLAGS ROW_OF_STR
 #define OPTION(kind_, field, name_, shorts_, arg_, def_, lo_, hi_, group_, help_)                                     \
   _Static_assert(sizeof(name_) > 2 && sizeof(name_) <= LONGEST_NAME + 1, #field ": a name has 2 to 23 characters");   \
   _Static_assert(sizeof(shorts_) <= 3 && sizeof(help_) > 1, #field ": at most two short names, and a help text");     \
@@ -45,7 +47,7 @@ void options_init(Options *o, Arena *arena) {
   }
 }
 
-static bool needs_value(const OptionRow *r) { return r->kind != KIND_BOOL && r->kind != KIND_OPT; }
+static bool needs_value(const OptionRow *r) { return r->kind != KIND_BOOL && !option_may_lack_value(r); }
 
 static bool same_name(const char *name, size_t n, const char *row) {
   for (size_t i = 0; i < n; i++)
@@ -67,6 +69,13 @@ static const OptionRow *find_short(const char *text) {
     if (!option_has_one_dash(&option_rows[i]) && strchr(option_rows[i].shorts, text[0])) found = &option_rows[i];
   }
   return found;
+}
+
+// The row of "Wall": options that are mostly written with their letter.
+static const OptionRow *find_flags(const char *text) {
+  for (uint32_t i = 0; i < NUM_OPTION_ROWS; i++)
+    if (option_rows[i].kind == KIND_FLAGS && text[0] == option_rows[i].shorts[0]) return &option_rows[i];
+  return NULL;
 }
 
 static const char *spelling(Arena *a, const OptionRow *r) {
@@ -102,6 +111,7 @@ static bool assign(Options *o, const OptionRow *r, const char *value, tile_error
   case KIND_STR: *(const char **)at = value; return true;
   case KIND_OPT: *(const char **)at = value ? value : ""; return true;
   case KIND_LIST: vec_push(o->arena, (StrList *)at, value); return true;
+  case KIND_FLAGS: vec_push(o->arena, (StrList *)at, value ? value : ""); return true;
   }
   return false;
 }
@@ -149,7 +159,7 @@ static bool parse_option(Options *o, Command command, const char *arg, const cha
     if (!r) return unknown(o, name, n, error);
   } else {
     r = find_short(arg + 1);
-    if (r && !option_has_one_dash(r) && arg[2]) value = arg[2] == '=' && r->kind != KIND_LIST ? arg + 3 : arg + 2;
+    if (r && !option_has_one_dash(r) && arg[2]) value = arg[2] == '=' && !option_is_list(r) ? arg + 3 : arg + 2;
     if (!r) return usage(error, "there is no option %s; --help lists them", arg);
   }
   if (!allowed(o, r, command, error)) return false;
@@ -250,6 +260,16 @@ static bool check_passes(const Options *o, const char *option, const char *list,
   return true;
 }
 
+bool options_warnings(const Options *o, WarningSet *set, tile_error **error) {
+  const char *near;
+  *set = warning_defaults();
+  for (uint32_t i = 0; i < o->warnings.count; i++)
+    if (!warning_choose(set, o->warnings.data[i], &near))
+      return usage(error, "-W%s: there is no such warning%s%s%s", o->warnings.data[i], near ? "; did you mean " : "",
+                   near ? near : "; --help lists them", near ? "?" : "");
+  return true;
+}
+
 // Checks what the range of a row cannot say.
 static bool check_values(const Options *o, tile_error **error) {
   const struct { const char *name; int64_t value; } powers[] = {{"num-warps", o->num_warps}, {"num-ctas", o->num_ctas}};
@@ -262,6 +282,8 @@ static bool check_values(const Options *o, tile_error **error) {
     if (!eq || eq == o->defines.data[i])
       return usage(error, "-D takes NAME=VALUE, not '%s'", o->defines.data[i]);
   }
+  WarningSet warnings;
+  if (!options_warnings(o, &warnings, error)) return false;
   if (!check_passes(o, "passes", o->passes, error)) return false;
   if (o->print_after && strcmp(o->print_after, "all") && !check_passes(o, "print-after", o->print_after, error))
     return false;
@@ -271,6 +293,8 @@ static bool check_values(const Options *o, tile_error **error) {
     return usage(error, "PTX version %u.%u is not one of 7.0 to 7.8, 8.0 to 8.8, 9.0", ptx / 10, ptx % 10);
   if (o->report && *o->report && strcmp(o->report, "text") && strcmp(o->report, "json"))
     return usage(error, "--report takes text or json, not '%s'", o->report);
+  if (o->diagnostics_format && messages_form(o->diagnostics_format) == NUM_MESSAGES_FORMS)
+    return usage(error, "--diagnostics-format takes text, json or sarif, not '%s'", o->diagnostics_format);
   if (o->color && strcmp(o->color, "auto") && strcmp(o->color, "always") && strcmp(o->color, "never"))
     return usage(error, "--color takes auto, always or never, not '%s'", o->color);
   return true;
@@ -286,6 +310,7 @@ bool options_set(Options *o, const char *name, const char *value, tile_error **e
   size_t n = eq ? (size_t)(eq - name) : strlen(name);
   if (eq && !value) value = eq + 1;
   const OptionRow *r = find_long(name, n);
+  if (!r && (r = find_flags(name)) != NULL) value = name + 1;
   if (!r) return unknown(o, name, n, error);
   if (r->group != GROUP_COMPILE)
     return usage(error, "%s is not a compile option", spelling(o->arena, r));
@@ -294,12 +319,21 @@ bool options_set(Options *o, const char *name, const char *value, tile_error **e
   return assign(o, r, value, error) && check_values(o, error);
 }
 
+void options_own(Options *o, Arena *arena) {
+  o->arena = arena;
+  o->inputs.capacity = o->inputs.count;   // the next push copies
+  for (uint32_t i = 0; i < NUM_OPTION_ROWS; i++) {
+    StrList *list = (StrList *)((char *)o + option_rows[i].offset);
+    if (option_rows[i].kind == KIND_LIST) list->capacity = list->count;
+  }
+}
+
 static bool is_given(const Options *o, const OptionRow *r) {
   const char *at = (const char *)o + r->offset;
   switch (r->kind) {
   case KIND_BOOL: return *(const bool *)at != (r->def != 0);
   case KIND_INT: return *(const int64_t *)at != r->def;
-  case KIND_LIST: return ((const StrList *)at)->count != 0;
+  case KIND_LIST: case KIND_FLAGS: return ((const StrList *)at)->count != 0;
   default: return *(const char *const *)at != NULL;
   }
 }
@@ -323,7 +357,7 @@ void options_given(const Options *o, const char *const *except, StrList *out) {
     if (r->kind == KIND_INT)
       text = arena_printf(o->arena, "%lld", (long long)*(const int64_t *)at);
     if (r->kind == KIND_STR || r->kind == KIND_OPT) text = *(const char *const *)at;
-    for (uint32_t k = 0; k < (r->kind == KIND_LIST ? list->count : text != NULL); k++)
+    for (uint32_t k = 0; k < (option_is_list(r) ? list->count : text != NULL); k++)
       vec_push(o->arena, out, arena_printf(o->arena, "%s=%s", r->name, text ? text : list->data[k]));
   }
 }

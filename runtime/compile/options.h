@@ -3,6 +3,7 @@
 #define TILE_RUNTIME_OPTIONS_H
 
 #include "ir/buf.h"
+#include "ir/context.h"
 #include "runtime/tile/tile.h"
 
 typedef VEC(const char *) StrList;
@@ -14,9 +15,11 @@ typedef struct {
 #define OPTION_TYPE_STR const char *
 #define OPTION_TYPE_OPT const char *
 #define OPTION_TYPE_LIST StrList
+#define OPTION_TYPE_FLAGS StrList
 #define OPTION(kind, field, name, shorts, arg, def, lo, hi, group, help) OPTION_TYPE_##kind field;
 #include "runtime/compile/options.def"
   StrList inputs;              // arguments that are not options
+  struct Messages *messages;   // tilec's: where messages go instead of standard error; NULL: there
 } Options;
 
 typedef enum { COMMAND_COMPILE, COMMAND_RUN, COMMAND_TUNE, COMMAND_PACK, COMMAND_CACHE, NUM_COMMANDS } Command;
@@ -26,6 +29,8 @@ void options_init(Options *o, Arena *arena);
 // error of status TILE_ERROR_USAGE.
 bool options_parse(Options *o, Command command, int argc, const char *const *argv, tile_error **error);
 // Splits text into words as a shell does: by blanks, quotes and backslashes, nothing else.
+// Prepares a copy of options for changes, from an arena of its own: what lists hold stays as it is.
+void options_own(Options *o, Arena *arena);
 StrList options_split(Arena *a, const char *text, size_t size);
 // The parts of text that are not empty.
 StrList options_list(Arena *a, const char *text, char separator);
@@ -34,6 +39,9 @@ bool options_set(Options *o, const char *name, const char *value, tile_error **e
 // Appends the compile options that are not at their defaults, as options_set takes them, except those that the
 // NULL-terminated list `except` names.
 void options_given(const Options *o, const char *const *except, StrList *out);
+
+// The warnings that the options turn on. False after an error.
+bool options_warnings(const Options *o, WarningSet *set, tile_error **error);
 
 // Whether the option of this name is not at its default.
 bool options_has(const Options *o, const char *name);

@@ -74,12 +74,8 @@ static const struct { int status; const char *meaning; } statuses[] = {
     {5, "the run failed or its result is wrong"}, {10, "the kernel does not fit the machine"}, {70, "internal error"}};
 
 static const struct { const char *name, *meaning; } variables[] = {
-    {"TILE_DEVICE", "the device of run and tune: gpu, gpu:N, sim or interp"},
-    {"TILE_PTXAS, TILE_NVDISASM", "these programs of the CUDA toolkit"},
-    {"TILE_ASSEMBLER", "ptxas, nvjitlink or driver: what makes machine code for reports, tuning and packages"},
-    {"TILE_CACHE_DIR, TILE_CACHE_RO, TILE_CACHE_SIZE",
-     "the cache of compiled kernels: its folder, one that is only read, and its limit, as in 512M"},
-    {"TILE_SIM_SEED, TILE_SIM_SEEDS, TILE_SIM_TRACE, …", "the simulator"},
+#define VARIABLE(name, meaning) {name, meaning},
+#include "runtime/compile/variables.def"
     {"NO_COLOR", "no colour in messages"}, {"TMPDIR", "temporary files"}};
 
 // ---- help ----
@@ -90,6 +86,8 @@ static void put_spellings(Buf *b, const OptionRow *r) {
     if (r->arg[0]) buf_printf(b, " %s", r->arg);
     return;
   }
+  if (r->kind == KIND_FLAGS) buf_printf(b, "-%s[%s], --%s[=…]", r->shorts, r->arg, r->name);
+  if (r->kind == KIND_FLAGS) return;
   for (const char *s = r->shorts; *s; s++) buf_printf(b, "-%c, ", *s);
   buf_printf(b, "--%s", r->name);
   if (r->arg[0]) buf_printf(b, r->kind == KIND_OPT ? "[=%s]" : "=%s", r->arg);
@@ -127,6 +125,22 @@ static void put_usage(Buf *out, Command c) {
   }
 }
 
+static const char warnings_title[] = "Warnings";
+
+// What a warning reports, and whether it must be asked for.
+static const char *warning_text(Arena *a, uint32_t i) {
+  return arena_printf(a, "%s%s", warning_info[i].text, warning_info[i].is_default ? "" : " (with -Wall)");
+}
+
+static void put_warnings(Buf *out) {
+  buf_printf(out, "\n%s:\n", warnings_title);
+  for (uint32_t i = 0; i < NUM_WARNINGS; i++) {
+    const size_t start = out->size;
+    buf_printf(out, "  -W%s", warning_info[i].name);
+    put_columns(out, start, warning_text(out->arena, i));
+  }
+}
+
 static void print_help(Buf *out, Command c) {
   put_usage(out, c);
   for (uint32_t k = 0; k < NUM_GROUPS; k++) {
@@ -141,6 +155,7 @@ static void print_help(Buf *out, Command c) {
       put_columns(out, start, option_rows[i].help);
     }
   }
+  if (c == COMMAND_COMPILE) put_warnings(out);
   if (option_is_of(GROUP_COMPILE, c) && c != COMMAND_COMPILE)
     buf_puts(out, "\nThe options about compiling that `tilec --help` lists may be given, too.\n");
   if (option_is_of(GROUP_LAUNCH, c)) {
@@ -199,11 +214,16 @@ static void print_man(Buf *out, Command c) {
   buf_printf(out, ".TH TILEC%s%s 1 \"\" \"tilec %s\"\n.SH NAME\ntilec%s%s \\- ", dash, upper(out->arena, name),
              tile_version(), own ? "\\-" : "", name);
   put_roff(out, t->does);
-  buf_printf(out, "\n.SH SYNOPSIS\n.B tilec %s\n", name);
+  buf_printf(out, "\n.SH SYNOPSIS\n.B tilec%s%s\n", own ? " " : "", name);
   put_roff(out, t->usage);
   buf_puts(out, "\n.SH DESCRIPTION\n");
   put_roff(out, t->about);
   buf_putc(out, '\n');
+  if (!own) {
+    buf_puts(out, ".SH SUBCOMMANDS\n");
+    for (Command k = COMMAND_RUN; k < NUM_COMMANDS; k++)
+      put_entry(out, arena_printf(out->arena, "tilec %s", options_command_name(k)), commands[k].does);
+  }
   for (uint32_t k = 0; k < NUM_GROUPS; k++) {
     if (!is_shown(order[k], c)) continue;
     buf_printf(out, ".SH %s\n", upper(out->arena, group_titles[order[k]]));
@@ -213,6 +233,11 @@ static void print_man(Buf *out, Command c) {
       put_spellings(&spelled, &option_rows[i]);
       put_entry(out, buf_str(&spelled), option_rows[i].help);
     }
+  }
+  if (c == COMMAND_COMPILE) {
+    buf_printf(out, ".SH %s\n", upper(out->arena, warnings_title));
+    for (uint32_t i = 0; i < NUM_WARNINGS; i++)
+      put_entry(out, arena_printf(out->arena, "-W%s", warning_info[i].name), warning_text(out->arena, i));
   }
   if (option_is_of(GROUP_COMPILE, c) && c != COMMAND_COMPILE)
     buf_puts(out, ".PP\nThe options about compiling of\n.BR tilec (1)\nmay be given, too.\n");
@@ -231,7 +256,7 @@ static void print_man(Buf *out, Command c) {
   put_entry(out, "@FILE", "on the command line: the arguments in that file");
   buf_puts(out, ".SH EXAMPLES\n");
   for (const char *const *e = t->examples; *e; e++) {
-    buf_puts(out, ".PP\n.EX\n");
+    buf_puts(out, e == t->examples ? ".EX\n" : ".PP\n.EX\n");
     put_roff(out, *e);
     buf_puts(out, "\n.EE\n");
   }
@@ -239,7 +264,7 @@ static void print_man(Buf *out, Command c) {
 }
 
 static void print_json(Buf *out) {
-  static const char *const kinds[] = {"bool", "int", "string", "list", "optional"};
+  static const char *const kinds[] = {"bool", "int", "string", "list", "optional", "flags"};
   static const char *const groups[NUM_GROUPS] = {"compile", "output", "launch", "run", "tune", "pack", "info"};
   buf_puts(out, "[\n");
   for (uint32_t i = 0; i < NUM_OPTION_ROWS; i++) {

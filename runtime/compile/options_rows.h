@@ -5,7 +5,7 @@
 #include "runtime/compile/options.h"
 
 enum { LONGEST_NAME = 23 };
-typedef enum { KIND_BOOL, KIND_INT, KIND_STR, KIND_LIST, KIND_OPT } OptionKind;
+typedef enum { KIND_BOOL, KIND_INT, KIND_STR, KIND_LIST, KIND_OPT, KIND_FLAGS } OptionKind;
 typedef enum {
   GROUP_COMPILE, GROUP_OUTPUT, GROUP_LAUNCH, GROUP_RUN, GROUP_TUNE, GROUP_PACK, GROUP_INFO, NUM_GROUPS
 } OptionGroup;
@@ -25,6 +25,10 @@ enum {
 extern const OptionRow option_rows[NUM_OPTION_ROWS];
 
 static inline bool option_has_one_dash(const OptionRow *r) { return r->shorts[0] == '-'; }
+
+// Whether each value counts, and whether there may be none.
+static inline bool option_is_list(const OptionRow *r) { return r->kind == KIND_LIST || r->kind == KIND_FLAGS; }
+static inline bool option_may_lack_value(const OptionRow *r) { return r->kind == KIND_OPT || r->kind == KIND_FLAGS; }
 
 // Whether a subcommand has the options of a group.
 static inline bool option_is_of(OptionGroup group, Command c) {

@@ -5,7 +5,7 @@
 
 #include "ir/remark.h"
 #include "runtime/compile/instructions.h"
-#include "runtime/compile/json_writer.h"
+#include "runtime/compile/report_lines.h"
 #include "runtime/tile/tile.h"
 
 // A buffer of shared memory, an access of global memory, or a conversion of layouts through shared memory.
@@ -26,6 +26,7 @@ typedef struct {
   uint32_t num_remarks;
   const char *counted;         // "PTX", "SASS"
   uint32_t counts[NUM_INSN_CLASSES];
+  const LaunchCounts *executed;   // what a run did, if the device counts; or NULL
 } KernelReport;
 
 typedef struct {

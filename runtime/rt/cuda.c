@@ -1,6 +1,7 @@
 #include "runtime/rt/cuda.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
 
 #include "runtime/rt/device.h"
 #include "runtime/rt/error.h"
@@ -34,6 +35,11 @@ static tile_status resolve(CudaDriver *d, bool simulator, tile_error **error) {
   return TILE_OK;
 }
 
+// A function that is the simulator's own: its name in libtile-sim.so, and in the simulator that is linked in.
+static void *own_symbol(const CudaDriver *d, const char *exported, const char *linked) {
+  return d->library ? dlsym(d->library, exported) : linked_parts.sim_symbol(linked);
+}
+
 tile_status cuda_open(CudaDriver *d, bool simulator, tile_error **error) {
   *d = (CudaDriver){0};
   // A driver keeps its state for as long as the process lives, so it is never unloaded.
@@ -48,9 +54,11 @@ tile_status cuda_open(CudaDriver *d, bool simulator, tile_error **error) {
           "no GPU: the CUDA driver (libcuda.so.1) is not installed; --device=sim and --device=interp need none");
   }
   tile_status status = resolve(d, simulator, error);
-  if (status == TILE_OK && simulator)
-    *(void **)&d->last_report = d->library ? dlsym(d->library, "sim_last_report")
-                                           : linked_parts.sim_symbol("simLastReport");
+  if (status == TILE_OK && simulator) {
+    *(void **)&d->last_report = own_symbol(d, "sim_last_report", "simLastReport");
+    *(void **)&d->set_stop = own_symbol(d, "sim_set_stop", "simSetStop");
+    *(void **)&d->count_launches = own_symbol(d, "sim_count_launches", "simCountLaunches");
+  }
   if (status == TILE_OK) {
     CUresult r = d->init(0);
     if (r != CUDA_SUCCESS && d->last_report) {   // it refuses a variable of the environment
@@ -76,11 +84,32 @@ static bool is_kernel_failure(CUresult r) {
   return r >= CUDA_ERROR_ILLEGAL_ADDRESS && r < CUDA_ERROR_NOT_PERMITTED && r != CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
 }
 
+// Whether a kernel had failed before: then `what` says how. If not, this failure may be the one.
+static bool is_lost(CudaLoss *loss, CUresult r, const char *doing, const char *name, char *what, size_t size) {
+  if (!loss) return false;
+  pthread_mutex_lock(&loss->lock);
+  bool before = loss->result != CUDA_SUCCESS;
+  if (!before && is_kernel_failure(r)) {
+    loss->result = r;
+    before = !loss->has_launched;
+    snprintf(loss->what, sizeof loss->what, "%s: %s", before ? "before the device was opened" : doing, name);
+  }
+  snprintf(what, size, "%s", loss->what);
+  pthread_mutex_unlock(&loss->lock);
+  return before;
+}
+
 tile_status cuda_check(const CudaDriver *d, CUresult r, const char *doing, tile_error **error) {
   if (r == CUDA_SUCCESS) return TILE_OK;
   const char *name = NULL, *text = NULL, *report = d->last_report ? d->last_report() : NULL;
+  char what[sizeof d->loss->what];
   d->error_name(r, &name);
   d->error_string(r, &text);
+  if (is_lost(d->loss, r, doing, name ? name : "unknown error", what, sizeof what))
+    return error_set_cuda(error, TILE_ERROR_DRIVER, (int)r,
+                          "%s: the context of %s is lost since a kernel failed (%s): free its kernels, close the device "
+                          "and open it anew; its memory is gone",
+                          doing, d->device, what);
   return error_set_cuda(error, is_kernel_failure(r) ? TILE_ERROR_RUN : TILE_ERROR_DRIVER, (int)r, "%s: %s: %s%s%s",
                         doing, name ? name : "unknown error", text ? text : "", report && *report ? "\n" : "",
                         report && *report ? report : "");

@@ -48,11 +48,14 @@ static tile_status load_code(CudaDevice *d, tile_kernel *k, const void *code, co
   tile_status status = TILE_OK;
   if (r == CUDA_ERROR_UNSUPPORTED_PTX_VERSION) {
     status = refuse_old_driver(d, k, r, error);
+  } else if (r != CUDA_SUCCESS && !is_about_code(r)) {
+    char doing[256];
+    snprintf(doing, sizeof doing, "loading %s", k->name);
+    status = cuda_check(&d->cu, r, doing, error);
   } else if (r != CUDA_SUCCESS) {
-    status = cuda_check(&d->cu, r, "loading code", NULL);
     const char *name = NULL;
     d->cu.error_name(r, &name);
-    if (is_about_code(r)) status = TILE_ERROR_ASSEMBLER;
+    status = TILE_ERROR_ASSEMBLER;
     error_set_cuda(error, status, (int)r, "the driver refused the %s of %s, which is for %s, on %s (sm_%d): %s%s%s",
                    what, k->name, k->target->name, d->base.name, d->base.sm, name ? name : "?", *log ? "\n" : "", log);
   }

@@ -74,19 +74,27 @@ void tile_device_close(tile_device *d) {
   d->ops->close(d);
 }
 
-tile_status tile_memory_alloc(tile_device *d, size_t size, uint64_t *address, tile_error **error) {
-  return d->ops->alloc(d, size, address, error);
+// ---- what there is ----
+
+tile_status tile_device_count(const char *kind, size_t *count, tile_error **error) {
+  RETURN_IF_NULL(kind, "kind");
+  RETURN_IF_NULL(count, "count");
+  *count = 0;
+  const bool is_sim = !strcmp(kind, "sim");
+  if (is_sim || !strcmp(kind, "gpu")) return device_count_cuda(is_sim, count, error);
+  if (!strcmp(kind, "interp")) return *count = linked_parts.open_interp != NULL, TILE_OK;
+  return error_set(error, TILE_ERROR_USAGE, "there are no devices of the kind '%s'; there are gpu, sim, interp", kind);
 }
-tile_status tile_memory_free(tile_device *d, uint64_t address, tile_error **error) {
-  return address ? d->ops->free(d, address, error) : TILE_OK;
+
+tile_status tile_device_get_properties(const tile_device *d, tile_device_properties *properties, tile_error **error) {
+  RETURN_IF_NULL(d, "device");
+  RETURN_IF_NULL(properties, "properties");
+  RETURN_IF_FAILED(CHECK_OUT(tile_device_properties, properties, error));
+  tile_device_properties all = {.kind = d->kind, .name = d->name, .arch = d->arch};
+  if (d->ops->properties) RETURN_IF_FAILED(d->ops->properties(d, &all, error));
+  fill_out(properties, &all, sizeof all);
+  return TILE_OK;
 }
-tile_status tile_memory_upload(tile_device *d, uint64_t to, const void *from, size_t size, tile_error **error) {
-  return size ? d->ops->upload(d, to, from, size, error) : TILE_OK;
-}
-tile_status tile_memory_download(tile_device *d, void *to, uint64_t from, size_t size, tile_error **error) {
-  return size ? d->ops->download(d, to, from, size, error) : TILE_OK;
-}
-tile_status tile_device_synchronize(tile_device *d, tile_error **error) { return d->ops->synchronize(d, error); }
 
 #define STRING_(x) #x
 #define STRING(x) STRING_(x)

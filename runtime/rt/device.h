@@ -1,20 +1,23 @@
 // What a device is inside: a table of functions. The CUDA driver and the simulator have one (device_cuda.c), libtile's
 // interpreter has another (runtime/compile/device_interp.c). libtile-rt is made of this folder: nothing in it knows the
 // compiler. This is the room's door: other rooms include it and no other header of runtime/rt; the simulator alone
-// includes cuda_types.h.
+// includes cuda_types.h and line_counts.h.
 #ifndef TILE_RUNTIME_RT_DEVICE_H
 #define TILE_RUNTIME_RT_DEVICE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ir/ir.h"
 #include "runtime/rt/cuda.h"
 #include "runtime/rt/given.h"
+#include "runtime/rt/line_counts.h"
 #include "runtime/tile/rt.h"
 
 typedef struct DeviceOps DeviceOps;
+typedef struct StreamOps StreamOps;
 
 struct tile_device {
   const DeviceOps *ops;
@@ -23,6 +26,7 @@ struct tile_device {
   const char *arch;            // the architecture to compile for; NULL: any
   int sm;                      // 90; 0: any
   tile_hooks hooks;
+  atomic_uint num_streams;     // without StreamOps: those made
   pthread_mutex_t timing;      // whoever times a kernel holds it: two at once would disturb each other
 };
 
@@ -59,6 +63,7 @@ typedef struct {
 // Several threads may launch it: once it is loaded, everything but the scratch memory is fixed.
 struct tile_kernel {
   tile_device *device;
+  const tile_hooks *hooks;         // the JIT's; NULL: only the device's
   QuickArg *quick;                 // one per argument; NULL: every launch goes the slow way
   uint32_t num_args;
   uint32_t max_grid_x;
@@ -98,6 +103,14 @@ struct DeviceOps {
   tile_status (*upload)(tile_device *d, uint64_t to, const void *from, size_t size, tile_error **error);
   tile_status (*download)(tile_device *d, void *to, uint64_t from, size_t size, tile_error **error);
   tile_status (*synchronize)(tile_device *d, tile_error **error);
+  // Pinned memory of the host.
+  tile_status (*alloc_host)(tile_device *d, size_t size, void **memory, tile_error **error);
+  tile_status (*free_host)(tile_device *d, void *memory, tile_error **error);
+  // Free and all bytes. NULL: the memory is the host's.
+  tile_status (*memory_info)(tile_device *d, uint64_t info[2], tile_error **error);
+  // Fills what tile_device_get_properties does not know itself. NULL: there is nothing more.
+  tile_status (*properties)(const tile_device *d, tile_device_properties *out, tile_error **error);
+  const StreamOps *streams;    // NULL: all work is done at once
   // Queued on the stream. Elements of 1, 2, 4 or 8 bytes with the low bits of pattern.
   tile_status (*fill)(tile_device *d, uint64_t to, uint64_t pattern, uint32_t elem_bytes, size_t count, void *stream,
                       tile_error **error);
@@ -118,8 +131,37 @@ struct DeviceOps {
   // One launch, timed from cold caches, in milliseconds.
   tile_status (*time)(tile_kernel *k, const tile_launch_options *options, const tile_arg *args, double *milliseconds,
                       tile_error **error);
+  // Whether later launches are counted; returns the counts of the last one that was, or NULL. They last until the next
+  // counted launch. NULL: the device does not count.
+  const LaunchCounts *(*count_launches)(tile_device *d, bool on);
   bool checks_bounds;              // it reports an access outside an allocation
 };
+
+// Work that is queued. Handles are the driver's.
+struct StreamOps {
+  tile_status (*upload)(tile_device *d, uint64_t to, const void *from, size_t size, void *stream, tile_error **error);
+  tile_status (*download)(tile_device *d, void *to, uint64_t from, size_t size, void *stream, tile_error **error);
+  tile_status (*create)(tile_device *d, void **stream, tile_error **error);
+  tile_status (*destroy)(tile_device *d, void *stream, tile_error **error);
+  tile_status (*synchronize)(tile_device *d, void *stream, tile_error **error);
+  tile_status (*query)(tile_device *d, void *stream, bool *done, tile_error **error);
+  tile_status (*wait_event)(tile_device *d, void *stream, void *event, tile_error **error);
+  tile_status (*event_create)(tile_device *d, void **event, tile_error **error);
+  void (*event_destroy)(tile_device *d, void *event);
+  tile_status (*event_record)(tile_device *d, void *event, void *stream, tile_error **error);
+  tile_status (*event_synchronize)(tile_device *d, void *event, tile_error **error);
+  tile_status (*event_query)(tile_device *d, void *event, bool *done, tile_error **error);
+  tile_status (*event_elapsed)(tile_device *d, void *start, void *end, double *milliseconds, tile_error **error);
+};
+
+bool device_should_stop(const tile_device *d);   // stream.c: asks the host
+
+// launch.c: a launch that the host may stop. It is asked every few milliseconds, through the hooks of the kernel's
+// device and of its JIT.
+typedef struct { const tile_kernel *kernel; double asked_at; bool stopped; } LaunchStop;
+bool launch_can_stop(const tile_kernel *k);
+bool launch_should_stop(void *stop);                  // a LaunchStop
+tile_status launch_stopped(const tile_kernel *k, tile_error **error);
 
 // Does the device run code for t?
 static inline bool device_runs(const tile_device *d, const Target *t) {
@@ -127,6 +169,8 @@ static inline bool device_runs(const tile_device *d, const Target *t) {
 }
 
 tile_status device_open_cuda(int ordinal, bool simulator, tile_device **device, tile_error **error);
+// 0 without a driver.
+tile_status device_count_cuda(bool simulator, size_t *count, tile_error **error);
 
 // What else this library contains: libtile says it in runtime/compile/linked.c, libtile-rt in
 // runtime/rt/alone/linked.c.

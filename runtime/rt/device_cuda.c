@@ -31,10 +31,23 @@ static tile_status download(tile_device *base, void *to, uint64_t from, size_t s
   ENTER_OR_RETURN(d, error);
   return cuda_check(&d->cu, d->cu.memcpy_dtoh(to, from, size), "copying from the device", error);
 }
-static tile_status synchronize(tile_device *base, tile_error **error) {
+static tile_status alloc_host(tile_device *base, size_t size, void **memory, tile_error **error) {
   CudaDevice *d = cuda_device(base);
   ENTER_OR_RETURN(d, error);
-  return cuda_check(&d->cu, d->cu.ctx_synchronize(), "running the kernel", error);
+  return cuda_check(&d->cu, d->cu.mem_host_alloc(memory, size, 0), "allocating pinned memory", error);
+}
+static tile_status free_host(tile_device *base, void *memory, tile_error **error) {
+  CudaDevice *d = cuda_device(base);
+  ENTER_OR_RETURN(d, error);
+  return cuda_check(&d->cu, d->cu.mem_free_host(memory), "freeing pinned memory", error);
+}
+static tile_status memory_info(tile_device *base, uint64_t info[2], tile_error **error) {
+  CudaDevice *d = cuda_device(base);
+  size_t free_bytes = 0, total = 0;
+  ENTER_OR_RETURN(d, error);
+  CALL_OR_RETURN(d, mem_get_info(&free_bytes, &total), "asking for free memory");
+  info[0] = free_bytes, info[1] = total;
+  return TILE_OK;
 }
 
 static CUresult fill_elements(const CudaDriver *cu, uint64_t to, uint64_t pattern, uint32_t elem_bytes, size_t count,
@@ -87,6 +100,39 @@ static bool is_own(tile_device *base, uint64_t address, char *why, size_t size) 
   return false;
 }
 
+static tile_status properties(const tile_device *base, tile_device_properties *p, tile_error **error) {
+  const CudaDevice *d = (const CudaDevice *)base;
+  size_t memory = 0;
+  const struct { uint32_t *to; CUdevice_attribute attribute; } wanted[] = {
+      {&p->compute_major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR},
+      {&p->compute_minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR},
+      {&p->num_sms, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT},
+      {&p->warp_size, CU_DEVICE_ATTRIBUTE_WARP_SIZE},
+      {&p->threads_per_block, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK},
+      {&p->threads_per_sm, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR},
+      {&p->blocks_per_sm, CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR},
+      {&p->registers_per_block, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK},
+      {&p->registers_per_sm, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR},
+      {&p->shared_per_block, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN},
+      {&p->shared_per_sm, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR},
+      {&p->l2_bytes, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE},
+      {&p->clock_khz, CU_DEVICE_ATTRIBUTE_CLOCK_RATE},
+      {&p->memory_clock_khz, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE},
+      {&p->memory_bus_bits, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH}};
+  for (uint32_t i = 0; i < countof(wanted); i++) {
+    int value = 0;
+    CALL_OR_RETURN(d, device_attribute(&value, wanted[i].attribute, d->device), "asking the device for an attribute");
+    *wanted[i].to = (uint32_t)value;
+  }
+  CALL_OR_RETURN(d, device_total_mem(&memory, d->device), "asking the device for its memory");
+  p->memory_bytes = memory;
+  p->warps_per_block = p->warp_size ? p->threads_per_block / p->warp_size : 0;
+  p->warps_per_sm = p->warp_size ? p->threads_per_sm / p->warp_size : 0;
+  p->ordinal = (uint32_t)d->device;
+  p->driver_version = (uint32_t)d->driver_version;
+  return TILE_OK;
+}
+
 // ---- opening and closing ----
 
 static void close_device(tile_device *base) {
@@ -102,13 +148,24 @@ static void close_device(tile_device *base) {
   d->cu.primary_ctx_release(d->device);
   cuda_close(&d->cu);
   pthread_mutex_destroy(&d->padding_lock);
+  pthread_mutex_destroy(&d->loss.lock);
   free(d);
 }
 
+static const LaunchCounts *count_launches(tile_device *base, bool on) {
+  const CudaDriver *cu = &cuda_device(base)->cu;
+  return cu->count_launches ? cu->count_launches(on) : NULL;
+}
+
 #define CUDA_OPS \
-  close_device, alloc, release, upload, download, synchronize, fill, copy, is_capturing, \
-      cuda_load, cuda_unload, is_own, cuda_reserve, cuda_launch, cuda_code_use, cuda_launch_params, cuda_time
-static const DeviceOps gpu_ops = {CUDA_OPS, .checks_bounds = false}, sim_ops = {CUDA_OPS, .checks_bounds = true};
+  .close = close_device, .alloc = alloc, .free = release, .upload = upload, .download = download, \
+      .synchronize = cuda_synchronize, .alloc_host = alloc_host, .free_host = free_host, .memory_info = memory_info, \
+      .properties = properties, .streams = &cuda_stream_ops, .fill = fill, .copy = copy, \
+      .is_capturing = is_capturing, .load = cuda_load, .unload = cuda_unload, .is_own = is_own, \
+      .reserve = cuda_reserve, .launch = cuda_launch, .code_use = cuda_code_use, \
+      .launch_params = cuda_launch_params, .time = cuda_time
+static const DeviceOps gpu_ops = {CUDA_OPS, .checks_bounds = false};
+static const DeviceOps sim_ops = {CUDA_OPS, .count_launches = count_launches, .checks_bounds = true};
 
 // The richest architecture that the device runs: its own with the `a` suffix, otherwise the newest below it.
 static const char *best_arch(int sm) {
@@ -145,6 +202,20 @@ static tile_status open_device(CudaDevice *d, int ordinal, tile_error **error) {
   return TILE_OK;
 }
 
+tile_status device_count_cuda(bool simulator, size_t *count, tile_error **error) {
+  CudaDriver cu;
+  tile_error *why = NULL;
+  int n = 0;
+  *count = 0;
+  tile_status status = cuda_open(&cu, simulator, &why);
+  if (status == TILE_ERROR_NO_DEVICE) return tile_error_free(why), TILE_OK;
+  if (status != TILE_OK) return error_pass_on(error, why);
+  status = cuda_check(&cu, cu.device_count(&n), "counting devices", error);
+  cuda_close(&cu);
+  *count = (size_t)n;
+  return status;
+}
+
 tile_status device_open_cuda(int ordinal, bool simulator, tile_device **device, tile_error **error) {
   CudaDevice *d = calloc(1, sizeof *d);
   if (!d) return error_no_memory(error);
@@ -153,6 +224,10 @@ tile_status device_open_cuda(int ordinal, bool simulator, tile_device **device, 
   d->is_sim = simulator;
   pthread_mutex_init(&d->padding_lock, NULL);
   tile_status status = cuda_open(&d->cu, simulator, error);
+  snprintf(d->spec, sizeof d->spec, "%s:%d", d->base.kind, ordinal);
+  pthread_mutex_init(&d->loss.lock, NULL);
+  d->cu.loss = &d->loss;
+  d->cu.device = d->spec;
   if (status == TILE_OK && (status = open_device(d, ordinal, error)) != TILE_OK) cuda_close(&d->cu);
   if (status != TILE_OK) free(d);
   else *device = &d->base;

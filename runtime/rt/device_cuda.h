@@ -16,6 +16,8 @@ typedef struct {
   CUdeviceptr padding;         // EMPTY_BYTES of zeros, then of NaN: what the map of an empty tensor shows. 0 until a
                                // kernel may need it
   pthread_mutex_t padding_lock;
+  CudaLoss loss;
+  char spec[16];               // "gpu:0"
   CUevent start, end;
 } CudaDevice;
 
@@ -55,6 +57,9 @@ tile_status cuda_reserve(tile_kernel *k, const uint32_t grid[3], tile_error **er
 tile_status cuda_launch(tile_kernel *k, const tile_launch_options *o, const tile_arg *args, tile_error **error);
 tile_status cuda_launch_params(const tile_kernel *k, const uint32_t grid[3], void *stream, void **params,
                                tile_error **error);
+// cuda_stream.c
+extern const StreamOps cuda_stream_ops;
+tile_status cuda_synchronize(tile_device *base, tile_error **error);
 tile_status cuda_time(tile_kernel *k, const tile_launch_options *o, const tile_arg *args, double *milliseconds,
                       tile_error **error);
 

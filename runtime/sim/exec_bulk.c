@@ -2,6 +2,7 @@
 // async.c performs.
 #include <string.h>
 
+#include "runtime/sim/counts.h"
 #include "runtime/sim/shadow.h"
 
 static bool reduce_of(const Instr *in, TensorMapReduceOp *out) {
@@ -48,13 +49,15 @@ static const PtxOperand *global_operand(const Instr *in) {
 }
 
 // Checks that the in-bounds global bytes of a box lie in allocations.
-typedef struct { AsyncOp *op; AccessKind kind; bool check; ExecResult result; } BoundsWalk;
-static ExecResult check_global(const BoundsWalk *b, uint64_t addr, uint32_t bytes, uint32_t align, MemAccess *a) {
+// sector: where the last part that was counted ended.
+typedef struct { AsyncOp *op; AccessKind kind; bool check; ExecResult result; uint64_t sector; } BoundsWalk;
+static ExecResult check_global(BoundsWalk *b, uint64_t addr, uint32_t bytes, uint32_t align, MemAccess *a) {
   Warp *w = b->op->warp;
   const Instr *in = b->op->in;
   int lane = b->op->lane;
   TRY(mem_resolve_one(w, in, lane, SPACE_GLOBAL, addr, bytes, align, b->kind, a));
   if (!b->check) return EXEC_NEXT;
+  if (w->grid->counts) counts_bulk(w->grid, in, &(BulkPart){a->alloc[lane], addr, bytes, b->kind}, &b->sector);
   if (b->kind == ACCESS_READ) return proxy_async_read(w, in, lane, a->alloc[lane], addr, bytes);
   return proxy_async_write(w, in, lane, a->alloc[lane], addr, bytes, b->op->bulk.serial);
 }
@@ -133,7 +136,7 @@ static ExecResult prepare_tensor(AsyncOp *op, BoundsWalk *walk) {
   return walk->result;
 }
 
-static ExecResult prepare_line(AsyncOp *op, const BoundsWalk *walk) {
+static ExecResult prepare_line(AsyncOp *op, BoundsWalk *walk) {
   Warp *w = op->warp;
   const Instr *in = op->in;
   const BulkForm *f = in->aux;
@@ -187,7 +190,7 @@ static ExecResult issue_bulk(Warp *w, const Instr *in, int lane) {
   b->reduce = f->op, b->dtype = f->dtype;
   b->group = w->bulk_group[lane];
   if (f->in_group) b->serial = proxy_store_begin(op);
-  BoundsWalk walk = {op, f->to_shared || f->prefetch ? ACCESS_READ : ACCESS_WRITE, !f->prefetch, EXEC_NEXT};
+  BoundsWalk walk = {op, f->to_shared || f->prefetch ? ACCESS_READ : ACCESS_WRITE, !f->prefetch, EXEC_NEXT, 0};
   TRY(f->tensor ? prepare_tensor(op, &walk) : prepare_line(op, &walk));
   if (f->prefetch) return EXEC_NEXT;
   uint32_t align = f->tensor ? tensormap_shared_align(&b->map) : 16;

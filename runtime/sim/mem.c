@@ -1,5 +1,5 @@
 // Addresses of kernels: what they point at, and whether the access is allowed.
-#include "runtime/sim/exec.h"
+#include "runtime/sim/counts.h"
 
 uint64_t mem_symbol_address(const Warp *w, const Symbol *s, int lane) {
   switch (s->space) {
@@ -135,6 +135,7 @@ ExecResult mem_resolve(Warp *w, const Instr *in, const PtxOperand *op, Space spa
   FOR_LANES(l, mask) {
     TRY(resolve_lane(w, in, l, space, mem_operand_address(w, op, l), size, align, kind, out));
   }
+  if (w->grid->counts) counts_access(w, in, out);
   return w->grid->hooks.access ? w->grid->hooks.access(w, in, out) : EXEC_NEXT;
 }
 

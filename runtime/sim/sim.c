@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/sim/sim.h"
+#include "runtime/sim/counts.h"
 
 // A variable of the environment, which must be a whole number from lo to hi.
 typedef struct { const char *name; uint64_t lo, hi, value; } Variable;
@@ -63,6 +63,7 @@ void sim_init(Sim *sim) {
 void sim_free(Sim *sim) {
   for (int i = 0; i < sim->num_devices; i++) device_release(&sim->devices[i]);
   free(sim->report);
+  counts_free(sim);
   arena_free(&sim->arena);
   *sim = (Sim){0};
 }

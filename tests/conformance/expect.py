@@ -7,10 +7,12 @@ import itertools
 import math
 import operator
 import random
+import statistics
 import struct
 from fractions import Fraction
 
 inf, nan, pi = math.inf, math.nan, math.pi
+normcdfinv = statistics.NormalDist().inv_cdf
 
 SINTS = ["i8", "i16", "i32", "i64"]
 UINTS = ["u8", "u16", "u32", "u64"]
@@ -324,6 +326,17 @@ def quick_matmul(a, b, M, N, K):
     """As matmul, with plain sums of doubles."""
     cols = [b[j::N] for j in range(N)]
     return [sum(map(operator.mul, a[i * K:(i + 1) * K], col)) for i in range(M) for col in cols]
+
+
+def attention(q, k, v, rows, width, scale, causal):
+    """softmax2(q · kᵀ · scale) · v; causal: row r sees rows up to r."""
+    out = []
+    for r in range(rows):
+        seen = r + 1 if causal else rows
+        s = [scale * sum(q[r * width + d] * k[c * width + d] for d in range(width)) for c in range(seen)]
+        w = [2.0 ** (x - max(s)) for x in s]
+        out += [sum(w[c] * v[c * width + d] for c in range(seen)) / sum(w) for d in range(width)]
+    return out
 
 
 def scan(fn, values, reverse=False):

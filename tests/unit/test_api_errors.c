@@ -195,7 +195,8 @@ TEST(after_a_failure) {
   const tile_arg args[] = {tile_arg_pointer(0x1000)};
   REFUSED(tile_kernel_launch(k, NULL, args, 1, &error), TILE_ERROR_RUN, "out-of-bounds access");
   tile_kernel *again = NULL;
-  REFUSED(tile_kernel_load(d, p, NULL, &again, &error), TILE_ERROR_RUN, "the driver refused the PTX of first");
+  REFUSED(tile_kernel_load(d, p, NULL, &again, &error), TILE_ERROR_DRIVER,
+          "loading first: the context of sim:0 is lost since a kernel failed (");
   tile_kernel_free(k);
   tile_program_free(p);
   tile_device_close(d);

@@ -46,6 +46,51 @@ TEST(test_long_line) {
   context_free(&ctx);
 }
 
+// A replacement stands below what it replaces, insertions where they go; a note's place has none of its own.
+TEST(test_fixits) {
+  Context ctx;
+  context_init(&ctx);
+  const SourceFile *f = add(&ctx, "\tx is 16 and y is 3\n");
+  diag_error(&ctx, span_of(f->base + 1, f->base + 8), "bad");
+  diag_note(&ctx, (Span){0, 0}, "why");
+  diag_fixit(&ctx, span_of(f->base + 3, f->base + 5), "==");
+  diag_fixit(&ctx, span_of(f->base + 15, f->base + 17), "==");
+  diag_fixit(&ctx, span_of(f->base + 19, f->base + 19), "0");
+  assert_string_equal(diag_render(&ctx, false),
+                      "k.tile:1:2: error: bad\n          x is 16 and y is 3\n          ^~~~~~~\n"
+                      "            ==          ==  0\nnote: why\n");
+  // Past the limit of errors there is nothing to which a fix-it belongs.
+  ctx.error_limit = 1;
+  diag_error(&ctx, span_of(f->base + 1, f->base + 2), "worse");
+  diag_fixit(&ctx, span_of(f->base + 1, f->base + 2), "z");
+  assert_null(strstr(diag_render(&ctx, false), "z"));
+  context_free(&ctx);
+}
+
+// Warnings come in the order of the source, each once, with its notes; what is no warning stays where it was.
+TEST(test_warnings) {
+  Context ctx;
+  context_init(&ctx);
+  const SourceFile *f = add(&ctx, "abcdef");
+  const SourceFile *ours = source_add_embedded(&ctx, "ours.tile", "abc", 3);
+  diag_tell(&ctx, span_of(f->base + 5, f->base + 6), "told");
+  for (uint32_t i = 4; i > 1; i--)
+    for (int again = 0; again < 2; again++)
+      if (diag_warning(&ctx, WARN_UNREACHABLE, span_of(f->base + i, f->base + i + 1), "w%u", i))
+        diag_note(&ctx, (Span){0, 0}, "n%u", i);
+  diag_error(&ctx, span_of(f->base, f->base + 1), "e");
+  assert_false(diag_warning(&ctx, WARN_NONE_COMPARE, span_of(f->base, f->base + 1), "off"));
+  assert_false(diag_warning(&ctx, WARN_UNREACHABLE, span_of(ours->base, ours->base + 1), "in the prelude"));
+  diag_sort_warnings(&ctx);
+  static const char *const order[] = {"told", "w2", "n2", "w3", "n3", "w4", "n4", "e"};
+  const Diag *d = ctx.diags;
+  for (uint32_t i = 0; i < countof(order); i++, d = d->next) assert_string_equal(d->text, order[i]);
+  assert_null(d);
+  assert_ptr_equal(ctx.last_diag, ctx.last_message);
+  assert_string_equal(diag_text(&ctx, ctx.diags->next), "w2 [-Wunreachable]");
+  context_free(&ctx);
+}
+
 // The text of an error is cut where nobody reads on, between characters.
 TEST(test_long_text) {
   Context ctx;
@@ -146,7 +191,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_caret),  cmocka_unit_test(test_width),  cmocka_unit_test(test_long_line), cmocka_unit_test(test_long_text), cmocka_unit_test(test_notes_and_limit),
       cmocka_unit_test(test_no_place), cmocka_unit_test(test_locate), cmocka_unit_test(test_intern),  cmocka_unit_test(test_ice),
-      cmocka_unit_test(test_buf),
+      cmocka_unit_test(test_buf), cmocka_unit_test(test_fixits), cmocka_unit_test(test_warnings),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

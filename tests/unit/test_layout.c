@@ -375,6 +375,59 @@ static void test_print(void **state) {
   b = buf_make(&ctx->arena);
   layout_print(&b, layout_make_shared_plain(ctx, 1, (int64_t[]){4}, (uint32_t[]){0}));
   assert_string_equal(buf_str(&b), "shared<4, offset = [1, 2]>");
+  Layout padded = *layout_make_shared_plain(ctx, 1, (int64_t[]){64}, (uint32_t[]){0});
+  padded.num_pads = 2;
+  padded.pad[0].interval = 3, padded.pad[0].by = 1;
+  padded.pad[1].interval = 4, padded.pad[1].by = 0;
+  padded.moved = 40;
+  b = buf_make(&ctx->arena);
+  layout_print(&b, layout_intern(ctx, &padded));
+  assert_string_equal(buf_str(&b), "shared<64, offset = [1, 2, 4, 8, 16, 32], pad = [8, 2, 16, 1], moved = [8, 32]>");
+}
+
+// Of 8×4 elements a block of four holds 4 rows and 2 columns.
+static void test_block_part(void **state) {
+  Context *ctx = *state;
+  Layout l = {.kind = LAYOUT_DISTRIBUTED, .rank = 2, .log2_size = {3, 2}, .num_bits = {1, 2, 1, 2},
+              .basis = {1, 4, 8, 0, 16, 2}};
+  const Layout *part = layout_block_part(ctx, layout_intern(ctx, &l));
+  Buf b = buf_make(&ctx->arena);
+  layout_print(&b, part);
+  assert_string_equal(buf_str(&b), "layout<4x2, reg = [1], lane = [2, 4], warp = [0]>");
+  l.basis[4] = 16 | 4;   // two bits
+  assert_null(layout_block_part(ctx, layout_intern(ctx, &l)));
+  l.basis[4] = 2;        // the same twice
+  assert_null(layout_block_part(ctx, layout_intern(ctx, &l)));
+  l.basis[4] = 16, l.basis[3] = 16;   // a warp steps over it, too
+  assert_null(layout_block_part(ctx, layout_intern(ctx, &l)));
+}
+
+// 64 elements, 2 more after each 8 and 1 more after each 16: the last lies at 63 + 7 · 2 + 3.
+static void test_padding(void **state) {
+  Context *ctx = *state;
+  Layout l = *layout_make_shared_plain(ctx, 1, (int64_t[]){64}, (uint32_t[]){0});
+  const Layout *plain = layout_intern(ctx, &l);
+  l.num_pads = 2;
+  l.pad[0].interval = 3, l.pad[0].by = 1;
+  l.pad[1].interval = 4, l.pad[1].by = 0;
+  const Layout *padded = layout_intern(ctx, &l);
+  assert_ptr_not_equal(padded, plain);
+  assert_int_equal(layout_address(padded, 7), 7);
+  assert_int_equal(layout_address(padded, 24), 24 + 3 * 2 + 1);
+  assert_int_equal(layout_size_bytes(padded, 16), 2 * (63 + 14 + 3 + 1));
+  assert_int_equal(layout_whole_bits(padded), 0);
+  assert_ptr_equal(layout_reshape(ctx, layout_reshape(ctx, padded, 2, (int64_t[]){8, 8}), 1, (int64_t[]){64}), padded);
+  l.num_pads = 1;
+  l.moved = 2;
+  assert_int_equal(layout_whole_bits(layout_intern(ctx, &l)), 1);
+  // A slice of 4×8 of a tile of 8×8 that is stored column by column.
+  const Layout *whole = layout_make_shared_plain(ctx, 2, (int64_t[]){8, 8}, (uint32_t[]){0, 1});
+  const uint32_t each[] = {1, 1}, lanes[] = {4, 8};
+  const Layout *part = layout_make_blocked(ctx, 2, (int64_t[]){4, 8}, each, lanes, each, (uint32_t[]){1, 0});
+  LayoutMap m;
+  assert_true(layout_to_shared(part, whole, &m));
+  assert_int_equal(layoutmap_out(&m, layoutmap_apply(&m, layout_pack(part, 0, 3 * 8 + 5, 0, 0)), LAYOUT_OFFSET), 5 * 8 + 3);
+  assert_false(layout_to_shared(whole, part, &m));
 }
 
 int main(void) {
@@ -382,6 +435,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       T(test_gf2), T(test_random_maps), T(test_blocked), T(test_mma), T(test_shared),
       T(test_shapes), T(test_vectors), T(test_moves), T(test_conversion_scratch), T(test_matrices_scratch), T(test_print),
+      T(test_padding), T(test_block_part),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

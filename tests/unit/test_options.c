@@ -49,6 +49,30 @@ static void every_spelling(void **state) {
   assert_string_equal(f->o.inputs.data[1], "-w8");
 }
 
+// Warnings go by their letter, also in the library; they never take the next argument, and the last one wins.
+static void warnings(void **state) {
+  Fixture *f = *state;
+  WarningSet set;
+  const uint64_t variable = (uint64_t)1 << WARN_UNUSED_VARIABLE, none = (uint64_t)1 << WARN_NONE_COMPARE;
+  assert_true(options_warnings(&f->o, &set, &f->error));
+  assert_true(set.on & variable && !(set.on & none) && !set.as_error);
+  assert_true(PARSE(f, COMMAND_RUN, "-W", "a.tile", "-Wno-unused-variable", "--warn=error=unused-variable", "--warn"));
+  assert_int_equal(f->o.inputs.count, 1);
+  assert_true(options_warnings(&f->o, &set, &f->error));
+  assert_true(set.on & none && set.as_error == variable);
+  assert_true(options_set(&f->o, "Wno-none-compare", NULL, &f->error));
+  assert_true(options_set(&f->o, "warn", "no-error", &f->error));
+  assert_true(options_warnings(&f->o, &set, &f->error));
+  assert_true(!(set.on & none) && !set.as_error);
+  StrList given = {0};
+  options_given(&f->o, (const char *const[]){NULL}, &given);
+  assert_int_equal(given.count, 6);
+  assert_string_equal(given.data[0], "warn=");
+  assert_string_equal(given.data[4], "warn=no-none-compare");
+  assert_false(options_set(&f->o, "Wnone-compar", NULL, &f->error));
+  assert_string_equal(tile_error_message(f->error), "-Wnone-compar: there is no such warning; did you mean none-compare?");
+}
+
 static void defaults(void **state) {
   Fixture *f = *state;
   assert_true(f->o.fp_fusion && f->o.line_info && f->o.auto_tma);
@@ -117,6 +141,7 @@ int main(void) {
     cmocka_unit_test_setup_teardown(every_spelling, set_up, tear_down), cmocka_unit_test_setup_teardown(defaults, set_up, tear_down),
     cmocka_unit_test_setup_teardown(refusals, set_up, tear_down),       cmocka_unit_test_setup_teardown(by_string, set_up, tear_down),
     cmocka_unit_test_setup_teardown(table_as_text, set_up, tear_down),  cmocka_unit_test(nearest),
+    cmocka_unit_test_setup_teardown(warnings, set_up, tear_down),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,7 @@ int main(void) {
   printf("%g\n", (double)out[63]);
   for (int factor = 1; factor < 4; factor++) {
     const tile_arg offset_items[] = {tile_arg_int(factor)}, array_items[] = {tile_arg_pointer(x), tile_arg_none()};
-    const tile_tuple offset = {offset_items, 1, NULL, 0}, arrays = {array_items, 2, NULL};
+    const tile_tuple offset = {offset_items, 1, NULL, 0}, arrays = {array_items, 2, NULL, 0};
     const tile_arg by_items[] = {tile_arg_float(3), tile_arg_tuple(&offset)};
     const tile_tuple by = {by_items, 2, NULL, 0};
     const tile_arg args[] = {tile_arg_tuple(&arrays), tile_arg_tuple(&by), tile_arg_int(64), tile_arg_pointer(y)};

@@ -1,0 +1,286 @@
+// What a name that means nothing was meant to be: the name that another language has for it, a missing import, or the
+// nearest name of the kind that the use asks for.
+#include "frontend/lower/lower.h"
+
+#include <string.h>
+
+#include "frontend/prelude/prelude.h"
+
+// ---- names that there are ----
+static void add_language_functions(Lower *L, NameVec *names) {
+  const BuiltinRow *row;
+  for (uint32_t i = 0; (row = builtin_at(i)); i++)
+    if (row->name[0] != '_' && !strchr(row->name, '.')) vec_push(L->arena, names, row->name);
+  const PreludeFile *f;
+  for (uint32_t i = 0; (f = prelude_file(i)); i++) {
+    size_t length;
+    for (const char *at = f->text, *found; (found = prelude_next_function(&at, &length));) {
+      bool directed = *found == '_' && memcmp(found + length - 2, "_r", 2) == 0;
+      if (*found != '_') vec_push(L->arena, names, arena_strndup(L->arena, found, length));
+      for (const char *d = directed ? PRELUDE_DIRECTIONS : ""; *d; d++)
+        vec_push(L->arena, names, arena_printf(L->arena, "%.*s%c", (int)length - 1, found + 1, *d));
+    }
+  }
+}
+
+static const char *nearest(const char *name, const NameVec *names) {
+  return nearest_name(name, names->data, names->count);
+}
+
+static const char *nearest_function(Lower *L, const char *name) {
+  NameVec names = {0};
+  add_language_functions(L, &names);
+  return nearest(name, &names);
+}
+
+static const char *nearest_method(Lower *L, const char *name) {
+  NameVec all = {0}, names = {0};
+  static const char *const others[] = {"dtype", "shape", "numel", "T"};
+  for (uint32_t i = 0; i < countof(others); i++) vec_push(L->arena, &names, others[i]);
+  add_language_functions(L, &all);
+  for (uint32_t i = 0; i < all.count; i++)
+    if (builtin_find_method(L, all.data[i])) vec_push(L->arena, &names, all.data[i]);
+  return nearest(name, &names);
+}
+
+static bool is_callable(const CtValue *v) {
+  return v->kind == CT_FUNCTION || v->kind == CT_BUILTIN || v->kind == CT_CLASS || v->kind == CT_METHOD ||
+         v->kind == CT_MISSING;
+}
+
+// The user's own names that this function sees and that can be called, or that cannot.
+static NameVec own_names(Lower *L, bool callable) {
+  NameVec names = {0};
+  const Frame *f = L->frame;
+  for (uint32_t i = 0; i < f->scope.count; i++) {
+    const Var *v = &f->scope.vars[i];
+    if (v->term && (term_is_const(v->term) && is_callable(v->term->ct)) == callable)
+      vec_push(L->arena, &names, v->name);
+  }
+  for (const CtEnv *e = f->fn->env; e; e = e->parent)
+    for (uint32_t i = 0; i < e->count; i++)
+      if (is_callable(e->bindings[i].value) == callable) vec_push(L->arena, &names, e->bindings[i].name);
+  return names;
+}
+
+// ---- hints ----
+static bool hint_foreign(Lower *L, ForeignUse use, const char *name) {
+  const char *instead = comptime_foreign(use, name);
+  if (instead) lower_hint(L, "%s", instead);
+  return instead != NULL;
+}
+
+// `near` can stand in the place of `name`.
+static bool hint_near(Lower *L, const char *name, const char *near) {
+  if (!near) return false;
+  diag_rename(L->ctx, name, near);
+  lower_hint(L, "did you mean `%s`?", near);
+  return true;
+}
+
+bool lower_hint_dtype(Lower *L, const char *name) {
+  const char *dtype = comptime_foreign_dtype(name);
+  if (dtype) lower_hint(L, "write tl.%s", dtype);
+  return dtype != NULL;
+}
+
+bool lower_hint_function(Lower *L, const char *name) {
+  const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
+  if (hint_foreign(L, FOREIGN_FUNCTION, last)) return true;
+  if (!dot || !lower_is_language_name(last)) return false;
+  lower_hint(L, "on run-time values write tl.%s(…)", last);
+  return true;
+}
+
+// A use of module.member, where the module does not exist or is the host's.
+static void hint_member(Lower *L, const char *module, const char *member) {
+  static const char *const ours[] = {"tl", "language", "triton", "libdevice"};
+  const char *about = comptime_foreign(FOREIGN_MODULE, module);
+  for (uint32_t i = 0; i < countof(ours); i++) {
+    if (strcmp(module, ours[i]) != 0) continue;
+    if (i < 2 && member && L->frame->fn->is_bare && comptime_lookup(L->ct, L->frame->fn->env, member))
+      lower_hint(L, "builtins have no prefix in a @kernel: write `%s`", member);
+    else lower_hint(L, "%s", about);
+    return;
+  }
+  DtypeKind kind;
+  const bool is_math = strcmp(module, "math") == 0;
+  if (member && !(is_math && !lower_is_language_name(member))) {
+    if (dtype_find(member, &kind) && lower_hint_dtype(L, member)) return;
+    if (lower_is_language_name(member)) {
+      lower_hint(L, "write tl.%s", member);
+      return;
+    }
+    if (hint_foreign(L, FOREIGN_FUNCTION, member) || hint_foreign(L, FOREIGN_VALUE, member)) return;
+    if (comptime_foreign(FOREIGN_DTYPE, member) && lower_hint_dtype(L, member)) return;
+  }
+  if (about) lower_hint(L, "%s", about);
+}
+
+void lower_hint_missing(Lower *L, const CtValue *missing, NameUse use) {
+  const char *name = missing->missing.name, *last = strrchr(name, '.');
+  const char *module = arena_strndup(L->arena, name, strcspn(name, ".("));
+  if (comptime_foreign(FOREIGN_MODULE, module))
+    hint_member(L, module, use.kind == USE_BASE ? use.member : last ? last + 1 : NULL);
+  else lower_hint_function(L, arena_strndup(L->arena, name, strcspn(name, "(")));
+}
+
+// ---- unknown names ----
+static void hint_called(Lower *L, const char *name) {
+  const NameVec own = own_names(L, true);
+  const char *dtype = comptime_foreign(FOREIGN_DTYPE, name);
+  if (hint_foreign(L, FOREIGN_FUNCTION, name) || hint_foreign(L, FOREIGN_VALUE, name)) return;
+  if (dtype) lower_hint(L, "write x.to(tl.%s)", dtype);
+  else if (!hint_near(L, name, nearest(name, &own))) hint_near(L, name, nearest_function(L, name));
+}
+
+static void hint_value(Lower *L, const char *name, NameUse use) {
+  const NameVec own = own_names(L, false), functions = own_names(L, true);
+  static const char *const constants[] = {"True", "False", "None"};
+  if (use.kind == USE_BASE && comptime_foreign(FOREIGN_MODULE, name)) {
+    hint_member(L, name, use.member);
+    return;
+  }
+  if (hint_foreign(L, FOREIGN_VALUE, name)) return;
+  if (hint_near(L, name, nearest(name, &own)) ||
+      hint_near(L, name, nearest_name(name, constants, countof(constants))))
+    return;
+  if (use.kind == USE_DTYPE && lower_hint_dtype(L, name)) return;
+  if (use.kind == USE_VALUE && hint_near(L, name, nearest(name, &functions))) return;
+  if (hint_foreign(L, FOREIGN_FUNCTION, name)) return;
+  if (comptime_foreign(FOREIGN_DTYPE, name)) lower_hint_dtype(L, name);
+  else if (comptime_foreign(FOREIGN_MODULE, name)) hint_member(L, name, NULL);
+}
+
+Term *lower_unknown_name(Lower *L, const char *name, Span span, NameUse use) {
+  const Frame *f = L->frame;
+  lower_error(L, span, "`%s` is not defined", name);
+  if (L->is_repeated) return NULL;
+  for (uint32_t i = f->lost.count; i-- > 0;)
+    if (f->lost.data[i].name == name) {
+      diag_note(L->ctx, f->lost.data[i].span, "it is assigned here, %s", f->lost.data[i].why);
+      return lower_hint(L, "also give it a value before that");
+    }
+  if (use.kind == USE_CALLED) hint_called(L, name);
+  else hint_value(L, name, use);
+  return NULL;
+}
+
+// ---- attributes ----
+Term *lower_no_attribute(Lower *L, const Term *base, const char *name, Span span) {
+  const bool is_tensor = base->kind == TERM_VALUE && !ct_is_ptr(term_t(base)), is_value = base->kind == TERM_VALUE,
+             is_sequence = base->kind == TERM_TUPLE;
+  const char *what = is_sequence && base->tuple.is_fstring ? "a text with run-time values"
+                     : is_sequence                         ? base->tuple.is_list ? "a list" : "a tuple"
+                     : is_tensor && term_is_tensor(base)   ? "a tensor"
+                                                           : term_describe(L, base);
+  const char *prelude = lower_prelude_name(L, span);
+  if (prelude && !is_tensor) {
+    lower_error(L, span, "`%s` works on tiles and numbers, not on %s", prelude, term_describe(L, base));
+    return is_sequence ? lower_hint(L, "add up or combine its items in a loop over tl.static_range") : NULL;
+  }
+  lower_error(L, span, "%s has no attribute `%s`", what, name);
+  if (builtin_find(arena_printf(L->arena, "descriptor.%s", name)) && is_tensor)
+    return lower_hint(L,
+                      "a tensor descriptor has it: tl.make_tensor_descriptor(…), or an argument of type tensordesc<…>");
+  if (is_sequence) {
+    if (!hint_foreign(L, FOREIGN_SEQUENCE, name))
+      lower_hint(L, "index it by constants, or go over it with for or tl.static_range");
+  } else if (is_value && !hint_foreign(L, FOREIGN_METHOD, name) && !hint_foreign(L, FOREIGN_FUNCTION, name) &&
+             !hint_near(L, name, nearest_method(L, name))) {
+    if (lower_is_language_name(name)) lower_hint(L, "it is a function: tl.%s(…)", name);
+    else if (comptime_foreign(FOREIGN_DTYPE, name)) lower_hint(L, "write x.to(tl.%s)", comptime_foreign_dtype(name));
+  }
+  return NULL;
+}
+
+void lower_hint_near(Lower *L, const char *name) {
+  const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
+  DtypeKind kind;
+  if (strstr(last, "tensormap"))
+    lower_hint(L, "tensor maps are made by tl.make_tensor_descriptor(base, shape, strides, block_shape)");
+  else if (!hint_foreign(L, FOREIGN_FUNCTION, last) && !hint_foreign(L, FOREIGN_VALUE, last) &&
+           !((dtype_find(last, &kind) || comptime_foreign(FOREIGN_DTYPE, last)) && lower_hint_dtype(L, last))) {
+    const char *near = nearest_function(L, last), *dtype = near ? NULL : comptime_foreign_dtype(last);
+    if (near || dtype) {
+      diag_rename(L->ctx, last, near ? near : dtype);
+      lower_hint(L, "the nearest name is `%s`", near ? near : dtype);
+    }
+  }
+}
+
+Term *lower_no_builtin(Lower *L, const char *name, Span span) {
+  lower_error(L, span, "there is no builtin `%s`", name);
+  lower_hint_near(L, name);
+  return NULL;
+}
+
+bool lower_is_foreign_member(Lower *L, const CtValue *v) {
+  if (v->kind != CT_BUILTIN || strncmp(v->builtin.name, "tl.", 3) != 0) return false;
+  const char *last = strrchr(v->builtin.name, '.') + 1;
+  DtypeKind kind;
+  if (!comptime_foreign(FOREIGN_VALUE, last) && !comptime_foreign(FOREIGN_DTYPE, last) && !dtype_find(last, &kind))
+    return false;
+  return !comptime_has_function(v->builtin.name) && !builtin_resolve(L, v->builtin.name);
+}
+
+// ---- keyword arguments ----
+void lower_hint_param(Lower *L, const char *key, const char *params, const char *const *names, uint32_t count) {
+  const char *instead = comptime_foreign(FOREIGN_PARAM, key), *near = nearest_name(key, names, count);
+  bool fits = instead && strncmp(instead, "write ", 6) != 0;
+  for (uint32_t i = 0; instead && i < count && !fits; i++)
+    fits = strncmp(instead + 6, names[i], strlen(names[i])) == 0 && instead[6 + strlen(names[i])] == '=';
+  if (fits) lower_hint(L, "%s", instead);
+  else if (near) hint_near(L, key, near);
+  else lower_hint(L, "its parameters: %s", params);
+}
+
+// ---- annotations ----
+static const char *guess_text(Arena *a, const char *text) {
+  char word[40];
+  size_t n = 0;
+  bool is_pointer = strpbrk(text, "*&") != NULL || strstr(text, "ptr") || strstr(text, "pointer");
+  for (const char *s = text; *s && n + 1 < sizeof word; s++) {
+    if (*s == '_' || *s == '.' || (*s >= '0' && *s <= '9') || (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z'))
+      word[n++] = *s;
+    else if (n && (strncmp(word, "const", n) == 0 || strncmp(word, "ptr", n) == 0 || strncmp(word, "pointer", n) == 0))
+      n = 0;
+    else if (n) break;
+  }
+  word[n] = 0;
+  const char *dot = strrchr(word, '.'), *last = dot ? dot + 1 : word;
+  static const char *const arrays[] = {"Tensor", "tensor", "ndarray", "NDArray", "array", "Array",
+                                       "pointer", "Pointer", "ptr", "PointerType", "pointer_type"};
+  for (uint32_t i = 0; i < countof(arrays); i++)
+    if (strcmp(last, arrays[i]) == 0) return "*fp32";
+  const char *dtype = *last ? comptime_foreign_dtype(last) : NULL;
+  DtypeKind kind;
+  if (!dtype || !dtype_find(dtype, &kind)) return NULL;
+  return arena_printf(a, "%s%s", is_pointer ? "*" : "", dtype_info[kind].short_name);
+}
+
+static const char *guess_type(Frontend *fe, const Node *n) {
+  Arena *a = &fe->ctx->arena;
+  const char *inner = NULL;
+  switch (n->kind) {
+  case NODE_NAME: return guess_text(a, n->name.id);
+  case NODE_STR: return guess_text(a, n->str.data);
+  case NODE_ATTRIBUTE: return guess_text(a, n->attr.name);
+  case NODE_POINTER_TYPE: inner = guess_type(fe, n->unary.value); break;
+  case NODE_SUBSCRIPT: inner = guess_type(fe, n->pair.second); break;
+  case NODE_CALL: inner = n->call.args.count ? guess_type(fe, n->call.args.data[0]) : NULL; break;
+  default: return NULL;
+  }
+  return !inner ? NULL : *inner == '*' ? inner : arena_printf(a, "*%s", inner);
+}
+
+const char *lower_guess_annotation(Frontend *fe, const CtFunction *fn, const Node *n) {
+  const Node *root = n;
+  while (root->kind == NODE_ATTRIBUTE || root->kind == NODE_SUBSCRIPT)
+    root = root->kind == NODE_ATTRIBUTE ? root->attr.first : root->pair.first;
+  const bool is_unknown = root->kind == NODE_NAME && root != n && !comptime_lookup(fe->ct, fn->env, root->name.id);
+  if (is_unknown && (strcmp(root->name.id, "tl") == 0 || strcmp(root->name.id, "triton") == 0))
+    return comptime_foreign(FOREIGN_MODULE, root->name.id);
+  const char *type = guess_type(fe, n);
+  return type ? arena_printf(&fe->ctx->arena, "write `%s`", type) : NULL;
+}

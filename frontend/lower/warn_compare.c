@@ -1,0 +1,62 @@
+// -Wassert-tuple, -Wis-literal, -Wnone-compare: conditions that say something else than what is meant.
+#include "frontend/lower/lower.h"
+
+#include <string.h>
+
+static bool is_literal(const Node *n) {
+  return n->kind == NODE_INT || n->kind == NODE_FLOAT || n->kind == NODE_STR || n->kind == NODE_BYTES ||
+         (n->kind == NODE_UNARY && (n->unary.value->kind == NODE_INT || n->unary.value->kind == NODE_FLOAT));
+}
+
+// Where the operator between two operands stands: without blanks, line ends and parentheses.
+static Span operator_span(const Context *ctx, const Node *left, const Node *right) {
+  const LineCol at = source_locate(ctx, left->span.end);
+  Loc begin = left->span.end, end = right->span.begin;
+  if (!at.file) return (Span){0, 0};
+  const char *text = at.file->text;
+  const Loc base = at.file->base;
+  while (begin < end && strchr(" \t\r\n\\)", text[begin - base])) begin++;
+  while (end > begin && strchr(" \t\r\n\\(", text[end - 1 - base])) end--;
+  return (Span){begin, end};
+}
+
+static void check_compare(Context *ctx, const Node *n) {
+  const Node *left = n->compare.left;
+  for (uint32_t i = 0; i < n->compare.rights.count; i++) {
+    const Node *right = n->compare.rights.data[i];
+    const PyOp op = (PyOp)n->compare.ops[i];
+    const bool is = op == PYOP_IS || op == PYOP_IS_NOT, equals = op == PYOP_EQ || op == PYOP_NE;
+    const char *instead = op == PYOP_IS ? "==" : op == PYOP_IS_NOT ? "!=" : op == PYOP_EQ ? "is" : "is not";
+    bool told = false;
+    if (is && (is_literal(left) || is_literal(right)))
+      told = diag_warning(ctx, WARN_IS_LITERAL, n->span, "`%s` with a literal compares identities, not values",
+                          pyop_text(op));
+    if (equals && (left->kind == NODE_NONE || right->kind == NODE_NONE))
+      told = diag_warning(ctx, WARN_NONE_COMPARE, n->span, "`%s` compares with None", pyop_text(op));
+    if (told) {
+      diag_fixit(ctx, operator_span(ctx, left, right), instead);
+      diag_note(ctx, (Span){0, 0}, "write `%s`", instead);
+    }
+    left = right;
+  }
+}
+
+static void check_assert(Context *ctx, const Node *condition) {
+  if (condition->kind == NODE_TUPLE && condition->list.count &&
+      diag_warning(ctx, WARN_ASSERT_TUPLE, condition->span, "this is a tuple, which is always true"))
+    diag_note(ctx, (Span){0, 0}, "remove the parentheses around condition and message");
+}
+
+static void check(const Node *n, void *user) {
+  Context *ctx = user;
+  if (n->kind == NODE_COMPARE) check_compare(ctx, n);
+  if (n->kind == NODE_ASSERT) check_assert(ctx, n->pair.first);
+  if (n->kind == NODE_CALL && n->call.args.count) {
+    const Node *f = n->call.func;
+    const char *name = f->kind == NODE_ATTRIBUTE ? f->attr.name : f->kind == NODE_NAME ? f->name.id : "";
+    if (!strcmp(name, "static_assert") || !strcmp(name, "device_assert")) check_assert(ctx, n->call.args.data[0]);
+  }
+  ast_each_child(n, check, user);
+}
+
+void warn_compares(Lower *L, const Node *def) { check(def, L->ctx); }

@@ -1,0 +1,161 @@
+// -Wunreachable, -Wmissing-store, -Wredefinition: what can be seen in the order of statements and of definitions.
+#include "frontend/lower/lower.h"
+
+#include <string.h>
+
+// ---- code that cannot be reached ----
+static const char *last_name(const Node *path) {
+  return path->kind == NODE_ATTRIBUTE ? path->attr.name : path->kind == NODE_NAME ? path->name.id : "";
+}
+
+static bool is_static_assert_false(const Node *s) {
+  if (s->kind != NODE_EXPR_STMT || s->unary.value->kind != NODE_CALL) return false;
+  const Node *call = s->unary.value;
+  return !strcmp(last_name(call->call.func), "static_assert") && call->call.args.count &&
+         call->call.args.data[0]->kind == NODE_FALSE;
+}
+
+static void check_list(Lower *L, const NodeList *list);
+static bool leaves_list(const NodeList *list);
+
+// What makes it certain that no statement after s runs: s itself, or the last word of each of its arms. NULL: nothing.
+static bool leaves(const Node *s) {
+  switch (s->kind) {
+  case NODE_RETURN: case NODE_BREAK: case NODE_CONTINUE: case NODE_RAISE: return true;
+  case NODE_IF: return s->cond.orelse.count && leaves_list(&s->cond.body) && leaves_list(&s->cond.orelse);
+  default: return is_static_assert_false(s);
+  }
+}
+
+static bool leaves_list(const NodeList *list) {
+  for (uint32_t i = 0; i < list->count; i++)
+    if (leaves(list->data[i])) return true;
+  return false;
+}
+
+static bool is_nothing(const Node *s) {
+  return s->kind == NODE_PASS || (s->kind == NODE_EXPR_STMT && (s->unary.value->kind == NODE_STR ||
+                                                                s->unary.value->kind == NODE_ELLIPSIS));
+}
+
+static void check_list(Lower *L, const NodeList *list) {
+  const Node *leaver = NULL;
+  for (uint32_t i = 0; i < list->count; i++) {
+    const Node *s = list->data[i];
+    if (leaver && !is_nothing(s)) {
+      if (diag_warning(L->ctx, WARN_UNREACHABLE, s->span, "this statement cannot be reached"))
+        diag_note(L->ctx, leaver->span, "no path leads past this statement; remove what follows it");
+      return;
+    }
+    for (const AstPart *part = ast_parts(s); part->kind; part++)
+      if (part->kind == PART_BODY) check_list(L, ast_part_list(s, part));
+    if (!leaver && leaves(s)) leaver = s;
+  }
+}
+
+void warn_unreachable(Lower *L, const Node *def) { check_list(L, &def->func.body); }
+
+// ---- kernels that store nothing ----
+// Calls that have no effect on memory, wherever they stand.
+static bool is_check(const Node *call) {
+  static const char *const names[] = {"static_assert", "assume", "multiple_of", "max_contiguous", "max_constancy"};
+  for (uint32_t i = 0; i < countof(names); i++)
+    if (!strcmp(last_name(call->call.func), names[i])) return true;
+  return false;
+}
+
+static void find_effect(const Node *n, void *user) {
+  bool *found = user;
+  if (n->kind == NODE_ASSERT || (n->kind == NODE_CALL && !is_check(n))) *found = true;
+  else ast_each_child(n, find_effect, user);
+}
+
+// Whether a statement of the list, or inside one, is there for an effect that a specialisation may leave out.
+static void find_statement(const Node *s, void *user) {
+  if (s->kind == NODE_EXPR_STMT || s->kind == NODE_ASSERT || s->kind == NODE_WITH) find_effect(s, user);
+  else ast_each_child(s, find_statement, user);
+}
+
+static bool has_effect_statement(const Node *def) {
+  bool found = false;
+  for (uint32_t i = 0; i < def->func.body.count; i++) find_statement(def->func.body.data[i], &found);
+  return found;
+}
+
+bool warn_calls(const NodeList *list) {
+  bool found = false;
+  for (uint32_t i = 0; i < list->count; i++) find_effect(list->data[i], &found);
+  return found;
+}
+
+static void find_write(Op *op, void *user) {
+  if (op_is(op, TRAIT_WRITES) && op->opcode != OP_ASSUME && !op_int(op, ATTR_PURE, 0)) *(bool *)user = true;
+}
+
+// A kernel that says nothing at all is yet to be written.
+static bool is_empty(const NodeList *body) {
+  for (uint32_t i = 0; i < body->count; i++)
+    if (!is_nothing(body->data[i])) return false;
+  return true;
+}
+
+void warn_missing_store(Lower *L, const Func *f, const Node *def) {
+  bool writes = is_empty(&def->func.body);
+  block_walk(f->body, find_write, &writes);
+  if (writes || L->has_pruned_call) return;
+  for (uint32_t i = 0; i < L->visited.count; i++)
+    if (has_effect_statement(L->visited.data[i])) return;
+  if (diag_warning(L->ctx, WARN_MISSING_STORE, def->func.name_span, "kernel `%s` stores nothing, so it has no effect",
+                   def->func.name))
+    diag_note(L->ctx, (Span){0, 0}, "write its results to memory with tl.store(…)");
+}
+
+// ---- functions that are defined twice ----
+typedef struct { const char *name; bool found; } Mention;
+
+static void find_use(const Node *n, void *user) {
+  Mention *u = user;
+  if (n->kind == NODE_NAME && n->name.id == u->name) u->found = true;
+  // What a function's body names is looked up when it is called.
+  if (n->kind != NODE_FUNCTION_DEF) {
+    ast_each_child(n, find_use, user);
+    return;
+  }
+  for (uint32_t i = 0; i < n->func.decorators.count; i++) find_use(n->func.decorators.data[i], user);
+  for (uint32_t i = 0; i < n->func.params.count; i++) find_use(n->func.params.data[i], user);
+}
+
+static bool is_used_between(const NodeList *list, uint32_t first, uint32_t second) {
+  Mention u = {list->data[first]->func.name, false};
+  for (uint32_t i = first + 1; i < second; i++) {
+    const Node *s = list->data[i];
+    find_use(s, &u);
+    // What the module calls between the two may call the first one.
+    if (s->kind != NODE_FUNCTION_DEF && s->kind != NODE_CLASS_DEF) find_effect(s, &u.found);
+  }
+  const NodeList *decorators = &list->data[second]->func.decorators;   // @f.setter, @overload of f, …
+  for (uint32_t i = 0; i < decorators->count; i++) find_use(decorators->data[i], &u);
+  return u.found;
+}
+
+static bool is_overload(const Node *def) {
+  for (uint32_t i = 0; i < def->func.decorators.count; i++)
+    if (!strcmp(last_name(def->func.decorators.data[i]), "overload")) return true;
+  return false;
+}
+
+void warn_redefinitions(Context *ctx, const Node *module) {
+  const NodeList *list = &module->block;
+  Map last = {0};   // name → 1 + the number of its last definition
+  for (uint32_t i = 0; i < list->count; i++) {
+    const Node *def = list->data[i];
+    if (def->kind != NODE_FUNCTION_DEF || def->func.name[0] == '_') continue;
+    MapSlot *slot = map_at(&ctx->arena, &last, def->func.name);
+    const uint32_t before = (uint32_t)slot->number;
+    slot->number = i + 1;
+    if (!before || is_overload(list->data[before - 1]) || is_used_between(list, before - 1, i)) continue;
+    if (diag_warning(ctx, WARN_REDEFINITION, def->func.name_span,
+                     "`%s` is defined again, and the first one is never used", def->func.name))
+      diag_note(ctx, list->data[before - 1]->func.name_span, "the first one is here: remove or rename one of them");
+  }
+}

@@ -1,0 +1,159 @@
+// -Wunused-variable: a name that a function assigns and never reads. -Wunused-value: a statement that computes and does
+// nothing with what it computed.
+#include "frontend/lower/lower.h"
+
+#include <string.h>
+
+// ---- variables ----
+// read: names that the function reads anywhere. assigned: its assignments to single names, in source order.
+typedef struct { Lower *L; Map read; VEC(const Node *) assigned; bool has_plain_access; } Names;
+
+static void see(const Node *n, void *user);
+
+static bool is_access(const char *name) { return !strcmp(name, "load") || !strcmp(name, "store"); }
+
+// A target binds names; what stands in an attribute or a subscript is read.
+static void see_target(const Node *t, void *user) {
+  if (t->kind == NODE_TUPLE || t->kind == NODE_LIST) ast_each_child(t, see_target, user);
+  else if (t->kind == NODE_STARRED) see_target(t->unary.value, user);
+  else if (t->kind != NODE_NAME) see(t, user);
+}
+
+static void see_assigned(Names *s, const Node *t) {
+  if (t->kind == NODE_NAME) vec_push(s->L->arena, &s->assigned, t);
+  else see_target(t, s);
+}
+
+static void see_call(Names *s, const Node *n) {
+  const Node *f = n->call.func;
+  const char *name = f->kind == NODE_ATTRIBUTE ? f->attr.name : f->kind == NODE_NAME ? f->name.id : "";
+  bool is_masked = n->call.args.count > 1u + (strcmp(name, "store") == 0);
+  for (uint32_t i = 0; i < n->call.keywords.count; i++)
+    is_masked |= n->call.keywords.data[i]->attr.name && !strcmp(n->call.keywords.data[i]->attr.name, "mask");
+  s->has_plain_access |= is_access(name) && !is_masked;
+  ast_each_child(n, see, s);
+}
+
+static void see(const Node *n, void *user) {
+  Names *s = user;
+  switch (n->kind) {
+  case NODE_NAME: map_at(s->L->arena, &s->read, n->name.id)->number = 1; return;
+  case NODE_ASSIGN:
+    for (uint32_t i = 0; i < n->assign.targets.count; i++) see_assigned(s, n->assign.targets.data[i]);
+    see(n->assign.value, s);
+    return;
+  case NODE_ANN_ASSIGN:
+    if (n->ann.value) see_assigned(s, n->ann.target), see(n->ann.value, s);
+    return;
+  case NODE_AUG_ASSIGN:
+    see_assigned(s, n->binary.left);
+    see(n->binary.right, s);
+    return;
+  case NODE_FOR: case NODE_COMP_FOR:
+    see_target(n->loop.target, s);
+    see(n->loop.iter, s);
+    for (uint32_t i = 0; i < n->loop.body.count; i++) see(n->loop.body.data[i], s);
+    for (uint32_t i = 0; i < n->loop.orelse.count; i++) see(n->loop.orelse.data[i], s);
+    return;
+  case NODE_WITH_ITEM:
+    see(n->pair.first, s);
+    if (n->pair.second) see_target(n->pair.second, s);
+    return;
+  case NODE_NAMED_EXPR:
+    see_target(n->pair.first, s);
+    see(n->pair.second, s);
+    return;
+  case NODE_CALL: see_call(s, n); return;
+  default: ast_each_child(n, see, s);
+  }
+}
+
+void warn_unused_variables(Lower *L, const Node *def) {
+  Names s = {.L = L};
+  for (uint32_t i = 0; i < def->func.body.count; i++) see(def->func.body.data[i], &s);
+  // Parameters and what has been reported count as read.
+  for (uint32_t i = 0; i < def->func.params.count; i++)
+    if (def->func.params.data[i]->kind == NODE_PARAM)
+      map_at(L->arena, &s.read, def->func.params.data[i]->param.name)->number = 1;
+  for (uint32_t i = 0; i < s.assigned.count; i++) {
+    const Node *t = s.assigned.data[i];
+    const char *name = t->name.id;
+    if (name[0] == '_' || map_get(&s.read, name)) continue;
+    map_at(L->arena, &s.read, name)->number = 1;
+    if (!diag_warning(L->ctx, WARN_UNUSED_VARIABLE, t->span, "`%s` is assigned and never used", name)) continue;
+    if (strstr(name, "mask") && s.has_plain_access)
+      diag_note(L->ctx, (Span){0, 0}, "a load or a store has no mask: give it mask=%s", name);
+    else diag_note(L->ctx, (Span){0, 0}, "remove it, or begin its name with `_`");
+  }
+}
+
+// ---- values ----
+typedef struct { bool calls; } Calls;
+static void find_call(const Node *n, void *user) {
+  if (n->kind == NODE_CALL) ((Calls *)user)->calls = true;
+  else ast_each_child(n, find_call, user);
+}
+
+static bool has_call(const Node *n) {
+  Calls c = {false};
+  find_call(n, &c);
+  return c.calls;
+}
+
+// Whether the statement's own operation has a result and no effect, whatever its operands do.
+static bool is_computation(const Node *v) {
+  switch (v->kind) {
+  case NODE_NAME: case NODE_ATTRIBUTE: case NODE_SUBSCRIPT: case NODE_INT: case NODE_FLOAT: case NODE_TRUE:
+  case NODE_FALSE: case NODE_UNARY: case NODE_BINARY: case NODE_COMPARE:
+    return true;
+  case NODE_BOOL_OP: case NODE_IF_EXP: case NODE_TUPLE: case NODE_LIST: return !has_call(v);
+  default: return false;
+  }
+}
+
+// A hint counts as an effect: in Triton it changes its operand.
+static bool has_effect(const Op *op) {
+  if (op_int(op, ATTR_PURE, 0)) return false;
+  if (op_is(op, TRAIT_WRITES | TRAIT_SYNC) || op->opcode == OP_HINT || op_int(op, ATTR_VOLATILE, 0)) return true;
+  for (uint32_t i = 0; i < op->num_blocks; i++)
+    EACH_OP(in, op->blocks[i]) if (has_effect(in)) return true;
+  return false;
+}
+
+// Whether a call is of a function of the language, not of the user's.
+static bool is_builtin_call(Lower *L, const Node *call) {
+  if (!lower_is_name_path(call->call.func)) return false;
+  const Term *f = lower_expr(L, call->call.func);
+  if (f && f->kind == TERM_BOUND) f = f->bound.fn;
+  if (!term_is_const(f)) return false;
+  if (f->ct->kind == CT_BUILTIN) return builtin_row_of(f->ct->builtin.name) || builtin_resolve(L, f->ct->builtin.name);
+  return f->ct->kind == CT_FUNCTION && lower_in_prelude(L, f->ct->fn->def->span);
+}
+
+static bool is_callable(const Term *t) {
+  return t->kind == TERM_BOUND ||
+         (term_is_const(t) && (t->ct->kind == CT_BUILTIN || t->ct->kind == CT_FUNCTION || t->ct->kind == CT_METHOD));
+}
+
+void warn_unused_value(Lower *L, const Node *v, const Term *t, const Block *block, const Op *before) {
+  if (v->kind == NODE_CALL) {
+    if (term_is_none(t) || L->b.block != block) return;
+    for (const Op *op = before ? before->next : block->first; op; op = op->next)
+      if (has_effect(op)) return;
+    if (!is_builtin_call(L, v)) return;
+  } else if (!is_computation(v)) {
+    return;
+  }
+  const bool is_uncalled = (v->kind == NODE_NAME || v->kind == NODE_ATTRIBUTE) && is_callable(t);
+  if (!diag_warning(L->ctx, WARN_UNUSED_VALUE, v->span, is_uncalled ? "this names a function and does not call it"
+                                                                    : "the value of this statement is not used"))
+    return;
+  if (is_uncalled) {
+    diag_fixit(L->ctx, (Span){v->span.end, v->span.end}, "()");
+    diag_note(L->ctx, (Span){0, 0}, "write parentheses after it");
+  } else if (v->kind == NODE_COMPARE && v->compare.rights.count == 1 && v->compare.ops[0] == PYOP_EQ) {
+    diag_note(L->ctx, (Span){0, 0}, "`=` assigns, `==` compares");
+  } else {
+    diag_note(L->ctx, (Span){0, 0}, "assign it, or remove the statement");
+  }
+}

@@ -1,0 +1,47 @@
+// Warns of variables of the environment that look like one of tilec's and are none: a misspelled name has no effect.
+#include <string.h>
+
+#include "ir/nearest.h"
+#include "runtime/cli/cli.h"
+
+extern char **environ;
+
+static const char prefix[] = "TILE_";
+static const char *const names[] = {
+#define VARIABLE(name, meaning) name,
+#include "runtime/compile/variables.def"
+};
+
+static bool is_known(const char *name) {
+  for (uint32_t i = 0; i < countof(names); i++)
+    if (!strcmp(names[i], name)) return true;
+  return false;
+}
+
+// The known name that differs from this one by few letters after the prefix, or NULL.
+static const char *nearest_variable(const char *name) {
+  const char *rests[countof(names)];
+  for (uint32_t i = 0; i < countof(names); i++) rests[i] = names[i] + sizeof prefix - 1;
+  const char *rest = nearest_name(name + sizeof prefix - 1, rests, countof(rests));
+  return rest ? rest - (sizeof prefix - 1) : NULL;
+}
+
+// TILE_ begins names of other programs, too, and nobody else has the simulator's and the cache's.
+static bool is_surely_meant(const char *name) {
+  return !strncmp(name, "TILE_SIM_", 9) || !strncmp(name, "TILE_CACHE_", 11);
+}
+
+void cli_warn_environment(const Options *o) {
+  for (char **e = environ; !o->quiet && *e; e++) {
+    const char *end = strchr(*e, '=');
+    if (!end || strncmp(*e, prefix, sizeof prefix - 1)) continue;
+    const char *name = arena_strndup(o->arena, *e, (size_t)(end - *e));
+    if (is_known(name)) continue;
+    const char *near = nearest_variable(name);
+    if (near)
+      cli_say(o, TILE_LEVEL_WARNING, "the environment has %s, which nothing reads; did you mean %s?", name, near);
+    else if (is_surely_meant(name))
+      cli_say(o, TILE_LEVEL_WARNING, "the environment has %s, which nothing reads; `man tilec` lists what is read",
+              name);
+  }
+}
