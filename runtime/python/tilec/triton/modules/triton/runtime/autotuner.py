@@ -1,0 +1,209 @@
+"""@triton.autotune and @triton.heuristics: host code that chooses constants before a launch."""
+import builtins
+import inspect
+import time
+
+from .. import knobs
+from ..compiler.errors import CompileTimeAssertionFailure
+from .driver import driver, has_cuda
+from .errors import AutotunerError, OutOfResources, PTXASError
+from .jit import KernelInterface
+
+
+class Config:
+    """Values of meta-parameters, and options of the launch."""
+
+    def __init__(self, kwargs, num_warps=4, num_stages=3, num_ctas=1, maxnreg=None, pre_hook=None, ir_override=None):
+        self.kwargs, self.num_warps, self.num_stages, self.num_ctas = kwargs, num_warps, num_stages, num_ctas
+        self.maxnreg, self.pre_hook, self.ir_override = maxnreg, pre_hook, ir_override
+
+    def __setstate__(self, state):
+        vars(self).update({"maxnreg": None, "ir_override": None, **state})
+
+    def all_kwargs(self):
+        options = {name: getattr(self, name) for name in ("num_warps", "num_ctas", "num_stages", "maxnreg")}
+        return {**self.kwargs, **{name: value for name, value in options.items() if value is not None}}
+
+    def __str__(self):
+        parts = [f"{name}: {value}" for name, value in self.kwargs.items()]
+        parts += [f"{name}: {getattr(self, name)}" for name in ("num_warps", "num_ctas", "num_stages", "maxnreg")]
+        return ", ".join(parts)
+
+    __repr__ = __str__
+
+    def __hash__(self):
+        return hash((*self.all_kwargs().items(), self.pre_hook))
+
+    def __eq__(self, other):
+        return isinstance(other, Config) and (self.all_kwargs(), self.pre_hook) == (other.all_kwargs(), other.pre_hook)
+
+
+class _Around(KernelInterface):
+    """A layer around a kernel. In other kernels it is the kernel itself."""
+
+    @property
+    def _tile_function(self):
+        return getattr(self.fn, "_tile_function", self.fn)
+
+    def __getattr__(self, name):
+        if name.startswith("__") or name == "fn":
+            raise AttributeError(name)
+        return getattr(self.fn, name)
+
+
+class Autotuner(_Around):
+
+    def __init__(self, fn, arg_names, configs, key, reset_to_zero=None, restore_value=None, pre_hook=None,
+                 post_hook=None, prune_configs_by=None, warmup=None, rep=None, use_cuda_graph=False, do_bench=None,
+                 cache_results=False):
+        self.fn, self.arg_names, self.keys = fn, arg_names, key
+        self.configs = configs or [Config({})]
+        self.cache, self.cache_results = {}, cache_results
+        self.reset_to_zero, self.restore_value = list(reset_to_zero or []), list(restore_value or [])
+        self.restore_copies = {}
+        self.user_defined_pre_hook, self.user_defined_post_hook = pre_hook is not None, post_hook is not None
+        self.pre_hook = pre_hook or self._reset
+        self.post_hook = post_hook or self._restore
+        prune = prune_configs_by or {}
+        self.perf_model, self.configs_top_k = prune.get("perf_model"), prune.get("top_k", 1.0)
+        self.early_config_prune = prune.get("early_config_prune")
+        self.base_fn = fn
+        while not inspect.isfunction(self.base_fn):
+            self.base_fn = self.base_fn.fn
+        self.num_warmups, self.num_reps, self.use_cuda_graph, self._do_bench = warmup, rep, use_cuda_graph, do_bench
+        self.nargs = self.bench_time = self.best_config = None
+        self.configs_timings = {}
+
+    def _reset(self, kwargs, reset_only=False):
+        for name in self.reset_to_zero:
+            kwargs[name].zero_()
+        if not reset_only:
+            self.restore_copies = {name: kwargs[name].clone() for name in self.restore_value}
+
+    def _restore(self, kwargs, exception):
+        for name, copy in self.restore_copies.items():
+            kwargs[name].copy_(copy)
+        self.restore_copies = {}
+
+    @property
+    def do_bench(self):
+        return self._do_bench or _without_gpu_or(driver.active.get_benchmarker(), self.num_warmups, self.num_reps)
+
+    def _bench(self, *args, config, **meta):
+        conflicts = meta.keys() & config.kwargs.keys()
+        if conflicts:
+            raise ValueError(f"Conflicting meta-parameters: {', '.join(sorted(conflicts))}. "
+                             "Make sure that you don't re-define auto-tuned symbols.")
+        current = {**meta, **config.all_kwargs()}
+        full = {**self.nargs, **current}
+
+        def launch():
+            if config.pre_hook:
+                config.pre_hook(full)
+            self.pre_hook(full)
+            try:
+                self.fn.run(*args, **current)
+            except BaseException as e:
+                try:
+                    self.post_hook(full, exception=e)
+                finally:
+                    raise
+            self.post_hook(full, exception=None)
+
+        try:
+            return self.do_bench(launch, quantiles=(0.5, 0.2, 0.8))
+        except (OutOfResources, CompileTimeAssertionFailure, PTXASError) as e:
+            if knobs.autotuning.print:
+                print(f"Autotuning failed with {e}")
+            return [float("inf")] * 3
+
+    def run(self, *args, **kwargs):
+        self.nargs = dict(zip(self.arg_names, args))
+        if len(self.configs) > 1:
+            config = self._chosen(args, kwargs)
+        else:
+            config = self.configs[0]
+        self.best_config = config
+        full = {**self.nargs, **kwargs, **config.all_kwargs()}
+        if config.pre_hook is not None:
+            config.pre_hook(full)
+        result = self.fn.run(*args, **kwargs, **config.all_kwargs())
+        self.nargs = None
+        return result
+
+    def _chosen(self, args, kwargs):
+        """Returns the fastest configuration for arguments like these, which it times at the first time."""
+        known = {name: value for name, value in {**self.nargs, **kwargs}.items() if name in self.arg_names}
+        key = tuple(known[name] for name in self.keys if name in known)
+        key += tuple(str(value.dtype) for value in known.values() if hasattr(value, "dtype"))
+        if key not in self.cache:
+            configs = self.prune_configs(kwargs)
+            begin = time.time()
+            timings = {config: self._bench(*args, config=config, **kwargs) for config in configs}
+            self.bench_time = time.time() - begin
+            self.cache[key] = builtins.min(timings, key=timings.get)
+            full = {**self.nargs, **kwargs, **self.cache[key].all_kwargs()}
+            self.pre_hook(full, reset_only=True)
+            self.configs_timings = timings
+            if knobs.autotuning.print:
+                print(f"Triton autotuning for function {self.base_fn.__name__},\nwith key as {key},\n"
+                      f"finished after {self.bench_time:.2f}s,\nbest config selected: {self.cache[key]};")
+        return self.cache[key]
+
+    def prune_configs(self, kwargs):
+        configs = self.configs
+        if self.early_config_prune:
+            configs = self.early_config_prune(configs, self.nargs, **kwargs)
+            if not configs:
+                raise AutotunerError("No valid autotuner configs after pruning. `early_config_prune` should return at "
+                                     "least one config.")
+        if self.perf_model:
+            top = self.configs_top_k
+            if isinstance(top, float) and top <= 1.0:
+                top = int(len(self.configs) * top)
+            elif not isinstance(top, int):
+                raise TypeError("Error while pruning configs, top_k must be either 1) a float <= 1.0 or 2) an int")
+            if len(configs) > top:
+                cost = {config: self.perf_model(**self.nargs, **kwargs, **config.all_kwargs()) for config in configs}
+                configs = sorted(cost, key=cost.get)[:top]
+        return configs
+
+    def warmup(self, *args, **kwargs):
+        self.nargs = dict(zip(self.arg_names, args))
+        results = [self.fn.warmup(*args, **kwargs, **config.all_kwargs()) for config in self.prune_configs(kwargs)]
+        self.nargs = None
+        return results
+
+
+def _without_gpu_or(benchmarker, warmup, rep):
+    """Returns how configurations are timed. Without a GPU each runs once, and the first is as fast as any: a time of
+    the simulator says nothing."""
+    if has_cuda():
+        given = {name: value for name, value in (("warmup", warmup), ("rep", rep)) if value is not None}
+        return lambda launch, quantiles: benchmarker(launch, quantiles=quantiles, **given)
+
+    def once(launch, quantiles):
+        launch()
+        return [0.0] * len(quantiles)
+    return once
+
+
+def autotune(configs, key, prune_configs_by=None, reset_to_zero=None, restore_value=None, pre_hook=None, post_hook=None,
+             warmup=None, rep=None, use_cuda_graph=False, do_bench=None, cache_results=False):
+    return lambda fn: Autotuner(fn, fn.arg_names, configs, key, reset_to_zero, restore_value, pre_hook, post_hook,
+                                prune_configs_by, warmup, rep, use_cuda_graph, do_bench, cache_results)
+
+
+class Heuristics(_Around):
+
+    def __init__(self, fn, arg_names, values):
+        self.fn, self.arg_names, self.values = fn, arg_names, values
+
+    def run(self, *args, **kwargs):
+        for name, choose in self.values.items():
+            kwargs[name] = choose({**dict(zip(self.arg_names, args)), **kwargs})
+        return self.fn.run(*args, **kwargs)
+
+
+def heuristics(values):
+    return lambda fn: Heuristics(fn, fn.arg_names, values)
