@@ -60,7 +60,7 @@ tile_status plot_read_csv(Arena *a, const char *path, Plot *plot, tile_error **e
     for (uint32_t c = 1; c < columns; c++) {
       const char *y = next_field(a, &row);
       PlotPoint p = at;
-      p.y = y ? strtod(y, &rest) : 0;
+      p.y = p.low = p.high = y ? strtod(y, &rest) : 0;
       if (!y || rest == y || *rest || !isfinite(p.y)) continue;   // this point was not measured
       vec_push(a, &series[c], p);
     }
@@ -109,7 +109,7 @@ static Frame frame_of(const Plot *plot) {
       const PlotPoint p = plot->data[s].data[i];
       f.x0 = fmin(f.x0, p.x);
       f.x1 = fmax(f.x1, p.x);
-      f.y1 = fmax(f.y1, p.y);
+      f.y1 = fmax(f.y1, fmax(p.y, p.high));
     }
   if (!(f.x0 <= f.x1)) f.x0 = 0, f.x1 = 1;
   if (f.x0 <= 0) f.is_log = false;
@@ -117,17 +117,39 @@ static Frame frame_of(const Plot *plot) {
   return f;
 }
 
+// The power of a thousand by which numbers up to `most` are divided to have few digits, and its name before a unit.
+static double scale_of(double most, const char **name) {
+  static const struct { double least, scale; const char *name; } scales[] = {
+      {1e15, 1e15, "10¹⁵ "}, {1e12, 1e12, "10¹² "}, {1e9, 1e9, "10⁹ "},      {1e5, 1e6, "10⁶ "},
+      {1e-2, 1, ""},         {1e-5, 1e-3, "10⁻³ "}, {1e-8, 1e-6, "10⁻⁶ "}, {0, 1e-9, "10⁻⁹ "}};
+  uint32_t i = 0;
+  while (most < scales[i].least) i++;
+  *name = scales[i].name;
+  return scales[i].scale;
+}
+
+// With the digits after the point that multiples of step need.
+static const char *tick_text(Arena *a, double v, double step) {
+  int digits = 0;
+  while (digits < 6 && fabs(step - round(step * pow(10, digits)) / pow(10, digits)) > step * 1e-6) digits++;
+  return arena_printf(a, "%.*f", digits, v);
+}
+
 static void put_axes(const Plot *plot, Frame *f, Buf *b) {
+  enum { MOST_X_TICKS = 10 };
   double step = round_up(f->y1 / Y_TICKS);
   f->y1 = step * ceil(f->y1 / step * (1 - 1e-9));
+  const char *power;
+  const double scale = scale_of(f->y1, &power);
   for (double y = 0; y <= f->y1 * (1 + 1e-9); y += step) {
     buf_printf(b, "<line x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\" stroke=\"#dddddd\"/>\n", LEFT, place_y(f, y),
                WIDTH - RIGHT, place_y(f, y));
-    svg_text(b, LEFT - 8, place_y(f, y) + 4, " text-anchor=\"end\"", arena_printf(b->arena, "%g", y));
+    svg_text(b, LEFT - 8, place_y(f, y) + 4, " text-anchor=\"end\"", tick_text(b->arena, y / scale, step / scale));
   }
-  double x_step = f->is_log ? 0 : round_up(fmax(f->x1 - f->x0, 1) / 8);
+  double x_step = f->is_log ? exp2(ceil(log2(f->x1 / f->x0) / MOST_X_TICKS)) : round_up(fmax(f->x1 - f->x0, 1) / 8);
+  if (f->is_log && x_step < 2) x_step = 2;
   for (double x = f->is_log ? f->x0 : ceil(f->x0 / x_step) * x_step; x <= f->x1 * (1 + 1e-9);
-       x = f->is_log ? x * 2 : x + x_step) {
+       x = f->is_log ? x * x_step : x + x_step) {
     buf_printf(b, "<line x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\" stroke=\"#888888\"/>\n", place_x(f, x),
                HEIGHT - BOTTOM, place_x(f, x), HEIGHT - BOTTOM + 5);
     svg_text(b, place_x(f, x), HEIGHT - BOTTOM + 19, MIDDLE, arena_printf(b->arena, "%.0f", x));
@@ -136,8 +158,22 @@ static void put_axes(const Plot *plot, Frame *f, Buf *b) {
              WIDTH - RIGHT);
   svg_text(b, (LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 18, MIDDLE, plot->x_name);
   const double middle = (TOP + HEIGHT - BOTTOM) / 2.0;
-  svg_text(b, 20, middle, arena_printf(b->arena, MIDDLE " transform=\"rotate(-90 20 %.1f)\"", middle), plot->y_name);
+  svg_text(b, 20, middle, arena_printf(b->arena, MIDDLE " transform=\"rotate(-90 20 %.1f)\"", middle),
+           arena_printf(b->arena, "%s%s", power, plot->y_name));
   svg_text(b, LEFT, TOP - 18, " font-size=\"15\"", plot->title);
+}
+
+// Between the low and the high ends of the points.
+static void put_band(Buf *b, const Frame *f, const PlotSeries *s, const char *color) {
+  bool any = false;
+  for (uint32_t i = 0; i < s->count; i++) any |= s->data[i].low < s->data[i].high;
+  if (!any || s->count < 2) return;
+  buf_puts(b, "<polygon points=\"");
+  for (uint32_t i = 0; i < s->count; i++)
+    buf_printf(b, "%.1f,%.1f ", place_x(f, s->data[i].x), place_y(f, s->data[i].high));
+  for (uint32_t i = s->count; i-- > 0;)
+    buf_printf(b, "%.1f,%.1f ", place_x(f, s->data[i].x), place_y(f, s->data[i].low));
+  buf_printf(b, "\" fill=\"%s\" fill-opacity=\"0.15\"><title>p10 to p90</title></polygon>\n", color);
 }
 
 void plot_svg(const Plot *plot, Buf *b) {
@@ -152,6 +188,7 @@ void plot_svg(const Plot *plot, Buf *b) {
   for (uint32_t s = 0; s < plot->count; s++) {
     const PlotSeries *series = &plot->data[s];
     const char *color = colors[s % countof(colors)];
+    put_band(b, &f, series, color);
     buf_puts(b, "<polyline points=\"");
     for (uint32_t i = 0; i < series->count; i++)
       buf_printf(b, "%s%.1f,%.1f", i ? " " : "", place_x(&f, series->data[i].x), place_y(&f, series->data[i].y));

@@ -5,7 +5,7 @@
 #include "ir/buf.h"
 #include "runtime/tile/tile.h"
 
-typedef struct { double x, y; } PlotPoint;
+typedef struct { double x, y, low, high; } PlotPoint;   // low and high: the band around y; equal if there is none
 typedef struct {
   const char *name;
   PlotPoint *data;

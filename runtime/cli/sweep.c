@@ -190,7 +190,10 @@ static void add_own_series(const Sweep *s, Plot *plot) {
     PlotSeries series = {.name = buf_str(&name)};
     for (uint32_t k = first; k < s->num_points; k += inner) {
       if (s->points[k].failure) continue;
-      const PlotPoint at = {(double)s->points[k].values[0], rate(s, &s->points[k])};
+      const BenchResult *r = &s->points[k].result;
+      const double y = rate(s, &s->points[k]), a = r->low / r->median, z = r->high / r->median;
+      // A rate is the higher the shorter the time is.
+      const PlotPoint at = {(double)s->points[k].values[0], y, s->is_gpu ? y / z : y * a, s->is_gpu ? y / a : y * z};
       vec_push(s->arena, &series, at);
     }
     vec_push(s->arena, plot, series);

@@ -10,7 +10,7 @@ log=build-fuzz.log
 cmake -S . -B build-fuzz -G Ninja -DCMAKE_C_COMPILER="$clang" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTILE_FUZZ=ON -DTILE_LINK_LLVM=shared -DTILE_BUILD_TESTS=OFF >$log 2>&1 &&
   cmake --build build-fuzz --target fuzz-targets >>$log 2>&1 || { tail -n 20 $log; exit 1; }
 seeds=$(mktemp -d) && trap 'rm -rf "$seeds"' EXIT
-mkdir "$seeds"/{fuzz_parse,fuzz_frontend,fuzz_ir,fuzz_inputs,fuzz_ptx}
+mkdir "$seeds"/{fuzz_parse,fuzz_frontend,fuzz_ir,fuzz_inputs,fuzz_ptx,fuzz_readers}
 find examples tests -name '*.tile' -o -name '*.py' | while read -r f; do cp "$f" "$seeds/fuzz_parse/$(tr / _ <<<"$f")"; done
 # Files of tests hold many kernels; single ones, each with the file's imports, lower in less time.
 python3 tests/fuzz/split_kernels.py "$seeds/fuzz_frontend" examples/*.tile tests/conformance/*.tile tests/frontend/*.tile
@@ -25,6 +25,14 @@ printf '.version 8.6\n.target sm_90a\n.address_size 64\n.visible .entry k(.param
 for s in 'fp16[4,n]=randn:1' 'desc(x+4,[16,BM],shape=[n,m],strides=[m,1],nan)' '@a.npy:bf16' 'i64:3'; do printf '\001%s' "$s" >"$seeds/fuzz_inputs/$(cksum <<<"$s" | cut -d' ' -f1)"; done
 printf '\000\223NUMPY\001\000\066\000%-53s\n\001\002' "{'descr': '|u1', 'fortran_order': False, 'shape': (2,), }" >"$seeds/fuzz_inputs/npy"
 printf '\002-w8\000--num-stages=3\000-DA=1\000x.tile' >"$seeds/fuzz_inputs/options"
+for s in 'x[0:4, :2] + v' 'softmax(x, axis=-1) @ x.T' 'where(x > 0, x, -inf).sum(0, keepdims=True)[None, ..., ::-1]' \
+  'clip(x.to(fp16), 0, n).reshape(4, -1).mT' '[v, v*2].max(axis=0)' '1 < v < 3'; do printf '\000%s' "$s" >"$seeds/fuzz_readers/$(cksum <<<"$s" | cut -d' ' -f1)"; done
+printf '\001{"a": [1, 2.5e3, "\\u00e9", null, true], "b": {"c": "x"}}' >"$seeds/fuzz_readers/json"
+if [ -x build/tilec ]; then
+  for form in 2:ptx 3:json; do
+    { printf "\\00${form%%:*}"; build/tilec examples/vector_add.tile --emit="${form#*:}" -o -; } >"$seeds/fuzz_readers/${form#*:}"
+  done
+fi
 # One target a core. A failure shows the end of its log.
 export seconds seeds
 one() {
@@ -34,5 +42,5 @@ one() {
 }
 export -f one
 # shellcheck disable=SC2086
-printf '%s\n' ${TILE_FUZZERS:-fuzz_parse fuzz_frontend fuzz_ir fuzz_inputs fuzz_ptx} | xargs -P "$(nproc)" -I{} bash -c 'one {}' || exit 1
+printf '%s\n' ${TILE_FUZZERS:-fuzz_parse fuzz_frontend fuzz_ir fuzz_inputs fuzz_ptx fuzz_readers} | xargs -P "$(nproc)" -I{} bash -c 'one {}' || exit 1
 echo "fuzz: ok"
