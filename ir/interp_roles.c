@@ -23,7 +23,6 @@ static void begin(Roles *r) {
   own->copies = p->copies;
   own->tma_stores = p->tma_stores;
   own->group = p->group;
-  if (p->run->stepper == p) p->run->stepper = own;
 }
 
 static void end(Roles *r, bool ok) {
@@ -31,7 +30,6 @@ static void end(Roles *r, bool ok) {
   p->copies = own->copies;
   p->tma_stores = own->tma_stores;
   p->group = own->group;
-  if (p->run->stepper == own) p->run->stepper = p;
   for (uint32_t i = 0; i < r->op->num_blocks; i++) {
     Prog *b = &r->blocks[i];
     if (i) p->failed |= !interp_finish_copies(b, ok);

@@ -179,6 +179,7 @@ enum { MAX_TENSOR_NUMEL = 1 << 20 };
 
 // ---- layouts.c: Gluon's tensor types ----
 CtValue *lower_layout_of(Lower *L, const CtType *t);              // NULL if it has none
+bool lower_print_layout(Lower *L, Term *t, Span span);            // at compile time, if t is one
 const char *lower_layout_text(Lower *L, const CtType *t);         // as written, and as a map
 // The block type with that layout (AutoLayout: without one). NULL after a diagnostic if it does not fit.
 const CtType *lower_with_layout(Lower *L, const CtType *t, CtValue *layout, Span span);
@@ -357,6 +358,7 @@ const BuiltinRow *builtin_row_of(const char *canonical);
 Term *builtin_find_method(Lower *L, const char *name);                // of tensors: a row or a prelude function
 // Whether the method takes fp16 and bf16, as Triton's x.exp() does, while the function tl.exp(x) does not.
 bool builtin_method_takes_half(const Term *fn);
+void lower_stop_before(Lower *L, const Node *s);                   // the breakpoint of a debugger
 bool lower_in_prelude(Lower *L, Span span);                         // whether the code is in a prelude function
 const char *lower_prelude_name(Lower *L, Span span);                // the one that the user called; NULL if it is not
 Term *lower_prelude_call(Lower *L, const char *name, Term *const *args, uint32_t n, Span span);

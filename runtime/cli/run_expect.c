@@ -45,7 +45,7 @@ static ExpressionScope scope_of(Scope *s) {
   for (uint32_t i = 0; i < run->num_args; i++) names[n++] = run->args[i].name;
   for (uint32_t i = 0; i < run->num_buffers; i++) names[n++] = run->buffers[i].name;
   for (uint32_t i = 0; s->kernel && i < s->kernel->num_constexprs; i++) names[n++] = s->kernel->constexpr_names[i];
-  return (ExpressionScope){find, s, names, n};
+  return (ExpressionScope){find, s, names, n, "is not an argument, a buffer or a constexpr of the kernel"};
 }
 
 // As an array of the buffer's shape, in the run's arena.

@@ -60,6 +60,7 @@ struct CompileJob {
   bool (*specialize)(void *user, tile_program *program, CtFunction *kernel, ParamSpec *specs, CtDict *heuristic_args);
   // Called at the end, where internal errors are still caught: evaluates expressions with the program's front end.
   bool (*finish)(void *user, tile_program *program);
+  bool stops;                  // a breakpoint before each statement of the kernel
   void *user;
   Buf *printed, *times;        // for the output of --print-after and --time-passes; may be NULL
   const tile_hooks *hooks;     // with every field; or NULL
