@@ -82,6 +82,7 @@ step "random kernels" tests/random_kernels.py $tilec --count 60
 step "chains of roles" tests/random_roles.py $tilec --count 60
 step "random expressions" tests/random_kernels.py $tilec --expressions --count 20
 step "random layouts" tests/gluon/random_layouts.py $tilec --conversions 60 --buffers 30 --parts 30
+step "mutations of Gluon kernels" tests/gluon/mutations.py $tilec
 if [ -x "${TILE_PTXAS:-$(command -v ptxas || echo /usr/local/cuda/bin/ptxas)}" ]; then
   step assembler tools/assemble.sh $tilec "${kernels[@]}"
   step "conformance, assembler" tests/conformance/run.py $tilec --assemble=sm_80,sm_90a,sm_100a,sm_120a
