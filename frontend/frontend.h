@@ -71,6 +71,7 @@ typedef struct {
   bool enable_fp_fusion, debug, sanitize_overflow;
   bool launch_cooperative_grid, launch_pdl;
   bool auto_tma;
+  bool stops;                            // a `breakpoint` before each statement, for a debugger
 } LaunchOptions;
 LaunchOptions launch_options_default(void);   // 4 warps, 3 stages, 1 CTA, fusion on
 

@@ -21,6 +21,10 @@ typedef struct SourceFile {
 } SourceFile;
 typedef struct { const SourceFile *file; uint32_t line, col; } LineCol;  // 1-based; col counts bytes
 
+// From its line first_line to before the next range, a text is the lines of another file from file_line on. In ascending
+// order.
+typedef struct { uint32_t first_line, file_line; const char *file; } SourceRange;
+// If the context has source_ranges for this path, positions in them are located in their files.
 const SourceFile *source_add(Context *ctx, const char *path, const char *text, size_t size);
 const SourceFile *source_add_embedded(Context *ctx, const char *path, const char *text, size_t size);
 LineCol source_locate(const Context *ctx, Loc loc);  // file is NULL for loc 0
@@ -73,10 +77,14 @@ void diag_note(Context *ctx, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
 void diag_tell(Context *ctx, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);   // a note of its own
 // Adds a way out to the last message that is no note. An empty span: the text is inserted there.
 void diag_fixit(Context *ctx, Span span, const char *text);
+// The same if that message's text begins or ends with the word `name`: `instead` takes its place.
+void diag_rename(Context *ctx, const char *name, const char *instead);
 // Beside diag_error, before it: the error is that a kernel does not fit, needing so much of something.
 typedef enum { FIT_ALL, FIT_SHARED, FIT_REGISTERS, FIT_THREADS, FIT_PARAMETERS, FIT_CLUSTER, FIT_GRID } Fit;
 typedef struct { Fit what; uint64_t needed, limit; } Misfit;
 void diag_misfit(Context *ctx, Fit what, uint64_t needed, uint64_t limit);
+// Takes back a warning that turned out to have no reason.
+void diag_drop(Context *ctx, Warning w);
 // Puts warnings in the order of the source; what stands between them stays.
 void diag_sort_warnings(Context *ctx);
 uint32_t diag_error_count(const Context *ctx);           // without the warnings that are errors
@@ -105,6 +113,9 @@ struct Context {
   const SourceFile **files;
   uint32_t num_files, cap_files;
   Loc next_loc;
+  const char *ranges_path;               // the text that source_ranges are of; NULL: there are none
+  const SourceRange *source_ranges;
+  uint32_t num_source_ranges;
   Diag *diags, *last_diag;
   WarningSet warnings;
   VEC(Ignore) ignores;

@@ -40,7 +40,8 @@ bool diag_error(Context *ctx, Span span, const char *fmt, ...) {
 
 static bool is_recorded(const Context *ctx, Warning w, Span span, const char *text) {
   for (const Diag *d = ctx->diags; d; d = d->next)
-    if (d->warning == w && d->span.begin == span.begin && d->span.end == span.end && !strcmp(d->text, text)) return true;
+    if (d->warning == w && d->span.begin == span.begin && d->span.end == span.end && !strcmp(d->text, text))
+      return true;
   return false;
 }
 
@@ -93,6 +94,18 @@ void diag_fixit(Context *ctx, Span span, const char *text) {
   *end = f;
 }
 
+void diag_rename(Context *ctx, const char *name, const char *instead) {
+  const Diag *d = ctx->last_message;
+  const LineCol at = source_locate(ctx, d ? d->span.begin : 0);
+  const Loc size = (Loc)strlen(name);
+  if (!at.file || d->fixits || d->span.end < d->span.begin + size) return;
+  const char *text = at.file->text + (d->span.begin - at.file->base);
+  const char *last = text + (d->span.end - d->span.begin - size);
+  const char *found = memcmp(last, name, size) ? text : last;
+  const Loc begin = d->span.begin + (Loc)(found - text);
+  if (!memcmp(found, name, size)) diag_fixit(ctx, (Span){begin, begin + size}, instead);
+}
+
 void diag_misfit(Context *ctx, Fit what, uint64_t needed, uint64_t limit) {
   if (!ctx->num_errors) ctx->misfit = (Misfit){what, needed, limit};
 }
@@ -101,6 +114,22 @@ void diag_misfit(Context *ctx, Fit what, uint64_t needed, uint64_t limit) {
 static Diag *end_of(Diag *d) {
   while (d->next && d->next->level == DIAG_NOTE && !d->next->is_alone) d = d->next;
   return d;
+}
+
+void diag_drop(Context *ctx, Warning w) {
+  Diag **link = &ctx->diags;
+  ctx->last_diag = ctx->last_message = NULL;
+  ctx->has_raised = false;
+  while (*link) {
+    Diag *const d = *link, *const last = end_of(d);
+    if (d->warning == w) {
+      *link = last->next;
+      continue;
+    }
+    ctx->has_raised |= d->warning != WARN_NONE && d->level == DIAG_ERROR;
+    ctx->last_diag = last;
+    link = &last->next;
+  }
 }
 
 // A message with its notes.

@@ -53,10 +53,7 @@ void interp_give_way(Prog *p, const Op *op) {
 
 static bool run_op(Prog *p, Op *op);
 
-static bool is_stepped(const Prog *p) { return p->run->stepper == p && p->lanes == 1; }
-
 bool interp_run_block(Prog *p, Block *b) {
-  if (is_stepped(p)) interp_step_into(p, b);
   EACH_OP(op, b) {
     if (op_is(op, TRAIT_TERMINATOR)) return true;
     if (!run_op(p, op)) return false;
@@ -72,7 +69,6 @@ bool interp_for(Prog *p, Op *op) {
   move_values(p, op, 3, body->args + 1, op->num_results);
   while (iv < ub) {
     set_element(interp_value_storage(p, body->args[0]), bytes, 0, (uint64_t)iv);
-    interp_step_round(p);
     if (!interp_run_block(p, body)) return false;
     move_values(p, body->last, 0, body->args + 1, op->num_results);
     if (__builtin_add_overflow(iv, step, &iv)) break;
@@ -140,7 +136,6 @@ static bool run_while(Prog *p, Op *op, LoopWatch *watch) {
     if (!goes_on(p, op, watch)) return false;
     outer |= p->synchronised;
     p->synchronised = false;
-    interp_step_round(p);
     if (!interp_run_block(p, before)) return false;
     bool again = *(const uint8_t *)interp_operand_data(p, before->last, 0);
     if (!again) break;
@@ -187,11 +182,16 @@ static const InterpFn interp_fns[NUM_OPS] = {
 #include "ir/ops.def"
 };
 
+static bool host_stops(Prog *p) {
+  const InterpLaunch *l = p->run->launch;
+  if (!l->should_stop || !l->should_stop(l->stop_user)) return false;
+  p->failed = true;
+  return true;
+}
+
 static bool run_op(Prog *p, Op *op) {
-  bool steps = is_stepped(p);
-  if (steps) interp_step_before(p, op);
+  if (host_stops(p)) return false;
   if (!interp_fns[op->opcode](p, op)) return false;
-  if (steps) interp_step_after(p, op);
   if (p->shared) interp_poison_scratch(p, op);
   return true;
 }
@@ -241,7 +241,7 @@ static void run_program(Prog *p) {
   }
   bool ok = interp_run_block(p, f->body);
   interp_finish_copies(p, ok);
-  interp_step_end(p);
+  interp_stop_at_end(p);
   p->finished = true;
 }
 
@@ -279,15 +279,18 @@ static bool run_grid(InterpRun *run) {
     count[i] = part ? l->num_programs[i] : l->grid[i];
     if (part) first[i] = l->first_program[i];
   }
-  uint64_t total = (uint64_t)count[0] * count[1] * count[2], next = 0, seen = 0;
+  const uint32_t blocks = l->func->module->num_ctas;   // of a program, which exchange nothing
+  uint64_t total = (uint64_t)count[0] * count[1] * count[2] * blocks, next = 0, seen = 0;
   Prog *active[MAX_ACTIVE];
   uint32_t num_active = 0, idle = 0;
   while (ok && (next < total || num_active)) {
     if (next < total && num_active < MAX_ACTIVE) {
       Prog *p = active[num_active++] = new_prog(run);
-      p->id[0] = first[0] + (uint32_t)(next % count[0]);
-      p->id[1] = first[1] + (uint32_t)(next / count[0] % count[1]);
-      p->id[2] = first[2] + (uint32_t)(next / count[0] / count[1]);
+      const uint64_t program = next / blocks;
+      p->rank = (uint32_t)(next % blocks);
+      p->id[0] = first[0] + (uint32_t)(program % count[0]);
+      p->id[1] = first[1] + (uint32_t)(program / count[0] % count[1]);
+      p->id[2] = first[2] + (uint32_t)(program / count[0] / count[1]);
       next++;
       idle = 0;
     }

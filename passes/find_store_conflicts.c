@@ -1,5 +1,5 @@
 // find_store_conflicts: warns of stores by which programs overwrite each other's results (-Wstore-conflict). It changes
-// nothing, and runs first, on the code as it was written.
+// nothing, and runs before all others, on the code as it was written, whatever is made of it.
 //
 // For every value it finds what the value may depend on: program_id of each axis, memory, or something else. Programs
 // that differ in program_id(a) alone store different values to one place if the stored value depends on program_id(a),
@@ -8,7 +8,7 @@
 //
 // It says nothing where programs may agree on who stores: in a kernel with atomics, with assembly, or with conditions
 // that depend on memory.
-// In, out: TILE.
+// In, out: TILE or LAID_OUT.
 #include "passes/pass.h"
 
 enum { NUM_AXES = 3, ANY_AXIS = (1 << NUM_AXES) - 1, MEMORY = 1 << NUM_AXES, OTHER = MEMORY << 1 };
@@ -148,7 +148,8 @@ static void check_store(Conflicts *c, const Op *op) {
                      "address does not",
                      axis))
       diag_note(c->ctx, (Span){0, 0},
-                "let the address depend on it, combine by tl.atomic_add(…), or store under `if tl.program_id(%d) == 0:`",
+                "let the address depend on it, combine by tl.atomic_add(…), or store under `if tl.program_id(%d) == "
+                "0:`",
                 axis);
   } else if (is_plain && c->axes && !(where & ANY_AXIS) && comes_from(value, op, 0)) {
     if (diag_warning(c->ctx, WARN_STORE_CONFLICT, span,

@@ -12,7 +12,6 @@ static bool fuses_as_written(const Module *m) { return m->as_written && m->fp_fu
 static bool wants_fusion(const Module *m) { return m->fp_fusion; }
 
 static const PipelineStep tile_steps[] = {
-  STEP(find_store_conflicts),
   STEP(canonicalize),
   STEP(cse),
   STEP(unroll_loops),

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes the reference pages of docs/ and the dtypes of runtime/python/tilec/_dtypes.py from the tables they describe;
-# with --check, says which are stale instead.
+# Makes the reference pages of docs/, the table of docs/diagnostics.md and the dtypes of runtime/python/tilec/_dtypes.py
+# from the tables they describe; with --check, says which are stale instead.
 #   tools/docs.sh [--check] TILEC
 set -eu
 check=; [ "${1:-}" = --check ] && { check=1; shift; }
@@ -53,7 +53,9 @@ rows() {
   "$tilec" --list-passes
   printf '```\n\n# Architectures\n\n```\n'
   "$tilec" --list-archs
-  printf '```\n'
+  printf '```\n\n# Variables of the environment\n\ntilec warns of a name that looks like one of these and is none.\n\n'
+  printf '| variable | meaning |\n|---|---|\n'
+  sed -nE '/^VARIABLE\(/{s/^VARIABLE\("([A-Z_]+)", *"(.*)"\)$/| `\1` | \2 |/; p}' runtime/compile/variables.def
 } >"$made/reference-options.md"
 
 {
@@ -62,11 +64,20 @@ rows() {
   sed -n '/^)  # the end of what is made$/,$p' runtime/python/tilec/_dtypes.py
 } >"$made/_dtypes.py"
 
+{
+  sed '/^|---|---|---|$/q' docs/diagnostics.md
+  sed -nE '/^WARNING\(/{
+    s/^WARNING\([A-Z_]+, *"([^"]*)", *1, *"(.*)"\)$/| `\1` | on | \2 |/
+    s/^WARNING\([A-Z_]+, *"([^"]*)", *0, *"(.*)"\)$/| `\1` | off | \2 |/
+    s/\\\\/\\/g; p; }' ir/warnings.def
+  sed -n '/^<!-- the end of what/,$p' docs/diagnostics.md
+} >"$made/diagnostics.md"
+
 status=0
 for f in "$made"/*; do
   case $f in *.py) name=runtime/python/tilec ;; *) name=docs ;; esac
   name=$name/$(basename "$f")
-  if grep -nE '^(OP|BUILTIN|DTYPE)\(' "$f"; then echo "$name: a row was not understood"; status=1; fi
+  if grep -nE '^(OP|BUILTIN|DTYPE|VARIABLE|WARNING)\(' "$f"; then echo "$name: a row was not understood"; status=1; fi
   if [ -n "$check" ]; then
     cmp -s "$f" "$name" || { echo "$name is stale: run tools/docs.sh $1"; status=1; }
   else

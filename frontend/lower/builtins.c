@@ -52,6 +52,12 @@ static bool is_named(const BuiltinParam *p, const char *name) {
   return strlen(name) == p->name_size && memcmp(name, p->name, p->name_size) == 0;
 }
 
+bool builtin_is_gluon(const BuiltinRow *row) {
+  for (uint32_t i = 0; i < countof(gluon_rows); i++)
+    if (row == &gluon_rows[i]) return true;
+  return false;
+}
+
 static uint32_t num_params(const BuiltinRow *row) {
   BuiltinParam p;
   uint32_t n = 0;
@@ -321,11 +327,11 @@ const CtType *arg_block(Lower *L, Call *c, const CtType *elem, const int64_t *sh
   const CtType *t = lower_shaped(L, elem, shape, rank);
   BuiltinParam p;
   uint32_t i = 0;
-  for (const char *s = c->row->params; (s = builtin_next_param(s, &p)); i++)
+  for (const char *s = c->row->params; t && (s = builtin_next_param(s, &p)); i++)
     if (is_named(&p, "layout") && !arg_is_none(c, i))
-      return term_is_const(c->args[i]) ? lower_with_layout(L, t, c->args[i]->ct, c->spans[i])
-                                       : (not_constant(L, c, i, "a layout"), NULL);
-  return t;
+      t = term_is_const(c->args[i]) ? lower_with_layout(L, t, c->args[i]->ct, c->spans[i])
+                                    : (not_constant(L, c, i, "a layout"), NULL);
+  return t && lower_check_has_layout(L, c->span, t) ? t : NULL;
 }
 
 bool arg_axis(Lower *L, Call *c, uint32_t i, uint32_t rank, int64_t *out) {

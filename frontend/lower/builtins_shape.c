@@ -34,8 +34,9 @@ Term *tl_arange(Lower *L, Call *c) {
   if (!t) return NULL;
   Op *op = lower_new_op(L, OP_RANGE, t, NULL, 0);
   op_set_int(L->ctx, op, ATTR_START, start);
-  op_set_int(L->ctx, op, ATTR_END, end);
-  return term_of_op(L, op, t);
+  op_set_int(L->ctx, op, ATTR_END, start + lower_block_part(L, t)->shape[0]);
+  Value *first = lower_block_start(L, t, 0), *i = op_result(op, 0);
+  return term_value(L, first ? build_binary(&L->b, OP_ADDI, i, build_splat(&L->b, first, i->type)) : i, t);
 }
 
 static bool shape_arg(Lower *L, Call *c, uint32_t i, int64_t *shape, uint32_t *rank) {

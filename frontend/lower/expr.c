@@ -113,6 +113,10 @@ static Term *desc_attribute(Lower *L, Term *base, const char *name, Span span) {
   if (strcmp(name, "strides") == 0) return base->desc.strides;
   if (strcmp(name, "layout") == 0 && base->desc.block->layout)
     return term_const(L, comptime_layout_on(L->ct, lower_layout_of(L, base->desc.block), base->desc.block->layout));
+  if (L->is_gluon && strcmp(name, "nbytes_per_cta") == 0) {
+    const CtType *part = lower_block_part(L, base->desc.block);
+    return term_int(L, ct_numel(part) * ct_bits(part->elem) / 8);
+  }
   if (strcmp(name, "block_shape") == 0) return lower_shape_term(L, base->desc.block);
   if (strcmp(name, "dtype") == 0) return term_const(L, ct_dtype(L->ctx, base->desc.block->elem));
   if (strcmp(name, "type") == 0 || strcmp(name, "block_type") == 0)
@@ -177,7 +181,7 @@ Term *lower_attribute(Lower *L, Term *base, const char *name, Span span) {
   case TERM_ACC:
     if (strcmp(name, "type") == 0) return term_const(L, type_of(L, base));
     lower_error(L, span, "an accumulator has no attribute `%s` before its wait", name);
-    return lower_hint(L, "x = warpgroup_mma_wait(0, deps=(acc,)) gives the tensor");
+    return lower_hint_wait(L);
   case TERM_BOUND: return lower_error(L, span, "a method has no attribute `%s`", name);
   case TERM_CONST: break;
   }
@@ -323,7 +327,8 @@ Term *lower_subscript(Lower *L, Term *base, const Node *index, Span span) {
     }
     return term_const(L, comptime_subscript(L->ct, base->ct, i, span));
   }
-  return lower_error(L, span, "%s cannot be indexed", term_describe(L, base));
+  lower_error(L, span, "%s cannot be indexed", term_describe(L, base));
+  return base->kind == TERM_ACC ? lower_hint_wait(L) : NULL;
 }
 
 // ---- boolean operators, comparisons ----

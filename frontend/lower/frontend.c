@@ -220,13 +220,12 @@ static Term *add_desc(Lower *L, const CtParam *p, const char *name, const ParamS
     return lower_hint(L, "leave the padding at zero");
   }
   FuncParam fp = {.name = name, .kind = PARAM_DESC, .spelling = spelling, .divisible = 1, .padding = s->padding};
-  for (uint32_t i = 0; i < block->rank; i++) fp.box[i] = block->shape[i];
   if (L->is_gluon && !(block = lower_desc_block(L, block, layout, p->node->span))) return NULL;
+  const Type *type = lower_ir_desc_type(L, block);
+  for (uint32_t i = 0; i < block->rank; i++) fp.box[i] = type->shape[i];
   Term *t = arena_new(L->arena, Term);
   t->kind = TERM_DESC;
   t->desc.block = block;
-  const Type *type =
-      type_desc(L->ctx, lower_ir_elem_type(L, block->elem), (int)block->rank, block->shape, block->layout);
   t->desc.v = func_add_param(L->b.func, type, fp);
   t->desc.v->name = name;
   return t;
@@ -413,7 +412,7 @@ bool frontend_lower_into(Frontend *fe, Module *m, CtFunction *kernel, const Para
 Module *frontend_lower(Frontend *fe, CtFunction *kernel, const ParamSpec *specs, const LaunchOptions *launch) {
   if (!check_options(fe, launch, kernel->def->func.name_span)) return NULL;
   // A program's tiles are not laid out over a cluster, so a second block would repeat all the work, atomics included.
-  if (launch->num_ctas > 1 &&
+  if (launch->num_ctas > 1 && !kernel->is_gluon &&
       diag_warning(fe->ctx, WARN_NUM_CTAS, kernel->def->func.name_span,
                    "num_ctas = %u: programs are not split over clusters, each runs in one block", launch->num_ctas)) {
     diag_note(fe->ctx, (Span){0, 0}, "leave num_ctas at 1, and give a large tile more warps");
@@ -428,6 +427,7 @@ Module *frontend_lower(Frontend *fe, CtFunction *kernel, const ParamSpec *specs,
   m->cooperative = launch->launch_cooperative_grid;
   m->pdl = launch->launch_pdl;
   m->as_written = kernel->is_gluon;
+  if (kernel->is_gluon) m->num_ctas = launch->num_ctas;
   m->stage = kernel->is_gluon ? STAGE_LAID_OUT : STAGE_TILE;
   return frontend_lower_into(fe, m, kernel, specs, launch) ? m : NULL;
 }

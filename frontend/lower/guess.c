@@ -70,9 +70,12 @@ static bool hint_foreign(Lower *L, ForeignUse use, const char *name) {
   return instead != NULL;
 }
 
-static bool hint_near(Lower *L, const char *near) {
-  if (near) lower_hint(L, "did you mean `%s`?", near);
-  return near != NULL;
+// `near` can stand in the place of `name`.
+static bool hint_near(Lower *L, const char *name, const char *near) {
+  if (!near) return false;
+  diag_rename(L->ctx, name, near);
+  lower_hint(L, "did you mean `%s`?", near);
+  return true;
 }
 
 bool lower_hint_dtype(Lower *L, const char *name) {
@@ -128,7 +131,7 @@ static void hint_called(Lower *L, const char *name) {
   const char *dtype = comptime_foreign(FOREIGN_DTYPE, name);
   if (hint_foreign(L, FOREIGN_FUNCTION, name) || hint_foreign(L, FOREIGN_VALUE, name)) return;
   if (dtype) lower_hint(L, "write x.to(tl.%s)", dtype);
-  else if (!hint_near(L, nearest(name, &own))) hint_near(L, nearest_function(L, name));
+  else if (!hint_near(L, name, nearest(name, &own))) hint_near(L, name, nearest_function(L, name));
 }
 
 static void hint_value(Lower *L, const char *name, NameUse use) {
@@ -139,9 +142,11 @@ static void hint_value(Lower *L, const char *name, NameUse use) {
     return;
   }
   if (hint_foreign(L, FOREIGN_VALUE, name)) return;
-  if (hint_near(L, nearest(name, &own)) || hint_near(L, nearest_name(name, constants, countof(constants)))) return;
+  if (hint_near(L, name, nearest(name, &own)) ||
+      hint_near(L, name, nearest_name(name, constants, countof(constants))))
+    return;
   if (use.kind == USE_DTYPE && lower_hint_dtype(L, name)) return;
-  if (use.kind == USE_VALUE && hint_near(L, nearest(name, &functions))) return;
+  if (use.kind == USE_VALUE && hint_near(L, name, nearest(name, &functions))) return;
   if (hint_foreign(L, FOREIGN_FUNCTION, name)) return;
   if (comptime_foreign(FOREIGN_DTYPE, name)) lower_hint_dtype(L, name);
   else if (comptime_foreign(FOREIGN_MODULE, name)) hint_member(L, name, NULL);
@@ -182,7 +187,7 @@ Term *lower_no_attribute(Lower *L, const Term *base, const char *name, Span span
     if (!hint_foreign(L, FOREIGN_SEQUENCE, name))
       lower_hint(L, "index it by constants, or go over it with for or tl.static_range");
   } else if (is_value && !hint_foreign(L, FOREIGN_METHOD, name) && !hint_foreign(L, FOREIGN_FUNCTION, name) &&
-             !hint_near(L, nearest_method(L, name))) {
+             !hint_near(L, name, nearest_method(L, name))) {
     if (lower_is_language_name(name)) lower_hint(L, "it is a function: tl.%s(…)", name);
     else if (comptime_foreign(FOREIGN_DTYPE, name)) lower_hint(L, "write x.to(tl.%s)", comptime_foreign_dtype(name));
   }
@@ -197,7 +202,10 @@ void lower_hint_near(Lower *L, const char *name) {
   else if (!hint_foreign(L, FOREIGN_FUNCTION, last) && !hint_foreign(L, FOREIGN_VALUE, last) &&
            !((dtype_find(last, &kind) || comptime_foreign(FOREIGN_DTYPE, last)) && lower_hint_dtype(L, last))) {
     const char *near = nearest_function(L, last), *dtype = near ? NULL : comptime_foreign_dtype(last);
-    if (near || dtype) lower_hint(L, "the nearest name is `%s`", near ? near : dtype);
+    if (near || dtype) {
+      diag_rename(L->ctx, last, near ? near : dtype);
+      lower_hint(L, "the nearest name is `%s`", near ? near : dtype);
+    }
   }
 }
 
@@ -223,7 +231,7 @@ void lower_hint_param(Lower *L, const char *key, const char *params, const char 
   for (uint32_t i = 0; instead && i < count && !fits; i++)
     fits = strncmp(instead + 6, names[i], strlen(names[i])) == 0 && instead[6 + strlen(names[i])] == '=';
   if (fits) lower_hint(L, "%s", instead);
-  else if (near) lower_hint(L, "did you mean `%s`?", near);
+  else if (near) hint_near(L, key, near);
   else lower_hint(L, "its parameters: %s", params);
 }
 

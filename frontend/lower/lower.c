@@ -341,6 +341,7 @@ void lower_stmts(Lower *L, const Cont *k, const LiveOut *out) {
     }
     const Cont *rest = new_cont(L, k->list, k->from + 1, k->next);
     k = rest;
+    if (L->options->stops) lower_stop_before(L, s);
     if (s->kind == NODE_WITH) {
       lower_with(L, s);
     } else if (s->kind == NODE_IF) {

@@ -167,6 +167,7 @@ Op *lower_replace_op(Lower *L, Op *shell, const Type *const *types, uint32_t num
 
 // ---- types.c ----
 const Type *lower_ir_type(Lower *L, const CtType *t);
+const Type *lower_ir_desc_type(Lower *L, const CtType *block);     // of a descriptor of such blocks
 const Type *lower_ir_elem_type(Lower *L, const CtType *t);           // of a scalar or pointer type
 const CtType *lower_with_elem(Lower *L, const CtType *t, const CtType *elem);
 const CtType *lower_shaped(Lower *L, const CtType *elem, const int64_t *shape, uint32_t rank);
@@ -178,6 +179,7 @@ enum { MAX_TENSOR_NUMEL = 1 << 20 };
 
 // ---- layouts.c: Gluon's tensor types ----
 CtValue *lower_layout_of(Lower *L, const CtType *t);              // NULL if it has none
+bool lower_print_layout(Lower *L, Term *t, Span span);            // at compile time, if t is one
 const char *lower_layout_text(Lower *L, const CtType *t);         // as written, and as a map
 // The block type with that layout (AutoLayout: without one). NULL after a diagnostic if it does not fit.
 const CtType *lower_with_layout(Lower *L, const CtType *t, CtValue *layout, Span span);
@@ -191,6 +193,20 @@ Term *lower_repeat_laid_out(Lower *L, Term *x, const int64_t *shape, uint32_t ra
 bool lower_broadcast_laid_out(Lower *L, Term **a, Term **b, const int64_t *shape, Span span);
 // The map of a layout on a shape; NULL after a diagnostic.
 const Layout *lower_layout_map(Lower *L, const CtValue *layout, const int64_t *shape, uint32_t rank, Span span);
+// ---- gluon_clusters.c: what one block of a cluster has ----
+const CtType *lower_block_part(Lower *L, const CtType *t);        // its part of a tensor, tile or buffer
+bool lower_is_split_along(const Lower *L, const CtType *t, uint32_t axis);
+Value *lower_block_start(Lower *L, const CtType *t, uint32_t axis);   // of its part, i32; NULL: the axis is not split
+// Adds to the mask that the block writes what others hold, too. False, and nothing is added, if none do.
+bool lower_owner_mask(Lower *L, const CtType *t, Term **mask);
+// False after a diagnostic: `what` would move elements between blocks, because they hold different parts of a and b
+// (along `except` both must be whole; −1: no axis), or because t is split along the axis.
+bool lower_check_same_blocks(Lower *L, Span span, const char *what, const CtType *a, const CtType *b, int64_t except);
+bool lower_check_axis_in_block(Lower *L, Span span, const char *what, const CtType *t, uint32_t axis);
+// Of a product: a is split as the accumulator's rows, b as its columns, neither along K.
+bool lower_check_product_blocks(Lower *L, Span span, const CtType *a, const CtType *b, const CtType *acc);
+bool lower_check_has_layout(Lower *L, Span span, const CtType *t);   // as all tensors must in a cluster
+
 bool lower_is_blackwell(const char *name);                        // a function that Hopper does not have
 // x in the shape (in Gluon: and the layout) of `like`.
 Term *lower_broadcast_like(Lower *L, Term *x, const CtType *like, Span span);
@@ -342,6 +358,7 @@ const BuiltinRow *builtin_row_of(const char *canonical);
 Term *builtin_find_method(Lower *L, const char *name);                // of tensors: a row or a prelude function
 // Whether the method takes fp16 and bf16, as Triton's x.exp() does, while the function tl.exp(x) does not.
 bool builtin_method_takes_half(const Term *fn);
+void lower_stop_before(Lower *L, const Node *s);                   // the breakpoint of a debugger
 bool lower_in_prelude(Lower *L, Span span);                         // whether the code is in a prelude function
 const char *lower_prelude_name(Lower *L, Span span);                // the one that the user called; NULL if it is not
 Term *lower_prelude_call(Lower *L, const char *name, Term *const *args, uint32_t n, Span span);
@@ -350,6 +367,7 @@ bool lower_is_language_name(const char *name);                      // of a row 
 // ---- builtins.c ----
 // A row of builtins_gluon.def by its name there (`mbarrier.init`); NULL if there is none.
 const BuiltinRow *builtin_find_gluon(const char *name);
+bool builtin_is_gluon(const BuiltinRow *row);                 // whether it is of that table
 // A name may have two rows of builtins_gluon.def, the one with fewer parameters first. The one that a call is of.
 const BuiltinRow *builtin_overload(const BuiltinRow *row, const CallArgs *args);
 typedef struct {
@@ -385,6 +403,7 @@ const CtType *arg_block(Lower *L, Call *c, const CtType *elem, const int64_t *sh
 CtValue *arg_layout(Lower *L, Call *c, uint32_t i, LayoutKind kind);   // also Auto- and CoalescedLayout, if distributed
 // negative counts from the end
 bool arg_axis(Lower *L, Call *c, uint32_t i, uint32_t rank, int64_t *out);
+bool lower_check_owned(Lower *L, Call *c, const CtType *t);       // no two blocks of a cluster hold an element
 bool arg_choice(Lower *L, Call *c, uint32_t i, const char *const *texts, uint32_t n, int *out);
 // at the call, and at an argument; they give NULL
 Term *builtin_error(Lower *L, const Call *c, const char *fmt, ...) PRINTF_LIKE(3, 4);
@@ -418,6 +437,7 @@ const CtType *lower_desc_block(Lower *L, const CtType *block, CtValue *layout, S
 bool lower_may_be_accumulators(Value *const *args, Value *const *next, uint32_t n);
 Term *lower_buffer_attribute(Lower *L, Term *base, const char *name, Span span);
 Term *lower_buffer_arg(Lower *L, Call *c, uint32_t i);            // a buffer that is one tile
+Term *lower_data_arg(Lower *L, Call *c, uint32_t i);              // … that is no mbarrier
 Term *lower_load_block_ptr(Lower *L, Call *c, Term *bp);
 Term *lower_reduce(Lower *L, Term *x, int64_t axis, Term *combine, Span span);
 Term *lower_expand_dims(Lower *L, Term *x, int64_t axis);
@@ -441,5 +461,6 @@ Term *lower_error(Lower *L, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
 bool lower_is_bare(Lower *L);                                       // in a function that may leave out `tl.`
 // Adds a way out after an error; in a @kernel without the `tl.` of the text. Gives NULL.
 void *lower_hint(Lower *L, const char *fmt, ...) PRINTF_LIKE(2, 3);
+void *lower_hint_wait(Lower *L);                                  // for an accumulator where a tensor is needed
 
 #endif

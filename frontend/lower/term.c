@@ -153,7 +153,7 @@ Term *term_to_value(Lower *L, Term *t, Span span, const char *what) {
   }
   // A tuple of one element is not a scalar in Python either.
   lower_error(L, span, "%s must be a tensor or a number, not %s", what, term_describe(L, t));
-  return hint_value(L, t);
+  return t->kind == TERM_ACC ? lower_hint_wait(L) : hint_value(L, t);
 }
 
 Term *term_recall(Lower *L, Term *t) {
@@ -426,6 +426,10 @@ Op *lower_replace_op(Lower *L, Op *shell, const Type *const *types, uint32_t num
   Op *op = op_rebuild(L->ctx, shell, types, num_types, operands, n);
   op_erase(shell);
   return op;
+}
+
+void *lower_hint_wait(Lower *L) {
+  return lower_hint(L, "an accumulator becomes a tensor by a wait: x = warpgroup_mma_wait(0, deps=(acc,))");
 }
 
 bool lower_is_bare(Lower *L) {

@@ -13,9 +13,10 @@ static Span operator_span(const Context *ctx, const Node *left, const Node *righ
   const LineCol at = source_locate(ctx, left->span.end);
   Loc begin = left->span.end, end = right->span.begin;
   if (!at.file) return (Span){0, 0};
-  const char *text = at.file->text - at.file->base;
-  while (begin < end && strchr(" \t\r\n\\)", text[begin])) begin++;
-  while (end > begin && strchr(" \t\r\n\\(", text[end - 1])) end--;
+  const char *text = at.file->text;
+  const Loc base = at.file->base;
+  while (begin < end && strchr(" \t\r\n\\)", text[begin - base])) begin++;
+  while (end > begin && strchr(" \t\r\n\\(", text[end - 1 - base])) end--;
   return (Span){begin, end};
 }
 

@@ -92,8 +92,15 @@ static void find_write(Op *op, void *user) {
   if (op_is(op, TRAIT_WRITES) && op->opcode != OP_ASSUME && !op_int(op, ATTR_PURE, 0)) *(bool *)user = true;
 }
 
+// A kernel that says nothing at all is yet to be written.
+static bool is_empty(const NodeList *body) {
+  for (uint32_t i = 0; i < body->count; i++)
+    if (!is_nothing(body->data[i])) return false;
+  return true;
+}
+
 void warn_missing_store(Lower *L, const Func *f, const Node *def) {
-  bool writes = false;
+  bool writes = is_empty(&def->func.body);
   block_walk(f->body, find_write, &writes);
   if (writes || L->has_pruned_call) return;
   for (uint32_t i = 0; i < L->visited.count; i++)
@@ -147,8 +154,8 @@ void warn_redefinitions(Context *ctx, const Node *module) {
     const uint32_t before = (uint32_t)slot->number;
     slot->number = i + 1;
     if (!before || is_overload(list->data[before - 1]) || is_used_between(list, before - 1, i)) continue;
-    if (diag_warning(ctx, WARN_REDEFINITION, def->func.name_span, "`%s` is defined again, and the first one is never used",
-                     def->func.name))
+    if (diag_warning(ctx, WARN_REDEFINITION, def->func.name_span,
+                     "`%s` is defined again, and the first one is never used", def->func.name))
       diag_note(ctx, list->data[before - 1]->func.name_span, "the first one is here: remove or rename one of them");
   }
 }

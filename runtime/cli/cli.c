@@ -14,8 +14,44 @@ bool cli_color(const Options *o) {
   return isatty(STDERR_FILENO) && !(no && *no) && !(term && !strcmp(term, "dumb"));
 }
 
+void cli_begin_messages(Options *o, int argc, char **argv) {
+  static const char name[] = "--diagnostics-format";
+  for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {
+    size_t n = 0;
+    while (name[n] && (argv[i][n] == name[n] || (name[n] == '-' && argv[i][n] == '_'))) n++;
+    if (name[n] || (argv[i][n] && argv[i][n] != '=')) continue;
+    const char *value = argv[i][n] ? argv[i] + n + 1 : i + 1 < argc ? argv[i + 1] : "";
+    const MessagesForm form = messages_form(value);
+    const bool is_document = form != MESSAGES_TEXT && form != NUM_MESSAGES_FORMS;
+    o->messages = is_document ? messages_new(o->arena, form) : NULL;
+  }
+}
+
+void cli_end_messages(const Options *o, int exit_status) {
+  if (!o->messages) return;
+  Buf b = buf_make(o->arena);
+  messages_write(&b, o->messages, exit_status);
+  fflush(stdout);
+  fputs(buf_str(&b), stderr);
+}
+
+void cli_say(const Options *o, tile_level level, const char *fmt, ...) {
+  const bool color = cli_color(o), warns = level == TILE_LEVEL_WARNING;
+  va_list ap;
+  va_start(ap, fmt);
+  const char *text = arena_vprintf(o->arena, fmt, ap);
+  va_end(ap);
+  if (o->messages) messages_add_text(o->messages, level, text);
+  else
+    fprintf(stderr, "tilec: %s%s%s%s%s\n", warns && color ? "\033[1;35m" : "", warns ? "warning:" : "",
+            warns && color ? "\033[0m" : "", warns ? " " : "", text);
+}
+
 int cli_finish(tile_status status, tile_error *error, const Options *o) {
-  if (error) {
+  if (error && o->messages) {
+    messages_add_error(o->messages, error);
+    tile_error_free(error);
+  } else if (error) {
     fflush(stdout);   // what led to the error comes first
     bool plain = tile_error_num_diagnostics(error) == 0, color = cli_color(o);
     if (plain) fprintf(stderr, "tilec: %serror:%s ", color ? "\033[1;31m" : "", color ? "\033[0m" : "");
@@ -49,8 +85,11 @@ bool cli_answer(const Options *o, Command command, int *exit_status) {
     for (uint32_t i = 0; i < countof(forms); i++)
       if (!strcmp(o->print_options, forms[i].name)) form = &forms[i].form;
     if (!form) {
-      fprintf(stderr, "tilec: error: --print-options takes man, json, bash, zsh or fish, not '%s'\n", o->print_options);
-      *exit_status = TILE_ERROR_USAGE;
+      tile_error *error = NULL;
+      const tile_status status =
+          error_set(&error, TILE_ERROR_USAGE, "--print-options takes man, json, bash, zsh or fish, not '%s'",
+                    o->print_options);
+      *exit_status = cli_finish(status, error, o);
       return true;
     }
     options_print(&b, *form, command);
@@ -66,9 +105,12 @@ bool cli_answer(const Options *o, Command command, int *exit_status) {
 void cli_tell(const CompileJob *job, tile_program *p) {
   fputs(buf_str(job->printed), stderr);
   fputs(buf_str(job->times), stderr);
-  if (!p || job->options->quiet) return;
-  fputs(diag_render(&p->ctx, job->color), stderr);
-  if (p->config_text) fprintf(stderr, "tilec: %s takes the configuration %s\n", p->kernel->name, p->config_text);
+  const Options *o = job->options;
+  if (!p || o->quiet) return;
+  if (o->messages) messages_add_program(o->messages, p);
+  else fputs(diag_render(&p->ctx, job->color), stderr);
+  if (p->config_text)
+    cli_say(o, TILE_LEVEL_REMARK, "%s takes the configuration %s", p->kernel->name, p->config_text);
 }
 
 void cli_report(const Options *o, const tile_program *p, const tile_error *error, bool is_stdout_taken) {
@@ -78,6 +120,19 @@ void cli_report(const Options *o, const tile_program *p, const tile_error *error
   if (!strcmp(o->report, "json")) report_put_json(&b, p, error, report);
   else if (report) report_put_text(&b, &p->ctx, report);
   fputs(buf_str(&b), is_stdout_taken ? stderr : stdout);
+}
+
+static void say_on_stderr(void *user, tile_level level, const char *message) {
+  (void)user, (void)level;
+  fprintf(stderr, "%s\n", message);
+}
+
+tile_status cli_open_device(const char *spec, tile_device **device, tile_error **error) {
+  tile_hooks hooks = TILE_HOOKS_INIT;
+  hooks.log = say_on_stderr;
+  tile_device_options options = TILE_DEVICE_OPTIONS_INIT;
+  options.hooks = &hooks;
+  return tile_device_open_with(spec, &options, device, error);
 }
 
 bool cli_read_number(const char *text, double *value) {
@@ -95,5 +150,7 @@ tile_status cli_input(Arena *a, const Options *o, const char **path, const char 
                : error_set(error, TILE_ERROR_USAGE, "no input file; `tilec --help` shows how to call tilec");
   const char *name = o->inputs.data[0];
   *path = strcmp(name, "-") ? name : o->stdin_name ? o->stdin_name : "<stdin>";
-  return file_read(a, name, text, size, error);
+  RETURN_IF_FAILED(file_read(a, name, text, size, error));
+  if (o->messages) messages_add_source(o->messages, *path, *text, *size);
+  return TILE_OK;
 }

@@ -1,5 +1,4 @@
 // Warns of variables of the environment that look like one of tilec's and are none: a misspelled name has no effect.
-#include <stdio.h>
 #include <string.h>
 
 #include "ir/nearest.h"
@@ -33,8 +32,6 @@ static bool is_surely_meant(const char *name) {
 }
 
 void cli_warn_environment(const Options *o) {
-  const bool color = cli_color(o);
-  const char *warning = color ? "\033[1;35mwarning:\033[0m" : "warning:";
   for (char **e = environ; !o->quiet && *e; e++) {
     const char *end = strchr(*e, '=');
     if (!end || strncmp(*e, prefix, sizeof prefix - 1)) continue;
@@ -42,9 +39,9 @@ void cli_warn_environment(const Options *o) {
     if (is_known(name)) continue;
     const char *near = nearest_variable(name);
     if (near)
-      fprintf(stderr, "tilec: %s the environment has %s, which nothing reads; did you mean %s?\n", warning, name, near);
+      cli_say(o, TILE_LEVEL_WARNING, "the environment has %s, which nothing reads; did you mean %s?", name, near);
     else if (is_surely_meant(name))
-      fprintf(stderr, "tilec: %s the environment has %s, which nothing reads; `man tilec` lists what is read\n", warning,
+      cli_say(o, TILE_LEVEL_WARNING, "the environment has %s, which nothing reads; `man tilec` lists what is read",
               name);
   }
 }

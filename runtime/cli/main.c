@@ -29,9 +29,7 @@ static int compile_main(const Options *o) {
   return cli_finish(status, error, o);
 }
 
-static int command_main(Arena *arena, int argc, char **argv) {
-  Options options;
-  options_init(&options, arena);
+static int run_command(Arena *arena, Options *options, int argc, char **argv) {
   Command command = COMMAND_COMPILE;
   for (Command c = COMMAND_RUN; argc > 1 && c < NUM_COMMANDS; c++)
     if (!strcmp(argv[1], options_command_name(c))) command = c;
@@ -39,19 +37,28 @@ static int command_main(Arena *arena, int argc, char **argv) {
   tile_error *error = NULL;
   int exit_status;
   if (argc > 1 && !strcmp(argv[1], "jit-worker")) return jit_worker_main(arena);
-  if (!options_parse(&options, command, argc - skip, (const char *const *)argv + skip, &error))
-    return cli_finish(tile_error_status(error), error, &options);
-  if (cli_answer(&options, command, &exit_status)) return exit_status;
-  if (!cli_check_options(&options, command, &error)) return cli_finish(tile_error_status(error), error, &options);
-  cli_warn_environment(&options);
-  if (options.commands) return commands_main(&options);
+  if (!options_parse(options, command, argc - skip, (const char *const *)argv + skip, &error))
+    return cli_finish(tile_error_status(error), error, options);
+  if (cli_answer(options, command, &exit_status)) return exit_status;
+  if (!cli_check_options(options, command, &error)) return cli_finish(tile_error_status(error), error, options);
+  cli_warn_environment(options);
+  if (options->commands) return commands_main(options);
   switch (command) {
-  case COMMAND_RUN: return run_main(&options, arena);
-  case COMMAND_TUNE: return tune_main(&options, arena);
-  case COMMAND_PACK: return pack_main(&options, arena);
-  case COMMAND_CACHE: return cache_main(&options, arena);
-  default: return compile_main(&options);
+  case COMMAND_RUN: return run_main(options, arena);
+  case COMMAND_TUNE: return tune_main(options, arena);
+  case COMMAND_PACK: return pack_main(options, arena);
+  case COMMAND_CACHE: return cache_main(options, arena);
+  default: return compile_main(options);
   }
+}
+
+static int command_main(Arena *arena, int argc, char **argv) {
+  Options options;
+  options_init(&options, arena);
+  cli_begin_messages(&options, argc, argv);
+  const int exit_status = run_command(arena, &options, argc, argv);
+  cli_end_messages(&options, exit_status);
+  return exit_status;
 }
 
 static int guarded_main(Arena *arena, int argc, char **argv) {

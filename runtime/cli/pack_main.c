@@ -18,6 +18,7 @@ typedef struct {
   Assembler *assembler;
   Signature *signatures;
   StrList files;               // read, for the make rule
+  StrList texts;               // of warnings that the user knows
   FileUses uses;
   bool told;                   // the user knows which configuration an autotuned kernel takes
 } Packing;
@@ -33,6 +34,15 @@ static void add_file(Packing *k, const char *path) {
   for (uint32_t i = 0; i < k->files.count; i++)
     if (!strcmp(k->files.data[i], path)) return;
   vec_push(k->arena, &k->files, arena_printf(k->arena, "%s", path));
+}
+
+// Several signatures and architectures have the same warnings.
+static void tell(Packing *k, const char *text, const tile_program *program) {
+  if (k->options->messages) messages_add_program(k->options->messages, program);
+  for (uint32_t i = 0; i < k->texts.count; i++)
+    if (!strcmp(k->texts.data[i], text)) return;
+  vec_push(k->arena, &k->texts, arena_printf(k->arena, "%s", text));
+  if (!k->options->messages) fputs(text, stderr);
 }
 
 static tile_status pack_one(Packing *k, const char *path, const char *text, size_t size, const char *kernel,
@@ -51,9 +61,9 @@ static tile_status pack_one(Packing *k, const char *path, const char *text, size
                     .color = cli_color(k->options)};
   tile_program *program = NULL;
   RETURN_IF_FAILED(compile_job(&job, &program, error));
-  fputs(diag_render(&program->ctx, job.color), stderr);
+  tell(k, diag_render(&program->ctx, job.color), program);
   if (program->config_text && !k->told)
-    fprintf(stderr, "tilec: %s takes the configuration %s\n", program->kernel->name, program->config_text);
+    cli_say(&o, TILE_LEVEL_REMARK, "%s takes the configuration %s", program->kernel->name, program->config_text);
   k->told = true;
   const PackOptions po = {k->assembler, o.ptx_options};
   tile_status status = pack_add(&k->pack, program, &po, error);

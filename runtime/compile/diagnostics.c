@@ -12,32 +12,60 @@ size_t diagnostic_count(const Context *ctx) {
   return n;
 }
 
-bool diagnostic_at(const Context *ctx, size_t n, tile_diagnostic *out) {
+// The n-th of ctx, and in *owner the number of the message that it would be a note of, or −1.
+static const Diag *find(const Context *ctx, size_t n, int32_t *owner) {
   const Diag *d = ctx->diags;
-  int32_t owner = -1;
+  *owner = -1;
   for (size_t i = 0; d && i < n; i++, d = d->next)
-    if (d->level != DIAG_NOTE) owner = (int32_t)i;
+    if (d->level != DIAG_NOTE || d->is_alone) *owner = d->level == DIAG_NOTE ? -1 : (int32_t)i;
+  return d;
+}
+
+// The end of a span in the file of its beginning; {NULL} if it has none.
+static LineCol end_of(const Context *ctx, Span span, LineCol begin) {
+  const LineCol end = span.end >= span.begin ? source_locate(ctx, span.end) : (LineCol){0};
+  return begin.file && end.file == begin.file ? end : (LineCol){0};
+}
+
+bool diagnostic_at(const Context *ctx, size_t n, tile_diagnostic *out) {
+  int32_t owner;
+  const Diag *d = find(ctx, n, &owner);
   if (!d) return false;
   static const tile_level levels[] = {[DIAG_ERROR] = TILE_LEVEL_ERROR, [DIAG_WARNING] = TILE_LEVEL_WARNING,
                                       [DIAG_REMARK] = TILE_LEVEL_REMARK, [DIAG_NOTE] = TILE_LEVEL_NOTE};
   const LineCol at = source_locate(ctx, d->span.begin);
-  const LineCol end = d->span.end > d->span.begin ? source_locate(ctx, d->span.end) : (LineCol){0};
-  const bool has_end = at.file && end.file == at.file;
+  const LineCol end = d->span.end > d->span.begin ? end_of(ctx, d->span, at) : (LineCol){0};
+  size_t num_fixits = 0;
+  for (const Fixit *f = d->fixits; f; f = f->next) num_fixits++;
   *out = (tile_diagnostic){.struct_size = sizeof *out,
                            .level = levels[d->level],
-                           .note_of = d->level == DIAG_NOTE ? owner : -1,
+                           .note_of = d->level == DIAG_NOTE && !d->is_alone ? owner : -1,
                            .file = at.file ? at.file->path : NULL,
                            .line = at.line,
                            .column = at.col,
-                           .end_line = has_end ? end.line : 0,
-                           .end_column = has_end ? end.col : 0,
-                           .text = d->text};
+                           .end_line = end.line,
+                           .end_column = end.col,
+                           .text = d->text,
+                           .name = d->warning != WARN_NONE ? warning_info[d->warning].name : NULL,
+                           .num_fixits = num_fixits};
   return true;
 }
 
 bool fixit_at(const Context *ctx, size_t diagnostic, size_t n, tile_fixit *out) {
-  (void)ctx, (void)diagnostic, (void)n, (void)out;
-  return false;
+  int32_t owner;
+  const Diag *d = find(ctx, diagnostic, &owner);
+  const Fixit *f = d ? d->fixits : NULL;
+  for (; f && n; f = f->next) n--;
+  if (!f) return false;
+  const LineCol at = source_locate(ctx, f->span.begin), end = end_of(ctx, f->span, at);
+  *out = (tile_fixit){.struct_size = sizeof *out,
+                      .file = at.file ? at.file->path : NULL,
+                      .line = at.line,
+                      .column = at.col,
+                      .end_line = end.line,
+                      .end_column = end.col,
+                      .text = f->text};
+  return true;
 }
 
 tile_status scratch_contain(Arena *a, const char *doing, ScratchWork work, void *user, tile_error **error) {

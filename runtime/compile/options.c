@@ -13,6 +13,7 @@
 #include "passes/pass.h"
 #include "runtime/compile/error.h"
 #include "runtime/compile/file.h"
+#include "runtime/compile/messages.h"
 #include "runtime/compile/options_rows.h"
 
 #ifndef TILE_VERIFY_EACH
@@ -292,6 +293,8 @@ static bool check_values(const Options *o, tile_error **error) {
     return usage(error, "PTX version %u.%u is not one of 7.0 to 7.8, 8.0 to 8.8, 9.0", ptx / 10, ptx % 10);
   if (o->report && *o->report && strcmp(o->report, "text") && strcmp(o->report, "json"))
     return usage(error, "--report takes text or json, not '%s'", o->report);
+  if (o->diagnostics_format && messages_form(o->diagnostics_format) == NUM_MESSAGES_FORMS)
+    return usage(error, "--diagnostics-format takes text, json or sarif, not '%s'", o->diagnostics_format);
   if (o->color && strcmp(o->color, "auto") && strcmp(o->color, "always") && strcmp(o->color, "never"))
     return usage(error, "--color takes auto, always or never, not '%s'", o->color);
   return true;
@@ -314,6 +317,15 @@ bool options_set(Options *o, const char *name, const char *value, tile_error **e
   if (!value && needs_value(r))
     return usage(error, "%s needs a value: %s", spelling(o->arena, r), r->arg);
   return assign(o, r, value, error) && check_values(o, error);
+}
+
+void options_own(Options *o, Arena *arena) {
+  o->arena = arena;
+  o->inputs.capacity = o->inputs.count;   // the next push copies
+  for (uint32_t i = 0; i < NUM_OPTION_ROWS; i++) {
+    StrList *list = (StrList *)((char *)o + option_rows[i].offset);
+    if (option_rows[i].kind == KIND_LIST) list->capacity = list->count;
+  }
 }
 
 static bool is_given(const Options *o, const OptionRow *r) {

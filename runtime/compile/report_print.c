@@ -260,13 +260,19 @@ static void json_kernel(JsonWriter *w, const Context *ctx, const KernelReport *k
   json_end_object(w);
 }
 
-static void json_diagnostic(JsonWriter *w, const tile_diagnostic *d) {
-  static const char *const levels[] = {"error", "warning", "remark", "note"};
-  json_begin_object(w, true);
-  json_put_string(w, "level", levels[d->level]);
-  json_place(w, d->file, d->line, d->column);
-  json_put_string(w, "text", d->text);
-  json_end_object(w);
+// Every message with its notes inside, and the notes once more after it: readers of the first reports look for them
+// there.
+static void json_diagnostics(JsonWriter *w, const tile_program *p, const tile_error *error) {
+  Messages *m = messages_new(w->out->arena, MESSAGES_JSON);
+  messages_add_program(m, p);
+  messages_add_error(m, error);
+  json_put_array(w, "diagnostics", false);
+  for (uint32_t i = 0; i < m->items.count; i++) {
+    uint32_t notes = 0;
+    while (i + notes + 1 < m->items.count && m->items.data[i + notes + 1].diagnostic.note_of >= 0) notes++;
+    message_json(w, &m->items.data[i], m->items.data[i].diagnostic.note_of >= 0 ? 0 : notes);
+  }
+  json_end_array(w);
 }
 
 void report_put_json(Buf *out, const tile_program *p, const tile_error *error, const CostReport *r) {
@@ -284,13 +290,7 @@ void report_put_json(Buf *out, const tile_program *p, const tile_error *error, c
   json_put_array(&w, "kernels", false);
   for (uint32_t i = 0; r && i < r->num_kernels; i++) json_kernel(&w, &p->ctx, &r->kernels[i]);
   json_end_array(&w);
-  json_put_array(&w, "diagnostics", false);
-  tile_diagnostic d = TILE_DIAGNOSTIC_INIT;
-  for (size_t i = 0; tile_program_get_diagnostic(p, i, &d); i++) json_diagnostic(&w, &d);
-  for (size_t i = 0; tile_error_get_diagnostic(error, i, &d); i++) json_diagnostic(&w, &d);
-  const tile_diagnostic whole = {.level = TILE_LEVEL_ERROR, .text = tile_error_message(error)};
-  if (error && !tile_error_num_diagnostics(error)) json_diagnostic(&w, &whole);
-  json_end_array(&w);
+  json_diagnostics(&w, p, error);
   json_end_object(&w);
   buf_putc(out, '\n');
 }

@@ -149,8 +149,57 @@ TEST(compile_errors) {
   assert_int_equal(tile_compile_memory("bad.tir", "?", 1, NULL, &p, NULL), TILE_ERROR_PROGRAM);
 }
 
+// Warnings are chosen by options, told to the log with their names, and diagnostics of the program or of the error.
+static void keep_warning(void *user, tile_level level, const char *text) {
+  if (level == TILE_LEVEL_WARNING) snprintf(user, 200, "%s", text);
+}
+
+TEST(warnings) {
+  static const char source[] = "import triton\nimport triton.language as tl\n\n@triton.jit\n"
+                               "def k(x: \"*fp32\", N: tl.constexpr = 3):\n  if N is 3:\n    tl.store(x, 1.0)\n";
+  char said[200] = "";
+  const tile_hooks hooks = {.struct_size = sizeof hooks, .user = said, .log = keep_warning};
+  const char *choice[] = {"Wno-is-literal"};
+  tile_compile_options o = TILE_COMPILE_OPTIONS_INIT;
+  tile_program *p;
+  tile_diagnostic d = TILE_DIAGNOSTIC_INIT;
+  tile_fixit f = TILE_FIXIT_INIT;
+  o.hooks = &hooks;
+  OK(tile_compile_memory("k.py", source, strlen(source), &o, &p, &error));
+  assert_string_equal(said, "`is` with a literal compares identities, not values [-Wis-literal]");
+  assert_int_equal(tile_program_num_diagnostics(p), 2);
+  assert_true(tile_program_get_diagnostic(p, 0, &d) && tile_program_get_fixit(p, 0, 0, &f));
+  assert_string_equal(d.name, "is-literal");
+  assert_string_equal(d.text, "`is` with a literal compares identities, not values");
+  assert_true(d.line == 6 && d.column == 6 && d.end_line == 6 && d.end_column == 12 && d.num_fixits == 1);
+  assert_true(f.line == 6 && f.column == 8 && f.end_column == 10);
+  assert_string_equal(f.text, "==");
+  assert_false(tile_program_get_fixit(p, 0, 1, &f) || tile_program_get_fixit(p, 1, 0, &f));
+  assert_true(tile_program_get_diagnostic(p, 1, &d) && d.note_of == 0 && !d.name);
+  tile_program_free(p);
+
+  o.options = choice;
+  o.num_options = 1;
+  OK(tile_compile_memory("k.py", source, strlen(source), &o, &p, &error));
+  assert_int_equal(tile_program_num_diagnostics(p), 0);
+  tile_program_free(p);
+
+  tile_error *e = NULL;
+  choice[0] = "Werror";
+  assert_int_equal(tile_compile_memory("k.py", source, strlen(source), &o, &p, &e), TILE_ERROR_PROGRAM);
+  assert_true(tile_error_get_diagnostic(e, 0, &d) && tile_error_get_fixit(e, 0, 0, &f));
+  assert_int_equal(d.level, TILE_LEVEL_ERROR);
+  assert_string_equal(d.name, "is-literal");
+  assert_string_equal(f.text, "==");
+  tile_error_free(e);
+  choice[0] = "Wis-litera";
+  REFUSED(tile_compile_memory("k.py", source, strlen(source), &o, &p, &error), TILE_ERROR_USAGE,
+          "-Wis-litera: there is no such warning; did you mean is-literal?");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(outputs), cmocka_unit_test(on_interp), cmocka_unit_test(on_sim), cmocka_unit_test(on_gpu),
-                                     cmocka_unit_test(interp_reports_bounds), cmocka_unit_test(compile_errors)};
+                                     cmocka_unit_test(interp_reports_bounds), cmocka_unit_test(compile_errors),
+                                     cmocka_unit_test(warnings)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
