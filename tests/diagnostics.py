@@ -13,7 +13,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDERS = ["frontend", "ir", "passes", "codegen", "runtime"]
 # Functions whose string arguments are read by people: those declared PRINTF_LIKE, and those that pass a text on to one of them.
 NOT_REPORTERS = {"arena_printf", "buf_printf", "ice"}
-PASS_ON = """ct_missing ct_unsupported fatal error_set_messages no_attribute fail failed read_failed refuse bad_global report
+PASS_ON = """ct_missing ct_unsupported fatal error_set_messages fail failed read_failed refuse bad_global report
   not_constant tile_error warp_report""".split()
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 MACROS = {"PRIu64": "%llu", "PRId64": "%lld", "PRIx64": "%llx", "PRIu32": "%u", "PRId32": "%d", "PRIX64": "%llX"}

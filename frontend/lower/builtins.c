@@ -342,7 +342,6 @@ bool arg_axis(Lower *L, Call *c, uint32_t i, uint32_t rank, int64_t *out) {
               prelude ? prelude : c->row->name, rank);
     if (rank == 1) lower_hint(L, "its only axis is 0");
     else if (rank) lower_hint(L, "its axes are 0 to %u", rank - 1);
-    else lower_hint(L, "it is a scalar already");
     return false;
   }
   if (*out < 0) *out += rank;
