@@ -64,6 +64,21 @@ tile_debian(doc tilec-doc doc "compiler for Triton's kernel language, documentat
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "tilec ${this_version}, libtile${TILE_ABI_VERSION} ${this_version}, \
 libtile-rt${TILE_ABI_VERSION} ${this_version}, libtile-sim${TILE_ABI_VERSION} ${this_version}")
 set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "python3:any, libtile${TILE_ABI_VERSION} ${this_version}")
+# Python keeps compiled modules beside the sources; these scripts make them and take them away.
+set(scripts ${CMAKE_CURRENT_BINARY_DIR}/debian)
+file(WRITE ${scripts}/postinst "#!/bin/sh
+set -e
+if command -v py3compile >/dev/null 2>&1; then
+  py3compile -p python3-tilec
+fi
+")
+file(WRITE ${scripts}/prerm "#!/bin/sh
+set -e
+if command -v py3clean >/dev/null 2>&1; then
+  py3clean -p python3-tilec
+fi
+")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA "${scripts}/postinst;${scripts}/prerm")
 foreach(component PYTHON DOC)
   set(CPACK_DEBIAN_${component}_PACKAGE_ARCHITECTURE all)
 endforeach()

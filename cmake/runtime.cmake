@@ -48,8 +48,8 @@ function(tile_public_library name)
     ${tile_hardening})
   target_include_directories(${name} INTERFACE
     $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/runtime> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  set_target_properties(${name} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${TILE_ABI_VERSION} LINK_DEPENDS ${tile_map}
-    BUILD_RPATH "$ORIGIN" INSTALL_RPATH "$ORIGIN")
+  set_target_properties(${name} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${TILE_ABI_VERSION}
+    LINK_DEPENDS ${tile_map} BUILD_RPATH "$ORIGIN" INSTALL_RPATH "$ORIGIN")
 endfunction()
 
 add_library(tile SHARED runtime/tile/tile.h)
@@ -74,6 +74,9 @@ add_library(tile::rt ALIAS tile-rt)
 set(tile_rt_static ${CMAKE_CURRENT_BINARY_DIR}/libtile-rt.a)
 add_library(tile-rt-linked OBJECT runtime/rt/alone/linked.c)
 target_link_libraries(tile-rt-linked PRIVATE tile-flags)
+foreach(target tile-rt tile-rt-linked)
+  target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/runtime)
+endforeach()
 find_program(TILE_OBJCOPY NAMES objcopy REQUIRED)
 add_custom_command(OUTPUT ${tile_rt_static}
   COMMAND ${CMAKE_LINKER} -r -o tile-rt.o $<TARGET_OBJECTS:tile-rt-linked>

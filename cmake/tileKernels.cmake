@@ -8,8 +8,8 @@
 #               whose parameters are annotated are compiled
 #   OPTIONS     further options of tilec: --num-warps=8
 #   PACKAGE     a package file beside the header, for programs that load kernels from a file
-# The variable TILE_TILEC names the tilec to call instead of tile::tilec: where a project is compiled for another machine,
-# or has no compiler in its build. The build makes the header again when a file, or a file that it imports, changes.
+# The variable TILE_TILEC names the tilec to call instead of tile::tilec: where a project is compiled for another
+# machine, or has no compiler in its build. The build makes the header again when a file, or one that it imports, changes.
 function(tile_add_kernels target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "HEADER;PACKAGE" "FILES;ARCHS;SIGNATURES;OPTIONS")
   if(NOT arg_FILES OR arg_UNPARSED_ARGUMENTS)

@@ -1,5 +1,5 @@
-# cmake -DBUILD=… -P uninstall.cmake: removes what `cmake --install BUILD` wrote last, of all components (DESTDIR counts),
-# and the folders that are empty then and that only tile has.
+# cmake -DBUILD=… -P uninstall.cmake: removes what `cmake --install BUILD` wrote last, of all components (DESTDIR
+# counts), and the folders that are empty then and that only tile has.
 file(GLOB manifests ${BUILD}/install_manifest*.txt)
 if(NOT manifests)
   message(FATAL_ERROR "nothing was installed from ${BUILD}: there is no install_manifest.txt")

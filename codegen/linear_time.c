@@ -1,6 +1,7 @@
 // Rewrites of what LLVM's passes and code generator take superlinear time for. They are here, in the module as LLVM's
 // passes leave it, because instcombine undoes most of them.
 #include "codegen/cg.h"
+#include "ir/map.h"
 
 // instcombine writes an address sum without carries as `or disjoint`. For each such `or` LLVM's CodeGenPrepare looks at
 // all of them: its time grows with the square of a thread's elements. An addition means the same and takes linear time;
@@ -17,6 +18,15 @@ static void or_to_add(LLVMBuilderRef b, LLVMBasicBlockRef block) {
   }
 }
 
+// Gives all uses of an instruction a frozen copy.
+static LLVMValueRef freeze(LLVMBuilderRef b, LLVMValueRef in) {
+  LLVMPositionBuilderBefore(b, LLVMGetNextInstruction(in));
+  LLVMValueRef frozen = LLVMBuildFreeze(b, in, "");
+  LLVMReplaceAllUsesWith(in, frozen);
+  LLVMSetOperand(frozen, 0, in);
+  return frozen;
+}
+
 // LLVM's straight-line strength reduction asks, for every pair of additions, whether one may be poison where the
 // other is not, and walks their operands. Most addresses come from a division of the program id: frozen, it ends the
 // walk. Comparisons keep the division itself: from the range of a loop's bound LLVM sees that the induction variable
@@ -25,16 +35,33 @@ static void freeze_divisions(LLVMBuilderRef b, LLVMBasicBlockRef block) {
   for (LLVMValueRef in = LLVMGetFirstInstruction(block); in; in = LLVMGetNextInstruction(in)) {
     LLVMOpcode op = LLVMGetInstructionOpcode(in);
     if (op != LLVMSDiv && op != LLVMSRem && op != LLVMUDiv && op != LLVMURem) continue;
-    LLVMPositionBuilderBefore(b, LLVMGetNextInstruction(in));
-    LLVMValueRef frozen = LLVMBuildFreeze(b, in, "");
-    LLVMReplaceAllUsesWith(in, frozen);
-    LLVMSetOperand(frozen, 0, in);
+    LLVMValueRef frozen = freeze(b, in);
     for (LLVMUseRef use = LLVMGetFirstUse(frozen); use;) {
       LLVMValueRef user = LLVMGetUser(use);
       use = LLVMGetNextUse(use);
       for (unsigned i = 0; i < 2 && LLVMIsAICmpInst(user); i++)
         if (LLVMGetOperand(user, i) == frozen) LLVMSetOperand(user, i, in);
     }
+  }
+}
+
+// LLVM's scalar evolution writes a sum with all its terms, and so every partial sum: its time and memory grow with the
+// square of a chain of additions, which a reduction of a thread's integers is. A frozen partial sum is one term.
+enum { MAX_TERMS = 32 };
+
+static uint64_t num_terms(const Map *terms, LLVMValueRef v) {
+  const MapSlot *known = map_get(terms, v);
+  return known ? known->number : !LLVMIsAConstant(v);
+}
+
+static void cut_sums(Cg *c, LLVMBasicBlockRef block) {
+  Map terms = {0};
+  for (LLVMValueRef in = LLVMGetFirstInstruction(block); in; in = LLVMGetNextInstruction(in)) {
+    const LLVMOpcode op = LLVMGetInstructionOpcode(in);
+    if (op != LLVMAdd && op != LLVMSub) continue;
+    const uint64_t n = num_terms(&terms, LLVMGetOperand(in, 0)) + num_terms(&terms, LLVMGetOperand(in, 1));
+    if (n <= MAX_TERMS) map_at(c->arena, &terms, in)->number = n;
+    else freeze(c->b, in);
   }
 }
 
@@ -124,6 +151,7 @@ void cg_keep_time_linear(Cg *c) {
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block)) {
       or_to_add(c->b, block);
       freeze_divisions(c->b, block);
+      cut_sums(c, block);
     }
     if (LLVMGetFirstBasicBlock(f)) split_shared_operands(c, f);
   }

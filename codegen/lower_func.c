@@ -155,6 +155,11 @@ void emit_program_id(Cg *c, Op *op) {
   cg_set_scalar(c, op_result(op, 0), id);
 }
 
+void emit_block_rank(Cg *c, Op *op) {
+  const bool alone = c->module->num_ctas == 1;
+  cg_set_scalar(c, op_result(op, 0), alone ? cg_i32(c, 0) : cg_insn(c, INSN_CLUSTER_RANK, c->t_i32, NULL, 0));
+}
+
 void emit_num_programs(Cg *c, Op *op) {
   uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0);
   LLVMValueRef n = cg_special_register(c, "nctaid", axis);

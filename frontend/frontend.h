@@ -71,6 +71,7 @@ typedef struct {
   bool enable_fp_fusion, debug, sanitize_overflow;
   bool launch_cooperative_grid, launch_pdl;
   bool auto_tma;
+  bool stops;                            // a `breakpoint` before each statement, for a debugger
 } LaunchOptions;
 LaunchOptions launch_options_default(void);   // 4 warps, 3 stages, 1 CTA, fusion on
 
@@ -103,6 +104,8 @@ uint32_t frontend_count_open(const CtFunction *kernel, const ParamSpec *specs);
 
 // One kernel as a module of its own, at stage TILE; NULL after diagnostics. Open parameters are all reported at once.
 Module *frontend_lower(Frontend *fe, CtFunction *kernel, const ParamSpec *specs, const LaunchOptions *launch);
+// Whether every parameter of the kernel stands for one argument. False after a diagnostic.
+bool frontend_check_params(Frontend *fe, const CtFunction *kernel);
 // As one more function of m, which has these launch options already. False after diagnostics.
 bool frontend_lower_into(Frontend *fe, Module *m, CtFunction *kernel, const ParamSpec *specs,
                          const LaunchOptions *launch);

@@ -21,6 +21,10 @@ typedef struct SourceFile {
 } SourceFile;
 typedef struct { const SourceFile *file; uint32_t line, col; } LineCol;  // 1-based; col counts bytes
 
+// From its line first_line to before the next range, a text is the lines of another file from file_line on. In ascending
+// order.
+typedef struct { uint32_t first_line, file_line; const char *file; } SourceRange;
+// If the context has source_ranges for this path, positions in them are located in their files.
 const SourceFile *source_add(Context *ctx, const char *path, const char *text, size_t size);
 const SourceFile *source_add_embedded(Context *ctx, const char *path, const char *text, size_t size);
 LineCol source_locate(const Context *ctx, Loc loc);  // file is NULL for loc 0
@@ -109,6 +113,9 @@ struct Context {
   const SourceFile **files;
   uint32_t num_files, cap_files;
   Loc next_loc;
+  const char *ranges_path;               // the text that source_ranges are of; NULL: there are none
+  const SourceRange *source_ranges;
+  uint32_t num_source_ranges;
   Diag *diags, *last_diag;
   WarningSet warnings;
   VEC(Ignore) ignores;

@@ -53,10 +53,7 @@ void interp_give_way(Prog *p, const Op *op) {
 
 static bool run_op(Prog *p, Op *op);
 
-static bool is_stepped(const Prog *p) { return p->run->stepper == p && p->lanes == 1; }
-
 bool interp_run_block(Prog *p, Block *b) {
-  if (is_stepped(p)) interp_step_into(p, b);
   EACH_OP(op, b) {
     if (op_is(op, TRAIT_TERMINATOR)) return true;
     if (!run_op(p, op)) return false;
@@ -72,7 +69,6 @@ bool interp_for(Prog *p, Op *op) {
   move_values(p, op, 3, body->args + 1, op->num_results);
   while (iv < ub) {
     set_element(interp_value_storage(p, body->args[0]), bytes, 0, (uint64_t)iv);
-    interp_step_round(p);
     if (!interp_run_block(p, body)) return false;
     move_values(p, body->last, 0, body->args + 1, op->num_results);
     if (__builtin_add_overflow(iv, step, &iv)) break;
@@ -84,14 +80,62 @@ bool interp_for(Prog *p, Op *op) {
   return true;
 }
 
-bool interp_while(Prog *p, Op *op) {
+// Finds a loop that never ends: now and then it remembers the loop's variables, the changes of memory and the clock, and
+// compares them for a few iterations. Nothing else of an iteration reaches the next one, except through buffers: loops
+// with those are only counted.
+enum { WATCH_EVERY = 64, WATCHED = 4 };
+static const uint64_t MOST_ITERATIONS = UINT64_C(1) << 30;
+typedef struct { uint64_t iterations, writes, clock; char *variables; bool has_buffers; } LoopWatch;
+
+static void find_buffer(Op *op, void *found) {
+  for (uint32_t i = 0; i < op->num_operands; i++)
+    if (has_operand(op, i) && operand_type(op, i)->kind == TYPE_BUFFER) *(bool *)found = true;
+}
+
+static size_t variable_bytes(const Prog *p, const Value *v) { return interp_value_bytes(v->type) * p->lanes; }
+
+static void remember(Prog *p, const Block *b, LoopWatch *w) {
+  size_t n = 0;
+  for (uint32_t i = 0; i < b->num_args; i++) n += variable_bytes(p, b->args[i]);
+  if (!w->variables) w->variables = interp_malloc(n + 1);
+  w->writes = p->run->writes;
+  w->clock = p->run->clock;
+  char *to = w->variables;
+  for (uint32_t i = 0; i < b->num_args; to += variable_bytes(p, b->args[i++]))
+    memcpy(to, interp_value_data(p, b->args[i]), variable_bytes(p, b->args[i]));
+}
+
+static bool is_as_before(Prog *p, const Block *b, const LoopWatch *w) {
+  if (p->synchronised || w->writes != p->run->writes || w->clock != p->run->clock) return false;
+  const char *then = w->variables;
+  for (uint32_t i = 0; i < b->num_args; then += variable_bytes(p, b->args[i++]))
+    if (memcmp(then, interp_value_data(p, b->args[i]), variable_bytes(p, b->args[i])) != 0) return false;
+  return true;
+}
+
+static bool goes_on(Prog *p, const Op *op, LoopWatch *w) {
+  const Block *b = op->blocks[0];
+  if (++w->iterations < WATCH_EVERY) return true;
+  if (w->iterations > MOST_ITERATIONS)
+    return interp_fail(p, op, "this loop has run %llu times: does its condition ever become false?",
+                       (unsigned long long)MOST_ITERATIONS);
+  if (w->iterations == WATCH_EVERY)
+    for (uint32_t i = 0; i < 2; i++) block_walk(op->blocks[i], find_buffer, &w->has_buffers);
+  const uint64_t turn = w->iterations % WATCH_EVERY;
+  if (turn > WATCHED || w->has_buffers) return true;
+  if (turn == 0) return remember(p, b, w), true;
+  if (!is_as_before(p, b, w)) return true;
+  return interp_fail(p, op, "this loop never ends: an iteration changes neither its variables nor memory");
+}
+
+static bool run_while(Prog *p, Op *op, LoopWatch *watch) {
   Block *before = op->blocks[0], *after = op->blocks[1];
   move_values(p, op, 0, before->args, op->num_operands);
   bool outer = p->synchronised;
   for (;;) {
+    if (!goes_on(p, op, watch)) return false;
     outer |= p->synchronised;
     p->synchronised = false;
-    interp_step_round(p);
     if (!interp_run_block(p, before)) return false;
     bool again = *(const uint8_t *)interp_operand_data(p, before->last, 0);
     if (!again) break;
@@ -103,6 +147,13 @@ bool interp_while(Prog *p, Op *op) {
   p->synchronised |= outer;
   interp_move_to_results(p, before->last, 1, op);
   return true;
+}
+
+bool interp_while(Prog *p, Op *op) {
+  LoopWatch watch = {0};
+  const bool ok = run_while(p, op, &watch);
+  free(watch.variables);
+  return ok;
 }
 
 bool interp_if(Prog *p, Op *op) {
@@ -131,11 +182,16 @@ static const InterpFn interp_fns[NUM_OPS] = {
 #include "ir/ops.def"
 };
 
+static bool host_stops(Prog *p) {
+  const InterpLaunch *l = p->run->launch;
+  if (!l->should_stop || !l->should_stop(l->stop_user)) return false;
+  p->failed = true;
+  return true;
+}
+
 static bool run_op(Prog *p, Op *op) {
-  bool steps = is_stepped(p);
-  if (steps) interp_step_before(p, op);
+  if (host_stops(p)) return false;
   if (!interp_fns[op->opcode](p, op)) return false;
-  if (steps) interp_step_after(p, op);
   if (p->shared) interp_poison_scratch(p, op);
   return true;
 }
@@ -185,7 +241,7 @@ static void run_program(Prog *p) {
   }
   bool ok = interp_run_block(p, f->body);
   interp_finish_copies(p, ok);
-  interp_step_end(p);
+  interp_stop_at_end(p);
   p->finished = true;
 }
 
@@ -223,15 +279,18 @@ static bool run_grid(InterpRun *run) {
     count[i] = part ? l->num_programs[i] : l->grid[i];
     if (part) first[i] = l->first_program[i];
   }
-  uint64_t total = (uint64_t)count[0] * count[1] * count[2], next = 0, seen = 0;
+  const uint32_t blocks = l->func->module->num_ctas;   // of a program, which exchange nothing
+  uint64_t total = (uint64_t)count[0] * count[1] * count[2] * blocks, next = 0, seen = 0;
   Prog *active[MAX_ACTIVE];
   uint32_t num_active = 0, idle = 0;
   while (ok && (next < total || num_active)) {
     if (next < total && num_active < MAX_ACTIVE) {
       Prog *p = active[num_active++] = new_prog(run);
-      p->id[0] = first[0] + (uint32_t)(next % count[0]);
-      p->id[1] = first[1] + (uint32_t)(next / count[0] % count[1]);
-      p->id[2] = first[2] + (uint32_t)(next / count[0] / count[1]);
+      const uint64_t program = next / blocks;
+      p->rank = (uint32_t)(next % blocks);
+      p->id[0] = first[0] + (uint32_t)(program % count[0]);
+      p->id[1] = first[1] + (uint32_t)(program / count[0] % count[1]);
+      p->id[2] = first[2] + (uint32_t)(program / count[0] / count[1]);
       next++;
       idle = 0;
     }

@@ -11,6 +11,7 @@
 #ifndef TILE_IR_INTERP_H
 #define TILE_IR_INTERP_H
 
+#include "ir/buf.h"
 #include "ir/ir.h"
 
 typedef struct { uint64_t address; size_t size; } InterpBuffer;
@@ -27,13 +28,25 @@ typedef struct {
   const InterpDesc *desc;      // PARAM_DESC
 } InterpArg;
 
-// How to go on after a stop: to the next breakpoint, or to the next line of this program.
-typedef enum { INTERP_CONTINUE, INTERP_STEP } InterpAction;
-// A stop at a `breakpoint` whose condition holds, or after a step. Variables are text, a line for each element.
+// A stop: at a `breakpoint` whose condition holds, and at the end of a program that has passed statements.
 typedef struct {
-  bool is_step;
-  const char *changed, *all;   // changed: since the last stop; at a breakpoint all
+  const Op *op;                // runs next; NULL: the program has ended
+  bool is_statement;           // the front end put it before a statement; otherwise the source has it
+  const uint32_t *program;     // the three numbers of the program
+  struct Prog *prog;           // the interpreter's
 } InterpStop;
+// A variable that the stopped function sees.
+typedef struct {
+  const char *name;
+  const Type *type;            // NULL: a constant
+  bool is_unsigned;
+  const void *data;            // row-major, type_elem_bytes bytes for each element
+  const char *constant;
+} InterpVar;
+typedef VEC(InterpVar) InterpVars;
+InterpVars interp_stop_vars(Arena *a, const InterpStop *stop);
+// A line for each element: "pid (0, 0, 0) idx (3) x: 5".
+void interp_put_var(Buf *b, const InterpStop *stop, const InterpVar *var);
 
 typedef struct {
   Func *func;
@@ -44,14 +57,15 @@ typedef struct {
   const InterpBuffer *buffers; // in any order
   uint32_t num_buffers;
   void (*print)(void *user, const char *text, size_t size);     // output of `print`, whole lines; NULL: dropped
-  // op runs next; NULL when the program through which the host steps has ended.
-  InterpAction (*breakpoint)(void *user, const Op *op, const uint32_t program[3], const InterpStop *stop);
+  bool (*stop)(void *user, const InterpStop *stop);   // false ends the run without a diagnostic; NULL: nothing stops
   void *user;
+  bool (*should_stop)(void *stop_user);         // asked between ops: true ends the run; NULL: nobody is
+  void *stop_user;
   uint32_t first_program[3], num_programs[3];  // only these programs of the grid when num_programs[0] is not 0
 } InterpLaunch;
 
 // False after a diagnostic at the op that failed (out of bounds, failed assert, deadlock), with the program and the
-// chain of inlined calls as notes. Numbers the module's values.
+// chain of inlined calls as notes; without one if should_stop ended it. Numbers the module's values.
 bool interp_run(Context *ctx, const InterpLaunch *launch);
 
 #endif

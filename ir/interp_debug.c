@@ -14,11 +14,14 @@ static void put_number(Buf *b, const Op *op, const Type *elem, uint64_t bits) {
   else buf_printf(b, "%lld", (long long)num_sext(bits, w));
 }
 
+// The elements of a value, row-major.
+typedef struct { const Type *type; const void *data; } Elements;
+
 // A line for each element: "pid (0, 0, 0) idx ( 3, 12) text: label value".
-static void put_elements(Prog *p, Buf *b, const Op *op, const char *text, const char *label, const Value *v) {
-  const Type *t = v->type;
+static void put_elements(const Prog *p, Buf *b, const Op *op, const char *text, const char *label, Elements v) {
+  const Type *t = v.type;
+  const void *data = v.data;
   if (t->kind != TYPE_TENSOR && t->kind != TYPE_SCALAR && t->kind != TYPE_PTR) return;
-  const void *data = interp_value_data(p, v);
   for (int64_t i = 0, n = type_numel(t); i < n; i++) {
     buf_printf(b, "pid (%u, %u, %u) idx (", p->id[0], p->id[1], p->id[2]);
     int64_t below = n;
@@ -44,11 +47,12 @@ static void put_values(Prog *p, Buf *b, const Op *op) {
     buf_printf(b, "pid (%u, %u, %u) idx ()%s%s\n", p->id[0], p->id[1], p->id[2], text[0] == ' ' ? "" : " ", text);
   for (uint32_t k = 0; k < op->num_operands; k++)
     put_elements(p, b, op, text, op->num_operands > 1 ? arena_printf(&p->run->ctx->arena, "(operand %u) ", k) : "",
-                 op_operand(op, k));
+                 (Elements){operand_type(op, k), interp_operand_data(p, op, k)});
 }
 
-void interp_put_variable(Prog *p, Buf *b, const char *name, const Value *v) {
-  put_elements(p, b, NULL, "", arena_printf(&p->run->ctx->arena, "%s: ", name), v);
+void interp_put_var(Buf *b, const InterpStop *stop, const InterpVar *var) {
+  if (var->type) put_elements(stop->prog, b, NULL, "", arena_printf(b->arena, "%s: ", var->name),
+                              (Elements){var->type, var->data});
 }
 
 bool interp_print(Prog *p, Op *op) {

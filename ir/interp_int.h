@@ -39,7 +39,7 @@ struct PendingCopy {
 typedef struct InterpRun InterpRun;
 typedef struct Prog {
   InterpRun *run;
-  uint32_t id[3];
+  uint32_t id[3], rank;          // of the program; of the block in its cluster
   Slot *slots;
   uint32_t lanes;
   uint8_t *shared;               // stage ALLOCATED: the block's shared memory; buffers may overlap in it
@@ -47,6 +47,7 @@ typedef struct Prog {
   uint64_t group;                // number of the open cp.async group
   bool synchronised;             // an atomic or volatile load ran in this iteration of a while loop
   bool failed, finished, yielded;
+  bool has_stops;                // it has passed a `breakpoint` before a statement
   const Op *waiting;             // the loop it spins in, or the mbar_wait
   // Programs that spin and blocks of a `roles` are coroutines.
   Block *role;                   // the block of a `roles` that this one runs; NULL: the function
@@ -56,8 +57,6 @@ typedef struct Prog {
   void *stack;
   struct Prog *next;
 } Prog;
-
-typedef struct { const char *name; const Value *value; const char *text; } StepVar;
 
 struct InterpRun {
   Context *ctx;
@@ -73,9 +72,6 @@ struct InterpRun {
   bool use_contexts;
   uint64_t clock;
   uint64_t writes;               // counts changes of memory: the progress for which spinning programs wait
-  Prog *stepper;                 // the program through which the host steps, or NULL
-  LineCol step_at;               // its line
-  VEC(StepVar) step_vars;
 };
 
 // interp_values.c
@@ -128,16 +124,8 @@ void interp_resume(Prog *p);
 // Returns from a coroutine to its scheduler until that resumes it; at once if p is none. op is what waits.
 void interp_give_way(Prog *p, const Op *op);
 
-// interp_debug.c
-void interp_put_variable(Prog *p, Buf *b, const char *name, const Value *v);
-
-// interp_step.c: for run->stepper only, except interp_breakpoint, which makes a program the stepper.
-void interp_step_into(Prog *p, const Block *b);    // its arguments have been set
-void interp_step_before(Prog *p, const Op *op);
-void interp_step_after(Prog *p, const Op *op);
-void interp_step_end(Prog *p);
-// A loop begins another iteration: its line counts as a new place.
-static inline void interp_step_round(Prog *p) { if (p->run->stepper == p) p->run->step_at.line = 0; }
+// interp_stop.c
+void interp_stop_at_end(Prog *p);
 
 // interp_memory.c
 // Gathers n elements through the operands ptr, offset?, mask?, other? that begin at `first`, each access checked.

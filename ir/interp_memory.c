@@ -116,9 +116,9 @@ bool interp_store(Prog *p, Op *op) {
     if (mask && !mask[i]) continue;
     uint64_t to = address_at(&a, i);
     if (!interp_check_access(p, op, to, bytes, "store")) return false;
+    p->run->writes += memcmp(host(to), value + i * bytes, bytes) != 0;
     memcpy(host(to), value + i * bytes, bytes);
   }
-  p->run->writes++;
   return true;
 }
 

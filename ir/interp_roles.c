@@ -16,13 +16,13 @@ typedef struct {
 static void begin(Roles *r) {
   Prog *p = r->p;
   for (uint32_t i = 0; i < r->op->num_blocks; i++)
-    r->blocks[i] = (Prog){.run = p->run, .id = {p->id[0], p->id[1], p->id[2]}, .slots = p->slots, .lanes = 1,
+    r->blocks[i] = (Prog){.run = p->run, .id = {p->id[0], p->id[1], p->id[2]}, .rank = p->rank,
+                          .slots = p->slots, .lanes = 1,
                           .shared = p->shared, .role = r->op->blocks[i], .home = p, .scheduler = &r->scheduler};
   Prog *own = &r->blocks[0];
   own->copies = p->copies;
   own->tma_stores = p->tma_stores;
   own->group = p->group;
-  if (p->run->stepper == p) p->run->stepper = own;
 }
 
 static void end(Roles *r, bool ok) {
@@ -30,7 +30,6 @@ static void end(Roles *r, bool ok) {
   p->copies = own->copies;
   p->tma_stores = own->tma_stores;
   p->group = own->group;
-  if (p->run->stepper == own) p->run->stepper = p;
   for (uint32_t i = 0; i < r->op->num_blocks; i++) {
     Prog *b = &r->blocks[i];
     if (i) p->failed |= !interp_finish_copies(b, ok);

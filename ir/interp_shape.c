@@ -22,6 +22,7 @@ static bool give(Prog *p, Op *op, uint64_t bits) {
 }
 
 bool interp_program_id(Prog *p, Op *op) { return give(p, op, p->id[op_int(op, ATTR_AXIS, 0)]); }
+bool interp_block_rank(Prog *p, Op *op) { return give(p, op, p->rank); }
 bool interp_num_programs(Prog *p, Op *op) { return give(p, op, p->run->launch->grid[op_int(op, ATTR_AXIS, 0)]); }
 
 // A special register has no defined value. This one counts up: differences of clocks are positive.

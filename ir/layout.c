@@ -337,6 +337,30 @@ const Layout *layout_drop_zero_regs(Context *ctx, const Layout *l) {
   return layout_intern(ctx, &r);
 }
 
+// x without the bits of the mask; those above move down.
+static uint32_t without_bits(uint32_t x, uint32_t mask) {
+  for (uint32_t bit = LAYOUT_MAX_BITS; bit-- > 0;)
+    if (mask >> bit & 1) x = (x & ((1u << bit) - 1)) | x >> bit >> 1 << bit;
+  return x;
+}
+
+const Layout *layout_block_part(Context *ctx, const Layout *l) {
+  Layout r = *l;
+  const uint32_t first = layout_dim_start(l, LAYOUT_BLOCK);
+  uint32_t chosen = 0;
+  for (uint32_t i = first; i < total_bits(l); i++) {
+    if ((l->basis[i] & (l->basis[i] - 1)) || (l->basis[i] & chosen)) return NULL;
+    chosen |= l->basis[i];
+  }
+  r.num_bits[LAYOUT_BLOCK] = 0;
+  for (uint32_t d = 0; d < l->rank; d++) r.log2_size[d] -= (uint8_t)__builtin_popcount(chosen & layout_axis_mask(l, d));
+  for (uint32_t i = 0; i < first; i++) {
+    if (l->basis[i] & chosen) return NULL;
+    r.basis[i] = without_bits(l->basis[i], chosen);
+  }
+  return layout_intern(ctx, &r);
+}
+
 // ---- text ----
 
 void layout_print(Buf *out, const Layout *l) {

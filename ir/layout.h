@@ -126,6 +126,10 @@ const Layout *layout_join(Context *ctx, const Layout *l);    // a new last axis 
 const Layout *layout_split(Context *ctx, const Layout *l);   // inverse of join; NULL if it is not one register bit
 const Layout *layout_drop_zero_regs(Context *ctx, const Layout *l);   // without zero register columns
 
+// What one block has: without the block's bits, and without the bits of the tensor that they choose. NULL unless each
+// of them chooses one such bit alone, or none.
+const Layout *layout_block_part(Context *ctx, const Layout *l);
+
 // ---- text ----
 // layout<128x64, reg = [1, 2], lane = [4, 8, 16, 32, 64], warp = [128]> or shared<128x64, offset = […]>; the latter
 // also with `pad = [interval, by, …]` and `moved = [bit, …]`

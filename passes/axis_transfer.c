@@ -363,6 +363,12 @@ static AxisInfo grid_info(const Op *op) {
   return r;
 }
 
+static AxisInfo rank_info(const Op *op) {
+  AxisInfo r = axis_unknown(op->results[0].type);
+  axis_set_range(&r, op->results[0].type, 0, (int64_t)op->parent->func->module->num_ctas - 1);
+  return r;
+}
+
 static AxisInfo hint_info(const Op *op, const AxisInfo *x) {
   AxisInfo r = *x;
   apply_promises(op, &r);
@@ -387,6 +393,7 @@ static AxisInfo transfer(const Op *op, uint32_t index, const AxisInfo *const *x)
   switch (op->opcode) {
     case OP_CONSTANT: return constant_info(op);
     case OP_PROGRAM_ID: case OP_NUM_PROGRAMS: return grid_info(op);
+    case OP_BLOCK_RANK: return rank_info(op);
     case OP_RANGE: return range_info(op);
     case OP_SPLAT: case OP_BROADCAST: case OP_EXPAND_DIMS: case OP_TRANS: case OP_RESHAPE: return shape_info(op, x[0]);
     case OP_CONVERT_LAYOUT: return *x[0];

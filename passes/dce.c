@@ -1,6 +1,7 @@
 // dce: removes what nothing uses: pure ops and loads without a live user, and carried variables that feed only
 // themselves. A value is live if an op with an effect needs it, directly or through live values. A loop or an if is
-// live if something in it has an effect or a result is live; it carries only what is live.
+// live if something in it has an effect or a result is live; it carries only what is live. A `while` whose condition
+// cannot change is live, too: the program hangs there.
 // In, out: TILE or LAID_OUT.
 #include "passes/pass.h"
 
@@ -69,7 +70,22 @@ static void mark_carried(Dce *d, Value *v) {
   }
 }
 
+// Whether an iteration may change the value, which the condition of a `while` reads.
+static bool may_change(const Op *loop, const Value *v) {
+  const Block *before = loop->blocks[0], *after = loop->blocks[1];
+  if (v->block == before) {   // unchanged if it goes through the body as it is
+    const Value *next = op_operand(block_terminator(after), v->index);
+    return next->block != after || op_operand(block_terminator(before), next->index + 1) != v;
+  }
+  if (!v->def || v->def->parent != before) return false;
+  if (v->def->num_blocks || !op_is(v->def, TRAIT_PURE)) return true;
+  for (uint32_t i = 0; i < v->def->num_operands; i++)
+    if (op_operand(v->def, i) && may_change(loop, op_operand(v->def, i))) return true;
+  return false;
+}
+
 static bool has_effect(const Op *op) {
+  if (op->opcode == OP_WHILE) return !may_change(op, op_operand(block_terminator(op->blocks[0]), 0));
   if (op->opcode == OP_INLINE_ASM) return !op_int(op, ATTR_PURE, 0);
   if (op->opcode == OP_ALLOC) return false;
   if (op_is(op, TRAIT_WRITES | TRAIT_SYNC)) return true;

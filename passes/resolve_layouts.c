@@ -14,6 +14,7 @@
 
 typedef struct {
   Context *ctx;
+  bool names_scalars;
   VEC(Value *) found;        // values with a layout whose neighbours are still to be looked at
 } Resolve;
 
@@ -24,6 +25,7 @@ static Span place_of(const Value *v) { return v->def ? v->def->span : v->block->
 static void give(Resolve *r, Value *v, const Layout *l) {
   if (!is_tensor(v) || !l || v->type->layout) return;
   v->type = type_with_layout(r->ctx, v->type, l);
+  v->aux = r;                // the layout was found here
   vec_push(&r->ctx->arena, &r->found, v);
 }
 
@@ -118,8 +120,13 @@ static void give_unused(Op *op, void *user) {
   }
 }
 
+// What is computed from a tensor without a layout has none either: only the first is reported. A scalar that became a
+// tensor is so only if there is no other.
 static void check(Op *op, void *user) {
   Resolve *r = user;
+  if ((op->opcode == OP_SPLAT || op->opcode == OP_CONSTANT) && !r->names_scalars) return;
+  for (uint32_t i = 0; i < op->num_operands; i++)
+    if (is_tensor(op_operand(op, i)) && !op_operand(op, i)->type->layout && op_operand(op, i)->def) return;
   for (uint32_t i = 0; i < op->num_results; i++) {
     const Value *v = &op->results[i];
     if (!is_tensor(v) || v->type->layout) continue;
@@ -143,13 +150,7 @@ static void collect_setting(Op *op, void *user) {
   if (op->opcode == OP_CONVERT_LAYOUT && !op_operand(op, 0)->type->layout) vec_push(&s->r->ctx->arena, &s->ops, op);
 }
 
-static void remove_setting(Resolve *r, Op *op) {
-  Value *x = op_operand(op, 0);
-  const Layout *want = op->results[0].type->layout;
-  if (x->type->layout == want) {
-    op_replace(op, &x);
-    return;
-  }
+static void contradict(Resolve *r, const Op *op, const Value *x, const Layout *want) {
   Buf text = buf_make(&r->ctx->arena);
   layout_print(&text, x->type->layout);
   diag_error(r->ctx, op->span, "this tensor would get two layouts");
@@ -159,12 +160,39 @@ static void remove_setting(Resolve *r, Op *op) {
   diag_note(r->ctx, (Span){0, 0}, "here it would get %s; convert it: gl.convert_layout(x, L)", buf_str(&text));
 }
 
+static void remove_setting(Resolve *r, Op *op) {
+  Value *x = op_operand(op, 0);
+  const Layout *want = op->results[0].type->layout;
+  if (x->type->layout == want) op_replace(op, &x);
+  else contradict(r, op, x, want);
+}
+
+// An operand may have got another layout than the op asks for. What comes from a scalar exists once for each.
+static void check_operands(Op *op, void *user) {
+  Resolve *r = user;
+  const Layout *pivot = op->opcode == OP_CONVERT_LAYOUT ? NULL : layout_rule_pivot(r->ctx, op);
+  for (uint32_t i = 0; pivot && i < op->num_operands; i++) {
+    Value *x = op_operand(op, i);
+    const Layout *want = is_tensor(x) && x->aux ? layout_rule_operand(r->ctx, op, i, pivot) : NULL;
+    if (!want || layout_drop_zero_regs(r->ctx, x->type->layout) == layout_drop_zero_regs(r->ctx, want)) continue;
+    if (!x->def || (x->def->opcode != OP_SPLAT && x->def->opcode != OP_CONSTANT)) {
+      contradict(r, op, x, want);
+      return;
+    }
+    Op *again = op_clone(r->ctx, x->def, value_map_new(r->ctx));
+    again->results[0].type = type_with_layout(r->ctx, x->type, want);
+    op_insert_before(again, op);
+    op_set_operand(op, i, &again->results[0]);
+  }
+}
+
 void pass_resolve_layouts(PassCtx *p) {
   Resolve r = {.ctx = p->ctx};
   Settings s = {.r = &r};
   bool any = false;
   module_walk(p->module, find_open, &any);
   if (!any) return;
+  module_clear_scratch(p->module);
   module_walk(p->module, collect_setting, &s);
   module_walk(p->module, begin, &r);
   uint32_t done = 0;
@@ -174,5 +202,9 @@ void pass_resolve_layouts(PassCtx *p) {
   look_around_all(&r, &done);
   const uint32_t errors = diag_error_count(p->ctx);
   VEC_EACH(op, s.ops) remove_setting(&r, *op);
-  if (diag_error_count(p->ctx) == errors) module_walk(p->module, check, &r);
+  module_walk(p->module, check_operands, &r);
+  for (uint32_t i = 0; i < 2 && diag_error_count(p->ctx) == errors; i++) {
+    r.names_scalars = i == 1;
+    module_walk(p->module, check, &r);
+  }
 }

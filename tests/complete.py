@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Says what is missing beside what there is: complete.py
 A pass is a row of passes.def, a file passes/NAME.c and a test tests/passes/NAME.tir (more of its tests: NAME_WHAT); an operation has a row in ops.def and stands in a test;
-a variable of the environment has a row in variables.def; a script that the docs name exists, and one that begins with #! can be executed."""
+a variable of the environment has a row in variables.def; a link between pages leads to a page and a heading; a script that the docs name exists, and one that begins with #! can be executed."""
 import glob
 import os
 import re
@@ -42,6 +42,26 @@ scripts = sorted(p for folder in ("tests", "tools") for end in ("py", "sh") for 
 missing += [f"{p}: begins with #! and is not executable" for p in scripts if read(p).startswith("#!") and not os.access(p, os.X_OK)]
 named = set(re.findall(r"\b(?:tests|tools)/[\w/]+\.(?:py|sh)\b", read("*.md", "docs/**/*.md")))
 missing += [f"{p}: named in the docs, not there" for p in sorted(named - set(scripts))]
+
+# Links between pages lead somewhere, to a heading if they name one; the index lists every page.
+pages = sorted(glob.glob("*.md") + glob.glob("docs/*.md"))
+
+
+def headings(page):
+    """The anchors of a page, as they are made from its headings."""
+    titles = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```", "", read(page), flags=re.M | re.S), re.M)
+    return {re.sub(r"[^\w -]", "", t.lower()).replace(" ", "-") for t in titles}
+
+
+for page in pages:
+    for target, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)", read(page)):
+        path = os.path.normpath(os.path.join(os.path.dirname(page), target)) if target else page
+        if not os.path.exists(path):
+            missing.append(f"{page}: links to {target}, which is not there")
+        elif anchor and path.endswith(".md") and anchor not in headings(path):
+            missing.append(f"{page}: links to {target}#{anchor}, and there is no such heading")
+index = read("docs/README.md")
+missing += [f"{p}: docs/README.md does not list it" for p in pages if p.startswith("docs/") and p != "docs/README.md" and f"({os.path.basename(p)})" not in index]
 
 print("\n".join(missing) or "complete: ok")
 sys.exit(bool(missing))

@@ -27,6 +27,7 @@ config.substitutions.append(("%python", sys.executable))
 config.substitutions.append(("%status", os.path.join(source, "tests", "runtime", "inputs", "status.sh")))
 if shutil.which("ptxas") or os.path.exists("/usr/local/cuda/bin/ptxas"):
     config.available_features.add("ptxas")
+config.available_features.update(program for program in ("zsh", "fish", "groff") if shutil.which(program))
 # A library with a sanitizer inside cannot be loaded by a Python without one.
 cache = os.path.join(build, "CMakeCache.txt")
 if os.path.exists(os.path.join(build, "libtile.so")) and not (os.path.exists(cache) and "TILE_SANITIZE:BOOL=ON" in open(cache).read()):

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The runtime under ThreadSanitizer: 16 threads that launch and compile, the interpreter as a device of 16 threads, variants prepared and candidates compiled on several threads,
+# The runtime under ThreadSanitizer: 16 threads that launch and compile, the interpreter, the simulator and the stub driver as devices of 16 threads, variants prepared and candidates compiled on several threads,
 # hooks. Builds what these tests need in build-tsan (about 40 s of processor time without ccache). LLVM's library is not instrumented, so
 # what happens inside of it is not looked at; nothing is suppressed.
 #   tests/threads.sh
@@ -35,10 +35,13 @@ if [ $status != 66 ]; then
   echo "threads: a race goes unnoticed here"; cat "$folder/log"; exit 1
 fi
 
-tests="test_interp_threads test_jit test_jit_arrays test_jit_tune test_jit_hooks test_jit_tuples test_deep_stack"
+tests="test_interp_threads test_jit test_jit_arrays test_jit_tune test_jit_hooks test_jit_tuples test_deep_stack test_streams test_device_threads"
 { cmake --preset tsan -DTILE_WERROR=ON ${LLVM_DIR:+-DLLVM_DIR="$LLVM_DIR"} && cmake --build --preset tsan --target $tests; } >build-tsan.log 2>&1 ||
   { tail -n 30 build-tsan.log; echo "threads: the build failed"; exit 1; }
+# What test_device_threads finds as a gpu.
+${CC:-cc} -O1 -g -fsanitize=thread -fPIC -shared -I. tests/stub/driver.c tests/stub/defaults.c -o "$folder/libcuda.so.1"
 for t in $tests; do
+  [ $t = test_device_threads ] && export LD_LIBRARY_PATH="$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
   $quiet build-tsan/tests/"$t" >"$folder/log" 2>&1 || { cat "$folder/log"; echo "threads: $t failed"; exit 1; }
 done
 echo "threads: ok"

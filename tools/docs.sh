@@ -53,7 +53,9 @@ rows() {
   "$tilec" --list-passes
   printf '```\n\n# Architectures\n\n```\n'
   "$tilec" --list-archs
-  printf '```\n'
+  printf '```\n\n# Variables of the environment\n\ntilec warns of a name that looks like one of these and is none.\n\n'
+  printf '| variable | meaning |\n|---|---|\n'
+  sed -nE '/^VARIABLE\(/{s/^VARIABLE\("([A-Z_]+)", *"(.*)"\)$/| `\1` | \2 |/; p}' runtime/compile/variables.def
 } >"$made/reference-options.md"
 
 {
@@ -75,7 +77,7 @@ status=0
 for f in "$made"/*; do
   case $f in *.py) name=runtime/python/tilec ;; *) name=docs ;; esac
   name=$name/$(basename "$f")
-  if grep -nE '^(OP|BUILTIN|DTYPE|WARNING)\(' "$f"; then echo "$name: a row was not understood"; status=1; fi
+  if grep -nE '^(OP|BUILTIN|DTYPE|VARIABLE|WARNING)\(' "$f"; then echo "$name: a row was not understood"; status=1; fi
   if [ -n "$check" ]; then
     cmp -s "$f" "$name" || { echo "$name is stale: run tools/docs.sh $1"; status=1; }
   else

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes what a release consists of, the same bits from the same commit: a tarball that works where it is unpacked, Debian
-# packages (where dpkg is), the sources, and their SHA256 sums. docs/packages.md describes them.
+# Makes what a release consists of, the same bits from the same commit: a tarball that works where it is unpacked,
+# Debian packages (where dpkg is), the sources, and their SHA256 sums. docs/packages.md describes them.
 #   tools/package.sh [FOLDER]      FOLDER: where they go (dist)
 # LLVM_DIR may name an LLVM 22; DEBFULLNAME and DEBEMAIL name the maintainer of the Debian packages.
 set -eu
@@ -14,8 +14,8 @@ export SOURCE_DATE_EPOCH LC_ALL=C.UTF-8
 umask 022
 
 # Debian's hardening; the compiler's own defaults are PIE and what the CPU has.
-build=build-package
-flags="-fstack-protector-strong -D_FORTIFY_SOURCE=2 -Wformat -Werror=format-security -ffile-prefix-map=$PWD=."
+build="build-package"
+flags="-fstack-protector-strong -D_FORTIFY_SOURCE=2 -Wformat -Werror=format-security \"-ffile-prefix-map=$PWD=.\""
 configure() {
   cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release -DTILE_BUILD_TESTS=OFF -DCMAKE_C_FLAGS="$flags" "$@" \
     ${LLVM_DIR:+-DLLVM_DIR="$LLVM_DIR"} >/dev/null
@@ -27,7 +27,11 @@ package() { (cd $build && cpack -B "$out" "$@" >"$out/cpack.log") || { cat "$out
 mkdir -p "$out"
 package -G TGZ
 package -G TGZ --config CPackSourceConfig.cmake
-if command -v dpkg-deb >/dev/null; then
+missing=
+for tool in dpkg-deb dpkg-shlibdeps dpkg-architecture file; do command -v $tool >/dev/null || missing+=" $tool"; done
+if [ -n "$missing" ]; then
+  echo "no Debian packages: these are missing:$missing" >&2
+else
   configure -DCMAKE_INSTALL_PREFIX=/usr -DCMAKE_INSTALL_LIBDIR="lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)"
   package -G DEB
 fi

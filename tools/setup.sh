@@ -49,9 +49,10 @@ cat <<END
 
 tilec is built: build/tilec. To call it by name, in this shell:
   export PATH=$PWD/build:\$PATH
-What to try next:
+What to try next: docs/tutorial.md, the first hour: a kernel, a bug, a speed-up, a C program; it needs no GPU.
+Or at once:
   tilec examples/vector_add.tile --report     # what a kernel costs: registers, occupancy, accesses, loops
   tilec run examples/vector_add.tile -k add --grid "cdiv(n,BLOCK)" --arg x=fp32[1000]=randn:1 \\
     --arg y=fp32[1000]=randn:2 --arg out=fp32[1000]=zeros --arg n=1000 --expect "out=x + y"   # is it right?
-  tilec run --help                            # README.md and docs/running.md go on from here
+  tilec run --help                            # docs/README.md lists all pages
 END

@@ -67,8 +67,10 @@ step "run lines, simulator" tools/run_lines.sh $tilec -j "$(nproc)" \
 step "conformance, IR" tests/conformance/run.py $tilec --round-trip=sm_80,sm_90a
 step "matrix products" tests/dots.py $tilec
 if [ $preset = dev ]; then
+  skip "tutorial: it links programs without the sanitizer's runtime"
   skip "matrix products against float64, benchmark cases: Python does not load a library with a sanitizer inside"
 else
+  step tutorial tests/tutorial.py $build
   for device in interp sim; do
     step "matrix products against float64, $device" \
       env TILE_LIBRARY=$build/libtile.so TILE_SEEDS="$seeds" tests/gpu/right.py --device=$device

@@ -13,7 +13,7 @@ int main(int argc, char **argv) try {
   tile_jit_options options = TILE_JIT_OPTIONS_INIT;
   options.tune = TILE_TUNE_ON;
   tile::Jit jit(device, argc > 1 ? argv[1] : "matmul.tile", &options);
-  tile::Kernel matmul = jit.kernel("matmul_kernel");
+  const tile::JitKernel matmul = jit.kernel("matmul_kernel");
   std::vector<std::uint16_t> host(count, 0x3c00);   // 1.0
   tile::Buffer<std::uint16_t> a(device, count), b(device, count), c(device, count);
   a.upload(host.data());

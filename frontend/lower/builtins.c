@@ -52,6 +52,12 @@ static bool is_named(const BuiltinParam *p, const char *name) {
   return strlen(name) == p->name_size && memcmp(name, p->name, p->name_size) == 0;
 }
 
+bool builtin_is_gluon(const BuiltinRow *row) {
+  for (uint32_t i = 0; i < countof(gluon_rows); i++)
+    if (row == &gluon_rows[i]) return true;
+  return false;
+}
+
 static uint32_t num_params(const BuiltinRow *row) {
   BuiltinParam p;
   uint32_t n = 0;
@@ -321,17 +327,22 @@ const CtType *arg_block(Lower *L, Call *c, const CtType *elem, const int64_t *sh
   const CtType *t = lower_shaped(L, elem, shape, rank);
   BuiltinParam p;
   uint32_t i = 0;
-  for (const char *s = c->row->params; (s = builtin_next_param(s, &p)); i++)
+  for (const char *s = c->row->params; t && (s = builtin_next_param(s, &p)); i++)
     if (is_named(&p, "layout") && !arg_is_none(c, i))
-      return term_is_const(c->args[i]) ? lower_with_layout(L, t, c->args[i]->ct, c->spans[i])
-                                       : (not_constant(L, c, i, "a layout"), NULL);
-  return t;
+      t = term_is_const(c->args[i]) ? lower_with_layout(L, t, c->args[i]->ct, c->spans[i])
+                                    : (not_constant(L, c, i, "a layout"), NULL);
+  return t && lower_check_has_layout(L, c->span, t) ? t : NULL;
 }
 
 bool arg_axis(Lower *L, Call *c, uint32_t i, uint32_t rank, int64_t *out) {
   if (!arg_int(L, c, i, out)) return false;
   if (*out < -(int64_t)rank || *out >= (int64_t)rank) {
-    arg_error(L, c, i, "axis %lld of `%s` is outside a tensor of rank %u", (long long)*out, c->row->name, rank);
+    const char *prelude = lower_prelude_name(L, c->span);
+    arg_error(L, c, i, "axis %lld of `%s` is outside a tensor of rank %u", (long long)*out,
+              prelude ? prelude : c->row->name, rank);
+    if (rank == 1) lower_hint(L, "its only axis is 0");
+    else if (rank) lower_hint(L, "its axes are 0 to %u", rank - 1);
+    else lower_hint(L, "it is a scalar already");
     return false;
   }
   if (*out < 0) *out += rank;

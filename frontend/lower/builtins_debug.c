@@ -102,6 +102,7 @@ Term *tl_device_print(Lower *L, Call *c) {
   PrintList list = {0};
   bool hex;
   if (!arg_bool(L, c, 2, &hex)) return NULL;
+  if (!c->args[1]->tuple.count && lower_print_layout(L, c->args[0], c->span)) return term_none(L);
   const char *s;
   bool is_text = term_get_str(c->args[0], &s) || (c->args[0]->kind == TERM_TUPLE && c->args[0]->tuple.is_fstring);
   if (is_text && !print_text(L, c->args[0], c->spans[0], &list)) return NULL;
@@ -203,23 +204,48 @@ Term *tl_print_if(Lower *L, Call *c) {
   return term_none(L);
 }
 
-// All variables are operands, because the interpreter shows them.
-Term *tl_breakpoint_if(Lower *L, Call *c) {
-  Value *cond;
-  if (!where_condition(L, c, 0, 1, &cond)) return NULL;
+// Adds a variable to a breakpoint's operands and names. The name of a constant, which has no operand, is NAME=VALUE,
+// that of an unsigned integer NAME:u. The items of a tuple are NAME_0, NAME_1, …
+static void add_variable(Lower *L, const char *name, const Term *t, ValueList *values, Buf *names) {
+  const char *comma = names->size ? "," : "";
+  if (!t || strchr(name, ' ')) return;   // a name that the front end made
+  if (t->kind == TERM_VALUE) {
+    buf_printf(names, "%s%s%s", comma, name, is_unsigned(t) ? ":u" : "");
+    vec_push(L->arena, values, term_v(t));
+  } else if (t->kind == TERM_CONST && (t->ct->kind == CT_INT || t->ct->kind == CT_FLOAT || t->ct->kind == CT_BOOL)) {
+    buf_printf(names, "%s%s=%s", comma, name, ct_repr(L->ctx, t->ct));
+  } else if (t->kind == TERM_TUPLE) {
+    for (uint32_t i = 0; i < t->tuple.count; i++)
+      add_variable(L, arena_printf(L->arena, "%s_%u", name, i), t->tuple.items[i], values, names);
+  }
+}
+
+// All variables of the function are operands, because the interpreter shows them.
+static Op *build_breakpoint(Lower *L, Value *cond) {
   ValueList values = {0};
   Buf names = buf_make(L->arena);
   vec_push(L->arena, &values, cond);
   const Scope *s = &L->frame->scope;
-  for (uint32_t i = 0; i < s->count; i++) {
-    Term *t = s->vars[i].term;
-    if (!t || t->kind != TERM_VALUE) continue;
-    buf_printf(&names, "%s%s", values.count > 1 ? "," : "", s->vars[i].name);
-    vec_push(L->arena, &values, term_v(t));
-  }
+  for (uint32_t i = 0; i < s->count; i++) add_variable(L, s->vars[i].name, s->vars[i].term, &values, &names);
   Op *op = build_op(&L->b, OP_BREAKPOINT, values.data, values.count);
   op_set_str(L->ctx, op, ATTR_NAMES, intern(L->ctx, buf_str(&names)));
+  return op;
+}
+
+Term *tl_breakpoint_if(Lower *L, Call *c) {
+  Value *cond;
+  if (!where_condition(L, c, 0, 1, &cond)) return NULL;
+  build_breakpoint(L, cond);
   return term_none(L);
+}
+
+void lower_stop_before(Lower *L, const Node *s) {
+  const bool is_docstring = s->kind == NODE_EXPR_STMT && s->unary.value->kind == NODE_STR;
+  if (is_docstring || lower_in_prelude(L, s->span)) return;
+  const Span span = L->b.span;
+  L->b.span = s->span;
+  op_set_int(L->ctx, build_breakpoint(L, build_int(&L->b, type_scalar(L->ctx, SC_I1), 1)), ATTR_STATEMENT, 1);
+  L->b.span = span;
 }
 
 Term *tl_device_assert(Lower *L, Call *c) {

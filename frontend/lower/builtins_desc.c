@@ -12,7 +12,7 @@ static Value *make_desc(Lower *L, const Term *t) {
     operands[1 + rank + i] = term_v(t->desc.strides->tuple.items[i]);
   }
   operands[2 * rank] = build_int(&L->b, operands[2 * rank]->type, 1);   // the last stride, whatever was joined
-  const Type *type = type_desc(L->ctx, lower_ir_elem_type(L, block->elem), (int)rank, block->shape, block->layout);
+  const Type *type = lower_ir_desc_type(L, block);
   Op *op = build_op_typed(&L->b, OP_MAKE_DESC, &type, 1, operands, 1 + 2 * rank);
   if (t->desc.padding) op_set_int(L->ctx, op, ATTR_PADDING, t->desc.padding);
   return op_result(op, 0);

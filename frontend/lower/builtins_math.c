@@ -110,6 +110,11 @@ static bool nan_arg(Lower *L, Call *c, uint32_t i, bool *all) {
   *all = false;
   CtValue *k = term_to_ct(L, c->args[i]);
   if (!k) return arg_error(L, c, i, "`propagate_nan` must be a constant") != NULL;
+  if (k->kind == CT_INT || k->kind == CT_FLOAT || k->kind == CT_STR) {
+    arg_error(L, c, i, "`propagate_nan` must be tl.PropagateNan.ALL or NONE, not %s", ct_repr(L->ctx, k));
+    lower_hint(L, "of more than two operands write tl.%s(a, tl.%s(b, c))", c->row->name, c->row->name);
+    return false;
+  }
   const char *text = k->kind == CT_NONE ? "NONE" : ct_to_str(L->ctx, k);
   size_t n = strlen(text);
   *all = n >= 3 && strcmp(text + n - 3, "ALL") == 0;

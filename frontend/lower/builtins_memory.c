@@ -1,6 +1,8 @@
 // Loads, stores, atomics, and block pointers.
 #include "frontend/lower/lower.h"
 
+#include <string.h>
+
 #include <math.h>
 
 static const char *const caches_load[] = {
@@ -32,7 +34,25 @@ static Term *pointer_arg(Lower *L, Call *c, const CtType **pointee) {
   arg_error(L, c, 0, "`%s` needs a pointer, this is %s", c->row->name, term_describe(L, p));
   if (term_is_none(p)) lower_hint(L, "guard the access with `if pointer is not None:`");
   if (p->kind == TERM_DESC) lower_hint(L, "a descriptor is accessed by desc.load([…]) and desc.store([…], value)");
+  lower_note_param(L, p);
+  const Term *next = c->args[1];
+  if (next && next->kind == TERM_VALUE && ct_is_ptr(term_t(next)))
+    lower_hint(L, "the pointer comes first: tl.%s(pointer, …)", c->row->name);
+  else if (p->kind == TERM_VALUE && ct_is_int(term_t(p)))
+    lower_hint(L, "add offsets to a pointer: tl.%s(pointer + offsets, …)", c->row->name);
+  else if (p->kind == TERM_VALUE)
+    lower_hint(L, "a pointer is a parameter such as `x: *fp32` plus offsets; what tl.load gave is a value already");
   return NULL;
+}
+
+// Gluon: pointers without a layout get that of the value or the mask that comes with them.
+static Term *with_layout_of_args(Lower *L, Call *c, Term *ptr, uint32_t first, uint32_t last) {
+  for (uint32_t i = first; L->is_gluon && i <= last && ct_rank(term_t(ptr)) && !term_t(ptr)->layout; i++) {
+    const CtType *t = term_is_tensor(c->args[i]) ? term_t(c->args[i]) : NULL, *p = term_t(ptr);
+    if (!t || !t->layout || t->rank != p->rank || memcmp(t->shape, p->shape, t->rank * sizeof *t->shape)) continue;
+    ptr = lower_convert(L, ptr, ct_type_with_layout(L->ctx, p, t->layout, t->spelled));
+  }
+  return ptr;
 }
 
 // An optional operand, broadcast to the pointer's shape.
@@ -96,6 +116,7 @@ Term *tl_load_call(Lower *L, Call *c) {
   if (padding[0] || !arg_ints(L, c, 3, dims, MAX_RANK, &num_dims) || num_dims)
     return builtin_error(
         L, c, "boundary_check and padding_option are for block pointers; plain pointers take mask and other");
+  ptr = with_layout_of_args(L, c, ptr, 1, 2);
   if (arg_is_none(c, 1) && !arg_is_none(c, 2))
     return arg_error(L, c, 2, "`other` without `mask` has no meaning");
   // The pointer may be broadcast to the mask's shape.
@@ -153,6 +174,7 @@ Term *tl_store_call(Lower *L, Call *c) {
   const CtType *pointee;
   Term *ptr = pointer_arg(L, c, &pointee), *mask;
   if (!ptr || !check_not_const(L, c, ptr)) return NULL;
+  ptr = with_layout_of_args(L, c, ptr, 1, 2);
   int64_t dims[MAX_RANK];
   uint32_t num_dims;
   if (!arg_ints(L, c, 3, dims, MAX_RANK, &num_dims)) return NULL;
@@ -160,6 +182,7 @@ Term *tl_store_call(Lower *L, Call *c) {
     return arg_error(L, c, 3, "boundary_check is for block pointers; plain pointers take mask");
   Term *v = value_for_store(L, c, 1, ptr, pointee);
   if (!v || !mask_arg(L, c, 2, ptr, &mask)) return NULL;
+  lower_owner_mask(L, term_t(ptr), &mask);
   set_access(L, build_store(&L->b, term_v(ptr), NULL, term_v(v), mask ? term_v(mask) : NULL), cache, evict);
   return term_none(L);
 }
@@ -188,7 +211,10 @@ Term *tl_atomic(Lower *L, Call *c) {
   int sem, scope;
   const CtType *elem;
   Term *ptr = pointer_arg(L, c, &elem), *mask;
-  if (!ptr || !check_not_const(L, c, ptr) || !sem_scope(L, c, 3, &sem, &scope)) return NULL;
+  if (!ptr || !check_not_const(L, c, ptr) || !lower_check_owned(L, c, term_t(ptr)) ||
+      !sem_scope(L, c, 3, &sem, &scope))
+    return NULL;
+  ptr = with_layout_of_args(L, c, ptr, 1, 2);
   bool is_float = elem->kind == CT_TYPE_SCALAR && ct_is_float(elem), half = is_float && ct_bits(elem) == 16;
   bool ok = elem->kind == CT_TYPE_SCALAR && (ct_bits(elem) >= 32 || (half && kind == ATOMIC_ADD));
   if (!ok) return builtin_error(L, c, "`%s` does not exist for %s", c->row->name, ct_type_text(L->ctx, elem));
@@ -212,7 +238,10 @@ Term *tl_atomic_cas(Lower *L, Call *c) {
   int sem, scope;
   const CtType *elem;
   Term *ptr = pointer_arg(L, c, &elem);
-  if (!ptr || !check_not_const(L, c, ptr) || !sem_scope(L, c, 3, &sem, &scope)) return NULL;
+  if (!ptr || !check_not_const(L, c, ptr) || !lower_check_owned(L, c, term_t(ptr)) ||
+      !sem_scope(L, c, 3, &sem, &scope))
+    return NULL;
+  ptr = with_layout_of_args(L, c, ptr, 1, 2);
   if (elem->kind != CT_TYPE_SCALAR || ct_bits(elem) < 16)
     return builtin_error(L, c, "`atomic_cas` does not exist for %s", ct_type_text(L->ctx, elem));
   Term *cmp = value_for_store(L, c, 1, ptr, elem), *val = value_for_store(L, c, 2, ptr, elem);

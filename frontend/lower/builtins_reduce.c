@@ -108,6 +108,7 @@ Term *tl_reduce_call(Lower *L, Call *c) {
   } else if (!arg_axis(L, c, 1, rank, &axis)) {
     return NULL;
   }
+  if (!lower_check_axis_in_block(L, c->span, "a reduction", term_t(in.items[0]), (uint32_t)axis)) return NULL;
   const Type **types = arena_array(L->arena, const Type *, in.count);
   const CtType **result = arena_array(L->arena, const CtType *, in.count);
   for (uint32_t i = 0; i < in.count; i++) {
@@ -134,7 +135,9 @@ Term *tl_scan_call(Lower *L, Call *c) {
   if (!fn || !tensor_inputs(L, c, 0, &in) || !arg_bool(L, c, 3, &reverse)) return NULL;
   if (!ct_rank(term_t(in.items[0])))
     return arg_error(L, c, 0, "a scalar cannot be scanned: %s", term_describe(L, in.items[0]));
-  if (!arg_axis(L, c, 1, ct_rank(term_t(in.items[0])), &axis)) return NULL;
+  if (!arg_axis(L, c, 1, ct_rank(term_t(in.items[0])), &axis) ||
+      !lower_check_axis_in_block(L, c->span, "a scan", term_t(in.items[0]), (uint32_t)axis))
+    return NULL;
   const Type **types = arena_array(L->arena, const Type *, in.count);
   for (uint32_t i = 0; i < in.count; i++) types[i] = term_v(in.items[i])->type;
   Op *op = combine_op(L, c, OP_SCAN, &in, axis, fn, types);
@@ -151,7 +154,9 @@ Term *tl_histogram(Lower *L, Call *c) {
   if (!x || !arg_int(L, c, 1, &bins)) return NULL;
   if (ct_rank(term_t(x)) != 1 || !ct_is_int(term_t(x)))
     return arg_error(L, c, 0, "`histogram` counts a 1-D integer tensor, not %s", term_describe(L, x));
-  if (!lower_check_shape(L, &bins, 1, c->spans[1])) return NULL;
+  if (!lower_check_shape(L, &bins, 1, c->spans[1]) ||
+      !lower_check_axis_in_block(L, c->span, "a histogram", term_t(x), 0))
+    return NULL;
   if (!arg_is_none(c, 2)) {
     mask = arg_value(L, c, 2);
     if (!mask || !(mask = lower_broadcast_like(L, mask, term_t(x), c->spans[2]))) return NULL;
@@ -160,7 +165,7 @@ Term *tl_histogram(Lower *L, Call *c) {
   }
   if (ct_bits(term_t(x)) < 32) x = lower_cast_to(L, x, DT_INT32, c->span);
   const CtType *t = arg_block(L, c, lower_scalar(L, DT_INT32), &bins, 1);
-  if (!t) return NULL;
+  if (!t || !lower_check_axis_in_block(L, c->span, "a histogram", t, 0)) return NULL;
   Value *v[2] = {term_v(x), mask ? term_v(mask) : NULL};
   Op *op = lower_new_op(L, OP_HISTOGRAM, t, v, 2);
   op_set_int(L->ctx, op, ATTR_NUM_BINS, bins);
@@ -182,6 +187,7 @@ Term *tl_gather(Lower *L, Call *c) {
     if (i != axis && s->shape[i] != x->shape[i])
       return builtin_error(L, c, "shapes %s and %s of `gather` may differ along axis %lld only", lower_shape_text(L, s),
                            lower_shape_text(L, x), (long long)axis);
+  if (!lower_check_same_blocks(L, c->span, "this gather", s, x, axis)) return NULL;
   if (ct_bits(x) < 32) index = lower_cast_to(L, index, DT_INT32, c->span);
   const CtType *t = lower_with_elem(L, x, ct_scalar_of(s));
   Value *v[2] = {term_v(src), term_v(index)};

@@ -34,8 +34,9 @@ Term *tl_arange(Lower *L, Call *c) {
   if (!t) return NULL;
   Op *op = lower_new_op(L, OP_RANGE, t, NULL, 0);
   op_set_int(L->ctx, op, ATTR_START, start);
-  op_set_int(L->ctx, op, ATTR_END, end);
-  return term_of_op(L, op, t);
+  op_set_int(L->ctx, op, ATTR_END, start + lower_block_part(L, t)->shape[0]);
+  Value *first = lower_block_start(L, t, 0), *i = op_result(op, 0);
+  return term_value(L, first ? build_binary(&L->b, OP_ADDI, i, build_splat(&L->b, first, i->type)) : i, t);
 }
 
 static bool shape_arg(Lower *L, Call *c, uint32_t i, int64_t *shape, uint32_t *rank) {
@@ -211,13 +212,20 @@ Term *tl_reshape_to(Lower *L, Call *c) {
   bool reorder = c->row->data == 1;
   if (!x || !arg_ints(L, c, 1, shape, CT_MAX_RANK, &rank)) return NULL;
   if (!reorder && !arg_bool(L, c, 2, &reorder)) return NULL;
-  for (uint32_t i = 0; i < rank; i++)
+  int64_t others = 1;
+  for (uint32_t i = 0; i < rank; i++) {
     if (__builtin_mul_overflow(numel, shape[i], &numel)) numel = INT64_MAX;
-  if (numel != ct_numel(term_t(x)))
-    return builtin_error(L, c, "cannot reshape %s (%lld elements) to %s (%lld elements)",
-                         lower_shape_text(L, term_t(x)), (long long)ct_numel(term_t(x)),
-                         lower_shape_text(L, lower_shaped(L, lower_scalar(L, DT_INT32), shape, rank)),
-                         (long long)numel);
+    if (shape[i] > 0 && __builtin_mul_overflow(others, shape[i], &others)) others = INT64_MAX;
+  }
+  if (numel != ct_numel(term_t(x))) {
+    builtin_error(L, c, "cannot reshape %s (%lld elements) to %s (%lld elements)", lower_shape_text(L, term_t(x)),
+                  (long long)ct_numel(term_t(x)),
+                  lower_shape_text(L, lower_shaped(L, lower_scalar(L, DT_INT32), shape, rank)), (long long)numel);
+    if (numel < 0 && ct_numel(term_t(x)) % others == 0)
+      return lower_hint(L, "-1 stands for nothing here: write %lld", (long long)(ct_numel(term_t(x)) / others));
+    lower_note_shape(L, x, c->span);
+    return lower_hint(L, "a reshape keeps the number of elements; tl.broadcast_to repeats them");
+  }
   if (!lower_check_shape(L, shape, rank, c->spans[1])) return NULL;
   return lower_reshape(L, x, shape, rank, reorder);
 }
@@ -229,8 +237,10 @@ Term *tl_trans_to(Lower *L, Call *c) {
   if (!x || !arg_ints(L, c, 1, order, CT_MAX_RANK, &n)) return NULL;
   uint32_t rank = ct_rank(term_t(x));
   if (n == 0 && c->row->data == 0) {
-    if (rank < 2)
-      return builtin_error(L, c, "`trans` without dims swaps the last two axes, this is %s", term_describe(L, x));
+    if (rank < 2) {
+      builtin_error(L, c, "`trans` without dims swaps the last two axes, this is %s", term_describe(L, x));
+      return lower_hint(L, "make a vector a column with x[:, None] or a row with x[None, :]");
+    }
     n = rank;
     for (uint32_t i = 0; i < rank; i++) order[i] = i;
     order[rank - 1] = rank - 2;

@@ -329,6 +329,10 @@ static Term *call_builtin(Lower *L, CtValue *v, Term *self, CallArgs *args) {
   const char *name = v->builtin.name;
   const BuiltinRow *row = builtin_row_of(name), *instead = row && L->is_gluon ? builtin_find_gluon(row->name) : NULL;
   if (instead) row = instead;
+  if (row && !L->is_gluon && builtin_is_gluon(row)) {
+    lower_error(L, args->fn_span, "`gl.%s` is for kernels of Gluon, and this kernel is not", row->name);
+    return lower_hint(L, "decorate the kernel with @gluon.jit");
+  }
   if (row) return builtin_call(L, builtin_overload(row, args), self, args);
   Term *fn = builtin_resolve(L, name);
   if (fn) {
@@ -339,7 +343,7 @@ static Term *call_builtin(Lower *L, CtValue *v, Term *self, CallArgs *args) {
       strncmp(name, "tl.", 3) == 0 || strncmp(name, "gl.", 3) == 0 || strncmp(name, "libdevice.", 10) == 0;
   if (is_ours && !comptime_has_function(name)) {
     const char *last = strrchr(name, '.') + 1;
-    if (!lower_is_blackwell(last)) return lower_no_builtin(L, name, args->fn_span);
+    if (!lower_is_blackwell(name)) return lower_no_builtin(L, name, args->fn_span);
     lower_error(L, args->fn_span, "`%s` is of Blackwell GPUs (sm_100), and tilec compiles for Hopper", last);
     return lower_hint(L, "warpgroup_mma multiplies on Hopper, tma.async_copy_global_to_shared copies");
   }
@@ -365,7 +369,14 @@ Term *lower_call(Lower *L, Term *callee, CallArgs *args) {
     Term *m = lower_find_method(L, callee, "__call__");
     if (m) return lower_call(L, m, args);
   }
-  if (callee->kind != TERM_CONST) return lower_error(L, args->fn_span, "%s cannot be called", term_describe(L, callee));
+  if (callee->kind != TERM_CONST) {
+    lower_error(L, args->fn_span, "%s cannot be called", term_describe(L, callee));
+    if (callee->kind != TERM_VALUE) return NULL;
+    return lower_hint(L, ct_is_ptr(term_t(callee)) ? "load from it: tl.load(p + offsets, mask)"
+                         : lower_is_language_name(lower_source_text(L, args->fn_span))
+                             ? "a variable of this name hides the function: rename it"
+                             : "a product needs its *");
+  }
   CtValue *c = callee->ct;
   switch (c->kind) {
   case CT_FUNCTION: return call_function(L, c, args);

@@ -21,6 +21,13 @@ Term *lower_name(Lower *L, const char *name, Span span, NameUse use) {
   return c ? found(L, c, span, use) : lower_unknown_name(L, name, span, use);
 }
 
+const char *lower_source_text(Lower *L, Span span) {
+  enum { LONGEST = 40 };
+  const SourceFile *f = source_locate(L->ctx, span.begin).file;
+  if (!f || span.end <= span.begin || span.end - span.begin > LONGEST) return "x";
+  return arena_strndup(L->arena, f->text + (span.begin - f->base), span.end - span.begin);
+}
+
 bool lower_is_name_path(const Node *e) {
   while (e->kind == NODE_ATTRIBUTE) e = e->attr.first;
   return e->kind == NODE_NAME;
@@ -61,11 +68,17 @@ static Term *value_attribute(Lower *L, Term *base, const char *name, Span span) 
   const CtType *t = term_t(base);
   if (strcmp(name, "dtype") == 0) return term_const(L, ct_dtype(L->ctx, ct_scalar_of(t)));
   if (strcmp(name, "type") == 0) return term_const(L, ct_dtype(L->ctx, t));
+  if (strcmp(name, "shape") == 0 && ct_is_ptr(t) && !ct_rank(t)) {
+    lower_error(L, span, "%s is an address and has no shape", term_describe(L, base));
+    return lower_hint(L, "pass the extents as parameters: `n: i32`");
+  }
   if (strcmp(name, "shape") == 0) return lower_shape_term(L, t);
   if (strcmp(name, "numel") == 0) return term_int(L, ct_numel(t));
   if (strcmp(name, "T") == 0) {
-    if (ct_rank(t) != 2)
-      return lower_error(L, span, "`.T` is for tensors of rank 2, this is %s", term_describe(L, base));
+    if (ct_rank(t) != 2) {
+      lower_error(L, span, "`.T` is for tensors of rank 2, this is %s", term_describe(L, base));
+      return lower_hint(L, ct_rank(t) < 2 ? "make it a column with x[:, None]" : "write tl.permute(x, (0, 2, 1))");
+    }
     const int64_t order[2] = {1, 0};
     return lower_trans(L, base, order);
   }
@@ -100,6 +113,10 @@ static Term *desc_attribute(Lower *L, Term *base, const char *name, Span span) {
   if (strcmp(name, "strides") == 0) return base->desc.strides;
   if (strcmp(name, "layout") == 0 && base->desc.block->layout)
     return term_const(L, comptime_layout_on(L->ct, lower_layout_of(L, base->desc.block), base->desc.block->layout));
+  if (L->is_gluon && strcmp(name, "nbytes_per_cta") == 0) {
+    const CtType *part = lower_block_part(L, base->desc.block);
+    return term_int(L, ct_numel(part) * ct_bits(part->elem) / 8);
+  }
   if (strcmp(name, "block_shape") == 0) return lower_shape_term(L, base->desc.block);
   if (strcmp(name, "dtype") == 0) return term_const(L, ct_dtype(L->ctx, base->desc.block->elem));
   if (strcmp(name, "type") == 0 || strcmp(name, "block_type") == 0)
@@ -164,7 +181,7 @@ Term *lower_attribute(Lower *L, Term *base, const char *name, Span span) {
   case TERM_ACC:
     if (strcmp(name, "type") == 0) return term_const(L, type_of(L, base));
     lower_error(L, span, "an accumulator has no attribute `%s` before its wait", name);
-    return lower_hint(L, "x = warpgroup_mma_wait(0, deps=(acc,)) gives the tensor");
+    return lower_hint_wait(L);
   case TERM_BOUND: return lower_error(L, span, "a method has no attribute `%s`", name);
   case TERM_CONST: break;
   }
@@ -194,7 +211,18 @@ static bool is_full_slice(Lower *L, const Node *n) {
   return true;
 }
 
-static Term *index_tensor(Lower *L, Term *base, const Node *index) {
+// x[i] of a pointer.
+static Term *index_pointer(Lower *L, const Term *base, const Node *index, Span span) {
+  lower_error(L, span, "%s is an address, which is not indexed", term_describe(L, base));
+  const char *i = lower_source_text(L, index->span), *p = lower_source_text(L, span_of(span.begin, index->span.begin - 1));
+  const bool is_plain = index->kind == NODE_NAME || index->kind == NODE_INT || index->kind == NODE_BINARY;
+  if (is_plain) return lower_hint(L, "write tl.load(%s + %s, mask)", p, i);
+  return lower_hint(L, "compute the offsets: tl.load(%s + row * stride + column, mask)", p);
+}
+
+static Term *index_tensor(Lower *L, Term *base, const Node *index, Span span) {
+  if (ct_is_ptr(term_t(base)) && !ct_rank(term_t(base)) && index->kind != NODE_SLICE && index->kind != NODE_TUPLE)
+    return index_pointer(L, base, index, span);
   const Node *const *items = (const Node *const *)&index;
   uint32_t n = 1;
   if (index->kind == NODE_TUPLE) items = (const Node *const *)index->list.data, n = index->list.count;
@@ -267,7 +295,7 @@ static CtValue *const_slice(Lower *L, const Node *s) {
 
 Term *lower_subscript(Lower *L, Term *base, const Node *index, Span span) {
   if (!base) return NULL;
-  if (base->kind == TERM_VALUE) return index_tensor(L, base, index);
+  if (base->kind == TERM_VALUE) return index_tensor(L, base, index, span);
   if (base->kind == TERM_TUPLE) {
     if (index->kind == NODE_SLICE) return slice_tuple(L, base, index);
     Term *t = lower_expr(L, index);
@@ -287,7 +315,7 @@ Term *lower_subscript(Lower *L, Term *base, const Node *index, Span span) {
   if (base->kind == TERM_CONST) {
     if (base->ct->kind == CT_INT || base->ct->kind == CT_FLOAT || base->ct->kind == CT_BOOL) {
       Term *v = term_to_value(L, base, span, "the value");
-      return v ? index_tensor(L, v, index) : NULL;
+      return v ? index_tensor(L, v, index, span) : NULL;
     }
     CtValue *i;
     if (index->kind == NODE_SLICE) {
@@ -299,7 +327,8 @@ Term *lower_subscript(Lower *L, Term *base, const Node *index, Span span) {
     }
     return term_const(L, comptime_subscript(L->ct, base->ct, i, span));
   }
-  return lower_error(L, span, "%s cannot be indexed", term_describe(L, base));
+  lower_error(L, span, "%s cannot be indexed", term_describe(L, base));
+  return base->kind == TERM_ACC ? lower_hint_wait(L) : NULL;
 }
 
 // ---- boolean operators, comparisons ----
@@ -443,11 +472,15 @@ static Term *lower_expr_inner(Lower *L, const Node *e, NameUse use) {
   case NODE_LAMBDA:
     lower_error(L, e->span, "a lambda cannot be made inside a kernel");
     return lower_hint(L, "define a function at module level with @triton.jit");
-  case NODE_ELLIPSIS: return lower_error(L, e->span, "`...` is not supported in kernels");
-  case NODE_IMAG: return lower_error(L, e->span, "kernels have no complex numbers");
+  case NODE_ELLIPSIS:
+    lower_error(L, e->span, "`...` is not supported in kernels");
+    return lower_hint(L, "write the `:` of each axis: x[:, None]");
+  case NODE_IMAG:
+    lower_error(L, e->span, "kernels have no complex numbers");
+    return lower_hint(L, "keep the real and the imaginary part in two tiles");
   default:
-    return lower_error(L, e->span, "this expression (%s) is not supported in kernels",
-                       ast_kind_name((NodeKind)e->kind));
+    lower_error(L, e->span, "this expression (%s) is not supported in kernels", ast_kind_name((NodeKind)e->kind));
+    return lower_hint(L, "a kernel runs from its first line to its last: store results with tl.store(…)");
   }
 }
 

@@ -28,6 +28,11 @@ Term *lower_fstring(Lower *L, const Node *e) {
       buf_puts(&text, ct_to_str(L->ctx, s));
       continue;
     }
+    if (p->format.spec || p->format.conversion) {
+      if (diag_warning(L->ctx, WARN_FORMAT, p->span,
+                       "the format of a run-time value has no effect: the device prints it in its own way"))
+        diag_note(L->ctx, (Span){0, 0}, "leave it out, or round the value before");
+    }
     runtime = true;
     vec_push(L->arena, &parts, term_const(L, ct_str(L->ctx, arena_strndup(L->arena, buf_str(&text), text.size))));
     vec_push(L->arena, &parts, t);
@@ -136,7 +141,10 @@ Term *lower_dict(Lower *L, const Node *e) {
     Term *k = lower_expr(L, e->dict.keys.data[i]), *v = lower_expr(L, e->dict.values.data[i]);
     if (!k || !v) return NULL;
     CtValue *ck = term_to_ct(L, k), *cv = term_to_ct(L, v);
-    if (!ck || !cv) return lower_error(L, e->span, "a dict in a kernel holds constants only");
+    if (!ck || !cv) {
+      lower_error(L, e->span, "a dict in a kernel holds constants only");
+      return lower_hint(L, "write a tuple, or a namedtuple of the module level");
+    }
     ct_dict_set(L->ctx, d->dict, ck, cv);
   }
   return term_const(L, d);

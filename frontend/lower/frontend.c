@@ -220,13 +220,12 @@ static Term *add_desc(Lower *L, const CtParam *p, const char *name, const ParamS
     return lower_hint(L, "leave the padding at zero");
   }
   FuncParam fp = {.name = name, .kind = PARAM_DESC, .spelling = spelling, .divisible = 1, .padding = s->padding};
-  for (uint32_t i = 0; i < block->rank; i++) fp.box[i] = block->shape[i];
   if (L->is_gluon && !(block = lower_desc_block(L, block, layout, p->node->span))) return NULL;
+  const Type *type = lower_ir_desc_type(L, block);
+  for (uint32_t i = 0; i < block->rank; i++) fp.box[i] = type->shape[i];
   Term *t = arena_new(L->arena, Term);
   t->kind = TERM_DESC;
   t->desc.block = block;
-  const Type *type =
-      type_desc(L->ctx, lower_ir_elem_type(L, block->elem), (int)block->rank, block->shape, block->layout);
   t->desc.v = func_add_param(L->b.func, type, fp);
   t->desc.v->name = name;
   return t;
@@ -353,6 +352,18 @@ static bool check_options(Frontend *fe, const LaunchOptions *o, Span at) {
   return true;
 }
 
+bool frontend_check_params(Frontend *fe, const CtFunction *kernel) {
+  for (uint32_t i = 0; i < kernel->num_params; i++) {
+    const CtParam *p = &kernel->params[i];
+    if (p->kind != PARAM_VARARGS && p->kind != PARAM_KWARGS) continue;
+    diag_error(fe->ctx, p->node->span, "a kernel cannot have `%s%s`: its parameters are its binary interface",
+               p->kind == PARAM_KWARGS ? "**" : "*", p->name);
+    diag_note(fe->ctx, (Span){0, 0}, "name each parameter; functions that the kernel calls may have `*args`");
+    return false;
+  }
+  return true;
+}
+
 // A function with errors gets no warnings: what it does not use or reach may be their consequence.
 static void warn(Lower *L, const Func *f, const Node *def) {
   for (uint32_t i = 0; i < L->visited.count; i++) {
@@ -366,10 +377,7 @@ static void warn(Lower *L, const Func *f, const Node *def) {
 bool frontend_lower_into(Frontend *fe, Module *m, CtFunction *kernel, const ParamSpec *specs,
                          const LaunchOptions *launch) {
   Context *ctx = fe->ctx;
-  for (uint32_t i = 0; i < kernel->num_params; i++)
-    if (kernel->params[i].kind == PARAM_VARARGS || kernel->params[i].kind == PARAM_KWARGS)
-      return diag_error(ctx, kernel->params[i].node->span,
-                        "a kernel cannot have `*%s`: its parameters are its binary interface", kernel->params[i].name);
+  if (!frontend_check_params(fe, kernel)) return false;
   if (frontend_count_open(kernel, specs)) return report_open(fe, kernel, specs);
   for (uint32_t i = 0; i < kernel->num_params; i++)
     if (kernel->params[i].is_constexpr &&
@@ -380,7 +388,7 @@ bool frontend_lower_into(Frontend *fe, Module *m, CtFunction *kernel, const Para
   uint32_t errors = diag_error_count(ctx);
   Func *f = func_new(m, kernel->name, kernel->def->func.name_span);
   Lower L = {.fe = fe, .ctx = ctx, .arena = &ctx->arena, .ct = fe->ct, .module = m, .options = launch,
-             .is_gluon = kernel->is_gluon};
+             .is_gluon = kernel->is_gluon, .kernel = kernel, .specs = specs};
   L.b = builder_at_end(ctx, f, f->body, kernel->def->func.name_span);
   Frame frame = {.fn = kernel};
   L.frame = &frame;
@@ -404,7 +412,7 @@ bool frontend_lower_into(Frontend *fe, Module *m, CtFunction *kernel, const Para
 Module *frontend_lower(Frontend *fe, CtFunction *kernel, const ParamSpec *specs, const LaunchOptions *launch) {
   if (!check_options(fe, launch, kernel->def->func.name_span)) return NULL;
   // A program's tiles are not laid out over a cluster, so a second block would repeat all the work, atomics included.
-  if (launch->num_ctas > 1 &&
+  if (launch->num_ctas > 1 && !kernel->is_gluon &&
       diag_warning(fe->ctx, WARN_NUM_CTAS, kernel->def->func.name_span,
                    "num_ctas = %u: programs are not split over clusters, each runs in one block", launch->num_ctas)) {
     diag_note(fe->ctx, (Span){0, 0}, "leave num_ctas at 1, and give a large tile more warps");
@@ -419,6 +427,7 @@ Module *frontend_lower(Frontend *fe, CtFunction *kernel, const ParamSpec *specs,
   m->cooperative = launch->launch_cooperative_grid;
   m->pdl = launch->launch_pdl;
   m->as_written = kernel->is_gluon;
+  if (kernel->is_gluon) m->num_ctas = launch->num_ctas;
   m->stage = kernel->is_gluon ? STAGE_LAID_OUT : STAGE_TILE;
   return frontend_lower_into(fe, m, kernel, specs, launch) ? m : NULL;
 }

@@ -20,7 +20,7 @@ static bool pred_arg(Lower *L, Call *c, uint32_t i, Value **out) {
 static Term *barrier_arg(Lower *L, Call *c, uint32_t i) {
   Term *b = lower_buffer_arg(L, c, i);
   if (!b) return NULL;
-  const CtType *t = b->buffer.type;
+  const CtType *t = lower_block_part(L, b->buffer.type);
   if (ct_is_kind(t, DT_INT64) && ct_numel(t) == 1 && t->rank == 1) return b;
   arg_error(L, c, i, "an mbarrier is a buffer of int64[1], this is %s", term_describe(L, b));
   return lower_hint(L, "gl.allocate_shared_memory(gl.int64, [1], mbarrier.MBarrierLayout())");
@@ -28,7 +28,7 @@ static Term *barrier_arg(Lower *L, Call *c, uint32_t i) {
 
 // ---- cp.async ----
 Term *gl_async_copy(Lower *L, Call *c) {
-  Term *b = lower_buffer_arg(L, c, 0), *ptr = b ? arg_value(L, c, 1) : NULL, *mask = NULL;
+  Term *b = lower_data_arg(L, c, 0), *ptr = b ? arg_value(L, c, 1) : NULL, *mask = NULL;
   static const char *const caches[] = {[CACHE_NONE] = "", [CACHE_CA] = ".ca", [CACHE_CG] = ".cg"};
   int cache;
   if (!ptr || !arg_choice(L, c, 3, caches, countof(caches), &cache)) return NULL;
@@ -37,6 +37,7 @@ Term *gl_async_copy(Lower *L, Call *c) {
       !ct_type_equal(ct_scalar_of(p)->elem, t->elem))
     return arg_error(L, c, 1, "a tensor of pointers to %s%s is needed here, this is %s",
                      ct_type_text(L->ctx, t->elem), lower_shape_text(L, t), term_describe(L, ptr));
+  if (!lower_check_same_blocks(L, c->span, "this copy", p, t, -1)) return NULL;
   if (!arg_is_none(c, 2)) {
     if (!(mask = arg_value(L, c, 2)) || !(mask = lower_broadcast_like(L, mask, p, c->spans[2]))) return NULL;
     if (!ct_is_bool(term_t(mask)))
@@ -146,8 +147,15 @@ static Term *desc_arg(Lower *L, Call *c, const Term *tile) {
   return lower_hint(L, "allocate the buffer with desc.layout");
 }
 
+// Of the block's part.
 static bool coords_arg(Lower *L, Call *c, const Term *d, Value **out) {
-  return arg_scalars(L, c, 1, lower_scalar(L, DT_INT32), d->desc.block->rank, out);
+  const CtType *block = d->desc.block;
+  if (!arg_scalars(L, c, 1, lower_scalar(L, DT_INT32), block->rank, out)) return false;
+  for (uint32_t i = 0; i < block->rank; i++) {
+    Value *start = lower_block_start(L, block, i);
+    if (start) out[i] = build_binary(&L->b, OP_ADDI, out[i], start);
+  }
+  return true;
 }
 
 Term *gl_tma_load(Lower *L, Call *c) {

@@ -30,7 +30,7 @@ static bool check_product(Lower *L, Call *c, const Term *a, const Term *b, const
                   ta->shape[r - 2] == tc->shape[r - 2] && tb->shape[r - 1] == tc->shape[r - 1] &&
                   !memcmp(ta->shape, tc->shape, (r - 2) * sizeof *tc->shape) &&
                   !memcmp(tb->shape, tc->shape, (r - 2) * sizeof *tc->shape);
-  return ok || product_error(L, c, a, b, acc) != NULL;
+  return ok ? lower_check_product_blocks(L, c->span, ta, tb, tc) : product_error(L, c, a, b, acc) != NULL;
 }
 
 static const CtType *acc_elem(const CtType *a, bool *ok, const CtType *acc) {
@@ -66,6 +66,7 @@ static bool tensor_or_acc(Lower *L, Call *c, uint32_t i, Term **out) {
 
 // How wgmma reads a tile: in which swizzle, and along which axis contiguous. False if it cannot.
 static bool is_readable(Lower *L, const CtType *t, uint32_t *axis) {
+  t = lower_block_part(L, t);
   for (uint32_t i = 0; i < 8; i++) {
     const uint32_t spans[] = {128, 64, 32, 0}, fast = 1 - (i & 1), order[2] = {fast, 1 - fast};
     *axis = fast;
@@ -98,11 +99,12 @@ static bool check_register_operand(Lower *L, Call *c, const Term *a, const CtTyp
 
 static bool check_acc(Lower *L, Call *c, const CtType *acc) {
   const char *why = NULL;
+  const CtType *part = lower_block_part(L, acc);
   if (acc->rank != 2) why = "its rank is not 2";
   else if (!acc->spelled || !comptime_is_wgmma_layout(L->ct, acc->spelled))
     why = "its layout is no NVMMADistributedLayout of version [3, 0] for a multiple of 4 warps along M";
-  else if (acc->shape[0] % 64) why = "M is not a multiple of 64";
-  else if (acc->shape[1] % 8) why = "N is not a multiple of 8";
+  else if (part->shape[0] % 64) why = "M is not a multiple of 64";
+  else if (part->shape[1] % 8) why = "N is not a multiple of 8";
   if (!why) return true;
   arg_error(L, c, 2, "wgmma cannot add to this accumulator: %s", why);
   return lower_hint(L, "it has %s", lower_layout_text(L, acc)) != NULL;
@@ -173,9 +175,11 @@ Term *gl_wgmma_wait(Lower *L, Call *c) {
   return count == 1 ? out[0] : term_tuple(L, out, count, NULL);
 }
 
+// A debugger's look does not count.
 static bool is_used_as_accumulator(const Value *v) {
   EACH_USE(u, v)
-    if (u->user->opcode != OP_WGMMA && u->user->opcode != OP_WGMMA_WAIT) return false;
+    if (u->user->opcode != OP_WGMMA && u->user->opcode != OP_WGMMA_WAIT && u->user->opcode != OP_BREAKPOINT)
+      return false;
   return true;
 }
 

@@ -12,7 +12,7 @@ typedef struct {
 typedef struct {
   Partition *parts;            // the default partition is the first
   uint32_t count;
-  int64_t warps[MAX_BLOCK_WARPS], registers[MAX_BLOCK_WARPS];   // of the workers
+  int64_t *warps, *registers;  // of the workers
   bool has_registers;
 } Partitions;
 
@@ -104,12 +104,25 @@ static bool read_shared(Lower *L, Call *c, Partitions *p) {
 
 // ---- warps and registers ----
 static bool read_numbers(Lower *L, Call *c, uint32_t arg, const Partitions *p, int64_t *out) {
-  uint32_t count;
-  if (!arg_ints(L, c, arg, out, MAX_BLOCK_WARPS, &count)) return false;
-  if (c->args[arg]->kind == TERM_TUPLE && count == num_workers(p)) return true;
-  arg_error(L, c, arg, "there are %u workers, and %u numbers for them", num_workers(p), count);
-  return lower_hint(L, "a list of one number for each partition but the first, which has the kernel's warps and the "
-                       "registers that are left") != NULL;
+  const Term *list = c->args[arg];
+  const uint32_t n = num_workers(p);
+  if (!is_sequence(list) || list->tuple.count != n) {
+    if (is_sequence(list))
+      arg_error(L, c, arg, "%u number%s for %u worker%s", list->tuple.count, list->tuple.count == 1 ? "" : "s", n,
+                n == 1 ? "" : "s");
+    else arg_error(L, c, arg, "the workers' warps and registers are lists of numbers, this is %s",
+                   term_describe(L, list));
+    return lower_hint(L, "write one for each partition but the first, which has the kernel's warps and the registers "
+                         "that are left") != NULL;
+  }
+  for (uint32_t i = 0; i < n; i++) {
+    if (term_get_int(list->tuple.items[i], &out[i])) continue;
+    lower_error(L, span_or(item_node(node_of(c, arg), i), c->spans[arg]),
+                "a worker's number of warps or registers is a constant, not %s",
+                term_describe(L, list->tuple.items[i]));
+    return lower_hint(L, "make it a constexpr parameter, or assign it with `x: gl.constexpr = …`") != NULL;
+  }
+  return true;
 }
 
 static bool check_warps(Lower *L, Call *c, uint32_t arg, const Partitions *p) {
@@ -155,6 +168,8 @@ static bool check_registers(Lower *L, Call *c, uint32_t arg, const Partitions *p
 
 static bool read_resources(Lower *L, Call *c, uint32_t warps, Partitions *p) {
   const uint32_t registers = warps + 1;
+  p->warps = arena_array(L->arena, int64_t, p->count);
+  p->registers = arena_array(L->arena, int64_t, p->count);
   p->has_registers = !arg_is_none(c, registers);
   return read_numbers(L, c, warps, p, p->warps) && check_warps(L, c, warps, p) &&
          (!p->has_registers ||
@@ -278,9 +293,10 @@ static void check_left(Op *op, void *user) {
              "the workers ask for more registers than there are: of %u for each of %u threads, too few are left for "
              "the default partition",
              info->registers, info->total_warps * WARP_SIZE);
-  lower_hint(s->L, "the workers' warps, in fours with the number of the one that asks for most, may have %u together, "
-                   "and these have %u: ask for fewer in worker_num_regs, or launch with a higher maxnreg",
-             all > least ? all - least : 0, asked);
+  lower_hint(s->L, "the workers' warps, each four with the most that one of them asks for, may have %u together and ask "
+                   "for %u: lower worker_num_regs, or %s",
+             all > least ? all - least : 0, asked,
+             s->L->module->maxnreg ? "launch with a higher maxnreg" : "give the partitions fewer warps");
 }
 
 bool lower_check_roles(Lower *L) {

@@ -14,6 +14,7 @@ static Term *new_buffer(Lower *L, Value *v, const CtType *type, const CtType *wh
 
 // The IR's type: of an array of tiles the first extent is a count.
 static const Type *buffer_type(Lower *L, const CtType *t) {
+  t = lower_block_part(L, t);
   const uint32_t skip = t->rank - t->layout->rank;
   return type_buffer(L->ctx, lower_ir_elem_type(L, t->elem), (int)t->layout->rank, t->shape + skip, t->layout,
                      skip ? (uint32_t)t->shape[0] : 0);
@@ -57,6 +58,13 @@ static Term *buffer_arg(Lower *L, Call *c, uint32_t i, bool tile) {
 }
 Term *lower_buffer_arg(Lower *L, Call *c, uint32_t i) { return buffer_arg(L, c, i, true); }
 
+Term *lower_data_arg(Lower *L, Call *c, uint32_t i) {
+  Term *b = buffer_arg(L, c, i, true);
+  if (!b || !b->buffer.type->spelled || !comptime_is_mbarrier_layout(b->buffer.type->spelled)) return b;
+  arg_error(L, c, i, "an mbarrier holds no data: `%s` needs a buffer in another layout than MBarrierLayout", c->row->name);
+  return lower_hint(L, "mbarrier.init, expect, arrive and wait use it; gl.SwizzledSharedLayout(1, 1, 1, [0]) is for data");
+}
+
 static void store(Lower *L, Term *x, Term *b) {
   build_op(&L->b, OP_LOCAL_STORE, (Value *[]){term_v(x), b->buffer.v}, 2);
 }
@@ -83,22 +91,25 @@ Term *gl_allocate(Lower *L, Call *c) {
   if (!arg_is_none(c, 3) && !(x = value_for(L, c, 3, t))) return NULL;
   Value *v = build_alloc(&L->b, buffer_type(L, t), NULL);
   Term *b = new_buffer(L, v, t, t);
+  if (x && !lower_check_same_blocks(L, c->spans[3], "this store", term_t(x), t, -1)) return NULL;
   if (x) store(L, x, b);
   return b;
 }
 
 Term *gl_smem_load(Lower *L, Call *c) {
-  Term *b = buffer_arg(L, c, 0, true);
+  Term *b = lower_data_arg(L, c, 0);
   CtValue *layout = b ? arg_layout(L, c, 1, LAYOUT_DISTRIBUTED) : NULL;
   if (!layout) return NULL;
   const CtType *from = b->buffer.type, *t = ct_type_block(L->ctx, from->elem, from->shape, from->rank);
-  if (!(t = lower_with_layout(L, t, layout, c->spans[1]))) return NULL;
+  if (!(t = lower_with_layout(L, t, layout, c->spans[1])) ||
+      !lower_check_same_blocks(L, c->span, "this load", t, from, -1))
+    return NULL;
   return term_of_op(L, lower_new_op(L, OP_LOCAL_LOAD, t, (Value *[]){b->buffer.v, NULL}, 2), t);
 }
 
 Term *gl_smem_store(Lower *L, Call *c) {
-  Term *b = buffer_arg(L, c, 0, true), *x = b ? value_for(L, c, 1, b->buffer.type) : NULL;
-  if (!x) return NULL;
+  Term *b = lower_data_arg(L, c, 0), *x = b ? value_for(L, c, 1, b->buffer.type) : NULL;
+  if (!x || !lower_check_same_blocks(L, c->span, "this store", term_t(x), b->buffer.type, -1)) return NULL;
   store(L, x, b);
   return term_none(L);
 }
@@ -173,6 +184,7 @@ Term *gl_smem_slice(Lower *L, Call *c) {
                   (long long)start, (long long)t->shape[axis]);
     return lower_hint(L, "the length is a power of two, and the start a multiple of it");
   }
+  if (!lower_check_axis_in_block(L, c->span, "a slice", t, (uint32_t)axis)) return NULL;
   const Layout *map = slice_layout(L, t, (uint32_t)axis, length);
   int64_t shape[CT_MAX_RANK];
   memcpy(shape, t->shape, sizeof shape);
@@ -214,7 +226,8 @@ Term *gl_smem_reshape(Lower *L, Call *c) {
   if (!n || ct_numel(to) != ct_numel(t))
     return arg_error(L, c, 1, "cannot reshape %s to %s", term_describe(L, b), lower_shape_text(L, to));
   if (!ct_type_equal(b->buffer.whole, t) && ct_numel(b->buffer.whole) != ct_numel(t))
-    return builtin_error(L, c, "a slice cannot be reshaped: its elements are not together");
+    return builtin_error(L, c, "a slice cannot be reshaped: its elements are not together"),
+           lower_hint(L, "reshape the buffer before, or the tensor after: buffer.load(L).reshape(shape)");
   to = ct_type_with_layout(L->ctx, to, layout_reshape(L->ctx, t->layout, n, shape), NULL);
   return view(L, OP_BUFFER_RESHAPE, b, to, to, NULL);
 }

@@ -39,7 +39,9 @@ Term *gl_convert_layout(Lower *L, Call *c) {
     return lower_hint(L, "gl.convert_layout(x, L) gives it another");
   }
   const CtType *to = lower_with_layout(L, term_t(x), layout, c->spans[1]);
-  if (!to) return NULL;
+  if (!to || !lower_check_has_layout(L, c->spans[1], to) ||
+      (to->layout && !lower_check_same_blocks(L, c->span, "this conversion", term_t(x), to, -1)))
+    return NULL;
   if (!to->layout) {   // AutoLayout, CoalescedLayout
     if (!term_t(x)->layout) return x;
     Value *v = term_v(x);
@@ -113,5 +115,5 @@ bool lower_is_blackwell(const char *name) {
     const char *d = strrchr(names[i], '.');
     if (strcmp(d ? d + 1 : names[i], last) == 0) return true;
   }
-  return strncmp(last, "tcgen05_", 8) == 0;
+  return strncmp(last, "tcgen05_", 8) == 0 || strstr(name, ".blackwell.");
 }

@@ -154,9 +154,8 @@ static void hint_value(Lower *L, const char *name, NameUse use) {
 
 Term *lower_unknown_name(Lower *L, const char *name, Span span, NameUse use) {
   const Frame *f = L->frame;
-  const uint32_t errors = diag_error_count(L->ctx);
   lower_error(L, span, "`%s` is not defined", name);
-  if (diag_error_count(L->ctx) == errors) return NULL;   // reported before
+  if (L->is_repeated) return NULL;
   for (uint32_t i = f->lost.count; i-- > 0;)
     if (f->lost.data[i].name == name) {
       diag_note(L->ctx, f->lost.data[i].span, "it is assigned here, %s", f->lost.data[i].why);
@@ -175,8 +174,13 @@ Term *lower_no_attribute(Lower *L, const Term *base, const char *name, Span span
                      : is_sequence                         ? base->tuple.is_list ? "a list" : "a tuple"
                      : is_tensor && term_is_tensor(base)   ? "a tensor"
                                                            : term_describe(L, base);
+  const char *prelude = lower_prelude_name(L, span);
+  if (prelude && !is_tensor) {
+    lower_error(L, span, "`%s` works on tiles and numbers, not on %s", prelude, term_describe(L, base));
+    return is_sequence ? lower_hint(L, "add up or combine its items in a loop over tl.static_range") : NULL;
+  }
   lower_error(L, span, "%s has no attribute `%s`", what, name);
-  if (builtin_find(arena_printf(L->arena, "descriptor.%s", name)) && is_value && !builtin_find(name))
+  if (builtin_find(arena_printf(L->arena, "descriptor.%s", name)) && is_tensor)
     return lower_hint(L,
                       "a tensor descriptor has it: tl.make_tensor_descriptor(…), or an argument of type tensordesc<…>");
   if (is_sequence) {
@@ -190,19 +194,24 @@ Term *lower_no_attribute(Lower *L, const Term *base, const char *name, Span span
   return NULL;
 }
 
-Term *lower_no_builtin(Lower *L, const char *name, Span span) {
+void lower_hint_near(Lower *L, const char *name) {
   const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
-  lower_error(L, span, "there is no builtin `%s`", name);
-  if (strstr(last, "tensormap"))
-    return lower_hint(L, "tensor maps are made by tl.make_tensor_descriptor(base, shape, strides, block_shape)");
-  if (hint_foreign(L, FOREIGN_FUNCTION, last) || hint_foreign(L, FOREIGN_VALUE, last)) return NULL;
   DtypeKind kind;
-  if ((dtype_find(last, &kind) || comptime_foreign(FOREIGN_DTYPE, last)) && lower_hint_dtype(L, last)) return NULL;
-  const char *near = nearest_function(L, last), *dtype = near ? NULL : comptime_foreign_dtype(last);
-  if (near || dtype) {
-    diag_rename(L->ctx, last, near ? near : dtype);
-    lower_hint(L, "the nearest name is `%s`", near ? near : dtype);
+  if (strstr(last, "tensormap"))
+    lower_hint(L, "tensor maps are made by tl.make_tensor_descriptor(base, shape, strides, block_shape)");
+  else if (!hint_foreign(L, FOREIGN_FUNCTION, last) && !hint_foreign(L, FOREIGN_VALUE, last) &&
+           !((dtype_find(last, &kind) || comptime_foreign(FOREIGN_DTYPE, last)) && lower_hint_dtype(L, last))) {
+    const char *near = nearest_function(L, last), *dtype = near ? NULL : comptime_foreign_dtype(last);
+    if (near || dtype) {
+      diag_rename(L->ctx, last, near ? near : dtype);
+      lower_hint(L, "the nearest name is `%s`", near ? near : dtype);
+    }
   }
+}
+
+Term *lower_no_builtin(Lower *L, const char *name, Span span) {
+  lower_error(L, span, "there is no builtin `%s`", name);
+  lower_hint_near(L, name);
   return NULL;
 }
 

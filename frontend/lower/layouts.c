@@ -36,10 +36,15 @@ const Layout *lower_layout_map(Lower *L, const CtValue *layout, const int64_t *s
     lower_error(L, span, "%s is for %u warps, and there are %u", ct_repr(L->ctx, layout), warps, have);
     return lower_hint(L, "make the product of its warps num_warps, which gl.num_warps() gives");
   }
-  if (ctas > L->module->num_ctas) {
-    lower_error(L, span, "%s is for %u blocks of a cluster, and num_ctas is %u", ct_repr(L->ctx, layout), ctas,
-                L->module->num_ctas);
-    return NULL;
+  if (ctas != L->module->num_ctas && !comptime_is_mbarrier_layout(layout)) {
+    lower_error(L, span, "%s is for %u block%s of a cluster, and num_ctas is %u", ct_repr(L->ctx, layout), ctas,
+                ctas == 1 ? "" : "s", L->module->num_ctas);
+    return lower_hint(L, "cga_layout has a vector for each bit of a block's number: [[1, 0]] splits rows between two "
+                         "blocks, and with [[0, 0]] both hold all");
+  }
+  if (ctas > 1 && !layout_block_part(L->ctx, map)) {
+    lower_error(L, span, "%s does not give each block a part of the tensor, or all of it", ct_repr(L->ctx, layout));
+    return lower_hint(L, "vectors of blocks step along one axis each, over what one block holds");
   }
   return map;
 }
@@ -75,7 +80,7 @@ const CtType *lower_reduced(Lower *L, const CtType *t, const CtType *elem, uint3
 
 Term *lower_convert(Lower *L, Term *x, const CtType *to) {
   if (term_t(x)->layout == to->layout) return term_value(L, term_v(x), to);
-  return term_value(L, build_convert_layout(&L->b, term_v(x), to->layout), to);
+  return term_value(L, build_convert_layout(&L->b, term_v(x), lower_block_part(L, to)->layout), to);
 }
 
 Term *lower_expand_dims_laid_out(Lower *L, Term *x, int64_t axis, Span span) {

@@ -42,6 +42,22 @@ static void assign_elements(Lower *L, const Node *target, Term *value, bool cons
   }
 }
 
+// x[i] = v: of a pointer it would be a store.
+static void assign_element(Lower *L, const Node *target, const Term *value) {
+  const uint32_t errors = diag_error_count(L->ctx);
+  const Node *index = target->pair.second;
+  const Term *base = lower_expr(L, target->pair.first);
+  if (!base && diag_error_count(L->ctx) > errors) return;
+  lower_error(L, target->span, "elements cannot be assigned in a kernel: values do not change");
+  if (base && base->kind == TERM_VALUE && ct_is_ptr(term_t(base)) && index->kind != NODE_SLICE &&
+      index->kind != NODE_TUPLE)
+    lower_hint(L, "write tl.store(%s + %s, value, mask)", lower_source_text(L, target->pair.first->span),
+               lower_source_text(L, index->span));
+  else if (base && base->kind == TERM_TUPLE && value)
+    lower_hint(L, "make a new tuple: t = t[:1] + (value,) + t[2:]");
+  else lower_hint(L, "choose per element with tl.where(…), or write to memory with tl.store(…)");
+}
+
 void lower_assign_target(Lower *L, const Node *target, Term *value, bool constexpr_, bool decay) {
   if (!value) {
     poison_target(L, target);
@@ -70,8 +86,7 @@ void lower_assign_target(Lower *L, const Node *target, Term *value, bool constex
     return;
   }
   case NODE_SUBSCRIPT:
-    lower_error(L, target->span, "elements cannot be assigned in a kernel: values do not change");
-    lower_hint(L, "choose per element with tl.where(…), or write to memory with tl.store(…)");
+    assign_element(L, target, value);
     return;
   default: ice(L->ctx, "assignment to %s", ast_kind_name((NodeKind)target->kind));
   }
@@ -139,13 +154,13 @@ static const char *unsupported_statement(Lower *L, const Node *s, const char **h
     case NODE_FUNCTION_DEF:
       *hint = "define it at module level with @triton.jit";
       return "a function cannot be defined inside a kernel";
-    case NODE_CLASS_DEF: return "a class cannot be defined inside a kernel";
+    case NODE_CLASS_DEF: *hint = "define it at module level with @tl.core._aggregate, or use a tuple"; return "a class cannot be defined inside a kernel";
     case NODE_IMPORT:
     case NODE_IMPORT_FROM: *hint = "import at module level"; return "kernels cannot import";
     case NODE_TYPE_ALIAS: *hint = "write it at module level"; return "a type alias cannot be defined inside a kernel";
     case NODE_GLOBAL:
-    case NODE_NONLOCAL: return "kernels cannot change globals";
-    case NODE_TRY: return "kernels have no exceptions";
+    case NODE_NONLOCAL: *hint = "pass values in as parameters, and store results with tl.store(…)"; return "kernels cannot change globals";
+    case NODE_TRY: *hint = "test before: a mask for accesses, `if` for numbers"; return "kernels have no exceptions";
     case NODE_MATCH: *hint = "write if/elif"; return "`match` is not supported in kernels";
     default: ice(L->ctx, "statement %s in a kernel", ast_kind_name((NodeKind)s->kind));
   }
@@ -170,6 +185,13 @@ static bool must_use_result(Lower *L, const Node *func) {
   return term_is_const(f) && f->ct->kind == CT_FUNCTION && f->ct->fn->must_use_result;
 }
 
+// ++i and --i are two signs.
+static bool is_increment(const Node *e) {
+  const Node *inner = e->kind == NODE_UNARY ? e->unary.value : NULL;
+  return inner && inner->kind == NODE_UNARY && inner->op == e->op && (e->op == PYOP_POS || e->op == PYOP_NEG) &&
+         inner->unary.value->kind == NODE_NAME;
+}
+
 static void lower_stmt(Lower *L, const Node *s) {
   context_poll(L->ctx);
   L->b.span = s->span;
@@ -178,10 +200,15 @@ static void lower_stmt(Lower *L, const Node *s) {
   case NODE_PASS: return;
   case NODE_EXPR_STMT:
     if (s->unary.value->kind != NODE_STR) {
+      const Node *v = s->unary.value;
+      if (is_increment(v)) {
+        lower_error(L, s->span, "`%s` changes nothing: there is no increment", lower_source_text(L, s->span));
+        lower_hint(L, "write `i += 1`");
+        return;
+      }
       const Block *block = L->b.block;
       const Op *before = block->last;
-      Term *t = lower_expr(L, s->unary.value);
-      const Node *v = s->unary.value;
+      Term *t = lower_expr(L, v);
       if (t && t->kind != TERM_BLOCK_PTR) warn_unused_value(L, v, t, block, before);
       if (!t || v->kind != NODE_CALL) return;
       if (t->kind == TERM_BLOCK_PTR) {
@@ -255,6 +282,7 @@ static const Cont *enter_context(Lower *L, const Node *item, const Cont *rest) {
   Term *enter = t->kind == TERM_TUPLE && t->tuple.cls ? lower_find_method(L, t, "__enter__") : NULL;
   if (!enter || !lower_find_method(L, t, "__exit__")) {
     lower_error(L, item->span, "`with` needs an object that has __enter__ and __exit__, not %s", term_describe(L, t));
+    lower_hint(L, "a kernel has no resources to close: write the body without `with`");
     return NULL;
   }
   Term *value = lower_call_positional(L, enter, NULL, 0, item->span);
@@ -313,6 +341,7 @@ void lower_stmts(Lower *L, const Cont *k, const LiveOut *out) {
     }
     const Cont *rest = new_cont(L, k->list, k->from + 1, k->next);
     k = rest;
+    if (L->options->stops) lower_stop_before(L, s);
     if (s->kind == NODE_WITH) {
       lower_with(L, s);
     } else if (s->kind == NODE_IF) {

@@ -108,12 +108,15 @@ struct Lower {
   uint64_t num_stmts;          // lowered so far, unrolled and inlined ones counted as often as they are copied
   bool may_wrap;               // the current operation may overflow without a check
   bool is_gluon;               // tensors have layouts, and the module is at LAID_OUT
+  bool is_repeated;            // the last error was reported before, so its hints are not added again
   bool gave_up;                // a limit was hit, so nothing more is lowered
   bool has_pruned_call;        // this specialisation left out code that may have an effect
   Map is_visited;
   VEC(const Node *) visited;   // the user's functions that were lowered, each once
   uint32_t region_depth;       // run-time ifs and loops around the cursor
   const LaunchOptions *options;
+  const CtFunction *kernel;
+  const ParamSpec *specs;      // of the kernel's parameters
   NameVec constexpr_names, constexpr_values;   // of the kernel's parameters
 };
 
@@ -164,6 +167,7 @@ Op *lower_replace_op(Lower *L, Op *shell, const Type *const *types, uint32_t num
 
 // ---- types.c ----
 const Type *lower_ir_type(Lower *L, const CtType *t);
+const Type *lower_ir_desc_type(Lower *L, const CtType *block);     // of a descriptor of such blocks
 const Type *lower_ir_elem_type(Lower *L, const CtType *t);           // of a scalar or pointer type
 const CtType *lower_with_elem(Lower *L, const CtType *t, const CtType *elem);
 const CtType *lower_shaped(Lower *L, const CtType *elem, const int64_t *shape, uint32_t rank);
@@ -175,6 +179,7 @@ enum { MAX_TENSOR_NUMEL = 1 << 20 };
 
 // ---- layouts.c: Gluon's tensor types ----
 CtValue *lower_layout_of(Lower *L, const CtType *t);              // NULL if it has none
+bool lower_print_layout(Lower *L, Term *t, Span span);            // at compile time, if t is one
 const char *lower_layout_text(Lower *L, const CtType *t);         // as written, and as a map
 // The block type with that layout (AutoLayout: without one). NULL after a diagnostic if it does not fit.
 const CtType *lower_with_layout(Lower *L, const CtType *t, CtValue *layout, Span span);
@@ -188,6 +193,20 @@ Term *lower_repeat_laid_out(Lower *L, Term *x, const int64_t *shape, uint32_t ra
 bool lower_broadcast_laid_out(Lower *L, Term **a, Term **b, const int64_t *shape, Span span);
 // The map of a layout on a shape; NULL after a diagnostic.
 const Layout *lower_layout_map(Lower *L, const CtValue *layout, const int64_t *shape, uint32_t rank, Span span);
+// ---- gluon_clusters.c: what one block of a cluster has ----
+const CtType *lower_block_part(Lower *L, const CtType *t);        // its part of a tensor, tile or buffer
+bool lower_is_split_along(const Lower *L, const CtType *t, uint32_t axis);
+Value *lower_block_start(Lower *L, const CtType *t, uint32_t axis);   // of its part, i32; NULL: the axis is not split
+// Adds to the mask that the block writes what others hold, too. False, and nothing is added, if none do.
+bool lower_owner_mask(Lower *L, const CtType *t, Term **mask);
+// False after a diagnostic: `what` would move elements between blocks, because they hold different parts of a and b
+// (along `except` both must be whole; −1: no axis), or because t is split along the axis.
+bool lower_check_same_blocks(Lower *L, Span span, const char *what, const CtType *a, const CtType *b, int64_t except);
+bool lower_check_axis_in_block(Lower *L, Span span, const char *what, const CtType *t, uint32_t axis);
+// Of a product: a is split as the accumulator's rows, b as its columns, neither along K.
+bool lower_check_product_blocks(Lower *L, Span span, const CtType *a, const CtType *b, const CtType *acc);
+bool lower_check_has_layout(Lower *L, Span span, const CtType *t);   // as all tensors must in a cluster
+
 bool lower_is_blackwell(const char *name);                        // a function that Hopper does not have
 // x in the shape (in Gluon: and the layout) of `like`.
 Term *lower_broadcast_like(Lower *L, Term *x, const CtType *like, Span span);
@@ -225,6 +244,7 @@ Term *lower_select(Lower *L, Term *c, Term *a, Term *b);
 bool lower_condition(Lower *L, Term *c, Span span, const char *what, int *known, Value **v);
 
 // ---- expr.c ----
+const char *lower_source_text(Lower *L, Span span);           // as the user wrote it; "x" if it is long
 Term *lower_expr(Lower *L, const Node *e);
 // Whether e is a, a.b, a.b.c, …, which may be lowered twice because it has no effect.
 bool lower_is_name_path(const Node *e);
@@ -272,11 +292,16 @@ bool lower_is_foreign_member(Lower *L, const CtValue *v);
 // Hints after an error, about: a value that is missing, a name where a type belongs, a function that takes no run-time
 // values, and a keyword that no parameter has. The bools say whether there was one.
 void lower_hint_missing(Lower *L, const CtValue *missing, NameUse use);
+void lower_hint_near(Lower *L, const char *name);                  // of a builtin that does not exist
 bool lower_hint_dtype(Lower *L, const char *name);
 bool lower_hint_function(Lower *L, const char *name);
 // What to do about a parameter's annotation that is not a type; NULL if nothing is known.
 const char *lower_guess_annotation(Frontend *fe, const CtFunction *fn, const Node *n);
 void lower_hint_param(Lower *L, const char *key, const char *params, const char *const *names, uint32_t count);
+
+// ---- origin.c: notes after an error ----
+void lower_note_shape(Lower *L, const Term *x, Span error);      // where x has its shape from, unless inside the error
+void lower_note_param(Lower *L, const Term *x);                  // what gave a parameter its type
 
 // ---- lower.c, scope.c, flow.c, loops.c, unroll.c ----
 // A list of statements, what follows it, and so on to the end of the function or loop body.
@@ -333,13 +358,16 @@ const BuiltinRow *builtin_row_of(const char *canonical);
 Term *builtin_find_method(Lower *L, const char *name);                // of tensors: a row or a prelude function
 // Whether the method takes fp16 and bf16, as Triton's x.exp() does, while the function tl.exp(x) does not.
 bool builtin_method_takes_half(const Term *fn);
+void lower_stop_before(Lower *L, const Node *s);                   // the breakpoint of a debugger
 bool lower_in_prelude(Lower *L, Span span);                         // whether the code is in a prelude function
+const char *lower_prelude_name(Lower *L, Span span);                // the one that the user called; NULL if it is not
 Term *lower_prelude_call(Lower *L, const char *name, Term *const *args, uint32_t n, Span span);
 bool lower_is_language_name(const char *name);                      // of a row or a prelude function
 
 // ---- builtins.c ----
 // A row of builtins_gluon.def by its name there (`mbarrier.init`); NULL if there is none.
 const BuiltinRow *builtin_find_gluon(const char *name);
+bool builtin_is_gluon(const BuiltinRow *row);                 // whether it is of that table
 // A name may have two rows of builtins_gluon.def, the one with fewer parameters first. The one that a call is of.
 const BuiltinRow *builtin_overload(const BuiltinRow *row, const CallArgs *args);
 typedef struct {
@@ -375,6 +403,7 @@ const CtType *arg_block(Lower *L, Call *c, const CtType *elem, const int64_t *sh
 CtValue *arg_layout(Lower *L, Call *c, uint32_t i, LayoutKind kind);   // also Auto- and CoalescedLayout, if distributed
 // negative counts from the end
 bool arg_axis(Lower *L, Call *c, uint32_t i, uint32_t rank, int64_t *out);
+bool lower_check_owned(Lower *L, Call *c, const CtType *t);       // no two blocks of a cluster hold an element
 bool arg_choice(Lower *L, Call *c, uint32_t i, const char *const *texts, uint32_t n, int *out);
 // at the call, and at an argument; they give NULL
 Term *builtin_error(Lower *L, const Call *c, const char *fmt, ...) PRINTF_LIKE(3, 4);
@@ -408,6 +437,7 @@ const CtType *lower_desc_block(Lower *L, const CtType *block, CtValue *layout, S
 bool lower_may_be_accumulators(Value *const *args, Value *const *next, uint32_t n);
 Term *lower_buffer_attribute(Lower *L, Term *base, const char *name, Span span);
 Term *lower_buffer_arg(Lower *L, Call *c, uint32_t i);            // a buffer that is one tile
+Term *lower_data_arg(Lower *L, Call *c, uint32_t i);              // … that is no mbarrier
 Term *lower_load_block_ptr(Lower *L, Call *c, Term *bp);
 Term *lower_reduce(Lower *L, Term *x, int64_t axis, Term *combine, Span span);
 Term *lower_expand_dims(Lower *L, Term *x, int64_t axis);
@@ -428,7 +458,9 @@ static inline const CtType *term_t(const Term *t) { return t->value.type; }
 
 // Reports an error with the chain of calls that led to it. Gives NULL.
 Term *lower_error(Lower *L, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
+bool lower_is_bare(Lower *L);                                       // in a function that may leave out `tl.`
 // Adds a way out after an error; in a @kernel without the `tl.` of the text. Gives NULL.
 void *lower_hint(Lower *L, const char *fmt, ...) PRINTF_LIKE(2, 3);
+void *lower_hint_wait(Lower *L);                                  // for an accumulator where a tensor is needed
 
 #endif

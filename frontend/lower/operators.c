@@ -70,7 +70,10 @@ static Term *lower_add_sub(Lower *L, PyOp op, Term *a, Term *b, Span span) {
   PromoteRule rule = {.allow_left_ptr = true, .allow_right_ptr = !sub};
   if (!lower_promote(L, &a, &b, rule, pyop_text(op), span)) return NULL;
   bool pa = ct_is_ptr(term_t(a)), pb = ct_is_ptr(term_t(b));
-  if (pa && pb) return lower_error(L, span, "cannot add two pointers");
+  if (pa && pb) {
+    lower_error(L, span, "cannot add two pointers");
+    return lower_hint(L, "add the values: tl.load(a + offsets) + tl.load(b + offsets)");
+  }
   if (pa) return pointer_offset(L, a, b, sub, span);
   if (pb) return pointer_offset(L, b, a, false, span);
   if (ct_is_float(term_t(a))) return lower_elementwise(L, sub ? OP_SUBF : OP_ADDF, (Term *[]){a, b}, 2);
@@ -80,8 +83,14 @@ static Term *lower_add_sub(Lower *L, PyOp op, Term *a, Term *b, Span span) {
 static Term *lower_division(Lower *L, PyOp op, Term *a, Term *b, Span span) {
   const char *what = pyop_text(op);
   PromoteRule rule = {.div_or_mod = true};
+  int64_t known;
+  const int64_t *divisor = term_is_const(b) && term_get_int(b, &known) ? &known : NULL;
   if (!lower_promote(L, &a, &b, rule, what, span)) return NULL;
   bool is_float = ct_is_float(term_t(a)), is_signed = ct_is_signed(term_t(a));
+  if (!is_float && op != PYOP_DIV && divisor && *divisor == 0) {
+    lower_error(L, span, "integer division by zero");
+    return lower_hint(L, "a constant divisor is known here: guard the division with `if D != 0:`");
+  }
   switch (op) {
   case PYOP_DIV:
     if (!is_float) {
@@ -108,9 +117,14 @@ static Term *lower_bits(Lower *L, PyOp op, Term *a, Term *b, Span span) {
   bool is_signed = decides->kind == TERM_VALUE && ct_is_signed(term_t(decides));
   if (!lower_promote(L, &a, &b, (PromoteRule){.bits = true}, what, span)) return NULL;
   const CtType *ta = ct_scalar_of(term_t(a)), *tb = ct_scalar_of(term_t(b));
-  if (!ct_is_int(ta) || !ct_is_int(tb))
-    return lower_error(L, span, "`%s` works on integers, not on %s and %s", what, ct_type_text(L->ctx, ta),
-                       ct_type_text(L->ctx, tb));
+  if (!ct_is_int(ta) || !ct_is_int(tb)) {
+    lower_error(L, span, "`%s` works on integers, not on %s and %s", what, ct_type_text(L->ctx, ta),
+                ct_type_text(L->ctx, tb));
+    if (op == PYOP_LSHIFT || op == PYOP_RSHIFT)
+      return lower_hint(L, "multiply by a power of two, or take the bits: x.to(tl.int32, bitcast=True)");
+    return lower_hint(L, "comparisons need parentheses next to `%s`: (a < b) %s (c < d); of bits take "
+                         "x.to(tl.int32, bitcast=True)", what, what);
+  }
   switch (op) {
   case PYOP_AND: return binary_op(L, OP_ANDI, a, b);
   case PYOP_OR: return binary_op(L, OP_ORI, a, b);
@@ -194,8 +208,12 @@ static Term *lower_tuple_binary(Lower *L, PyOp op, Term *a, Term *b, Span span) 
     }
     return all ? all : term_bool(L, eq);
   }
-  return lower_error(L, span, "`%s` does not combine %s and %s", pyop_text(op), term_describe(L, a),
-                     term_describe(L, b));
+  lower_error(L, span, "`%s` does not combine %s and %s", pyop_text(op), term_describe(L, a), term_describe(L, b));
+  const Term *list = a->kind == TERM_TUPLE ? a : b;
+  return lower_hint(L, list->tuple.is_fstring ? "print values by tl.device_print(\"text\", value)"
+                       : op == PYOP_ADD && (term_is_tensor(a) || term_is_tensor(b) || list->tuple.is_list)
+                           ? "tl.arange makes a tile of numbers; a list is extended by a list: l + [x]"
+                           : "take its items: t[0]");
 }
 
 // In a kernel a list equals the tuple of its elements: x.shape == [16, 16].
@@ -243,7 +261,10 @@ Term *lower_binary(Lower *L, PyOp op, Term *a, Term *b, Span span) {
     return lower_comparison(L, op, a, b, span);
   case PYOP_POW:
     lower_error(L, span, "`**` works between constants only");
-    return lower_hint(L, "multiply, or call libdevice.pow");
+    if (cb && ct_integer(cb) && ct_integer(cb)->kind == CT_INT && ct_integer(cb)->i == 2)
+      return lower_hint(L, "write x * x");
+    if (lower_is_bare(L)) return lower_hint(L, "multiply, or call pow(x, y)");
+    return lower_hint(L, "multiply, or call libdevice.pow(x, y) after `from triton.language.extra import libdevice`");
   case PYOP_MATMUL:
     lower_error(L, span, "`@` is not an operator of tensors");
     return lower_hint(L, "call tl.dot(a, b)");
@@ -263,7 +284,7 @@ Term *lower_unary(Lower *L, PyOp op, Term *x, Span span) {
     if (m) return lower_call_positional(L, m, NULL, 0, span);
   }
   if (x->kind != TERM_VALUE)
-    return lower_error(L, span, "`%s` does not work on %s", pyop_text(op), term_describe(L, x));
+    return term_to_value(L, x, span, arena_printf(L->arena, "the operand of `%s`", pyop_text(op)));
   if (op == PYOP_NOT) return lower_logical_not(L, x, span);
   const CtType *t = term_t(x);
   if (ct_is_ptr(t)) return lower_error(L, span, "`%s` does not work on pointers", pyop_text(op));
@@ -274,7 +295,10 @@ Term *lower_unary(Lower *L, PyOp op, Term *x, Span span) {
     if (ct_is_float(t)) return unary_op(L, OP_NEGF, x);
     return binary_op(L, OP_SUBI, term_full(L, t, 0, 0), x);
   default:
-    if (ct_is_float(t)) return lower_error(L, span, "`~` works on integers, not on %s", term_describe(L, x));
+    if (ct_is_float(t)) {
+      lower_error(L, span, "`~` works on integers, not on %s", term_describe(L, x));
+      return lower_hint(L, "compare it: x == 0, or take its bits: x.to(tl.int32, bitcast=True)");
+    }
     return binary_op(L, OP_XORI, x, term_full(L, t, 0, -1));
   }
 }

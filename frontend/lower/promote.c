@@ -133,14 +133,19 @@ Term *lower_broadcast_to(Lower *L, Term *x, const int64_t *shape, uint32_t rank,
   const CtType *to = lower_shaped(L, elem, shape, rank);
   if (ct_rank(t) == rank && (!rank || !memcmp(t->shape, shape, rank * sizeof *shape))) return x;
   if (ct_rank(t) == 0) return term_value(L, build_splat(&L->b, term_v(x), lower_ir_type(L, to)), to);
-  if (t->rank > rank)
-    return lower_error(L, span, "cannot broadcast shape %s to %s: its rank is higher", lower_shape_text(L, t),
-                       lower_shape_text(L, to));
+  if (t->rank > rank) {
+    lower_error(L, span, "cannot broadcast shape %s to %s: its rank is higher", lower_shape_text(L, t),
+                lower_shape_text(L, to));
+    lower_note_shape(L, x, span);
+    return lower_hint(L, "broadcast the other operand: tl.broadcast_to(p, x.shape), or reduce this one");
+  }
   for (uint32_t i = 0; i < t->rank; i++) {
     int64_t have = t->shape[i], want = shape[rank - t->rank + i];
-    if (have != want && have != 1)
-      return lower_error(L, span, "cannot broadcast shape %s to %s: dimension %u is %lld, not %lld or 1",
-                         lower_shape_text(L, t), lower_shape_text(L, to), i, (long long)have, (long long)want);
+    if (have == want || have == 1) continue;
+    lower_error(L, span, "cannot broadcast shape %s to %s: dimension %u is %lld, not %lld or 1", lower_shape_text(L, t),
+                lower_shape_text(L, to), i, (long long)have, (long long)want);
+    lower_note_shape(L, x, span);
+    return lower_hint(L, "make both of one shape: the offsets of one access, its mask and its value belong together");
   }
   if (L->is_gluon) return lower_repeat_laid_out(L, x, shape, rank, span);
   while (ct_rank(term_t(x)) < rank) x = lower_expand_dims(L, x, 0);
@@ -157,6 +162,8 @@ bool lower_broadcast_pair(Lower *L, Term **a, Term **b, Span span) {
     if (da != db && da != 1 && db != 1 && ra && rb) {
       lower_error(L, span, "shapes %s and %s do not broadcast: dimension %u is %lld on the left and %lld on the right",
                   lower_shape_text(L, ta), lower_shape_text(L, tb), i, (long long)da, (long long)db);
+      lower_note_shape(L, *a, span);
+      lower_note_shape(L, *b, span);
       if (ra != rb || rank == 1)
         lower_hint(L, "index with [:, None] or [None, :] to say which dimension a smaller tensor spans");
       return false;

@@ -277,6 +277,7 @@ static bool apply_item(Frontend *fe, const CtFunction *kernel, ParamSpec *specs,
 }
 
 bool frontend_apply_signature(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, const char *text) {
+  if (!frontend_check_params(fe, kernel)) return false;
   NameVec items = split_items(fe, text, strlen(text));
   uint32_t runtime = 0;
   for (uint32_t i = 0; i < kernel->num_params; i++) runtime += !kernel->params[i].is_constexpr;

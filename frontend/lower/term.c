@@ -119,6 +119,27 @@ const CtType *term_number_type(Lower *L, const CtValue *v) {
   return v->i >= 0 && v->i <= UINT64_MAX ? lower_scalar(L, DT_UINT64) : NULL;
 }
 
+// The way out where a tensor or a number is needed.
+static Term *hint_value(Lower *L, const Term *t) {
+  if (t->kind == TERM_TUPLE && t->tuple.cls) return lower_hint(L, "take one of its fields");
+  if (t->kind == TERM_TUPLE && t->tuple.is_fstring) return lower_hint(L, "print it with tl.device_print(f\"…\")");
+  if (t->kind == TERM_TUPLE) return lower_hint(L, "take one of its items: t[0]; tl.join makes one tile of two");
+  if (t->kind == TERM_DESC || t->kind == TERM_BLOCK_PTR) return lower_hint(L, "load what it points to");
+  if (t->kind != TERM_CONST) return NULL;
+  switch (t->ct->kind) {
+  case CT_STR: return lower_hint(L, "a kernel has no texts at run time: print values by tl.device_print(\"text\", value)");
+  case CT_NONE: return lower_hint(L, "guard its use with `if x is not None:`, which is decided at compile time");
+  case CT_DTYPE: return lower_hint(L, "a type is given as dtype=, or to x.to(…)");
+  case CT_FUNCTION: case CT_CLASS: return lower_hint(L, "call it with parentheses");
+  case CT_BUILTIN:
+    if (builtin_resolve(L, t->ct->builtin.name)) return lower_hint(L, "call it with parentheses");
+    lower_hint_near(L, t->ct->builtin.name);
+    return NULL;
+  case CT_DICT: return lower_hint(L, "take one of its values: d[key]");
+  default: return NULL;
+  }
+}
+
 Term *term_to_value(Lower *L, Term *t, Span span, const char *what) {
   if (!t || t->kind == TERM_VALUE) return t;
   if (t->kind == TERM_CONST) {
@@ -131,7 +152,8 @@ Term *term_to_value(Lower *L, Term *t, Span span, const char *what) {
     }
   }
   // A tuple of one element is not a scalar in Python either.
-  return lower_error(L, span, "%s must be a tensor or a number, not %s", what, term_describe(L, t));
+  lower_error(L, span, "%s must be a tensor or a number, not %s", what, term_describe(L, t));
+  return t->kind == TERM_ACC ? lower_hint_wait(L) : hint_value(L, t);
 }
 
 Term *term_recall(Lower *L, Term *t) {
@@ -179,6 +201,9 @@ const char *term_describe(Lower *L, const Term *t) {
     if (t->ct->kind == CT_NONE) return "None";
     if (t->ct->kind == CT_DTYPE) return arena_printf(a, "the type %s", ct_type_text(L->ctx, t->ct->type));
     if (t->ct->kind == CT_FUNCTION) return arena_printf(a, "the function %s", t->ct->fn->name);
+    if (t->ct->kind == CT_BUILTIN && strncmp(t->ct->builtin.name, "tl.", 3) == 0 &&
+        !builtin_resolve(L, t->ct->builtin.name) && !comptime_has_function(t->ct->builtin.name))
+      return arena_printf(a, "%s, which does not exist", t->ct->builtin.name);
     if (t->ct->kind == CT_BUILTIN) return arena_printf(a, "the builtin %s", t->ct->builtin.name);
     if (t->ct->kind == CT_MODULE) return arena_printf(a, "the module %s", t->ct->module->name);
     return arena_printf(a, "the constant %s", ct_repr(L->ctx, t->ct));
@@ -403,11 +428,14 @@ Op *lower_replace_op(Lower *L, Op *shell, const Type *const *types, uint32_t num
   return op;
 }
 
-// The function of the user that is being lowered: the prelude's are called by one.
-static const CtFunction *user_function(Lower *L) {
+void *lower_hint_wait(Lower *L) {
+  return lower_hint(L, "an accumulator becomes a tensor by a wait: x = warpgroup_mma_wait(0, deps=(acc,))");
+}
+
+bool lower_is_bare(Lower *L) {
   const Frame *f = L->frame;
-  while (f && f->caller && lower_in_prelude(L, f->fn->def->span)) f = f->caller;
-  return f ? f->fn : NULL;
+  while (f && f->caller && lower_in_prelude(L, f->fn->def->span)) f = f->caller;   // the prelude is called by the user
+  return f && f->fn->is_bare;
 }
 
 static bool ends_name(const char *text, const char *at) {
@@ -419,9 +447,10 @@ void *lower_hint(Lower *L, const char *fmt, ...) {
   va_start(ap, fmt);
   const char *text = arena_vprintf(L->arena, fmt, ap);
   va_end(ap);
-  const CtFunction *fn = user_function(L);
+  if (L->is_repeated) return NULL;
+  const bool is_bare = lower_is_bare(L);
   Buf b = buf_make(L->arena);
-  for (const char *s = text, *next; fn && fn->is_bare && (next = strstr(s, "tl.")); s = next + 3) {
+  for (const char *s = text, *next; is_bare && (next = strstr(s, "tl.")); s = next + 3) {
     buf_write(&b, s, (size_t)(next - s) + (ends_name(text, next) ? 3 : 0));
     text = next + 3;
   }
@@ -438,6 +467,15 @@ static bool is_reported(Lower *L, Span span, const char *text) {
   return false;
 }
 
+const char *lower_prelude_name(Lower *L, Span span) {
+  const char *name = NULL;
+  for (const CallSite *c = L->b.inlined_at; c && lower_in_prelude(L, span); c = c->outer) {
+    name = c->function;
+    span = c->span;
+  }
+  return name;
+}
+
 Term *lower_error(Lower *L, Span span, const char *fmt, ...) {
   va_list ap;
   va_start(ap, fmt);
@@ -451,12 +489,15 @@ Term *lower_error(Lower *L, Span span, const char *fmt, ...) {
     through = chain->function;
     chain = chain->outer;
   }
-  if (is_reported(L, span, text)) return NULL;
+  if ((L->is_repeated = is_reported(L, span, text))) return NULL;
   diag_error(L->ctx, span, "%s", text);
   if (through) lower_hint(L, "inside `%s`, which is written in the language itself", through);
+  const CallSite *last = NULL;
   uint32_t shown = 0;
   for (; chain; chain = chain->outer) {
-    if (++shown > 8 && chain->outer) continue;
+    const bool repeats = last && last->span.begin == chain->span.begin && last->span.end == chain->span.end;
+    if (repeats || (++shown > 8 && chain->outer)) continue;
+    last = chain;
     diag_note(L->ctx, chain->span, "in the call of %s here", chain->function);
   }
   return NULL;

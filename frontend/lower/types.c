@@ -14,7 +14,13 @@ const Type *lower_ir_elem_type(Lower *L, const CtType *t) {
 
 const Type *lower_ir_type(Lower *L, const CtType *t) {
   if (t->kind != CT_TYPE_BLOCK) return lower_ir_elem_type(L, t);
+  t = lower_block_part(L, t);
   return type_tensor(L->ctx, lower_ir_elem_type(L, t->elem), (int)t->rank, t->shape, t->layout);
+}
+
+const Type *lower_ir_desc_type(Lower *L, const CtType *block) {
+  block = lower_block_part(L, block);
+  return type_desc(L->ctx, lower_ir_elem_type(L, block->elem), (int)block->rank, block->shape, block->layout);
 }
 
 const CtType *lower_shaped(Lower *L, const CtType *elem, const int64_t *shape, uint32_t rank) {

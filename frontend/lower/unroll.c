@@ -93,6 +93,7 @@ static const BuiltinRow *iter_row(Lower *L, const Node *iter, Term **other) {
 void lower_for(Lower *L, const Node *s) {
   if (s->loop.orelse.count) {
     lower_error(L, s->loop.orelse.data[0]->span, "`for … else` is not supported in kernels");
+    lower_hint(L, "set a flag in the loop, and test it after the loop");
     return;
   }
   uint32_t errors = diag_error_count(L->ctx);
@@ -104,6 +105,7 @@ void lower_for(Lower *L, const Node *s) {
     } else if (other || diag_error_count(L->ctx) == errors) {
       lower_error(L, s->loop.iter->span, "a kernel loops over range, tl.range, tl.static_range or a tuple, not over %s",
                   term_describe(L, other));
+      lower_hint(L, "a tile has no loop over its elements: compute on the whole of it, or `for i in range(n):`");
     }
     return;
   }

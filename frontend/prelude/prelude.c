@@ -12,6 +12,7 @@
 #include "prelude_random.inc"
 #include "prelude_scaled.inc"
 #include "prelude_special.inc"
+#include "prelude_special64.inc"
 #include "prelude_standard.inc"
 #include "prelude_trigonometry.inc"
 #include "prelude_trigonometry64.inc"
@@ -20,7 +21,7 @@
 static const PreludeFile files[] = {
     FILE(standard, false),      FILE(random, false), FILE(scaled, false), FILE(math, true),    FILE(trigonometry, true),
     FILE(trigonometry64, true), FILE(numbers, true), FILE(math64, true),  FILE(device, true),  FILE(special, true),
-    FILE(bessel, true),         FILE(fast, true),
+    FILE(special64, true),      FILE(bessel, true), FILE(fast, true),
 };
 
 const PreludeFile *prelude_file(uint32_t i) { return i < sizeof files / sizeof *files ? &files[i] : NULL; }

@@ -751,6 +751,7 @@ static int yyreport_syntax_error(const yypcontext_t *ctx, PyParser *p) {
                                i == 0 ? ", expected " : i == n - 1 ? " or " : ", ", yysymbol_name(expected[i]));
   }
   diag_error(p->ctx, span, "unexpected %s%s", what, list);
+  if (habit_hint(p, span)) return 0;
   if (token == YYSYMBOL_ASSIGN && in_header)
     diag_note(p->ctx, (Span){0, 0}, "write == to compare, := to assign in an expression");
   if (token == YYSYMBOL_STRING && p->before_last_kind == TOK_NAME)

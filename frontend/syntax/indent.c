@@ -161,7 +161,10 @@ static Token track_bracket(PyParser *p, Token t, char open, char close) {
     return t;
   }
   if (!p->num_brackets) {
-    if (first_error_of_line(p)) diag_error(p->ctx, t.span, "'%c' closes nothing", close);
+    if (first_error_of_line(p)) {
+      diag_error(p->ctx, t.span, "'%c' closes nothing", close);
+      habit_hint(p, t.span);
+    }
     t.kind = TOK_TILE_error;
     return t;
   }
@@ -314,5 +317,8 @@ int tile_lex(TILE_STYPE *value, Span *span, PyParser *p) {
   }
   p->before_last_kind = p->last_kind;
   p->last_kind = t.kind;
+  p->recent[2] = p->recent[1];
+  p->recent[1] = p->recent[0];
+  p->recent[0] = t.span;
   return t.kind;
 }

@@ -34,6 +34,7 @@ typedef struct PyParser {
   bool joins_lines;                  // an expression: line ends mean nothing
   bool match_pending;                // a `match` header's block comes next
   int last_kind, before_last_kind;   // of the last two tokens delivered
+  Span recent[3];                    // the last three tokens delivered, the last one first
   Loc line_begin;                    // this logical line's first token
   int line_keyword;                  // and its kind
   uint32_t line_column;              // and its column
@@ -73,6 +74,11 @@ Node *ast_number(PyParser *p, Span span);
 Node *ast_strings(PyParser *p, const NodeList *pieces);   // adjacent literals, raw: one STR, BYTES or FSTRING
 // The end of the string literal that begins (prefix included) at offset `at`, or 0 if it never closes.
 uint32_t literal_string_end(const char *text, uint32_t at, uint32_t limit);
+
+// habits.c: the way out of an error at span that another language's syntax causes; false if there is none. For a
+// typographic mark: what to type.
+bool habit_hint(PyParser *p, Span span);
+void habit_mark(PyParser *p, uint32_t c);
 
 // ast_build.c: one function per grammar action. Lists are passed by pointer and may be NULL for empty.
 Node *ast_node(PyParser *p, NodeKind kind, Span span);

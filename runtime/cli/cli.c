@@ -122,6 +122,19 @@ void cli_report(const Options *o, const tile_program *p, const tile_error *error
   fputs(buf_str(&b), is_stdout_taken ? stderr : stdout);
 }
 
+static void say_on_stderr(void *user, tile_level level, const char *message) {
+  (void)user, (void)level;
+  fprintf(stderr, "%s\n", message);
+}
+
+tile_status cli_open_device(const char *spec, tile_device **device, tile_error **error) {
+  tile_hooks hooks = TILE_HOOKS_INIT;
+  hooks.log = say_on_stderr;
+  tile_device_options options = TILE_DEVICE_OPTIONS_INIT;
+  options.hooks = &hooks;
+  return tile_device_open_with(spec, &options, device, error);
+}
+
 bool cli_read_number(const char *text, double *value) {
   char *end;
   *value = strtod(text, &end);

@@ -352,7 +352,7 @@ static const Nd *eval_name(Eval *e, const Node *n) {
     if (!strcmp(n->name.id, constants[i].name)) x = nd_scalar(e->a, constants[i].value);
   if (x) return x;
   const char *near = nearest_name(n->name.id, e->scope->names, e->scope->num_names);
-  diag_error(e->ctx, n->span, "`%s` is not an argument, a buffer or a constexpr of the kernel", n->name.id);
+  diag_error(e->ctx, n->span, "`%s` %s", n->name.id, e->scope->missing);
   if (near) diag_note(e->ctx, (Span){0, 0}, "did you mean `%s`?", near);
   return NULL;
 }

@@ -10,6 +10,7 @@ typedef struct {
   void *user;
   const char *const *names;    // all of them, for suggestions
   uint32_t num_names;
+  const char *missing;         // what a name is that is none of them: "is not an argument of the kernel"
 } ExpressionScope;
 
 // NULL after a diagnostic in ctx, which points into the text; `what` stands for its file.

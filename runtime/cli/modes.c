@@ -23,6 +23,8 @@ static const Rule run_rules[] = {
     {"output", "", "sweep"},
     {"emit", "", "sweep"},
     {"compile-only", "", "sweep"},
+    {"break", "", "sweep,commands"},
+    {"step", "", "sweep,commands"},
     {"MD", "output,emit,compile-only", ""},
     {"MF", "output,emit,compile-only", ""},
 };

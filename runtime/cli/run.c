@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/cli/cli.h"
+#include "runtime/cli/debugger.h"
 #include "runtime/cli/session.h"
 #include "runtime/cli/sweep.h"
 
@@ -90,7 +91,7 @@ static tile_status check_schedules(Session *s, tile_error **error) {
 static tile_status compare(Session *s, const CompileJob *job, int config, tile_error **error) {
   CheckLimits limits;
   RETURN_IF_FAILED(run_check_limits(s->run->options, &limits, error));
-  RETURN_IF_FAILED(tile_device_open("interp", &s->device, error));
+  RETURN_IF_FAILED(cli_open_device("interp", &s->device, error));
   RETURN_IF_FAILED(session_compile(s, job, config, error));
   limits.uses_tf32 = run_uses_tf32(s->program->module);
   RETURN_IF_FAILED(session_run(s, true, error));
@@ -137,7 +138,7 @@ static tile_status bench(Session *s, tile_error **error) {
 
 static void say_device(const Options *o, const tile_device *d) {
   const char *named = getenv("TILE_DEVICE");
-  if (o->quiet || o->device || (named && *named)) return;
+  if (o->quiet || o->device || (named && *named) || o->breaks.count || o->step) return;
   cli_say(o, TILE_LEVEL_REMARK, "running on %s (%s); --device=gpu|sim|interp chooses", d->kind, d->name);
 }
 
@@ -145,7 +146,11 @@ static tile_status open_device(Session *s, tile_error **error) {
   const Options *o = s->run->options;
   RETURN_IF_FAILED(session_set_up_simulator(o, s->run->arena, error));
   if (o->compile_only) return TILE_OK;
-  RETURN_IF_FAILED(tile_device_open(o->device, &s->device, error));
+  const bool debugs = o->breaks.count || o->step;
+  RETURN_IF_FAILED(cli_open_device(!o->device && debugs ? "interp" : o->device, &s->device, error));
+  if (debugs && strcmp(s->device->kind, "interp"))
+    return error_set(error, TILE_ERROR_USAGE, "%s is for --device=interp; this is %s", o->step ? "--step" : "--break",
+                     s->device->kind);
   const char *option = o->sim_seed >= 0    ? "--sim-seed"
                        : o->sim_seeds >= 0 ? "--sim-seeds"
                        : o->sim_trace      ? "--sim-trace"
@@ -175,7 +180,7 @@ static tile_status report_as_loaded(Session *s, tile_error **error) {
 }
 
 // Everything but the comparison with the interpreter, which comes after this device's memory is freed.
-static tile_status run_on_device(Session *s, CompileJob *job, tile_error **error) {
+static tile_status run_on_device(Session *s, CompileJob *job, Debug **debug, tile_error **error) {
   Run *run = s->run;
   const Options *o = run->options;
   const bool writes = o->emit || o->output || (o->compile_only && outputs_wanted(o));
@@ -185,6 +190,7 @@ static tile_status run_on_device(Session *s, CompileJob *job, tile_error **error
   RETURN_IF_FAILED(run_begin(run, "run", job, error));
   RETURN_IF_FAILED(check_names(run, error));
   RETURN_IF_FAILED(open_device(s, error));
+  job->stops = s->device && debugger_is_wanted(o, s->device);
   tile_status status = session_compile(s, job, -1, error);
   cli_tell(job, s->program);
   RETURN_IF_FAILED(status);
@@ -192,6 +198,7 @@ static tile_status run_on_device(Session *s, CompileJob *job, tile_error **error
   if (o->compile_only) return TILE_OK;
   RETURN_IF_FAILED(run_fill_buffers(run, error));
   RETURN_IF_FAILED(run_expect_prepare(run, s->program, error));
+  if (job->stops) RETURN_IF_FAILED(debugger_attach(s, debug, error));
   if (o->report && s->device->ops->count_launches) s->device->ops->count_launches(s->device, true);
   RETURN_IF_FAILED(session_run(s, false, error));
   if (o->report) RETURN_IF_FAILED(report_as_loaded(s, error));
@@ -214,11 +221,16 @@ int run_main(const Options *o, Arena *arena) {
                     .user = &run,
                     .printed = &printed,
                     .times = &times};
-  tile_status status = run_on_device(&s, &job, &error);
+  Debug *debug = NULL;
+  tile_status status = run_on_device(&s, &job, &debug, &error);
+  const bool has_quit = debugger_has_quit(debug);
+  debugger_free(debug);
+  if (has_quit) tile_error_free(error), error = NULL, status = TILE_OK;
   int config = s.program ? s.program->config : -1;
   cli_report(o, s.program, error, o->compile_only && outputs_fill_stdout(o, job.emit & ~(unsigned)TILE_EMIT_REPORT));
   session_close(&s);
   job.emit = 0;
-  if (status == TILE_OK && o->check && !o->compile_only) status = check(&run, &job, config, &error);
+  job.stops = false;
+  if (status == TILE_OK && !has_quit && o->check && !o->compile_only) status = check(&run, &job, config, &error);
   return cli_finish(status, error, o);
 }

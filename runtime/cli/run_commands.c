@@ -38,7 +38,7 @@ static int run_line(const Options *outer, const char *line, size_t size) {
 static tile_status renew(const Options *o, tile_device **device, tile_error **error) {
   if (tile_device_synchronize(*device, NULL) == TILE_OK) return TILE_OK;
   tile_device_close(*device);
-  return tile_device_open(o->device, device, error);
+  return cli_open_device(o->device, device, error);
 }
 
 int commands_main(const Options *o) {
@@ -51,7 +51,7 @@ int commands_main(const Options *o) {
   // The device stays open, and with it the schedule that the simulator was started with.
   if (status == TILE_OK && setenv("TILE_SIM_SEEDS", "1", 0))
     status = error_set(&error, TILE_ERROR_NO_MEMORY, "out of memory");
-  if (status == TILE_OK) status = tile_device_open(o->device, &device, &error);
+  if (status == TILE_OK) status = cli_open_device(o->device, &device, &error);
   int worst = 0;
   char *line = NULL;
   size_t capacity = 0;

@@ -45,7 +45,7 @@ static ExpressionScope scope_of(Scope *s) {
   for (uint32_t i = 0; i < run->num_args; i++) names[n++] = run->args[i].name;
   for (uint32_t i = 0; i < run->num_buffers; i++) names[n++] = run->buffers[i].name;
   for (uint32_t i = 0; s->kernel && i < s->kernel->num_constexprs; i++) names[n++] = s->kernel->constexpr_names[i];
-  return (ExpressionScope){find, s, names, n};
+  return (ExpressionScope){find, s, names, n, "is not an argument, a buffer or a constexpr of the kernel"};
 }
 
 // As an array of the buffer's shape, in the run's arena.
@@ -117,12 +117,14 @@ tile_status run_expect_prepare(Run *run, tile_program *p, tile_error **error) {
     const char *text = all->data[i], *eq = strchr(text, '=');
     if (!eq || eq == text || !eq[1])
       return error_set(error, TILE_ERROR_USAGE, "--expect takes NAME=EXPR or NAME=@FILE.npy, not '%s'", text);
-    const char *name = arena_strndup(run->arena, text, (size_t)(eq - text));
+    const char *end = eq, *value = eq + 1 + strspn(eq + 1, " ");
+    while (end > text && end[-1] == ' ') end--;
+    const char *name = arena_strndup(run->arena, text, (size_t)(end - text));
     Expectation *e = &run->expected[i];
     e->buffer = run_buffer_named(run, name);
     if (!e->buffer) return error_set(error, TILE_ERROR_USAGE, "--expect: there is no buffer '%s'", name);
-    RETURN_IF_FAILED(eq[1] == '@' ? read_reference(run, eq + 2, e, error)
-                                  : compute_guarded(run, p, eq + 1, e, error));
+    RETURN_IF_FAILED(*value == '@' ? read_reference(run, value + 1, e, error)
+                                   : compute_guarded(run, p, value, e, error));
   }
   return TILE_OK;
 }

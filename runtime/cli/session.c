@@ -156,7 +156,7 @@ tile_status session_time(Session *s, BenchResult *out, tile_error **error) {
 static tile_status measure(Session *s, CompileJob *job, BenchResult *out, tile_error **error) {
   Run *run = s->run;
   RETURN_IF_FAILED(run_begin(run, "run", job, error));
-  RETURN_IF_FAILED(tile_device_open(run->options->device, &s->device, error));
+  RETURN_IF_FAILED(cli_open_device(run->options->device, &s->device, error));
   RETURN_IF_FAILED(session_compile(s, job, -1, error));
   RETURN_IF_FAILED(file_uses_add_sources(&run->uses, run->arena, s->program->frontend, error));
   RETURN_IF_FAILED(run_fill_buffers(run, error));

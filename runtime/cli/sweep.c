@@ -263,7 +263,7 @@ static tile_status sweep(Sweep *s, tile_device **device, tile_error **error) {
   RETURN_IF_FAILED(check_options(o, &s->uses, error));
   RETURN_IF_FAILED(read_axes(s, error));
   RETURN_IF_FAILED(session_set_up_simulator(o, s->arena, error));
-  RETURN_IF_FAILED(tile_device_open(o->device, device, error));
+  RETURN_IF_FAILED(cli_open_device(o->device, device, error));
   s->is_gpu = !strcmp(tile_device_kind(*device), "gpu");
   make_points(s);
   for (uint32_t i = 0; i < s->axes.count; i++) printf("%-12s", s->axes.data[i].names);

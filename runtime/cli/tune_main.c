@@ -253,7 +253,7 @@ static tile_status prepare_and_tune(Tune *t, tile_error **error) {
   CompileJob job = {0};
   RETURN_IF_FAILED(run_begin(&t->run, "tune", &job, error));
   RETURN_IF_FAILED(session_set_up_simulator(o, t->run.arena, error));
-  RETURN_IF_FAILED(tile_device_open(o->device, &t->device, error));
+  RETURN_IF_FAILED(cli_open_device(o->device, &t->device, error));
   RETURN_IF_FAILED(guarded(t, load, &job, error));
   RETURN_IF_FAILED(use_files(t, error));
   RETURN_IF_FAILED(open_jit(t, &job, error));

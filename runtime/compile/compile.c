@@ -112,6 +112,7 @@ static tile_status compile_once(Attempt *a, tile_error **error) {
   const int why = setjmp(on_ice);
   if (!why) {
     ctx->on_ice = &on_ice;
+    source_map_apply(ctx, a->job->path, a->job->source_map, a->job->num_source_map);
     run_steps(a);
     diag_sort_warnings(ctx);
     ctx->on_ice = NULL;

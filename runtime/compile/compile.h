@@ -60,11 +60,19 @@ struct CompileJob {
   bool (*specialize)(void *user, tile_program *program, CtFunction *kernel, ParamSpec *specs, CtDict *heuristic_args);
   // Called at the end, where internal errors are still caught: evaluates expressions with the program's front end.
   bool (*finish)(void *user, tile_program *program);
+  bool stops;                  // a breakpoint before each statement of the kernel
   void *user;
   Buf *printed, *times;        // for the output of --print-after and --time-passes; may be NULL
   const tile_hooks *hooks;     // with every field; or NULL
+  const tile_source_range *source_map;   // of text; checked
+  size_t num_source_map;
   double seconds;              // the compilation stops after this time; 0: no limit
 };
+
+// source_map.c
+tile_status source_map_check(const tile_source_range *map, size_t count, tile_error **error);
+// A text of this path that is added to ctx has the map. path must last as long as ctx.
+void source_map_apply(Context *ctx, const char *path, const tile_source_range *map, size_t count);
 
 tile_status compile_job(const CompileJob *job, tile_program **program, tile_error **error);
 const char *compile_llvm_version(void);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "ir/clock.h"
 #include "ir/interp.h"
@@ -17,6 +16,7 @@ typedef struct {
   pthread_mutex_t lock;
   InterpBuffer *buffers;
   uint32_t num_buffers, cap_buffers;
+  Debugger debugger;
 } InterpDevice;
 
 static InterpDevice *of(tile_device *d) { return (InterpDevice *)d; }
@@ -144,44 +144,34 @@ static void print_text(void *user, const char *text, size_t size) {
   fwrite(text, 1, size, stdout);
 }
 
-typedef struct { bool keeps_asking; } BreakpointState;
-
-static void say_place(const Op *op, const uint32_t program[3], bool is_step) {
-  if (!op) {
-    printf("program (%u, %u, %u) has ended\n", program[0], program[1], program[2]);
-    return;
-  }
-  const Context *ctx = op->parent->func->module->ctx;
-  LineCol at = source_locate(ctx, op->span.begin);
-  for (const CallSite *c = op->inlined_at; c && at.file && at.file->path[0] == '<'; c = c->outer)
-    at = source_locate(ctx, c->span.begin);
-  printf("%s %s:%u in program (%u, %u, %u)\n", is_step ? "at" : "breakpoint at", at.file ? at.file->path : "?", at.line,
-         program[0], program[1], program[2]);
-  if (!is_step || !at.file) return;
-  const char *line = at.file->text;
-  for (uint32_t n = 1; n < at.line && line; n++) line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL;
-  if (line) printf("  %.*s\n", (int)strcspn(line, "\n"), line);
+// Shows the variables.
+static bool show_stop(void *user, const InterpStop *stop) {
+  (void)user;
+  if (stop->is_statement) return true;
+  Context *ctx = stop->op->parent->func->module->ctx;
+  const LineCol at = source_locate(ctx, op_user_span(ctx, stop->op).begin);
+  ArenaMark mark = arena_mark(&ctx->arena);
+  Buf b = buf_make(&ctx->arena);
+  buf_printf(&b, "breakpoint at %s:%u in program (%u, %u, %u)\n", at.file ? at.file->path : "?", at.line,
+             stop->program[0], stop->program[1], stop->program[2]);
+  const InterpVars vars = interp_stop_vars(&ctx->arena, stop);
+  VEC_EACH(v, vars) interp_put_var(&b, stop, v);
+  print_text(NULL, buf_str(&b), b.size);
+  arena_rewind(&ctx->arena, mark);
+  return true;
 }
 
-// Shows the variables and, at a terminal, asks what to do.
-static InterpAction stop_at_breakpoint(void *user, const Op *op, const uint32_t program[3], const InterpStop *stop) {
-  BreakpointState *state = user;
-  fputs(stop->is_step ? stop->changed : "", stdout);
-  say_place(op, program, stop->is_step);
-  fputs(stop->is_step ? "" : stop->all, stdout);
-  if (!op || !state->keeps_asking || !isatty(STDIN_FILENO)) return INTERP_CONTINUE;
-  for (char line[64];;) {
-    printf("(s)tep, (c)ontinue, (r)un to the end, (v)ariables> ");
-    fflush(stdout);
-    if (!fgets(line, sizeof line, stdin) || line[0] == 'r') state->keeps_asking = false;
-    if (!state->keeps_asking || line[0] == 'c') return INTERP_CONTINUE;
-    if (line[0] == 's' || line[0] == '\n') return INTERP_STEP;
-    if (line[0] == 'v') fputs(stop->all, stdout);
-  }
-}
+void device_debug_interp(tile_device *device, const Debugger *debugger) { of(device)->debugger = *debugger; }
 
 // Runs with the program's own diagnostics set aside: an error then is about this run alone.
-typedef struct { Context *ctx; const InterpLaunch *launch; } Running;
+typedef struct { Context *ctx; const InterpLaunch *launch; const LaunchStop *stop; } Running;
+
+// What the run warned of goes to the log of the device.
+static void tell_warnings(const Running *r, Context *ctx) {
+  const tile_hooks *h = &r->stop->kernel->device->hooks;
+  for (Diag *d = h->log ? ctx->diags : NULL; d; d = d->next)
+    if (d->level == DIAG_WARNING) h->log(h->user, TILE_LEVEL_WARNING, diag_text(ctx, d));
+}
 
 static tile_status run_contained(void *user, tile_error **error) {
   const Running *r = user;
@@ -197,7 +187,11 @@ static tile_status run_contained(void *user, tile_error **error) {
     status = error_set_left(error, why, ctx, "running the interpreter");
   } else {
     ctx->on_ice = &on_ice;
-    if (!interp_run(ctx, r->launch)) status = error_set_diagnostics(error, TILE_ERROR_RUN, ctx, false);
+    const bool ok = interp_run(ctx, r->launch);
+    if (!ok && r->stop->stopped) status = launch_stopped(r->stop->kernel, error);
+    else if (!ok && diag_error_count(ctx)) status = error_set_diagnostics(error, TILE_ERROR_RUN, ctx, false);
+    else if (!ok) status = error_set(error, TILE_ERROR_CANCELLED, "the debugger ended the run");
+    else if (ctx->diags) tell_warnings(r, ctx);
   }
   ctx->on_ice = NULL;
   ctx->current_pass = NULL;
@@ -234,7 +228,7 @@ static tile_status launch_with_memory(void *user, Arena *scratch, tile_error **e
     for (uint32_t a = 0; a < t->rank; a++) desc->extents[a] = t->shape[a], desc->strides[a] = t->strides[a];
     values[i].desc = desc;
   }
-  BreakpointState breakpoints = {.keeps_asking = true};
+  LaunchStop stop = {.kernel = k};
   InterpLaunch launch = {.func = k->func,
                          .grid = {l->o->grid[0], l->o->grid[1], l->o->grid[2]},
                          .args = values,
@@ -242,9 +236,11 @@ static tile_status launch_with_memory(void *user, Arena *scratch, tile_error **e
                          .buffers = d->buffers,
                          .num_buffers = d->num_buffers,
                          .print = print_text,
-                         .breakpoint = stop_at_breakpoint,
-                         .user = &breakpoints};
-  Running running = {k->ir->ctx, &launch};
+                         .stop = d->debugger.stop ? d->debugger.stop : show_stop,
+                         .user = d->debugger.user,
+                         .should_stop = launch_can_stop(k) ? launch_should_stop : NULL,
+                         .stop_user = &stop};
+  Running running = {k->ir->ctx, &launch, &stop};
   return deep_run("running the interpreter", run_contained, &running, error);
 }
 

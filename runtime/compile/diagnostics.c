@@ -17,7 +17,7 @@ static const Diag *find(const Context *ctx, size_t n, int32_t *owner) {
   const Diag *d = ctx->diags;
   *owner = -1;
   for (size_t i = 0; d && i < n; i++, d = d->next)
-    if (d->level != DIAG_NOTE || d->is_alone) *owner = d->is_alone ? -1 : (int32_t)i;
+    if (d->level != DIAG_NOTE || d->is_alone) *owner = d->level == DIAG_NOTE ? -1 : (int32_t)i;
   return d;
 }
 

@@ -164,6 +164,7 @@ static bool load(const CompileJob *job, tile_program *p) {
 static bool lower(const CompileJob *job, tile_program *p, uint32_t config) {
   if (!p->kernel) return lower_all(job, p);
   if (!specialize(job, p, p->kernel, config, &p->specs, &p->launch)) return false;
+  p->launch.stops = job->stops;
   return (p->module = frontend_lower(p->frontend, p->kernel, p->specs, &p->launch)) != NULL;
 }
 

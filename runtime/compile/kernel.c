@@ -44,6 +44,9 @@ tile_kernel *kernel_describe(tile_device *device, const tile_program *program, c
 
 tile_status tile_kernel_load(tile_device *d, const tile_program *program, const char *name, tile_kernel **kernel,
                              tile_error **error) {
+  RETURN_IF_NULL(d, "device");
+  RETURN_IF_NULL(program, "program");
+  RETURN_IF_NULL(kernel, "kernel");
   *kernel = NULL;
   tile_error *e = NULL;
   tile_kernel *k = kernel_describe(d, program, name, &e);

@@ -1,7 +1,8 @@
 // --emit=layout-svg. Each layout has a picture: its last two axes are a grid with a cell per element. For registers,
 // the text of a cell is the lane and the register of the first place that holds the element, and its colour is the
-// warp's. For shared memory, the text is the offset and the colour is the bank's. Below the grid are the values that
-// have the layout and, for accesses to shared memory, the number of wavefronts that a warp needs.
+// warp's. For shared memory, the text is the offset and the colour is the bank's. Beside the grid are the indices,
+// below it the values that have the layout, with their source lines, and, for accesses to shared memory, the number of
+// wavefronts that a warp needs. Pictures stand in columns of bounded height.
 #include "runtime/compile/layout_svg.h"
 
 #include <string.h>
@@ -15,14 +16,19 @@ enum {
   CELL_HEIGHT = 17,
   LINE = 16,
   MARGIN = 24,
+  INDEX = 32,                  // width of a row's index
+  HEAD = 40,                   // height of the whole's title
   MAX_LINES = 12,
+  MAX_HEIGHT = 3000,           // of a column, unless one picture is higher
+  MAX_PICTURES = 32,
+  TEXT_COLUMNS = 170,          // characters across a picture
   MAX_PLACE_BITS = 22,
   BANKS = 32,
   MAX_VECTOR_BYTES = 16
 };
 
 typedef VEC(const char *) Lines;
-typedef struct { const Layout *layout; uint32_t elem_bits; Lines lines; } Picture;
+typedef struct { const Layout *layout; uint32_t elem_bits; Lines names, lines; } Picture;   // names: of its values
 typedef struct {
   const Module *module;
   const char *value;           // or NULL: all
@@ -49,8 +55,23 @@ static Picture *picture_of(Gallery *g, const Type *t) {
 }
 
 static const char *where(const Gallery *g, const Op *op) {
-  LineCol at = source_locate(g->module->ctx, op->span.begin);
+  LineCol at = source_locate(g->module->ctx, op_user_span(g->module->ctx, op).begin);
   return at.file ? arena_printf(g->arena, ", line %u", at.line) : "";
+}
+
+// ": x = load(p)", the line of the source.
+static const char *source_of(const Gallery *g, const Op *op) {
+  LineCol at = source_locate(g->module->ctx, op_user_span(g->module->ctx, op).begin);
+  if (!at.file || at.line > at.file->num_lines) return "";
+  const char *s = at.file->text + at.file->line_starts[at.line - 1];
+  s += strspn(s, " \t");
+  return arena_printf(g->arena, ": %.*s", (int)strcspn(s, "\r\n"), s);
+}
+
+static void add_name(Gallery *g, Picture *p, const char *name) {
+  VEC_EACH(n, p->names)
+    if (!strcmp(*n, name)) return;
+  vec_push(g->arena, &p->names, name);
 }
 
 static void add_value(Gallery *g, const Value *v, const Op *op) {
@@ -61,8 +82,10 @@ static void add_value(Gallery *g, const Value *v, const Op *op) {
   Type plain = *v->type;
   plain.layout = NULL;
   ir_print_type(&b, &plain);
-  buf_printf(&b, ", %s%s", op ? op_info[op->opcode].name : "a parameter", op ? where(g, op) : "");
+  buf_printf(&b, ", %s%s%s", op ? op_info[op->opcode].name : "a parameter", op ? where(g, op) : "",
+             op ? source_of(g, op) : "");
   Picture *p = picture_of(g, v->type);
+  if (v->name) add_name(g, p, v->name);
   vec_push(g->arena, &p->lines, buf_str(&b));
 }
 
@@ -97,8 +120,9 @@ static const char *access_text(const Gallery *g, const char *what, const Layout 
 }
 
 static void add_access(Gallery *g, const Op *op) {
-  bool is_load = op->opcode == OP_LOCAL_LOAD;
-  const Value *buffer = op_operand(op, is_load ? 0 : 1), *tensor = is_load ? &op->results[0] : op_operand(op, 0);
+  const bool is_load = op->opcode == OP_LOCAL_LOAD, is_store = op->opcode == OP_LOCAL_STORE;
+  const Value *buffer = op_operand(op, is_store ? 1 : 0), *tensor = is_load ? &op->results[0] : op_operand(op, 0);
+  if (op->opcode == OP_ASYNC_COPY) tensor = op_operand(op, op_operand(op, 2) ? 2 : 1);   // of addresses
   if (!buffer->type->layout || !tensor->type->layout || tensor->type->kind != TYPE_TENSOR ||
       (!is_wanted(g, buffer) && !is_wanted(g, tensor)))
     return;
@@ -133,7 +157,7 @@ static void add_conversion(Gallery *g, const Op *op) {
 static void visit(Op *op, void *user) {
   Gallery *g = user;
   for (uint32_t i = 0; i < op->num_results; i++) add_value(g, &op->results[i], op);
-  if (op->opcode == OP_LOCAL_LOAD || op->opcode == OP_LOCAL_STORE) add_access(g, op);
+  if (op->opcode == OP_LOCAL_LOAD || op->opcode == OP_LOCAL_STORE || op->opcode == OP_ASYNC_COPY) add_access(g, op);
   if (op->opcode == OP_CONVERT_LAYOUT) add_conversion(g, op);
 }
 
@@ -192,38 +216,99 @@ static void put_cell(Buf *b, const Picture *p, uint32_t place, double x, double 
 static uint32_t num_lines(const Picture *p) { return p->lines.count < MAX_LINES ? p->lines.count : MAX_LINES; }
 static double height_of(const Picture *p) {
   Window w = window_of(p->layout);
-  return w.rows * CELL_HEIGHT + (num_lines(p) + 5) * LINE + MARGIN;
+  return w.rows * CELL_HEIGHT + (num_lines(p) + 7) * LINE + MARGIN;
 }
 
-static void put_picture(Buf *b, const Picture *p, double y) {
+// A text that must not run into the next column.
+static void put_line(Buf *b, double x, double y, const char *attributes, const char *s) {
+  size_t n = 0, shown = 0;
+  for (; s[n] && shown < TEXT_COLUMNS; n++) shown += ((unsigned char)s[n] & 0xc0) != 0x80;   // characters of UTF-8
+  while (((unsigned char)s[n] & 0xc0) == 0x80) n++;
+  svg_text(b, x, y, attributes, s[n] ? arena_printf(b->arena, "%.*s…", (int)n, s) : s);
+}
+
+// "a, b: registers" or "shared memory"
+static const char *heading_of(Arena *a, const Picture *p) {
+  enum { MOST = 8 };
+  Buf b = buf_make(a);
+  for (uint32_t i = 0; i < p->names.count && i < MOST; i++) buf_printf(&b, "%s%s", i ? ", " : "", p->names.data[i]);
+  if (p->names.count > MOST) buf_puts(&b, ", …");
+  buf_printf(&b, "%s%s", p->names.count ? ": " : "", p->layout->kind == LAYOUT_SHARED ? "shared memory" : "registers");
+  return buf_str(&b);
+}
+
+static const char *legend_of(Arena *a, const Layout *l, const Window *w) {
+  const uint32_t copies = 1u << (layout_total_bits(l) - layout_rank(l));
+  const bool is_part = w->rows * w->columns < w->all_rows * w->all_columns || l->rank > 2;
+  Buf b = buf_make(a);
+  const bool is_shared = l->kind == LAYOUT_SHARED;
+  buf_puts(&b, is_shared ? "cell: offset in elements; colour: bank" : "cell: lane:register; colour: warp");
+  if (copies > 1) buf_printf(&b, "; each element is held %u times, the first is shown", copies);
+  if (is_part) buf_printf(&b, "; %u x %u of %u x %u", w->rows, w->columns, w->all_rows, w->all_columns);
+  if (l->rank > 2) buf_puts(&b, ", first of each further axis");
+  else if (l->rank == 1 && w->rows > 1) buf_printf(&b, "; rows of %u", w->columns);
+  return buf_str(&b);
+}
+
+static void put_indices(Buf *b, const Layout *l, const Window *w, double x, double y) {
+  const char *grey = " text-anchor=\"end\" font-size=\"10\" fill=\"#777777\"",
+             *centred = " text-anchor=\"middle\" font-size=\"10\" fill=\"#777777\"";
+  for (uint32_t c = 0; c < w->columns; c++)
+    svg_text(b, x + (c + 0.5) * CELL_WIDTH, y - 4, centred, arena_printf(b->arena, "%u", c));
+  for (uint32_t r = 0; r < w->rows && w->rows > 1; r++)
+    svg_text(b, x - 4, y + (r + 1) * CELL_HEIGHT - 5, grey,
+             arena_printf(b->arena, "%u", l->rank == 1 ? r * w->columns : r));
+}
+
+static void put_picture(Buf *b, const Picture *p, double x, double y) {
   const Layout *l = p->layout;
   Window w = window_of(l);
-  Buf title = buf_make(b->arena);
-  layout_print(&title, l);
-  svg_text(b, MARGIN, y + LINE, " font-weight=\"bold\"", buf_str(&title));
-  bool is_shared = l->kind == LAYOUT_SHARED;
-  uint32_t copies = 1u << (layout_total_bits(l) - layout_rank(l));
-  svg_text(b, MARGIN, y + 2 * LINE, " fill=\"#555555\"",
-           arena_printf(b->arena, "%s%s%s",
-                        is_shared ? "cell: offset in elements; colour: bank" : "cell: lane:register; colour: warp",
-                        copies > 1
-                            ? arena_printf(b->arena, "; each element is held %u times, the first is shown", copies)
-                            : "",
-                        w.rows * w.columns < w.all_rows * w.all_columns || l->rank > 2
-                            ? arena_printf(b->arena, "; %u x %u of %u x %u%s", w.rows, w.columns, w.all_rows,
-                                           w.all_columns, l->rank > 2 ? ", first of each further axis" : "")
-                            : ""));
+  Buf text = buf_make(b->arena);
+  layout_print(&text, l);
+  svg_text(b, x, y + LINE, " font-weight=\"bold\"", heading_of(b->arena, p));
+  put_line(b, x, y + 2 * LINE, "", buf_str(&text));
+  svg_text(b, x, y + 3 * LINE, " fill=\"#555555\"", legend_of(b->arena, l, &w));
   const uint32_t *places = places_of(b->arena, l, &w);
-  y += 2.5 * LINE;
+  y += 4.5 * LINE;
   for (uint32_t row = 0; row < w.rows; row++)
     for (uint32_t column = 0; column < w.columns; column++) {
       uint32_t place = places[element_at(l, &w, row, column)];
-      if (place != UINT32_MAX) put_cell(b, p, place, MARGIN + column * CELL_WIDTH, y + row * CELL_HEIGHT);
+      if (place != UINT32_MAX) put_cell(b, p, place, x + INDEX + column * CELL_WIDTH, y + row * CELL_HEIGHT);
     }
+  put_indices(b, l, &w, x + INDEX, y);
   y += w.rows * CELL_HEIGHT + LINE;
-  for (uint32_t i = 0; i < num_lines(p); i++, y += LINE) svg_text(b, MARGIN, y, "", p->lines.data[i]);
+  for (uint32_t i = 0; i < num_lines(p); i++, y += LINE) put_line(b, x, y, "", p->lines.data[i]);
   if (p->lines.count > MAX_LINES)
-    svg_text(b, MARGIN, y, "", arena_printf(b->arena, "and %u more", p->lines.count - MAX_LINES));
+    svg_text(b, x, y, "", arena_printf(b->arena, "and %u more", p->lines.count - MAX_LINES));
+}
+
+// Where the pictures stand: one below the other, in as many columns as the height asks for.
+typedef struct { double x, y; } Position;
+static Position *place_pictures(const Gallery *g, uint32_t shown, double *width, double *height) {
+  enum { COLUMN_WIDTH = INDEX + MAX_COLUMNS * CELL_WIDTH + MARGIN };
+  Position *at = arena_array(g->arena, Position, shown);
+  double x = MARGIN, y = HEAD;
+  *height = HEAD;
+  for (uint32_t i = 0; i < shown; i++) {
+    const double h = height_of(&g->pictures.data[i]);
+    if (y > HEAD && y + h > MAX_HEIGHT) x += COLUMN_WIDTH, y = HEAD;
+    at[i] = (Position){x, y};
+    y += h;
+    if (y > *height) *height = y;
+  }
+  *width = x + COLUMN_WIDTH;
+  return at;
+}
+
+static void put_title(const Gallery *g, Buf *b, uint32_t shown) {
+  const Module *m = g->module;
+  Buf title = buf_make(g->arena);
+  for (const Func *f = m->funcs; f; f = f->next) buf_printf(&title, "%s%s", f == m->funcs ? "" : ", ", f->name);
+  buf_printf(&title, " for %s, num_warps=%u: %u layout%s", m->target->name, m->num_warps, g->pictures.count,
+             g->pictures.count == 1 ? "" : "s");
+  if (g->value) buf_printf(&title, " of %s", g->value);
+  if (shown < g->pictures.count) buf_printf(&title, ", of which %u are shown; --layout-of=NAME chooses", shown);
+  svg_text(b, MARGIN, 26, " font-size=\"16\"", buf_str(&title));
 }
 
 bool layout_svg(const Module *m, const char *value, Buf *b) {
@@ -234,19 +319,16 @@ bool layout_svg(const Module *m, const char *value, Buf *b) {
     block_walk(f->body, visit, &g);
   }
   if (!g.pictures.count) return false;
-  double height = MARGIN;
-  for (uint32_t i = 0; i < g.pictures.count; i++) height += height_of(&g.pictures.data[i]);
-  const int width = 2 * MARGIN + MAX_COLUMNS * CELL_WIDTH;
+  const uint32_t shown = g.pictures.count < MAX_PICTURES ? g.pictures.count : MAX_PICTURES;
+  double width, height;
+  const Position *at = place_pictures(&g, shown, &width, &height);
   buf_printf(
       b,
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" font-family=\"sans-serif\" "
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" font-family=\"sans-serif\" "
       "font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
       width, height);
-  double y = MARGIN / 2.0;
-  for (uint32_t i = 0; i < g.pictures.count; i++) {
-    put_picture(b, &g.pictures.data[i], y);
-    y += height_of(&g.pictures.data[i]);
-  }
+  put_title(&g, b, shown);
+  for (uint32_t i = 0; i < shown; i++) put_picture(b, &g.pictures.data[i], at[i].x, at[i].y);
   buf_puts(b, "</svg>\n");
   return true;
 }

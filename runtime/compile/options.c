@@ -319,6 +319,15 @@ bool options_set(Options *o, const char *name, const char *value, tile_error **e
   return assign(o, r, value, error) && check_values(o, error);
 }
 
+void options_own(Options *o, Arena *arena) {
+  o->arena = arena;
+  o->inputs.capacity = o->inputs.count;   // the next push copies
+  for (uint32_t i = 0; i < NUM_OPTION_ROWS; i++) {
+    StrList *list = (StrList *)((char *)o + option_rows[i].offset);
+    if (option_rows[i].kind == KIND_LIST) list->capacity = list->count;
+  }
+}
+
 static bool is_given(const Options *o, const OptionRow *r) {
   const char *at = (const char *)o + r->offset;
   switch (r->kind) {

@@ -214,11 +214,16 @@ static void print_man(Buf *out, Command c) {
   buf_printf(out, ".TH TILEC%s%s 1 \"\" \"tilec %s\"\n.SH NAME\ntilec%s%s \\- ", dash, upper(out->arena, name),
              tile_version(), own ? "\\-" : "", name);
   put_roff(out, t->does);
-  buf_printf(out, "\n.SH SYNOPSIS\n.B tilec %s\n", name);
+  buf_printf(out, "\n.SH SYNOPSIS\n.B tilec%s%s\n", own ? " " : "", name);
   put_roff(out, t->usage);
   buf_puts(out, "\n.SH DESCRIPTION\n");
   put_roff(out, t->about);
   buf_putc(out, '\n');
+  if (!own) {
+    buf_puts(out, ".SH SUBCOMMANDS\n");
+    for (Command k = COMMAND_RUN; k < NUM_COMMANDS; k++)
+      put_entry(out, arena_printf(out->arena, "tilec %s", options_command_name(k)), commands[k].does);
+  }
   for (uint32_t k = 0; k < NUM_GROUPS; k++) {
     if (!is_shown(order[k], c)) continue;
     buf_printf(out, ".SH %s\n", upper(out->arena, group_titles[order[k]]));
@@ -251,7 +256,7 @@ static void print_man(Buf *out, Command c) {
   put_entry(out, "@FILE", "on the command line: the arguments in that file");
   buf_puts(out, ".SH EXAMPLES\n");
   for (const char *const *e = t->examples; *e; e++) {
-    buf_puts(out, ".PP\n.EX\n");
+    buf_puts(out, e == t->examples ? ".EX\n" : ".PP\n.EX\n");
     put_roff(out, *e);
     buf_puts(out, "\n.EE\n");
   }

@@ -36,6 +36,7 @@ static tile_status compile_public(const char *path, const char *text, size_t siz
   *program = NULL;
   RETURN_IF_FAILED(TAKE_GIVEN(tile_compile_options, &o, given, error));
   RETURN_IF_FAILED(hooks_take(&hooks, o.hooks, error));
+  RETURN_IF_FAILED(source_map_check(o.source_map, o.num_source_map, error));
   Arena arena;
   jmp_buf on_empty, *const empty = &on_empty;
   arena_init_with(&arena, hooks_memory(&hooks), &empty);
@@ -57,6 +58,8 @@ static tile_status compile_public(const char *path, const char *text, size_t siz
                       .config = -1,
                       .emit = o.emit ? o.emit : TILE_EMIT_PTX | TILE_EMIT_METADATA,
                       .hooks = &hooks,
+                      .source_map = o.source_map,
+                      .num_source_map = text ? o.num_source_map : 0,
                       .seconds = o.seconds};
     double start = clock_seconds();
     tell_compile(&hooks, TILE_EVENT_COMPILE_BEGIN, &o, 0);

@@ -134,11 +134,14 @@ static bool set_types(void *user, tile_program *p, CtFunction *fn, ParamSpec *sp
   return ok;
 }
 
-static Options options_for(const Request *r, Arena *a) {
+static tile_status options_for(const Request *r, Arena *a, Options *out, tile_error **error) {
   const tile_jit_kernel *k = r->kernel;
-  const tile_jit *jit = k->jit;
-  Options o = jit->options;
-  o.arena = a;
+  Options o = k->jit->options;
+  options_own(&o, a);
+  for (size_t i = 0; i < r->options->num_options; i++)
+    if (!options_set(&o, arena_printf(a, "%s", r->options->options[i]), NULL, error)) return TILE_ERROR_USAGE;
+  if (o.ir_override || o.arch != k->jit->options.arch)
+    return error_set(error, TILE_ERROR_USAGE, "%s: --ir-override and --arch are no options of a launch", k->name);
   o.kernel = k->name;
   const struct { int64_t *to; int value; } numbers[] = {
       {&o.num_warps, r->options->num_warps},
@@ -147,37 +150,44 @@ static Options options_for(const Request *r, Arena *a) {
                  {&o.maxnreg, r->options->maxnreg}};
   for (uint32_t i = 0; i < countof(numbers); i++)
     if (numbers[i].value) *numbers[i].to = numbers[i].value;
-  StrList defines = {0};
-  for (uint32_t i = 0; i < o.defines.count; i++) vec_push(a, &defines, o.defines.data[i]);
   for (uint32_t i = 0; i < k->num_params; i++)
     if (k->params[i].traits.is_constexpr && r->args[i].kind != TILE_ARG_DEFAULT)
-      vec_push(a, &defines, arena_printf(a, "%s=%s", k->params[i].name, spec_value(a, &r->args[i]).text));
-  o.defines = defines;
-  return o;
+      vec_push(a, &o.defines, arena_printf(a, "%s=%s", k->params[i].name, spec_value(a, &r->args[i]).text));
+  *out = o;
+  return TILE_OK;
 }
 
-static tile_status compile_program(const Request *r, int config, Arena *a, tile_program **program, tile_error **error) {
+tile_status jit_compile_program(const Request *r, int config, unsigned emit, Arena *a, tile_program **program,
+                                tile_error **error) {
   tile_jit_kernel *k = r->kernel;
   const tile_jit *jit = k->jit;
-  Options options = options_for(r, a);
+  Options options;
+  RETURN_IF_FAILED(options_for(r, a, &options, error));
   Types types = {k, r->args, false};
-  bool is_interp = !jit->device->arch;
   CompileJob job = {.options = &options,
                     .path = jit->path,
                     .text = jit->text,
                     .size = jit->size,
+                    .source_map = jit->source_map,
+                    .num_source_map = jit->num_source_map,
                     .config = config,
                     .specialize = set_types,
                     .user = &types,
                     .hooks = &jit->hooks,
                     .seconds = jit->compile_seconds,
-                    .emit = is_interp ? TILE_EMIT_TILE : TILE_EMIT_PTX | TILE_EMIT_METADATA};
+                    .emit = emit};
   const char *text = jit_variant_text(a, k, r->args);
   jit_event(jit, TILE_EVENT_COMPILE_BEGIN, k->name, text, 0);
   double begin = clock_ms();
   tile_status status = compile_job(&job, program, error);
   jit_event(jit, TILE_EVENT_COMPILE_END, k->name, text, clock_ms() - begin);
   return status == TILE_ERROR_PROGRAM && types.is_usage_error ? TILE_ERROR_USAGE : status;
+}
+
+static tile_status compile_program(const Request *r, int config, Arena *a, tile_program **program, tile_error **error) {
+  const bool is_interp = !r->kernel->jit->device->arch;
+  return jit_compile_program(r, config, is_interp ? TILE_EMIT_TILE : TILE_EMIT_PTX | TILE_EMIT_METADATA, a, program,
+                             error);
 }
 
 // ---- the cache ----
@@ -286,12 +296,14 @@ static tile_status start(Making *m, Arena *a, tile_error **error) {
   tile_jit_kernel *k = m->r->kernel;
   tile_kernel *kernel = m->v->kernel;
   const char *text = k->jit->device->arch ? jit_variant_text(a, k, m->r->args) : NULL;
+  if (text && kernel->ptx && !(m->v->ptx = strdup(kernel->ptx))) return error_no_memory(error);
   double begin = clock_ms();
   bool is_assembled = start_assembled(m->r, a, kernel);
   if (!is_assembled) m->v->kernel = NULL;   // kernel_start frees one that does not load
   tile_status status = is_assembled ? TILE_OK : kernel_start(kernel, error);
   if (status != TILE_OK) return status;
   m->v->kernel = kernel;
+  kernel->hooks = &k->jit->hooks;
   if (text) jit_event(k->jit, TILE_EVENT_LOAD, k->name, text, clock_ms() - begin);
   return TILE_OK;
 }
@@ -341,6 +353,7 @@ static tile_status make_kernel(void *user, Arena *a, tile_error **error) {
     status = start(m, a, error);
     if (status == TILE_OK && !jit->device->arch) v->program = m->program, m->program = NULL;
   }
+  if (status == TILE_OK && !jit_keep_origin(v, m->r, m->config, a)) status = error_no_memory(error);
   if (status == TILE_OK && !map_args(m->r, a, v))
     status = error_set(error, TILE_ERROR_INTERNAL, "%s: the compiled kernel's arguments are not those of the source",
                        k->name);

@@ -31,6 +31,11 @@ static void write_source(Buf *b, const tile_jit *jit) {
   wire_put_bytes(b, jit->text, jit->size);
   wire_put_u64(b, jit->num_option_texts);
   for (uint32_t i = 0; i < jit->num_option_texts; i++) wire_put_text(b, jit->option_texts[i]);
+  wire_put_u64(b, jit->num_source_map);
+  for (size_t i = 0; i < jit->num_source_map; i++) {
+    wire_put_u64(b, jit->source_map[i].first_line), wire_put_u64(b, jit->source_map[i].file_line);
+    wire_put_text(b, jit->source_map[i].file);
+  }
   wire_put_u64(b, jit->options.include_paths.count);
   for (uint32_t i = 0; i < jit->options.include_paths.count; i++) wire_put_text(b, jit->options.include_paths.data[i]);
 }
@@ -41,11 +46,7 @@ static void write_request(Buf *b, const tile_jit *jit, const Request *r, int con
   wire_put_text(b, r ? r->kernel->name : "");
   if (!r) return;
   const tile_jit_kernel *k = r->kernel;
-  wire_put_u64(b, (uint64_t)(int64_t)config);
-  const int numbers[] = {r->options->num_warps, r->options->num_stages, r->options->num_ctas, r->options->maxnreg};
-  for (uint32_t i = 0; i < countof(numbers); i++) wire_put_u64(b, (uint64_t)numbers[i]);
-  wire_put_u64(b, k->num_params);
-  for (uint32_t i = 0; i < k->num_params; i++) wire_put_arg(b, &r->args[i]);
+  wire_put_launch(b, &(WireLaunch){config, *r->options, (tile_arg *)(uintptr_t)r->args, k->num_params});
 }
 
 // The tilec that was named, or TILE_TILEC, or the one installed beside this library, or the PATH's.

@@ -19,6 +19,7 @@ enum {
   JIT_FEW_WORDS = 4 * JIT_FEW_PARAMS,
   JIT_MAX_LEAVES = UINT16_MAX,
   JIT_MAX_DEPTH = 16,
+  JIT_MAX_OPTIONS = 64,        // of one launch
   CONFIG_FIRST = -1,
   CONFIG_NONE = 1 << 30
 };
@@ -70,6 +71,9 @@ struct HookRun {
   tile_variant *variant;       // for these blocks
 };
 
+typedef struct VariantOutput VariantOutput;
+struct VariantOutput { VariantOutput *next; unsigned emit; size_t size; char data[]; };
+
 struct tile_variant {
   tile_variant *next;
   tile_jit_kernel *owner;
@@ -80,6 +84,10 @@ struct tile_variant {
   uint16_t *arg_params;
   bool has_tuples;             // arguments are flattened before they are packed
   uint32_t num_leaves;         // how many that gives
+  void *made_from;             // wire.h's launch
+  size_t made_from_size;
+  char *ptx;                   // NULL on the interpreter
+  VariantOutput *outputs;      // those that were asked for; under the owner's lock
 };
 
 typedef struct {
@@ -148,6 +156,8 @@ struct tile_jit {
   Options options;
   const char *path, *text;
   size_t size;
+  tile_source_range *source_map;
+  size_t num_source_map;
   Context ctx;                 // the source as a whole: what its kernels are. Fixed after opening
   Frontend *frontend;
   CtModule *objects;           // what functions of the source see of arguments; NULL until one is called
@@ -206,8 +216,13 @@ void jit_event(const tile_jit *jit, tile_event_kind kind, const char *kernel, co
 // May a launch make a variant that is missing? A prepare always may.
 tile_status jit_may_make(const Request *request, tile_error **error);
 // For the compiler process of an isolated JIT, which has no device: the PTX, and the files that it comes from.
+tile_status jit_compile_program(const Request *r, int config, unsigned emit, Arena *a, tile_program **program,
+                                tile_error **error);
 tile_status jit_compile_ptx(const Request *request, int config, Arena *a, const char **ptx, const char **files,
                             tile_error **error);
+// output.c: keeps with a new variant what its outputs are made from. False: out of memory.
+bool jit_keep_origin(tile_variant *v, const Request *r, int config, Arena *a);
+void jit_free_origin(tile_variant *v);
 // isolated.c: the same in a compiler process.
 // Does a compiler process survive reading the source? An error in the source counts as yes.
 tile_status jit_try_source(const tile_jit *jit, tile_error **error);

@@ -137,6 +137,20 @@ static tile_status check_numbers(const tile_jit_kernel *k, const int *numbers, t
   return TILE_OK;
 }
 
+// The options of the launch. No word of a parameter is one of the numbers that mark them.
+static tile_status key_options(Key *key, const tile_jit_kernel *k, const tile_jit_launch_options *o,
+                               tile_error **error) {
+  if (o->num_options > JIT_MAX_OPTIONS)
+    return error_set(error, TILE_ERROR_USAGE, "%s: %zu launch options; at most %d are possible", k->name,
+                     o->num_options, JIT_MAX_OPTIONS);
+  put(key, ~(uint64_t)o->num_options);
+  for (size_t i = 0; i < o->num_options; i++) {
+    if (!o->options[i]) return error_set(error, TILE_ERROR_USAGE, "%s: launch option %zu is NULL", k->name, i);
+    put_text(key, o->options[i]);
+  }
+  return TILE_OK;
+}
+
 // The usual kinds of arguments, as key_param puts them. False: not one of those.
 static inline bool key_usual(Key *key, JitTraits t, const tile_arg *a) {
   uint64_t word = (uint64_t)a->kind, v = (uint64_t)a->value.i;
@@ -182,6 +196,7 @@ tile_status jit_make_key(LaunchArgs *l, const tile_jit_kernel *k, const tile_jit
   if ((unsigned)(numbers[0] | numbers[1] | numbers[2] | numbers[3]) > UINT16_MAX)
     return check_numbers(k, numbers, error);
   put(key, (uint64_t)numbers[0] << 48 | (uint64_t)numbers[1] << 32 | (uint64_t)numbers[2] << 16 | (uint64_t)numbers[3]);
+  if (o->num_options) RETURN_IF_FAILED(key_options(key, k, o, error));
   const JitTraits *traits = k->traits;
   for (uint32_t i = 0; i < k->num_params; i++) {
     args[i] = i < num_given && given[i].kind != TILE_ARG_DEFAULT ? given[i] : k->params[i].default_arg;

@@ -56,6 +56,7 @@ static uint32_t read_source(tile_jit *jit) {
   FrontendOptions fo = {.include_paths = jit->options.include_paths.data,
                         .num_include_paths = jit->options.include_paths.count,
                         .target = target_find(arch)};
+  source_map_apply(&jit->ctx, jit->path, jit->source_map, jit->num_source_map);
   jit->frontend = frontend_load_text(&jit->ctx, jit->path, jit->text, jit->size, &fo);
   uint32_t count = jit->frontend ? frontend_num_kernels(jit->frontend) : 0;
   if (jit->frontend && !count) {
@@ -101,6 +102,12 @@ static tile_status read_options(tile_jit *jit, const tile_jit_options *o, tile_e
   jit->option_texts = arena_array(&jit->arena, const char *, o->num_options + 1);
   for (size_t i = 0; i < o->num_options; i++) jit->option_texts[i] = arena_printf(&jit->arena, "%s", o->options[i]);
   if (o->tune_file) jit->tune_file = arena_printf(&jit->arena, "%s", o->tune_file);
+  jit->num_source_map = o->num_source_map;
+  jit->source_map = arena_array(&jit->arena, tile_source_range, o->num_source_map + 1);
+  for (size_t i = 0; i < o->num_source_map; i++) {
+    jit->source_map[i] = o->source_map[i];
+    jit->source_map[i].file = arena_printf(&jit->arena, "%s", o->source_map[i].file);
+  }
   bool ok = true;
   for (size_t i = 0; ok && i < o->num_options; i++)
     ok = options_set(&jit->options, arena_printf(&jit->arena, "%s", o->options[i]), NULL, error);
@@ -119,6 +126,9 @@ static const char *identity_with_options(tile_jit *jit, const tile_jit_options *
   Buf b = buf_make(&jit->arena);
   buf_puts(&b, jit_identity(jit));
   for (size_t i = 0; i < o->num_options; i++) buf_printf(&b, "option %s\n", o->options[i]);
+  for (size_t i = 0; i < jit->num_source_map; i++)
+    buf_printf(&b, "lines %u %u %s\n", jit->source_map[i].first_line, jit->source_map[i].file_line,
+               jit->source_map[i].file);
   return buf_str(&b);
 }
 
@@ -155,6 +165,8 @@ static tile_status open_jit(tile_device *device, const char *path, const char *t
   *out = NULL;
   RETURN_IF_FAILED(TAKE_GIVEN(tile_jit_options, &o, given, error));
   RETURN_IF_FAILED(hooks_take(&hooks, o.hooks, error));
+  if (!text) o.num_source_map = 0;
+  RETURN_IF_FAILED(source_map_check(o.source_map, o.num_source_map, error));
   if (compile_is_ir_path(path))
     return error_set(error, TILE_ERROR_USAGE,
                      "%s is IR, which has its types already: compile it with tile_compile_file", path);

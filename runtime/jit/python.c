@@ -349,7 +349,8 @@ static void launcher_free(Object *capsule) { launcher_destroy(PyCapsule_GetPoint
 
 void *tile_jit_python_launcher(tile_jit_kernel *k, void *slow, void *type_code, void *meta, void *address_of,
                                void **capsule) {
-  *capsule = NULL;
+  if (capsule) *capsule = NULL;
+  if (!k || !slow || !type_code || !meta || !address_of || !capsule) return NULL;
   Launcher *l = has_python() ? calloc(1, sizeof *l) : NULL;
   if (!l) return NULL;
   l->k = k;
@@ -375,11 +376,13 @@ void *tile_jit_python_launcher(tile_jit_kernel *k, void *slow, void *type_code, 
 }
 
 void tile_jit_python_close(void *capsule) {
+  if (!capsule) return;
   Launcher *l = PyCapsule_GetPointer(capsule, capsule_name);
   l->k = NULL;
 }
 
 void tile_jit_python_learn_type(void *capsule, void *type, int kind) {
+  if (!capsule || !type) return;
   Launcher *l = PyCapsule_GetPointer(capsule, capsule_name);
   for (uint32_t i = 0; i < l->num_types; i++)
     if (l->types[i] == type) return;
@@ -389,6 +392,7 @@ void tile_jit_python_learn_type(void *capsule, void *type, int kind) {
 }
 
 void tile_jit_python_learn_text(void *capsule, void *value, const char *text) {
+  if (!capsule || !value || !text) return;
   Launcher *l = PyCapsule_GetPointer(capsule, capsule_name);
   for (uint32_t i = 0; i < l->num_texts; i++)
     if (l->texts[i] == value) return;
@@ -399,6 +403,7 @@ void tile_jit_python_learn_text(void *capsule, void *value, const char *text) {
 }
 
 void tile_jit_python_use_stream(void *capsule, void *stream_of, void *ordinal) {
+  if (!capsule || !stream_of || !ordinal) return;
   Launcher *l = PyCapsule_GetPointer(capsule, capsule_name);
   Object *old[] = {l->stream_of, l->ordinal};
   l->stream_of = keep(stream_of);

@@ -9,6 +9,7 @@ void jit_variant_free(tile_variant *v) {
   tile_kernel_free(v->kernel);
   tile_program_free(v->program);
   free(v->arg_params);
+  jit_free_origin(v);
   free(v);
 }
 

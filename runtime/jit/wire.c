@@ -75,3 +75,42 @@ void wire_take_arg(WireReader *r, tile_arg *a, uint32_t depth) {
     a->value.i = (int64_t)wire_take_u64(r);
   }
 }
+
+// ---- a launch ----
+
+static int *const *numbers_of(tile_jit_launch_options *o, int *out[4]) {
+  out[0] = &o->num_warps, out[1] = &o->num_stages, out[2] = &o->num_ctas, out[3] = &o->maxnreg;
+  return out;
+}
+
+void wire_put_launch(Buf *b, const WireLaunch *l) {
+  tile_jit_launch_options o = l->options;
+  int *numbers[4];
+  wire_put_u64(b, (uint64_t)(int64_t)l->config);
+  for (uint32_t i = 0; i < 4; i++) wire_put_u64(b, (uint64_t)*numbers_of(&o, numbers)[i]);
+  wire_put_u64(b, o.num_options);
+  for (size_t i = 0; i < o.num_options; i++) wire_put_text(b, o.options[i]);
+  wire_put_u64(b, l->num_args);
+  for (uint32_t i = 0; i < l->num_args; i++) wire_put_arg(b, &l->args[i]);
+}
+
+const char **wire_take_texts(WireReader *r, size_t *n) {
+  *n = wire_take_u64(r);
+  if (*n > r->left) r->bad = true, *n = 0;
+  const char **texts = arena_array(r->arena, const char *, *n + 1);
+  for (size_t i = 0; i < *n; i++) texts[i] = wire_take_text(r);
+  return texts;
+}
+
+void wire_take_launch(WireReader *r, WireLaunch *l) {
+  int *numbers[4];
+  *l = (WireLaunch){.options = TILE_JIT_LAUNCH_OPTIONS_INIT};
+  l->config = (int)(int64_t)wire_take_u64(r);
+  for (uint32_t i = 0; i < 4; i++) *numbers_of(&l->options, numbers)[i] = (int)wire_take_u64(r);
+  l->options.options = wire_take_texts(r, &l->options.num_options);
+  const uint64_t n = wire_take_u64(r);
+  if (n > JIT_MAX_PARAMS || n > r->left) r->bad = true;
+  l->num_args = r->bad ? 0 : (uint32_t)n;
+  l->args = arena_array(r->arena, tile_arg, l->num_args + 1);
+  for (uint32_t i = 0; i < l->num_args; i++) wire_take_arg(r, &l->args[i], 0);
+}

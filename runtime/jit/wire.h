@@ -1,7 +1,7 @@
 // What an isolated JIT (isolated.c) and its compiler process (worker.c), which are of one version, say to each other:
 // numbers and texts one after another.
-//   request: WIRE_REQUEST, version, architecture, path, source, options, include paths, kernel ("": only read the
-//            source); then the configuration, the four launch options, the arguments
+//   request: WIRE_REQUEST, version, architecture, path, source, options, source map, include paths, kernel ("": only
+//            read the source); then the launch
 //   answer:  WIRE_ANSWER, status, PTX or message, files that were read, what does not fit; then how many messages the
 //            hook `log` gets, and of each the level and the text
 #ifndef TILE_RUNTIME_JIT_WIRE_H
@@ -15,12 +15,17 @@ void wire_put_u64(Buf *b, uint64_t v);
 void wire_put_bytes(Buf *b, const char *s, size_t n);
 void wire_put_text(Buf *b, const char *s);
 void wire_put_arg(Buf *b, const tile_arg *a);
+// What a variant is made from: the configuration, the launch options that count, the arguments. A variant keeps it, too.
+typedef struct { int config; tile_jit_launch_options options; tile_arg *args; uint32_t num_args; } WireLaunch;
+void wire_put_launch(Buf *b, const WireLaunch *l);
 
 // Past the end, numbers are 0, texts are empty and bad is set.
 typedef struct { const char *at; size_t left; Arena *arena; bool bad; } WireReader;
 uint64_t wire_take_u64(WireReader *r);
 const char *wire_take_bytes(WireReader *r, size_t *size);
 const char *wire_take_text(WireReader *r);
+const char **wire_take_texts(WireReader *r, size_t *n);
+void wire_take_launch(WireReader *r, WireLaunch *l);
 void wire_take_arg(WireReader *r, tile_arg *a, uint32_t depth);   // depth: of the tuples around it
 
 #endif

@@ -8,12 +8,15 @@
 #include "runtime/jit/jit.h"
 #include "runtime/jit/wire.h"
 
-static const char **take_texts(WireReader *r, size_t *n) {
+static const tile_source_range *take_map(WireReader *r, size_t *n) {
   *n = wire_take_u64(r);
   if (*n > r->left) r->bad = true, *n = 0;
-  const char **texts = arena_array(r->arena, const char *, *n + 1);
-  for (size_t i = 0; i < *n; i++) texts[i] = wire_take_text(r);
-  return texts;
+  tile_source_range *map = arena_array(r->arena, tile_source_range, *n + 1);
+  for (size_t i = 0; i < *n; i++) {
+    map[i].first_line = (uint32_t)wire_take_u64(r), map[i].file_line = (uint32_t)wire_take_u64(r);
+    map[i].file = wire_take_text(r);
+  }
+  return map;
 }
 
 // What the host's log gets: a level and a text each, as in the answer.
@@ -40,19 +43,14 @@ static tile_status answer_request(WireReader *r, Arena *a, Log *log, const char 
   const tile_hooks hooks = {.struct_size = sizeof hooks, .user = log, .log = keep_message};
   o.no_cache = true;
   o.hooks = &hooks;
-  o.options = take_texts(r, &o.num_options);
-  o.include_paths = take_texts(r, &o.num_include_paths);
+  o.options = wire_take_texts(r, &o.num_options);
+  o.source_map = take_map(r, &o.num_source_map);
+  o.include_paths = wire_take_texts(r, &o.num_include_paths);
   const char *name = wire_take_text(r);
   const bool only_reads = !*name;
-  int config = only_reads ? 0 : (int)(int64_t)wire_take_u64(r);
-  tile_jit_launch_options launch = TILE_JIT_LAUNCH_OPTIONS_INIT;
-  int *const numbers[] = {&launch.num_warps, &launch.num_stages, &launch.num_ctas, &launch.maxnreg};
-  for (uint32_t i = 0; i < countof(numbers) && !only_reads; i++) *numbers[i] = (int)wire_take_u64(r);
-  uint64_t num_args = only_reads ? 0 : wire_take_u64(r);
-  const bool is_damaged = r->bad || num_args > JIT_MAX_PARAMS;
-  tile_arg *args = arena_array(a, tile_arg, is_damaged ? 1 : num_args + 1);
-  for (uint64_t i = 0; i < num_args && !is_damaged; i++) wire_take_arg(r, &args[i], 0);
-  if (r->bad || is_damaged)
+  WireLaunch launch = {0};
+  if (!only_reads) wire_take_launch(r, &launch);
+  if (r->bad)
     return error_set(error, TILE_ERROR_USAGE, "the request of the JIT is damaged");
   // Nothing runs here: of a device only the architecture is looked at.
   tile_device device = {.kind = "gpu", .arch = arch, .hooks = TILE_HOOKS_INIT};
@@ -62,11 +60,10 @@ static tile_status answer_request(WireReader *r, Arena *a, Log *log, const char 
   if (status != TILE_OK) return status;
   if (only_reads) return tile_jit_close(jit), TILE_OK;
   status = tile_jit_get_kernel(jit, name, &k, error);
-  if (status == TILE_OK && k->num_params != num_args)
-    status = error_set(error, TILE_ERROR_USAGE, "the request of the JIT has %llu arguments",
-                       (unsigned long long)num_args);
-  const Request request = {k, NULL, &launch, args, NULL};
-  if (status == TILE_OK) status = jit_compile_ptx(&request, config, a, ptx, files, error);
+  if (status == TILE_OK && k->num_params != launch.num_args)
+    status = error_set(error, TILE_ERROR_USAGE, "the request of the JIT has %u arguments", launch.num_args);
+  const Request request = {k, NULL, &launch.options, launch.args, NULL};
+  if (status == TILE_OK) status = jit_compile_ptx(&request, launch.config, a, ptx, files, error);
   tile_jit_close(jit);
   return status;
 }

@@ -56,6 +56,7 @@ tile_status cuda_open(CudaDriver *d, bool simulator, tile_error **error) {
   tile_status status = resolve(d, simulator, error);
   if (status == TILE_OK && simulator) {
     *(void **)&d->last_report = own_symbol(d, "sim_last_report", "simLastReport");
+    *(void **)&d->set_stop = own_symbol(d, "sim_set_stop", "simSetStop");
     *(void **)&d->count_launches = own_symbol(d, "sim_count_launches", "simCountLaunches");
   }
   if (status == TILE_OK) {

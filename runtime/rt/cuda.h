@@ -25,6 +25,8 @@ typedef struct {
 #include "runtime/rt/cuda.def"
   // The simulator's account of the last failure; NULL for the real driver.
   const char *(*last_report)(void);
+  // Its launches of this thread ask whether to stop (runtime/sim/driver.h); NULL for the real driver.
+  void (*set_stop)(bool (*should_stop)(void *user), void *user);
   // Starts or ends its counting of launches, as DeviceOps.count_launches says; NULL for the real driver.
   const struct LaunchCounts *(*count_launches)(bool on);
 } CudaDriver;

@@ -107,6 +107,17 @@ static tile_status launch_failed(const CudaDevice *d, const tile_kernel *k, cons
   return error_resource(error, TILE_RESOURCE_REGISTERS, needed, SM_REGISTERS);
 }
 
+// The simulator runs the launch now, and asks the host meanwhile.
+static tile_status launch_stoppable(const CudaDevice *d, const tile_kernel *k, const CUlaunchConfig *config,
+                                    void **params, tile_error **error) {
+  LaunchStop stop = {.kernel = k};
+  d->cu.set_stop(launch_should_stop, &stop);
+  const CUresult r = d->cu.launch(config, k->function, params, NULL);
+  d->cu.set_stop(NULL, NULL);
+  if (stop.stopped && r == CUDA_ERROR_NOT_READY) return launch_stopped(k, error);
+  return r == CUDA_SUCCESS ? TILE_OK : launch_failed(d, k, config, r, error);
+}
+
 // The caller has entered the context.
 static inline tile_status launch_config(const CudaDevice *d, const tile_kernel *k, const uint32_t grid[3], void *stream,
                                         void **params, tile_error **error) {
@@ -116,6 +127,7 @@ static inline tile_status launch_config(const CudaDevice *d, const tile_kernel *
   config.gridDimZ = grid[2];
   config.hStream = stream;
   atomic_store_explicit(&d->cu.loss->has_launched, true, memory_order_relaxed);
+  if (d->cu.set_stop && launch_can_stop(k)) return launch_stoppable(d, k, &config, params, error);
   CUresult r = d->cu.launch(&config, k->function, params, NULL);
   return r == CUDA_SUCCESS ? TILE_OK : launch_failed(d, k, &config, r, error);
 }

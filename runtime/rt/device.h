@@ -63,6 +63,7 @@ typedef struct {
 // Several threads may launch it: once it is loaded, everything but the scratch memory is fixed.
 struct tile_kernel {
   tile_device *device;
+  const tile_hooks *hooks;         // the JIT's; NULL: only the device's
   QuickArg *quick;                 // one per argument; NULL: every launch goes the slow way
   uint32_t num_args;
   uint32_t max_grid_x;
@@ -154,6 +155,13 @@ struct StreamOps {
 };
 
 bool device_should_stop(const tile_device *d);   // stream.c: asks the host
+
+// launch.c: a launch that the host may stop. It is asked every few milliseconds, through the hooks of the kernel's
+// device and of its JIT.
+typedef struct { const tile_kernel *kernel; double asked_at; bool stopped; } LaunchStop;
+bool launch_can_stop(const tile_kernel *k);
+bool launch_should_stop(void *stop);                  // a LaunchStop
+tile_status launch_stopped(const tile_kernel *k, tile_error **error);
 
 // Does the device run code for t?
 static inline bool device_runs(const tile_device *d, const Target *t) {

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "ir/clock.h"
 #include "ir/num.h"
 #include "runtime/rt/device.h"
 
@@ -227,6 +228,27 @@ tile_status kernel_launch(tile_kernel *k, const uint32_t grid[3], void *stream, 
                                 : launch_slowly(k, grid, stream, args, map, error);
   if (status == TILE_OK && !launch_is_empty(grid)) tell_host(k, grid, stream);
   return status;
+}
+
+// ---- stopping ----
+
+bool launch_can_stop(const tile_kernel *k) {
+  return k->device->hooks.should_stop || (k->hooks && k->hooks->should_stop);
+}
+
+bool launch_should_stop(void *user) {
+  enum { PAUSE_MS = 2 };
+  LaunchStop *s = user;
+  const double now = clock_ms();
+  if (s->stopped || now - s->asked_at < PAUSE_MS) return s->stopped;
+  s->asked_at = now;
+  const tile_hooks *more = s->kernel->hooks;
+  s->stopped = device_should_stop(s->kernel->device) || (more && more->should_stop && more->should_stop(more->user));
+  return s->stopped;
+}
+
+tile_status launch_stopped(const tile_kernel *k, tile_error **error) {
+  return error_set(error, TILE_ERROR_CANCELLED, "stopped while %s ran: memory has what it wrote until then", k->name);
 }
 
 uint64_t launch_arg_bits(const KernelParam *p, tile_arg a) {

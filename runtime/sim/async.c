@@ -40,6 +40,17 @@ AsyncOp *async_new(Warp *w, const Instr *in, int lane, AsyncKind kind) {
   return op;
 }
 
+static const char *op_name(const AsyncOp *op) {
+  switch (op->kind) {
+  case ASYNC_COPY: return "cp.async";
+  case ASYNC_ARRIVE: return "cp.async.mbarrier.arrive";
+  case ASYNC_STORE: return "st.async";
+  case ASYNC_WGMMA: return "wgmma";
+  default:
+    return op->bulk.to_shared ? "bulk copy to shared memory" : op->bulk.is_reduce ? "bulk reduction" : "bulk store";
+  }
+}
+
 static void append(AsyncOp *op) {
   ClusterAsync *q = async_of_cluster(op->cluster);
   op->prev = q->last;
@@ -58,7 +69,7 @@ static void retire(AsyncOp *op) {
   if (op->next) op->next->prev = op->prev;
   else q->last = op->prev;
   q->count--;
-  trace_span(op->warp->cta, TRACE_ENGINES + op->kind, ptx_op_name(op->in->op), op->in, op->issued_at,
+  trace_span(op->warp->cta, TRACE_ENGINES + op->kind, op_name(op), op->in, op->issued_at,
              op->cluster->grid->steps);
   op->next = q->free;
   q->free = op;
@@ -282,17 +293,6 @@ bool async_advance(Cluster *c, bool force) {
 }
 
 // ---- the end
-
-static const char *op_name(const AsyncOp *op) {
-  switch (op->kind) {
-  case ASYNC_COPY: return "cp.async";
-  case ASYNC_ARRIVE: return "cp.async.mbarrier.arrive";
-  case ASYNC_STORE: return "st.async";
-  case ASYNC_WGMMA: return "wgmma";
-  default:
-    return op->bulk.to_shared ? "bulk copy to shared memory" : op->bulk.is_reduce ? "bulk reduction" : "bulk store";
-  }
-}
 
 static bool touches_cta(const AsyncOp *op, const Cta *c) {
   if (op->warp->cta == c) return true;

@@ -166,16 +166,6 @@ void counts_instruction(Warp *w, const Instr *in, uint32_t active, uint32_t mask
 
 // ---- sums by source line
 
-// The innermost position that is in a file of the user: the prelude's name begins with `<`.
-static const SrcLoc *user_loc(const PtxModule *m, const SrcLoc *l) {
-  const SrcLoc *outermost = l;
-  for (; l; outermost = l, l = l->inlined_at) {
-    const char *file = l->file < m->files.count ? m->files.data[l->file] : NULL;
-    if (file && *file != '<') return l;
-  }
-  return outermost;
-}
-
 static int by_place(const void *a, const void *b) {
   const LineCounts *x = a, *y = b;
   if (!x->file || !y->file) return !x->file - !y->file;
@@ -190,10 +180,8 @@ static void sum_lines(const Grid *g, Arena *a, LaunchCounts *out) {
   for (uint32_t i = 0; i < m->num_code; i++) {
     if (!all[i].instructions) continue;
     line_counts_add(&out->total, &all[i]);
-    const SrcLoc *l = user_loc(m, m->code[i].loc);
     if (n != i) all[n] = all[i];
-    all[n].file = l && l->line && l->file < m->files.count ? m->files.data[l->file] : NULL;
-    all[n].line = all[n].file ? l->line : 0;
+    all[n].file = report_user_line(m, &m->code[i], &all[n].line);
     n++;
   }
   qsort(all, n, sizeof *all, by_place);

@@ -48,6 +48,12 @@ const LaunchCounts *sim_count_launches(bool on) {
   return sim->launch_counts;
 }
 
+void sim_set_stop(bool (*should_stop)(void *user), void *user) {
+  SimThread *t = driver_thread();
+  t->should_stop = should_stop;
+  t->stop_user = user;
+}
+
 void sim_reset(void) {
   LOCKED;
   SimDriver *d = driver_state();

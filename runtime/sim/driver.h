@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 // Returns the simulator's implementation of the driver function of that name ("cuInit", "cuMemAlloc_v2", …), or NULL.
-// Three names are the simulator's own: "simLastReport" is sim_last_report, "simReset" is sim_reset, "simCountLaunches"
-// is sim_count_launches.
+// Four names are the simulator's own: "simLastReport" is sim_last_report, "simReset" is sim_reset, "simCountLaunches"
+// is sim_count_launches, "simSetStop" is sim_set_stop.
 void *sim_driver_symbol(const char *name);
 // Returns the text of the last failure: why a call was refused, or what a kernel did wrong. Never NULL; valid until
 // the calling thread's next call into the driver.
@@ -17,6 +17,9 @@ void sim_reset(void);
 // Whether later launches are counted (runtime/rt/line_counts.h). Returns the counts of the last launch that was, or
 // NULL; they are valid until the next launch that is counted.
 const struct LaunchCounts *sim_count_launches(bool on);
+// Launches of the calling thread ask should_stop every few milliseconds, and end with CUDA_ERROR_NOT_READY if it returns
+// true; the context stays usable. NULL: they are not asked any more.
+void sim_set_stop(bool (*should_stop)(void *user), void *user);
 #pragma GCC visibility pop
 
 #endif

@@ -49,6 +49,8 @@ typedef struct {
   uint64_t generation;
   CUcontext stack[MAX_CONTEXT_STACK];   // the current context is on top
   uint32_t depth;
+  bool (*should_stop)(void *user);      // asked during launches; NULL: none
+  void *stop_user;
   char message[2048];                   // why a call was refused
   char report[16384];                   // what a kernel did wrong, copied
 } SimThread;

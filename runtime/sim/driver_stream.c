@@ -22,10 +22,13 @@ CUresult driver_run(const StreamWork *k) {
   RETURN_IF_NO_CONTEXT(context);
   switch (k->kind) {
   case WORK_LAUNCH: {
+    const SimThread *thread = driver_thread();
+    driver_state()->sim.should_stop = thread->should_stop;
+    driver_state()->sim.stop_user = thread->stop_user;
     GridRun r = {.sim = &driver_state()->sim, .device = context->device, .launch = &k->launch};
     if (!deep_stack_run(run_grid, &r))
       return CUDA_ERROR_OUT_OF_MEMORY;   // tensor-core instructions gather whole matrices
-    if (r.result) context->failed = r.result;
+    if (r.result && r.result != GRID_STOPPED) context->failed = r.result;
     return r.result;
   }
   case WORK_COPY:

@@ -45,6 +45,9 @@ ExecResult exec_threads_exited(Warp *w, const Instr *in);
 void exec_setmaxnreg_cta_end(Cta *c);                // reports a warp that exited without a setmaxnreg of its warpgroup
 ExecResult exec_system_call(Warp *w, const Instr *in, uint32_t mask,
                             const char *name);   // printf, assertions: exec_system.c
+// endless.c: after a backward branch; steps: that the warp has run
+ExecResult endless_jump(Warp *w, const Instr *in, uint64_t steps);
+void endless_free(Warp *w);
 void warp_poll(Warp *w);                       // a poll failed: another warp should run
 uint64_t sreg_value(Warp *w, uint32_t sreg, int lane);                  // sreg.c
 int sreg_find(const char *name);                                  // -1 when there is none

@@ -116,25 +116,40 @@ bool decode_ld(PtxParser *p, Instr *in) {
   return true;
 }
 
-static ExecResult exec_st(Warp *w, const Instr *in, uint32_t mask) {
-  MemAccess a;
-  TRY(mem_resolve(w, in, &in->ops[0], in->space, in->n * in->k, in->n * in->k, ACCESS_WRITE, mask, &a));
-  if (in->space != SPACE_LOCAL) w->grid->progress++;
+static void put_elements(Warp *w, const Instr *in, uint32_t mask, const MemAccess *a) {
   const PtxOperand *elems = in->ops[1].kind == OPND_VEC ? in->ops[1].sub : &in->ops[1];
   if (in->n == 16) {
     const uint64_t *lo = src_row(w, &elems[0]);
     bool wide = elems[0].kind == OPND_REG;
     FOR_LANES(l, mask) {
       uint64_t hi = wide ? lo[l + WARP_SIZE] : 0;
-      memcpy(a.host[l], &lo[l], 8);
-      memcpy(a.host[l] + 8, &hi, 8);
+      memcpy(a->host[l], &lo[l], 8);
+      memcpy(a->host[l] + 8, &hi, 8);
     }
-    return EXEC_NEXT;
+    return;
   }
   for (unsigned e = 0; e < in->k; e++) {
     const uint64_t *s = src_row(w, &elems[e]);
-    FOR_LANES(l, mask) store_value(a.host[l] + e * in->n, s[l], in->n);
+    FOR_LANES(l, mask) store_value(a->host[l] + e * in->n, s[l], in->n);
   }
+}
+
+static ExecResult exec_st(Warp *w, const Instr *in, uint32_t mask) {
+  enum { LONGEST = 64 };
+  MemAccess a;
+  const uint32_t size = in->n * in->k;
+  TRY(mem_resolve(w, in, &in->ops[0], in->space, size, size, ACCESS_WRITE, mask, &a));
+  if (!w->endless || size > LONGEST) {
+    if (in->space != SPACE_LOCAL) w->grid->progress++;
+    put_elements(w, in, mask, &a);
+    return EXEC_NEXT;
+  }
+  uint8_t old[WARP_SIZE][LONGEST];   // whether anything changes tells endless.c
+  bool changes = false;
+  FOR_LANES(l, mask) memcpy(old[l], a.host[l], size);
+  put_elements(w, in, mask, &a);
+  FOR_LANES(l, mask) changes |= memcmp(old[l], a.host[l], size) != 0;
+  w->grid->progress += changes;
   return EXEC_NEXT;
 }
 

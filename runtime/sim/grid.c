@@ -71,6 +71,7 @@ static void free_cluster(Cluster *cl) {
     Cta *c = cl->ctas[i];
     for (uint32_t k = 0; k < c->num_warps; k++) {
       Warp *w = &c->warps[k];
+      endless_free(w);
       free(w->regs), free(w->preds), free(w->undef), free(w->undef_lanes), free(w->pred_undef);
       for (int l = 0; l < WARP_SIZE; l++) free(w->stack[l]), free(w->local[l]), free(w->local_undef[l]);
     }
@@ -99,6 +100,14 @@ static uint32_t quantum(Grid *g) {
   }
 }
 
+// Ends the launch if the host wants that. It is asked often, and looks at the clock itself.
+static void poll_host(Grid *g) {
+  enum { STEPS_BETWEEN = 1 << 12 };
+  if (!g->sim->should_stop || g->failed || g->steps - g->asked_at < STEPS_BETWEEN) return;
+  g->asked_at = g->steps;
+  if (g->sim->should_stop(g->sim->stop_user)) g->failed = GRID_STOPPED;
+}
+
 static uint32_t run_cta(Cta *c) {
   Grid *g = c->grid;
   uint32_t n = c->num_warps, steps = 0;
@@ -110,6 +119,7 @@ static uint32_t run_cta(Cta *c) {
     if (w->state == WARP_DONE || w->state == WARP_BARRIER || (w->state == WARP_STUCK && !w->retry)) continue;
     if (g->policy == 3 && rng_next(&g->rng) % 4 == 0) continue;
     steps += warp_run(w, quantum(g));
+    poll_host(g);
     if (w->state == WARP_DONE && !w->counted) {
       w->counted = true;
       c->warps_done++;

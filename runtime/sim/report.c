@@ -31,6 +31,19 @@ static void print_loc(FILE *f, const PtxModule *m, const SrcLoc *l) {
   }
 }
 
+const char *report_user_line(const PtxModule *m, const Instr *in, uint32_t *line) {
+  const char *path = NULL;
+  *line = 0;
+  for (const SrcLoc *l = in->loc; l; l = l->inlined_at) {
+    const char *file = l->line && l->file < m->files.count ? m->files.data[l->file] : NULL;
+    if (!file) continue;
+    path = file;
+    *line = l->line;
+    if (*file != '<') break;
+  }
+  return path;
+}
+
 void report_place(FILE *f, const PtxModule *m, const Instr *in) {
   if (!in->line || in->line > m->num_lines) return;
   const char *s = m->text + m->line_starts[in->line - 1];

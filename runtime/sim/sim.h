@@ -118,6 +118,7 @@ struct Warp {
   uint64_t polls;                      // failed polls since grid->progress last moved
   uint64_t polls_at;                   // grid->progress when polls was last counted
   uint64_t steps;
+  struct Endless *endless;             // endless.c's state, of a warp that has run long
   bool yield, counted;         // leave the quantum; counted in Cta.warps_done
   // Definedness, NULL when not checked: undef[slot][lane] has a 1 for each undefined bit; undef_lanes[slot] has a 1
   // for each lane with an undefined bit; pred_undef[predicate] is a lane mask. They grow with regs and preds.
@@ -174,6 +175,9 @@ ExecResult sim_report(Grid *g, Warp *w, const Instr *in, int lane, ReportKind ki
     PRINTF_LIKE(6, 7);
 
 void report_place(FILE *f, const PtxModule *m, const Instr *in);   // PTX line and source position
+// The file and line of the innermost position that is in a file of the user: the prelude's name begins with `<`.
+// NULL and 0: there is none.
+const char *report_user_line(const PtxModule *m, const Instr *in, uint32_t *line);
 
 typedef struct MemAccess MemAccess;
 // What asynchronous machinery and checkers hook into the executor; any may be NULL. Filled by hooks_install.
@@ -209,6 +213,8 @@ typedef struct LaunchParams {
   const uint8_t *params;       // param_bytes of the function
 } LaunchParams;
 
+#define GRID_STOPPED CUDA_ERROR_NOT_READY
+
 struct Grid {
   Sim *sim;
   Device *device;
@@ -230,7 +236,8 @@ struct Grid {
   uint64_t steps;              // warp instructions
   uint64_t lane_steps;         // thread instructions
   uint64_t max_steps;
-  CUresult failed;             // CUDA_SUCCESS while all is well
+  CUresult failed;             // CUDA_SUCCESS while all is well; GRID_STOPPED: the host wanted it to end
+  uint64_t asked_at;           // steps when the host was last asked
   uint32_t checks;             // CHECK_*
   SimHooks hooks;
   Alloc *last_alloc;           // cache of device_find
@@ -279,6 +286,9 @@ struct Sim {
   uint32_t proxy_clock;        // counts launches and fences between proxies (shadow_proxy.c)
   void (*print)(void *user, const char *text, size_t n);   // device printf; NULL: stdout
   void *print_user;
+  // Asked while a launch runs: true ends it. NULL: nobody is.
+  bool (*should_stop)(void *user);
+  void *stop_user;
 };
 void sim_init(Sim *sim);       // options from the environment
 void sim_free(Sim *sim);
@@ -287,8 +297,12 @@ void sim_free(Sim *sim);
 enum { TRACE_ENGINES = 1000, TRACE_NUM_ENGINES = 5 };                // the first track that is not a warp's
 bool trace_open(Grid *g);
 void trace_cta(Cta *c);
-void trace_span(Cta *c, uint32_t track, const char *name, const Instr *in, uint64_t from,
-                uint64_t to);   // in warp instructions
+// A slice, in warp instructions. Its name is what, if that is not NULL, and the source line of in.
+void trace_span(Cta *c, uint32_t track, const char *what, const Instr *in, uint64_t from, uint64_t to);
+// The slices of a warp that has run the instructions from `from` to g->steps: one for each source line.
+typedef struct { const char *file; uint32_t line; const Instr *in; uint64_t from; } TraceLine;
+void trace_step(Warp *w, const Instr *in, uint64_t at, TraceLine *open);   // before the instruction with that number
+void trace_step_end(Warp *w, uint64_t at, TraceLine *open);
 void trace_close(Grid *g);
 
 // ---- grid.c, sim.c, deadlock.c

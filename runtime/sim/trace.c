@@ -47,16 +47,40 @@ void trace_cta(Cta *c) {
             (unsigned long long)c->linear, TRACE_ENGINES + i, engines[i]);
 }
 
-void trace_span(Cta *c, uint32_t track, const char *name, const Instr *in, uint64_t from, uint64_t to) {
+static void put_name(FILE *f, const PtxModule *m, const char *what, const Instr *in) {
+  uint32_t line;
+  const char *file = report_user_line(m, in, &line), *slash = file ? strrchr(file, '/') : NULL;
+  fprintf(f, "\"%s%s", what ? what : "", what ? " " : "");
+  for (const char *s = slash ? slash + 1 : file; s && *s; s++)
+    if (*s == '"' || *s == '\\') fprintf(f, "\\%c", *s);
+    else if ((unsigned char)*s >= ' ') fputc(*s, f);
+  if (file) fprintf(f, ":%u\"", line);
+  else fprintf(f, "ptx:%u\"", in->line);
+}
+
+void trace_span(Cta *c, uint32_t track, const char *what, const Instr *in, uint64_t from, uint64_t to) {
   if (!c->grid->trace) return;
-  const SrcLoc *l = in->loc;
-  while (l && l->inlined_at) l = l->inlined_at;
-  fprintf(
-      begin_event(c->grid),
-      "{\"ph\":\"X\",\"pid\":%llu,\"tid\":%u,\"ts\":%llu,\"dur\":%llu,\"name\":\"%s\",\"args\":{\"ptx\":%u,"
-      "\"line\":%u}}",
-      (unsigned long long)c->linear, track, (unsigned long long)from, (unsigned long long)(to > from ? to - from : 1),
-      name, in->line, l ? l->line : 0);
+  const PtxModule *m = c->grid->module;
+  uint32_t line;
+  report_user_line(m, in, &line);
+  FILE *f = begin_event(c->grid);
+  fprintf(f, "{\"ph\":\"X\",\"pid\":%llu,\"tid\":%u,\"ts\":%llu,\"dur\":%llu,\"name\":", (unsigned long long)c->linear,
+          track, (unsigned long long)from, (unsigned long long)(to > from ? to - from : 1));
+  put_name(f, m, what, in);
+  fprintf(f, ",\"args\":{\"ptx\":%u,\"line\":%u}}", in->line, line);
+}
+
+void trace_step(Warp *w, const Instr *in, uint64_t at, TraceLine *open) {
+  uint32_t line;
+  const char *file = report_user_line(w->grid->module, in, &line);
+  if (open->in && open->file == file && open->line == line) return;
+  if (open->in) trace_span(w->cta, w->id, NULL, open->in, open->from, at);
+  *open = (TraceLine){file, line, in, at};
+}
+
+void trace_step_end(Warp *w, uint64_t at, TraceLine *open) {
+  static const char *const then[WARP_STATES] = {NULL, "diverged at", "waits at", "barrier at", "exits at"};
+  if (open->in) trace_span(w->cta, w->id, then[w->state], open->in, open->from, at);
 }
 
 void trace_close(Grid *g) {

@@ -130,7 +130,8 @@ static void park(Warp *w, uint32_t mask, uint32_t *set) {
 uint32_t warp_run(Warp *w, uint32_t budget) {
   Grid *g = w->grid;
   const Instr *code = g->module->code;
-  uint32_t done = 0, last = 0;
+  uint32_t done = 0;
+  TraceLine open = {0};
   uint64_t lanes = 0;
   if (w->state != WARP_RUN || !w->active) {
     w->waiting = 0;
@@ -138,14 +139,15 @@ uint32_t warp_run(Warp *w, uint32_t budget) {
   }
   w->yield = false;
   while (w->state == WARP_RUN && done < budget) {
-    const Instr *in = &code[w->pc];
-    last = w->pc;
+    const uint32_t last = w->pc;
+    const Instr *in = &code[last];
     const uint32_t active = w->active;
     uint32_t mask = active;
     if (in->guard >= 0) {
       uint32_t pv = w->p[in->guard];
       mask &= in->guard_negated ? ~pv : pv;
     }
+    if (g->trace) trace_step(w, in, g->steps + done, &open);
     done++;
     if (g->hooks.step && g->hooks.step(w, in, mask) == EXEC_FAULT) break;
     lanes += (uint32_t)__builtin_popcount(mask);
@@ -155,7 +157,9 @@ uint32_t warp_run(Warp *w, uint32_t budget) {
     case EXEC_NEXT:
       w->pc++;
       break;
-    case EXEC_JUMP: break;
+    case EXEC_JUMP:
+      if (w->pc <= (uint32_t)(in - code) && endless_jump(w, in, w->steps + done) == EXEC_FAULT) goto out;
+      break;
     case EXEC_STALL: park(w, mask, &w->stalled); break;
     case EXEC_WAIT:
       park(w, mask, &w->waiting);
@@ -172,11 +176,7 @@ uint32_t warp_run(Warp *w, uint32_t budget) {
     if (w->yield) break;
   }
 out:
-  if (g->trace && done) {
-    static const char *const then[WARP_STATES] = {"run", "run, then diverged", "run, then wait", "run, then barrier",
-                                                  "run, then exit"};
-    trace_span(w->cta, w->id, then[w->state], &code[last], g->steps, g->steps + done);
-  }
+  if (g->trace) trace_step_end(w, g->steps + done, &open);
   w->steps += done;
   g->steps += done;
   g->lane_steps += lanes;
@@ -220,6 +220,7 @@ void warp_start(Warp *w, uint32_t id, Cta *c) {
   memcpy(local_undef, w->local_undef, sizeof local_undef);
   memcpy(cap_stack, w->cap_stack, sizeof cap_stack);
   memcpy(cap_local, w->cap_local, sizeof cap_local);
+  endless_free(w);
   *w = (Warp){.cta = c, .grid = g, .id = id, .regs = regs, .preds = preds, .undef = undef, .undef_lanes = undef_lanes,
               .pred_undef = pred_undef, .cap_slots = cap_slots, .cap_preds = cap_preds};
   memcpy(w->stack, stack, sizeof stack);

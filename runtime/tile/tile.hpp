@@ -1,14 +1,20 @@
-// C++ over tile.h and jit.h: destructors and exceptions, nothing else. C++17, header only.
+// C++ over rt.h, tile.h and jit.h: destructors, exceptions and types, nothing else. C++11 and later, header only. A
+// program that uses devices, memory, streams, loaded kernels and packages alone links libtile-rt, any other libtile.
 //
 //   tile::Device device;
+//   tile::Buffer<float> x(device, n), y(device, n), out(device, n);
 //   tile::Jit jit(device, "vector_add.tile");
 //   auto add = jit.kernel("add");
-//   add.launch({blocks, 1, 1}, tile::array(x, TILE_FP32), tile::array(y, TILE_FP32), tile::array(out, TILE_FP32),
-//              n, 1024);
+//   add.launch({blocks, 1, 1}, x, y, out, n, 1024);
+//
+// Every object moves and none copies, except for JitKernel and Variant, which belong to their Jit. What an object is
+// made from (a device, a program, a package) must outlive it, as the headers say. A moved-from object may only be
+// assigned to or destroyed.
 #ifndef TILE_TILE_HPP
 #define TILE_TILE_HPP
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <forward_list>
 #include <memory>
@@ -24,10 +30,53 @@
 
 namespace tile {
 
+// ---- errors ----
+
+inline std::string text_of(const char *s) { return s ? s : ""; }
+
+struct Fixit {
+  std::string file, text;
+  std::uint32_t line, column, end_line, end_column;
+};
+struct Diagnostic {
+  tile_level level;
+  int note_of;                 // the index of the diagnostic that it is a note of; -1: none
+  std::string file, text, name;
+  std::uint32_t line, column, end_line, end_column;
+  std::vector<Fixit> fixits;
+};
+
+// Those of an error or a program, by its two functions.
+template <class From>
+std::vector<Diagnostic> diagnostics_of(const From *from, bool (*get)(const From *, std::size_t, tile_diagnostic *),
+                                       bool (*get_fixit)(const From *, std::size_t, std::size_t, tile_fixit *)) {
+  std::vector<Diagnostic> all;
+  tile_diagnostic d = TILE_DIAGNOSTIC_INIT;
+  for (std::size_t i = 0; get(from, i, &d); i++) {
+    all.push_back(Diagnostic{d.level, d.note_of, text_of(d.file), text_of(d.text), text_of(d.name), d.line, d.column,
+                             d.end_line, d.end_column, {}});
+    tile_fixit f = TILE_FIXIT_INIT;
+    for (std::size_t k = 0; get_fixit(from, i, k, &f); k++)
+      all.back().fixits.push_back(Fixit{text_of(f.file), text_of(f.text), f.line, f.column, f.end_line, f.end_column});
+  }
+  return all;
+}
+
 class Error : public std::runtime_error {
 public:
-  Error(tile_status s, tile_error *e) : std::runtime_error(tile_error_message(e)), status(s) { tile_error_free(e); }
+  Error(tile_status s, tile_error *e)   // owns e
+      : std::runtime_error(e ? tile_error_message(e) : tile_status_text(s)), status(s),
+        diagnostics(diagnostics_of(e, tile_error_get_diagnostic, tile_error_get_fixit)),
+        cuda_result(tile_error_cuda_result(e)), resource(TILE_RESOURCE_NONE), needed(0), limit(0) {
+    tile_error_resource(e, &resource, &needed, &limit);
+    tile_error_free(e);
+  }
+  const char *status_name() const { return tile_status_name(status); }
   tile_status status;
+  std::vector<Diagnostic> diagnostics;
+  int cuda_result;
+  tile_resource resource;      // of TILE_ERROR_RESOURCES: what does not fit, how much is needed and how much there is
+  std::uint64_t needed, limit;
 };
 
 // Runs call(&error) and throws the error that it reports.
@@ -37,130 +86,226 @@ template <class Call> void check(Call call) {
   if (status != TILE_OK) throw Error(status, error);
 }
 
+// An object of the library and the function that frees it.
+template <class T, void (*Free)(T *)> struct Freer { void operator()(T *p) const { Free(p); } };
+template <class T, void (*Free)(T *)> using Handle = std::unique_ptr<T, Freer<T, Free>>;
+
+// ---- devices ----
+
 class Device {
 public:
-  explicit Device(const char *spec = nullptr) {
-    tile_device *d;
-    check([&](tile_error **e) { return tile_device_open(spec, &d, e); });
+  explicit Device(const char *spec = nullptr, const tile_device_options *options = nullptr) {
+    tile_device *d = nullptr;
+    check([&](tile_error **e) { return tile_device_open_with(spec, options, &d, e); });
     handle_.reset(d);
   }
+  static std::size_t count(const char *kind) {
+    std::size_t n = 0;
+    check([&](tile_error **e) { return tile_device_count(kind, &n, e); });
+    return n;
+  }
   tile_device *get() const { return handle_.get(); }
+  std::string kind() const { return text_of(tile_device_kind(get())); }
+  std::string name() const { return text_of(tile_device_name(get())); }
+  std::string arch() const { return text_of(tile_device_arch(get())); }   // "": any
+  tile_device_properties properties() const {
+    tile_device_properties p = TILE_DEVICE_PROPERTIES_INIT;
+    check([&](tile_error **e) { return tile_device_get_properties(get(), &p, e); });
+    return p;
+  }
+  std::uint64_t free_bytes() const {
+    std::uint64_t n = 0;
+    check([&](tile_error **e) { return tile_memory_info(get(), &n, nullptr, e); });
+    return n;
+  }
   void synchronize() const {
     check([&](tile_error **e) { return tile_device_synchronize(get(), e); });
   }
 
 private:
-  struct Close { void operator()(tile_device *d) const { tile_device_close(d); } };
-  std::unique_ptr<tile_device, Close> handle_;
+  Handle<tile_device, tile_device_close> handle_;
 };
 
-// Memory of a device. The device must outlive it.
-template <class T> class Buffer {
+// A place in a stream.
+class Event {
 public:
-  Buffer(const Device &device, std::size_t count) : device_(device.get()), count_(count) {
-    if (count > static_cast<std::size_t>(-1) / sizeof(T)) throw std::bad_array_new_length();
-    check([&](tile_error **e) { return tile_memory_alloc(device_, bytes(), &address_, e); });
+  explicit Event(const Device &device) {
+    tile_stream_event *event = nullptr;
+    check([&](tile_error **e) { return tile_stream_event_create(device.get(), &event, e); });
+    handle_.reset(event);
+  }
+  tile_stream_event *get() const { return handle_.get(); }
+  void record(void *stream = nullptr) const {
+    check([&](tile_error **e) { return tile_stream_event_record(get(), stream, e); });
+  }
+  void synchronize() const {
+    check([&](tile_error **e) { return tile_stream_event_synchronize(get(), e); });
+  }
+  bool done() const {
+    bool is_done = false;
+    check([&](tile_error **e) { return tile_stream_event_query(get(), &is_done, e); });
+    return is_done;
+  }
+  double ms_since(const Event &start) const {
+    double ms = 0;
+    check([&](tile_error **e) { return tile_stream_event_elapsed_ms(start.get(), get(), &ms, e); });
+    return ms;
+  }
+
+private:
+  Handle<tile_stream_event, tile_stream_event_destroy> handle_;
+};
+
+class Stream {
+public:
+  explicit Stream(const Device &device) : device_(device.get()), stream_(nullptr) {
+    check([&](tile_error **e) { return tile_stream_create(device_, &stream_, e); });
+  }
+  Stream(Stream &&from) noexcept : device_(from.device_), stream_(from.stream_) { from.stream_ = nullptr; }
+  Stream &operator=(Stream &&from) noexcept {
+    std::swap(device_, from.device_);
+    std::swap(stream_, from.stream_);
+    return *this;
+  }
+  ~Stream() { tile_stream_destroy(device_, stream_, nullptr); }
+  void *get() const { return stream_; }
+  void synchronize() const {
+    check([&](tile_error **e) { return tile_stream_synchronize(device_, stream_, e); });
+  }
+  bool done() const {
+    bool is_done = false;
+    check([&](tile_error **e) { return tile_stream_query(device_, stream_, &is_done, e); });
+    return is_done;
+  }
+  void wait(const Event &event) const {   // what is queued from now on waits
+    check([&](tile_error **e) { return tile_stream_wait_event(device_, stream_, event.get(), e); });
+  }
+
+private:
+  tile_device *device_;
+  void *stream_;
+};
+
+// ---- memory ----
+
+// The element type that a C++ type is.
+template <class T> struct TypeOf {
+  static_assert(std::is_arithmetic<T>::value, "this element type is not known: use tile::array(address, TILE_…)");
+  static const tile_type value =
+      std::is_floating_point<T>::value ? (sizeof(T) == 8 ? TILE_FP64 : TILE_FP32)
+      : std::is_signed<T>::value ? (sizeof(T) == 1 ? TILE_INT8 : sizeof(T) == 2 ? TILE_INT16
+                                    : sizeof(T) == 4 ? TILE_INT32 : TILE_INT64)
+                                 : (sizeof(T) == 1 ? TILE_UINT8 : sizeof(T) == 2 ? TILE_UINT16
+                                    : sizeof(T) == 4 ? TILE_UINT32 : TILE_UINT64);
+};
+template <> struct TypeOf<bool> { static const tile_type value = TILE_INT1; };
+
+inline std::size_t bytes_of(std::size_t count, std::size_t size) {
+  if (count > static_cast<std::size_t>(-1) / size) throw std::bad_array_new_length();
+  return count * size;
+}
+
+// Memory of a device.
+template <class T> class Buffer {
+  static_assert(std::is_trivially_copyable<T>::value, "bytes are copied");
+
+public:
+  Buffer(const Device &device, std::size_t count) : device_(device.get()), count_(count), address_(0) {
+    const std::size_t size = bytes_of(count, sizeof(T));
+    check([&](tile_error **e) { return tile_memory_alloc(device_, size, &address_, e); });
+  }
+  Buffer(const Device &device, const std::vector<T> &from) : Buffer(device, from.size()) { upload(from.data()); }
+  Buffer(Buffer &&from) noexcept : device_(from.device_), count_(from.count_), address_(from.address_) {
+    from.address_ = 0, from.count_ = 0;
+  }
+  Buffer &operator=(Buffer &&from) noexcept {
+    std::swap(device_, from.device_);
+    std::swap(count_, from.count_);
+    std::swap(address_, from.address_);
+    return *this;
   }
   ~Buffer() { tile_memory_free(device_, address_, nullptr); }
-  Buffer(const Buffer &) = delete;
-  Buffer &operator=(const Buffer &) = delete;
   std::uint64_t address() const { return address_; }
+  std::size_t size() const { return count_; }
   std::size_t bytes() const { return count_ * sizeof(T); }
+
   void upload(const T *from) const {
     check([&](tile_error **e) { return tile_memory_upload(device_, address_, from, bytes(), e); });
   }
   void download(T *to) const {
     check([&](tile_error **e) { return tile_memory_download(device_, to, address_, bytes(), e); });
   }
+  std::vector<T> download() const {
+    std::vector<T> all(count_);
+    download(all.data());
+    return all;
+  }
+  void copy_from(const Buffer &from) const { copy_from(from, false, nullptr); }
+  void fill(T value) const { fill(value, false, nullptr); }
+  // These are queued on the stream.
+  void upload(const T *from, const Stream &stream) const {
+    check([&](tile_error **e) { return tile_memory_upload_async(device_, address_, from, bytes(), stream.get(), e); });
+  }
+  void download(T *to, const Stream &stream) const {
+    check([&](tile_error **e) { return tile_memory_download_async(device_, to, address_, bytes(), stream.get(), e); });
+  }
+  void copy_from(const Buffer &from, const Stream &stream) const { copy_from(from, true, stream.get()); }
+  void fill(T value, const Stream &stream) const { fill(value, true, stream.get()); }
+
+private:
+  void copy_from(const Buffer &from, bool queued, void *stream) const {
+    const std::size_t n = from.bytes() < bytes() ? from.bytes() : bytes();
+    check([&](tile_error **e) {
+      return queued ? tile_memory_copy_async(device_, address_, from.address_, n, stream, e)
+                    : tile_memory_copy(device_, address_, from.address_, n, e);
+    });
+  }
+  void fill(T value, bool queued, void *stream) const {
+    static_assert(sizeof(T) <= 8 && (sizeof(T) & (sizeof(T) - 1)) == 0, "a pattern has 1, 2, 4 or 8 bytes");
+    union { T value; std::uint64_t bits; } pattern;
+    pattern.bits = 0;
+    pattern.value = value;
+    check([&](tile_error **e) {
+      return queued ? tile_memory_set_async(device_, address_, pattern.bits, sizeof(T), count_, stream, e)
+                    : tile_memory_set(device_, address_, pattern.bits, sizeof(T), count_, e);
+    });
+  }
+  tile_device *device_;
+  std::size_t count_;
+  std::uint64_t address_;
+};
+
+// Pinned memory of the host.
+template <class T> class HostBuffer {
+public:
+  HostBuffer(const Device &device, std::size_t count) : device_(device.get()), count_(count), data_(nullptr) {
+    const std::size_t size = bytes_of(count, sizeof(T));
+    check([&](tile_error **e) { return tile_memory_alloc_host(device_, size, &data_, e); });
+  }
+  HostBuffer(HostBuffer &&from) noexcept : device_(from.device_), count_(from.count_), data_(from.data_) {
+    from.data_ = nullptr, from.count_ = 0;
+  }
+  HostBuffer &operator=(HostBuffer &&from) noexcept {
+    std::swap(device_, from.device_);
+    std::swap(count_, from.count_);
+    std::swap(data_, from.data_);
+    return *this;
+  }
+  ~HostBuffer() { tile_memory_free_host(device_, data_, nullptr); }
+  T *data() const { return static_cast<T *>(data_); }
+  std::size_t size() const { return count_; }
+  T &operator[](std::size_t i) const { return data()[i]; }
+  T *begin() const { return data(); }
+  T *end() const { return data() + count_; }
 
 private:
   tile_device *device_;
   std::size_t count_;
-  std::uint64_t address_ = 0;
-};
-
-inline tile_arg array(std::uint64_t address, tile_type type) { return tile_arg_array(address, type); }
-
-inline tile_arg arg(tile_arg a) { return a; }
-inline tile_arg arg(std::nullptr_t) { return tile_arg_none(); }
-inline tile_arg arg(const char *expression) { return tile_arg_text(expression); }
-inline tile_arg arg(const tile_tensor &t) { return tile_arg_tensor(&t); }
-template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>> tile_arg arg(T v) {
-  if constexpr (std::is_same_v<T, bool>) return tile_arg_bool(v);
-  else if constexpr (std::is_floating_point_v<T>) return tile_arg_float(static_cast<double>(v));
-  else {
-    tile_arg a = tile_arg_int(static_cast<std::int64_t>(v));
-    if constexpr (std::is_unsigned_v<T> && sizeof(T) == 8)
-      if (v > static_cast<T>(INT64_MAX)) a.type = TILE_UINT64;
-    return a;
-  }
-}
-
-// A namedtuple of the source: tile::named("Pair", a, b). A plain tuple is a std::tuple or std::pair; a constexpr in one
-// is a string.
-template <class... T> struct Named {
-  const char *name;
-  std::tuple<T...> items;
-};
-template <class... T> Named<T...> named(const char *name, T... items) { return {name, std::tuple<T...>(items...)}; }
-
-// What arguments that are tuples point to, for one launch.
-struct Tuples {
-  std::forward_list<std::vector<tile_arg>> items;
-  std::forward_list<tile_tuple> tuples;
-};
-template <class T> tile_arg pack(Tuples &, const T &v) { return arg(v); }
-template <class... T> tile_arg pack(Tuples &, const std::tuple<T...> &);
-template <class A, class B> tile_arg pack(Tuples &, const std::pair<A, B> &);
-template <class... T> tile_arg pack(Tuples &, const Named<T...> &);
-template <class... T> tile_arg pack_items(Tuples &to, const char *name, const std::tuple<T...> &t) {
-  std::vector<tile_arg> items = std::apply([&](const T &...v) { return std::vector<tile_arg>{pack(to, v)...}; }, t);
-  to.items.push_front(std::move(items));
-  to.tuples.push_front(tile_tuple{to.items.front().data(), static_cast<std::uint32_t>(sizeof...(T)), name, 0});
-  return tile_arg_tuple(&to.tuples.front());
-}
-template <class... T> tile_arg pack(Tuples &to, const std::tuple<T...> &t) { return pack_items(to, nullptr, t); }
-template <class A, class B> tile_arg pack(Tuples &to, const std::pair<A, B> &p) {
-  return pack_items(to, nullptr, std::tuple<const A &, const B &>(p.first, p.second));
-}
-template <class... T> tile_arg pack(Tuples &to, const Named<T...> &t) { return pack_items(to, t.name, t.items); }
-
-class Kernel {
-public:
-  explicit Kernel(tile_jit_kernel *k) : kernel_(k) {}
-  tile_jit_kernel *get() const { return kernel_; }
-  template <class... Args> void launch_with(const tile_jit_launch_options &options, const Args &...args) const {
-    Tuples tuples;
-    const tile_arg packed[sizeof...(args) + 1] = {pack(tuples, args)...};   // of no arguments too
-    check([&](tile_error **e) { return tile_jit_launch(kernel_, &options, packed, sizeof...(args), e); });
-  }
-  template <class... Args> void launch(const std::array<std::uint32_t, 3> &grid, const Args &...args) const {
-    tile_jit_launch_options options = TILE_JIT_LAUNCH_OPTIONS_INIT;
-    for (int i = 0; i < 3; i++) options.grid[i] = grid[static_cast<std::size_t>(i)];
-    launch_with(options, args...);
-  }
-
-private:
-  tile_jit_kernel *kernel_;   // the Jit's
-};
-
-class Jit {
-public:
-  Jit(const Device &device, const std::string &path, const tile_jit_options *options = nullptr) {
-    tile_jit *jit;
-    check([&](tile_error **e) { return tile_jit_open_file(device.get(), path.c_str(), options, &jit, e); });
-    handle_.reset(jit);
-  }
-  Kernel kernel(const char *name = nullptr) const {
-    tile_jit_kernel *k;
-    check([&](tile_error **e) { return tile_jit_get_kernel(handle_.get(), name, &k, e); });
-    return Kernel(k);
-  }
-
-private:
-  struct Close { void operator()(tile_jit *jit) const { tile_jit_close(jit); } };
-  std::unique_ptr<tile_jit, Close> handle_;
+  void *data_;
 };
 
 }  // namespace tile
+
+#include "tile/arguments.hpp"
+#include "tile/kernels.hpp"
 #endif

@@ -7,10 +7,12 @@ import itertools
 import math
 import operator
 import random
+import statistics
 import struct
 from fractions import Fraction
 
 inf, nan, pi = math.inf, math.nan, math.pi
+normcdfinv = statistics.NormalDist().inv_cdf
 
 SINTS = ["i8", "i16", "i32", "i64"]
 UINTS = ["u8", "u16", "u32", "u64"]

@@ -13,7 +13,7 @@ fail() { echo "install: $*"; exit 1; }
 (cd "$prefix" && cmake -E tar xf cpack/tilec-*.tar.zst && mv tilec-*/* . && rm -r tilec-* cpack)
 clean() { env -i PATH="$PATH" TILE_CACHE_DIR="$prefix/cache" LD_LIBRARY_PATH="$lib" "$@"; }
 lib=$(dirname "$(find "$prefix" -name libtile.so | head -1)")
-for file in "$prefix/bin/tilec" "$prefix"/include/tile/{rt,tile,jit}.h "$prefix/include/tile/tile.hpp" "$lib"/pkgconfig/libtile{,-rt}.pc "$lib"/libtile-rt.{so,a}; do
+for file in "$prefix/bin/tilec" "$prefix"/include/tile/{error,rt,tile,jit}.h "$prefix"/include/tile/{tile,arguments,kernels}.hpp "$lib"/pkgconfig/libtile{,-rt}.pc "$lib"/libtile-rt.{so,a}; do
   [ -e "$file" ] || fail "$file is missing"
 done
 for file in $(cd "$root/runtime/python" && find . -name '*.py*' -not -path '*__pycache__*'); do
@@ -41,7 +41,7 @@ strict="$strict $sanitize"
   cc -std=c11 $strict consumer.c -o "$prefix/c" $(flags_of libtile)
   c++ -x c++ -std=c++11 $strict consumer.c -x none -o "$prefix/cxx" $(flags_of libtile)
   cc -std=c11 $strict "$root/examples/host/matmul.c" -o "$prefix/matmul_c" $(flags_of libtile)
-  c++ -std=c++17 $strict "$root/examples/host/matmul.cpp" -o "$prefix/matmul_cpp" $(flags_of libtile)
+  c++ -std=c++11 $strict "$root/examples/host/matmul.cpp" -o "$prefix/matmul_cpp" $(flags_of libtile)
   "$prefix/bin/tilec" pack "$root/examples/vector_add.tile" scale.tile -s "add(*fp32:16, *fp32:16, *fp32:16, i32:16, 256)" -s "add(*fp32, *fp32, *fp32, i32, 256)" -s "scale(*fp32, fp32, i32)" -o "$prefix/ahead_kernels.h"
   cc -std=c11 $strict "-I$prefix" ahead.c -o "$prefix/ahead" $(flags_of libtile-rt)
   c++ -x c++ -std=c++11 $strict "-I$prefix" ahead.c -x none -o "$prefix/ahead_cxx" $(flags_of libtile-rt)

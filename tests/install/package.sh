@@ -10,6 +10,10 @@ tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
 fail() { echo "package: $*"; exit 1; }
 clean() { env -i PATH="$PATH" HOME="$tmp" ${LLVM_DIR:+LLVM_DIR="$LLVM_DIR"} "$@"; }
 
+# Who links a library with a sanitizer inside needs its runtime too.
+sanitize=
+if grep -qs 'TILE_SANITIZE:BOOL=ON' "$build/CMakeCache.txt"; then sanitize=-fsanitize=address,undefined; fi
+
 # Uses the Debian packages of a folder, unpacked into one root. $2: what the libraries' folder is called.
 use_debian() {
   local usr=$tmp/root/usr package name
@@ -19,14 +23,14 @@ use_debian() {
     for file in copyright changelog.gz changelog.Debian.gz; do [ -s "$usr/share/doc/$name/$file" ] || fail "$name has no $file"; done
     grep -q 'Apache-2.0' "$usr/share/doc/$name/copyright" && grep -q Zstandard "$usr/share/doc/$name/copyright" || fail "the copyright file of $name lacks a licence"
     dpkg-deb --ctrl-tarfile "$package" | tar t >"$tmp/control"
-    ! grep -qE 'post|pre' "$tmp/control" || fail "$name has scripts: $(tr '\n' ' ' <"$tmp/control")"
+    [ "$name" = python3-tilec ] || ! grep -qE 'post|pre' "$tmp/control" || fail "$name has scripts: $(tr '\n' ' ' <"$tmp/control")"
     case $name in libtile*[0-9]) grep -q triggers "$tmp/control" && dpkg-deb -I "$package" shlibs | grep -q "$name" || fail "$name has no shlibs or does not trigger ldconfig" ;; esac
   done
   for page in tilec tilec-run tilec-tune tilec-pack tilec-cache; do gzip -dc "$usr/share/man/man1/$page.1.gz" | grep -q '^.SH EXAMPLES' || fail "$page.1.gz is not a man page"; done
   for file in bash-completion/completions/tilec zsh/vendor-completions/_tilec fish/vendor_completions.d/tilec.fish; do [ -s "$usr/share/$file" ] || fail "no $file"; done
   clean "$usr/bin/tilec" pack "$root/examples/vector_add.tile" scale.tile -s "add(*fp32:16, *fp32:16, *fp32:16, i32:16, 256)" -s "add(*fp32, *fp32, *fp32, i32, 256)" -s "scale(*fp32, fp32, i32)" -o "$tmp/ahead_kernels.h"
-  # shellcheck disable=SC2046
-  cc -std=c11 "-I$tmp" ahead.c -o "$tmp/ahead" $(PKG_CONFIG_PATH=$usr/$2/pkgconfig pkg-config --define-prefix --cflags --libs libtile-rt)
+  # shellcheck disable=SC2046,SC2086
+  cc -std=c11 $sanitize "-I$tmp" ahead.c -o "$tmp/ahead" $(PKG_CONFIG_PATH=$usr/$2/pkgconfig pkg-config --cflags --libs libtile-rt)
   [ "$(clean LD_LIBRARY_PATH="$usr/$2" "$tmp/ahead")" = ok ] || fail "libtile-rt of the Debian package does not work"
 }
 
@@ -41,7 +45,7 @@ if [ "$1" = --full ]; then
   mkdir "$tmp/unpacked" && tar -C "$tmp/unpacked" --strip-components=1 -xzf "$(ls "$tmp"/first-dist/*-linux-*.tar.gz)"
   echo '@kernel
 def f(x: *fp32): store(x, 1.0)' | clean "$tmp/unpacked/bin/tilec" - --stdin-name=f.tile | grep -q 'visible .entry f' || fail "tilec of the tarball does not work"
-  mkdir "$tmp/sources" && tar -C "$tmp/sources" --strip-components=1 -xzf "$(ls "$tmp"/first-dist/tilec-*[0-9].tar.gz)"
+  mkdir "$tmp/sources" && tar -C "$tmp/sources" --strip-components=1 -xzf "$(find "$tmp/first-dist" -name "tilec-*.tar.gz" -not -name "*-linux-*")"
   (cd "$tmp/sources" && find . -type f -o -type l | sed 's|^./||' | LC_ALL=C sort) | diff - <(git -C "$root" ls-files | LC_ALL=C sort) || fail "the source tarball has other files than git"
   cmake -G Ninja -S "$tmp/sources" -B "$tmp/sources/build" >/dev/null && ninja -C "$tmp/sources/build" tile-rt >/dev/null || fail "the source tarball does not build"
   echo "package: ok, in full"
@@ -68,8 +72,15 @@ for file in "$tmp/compiler/bin/tilec" "$tmp"/{runtime,launcher,simulator}/lib*/*
   objdump -p "$file" | grep -q RELRO && readelf -d "$file" | grep -q NOW && readelf -h "$file" | grep -q 'DYN' || fail "$(basename "$file") lacks RELRO, BIND_NOW or PIE"
 done
 
+# NOTICE names every archive that is linked in.
+if grep -q 'TILE_LINK_LLVM:STRING=static' "$build/CMakeCache.txt" && [ -f "$build/build.ninja" ]; then
+  for archive in $(ninja -C "$build" -t commands tilec | tail -n 1 | tr ' :' '\n\n' | sed -n 's|.*/||; s/^\(lib\|-l\)LLVM.*/libLLVM*.a/; /^libtile-/d; /\.a$/p' | sort -u); do
+    grep -qF "$archive" "$root/NOTICE" || fail "tilec links $archive, which NOTICE does not name"
+  done
+fi
+
 # Part of another project. TILE_TILEC saves building the compiler.
-said=$(cmake -G Ninja -S parent -B "$tmp/parent" -DTILE_SOURCE="$root" -DTILE_TILEC="$build/tilec" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O0 ${LLVM_DIR:+-DLLVM_DIR="$LLVM_DIR"} 2>&1) && cmake --build "$tmp/parent" --target app >"$tmp/log" 2>&1 || { echo "$said" | tail; tail -n 20 "$tmp/log"; fail "FetchContent does not work"; }
+said=$(cmake -G Ninja -S parent -B "$tmp/parent" -DTILE_SOURCE="$root" -DTILE_TILEC="$build/tilec" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O0 -DCMAKE_C_FLAGS="$sanitize" ${LLVM_DIR:+-DLLVM_DIR="$LLVM_DIR"} 2>&1) && cmake --build "$tmp/parent" --target app >"$tmp/log" 2>&1 || { echo "$said" | tail; tail -n 20 "$tmp/log"; fail "FetchContent does not work"; }
 [ "$(clean LD_LIBRARY_PATH="$build" "$tmp/parent/app")" = ok ] || fail "the program of the project that includes tile failed"
 ! grep -qE -- '-W|gnu17|ffunction-sections' "$tmp/parent/compile_commands.json" || fail "tile's options reach the project that includes it"
 [ "$(ctest --test-dir "$tmp/parent" -N | sed -n 's/^Total Tests: //p')" = 0 ] || fail "tile's tests reach the project that includes it"
@@ -83,7 +94,9 @@ for folder in "$tmp/none" "$tmp/parent"; do
   case $said in *"there is no llvm-config in it"*) ;; *) fail "-DLLVM_DIR=$folder: $said" ;; esac
 done
 
-if ! command -v dpkg-deb >/dev/null || ! command -v pkg-config >/dev/null; then echo "skipped: Debian packages: dpkg or pkg-config is not here"; exit 0; fi
+for tool in dpkg-deb dpkg-shlibdeps file pkg-config; do
+  command -v $tool >/dev/null || { echo "skipped: Debian packages: $tool is not here"; echo "package: ok"; exit 0; }
+done
 # All but libtile's, which is large and made as the others.
 (cd "$build" && cpack -G DEB -B "$tmp/deb" -D CPACK_DEBIAN_COMPRESSION_TYPE=none -D "CPACK_COMPONENTS_ALL=compiler;launcher;simulator;development;python;doc") >"$tmp/log" 2>&1 || { tail "$tmp/log"; fail "cpack -G DEB"; }
 use_debian "$tmp/deb" "$(sed -n 's/^CMAKE_INSTALL_LIBDIR:PATH=//p' "$build/CMakeCache.txt")"

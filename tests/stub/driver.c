@@ -3,7 +3,8 @@
 //   cc -O2 -fPIC -shared -I . tests/stub/driver.c tests/stub/defaults.c -o DIR/libcuda.so.1
 // STUB_LOAD_MS: how long assembling a module takes. STUB_CAPTURING=1: every stream is being captured. STUB_REFUSES_CUBINS=1: only PTX can be
 // loaded. STUB_SPILLS=1: kernels with an occupancy hint use local memory. STUB_CALLS=FILE: counts
-// of calls, written when the process ends.
+// of calls, written when the process ends. STUB_BUSY_MS: how long each launch keeps the device busy. STUB_FAILS=1: launches fail; the
+// context then answers all but its release with that failure.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>
@@ -17,6 +18,8 @@
 typedef struct { atomic_int loads, cubins, most_loads_at_once, loading, launches, clusters, cooperative, dependent; } Counts;
 static Counts counts;
 static _Thread_local CUcontext current;
+static _Atomic double busy_until;      // ms on the host's clock
+static atomic_int failed, retained;
 static char context, hinted;
 
 static int env_int(const char *name) {
@@ -48,12 +51,53 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
   *value = attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR ? 9 : attribute == CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN ? 227 * 1024 : 0;
   return CUDA_SUCCESS;
 }
-CUresult cuDevicePrimaryCtxRetain(CUcontext *c, CUdevice device) { return (void)device, *c = (CUcontext)&context, CUDA_SUCCESS; }
+CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device) { return (void)device, *bytes = (size_t)80 << 30, CUDA_SUCCESS; }
+CUresult cuDevicePrimaryCtxRetain(CUcontext *c, CUdevice device) { return (void)device, retained++, *c = (CUcontext)&context, CUDA_SUCCESS; }
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
+  (void)device;
+  if (!--retained) failed = 0;
+  return CUDA_SUCCESS;
+}
+
+// ---- a device that is busy ----
+
+static double now_ms(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+static int busy, fails;                // what each launch does
+__attribute__((constructor)) static void read_environment(void) { busy = env_int("STUB_BUSY_MS"), fails = env_int("STUB_FAILS"); }
+static CUresult state(void) { return failed ? CUDA_ERROR_ILLEGAL_ADDRESS : CUDA_SUCCESS; }
+static CUresult query(double until) { return failed ? state() : now_ms() < until ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS; }
+static CUresult wait_until(double until) {
+  while (query(until) == CUDA_ERROR_NOT_READY) nanosleep(&(struct timespec){0, 200000}, NULL);
+  return state();
+}
+CUresult cuCtxSynchronize(void) { return wait_until(busy_until); }
+CUresult cuStreamCreate(CUstream *stream, unsigned flags) { return (void)flags, *stream = malloc(1), CUDA_SUCCESS; }
+CUresult cuStreamDestroy_v2(CUstream stream) { return free(stream), CUDA_SUCCESS; }
+CUresult cuStreamSynchronize(CUstream stream) { return (void)stream, wait_until(busy_until); }
+CUresult cuStreamQuery(CUstream stream) { return (void)stream, query(busy_until); }
+CUresult cuEventCreate(CUevent *event, unsigned flags) {
+  (void)flags;
+  *event = calloc(1, sizeof(double));
+  return *event ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+CUresult cuEventDestroy_v2(CUevent event) { return free(event), CUDA_SUCCESS; }
+CUresult cuEventRecord(CUevent event, CUstream stream) {
+  const double until = busy_until, now = now_ms();
+  (void)stream;
+  return *(double *)event = until > now ? until : now, state();
+}
+CUresult cuEventSynchronize(CUevent event) { return wait_until(*(double *)event); }
+CUresult cuEventQuery(CUevent event) { return query(*(double *)event); }
 CUresult cuCtxGetCurrent(CUcontext *c) { return *c = current, CUDA_SUCCESS; }
 CUresult cuCtxSetCurrent(CUcontext c) { return current = c, CUDA_SUCCESS; }
 CUresult cuCtxPushCurrent_v2(CUcontext c) { return current = c, CUDA_SUCCESS; }
 CUresult cuCtxPopCurrent_v2(CUcontext *c) { return *c = current, current = NULL, CUDA_SUCCESS; }
 CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t size) {
+  if (failed) return state();
   void *p = aligned_alloc(256, (size + 255) / 256 * 256);
   *address = (CUdeviceptr)(uintptr_t)p;
   return p ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
@@ -61,8 +105,20 @@ CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t size) {
 CUresult cuMemFree_v2(CUdeviceptr address) { return free((void *)(uintptr_t)address), CUDA_SUCCESS; }
 CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t size) { return memcpy((void *)(uintptr_t)to, from, size), CUDA_SUCCESS; }
 CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t size) { return memcpy(to, (const void *)(uintptr_t)from, size), CUDA_SUCCESS; }
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t size, CUstream stream) { return (void)stream, cuMemcpyHtoD_v2(to, from, size); }
+CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t size, CUstream stream) { return (void)stream, cuMemcpyDtoH_v2(to, from, size); }
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream) { return (void)stream, cuMemcpyDtoH_v2((void *)(uintptr_t)to, from, size); }
+CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t count, CUstream stream) {
+  (void)stream;
+  for (size_t i = 0; i < count; i++) memcpy((char *)(uintptr_t)to + i * sizeof value, &value, sizeof value);
+  return state();
+}
+CUresult cuMemHostAlloc(void **memory, size_t size, unsigned flags) { return (void)flags, *memory = malloc(size), CUDA_SUCCESS; }
+CUresult cuMemFreeHost(void *memory) { return free(memory), CUDA_SUCCESS; }
+CUresult cuMemGetInfo_v2(size_t *left, size_t *total) { return *total = (size_t)80 << 30, *left = (size_t)60 << 30, state(); }
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned n, CUjit_option *options, void **values) {
   (void)n, (void)options, (void)values;
+  if (failed) return state();
   if (!memcmp(image, "\177ELF", 4)) {
     if (env_int("STUB_REFUSES_CUBINS")) return CUDA_ERROR_NO_BINARY_FOR_GPU;
     atomic_fetch_add(&counts.cubins, 1);
@@ -88,7 +144,13 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **par
     if (a->id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION && a->value.programmaticStreamSerializationAllowed) atomic_fetch_add(&counts.dependent, 1);
   }
   atomic_fetch_add_explicit(&counts.launches, 1, memory_order_relaxed);
+  if (failed) return state();
+  if (busy) busy_until = now_ms() + busy;
+  if (fails) failed = 1;
   return CUDA_SUCCESS;
 }
 CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status) { return (void)stream, *status = (CUstreamCaptureStatus)env_int("STUB_CAPTURING"), CUDA_SUCCESS; }
-CUresult cuEventElapsedTime(float *ms, CUevent start, CUevent end) { return (void)start, (void)end, *ms = 0.01f, CUDA_SUCCESS; }
+CUresult cuEventElapsedTime(float *ms, CUevent start, CUevent end) {
+  const float elapsed = (float)(*(double *)end - *(double *)start);
+  return *ms = elapsed > 0.01f ? elapsed : 0.01f, CUDA_SUCCESS;
+}

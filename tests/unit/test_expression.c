@@ -19,7 +19,7 @@ static const Nd *find(void *user, const char *name) {
 
 static const Nd *eval(Context *ctx, const char *text) {
   static const char *const names[] = {"x", "v", "n"};
-  const ExpressionScope scope = {find, &ctx->arena, names, countof(names)};
+  const ExpressionScope scope = {find, &ctx->arena, names, countof(names), "is not an argument, a buffer or a constexpr of the kernel"};
   return expression_eval(ctx, "--expect out", text, &scope);
 }
 

@@ -385,6 +385,23 @@ static void test_print(void **state) {
   assert_string_equal(buf_str(&b), "shared<64, offset = [1, 2, 4, 8, 16, 32], pad = [8, 2, 16, 1], moved = [8, 32]>");
 }
 
+// Of 8×4 elements a block of four holds 4 rows and 2 columns.
+static void test_block_part(void **state) {
+  Context *ctx = *state;
+  Layout l = {.kind = LAYOUT_DISTRIBUTED, .rank = 2, .log2_size = {3, 2}, .num_bits = {1, 2, 1, 2},
+              .basis = {1, 4, 8, 0, 16, 2}};
+  const Layout *part = layout_block_part(ctx, layout_intern(ctx, &l));
+  Buf b = buf_make(&ctx->arena);
+  layout_print(&b, part);
+  assert_string_equal(buf_str(&b), "layout<4x2, reg = [1], lane = [2, 4], warp = [0]>");
+  l.basis[4] = 16 | 4;   // two bits
+  assert_null(layout_block_part(ctx, layout_intern(ctx, &l)));
+  l.basis[4] = 2;        // the same twice
+  assert_null(layout_block_part(ctx, layout_intern(ctx, &l)));
+  l.basis[4] = 16, l.basis[3] = 16;   // a warp steps over it, too
+  assert_null(layout_block_part(ctx, layout_intern(ctx, &l)));
+}
+
 // 64 elements, 2 more after each 8 and 1 more after each 16: the last lies at 63 + 7 · 2 + 3.
 static void test_padding(void **state) {
   Context *ctx = *state;
@@ -418,7 +435,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       T(test_gf2), T(test_random_maps), T(test_blocked), T(test_mma), T(test_shared),
       T(test_shapes), T(test_vectors), T(test_moves), T(test_conversion_scratch), T(test_matrices_scratch), T(test_print),
-      T(test_padding),
+      T(test_padding), T(test_block_part),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 int main(int argc, char **argv) {
   tile::Device device;
   tile::Jit jit(device, argc > 1 ? argv[1] : "");
-  tile::Kernel add = jit.kernel("add");
+  tile::JitKernel add = jit.kernel("add");
   const std::size_t n = 1000;
   std::vector<float> data(n, 1.5f);
   tile::Buffer<float> x(device, n), out(device, n);

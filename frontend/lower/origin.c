@@ -1,0 +1,52 @@
+// Where a value got what an error complains about: its shape, or its type as a parameter of the kernel.
+#include "frontend/lower/lower.h"
+
+#include <string.h>
+
+// The op that gave a value its shape: the ops after it keep the shape of an operand.
+static const Op *shape_origin(const Value *v) {
+  for (;;) {
+    const Op *op = v->def;
+    if (!op) return NULL;
+    const Value *from = NULL;
+    for (uint32_t i = 0; i < op->num_operands && !from; i++) {
+      const Value *x = op_operand(op, i);
+      if (x && type_same_shape(x->type, v->type) && !(x->def && x->def->opcode == OP_SPLAT)) from = x;
+    }
+    if (!from) return op;
+    v = from;
+  }
+}
+
+static bool is_inside(Span inner, Span outer) { return inner.begin >= outer.begin && inner.end <= outer.end; }
+
+void lower_note_shape(Lower *L, const Term *x, Span error) {
+  const Op *op = term_is_tensor(x) ? shape_origin(term_v(x)) : NULL;
+  if (!op || L->is_repeated) return;
+  Span span = op->span;
+  for (const CallSite *site = op->inlined_at; site && lower_in_prelude(L, span); site = site->outer) span = site->span;
+  if (is_inside(span, error) || lower_in_prelude(L, span)) return;
+  diag_note(L->ctx, span, "shape %s comes from here", lower_shape_text(L, term_t(x)));
+}
+
+// The parameter to which offsets were added, as to a pointer.
+static const Value *base_param(const Value *v, int depth) {
+  if (!v || depth > 8) return NULL;
+  if (v->block) return v->block->parent ? NULL : v;
+  const Op *op = v->def;
+  if (op->opcode != OP_ADDI && op->opcode != OP_SUBI && op->opcode != OP_SPLAT) return NULL;
+  const Value *found = NULL;
+  for (uint32_t i = 0; i < op->num_operands && !found; i++) found = base_param(op_operand(op, i), depth + 1);
+  return found;
+}
+
+void lower_note_param(Lower *L, const Term *x) {
+  const Value *v = x->kind == TERM_VALUE ? base_param(term_v(x), 0) : NULL;
+  if (!v || !v->name || !L->kernel || L->is_repeated) return;
+  for (uint32_t i = 0; i < L->kernel->num_params; i++) {
+    const CtParam *p = &L->kernel->params[i];
+    const ParamSpec *s = &L->specs[i];
+    if (strcmp(p->name, v->name) != 0 || s->kind != SPEC_TYPE || !p->node) continue;
+    diag_note(L->ctx, p->node->span, "`%s` is %s by %s; the type of an array is written *fp32", p->name, s->type, s->origin);
+  }
+}
