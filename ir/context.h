@@ -120,6 +120,7 @@ struct Context {
   WarningSet warnings;
   VEC(Ignore) ignores;
   Diag *last_message;                    // the last that is no note, if it was kept
+  Map warned;                            // the warnings so far, as Diag
   bool has_raised;                       // a warning became an error
   Misfit misfit;                         // if all errors are that one
   struct Remark *remarks, *last_remark;  // remark.c

@@ -1,6 +1,7 @@
 // Diagnostics, recorded in order. diag_render.c makes text of them.
 //
 // diag.c and source.c call each other: a diagnostic looks up its line, and a file that is too large is a diagnostic.
+#include <stdlib.h>
 #include <string.h>
 
 #include "ir/context.h"
@@ -38,11 +39,10 @@ bool diag_error(Context *ctx, Span span, const char *fmt, ...) {
   return false;
 }
 
-static bool is_recorded(const Context *ctx, Warning w, Span span, const char *text) {
-  for (const Diag *d = ctx->diags; d; d = d->next)
-    if (d->warning == w && d->span.begin == span.begin && d->span.end == span.end && !strcmp(d->text, text))
-      return true;
-  return false;
+static bool same_warning(const void *kept, const void *key) {
+  const Diag *a = kept, *b = key;
+  return a->warning == b->warning && a->span.begin == b->span.begin && a->span.end == b->span.end &&
+         !strcmp(a->text, b->text);
 }
 
 bool diag_warning(Context *ctx, Warning w, Span span, const char *fmt, ...) {
@@ -52,10 +52,17 @@ bool diag_warning(Context *ctx, Warning w, Span span, const char *fmt, ...) {
   va_list ap, again;
   va_start(ap, fmt);
   va_copy(again, ap);
-  Diag *d = NULL;
-  if (!is_recorded(ctx, w, span, arena_vprintf(&ctx->arena, fmt, again)))
-    d = record(ctx, DIAG_WARNING, span, fmt, ap);
+  const Diag key = {.warning = w, .span = span, .text = arena_vprintf(&ctx->arena, fmt, again)};
   va_end(again);
+  MapSlot *known = map_find(&ctx->arena, &ctx->warned, map_hash_number((uint64_t)span.begin << 32 | w), &key,
+                            same_warning);
+  Diag *d = NULL;
+  if (!known->key) {
+    d = arena_new(&ctx->arena, Diag);
+    *d = key;
+    known->key = d;
+    d = record(ctx, DIAG_WARNING, span, fmt, ap);
+  }
   va_end(ap);
   if (!d) return false;
   d->warning = w;
@@ -132,21 +139,24 @@ void diag_drop(Context *ctx, Warning w) {
   }
 }
 
-// A message with its notes.
-typedef struct { Diag *first, *last; } Group;
+// A message with its notes; number: in which it was recorded.
+typedef struct { Diag *first, *last; uint32_t number; } Group;
 
-// Insertion, because passes and the front end find most in order already.
+static int by_place(const void *a, const void *b) {
+  const Group *x = a, *y = b;
+  const Loc at = x->first->span.begin, other = y->first->span.begin;
+  return at != other ? (at < other ? -1 : 1) : (x->number > y->number) - (x->number < y->number);
+}
+
 void diag_sort_warnings(Context *ctx) {
   VEC(Group) all = {0}, warnings = {0};
   for (Diag *d = ctx->diags; d;) {
-    const Group g = {d, end_of(d)};
+    const Group g = {d, end_of(d), all.count};
     d = g.last->next;
     vec_push(&ctx->arena, &all, g);
-    if (g.first->warning == WARN_NONE) continue;
-    vec_push(&ctx->arena, &warnings, g);
-    for (uint32_t i = warnings.count - 1; i && warnings.data[i - 1].first->span.begin > g.first->span.begin; i--)
-      warnings.data[i] = warnings.data[i - 1], warnings.data[i - 1] = g;
+    if (g.first->warning != WARN_NONE) vec_push(&ctx->arena, &warnings, g);
   }
+  if (warnings.count) qsort(warnings.data, warnings.count, sizeof *warnings.data, by_place);
   Diag **link = &ctx->diags;
   for (uint32_t i = 0, w = 0; i < all.count; i++) {
     const Group g = all.data[i].first->warning == WARN_NONE ? all.data[i] : warnings.data[w++];

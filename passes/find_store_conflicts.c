@@ -16,6 +16,7 @@ enum { NUM_AXES = 3, ANY_AXIS = (1 << NUM_AXES) - 1, MEMORY = 1 << NUM_AXES, OTH
 typedef struct {
   Context *ctx;
   uint8_t *deps;               // by Value.number: bits of axes, MEMORY, OTHER
+  const Op **seen;             // by Value.number: the store for which comes_from looked at it last
   uint8_t axes;                // whose program_id the function asks for
   bool is_changed;
   bool is_coordinated;         // programs may agree on who stores
@@ -120,16 +121,17 @@ static uint8_t control_deps(const Conflicts *c, const Op *op) {
   return deps;
 }
 
-// Whether v is computed, by ops without blocks, from a load of that very address.
-static bool comes_from(const Value *v, const Op *store, uint32_t depth) {
-  enum { DEEPEST = 64 };
+// Whether v is computed, by ops without blocks, from a load of that very address. Each value is looked at once.
+static bool comes_from(Conflicts *c, const Value *v, const Op *store, uint32_t depth) {
+  enum { DEEPEST = 1000 };
   const Op *def = v ? v->def : NULL;
-  if (!def || depth > DEEPEST || def->num_blocks) return false;
+  if (!def || depth > DEEPEST || def->num_blocks || c->seen[v->number] == store) return false;
+  c->seen[v->number] = store;
   if (def->opcode == OP_LOAD)
     return op_operand(def, 0) == op_operand(store, 0) && op_operand(def, 1) == op_operand(store, 1);
   if (!op_is(def, TRAIT_PURE)) return false;
   for (uint32_t i = 0; i < def->num_operands; i++)
-    if (comes_from(op_operand(def, i), store, depth + 1)) return true;
+    if (comes_from(c, op_operand(def, i), store, depth + 1)) return true;
   return false;
 }
 
@@ -151,7 +153,7 @@ static void check_store(Conflicts *c, const Op *op) {
                 "let the address depend on it, combine by tl.atomic_add(…), or store under `if tl.program_id(%d) == "
                 "0:`",
                 axis);
-  } else if (is_plain && c->axes && !(where & ANY_AXIS) && comes_from(value, op, 0)) {
+  } else if (is_plain && c->axes && !(where & ANY_AXIS) && comes_from(c, value, op, 0)) {
     if (diag_warning(c->ctx, WARN_STORE_CONFLICT, span,
                      "every program loads this place and stores to it again, which loses the others' changes"))
       diag_note(c->ctx, (Span){0, 0}, "use tl.atomic_add(…) or another atomic operation");
@@ -177,6 +179,7 @@ void pass_find_store_conflicts(PassCtx *p) {
     block_walk(f->body, look, &c);
     if (c.is_coordinated || !c.axes) continue;
     c.deps = arena_array(&p->ctx->arena, uint8_t, ir_count_values(f) + 1);
+    c.seen = arena_array(&p->ctx->arena, const Op *, ir_count_values(f) + 1);
     do {
       c.is_changed = false;
       visit_block(&c, f->body);

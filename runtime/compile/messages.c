@@ -1,6 +1,7 @@
 // Collects diagnostics, and puts them in the order of the source.
 #include "runtime/compile/messages.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/compile/file.h"
@@ -25,8 +26,9 @@ static const char *copy(const Messages *m, const char *s) { return s ? arena_str
 
 static bool same_text(const char *a, const char *b) { return a == b || (a && b && !strcmp(a, b)); }
 
-static bool is_known_warning(const Messages *m, const tile_diagnostic *d) {
-  for (uint32_t i = 0; d->name && i < m->items.count; i++) {
+// Whether the warning is among the first `count` messages.
+static bool is_known_warning(const Messages *m, uint32_t count, const tile_diagnostic *d) {
+  for (uint32_t i = 0; d->name && i < count; i++) {
     const tile_diagnostic *k = &m->items.data[i].diagnostic;
     if (k->line == d->line && k->column == d->column && same_text(k->name, d->name) && same_text(k->file, d->file) &&
         same_text(k->text, d->text))
@@ -50,9 +52,10 @@ static void add(Messages *m, tile_diagnostic d, tile_fixit *fixits) {
 // One of the two is NULL.
 static void add_all(Messages *m, const tile_program *p, const tile_error *e) {
   tile_diagnostic d = TILE_DIAGNOSTIC_INIT;
+  const uint32_t before = m->items.count;
   bool skips = false;
   for (size_t i = 0; p ? tile_program_get_diagnostic(p, i, &d) : tile_error_get_diagnostic(e, i, &d); i++) {
-    if (d.note_of < 0) skips = is_known_warning(m, &d);
+    if (d.note_of < 0) skips = is_known_warning(m, before, &d);
     if (skips) continue;
     tile_fixit *fixits = arena_array(m->arena, tile_fixit, d.num_fixits + 1);
     for (size_t k = 0; k < d.num_fixits; k++) {
@@ -121,11 +124,13 @@ static uint32_t file_number(const Messages *m, const char *file) {
   return i;
 }
 
-static bool is_before(const Messages *m, const tile_diagnostic *a, const tile_diagnostic *b) {
-  if (!a->file || !b->file) return a->file && !b->file;
-  const uint32_t fa = file_number(m, a->file), fb = file_number(m, b->file);
-  if (fa != fb) return fa < fb;
-  return a->line != b->line ? a->line < b->line : a->column < b->column;
+static int by_place(const void *a, const void *b) {
+  const MessageGroup *x = a, *y = b;
+  const tile_diagnostic *dx = &x->first->diagnostic, *dy = &y->first->diagnostic;
+  if (x->file != y->file) return x->file < y->file ? -1 : 1;
+  if (x->file < UINT32_MAX && dx->line != dy->line) return dx->line < dy->line ? -1 : 1;
+  if (x->file < UINT32_MAX && dx->column != dy->column) return dx->column < dy->column ? -1 : 1;
+  return (x->first > y->first) - (x->first < y->first);   // items of one array
 }
 
 const MessageGroup *messages_in_order(const Messages *m, uint32_t *count) {
@@ -136,18 +141,12 @@ const MessageGroup *messages_in_order(const Messages *m, uint32_t *count) {
       groups.data[groups.count - 1].num_notes++;
       continue;
     }
-    const MessageGroup g = {item, 0};
+    const MessageGroup g = {item, 0, item->diagnostic.file ? file_number(m, item->diagnostic.file) : UINT32_MAX};
     vec_push(m->arena, &groups, g);
   }
-  MessageGroup *sorted = arena_array(m->arena, MessageGroup, groups.count + 1);
-  for (uint32_t i = 0; i < groups.count; i++) {
-    uint32_t k = i;
-    for (; k && is_before(m, &groups.data[i].first->diagnostic, &sorted[k - 1].first->diagnostic); k--)
-      sorted[k] = sorted[k - 1];
-    sorted[k] = groups.data[i];
-  }
+  if (groups.count) qsort(groups.data, groups.count, sizeof *groups.data, by_place);
   *count = groups.count;
-  return sorted;
+  return groups.data;
 }
 
 void messages_write(Buf *out, Messages *m, int exit_status) {

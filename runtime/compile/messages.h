@@ -15,8 +15,8 @@ typedef struct {
   const tile_fixit *fixits;
 } MessageItem;
 
-// A message with the notes that follow it.
-typedef struct { const MessageItem *first; uint32_t num_notes; } MessageGroup;
+// A message with the notes that follow it; file: in the order in which messages name files, UINT32_MAX without a place.
+typedef struct { const MessageItem *first; uint32_t num_notes, file; } MessageGroup;
 
 typedef struct { const char *path, *text; size_t size; } MessageSource;
 
