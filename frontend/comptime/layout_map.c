@@ -187,6 +187,51 @@ bool ct_layouts_equal(Comptime *ct, const CtValue *a, const CtValue *b) {
   return comptime_layout_map(ct, other, shape, m->rank, &why) == m;
 }
 
+// ---- text ----
+// The extents of the layout's own tile: of the tensor in which no place is empty and nothing repeats. False if it has
+// none.
+static bool own_shape(Comptime *ct, const CtValue *v, int64_t shape[LAYOUT_MAX_RANK]) {
+  const LayoutClass c = layout_class(v);
+  const uint32_t rank = layout_class_rank(ct, v);
+  const CtValue *given = layout_field(ct, v, "shape");
+  for (uint32_t d = 0; d < rank; d++) shape[d] = given ? (int64_t)int_of(given->list.data[d]) : 1;
+  if (given || c == L_MBARRIER) return true;
+  if (c == L_SLICE) {
+    int64_t whole[LAYOUT_MAX_RANK];
+    const uint32_t dim = (uint32_t)layout_field_int(ct, v, "dim", 0);
+    if (!own_shape(ct, layout_field(ct, v, "parent"), whole)) return false;
+    for (uint32_t i = 0, k = 0; i <= rank; i++)
+      if (i != dim) shape[k++] = whole[i];
+    return true;
+  }
+  if (c > L_NVMMA_DISTRIBUTED) return false;
+  LayoutTile *t = arena_new(ct->arena, LayoutTile);
+  LayoutVector cga[LAYOUT_MAX_BITS];
+  uint32_t order[LAYOUT_MAX_RANK];
+  distributed_tile(ct, v, shape, t, order);
+  for (uint32_t dim = 0; dim < LAYOUT_DIMS; dim++)
+    for (uint32_t i = 0; i < t->num[dim]; i++)
+      for (uint32_t d = 0; d < rank; d++)
+        while (shape[d] <= t->vec[dim][i].at[d]) shape[d] *= 2;
+  for (uint32_t i = 0, n = layout_cga(ct, v, cga); i < n; i++)
+    for (uint32_t d = 0; d < rank; d++)
+      if (cga[i].at[d]) shape[d] *= 2;
+  return true;
+}
+
+const char *comptime_layout_text(Comptime *ct, const CtValue *v) {
+  int64_t shape[LAYOUT_MAX_RANK];
+  const char *why, *text = ct_repr(ct->ctx, v);
+  const Layout *map = v->instance->map;
+  if (!map && layout_class(v) < L_AUTO && own_shape(ct, v, shape))
+    map = comptime_layout_map(ct, v, shape, layout_class_rank(ct, v), &why);
+  if (!map) return text;
+  Buf b = buf_make(ct->arena);
+  buf_printf(&b, "%s, which is ", text);
+  layout_print(&b, map);
+  return buf_str(&b);
+}
+
 // ---- what operations ask ----
 bool comptime_is_mbarrier_layout(const CtValue *v) { return layout_class(v) == L_MBARRIER; }
 

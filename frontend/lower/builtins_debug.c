@@ -102,6 +102,7 @@ Term *tl_device_print(Lower *L, Call *c) {
   PrintList list = {0};
   bool hex;
   if (!arg_bool(L, c, 2, &hex)) return NULL;
+  if (!c->args[1]->tuple.count && lower_print_layout(L, c->args[0], c->span)) return term_none(L);
   const char *s;
   bool is_text = term_get_str(c->args[0], &s) || (c->args[0]->kind == TERM_TUPLE && c->args[0]->tuple.is_fstring);
   if (is_text && !print_text(L, c->args[0], c->spans[0], &list)) return NULL;

@@ -3,26 +3,34 @@
 
 #include <string.h>
 
+enum { NUM_MINMAX = 5 };   // parameters of tl.max and tl.min
+
 // Python's function of the row's name, on constants.
 static Term *all_const(Lower *L, const Call *c, CtValue **values, uint32_t n) {
   CtValue *fn = ct_builtin(L->ctx, intern(L->ctx, c->row->name + 3));
   return term_const(L, comptime_call(L->ct, fn, values, n, NULL, 0, c->span));
 }
 
+// tl.max of a tensor: one tensor with any further argument of tl.max, or without `tl.` a tensor and an axis. False if
+// the call is Python's max.
+static bool is_reduction(Lower *L, const Call *c, const Term *list) {
+  const uint32_t n = list->tuple.count;
+  if (!n || !term_is_tensor(list->tuple.items[0])) return false;
+  for (uint32_t i = 1; i < NUM_MINMAX; i++)
+    if (c->given[i]) return true;
+  int64_t axis;
+  return n == 1 || (n == 2 && L->frame->fn->is_bare && term_get_int(list->tuple.items[1], &axis));
+}
+
 Term *tl_py_minmax(Lower *L, Call *c) {
   bool is_max = c->row->data == 1;
   const Term *list = c->args[0];
   if (list->tuple.count == 1 && list->tuple.items[0]->kind == TERM_TUPLE) list = list->tuple.items[0];
-  if (list->tuple.count >= 1 && (c->given[1] || (list->tuple.count == 1 && term_is_tensor(list->tuple.items[0])))) {
-    Term *args[2] = {list->tuple.items[0], c->args[1]};
-    return lower_prelude_call(L, is_max ? "max" : "min", args, c->given[1] ? 2 : 1, c->span);
-  }
-  // max(x, 1) of a tensor and an axis, in a file that writes tl.max without `tl.`.
-  int64_t axis;
-  if (L->frame->fn->is_bare && list->tuple.count == 2 && term_is_tensor(list->tuple.items[0]) &&
-      term_get_int(list->tuple.items[1], &axis)) {
-    Term *args[2] = {list->tuple.items[0], list->tuple.items[1]};
-    return lower_prelude_call(L, is_max ? "max" : "min", args, 2, c->span);
+  if (is_reduction(L, c, list)) {
+    Term *args[1 + NUM_MINMAX] = {list->tuple.items[0]};
+    for (uint32_t i = 1; i < NUM_MINMAX; i++) args[i] = c->args[i];
+    if (list->tuple.count == 2) args[1] = list->tuple.items[1];
+    return lower_prelude_call(L, is_max ? "max" : "min", args, NUM_MINMAX, c->span);
   }
   if (list->tuple.count == 0) return builtin_error(L, c, "`%s` needs at least one value", c->row->name + 3);
   Term *best = list->tuple.items[0];

@@ -26,15 +26,29 @@ Term *tl_condition_call(Lower *L, Call *c) {
 }
 
 // ---- compile time ----
+static bool is_layout(const CtValue *k) {
+  return comptime_is_layout(k, LAYOUT_DISTRIBUTED) || comptime_is_layout(k, LAYOUT_SHARED);
+}
+
+static const char *static_text(Lower *L, Term *t) {
+  CtValue *k = term_to_ct(L, t);
+  if (!k) return term_describe(L, t);
+  return is_layout(k) ? comptime_layout_text(L->ct, k) : ct_to_str(L->ctx, k);
+}
+
 Term *tl_static_print(Lower *L, Call *c) {
   Buf b = buf_make(L->arena);
-  for (uint32_t i = 0; i < c->args[0]->tuple.count; i++) {
-    Term *t = c->args[0]->tuple.items[i];
-    CtValue *k = term_to_ct(L, t);
-    buf_printf(&b, "%s%s", i ? " " : "", k ? ct_to_str(L->ctx, k) : term_describe(L, t));
-  }
+  for (uint32_t i = 0; i < c->args[0]->tuple.count; i++)
+    buf_printf(&b, "%s%s", i ? " " : "", static_text(L, c->args[0]->tuple.items[i]));
   diag_tell(L->ctx, c->span, "%s", buf_str(&b));
   return term_none(L);
+}
+
+bool lower_print_layout(Lower *L, Term *t, Span span) {
+  const CtValue *k = t->kind == TERM_CONST ? ct_unwrap(t->ct) : NULL;
+  if (!k || !is_layout(k)) return false;
+  diag_tell(L->ctx, span, "%s", comptime_layout_text(L->ct, k));
+  return true;
 }
 
 // A function of the prelude checks its arguments by a call of these. It ends where a check fails, because what follows

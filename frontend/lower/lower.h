@@ -179,6 +179,7 @@ enum { MAX_TENSOR_NUMEL = 1 << 20 };
 
 // ---- layouts.c: Gluon's tensor types ----
 CtValue *lower_layout_of(Lower *L, const CtType *t);              // NULL if it has none
+bool lower_print_layout(Lower *L, Term *t, Span span);            // at compile time, if t is one
 const char *lower_layout_text(Lower *L, const CtType *t);         // as written, and as a map
 // The block type with that layout (AutoLayout: without one). NULL after a diagnostic if it does not fit.
 const CtType *lower_with_layout(Lower *L, const CtType *t, CtValue *layout, Span span);

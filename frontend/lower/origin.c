@@ -29,13 +29,24 @@ void lower_note_shape(Lower *L, const Term *x, Span error) {
   diag_note(L->ctx, span, "shape %s comes from here", lower_shape_text(L, term_t(x)));
 }
 
+// The parameter to which offsets were added, as to a pointer.
+static const Value *base_param(const Value *v, int depth) {
+  if (!v || depth > 8) return NULL;
+  if (v->block) return v->block->parent ? NULL : v;
+  const Op *op = v->def;
+  if (op->opcode != OP_ADDI && op->opcode != OP_SUBI && op->opcode != OP_SPLAT) return NULL;
+  const Value *found = NULL;
+  for (uint32_t i = 0; i < op->num_operands && !found; i++) found = base_param(op_operand(op, i), depth + 1);
+  return found;
+}
+
 void lower_note_param(Lower *L, const Term *x) {
-  const Value *v = x->kind == TERM_VALUE ? term_v(x) : NULL;
-  if (!v || !v->block || v->block->parent || !v->name || !L->kernel) return;
+  const Value *v = x->kind == TERM_VALUE ? base_param(term_v(x), 0) : NULL;
+  if (!v || !v->name || !L->kernel || L->is_repeated) return;
   for (uint32_t i = 0; i < L->kernel->num_params; i++) {
     const CtParam *p = &L->kernel->params[i];
     const ParamSpec *s = &L->specs[i];
     if (strcmp(p->name, v->name) != 0 || s->kind != SPEC_TYPE || !p->node) continue;
-    diag_note(L->ctx, p->node->span, "`%s` is %s by %s; an array's type is written *fp32", p->name, s->type, s->origin);
+    diag_note(L->ctx, p->node->span, "`%s` is %s by %s; the type of an array is written *fp32", p->name, s->type, s->origin);
   }
 }

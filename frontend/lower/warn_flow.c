@@ -92,8 +92,15 @@ static void find_write(Op *op, void *user) {
   if (op_is(op, TRAIT_WRITES) && op->opcode != OP_ASSUME && !op_int(op, ATTR_PURE, 0)) *(bool *)user = true;
 }
 
+// A kernel that says nothing at all is yet to be written.
+static bool is_empty(const NodeList *body) {
+  for (uint32_t i = 0; i < body->count; i++)
+    if (!is_nothing(body->data[i])) return false;
+  return true;
+}
+
 void warn_missing_store(Lower *L, const Func *f, const Node *def) {
-  bool writes = false;
+  bool writes = is_empty(&def->func.body);
   block_walk(f->body, find_write, &writes);
   if (writes || L->has_pruned_call) return;
   for (uint32_t i = 0; i < L->visited.count; i++)

@@ -120,8 +120,9 @@ static const char *access_text(const Gallery *g, const char *what, const Layout 
 }
 
 static void add_access(Gallery *g, const Op *op) {
-  bool is_load = op->opcode == OP_LOCAL_LOAD;
-  const Value *buffer = op_operand(op, is_load ? 0 : 1), *tensor = is_load ? &op->results[0] : op_operand(op, 0);
+  const bool is_load = op->opcode == OP_LOCAL_LOAD, is_store = op->opcode == OP_LOCAL_STORE;
+  const Value *buffer = op_operand(op, is_store ? 1 : 0), *tensor = is_load ? &op->results[0] : op_operand(op, 0);
+  if (op->opcode == OP_ASYNC_COPY) tensor = op_operand(op, op_operand(op, 2) ? 2 : 1);   // of addresses
   if (!buffer->type->layout || !tensor->type->layout || tensor->type->kind != TYPE_TENSOR ||
       (!is_wanted(g, buffer) && !is_wanted(g, tensor)))
     return;
@@ -156,7 +157,7 @@ static void add_conversion(Gallery *g, const Op *op) {
 static void visit(Op *op, void *user) {
   Gallery *g = user;
   for (uint32_t i = 0; i < op->num_results; i++) add_value(g, &op->results[i], op);
-  if (op->opcode == OP_LOCAL_LOAD || op->opcode == OP_LOCAL_STORE) add_access(g, op);
+  if (op->opcode == OP_LOCAL_LOAD || op->opcode == OP_LOCAL_STORE || op->opcode == OP_ASYNC_COPY) add_access(g, op);
   if (op->opcode == OP_CONVERT_LAYOUT) add_conversion(g, op);
 }
 

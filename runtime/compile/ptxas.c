@@ -1,5 +1,6 @@
 // Runs ptxas as a process, with temporary files for PTX and cubin. The error holds its messages.
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,10 +21,26 @@ const char *ptxas_version(Arena *a) {
 
 typedef struct { const char *arch, *extra_options; } Request;
 
+static tile_status failure(const char *ptxas, int rc, const char *said, tile_error **error) {
+  if (rc == -1) return error_set(error, TILE_ERROR_FILE, "cannot run %s: is it a program for this machine?", ptxas);
+  if (rc == TOOL_KILLED + SIGKILL)
+    return error_set(error, TILE_ERROR_FILE, "%s was killed, probably for lack of memory", ptxas);
+  if (rc > TOOL_KILLED)
+    return error_set(error, TILE_ERROR_FILE, "%s was ended by signal %d (%s)", ptxas, rc - TOOL_KILLED,
+                     strsignal(rc - TOOL_KILLED));
+  if (rc == TOOL_UNKNOWN) return error_set(error, TILE_ERROR_ASSEMBLER, "%s refused our PTX:\n%s", ptxas, said);
+  if (!said[strspn(said, " \t\r\n")])
+    return error_set(error, TILE_ERROR_ASSEMBLER, "%s ended with status %d and said nothing: is it ptxas?", ptxas, rc);
+  return error_set(error, TILE_ERROR_ASSEMBLER, "%s refused our PTX (exit %d):\n%s", ptxas, rc, said);
+}
+
 static tile_status assemble_once(void *user, Arena *a, const char *ptx, const char **cubin, size_t *size,
                                  tile_error **error) {
   const Request *r = user;
   const char *ptxas = ptxas_find(a);
+  const char *named = getenv("TILE_PTXAS");
+  if (!ptxas && named && *named)
+    return error_set(error, TILE_ERROR_FILE, "TILE_PTXAS names %s, which is no program that can be run", named);
   if (!ptxas)
     return error_set(error, TILE_ERROR_FILE,
                      "a cubin needs ptxas, which was not found; put it on PATH, name it in TILE_PTXAS, or emit PTX");
@@ -53,10 +70,7 @@ static tile_status assemble_once(void *user, Arena *a, const char *ptx, const ch
     const char *said = "";
     size_t n = 0;
     if (rc != -1) file_read(a, log, &said, &n, NULL);
-    status = rc == -1        ? error_set(error, TILE_ERROR_FILE, "cannot run %s", ptxas)
-             : rc == TOOL_UNKNOWN ? error_set(error, TILE_ERROR_ASSEMBLER, "%s refused our PTX:\n%s", ptxas, said)
-                             : error_set(error, TILE_ERROR_ASSEMBLER, "%s refused our PTX (exit %d):\n%s", ptxas, rc,
-                                         said);
+    status = failure(ptxas, rc, said, error);
   }
   if (status == TILE_OK) status = file_read(a, out, cubin, size, error);
   unlink(in), unlink(out), unlink(log), rmdir(folder);

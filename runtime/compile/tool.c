@@ -37,7 +37,7 @@ int tool_run(char *const argv[], int out_fd) {
   int status;
   while (waitpid(pid, &status, 0) < 0)
     if (errno != EINTR) return errno == ECHILD ? TOOL_UNKNOWN : -1;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : WIFSIGNALED(status) ? TOOL_KILLED + WTERMSIG(status) : -1;
 }
 
 char *tool_temporary(Arena *a) {

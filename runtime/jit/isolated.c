@@ -105,17 +105,29 @@ static tile_status converse(const tile_jit *jit, int fd, const Buf *request, Buf
   }
 }
 
-static tile_status read_answer(const Buf *in, const char *tilec, int wait_status, Arena *a, const char **ptx,
-                               const char **files, tile_error **error) {
+// The messages at the end of an answer, told to the host if `log` is not NULL. False if they are damaged.
+static bool take_log(WireReader r, const tile_hooks *log) {
+  uint64_t count = wire_take_u64(&r);
+  for (; count && !r.bad; count--) {
+    const tile_level level = (tile_level)wire_take_u64(&r);
+    const char *text = wire_take_text(&r);
+    if (log && log->log && !r.bad) log->log(log->user, level, text);
+  }
+  return !r.bad && !r.left;
+}
+
+static tile_status read_answer(const Buf *in, const tile_jit *jit, const char *tilec, int wait_status, Arena *a,
+                               const char **ptx, const char **files, tile_error **error) {
   WireReader r = {in->size ? in->data : "", in->size, a, false};
   bool is_answer = wire_take_u64(&r) == WIRE_ANSWER;
   tile_status status = (tile_status)wire_take_u64(&r);
   const char *text = wire_take_text(&r), *read = wire_take_text(&r);
   const tile_resource resource = (tile_resource)wire_take_u64(&r);
   const uint64_t needed = wire_take_u64(&r), limit = wire_take_u64(&r);
-  if (is_answer && !r.bad && !r.left && WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0) {
+  if (is_answer && !r.bad && take_log(r, NULL) && WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0) {
     *ptx = text;
     *files = read;
+    take_log(r, &jit->hooks);
     if (status != TILE_OK) error_set(error, status, "%s", text);
     return status == TILE_ERROR_RESOURCES ? error_resource(error, resource, needed, limit) : status;
   }
@@ -156,7 +168,7 @@ static tile_status ask(const tile_jit *jit, const Buf *request, Arena *a, const 
   if (status != TILE_OK) kill(pid, SIGKILL);
   int wait_status = 0;
   while (waitpid(pid, &wait_status, 0) < 0 && errno == EINTR) {}
-  return status == TILE_OK ? read_answer(&answer, tilec, wait_status, a, text, files, error) : status;
+  return status == TILE_OK ? read_answer(&answer, jit, tilec, wait_status, a, text, files, error) : status;
 }
 
 tile_status jit_compile_isolated(const Request *r, int config, Arena *a, const char **ptx, const char **files,

@@ -2,7 +2,8 @@
 // numbers and texts one after another.
 //   request: WIRE_REQUEST, version, architecture, path, source, options, source map, include paths, kernel ("": only
 //            read the source); then the launch
-//   answer:  WIRE_ANSWER, status, PTX or message, files that were read
+//   answer:  WIRE_ANSWER, status, PTX or message, files that were read, what does not fit; then how many messages the
+//            hook `log` gets, and of each the level and the text
 #ifndef TILE_RUNTIME_JIT_WIRE_H
 #define TILE_RUNTIME_JIT_WIRE_H
 

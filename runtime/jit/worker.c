@@ -19,7 +19,18 @@ static const tile_source_range *take_map(WireReader *r, size_t *n) {
   return map;
 }
 
-static tile_status answer_request(WireReader *r, Arena *a, const char **ptx, const char **files, tile_error **error) {
+// What the host's log gets: a level and a text each, as in the answer.
+typedef struct { Buf texts; uint64_t count; } Log;
+
+static void keep_message(void *user, tile_level level, const char *text) {
+  Log *log = user;
+  log->count++;
+  wire_put_u64(&log->texts, level);
+  wire_put_text(&log->texts, text);
+}
+
+static tile_status answer_request(WireReader *r, Arena *a, Log *log, const char **ptx, const char **files,
+                                  tile_error **error) {
   if (wire_take_u64(r) != WIRE_REQUEST)
     return error_set(error, TILE_ERROR_USAGE, "standard input holds no request of a JIT");
   const char *version = wire_take_text(r), *arch = wire_take_text(r), *path = wire_take_text(r);
@@ -29,7 +40,9 @@ static tile_status answer_request(WireReader *r, Arena *a, const char **ptx, con
   size_t size;
   const char *text = wire_take_bytes(r, &size);
   tile_jit_options o = TILE_JIT_OPTIONS_INIT;
+  const tile_hooks hooks = {.struct_size = sizeof hooks, .user = log, .log = keep_message};
   o.no_cache = true;
+  o.hooks = &hooks;
   o.options = wire_take_texts(r, &o.num_options);
   o.source_map = take_map(r, &o.num_source_map);
   o.include_paths = wire_take_texts(r, &o.num_include_paths);
@@ -73,7 +86,8 @@ int jit_worker_main(Arena *arena) {
                            ? TILE_OK
                            : error_set(&error, TILE_ERROR_FILE, "the request of the JIT cannot be read");
   WireReader r = {buf_str(&in), in.size, arena, false};
-  if (status == TILE_OK) status = answer_request(&r, arena, &ptx, &files, &error);
+  Log log = {.texts = buf_make(arena)};
+  if (status == TILE_OK) status = answer_request(&r, arena, &log, &ptx, &files, &error);
   wire_put_u64(&out, WIRE_ANSWER);
   wire_put_u64(&out, status);
   wire_put_text(&out, status == TILE_OK ? ptx : tile_error_message(error));
@@ -83,5 +97,7 @@ int jit_worker_main(Arena *arena) {
   tile_error_resource(error, &resource, &needed, &limit);
   wire_put_u64(&out, resource), wire_put_u64(&out, needed), wire_put_u64(&out, limit);
   tile_error_free(error);
+  wire_put_u64(&out, log.count);
+  buf_write(&out, buf_str(&log.texts), log.texts.size);
   return fwrite(buf_str(&out), 1, out.size, stdout) == out.size && fflush(stdout) == 0 ? 0 : TILE_ERROR_FILE;
 }

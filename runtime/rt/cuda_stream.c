@@ -82,6 +82,7 @@ const StreamOps cuda_stream_ops = {upload_async, download_async, create, destroy
 typedef struct {
   pthread_mutex_t lock;
   pthread_cond_t done;
+  pthread_t thread;
   CUresult (*push)(CUcontext context);
   CUresult (*synchronize)(void);
   CUcontext context;
@@ -128,14 +129,16 @@ static bool wait_stoppably(const CudaDevice *d, Waiting *w, CUresult *result) {
   const bool is_done = w->is_done;
   *result = w->result;
   w->is_left = !is_done;
+  if (!is_done) pthread_detach(w->thread);
   pthread_mutex_unlock(&w->lock);
-  if (is_done) free_waiting(w);
-  return is_done;
+  if (!is_done) return false;
+  pthread_join(w->thread, NULL);
+  free_waiting(w);
+  return true;
 }
 
 tile_status cuda_synchronize(tile_device *base, tile_error **error) {
   CudaDevice *d = cuda_device(base);
-  pthread_t thread;
   CUresult r = CUDA_SUCCESS;
   ENTER_OR_RETURN(d, error);
   Waiting *w = base->hooks.should_stop && !d->is_sim ? calloc(1, sizeof *w) : NULL;
@@ -143,8 +146,7 @@ tile_status cuda_synchronize(tile_device *base, tile_error **error) {
     *w = (Waiting){.push = d->cu.ctx_push, .synchronize = d->cu.ctx_synchronize, .context = d->context};
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->done, NULL);
-    if (pthread_create(&thread, NULL, wait_in_thread, w)) free_waiting(w), w = NULL;
-    else pthread_detach(thread);
+    if (pthread_create(&w->thread, NULL, wait_in_thread, w)) free_waiting(w), w = NULL;
   }
   if (w && !wait_stoppably(d, w, &r))
     return error_set(error, TILE_ERROR_CANCELLED, "stopped waiting for the device; what runs there goes on");

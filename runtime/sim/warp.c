@@ -139,7 +139,8 @@ uint32_t warp_run(Warp *w, uint32_t budget) {
   }
   w->yield = false;
   while (w->state == WARP_RUN && done < budget) {
-    const Instr *in = &code[w->pc];
+    const uint32_t last = w->pc;
+    const Instr *in = &code[last];
     const uint32_t active = w->active;
     uint32_t mask = active;
     if (in->guard >= 0) {
@@ -157,7 +158,7 @@ uint32_t warp_run(Warp *w, uint32_t budget) {
       w->pc++;
       break;
     case EXEC_JUMP:
-      if (w->pc <= last && endless_jump(w, in, w->steps + done) == EXEC_FAULT) goto out;
+      if (w->pc <= (uint32_t)(in - code) && endless_jump(w, in, w->steps + done) == EXEC_FAULT) goto out;
       break;
     case EXEC_STALL: park(w, mask, &w->stalled); break;
     case EXEC_WAIT:

@@ -130,6 +130,12 @@ def loads(x: "*fp32", n: "i32"):
         _y = load_only(x) + 1
 
 
+@triton.jit
+def unwritten(x: "*fp32"):
+    """To be written."""
+    pass
+
+
 # Effects: an atomic operation, a print, an assertion that only --debug keeps, assembly, and a store in a branch that
 # this specialisation does not take.
 @triton.jit

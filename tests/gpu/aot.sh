@@ -11,7 +11,7 @@ make_folder() {
   out=$(realpath "$1") build=$(realpath "$2") root=$(realpath "$here/../..")
   tilec=$build/tilec
   mkdir -p "$out/include/tile" "$out/bad"
-  cp "$root/runtime/tile/rt.h" "$out/include/tile/"
+  cp "$root"/runtime/tile/{error,rt}.h "$out/include/tile/"
   cp "$here/aot_matmul.c" "$here/aot.sh" "$out/"
   cp -L "$build/libtile-rt.so" "$out/libtile-rt.so.1"
   ln -sf libtile-rt.so.1 "$out/libtile-rt.so"

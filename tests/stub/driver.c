@@ -66,6 +66,8 @@ static double now_ms(void) {
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
+static int busy, fails;                // what each launch does
+__attribute__((constructor)) static void read_environment(void) { busy = env_int("STUB_BUSY_MS"), fails = env_int("STUB_FAILS"); }
 static CUresult state(void) { return failed ? CUDA_ERROR_ILLEGAL_ADDRESS : CUDA_SUCCESS; }
 static CUresult query(double until) { return failed ? state() : now_ms() < until ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS; }
 static CUresult wait_until(double until) {
@@ -143,8 +145,6 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **par
   }
   atomic_fetch_add_explicit(&counts.launches, 1, memory_order_relaxed);
   if (failed) return state();
-  static int busy = -1, fails = -1;
-  if (busy < 0) busy = env_int("STUB_BUSY_MS"), fails = env_int("STUB_FAILS");
   if (busy) busy_until = now_ms() + busy;
   if (fails) failed = 1;
   return CUDA_SUCCESS;

@@ -103,6 +103,6 @@ TEST(on_gpu) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(on_sim), cmocka_unit_test(on_interp), cmocka_unit_test(on_gpu)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(on_gpu), cmocka_unit_test(on_sim), cmocka_unit_test(on_interp)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

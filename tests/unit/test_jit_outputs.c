@@ -176,8 +176,7 @@ TEST(wrong_maps) {
   tile_program *p = NULL;
   const struct { tile_source_range r[2]; const char *says; } wrong[] = {
       {{{1, 1, NULL, {0}}, {2, 1, "a", {0}}}, "source_map[0] names no file"},
-      {{{1, 1, "a", {0}}, {1, 1, "a", {0}}}, "source_map[1]: lines count from 1 to 1048576, and first_line ascends from range to range; "
-                                 "there are first_line 1 and file_line 1"},
+      {{{1, 1, "a", {0}}, {1, 1, "a", {0}}}, "source_map[1]: lines count from 1 to 1048576, and first_line ascends from range to range; there are first_line 1 and file_line 1"},
       {{{0, 1, "a", {0}}, {1, 1, "a", {0}}}, "source_map[0]: lines"},
       {{{1, 1 << 30, "a", {0}}, {2, 1, "a", {0}}}, "source_map[0]: lines"}};
   o.num_source_map = 2;

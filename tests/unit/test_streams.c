@@ -1,5 +1,6 @@
 // Devices as programs see them: what they are, memory, streams, events, and launches that the host stops. On the
 // simulator and the interpreter; tests/runtime/stub_streams.test has the same over a driver that queues.
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "tile_case.h"
@@ -103,7 +104,9 @@ static void memory(const char *spec) {
   assert_int_equal(got.u8[40], 0xab);
   REFUSED(tile_memory_set(d, a, 0, 3, 1, &error), TILE_ERROR_USAGE,
           "tile_memory_set: pattern_bytes is 3; 1, 2, 4 and 8 are possible");
-  REFUSED(tile_memory_set(d, a + 1, 0, 2, 1, &error), TILE_ERROR_USAGE, "the address must be a multiple of pattern_bytes");
+  char says[160];
+  snprintf(says, sizeof says, "tile_memory_set: 1 elements of 2 bytes at 0x%llx: the address must be a multiple of pattern_bytes, and the elements must fit a memory", (unsigned long long)a + 1);
+  REFUSED(tile_memory_set(d, a + 1, 0, 2, 1, &error), TILE_ERROR_USAGE, says);
   REFUSED(tile_memory_set(d, a, 0, 8, SIZE_MAX / 4, &error), TILE_ERROR_USAGE, "the elements must fit a memory");
   assert_int_not_equal(tile_memory_set(d, a, 0, 1, 4096, NULL), TILE_OK);
   assert_int_not_equal(tile_memory_copy(d, a, b, 4096, NULL), TILE_OK);
@@ -181,7 +184,7 @@ TEST(streams_on_interp) {
   streams("interp");
   tile_device *d = case_device("interp");
   REFUSED(tile_stream_destroy(d, (void *)(uintptr_t)16, &error), TILE_ERROR_USAGE,
-          "is no stream that tile_stream_create made");
+          "0x10 is no stream that tile_stream_create made");
   tile_device_close(d);
 }
 

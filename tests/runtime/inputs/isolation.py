@@ -104,7 +104,10 @@ for source, more in (
     except tile.Error as e:
         print(e.status, str(e).splitlines()[0].replace(folder + "/", ""))
     assert time.monotonic() - began < 20
-fine = tile.loads(SOURCE, name="module.py", device=device, cache=False, isolate=True, tilec=picky)
+fine = tile.loads(SOURCE.replace("    tl.store", "    unread = 1\n    tl.store"), name="module.py", device=device, cache=False, isolate=True, tilec=picky)
 fine.fill[1](out, 6, "plus", 32)
 assert out.values() == [6.0] * 8 + [0.0] * 24
+with open(folder + "/request", "rb") as f:
+    answer = __import__("subprocess").run([tilec, "jit-worker"], stdin=f, capture_output=True).stdout
+assert answer.count(b"`unread` is assigned and never used [-Wunused-variable]") == 1, answer[-200:]
 print("a good module")
