@@ -19,8 +19,11 @@ done
 for file in $(cd "$root/runtime/python" && find . -name '*.py*' -not -path '*__pycache__*'); do
   [ -e "$prefix/share/tile/python/$file" ] || fail "$file is missing"
 done
-# The package finds the library that it was installed with.
-env -u TILE_LIBRARY PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$prefix/share/tile/python" python3 - "$prefix" <<'PY' || fail "import tilec"
+# Who links a library with a sanitizer inside needs its runtime too.
+sanitize=
+if grep -q 'TILE_SANITIZE:BOOL=ON' "$build/CMakeCache.txt"; then sanitize=-fsanitize=address,undefined; fi
+# The package finds the library that it was installed with. Python does not load one with a sanitizer inside.
+[ -n "$sanitize" ] || env -u TILE_LIBRARY PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$prefix/share/tile/python" python3 - "$prefix" <<'PY' || fail "import tilec"
 import sys, tile, tilec
 from tilec import _library
 assert tile is tilec and _library.lib._name.startswith(sys.argv[1]), _library.lib._name
@@ -32,9 +35,6 @@ flags_of() {
   if command -v pkg-config >/dev/null; then PKG_CONFIG_PATH=$lib/pkgconfig pkg-config --cflags --libs "$1"; else echo "-I$prefix/include -L$lib -l${1#lib}"; fi
 }
 strict="-pedantic -Wall -Wextra -Werror"
-# Who links a library with a sanitizer inside needs its runtime too.
-sanitize=
-if grep -q 'TILE_SANITIZE:BOOL=ON' "$build/CMakeCache.txt"; then sanitize=-fsanitize=address,undefined; fi
 strict="$strict $sanitize"
 # shellcheck disable=SC2046,SC2086
 {
