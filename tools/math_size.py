@@ -79,7 +79,7 @@ def main():
                 b = cuda(name, bits, args) - idle[1] - extra
                 rows.append((f"`{name}`", f"fp{bits}", a, b, f"{a / max(1, b):.2f}"))
                 print(f"{name:15s} fp{bits} {a:5d} {b:5d} {a / max(1, b):6.2f}", flush=True)
-        os.chdir("/")
+        os.chdir(results.ROOT)
     if out:
         total = "Both as the assembler made them for sm_90a; a ratio below 1: tilec's is smaller."
         results.write(out, "Machine instructions of the mathematical functions", "ptxas and nvcc of CUDA 13.0", total,
