@@ -140,7 +140,11 @@ static bool report_unbound(Lower *L, const CtFunction *fn, const CallArgs *args,
   }
   if (missing->size) {
     lower_error(L, args->span, "the call of `%s` lacks %s", fn->name, buf_str(missing));
-    if (fn->def && fn->def->kind == NODE_FUNCTION_DEF)
+    Buf all = buf_make(L->arena);
+    for (uint32_t i = hidden; i < fn->num_params; i++)
+      buf_printf(&all, "%s%s", i > hidden ? ", " : "", fn->params[i].name);
+    if (lower_in_prelude(L, fn->def->span)) lower_hint(L, "its parameters: %s", buf_str(&all));
+    else if (fn->def->kind == NODE_FUNCTION_DEF)
       diag_note(L->ctx, fn->def->func.name_span, "`%s` is defined here", fn->name);
     ok = false;
   }
