@@ -166,15 +166,18 @@ const Layout *layout_rule_pivot_of_result(Context *ctx, const Op *op, uint32_t i
   }
 }
 
+// A Gluon tensor has no layout until resolve_layouts finds one; it says nothing about the others.
+static bool has_layout(const Value *v) { return is_tensor(v) && v->type->layout; }
+
 const Layout *layout_rule_pivot(Context *ctx, const Op *op) {
   if (flow_of(op) == FLOW_TENSOR_CORE) return op->results[0].type->layout;
   for (uint32_t i = 0; i < op->num_results; i++) {
-    if (!is_tensor(&op->results[i])) continue;
+    if (!has_layout(&op->results[i])) continue;
     const Layout *p = layout_rule_pivot_of_result(ctx, op, i, op->results[i].type->layout);
     if (p) return p;
   }
   for (uint32_t i = 0; i < op->num_operands; i++) {
-    if (!is_tensor(op_operand(op, i))) continue;
+    if (!has_layout(op_operand(op, i))) continue;
     const Layout *p = layout_rule_pivot_of_operand(ctx, op, i, op_operand(op, i)->type->layout);
     if (p) return p;
   }
