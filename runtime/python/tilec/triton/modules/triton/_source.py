@@ -148,8 +148,7 @@ class Gatherer:
                 self._add(written)
             return name
         module = getattr(obj, "__module__", None) or ""
-        if module.split(".")[0] in sys.stdlib_module_names - {"builtins", "__main__"} and \
-                getattr(sys.modules.get(module), getattr(obj, "__name__", ""), None) is obj:
+        if _is_of_python(module) and getattr(sys.modules.get(module), getattr(obj, "__name__", ""), None) is obj:
             name = self._name_for(obj, wish)
             self._add(f"from {module} import {obj.__name__} as {name}")
             return name
@@ -357,6 +356,16 @@ class _Renamer:
             raise NotSource(f"`{'.'.join(path)}` in an f-string: assign it to a name before")
         self.edits.append((self.starts[base.lineno - 1] + base.col_offset,
                            self.starts[last.end_lineno - 1] + last.end_col_offset, name))
+
+
+def _is_of_python(module):
+    """Whether a module is one of Python's own."""
+    first = module.split(".")[0]
+    if first in ("builtins", "__main__"):
+        return False
+    names = getattr(sys, "stdlib_module_names", None)   # from Python 3.10 on
+    return first in names if names is not None else first in ("collections", "dataclasses", "enum", "functools", "math",
+                                                              "operator", "typing")
 
 
 def _class_names(node):
