@@ -11,7 +11,7 @@ from .runtime.autotuner import Autotuner, Config, Heuristics, autotune, heuristi
 from .runtime._allocation import set_allocator   # noqa: F401
 from .runtime.errors import InterpreterError, OutOfResources   # noqa: F401
 from .compiler import compile   # noqa: F401
-from . import compiler, runtime, testing, tools   # noqa: F401
+from . import compiler, experimental, runtime, testing, tools   # noqa: F401
 from .language.core import must_use_result   # noqa: F401
 
 

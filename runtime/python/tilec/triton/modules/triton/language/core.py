@@ -40,8 +40,10 @@ class Builtin:
 class _Named(type):
     """The class of classes that kernels know by the same name."""
 
+    _tile_module = "triton.language"
+
     def _tile_source(cls, gatherer, name):
-        return f"from triton.language import {cls.__name__} as {name}"
+        return f"from {cls._tile_module} import {cls.__name__} as {name}"
 
 
 class base_value(metaclass=_Named):

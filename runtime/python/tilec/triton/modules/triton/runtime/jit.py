@@ -182,6 +182,8 @@ class _Program:
 
 class JITFunction(KernelInterface):
 
+    _language = "triton"   # whose jit decorates it
+
     def __init__(self, fn, version=None, do_not_specialize=None, do_not_specialize_on_alignment=None, debug=None,
                  noinline=None, repr=None, launch_metadata=None):
         self.fn, self.module, self.version, self.debug, self.noinline = fn, fn.__module__, version, debug, noinline
@@ -257,7 +259,7 @@ class JITFunction(KernelInterface):
                    zip(("do_not_specialize", "do_not_specialize_on_alignment"), self._listed) if names]
         if self.noinline:
             options.append("noinline=True")
-        return f"@triton.jit({', '.join(options)})\n" if options else "@triton.jit\n"
+        return f"@{self._language}.jit({', '.join(options)})\n"
 
     def _tile_source(self, gatherer, name):
         gatherer.add_function(self.fn, name, self._decorator(), self._source if self._is_replaced else None)

@@ -1,0 +1,20 @@
+from dataclasses import dataclass
+
+from ....tools.tensor_descriptor import Descriptor
+from ..language._layouts import NVMMASharedLayout
+
+
+@dataclass
+class TensorDescriptor(Descriptor):
+    """A descriptor as an argument of a Gluon kernel: it also says how a block lies in shared memory."""
+
+    layout: NVMMASharedLayout
+    padding: str = "zero"
+
+    def __post_init__(self):
+        assert isinstance(self.layout, NVMMASharedLayout), "Layout must be NVMMASharedLayout"
+        super().__post_init__()
+
+    @staticmethod
+    def from_tensor(tensor, block_shape, layout, padding="zero"):
+        return TensorDescriptor(tensor, tensor.shape, tensor.stride(), block_shape, layout, padding)
