@@ -77,7 +77,8 @@ class desc:
 
     The shape and the strides, in elements, are the tensor's own unless they are given. Strides that neither gives are
     those of a row-major array without gaps. `layout` is for Gluon kernels: how a block lies in shared memory, an
-    NVMMASharedLayout of any package, with its cga_layout, or its bytes of swizzle; the default is what get_default_for gives.
+    NVMMASharedLayout of any package, with its cga_layout, or its bytes of swizzle; the default is what get_default_for
+    gives.
     """
 
     __slots__ = ("base", "tensor", "address")

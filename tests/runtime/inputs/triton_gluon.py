@@ -5,6 +5,7 @@ import struct
 
 import triton
 from triton.experimental import gluon
+from triton.experimental.gluon import constexpr_function, jit, must_use_result
 from triton.experimental.gluon import language as gl
 from triton.experimental.gluon.language.nvidia import blackwell
 from triton.experimental.gluon.language.nvidia.ampere import async_copy
@@ -113,12 +114,12 @@ class Ring:
 class Sum:
     acc: warpgroup_mma_accumulator
 
-    @gluon.constexpr_function
+    @constexpr_function
     def __init__(self, acc):
         self.acc = acc
 
-    @gluon.must_use_result
-    @gluon.jit
+    @must_use_result
+    @jit
     def plus(self, a, b):
         return Sum(warpgroup_mma(a, b, self.acc, is_async=True))
 
