@@ -179,6 +179,7 @@ def fails(act):
 
 
 assert matmul.is_gluon() and {TILE: 1}[gl.BlockedLayout([1, 4], [4, 8], [4, 1], [1, 0])] == 1
+assert gl.SliceLayout(0, TILE) is gl.SliceLayout(dim=0, parent=TILE), "a launch knows it again"
 print(TILE, gl.SliceLayout(0, TILE).rank, mbarrier.MBarrierLayout())
 print(gl.NVMMASharedLayout.get_default_for([128, 32], gl.float16, cga_layout=[[1, 0]]))
 print(PADDED)
