@@ -4,9 +4,11 @@ import collections
 import struct
 
 import triton
+from triton.backends.compiler import GPUTarget
 from triton.experimental import gluon
 from triton.experimental.gluon import constexpr_function, jit, must_use_result
 from triton.experimental.gluon import language as gl
+from triton.experimental.gluon._runtime import GluonASTSource
 from triton.experimental.gluon.language.nvidia import blackwell
 from triton.experimental.gluon.language.nvidia.ampere import async_copy
 from triton.experimental.gluon.language.nvidia.blackwell import TensorMemoryLayout, tcgen05_mma
@@ -218,6 +220,12 @@ for axis in (0, 1):
     compiled = halves[(1,)](described(x, [32, 64], cga_layout=cga), described(y, [32, 64], cga_layout=cga), layout,
                             num_ctas=2)
     assert y.values() == [2 * v for v in x.values()] and compiled.metadata.num_ctas == 2
+
+source = GluonASTSource(halves, {"src": f"tensordesc<fp32[32,64],{gl.NVMMASharedLayout(64, 32, cga_layout=cga)}>",
+                                 "dst": f"tensordesc<fp32[32, 64], {gl.NVMMASharedLayout(64, 32, cga_layout=cga)}>"},
+                        {"layout": layout})
+built = triton.compile(source, target=GPUTarget("cuda", 90, 32), options={"num_ctas": 2})
+assert "cp.async.bulk.tensor" in built.asm["ptx"] and built.metadata.num_ctas == 2
 
 newer[(1,)](x, 0)
 for what in (1, 2, 3):
