@@ -120,6 +120,12 @@ static void hint_member(Lower *L, const char *module, const char *member) {
 void lower_hint_missing(Lower *L, const CtValue *missing, NameUse use) {
   const char *name = missing->missing.name, *last = strrchr(name, '.');
   const char *module = arena_strndup(L->arena, name, strcspn(name, ".("));
+  const char *call = strchr(name, '(');
+  if (call && last > call) {
+    // torch.finfo(…).max: the member belongs to what the call returns, so only the function has a hint.
+    name = arena_strndup(L->arena, name, (size_t)(call - name));
+    last = strrchr(name, '.');
+  }
   if (comptime_foreign(FOREIGN_MODULE, module))
     hint_member(L, module, use.kind == USE_BASE ? use.member : last ? last + 1 : NULL);
   else lower_hint_function(L, arena_strndup(L->arena, name, strcspn(name, "(")));

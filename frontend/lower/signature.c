@@ -136,16 +136,24 @@ bool frontend_set_tuple(Frontend *fe, const CtFunction *kernel, ParamSpec *specs
 
 const char *frontend_item_name(Arena *a, const char *name, uint32_t i) { return arena_printf(a, "%s_%u", name, i); }
 
+static const char *all_names(Frontend *fe, const char *const *names, uint32_t count) {
+  Buf b = buf_make(&fe->ctx->arena);
+  for (uint32_t i = 0; i < count; i++) buf_printf(&b, "%s%s", i ? ", " : "", names[i]);
+  return buf_str(&b);
+}
+
 bool frontend_set_constexpr(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, const char *name, CtValue *value,
                             const char *origin) {
   uint32_t i = frontend_param_index(kernel, name);
   if (i < kernel->num_params)
     return set_spec(fe, kernel, specs, i, constexpr_spec(value, origin));
-  diag_error(fe->ctx, (Span){0, 0}, "kernel `%s` has no parameter `%s`, given by %s", kernel->name, name, origin);
+  diag_error(fe->ctx, kernel->def->func.name_span, "kernel `%s` has no parameter `%s`, given by %s", kernel->name, name,
+             origin);
   const char **names = arena_array(&fe->ctx->arena, const char *, kernel->num_params + 1);
   for (uint32_t k = 0; k < kernel->num_params; k++) names[k] = kernel->params[k].name;
   const char *near = nearest_name(name, names, kernel->num_params);
   if (near) diag_note(fe->ctx, (Span){0, 0}, "did you mean `%s`?", near);
+  else diag_note(fe->ctx, (Span){0, 0}, "its parameters: %s", all_names(fe, names, kernel->num_params));
   return false;
 }
 
