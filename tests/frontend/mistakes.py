@@ -7,6 +7,9 @@
 # RUN: not %tilec %s -n keys -s *fp32,*fp32,i32,128 -o - 2>&1 | FileCheck %s --check-prefix=KEYS
 # RUN: not %tilec %s -n host -s *fp32,*fp32,i32,128 -o - 2>&1 | FileCheck %s --check-prefix=HOST
 # RUN: not %tilec %s -n tuned -s *fp32,*fp32,i32 -o - 2>&1 | FileCheck %s --check-prefix=TUNED
+# RUN: %tilec %s -Wno-autotune-name -n masked -s *fp32,*fp32,i32,128 -o - 2>&1 >/dev/null | FileCheck %s --check-prefix=MASKED --implicit-check-not=warning:
+# RUN: %tilec %s -Wno-all -n masked -s *fp32,*fp32,i32,128 -o - 2>&1 >/dev/null | count 0
+# RUN: not %tilec %s -n vary -s *fp32,*fp32,i32,128 -o - 2>&1 | FileCheck %s --check-prefix=NAMES
 import torch
 import triton
 import triton.language as tl
@@ -100,3 +103,32 @@ def host(x, y, n, B: tl.constexpr):
 @triton.jit
 def tuned(x, y, n, B: tl.constexpr):
     tl.store(x + tl.arange(0, B), 1.0)
+
+
+# NAMES: mistakes.py:[[#@LINE+6]]:2: warning: `num_elements` in key of autotune is no parameter of `renamed` [-Wautotune-name]
+# NAMES: note: it has no effect: remove it, or name a parameter
+# NAMES: warning: `ou_ptr` in reset_to_zero of autotune is no parameter of `renamed`
+# NAMES: note: did you mean `out_ptr`?
+# NAMES-NOT: `n` in key
+# NAMES-NOT: is no parameter
+@triton.autotune(configs=[triton.Config({"B": 128})], key=["num_elements", "n"], reset_to_zero=["ou_ptr"])
+@triton.jit
+def renamed(x, out_ptr, n, B: tl.constexpr):
+    tl.store(out_ptr + tl.arange(0, B), tl.load(x + tl.arange(0, B)))
+
+
+@triton.jit
+def masked(x, y, n, B: tl.constexpr):
+    o = tl.arange(0, B)
+    # MASKED: mistakes.py:[[#@LINE+4]]:13: warning: `&` binds more tightly than the comparisons on both sides of it [-Wbitwise-compare]
+    # MASKED-NEXT: m = o < n & o > 0
+    # MASKED-NEXT: {{^}}              ^~~~~{{$}}
+    # MASKED: note: write (a < b) & (c < d); if this is meant, put parentheses around it
+    m = o < n & o > 0
+    # MASKED: mistakes.py:[[#@LINE+1]]:{{[0-9]+}}: warning: `|` binds more tightly
+    tl.store(y + o, tl.load(x + o, m), mask=o < n | o == 5)
+    # What says what it means.
+    tl.store(y + o, 2.0, mask=(o < n) & (o > 0))
+    tl.store(y + o, 3.0, mask=0 < (o & n) < 9)
+    tl.store(y + o, 4.0, mask=o & 1 == 0)
+    tl.store(y + o, 5.0, mask=0 < o < n)
