@@ -87,6 +87,8 @@ static bool type_spec(Frontend *fe, const CtFunction *kernel, uint32_t i, const 
   bool open_shape = strncmp(type, "tensordesc<", 11) == 0;   // its shape may name constexprs: looked at when lowering
   if (!open_shape && !frontend_parse_type(fe->ctx, type, &t, &is_desc)) {
     diag_error(fe->ctx, none, "`%s` is not a type, in %s for parameter `%s`", type, origin, name);
+    const char *near = lower_guess_type_text(&fe->ctx->arena, type);
+    if (near) diag_note(fe->ctx, none, "write %s", near);
     diag_note(fe->ctx, none,
               "types are i1 i8 i16 i32 i64 u8 u16 u32 u64 fp8e4nv fp8e5 fp16 bf16 fp32 fp64, pointers *fp32, and "
               "tensordesc<fp16[128,64]>");

@@ -234,29 +234,6 @@ const char *term_describe(Lower *L, const Term *t) {
   return "?";
 }
 
-void term_note_types_differ(Lower *L, const Term *a, const Term *b, const char *otherwise) {
-  bool is_desc = a->kind == TERM_DESC || b->kind == TERM_DESC,
-       is_block = a->kind == TERM_BLOCK_PTR || b->kind == TERM_BLOCK_PTR;
-  if (is_desc)
-    otherwise = "make each access where its descriptor is known, or choose base, shape and strides first and make one "
-                "descriptor from them";
-  else if (is_block)
-    otherwise = "make each access where its block pointer is known, or choose base, shape, strides and offsets first";
-  else if (a->kind == TERM_VALUE && b->kind == TERM_VALUE) {
-    const CtType *ta = term_t(a), *tb = term_t(b);
-    if (ct_is_ptr(ta) != ct_is_ptr(tb)) otherwise = "an address is not a number: load the element with tl.load(…), or use two names";
-    else if (ct_is_ptr(ta) && ct_rank(ta) != ct_rank(tb))
-      otherwise = "give the moved pointers another name, so that each iteration begins at the same address; otherwise "
-                  "add tl.arange(…) before";
-    else if (ct_rank(ta) != ct_rank(tb) && !ct_rank(ta) + !ct_rank(tb) == 1) {
-      const CtType *t = ct_rank(ta) ? ta : tb;
-      otherwise = arena_printf(L->arena, "give both one shape: tl.full(%s, …, tl.%s) makes a tensor, tl.sum and tl.max a "
-                               "scalar", lower_shape_text(L, t), ct_type_text(L->ctx, ct_scalar_of(t)));
-    }
-  }
-  lower_hint(L, "%s", otherwise);
-}
-
 // 0.0 and -0.0 are equal, but not the same constant.
 static bool same_constant(const CtValue *a, const CtValue *b) {
   if (a == b) return true;

@@ -2,6 +2,7 @@
 # RUN: not %tilec %s -n vary -s *fp32,*fp32,i32,128 -o - 2>&1 | FileCheck %s --check-prefix=VARY
 # RUN: not %tilec %s -n moved -s *fp32,*fp32,i32,128 -o - 2>&1 | FileCheck %s --check-prefix=MOVED
 # RUN: not %tilec %s -n total -s *fp32,*fp32,i32,128 -o - 2>&1 | FileCheck %s --check-prefix=TOTAL
+# RUN: not %tilec %s -n shapes -s *fp32,*fp32,i32,128 -o - 2>&1 | FileCheck %s --check-prefix=SHAPES
 # RUN: not %tilec %s -n calls -s *i8,*fp32,i32,128 -o - 2>&1 | FileCheck %s --check-prefix=CALLS
 # RUN: not %tilec %s -n desc -s *fp32,*fp32,i32,128 -o - 2>&1 | FileCheck %s --check-prefix=DESC
 # RUN: not %tilec %s -n keys -s *fp32,*fp32,i32,128 -o - 2>&1 | FileCheck %s --check-prefix=KEYS
@@ -32,7 +33,7 @@ def vary(x, y, n, B: tl.constexpr):
 def moved(x, y, n, B: tl.constexpr):
     for i in range(0, n, B):
         # MOVED: mistakes.py:[[#@LINE+2]]:9: error: `x` changes its type in the loop
-        # MOVED: note: give the moved pointers another name, so that each iteration begins at the same address; otherwise add tl.arange(…) before
+        # MOVED: note: give the moved pointers another name, or add tl.arange(…) to both
         x = x + tl.arange(0, B)
         tl.store(y + tl.arange(0, B), tl.load(x))
 
@@ -45,6 +46,16 @@ def total(x, y, n, B: tl.constexpr):
         # TOTAL: note: give both one shape: tl.full([128], …, tl.fp32) makes a tensor, tl.sum and tl.max a scalar
         v += tl.load(x + tl.arange(0, B))
     tl.store(y, v)
+
+
+@triton.jit
+def shapes(x, y, n, B: tl.constexpr):
+    # SHAPES: mistakes.py:[[#@LINE+2]]:5: error: `v` is fp32[64] after one arm of the `if` and fp32[128] after the other
+    # SHAPES: note: give the value of the other shape another name
+    v = tl.load(x + tl.arange(0, B))
+    if n > 0:
+        v = tl.load(x + tl.arange(0, 64))
+    tl.store(y, tl.sum(v))
 
 
 @triton.jit
