@@ -178,11 +178,11 @@ class CompiledKernel:
             import json
             data = json.loads(self.output(_METADATA))
             known = data["kernels"][0] if "kernels" in data else data
-            warps = known.get("num_warps") or known.get("threads", 128) // 32
+            warps = known["threads"] // 32   # those of all partitions
             values = dict(
-                num_warps=warps, num_stages=known.get("num_stages", 3), num_ctas=known.get("num_ctas", 1),
+                num_warps=warps, num_stages=known.get("num_stages", 3), num_ctas=known["cluster"],
                 maxnreg=known.get("maxnreg"), shared=self.shared, name=self.name, target=_target_of(self.device),
-                cluster_dims=(known.get("num_ctas", 1), 1, 1), warp_size=32, enable_fp_fusion=True, launch_pdl=False,
+                cluster_dims=(known["cluster"], 1, 1), warp_size=32, enable_fp_fusion=True, launch_pdl=False,
                 launch_cooperative_grid=False, hash=self.hash, debug=False, ptx_version=None, tmem_size=0,
                 global_scratch_size=0, global_scratch_align=1, profile_scratch_size=0, profile_scratch_align=1)
             self._metadata = collections.namedtuple("KernelMetadata", sorted(values))(**values)

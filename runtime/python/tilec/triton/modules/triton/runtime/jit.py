@@ -206,6 +206,7 @@ class JITFunction(KernelInterface):
         self.hash, self.kernel, self.used_global_vals = None, None, {}
         self.pre_run_hooks, self.device_caches = [], {}
         self._programs, self._quick = {}, None
+        self._interprets = knobs.runtime.interpret
         self._lock = threading.RLock()
 
     def is_gluon(self):
@@ -297,7 +298,7 @@ class JITFunction(KernelInterface):
         for hook in self.pre_run_hooks:
             hook(*args, **kwargs)
         bound, options = self._bind(args, kwargs)
-        device = current_device(knobs.runtime.interpret)
+        device = current_device(self._interprets or knobs.runtime.interpret)
         roots = []
         for value in bound.values():
             _add_roots(value, roots)
@@ -441,9 +442,7 @@ class _Quick:
 
     def is_for_now(self):
         """Whether nothing but the launch itself is wanted, on the launcher's device."""
-        runtime = knobs.runtime
-        return not (runtime.launch_enter_hook or runtime.launch_exit_hook or runtime.interpret or runtime.debug) and \
-            _current_ordinal() == self.device.ordinal
+        return knobs.runtime.launches_alone() and _current_ordinal() == self.device.ordinal
 
     def learn(self, bound):
         texts = []

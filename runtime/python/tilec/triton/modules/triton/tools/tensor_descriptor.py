@@ -17,6 +17,9 @@ class Descriptor:
         assert len(self.block_shape) == rank, f"rank mismatch: {self}"
         assert 0 < rank <= 5, "rank must be 1 to 5"
         assert self.base.data_ptr() % 16 == 0, "base must be 16-byte aligned"
+        for n in self.block_shape:
+            if n <= 0 or n & (n - 1):
+                raise ValueError(f"Shape element {n} of a block must be a power of 2")
         size = self.base.dtype.itemsize
         assert all(s * size % 16 == 0 for s in self.strides[:-1]), "strides must be 16-byte aligned"
         assert all(n > 0 for n in self.shape), "shape must be positive"

@@ -27,7 +27,18 @@ def _frozen(value):
     return tuple(map(_frozen, value)) if isinstance(value, (list, tuple)) else value
 
 
-class _Layout(metaclass=_Named):
+_known = {}
+
+
+class _Interned(_Named):
+    """The class of layouts: equal ones are one object, by which the launcher in C knows a constant again."""
+
+    def __call__(cls, *args, **kwargs):
+        layout = super().__call__(*args, **kwargs)
+        return _known.setdefault(layout, layout)
+
+
+class _Layout(metaclass=_Interned):
     _tile_module = "triton.experimental.gluon.language"
 
     def __post_init__(self):

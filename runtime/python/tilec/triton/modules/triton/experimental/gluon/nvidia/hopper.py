@@ -12,7 +12,10 @@ class TensorDescriptor(Descriptor):
     padding: str = "zero"
 
     def __post_init__(self):
-        assert isinstance(self.layout, NVMMASharedLayout), "Layout must be NVMMASharedLayout"
+        layout, rank, bits = self.layout, len(self.block_shape), self.base.dtype.itemsize * 8
+        assert isinstance(layout, NVMMASharedLayout), "Layout must be NVMMASharedLayout"
+        assert layout.rank == rank, f"the block has {rank} axes, not those of {layout}"
+        assert layout.element_bitwidth == bits, f"elements have {bits} bits, not those of {layout}"
         super().__post_init__()
 
     @staticmethod
