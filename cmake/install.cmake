@@ -72,3 +72,11 @@ if(NOT TARGET uninstall)
   add_custom_target(uninstall COMMAND ${CMAKE_COMMAND} -DBUILD=${CMAKE_CURRENT_BINARY_DIR}
     -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/uninstall.cmake VERBATIM)
 endif()
+
+# `pip wheel .` (pyproject.toml): the package with the library in it, and the program.
+if(SKBUILD)
+  install(DIRECTORY runtime/python/ DESTINATION . COMPONENT wheel
+    FILES_MATCHING PATTERN "*.py" PATTERN "*.pyi" PATTERN py.typed PATTERN __pycache__ EXCLUDE)
+  install(FILES $<TARGET_FILE:tile> DESTINATION tilec RENAME libtile.so.${TILE_ABI_VERSION} COMPONENT wheel)
+  install(PROGRAMS $<TARGET_FILE:tilec> DESTINATION ${SKBUILD_SCRIPTS_DIR} COMPONENT wheel)
+endif()

@@ -7,21 +7,17 @@
 extern char **environ;
 
 static const char prefix[] = "TILE_";
-static const char *const names[] = {
-#define VARIABLE(name, meaning) name,
-#include "runtime/compile/variables.def"
-};
 
 static bool is_known(const char *name) {
-  for (uint32_t i = 0; i < countof(names); i++)
-    if (!strcmp(names[i], name)) return true;
+  for (uint32_t i = 0; i < NUM_OWN_VARIABLES; i++)
+    if (!strcmp(option_variables[i].name, name)) return true;
   return false;
 }
 
 // The known name that differs from this one by few letters after the prefix, or NULL.
 static const char *nearest_variable(const char *name) {
-  const char *rests[countof(names)];
-  for (uint32_t i = 0; i < countof(names); i++) rests[i] = names[i] + sizeof prefix - 1;
+  const char *rests[NUM_OWN_VARIABLES];
+  for (uint32_t i = 0; i < NUM_OWN_VARIABLES; i++) rests[i] = option_variables[i].name + sizeof prefix - 1;
   const char *rest = nearest_name(name + sizeof prefix - 1, rests, countof(rests));
   return rest ? rest - (sizeof prefix - 1) : NULL;
 }

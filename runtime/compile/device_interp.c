@@ -169,8 +169,7 @@ typedef struct { Context *ctx; const InterpLaunch *launch; const LaunchStop *sto
 // What the run warned of goes to the log of the device.
 static void tell_warnings(const Running *r, Context *ctx) {
   const tile_hooks *h = &r->stop->kernel->device->hooks;
-  for (Diag *d = h->log ? ctx->diags : NULL; d; d = d->next)
-    if (d->level == DIAG_WARNING) h->log(h->user, TILE_LEVEL_WARNING, diag_text(ctx, d));
+  if (h->log) h->log(h->user, TILE_LEVEL_WARNING, diag_render(ctx, false));
 }
 
 static tile_status run_contained(void *user, tile_error **error) {

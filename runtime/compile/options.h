@@ -52,6 +52,17 @@ static inline const char *options_signature(const Options *o) {
 
 const char *options_command_name(Command command);   // "run"; NULL for COMMAND_COMPILE, which has no name
 
+// The variables of the environment that are read: those of variables.def, and then others that are not only tilec's.
+enum {
+#define VARIABLE(name, meaning) +1
+  NUM_OWN_VARIABLES = 0
+#include "runtime/compile/variables.def"
+  ,
+  NUM_VARIABLES = NUM_OWN_VARIABLES + 2
+};
+typedef struct { const char *name, *meaning; } OptionVariable;
+extern const OptionVariable option_variables[NUM_VARIABLES];
+
 // options_print.c. Help and man page are about one subcommand, the others about all.
 typedef enum {
   OPTIONS_HELP, OPTIONS_MAN, OPTIONS_JSON, OPTIONS_BASH, OPTIONS_ZSH, OPTIONS_FISH, NUM_OPTIONS_FORMS

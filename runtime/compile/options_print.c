@@ -73,7 +73,7 @@ static const struct { int status; const char *meaning; } statuses[] = {
     {0, "ok"}, {1, "error in the program"}, {2, "usage"}, {3, "file"}, {4, "the assembler refused the PTX"},
     {5, "the run failed or its result is wrong"}, {10, "the kernel does not fit the machine"}, {70, "internal error"}};
 
-static const struct { const char *name, *meaning; } variables[] = {
+const OptionVariable option_variables[NUM_VARIABLES] = {
 #define VARIABLE(name, meaning) {name, meaning},
 #include "runtime/compile/variables.def"
     {"NO_COLOR", "no colour in messages"}, {"TMPDIR", "temporary files"}};
@@ -249,7 +249,7 @@ static void print_man(Buf *out, Command c) {
   for (uint32_t i = 0; i < countof(statuses); i++)
     put_entry(out, arena_printf(out->arena, "%d", statuses[i].status), statuses[i].meaning);
   buf_puts(out, ".SH ENVIRONMENT\n");
-  for (uint32_t i = 0; i < countof(variables); i++) put_entry(out, variables[i].name, variables[i].meaning);
+  for (uint32_t i = 0; i < NUM_VARIABLES; i++) put_entry(out, option_variables[i].name, option_variables[i].meaning);
   buf_puts(out, ".SH FILES\n");
   put_entry(out, "~/.cache/tilec",
             "the cache of compiled kernels, unless XDG_CACHE_HOME or TILE_CACHE_DIR says otherwise");

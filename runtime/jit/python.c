@@ -395,6 +395,7 @@ void tile_jit_python_close(void *capsule) {
 }
 
 void tile_jit_python_use_results(void *capsule, void *result_of) {
+  if (!capsule || !result_of) return;
   Launcher *l = PyCapsule_GetPointer(capsule, capsule_name);
   drop(l->result_of);
   l->result_of = keep(result_of);

@@ -11,7 +11,7 @@ from .runtime.autotuner import Autotuner, Config, Heuristics, autotune, heuristi
 from .runtime._allocation import set_allocator   # noqa: F401
 from .runtime.errors import InterpreterError, OutOfResources   # noqa: F401
 from .compiler import compile   # noqa: F401
-from . import compiler, runtime, testing, tools   # noqa: F401
+from . import compiler, experimental, runtime, testing, tools   # noqa: F401
 from .language.core import must_use_result   # noqa: F401
 
 
@@ -38,5 +38,4 @@ def next_power_of_2(n):
     return 1 << (n - 1).bit_length() if n > 0 else 0
 
 
-for _f in (cdiv, next_power_of_2):
-    _f._tile_source = lambda gatherer, name, f=_f: f"from triton import {f.fn.__name__} as {name}"
+language.core.import_from("triton", cdiv, next_power_of_2)

@@ -13,7 +13,9 @@ import textwrap
 import types
 
 _BUILTINS = vars(builtins)
-_RESERVED = ("tl", "triton", "gl", "gluon")
+# The modules that every text has names for.
+_MODULES = {"triton": "triton", "triton.language": "tl", "triton.experimental.gluon": "gluon",
+            "triton.experimental.gluon.language": "gl"}
 MISSING = object()
 
 
@@ -77,7 +79,7 @@ class Gatherer:
     def __init__(self):
         self._chunks = []    # (text, file, line of its first line there), in the order of definition
         self._imports = {}   # module-level name -> module
-        self._taken = set(_RESERVED)
+        self._taken = set(_MODULES.values())
         self._names = {}     # id of an object, or the key of a value -> its name here
         self._kept = []      # what _names has the ids of
         self.watched = []    # (scope, name, value) of values that were written into the text
@@ -90,7 +92,7 @@ class Gatherer:
         return self._joined()[1]
 
     def _joined(self):
-        head = ["import triton", "import triton.language as tl"]
+        head = [f"import {module} as {name}" for module, name in _MODULES.items()]
         head += [f"import {module} as {name}" for name, module in self._imports.items()]
         lines, ranges = head + [""], []
         for text, file, line in self._chunks:
@@ -148,8 +150,7 @@ class Gatherer:
                 self._add(written)
             return name
         module = getattr(obj, "__module__", None) or ""
-        if module.split(".")[0] in sys.stdlib_module_names - {"builtins", "__main__"} and \
-                getattr(sys.modules.get(module), getattr(obj, "__name__", ""), None) is obj:
+        if _is_of_python(module) and getattr(sys.modules.get(module), getattr(obj, "__name__", ""), None) is obj:
             name = self._name_for(obj, wish)
             self._add(f"from {module} import {obj.__name__} as {name}")
             return name
@@ -278,9 +279,7 @@ class Gatherer:
         if isinstance(value, types.ModuleType):
             if value.__name__.split(".")[0] != "triton":
                 return None
-            if value.__name__ in ("triton", "triton.language"):
-                return used, "triton" if value.__name__ == "triton" else "tl"
-            return used, self.name_of(value, path[used - 1])
+            return used, _MODULES.get(value.__name__) or self.name_of(value, path[used - 1])
         if not _is_plain(value):
             return used, self.name_of(value, path[used - 1])
         key = (".".join(path[:used]), repr(value), type(value))
@@ -357,6 +356,16 @@ class _Renamer:
             raise NotSource(f"`{'.'.join(path)}` in an f-string: assign it to a name before")
         self.edits.append((self.starts[base.lineno - 1] + base.col_offset,
                            self.starts[last.end_lineno - 1] + last.end_col_offset, name))
+
+
+def _is_of_python(module):
+    """Whether a module is one of Python's own."""
+    first = module.split(".")[0]
+    if first in ("builtins", "__main__"):
+        return False
+    names = getattr(sys, "stdlib_module_names", None)   # from Python 3.10 on
+    return first in names if names is not None else first in ("collections", "dataclasses", "enum", "functools", "math",
+                                                              "operator", "typing")
 
 
 def _class_names(node):

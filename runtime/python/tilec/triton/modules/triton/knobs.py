@@ -66,11 +66,19 @@ def _is_on(name):
 
 
 class _Runtime(base_knobs):
-    # From the environment at each access, as programs set it while they run.
+    # From the environment at each access, as programs set it while they run. A kernel asks for `interpret` when it is
+    # defined and for `debug` when it is not launched by C, as reading the environment takes longer than a launch.
     interpret = property(lambda self: self.__dict__.get("_interpret", _is_on("TRITON_INTERPRET")),
                          lambda self, on: self.__dict__.__setitem__("_interpret", bool(on)))
     debug = property(lambda self: self.__dict__.get("_debug", _is_on("TRITON_DEBUG")),
                      lambda self, on: self.__dict__.__setitem__("_debug", bool(on)))
+
+
+    def launches_alone(self):
+        """Whether nothing that was set is to happen at launches."""
+        values = self.__dict__
+        return not (values["launch_enter_hook"] or values["launch_exit_hook"] or values.get("_debug")
+                    or values.get("_interpret"))
 
 
 class _Tool:

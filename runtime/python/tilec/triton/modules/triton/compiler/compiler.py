@@ -2,6 +2,7 @@
 import collections
 import ctypes
 import hashlib
+import re
 from ctypes import byref, c_size_t, c_void_p
 
 import tilec
@@ -71,6 +72,23 @@ def make_backend(target):
     return _Backend(target)
 
 
+class _MockDescriptor:
+    """Stands for a descriptor where nothing is launched: of a signature's `tensordesc<fp16[64,64]>`, of Gluon's with a
+    layout after it."""
+
+    def __init__(self, text):
+        parts = re.fullmatch(r"tensordesc<(\w+)\[([\d, ]+)\](?:, *(.*))?>", text)
+        if not parts:
+            raise ValueError(f"{text} is no descriptor: tensordesc<fp16[64,64]>")
+        self._parts = parts.groups()
+
+    def as_desc(self):
+        from ..experimental.gluon.language import _layouts
+        dtype, block, layout = self._parts
+        block = [int(n) for n in block.split(",")]
+        return tilec.desc(tilec.ptr(16, dtype), block, shape=block, layout=layout and eval(layout, vars(_layouts)))
+
+
 def compile(src, target=None, options=None, _env_vars=None):
     """Compiles an ASTSource for the current device, and launches nothing."""
     from ..language import str_to_ty
@@ -84,6 +102,8 @@ def compile(src, target=None, options=None, _env_vars=None):
             values[name] = src.constants.get(name)
         elif text.startswith("*"):
             values[name] = MockTensor(str_to_ty(text).element_ty)
+        elif text.startswith("tensordesc<"):
+            values[name] = _MockDescriptor(text)
         elif text.startswith(("fp", "bf")):
             values[name] = 1.5
         else:
@@ -178,11 +198,11 @@ class CompiledKernel:
             import json
             data = json.loads(self.output(_METADATA))
             known = data["kernels"][0] if "kernels" in data else data
-            warps = known.get("num_warps") or known.get("threads", 128) // 32
+            warps = known["threads"] // 32   # those of all partitions
             values = dict(
-                num_warps=warps, num_stages=known.get("num_stages", 3), num_ctas=known.get("num_ctas", 1),
+                num_warps=warps, num_stages=known.get("num_stages", 3), num_ctas=known["cluster"],
                 maxnreg=known.get("maxnreg"), shared=self.shared, name=self.name, target=_target_of(self.device),
-                cluster_dims=(known.get("num_ctas", 1), 1, 1), warp_size=32, enable_fp_fusion=True, launch_pdl=False,
+                cluster_dims=(known["cluster"], 1, 1), warp_size=32, enable_fp_fusion=True, launch_pdl=False,
                 launch_cooperative_grid=False, hash=self.hash, debug=False, ptx_version=None, tmem_size=0,
                 global_scratch_size=0, global_scratch_align=1, profile_scratch_size=0, profile_scratch_align=1)
             self._metadata = collections.namedtuple("KernelMetadata", sorted(values))(**values)

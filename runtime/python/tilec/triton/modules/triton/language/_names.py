@@ -17,9 +17,9 @@ to_tensor topk trans uint_to_uniform_float umulhi unsqueeze view where xor_sum z
 GLUON_FUNCTIONS = """
 allocate_shared_memory arange async_copy.async_copy_global_to_shared async_copy.commit_group
 async_copy.mbarrier_arrive async_copy.wait_group bank_conflicts barrier cat convert_layout descriptor.load
-descriptor.store dot dot_fma fence_async_shared full full_like histogram make_block_ptr
+descriptor.store dot dot_fma fence_async_shared fp4_to_fp full full_like histogram make_block_ptr
 make_tensor_descriptor mbarrier.arrive mbarrier.expect mbarrier.init mbarrier.invalidate mbarrier.wait mma_v2
 set_auto_layout thread_barrier tma.async_copy_global_to_shared tma.async_copy_shared_to_global tma.async_load
-tma.async_store tma.make_tensor_descriptor tma.store_wait warpgroup_mma warpgroup_mma_init warpgroup_mma_wait
-zeros zeros_like
+tma.async_store tma.make_tensor_descriptor tma.store_wait warp_specialize warpgroup_mma warpgroup_mma_init
+warpgroup_mma_wait zeros zeros_like
 """.split()

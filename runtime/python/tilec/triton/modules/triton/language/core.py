@@ -37,11 +37,19 @@ class Builtin:
         return f"from {self.__module__} import {self.__name__} as {name}"
 
 
+def import_from(module, *functions):
+    """Lets kernels and the classes in them import functions of the host by their names."""
+    for f in functions:
+        f._tile_source = lambda gatherer, name, f=f: f"from {module} import {f.__name__} as {name}"
+
+
 class _Named(type):
     """The class of classes that kernels know by the same name."""
 
+    _tile_module = "triton.language"
+
     def _tile_source(cls, gatherer, name):
-        return f"from triton.language import {cls.__name__} as {name}"
+        return f"from {cls._tile_module} import {cls.__name__} as {name}"
 
 
 class base_value(metaclass=_Named):
@@ -392,7 +400,7 @@ def _aggregate(cls):
     return cls
 
 
-_aggregate._tile_source = lambda gatherer, name: f"from triton.language.core import _aggregate as {name}"
+import_from("triton.language.core", _aggregate, must_use_result)
 
 
 def __getattr__(name):

@@ -182,6 +182,8 @@ class _Program:
 
 class JITFunction(KernelInterface):
 
+    _language = "triton"   # whose jit decorates it
+
     def __init__(self, fn, version=None, do_not_specialize=None, do_not_specialize_on_alignment=None, debug=None,
                  noinline=None, repr=None, launch_metadata=None):
         self.fn, self.module, self.version, self.debug, self.noinline = fn, fn.__module__, version, debug, noinline
@@ -204,6 +206,7 @@ class JITFunction(KernelInterface):
         self.hash, self.kernel, self.used_global_vals = None, None, {}
         self.pre_run_hooks, self.device_caches = [], {}
         self._programs, self._quick = {}, None
+        self._interprets = knobs.runtime.interpret
         self._lock = threading.RLock()
 
     def is_gluon(self):
@@ -257,7 +260,7 @@ class JITFunction(KernelInterface):
                    zip(("do_not_specialize", "do_not_specialize_on_alignment"), self._listed) if names]
         if self.noinline:
             options.append("noinline=True")
-        return f"@triton.jit({', '.join(options)})\n" if options else "@triton.jit\n"
+        return f"@{self._language}.jit({', '.join(options)})\n"
 
     def _tile_source(self, gatherer, name):
         gatherer.add_function(self.fn, name, self._decorator(), self._source if self._is_replaced else None)
@@ -295,7 +298,7 @@ class JITFunction(KernelInterface):
         for hook in self.pre_run_hooks:
             hook(*args, **kwargs)
         bound, options = self._bind(args, kwargs)
-        device = current_device(knobs.runtime.interpret)
+        device = current_device(self._interprets or knobs.runtime.interpret)
         roots = []
         for value in bound.values():
             _add_roots(value, roots)
@@ -439,9 +442,7 @@ class _Quick:
 
     def is_for_now(self):
         """Whether nothing but the launch itself is wanted, on the launcher's device."""
-        runtime = knobs.runtime
-        return not (runtime.launch_enter_hook or runtime.launch_exit_hook or runtime.interpret or runtime.debug) and \
-            _current_ordinal() == self.device.ordinal
+        return knobs.runtime.launches_alone() and _current_ordinal() == self.device.ordinal
 
     def learn(self, bound):
         texts = []
@@ -539,4 +540,5 @@ def jit(fn=None, *, version=None, repr=None, launch_metadata=None, do_not_specia
     return decorate(fn) if fn is not None else decorate
 
 
+core.import_from("triton", constexpr_function, jit)
 JITCallable = JITFunction

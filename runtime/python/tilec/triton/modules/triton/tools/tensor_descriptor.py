@@ -3,16 +3,13 @@ from typing import Any, List
 
 
 @dataclass
-class TensorDescriptor:
-    """A descriptor as an argument of a kernel, as Triton has it. tilec makes the tensor map at the launch."""
+class Descriptor:
+    """What Triton's descriptors and Gluon's have in common. tilec makes the tensor map at the launch."""
 
     base: Any
     shape: List[int]
     strides: List[int]
     block_shape: List[int]
-    padding: str = "zero"
-
-    layout = None   # Gluon's descriptors have one
 
     def __post_init__(self):
         rank = len(self.shape)
@@ -20,6 +17,9 @@ class TensorDescriptor:
         assert len(self.block_shape) == rank, f"rank mismatch: {self}"
         assert 0 < rank <= 5, "rank must be 1 to 5"
         assert self.base.data_ptr() % 16 == 0, "base must be 16-byte aligned"
+        for n in self.block_shape:
+            if n <= 0 or n & (n - 1):
+                raise ValueError(f"Shape element {n} of a block must be a power of 2")
         size = self.base.dtype.itemsize
         assert all(s * size % 16 == 0 for s in self.strides[:-1]), "strides must be 16-byte aligned"
         assert all(n > 0 for n in self.shape), "shape must be positive"
@@ -28,10 +28,6 @@ class TensorDescriptor:
         assert self.padding == "zero" or self.base.dtype.is_floating_point, \
             "Padding option `nan` is only supported for floating point tensors"
 
-    @classmethod
-    def from_tensor(cls, tensor, block_shape, padding="zero"):
-        return cls(tensor, tensor.shape, tensor.stride(), block_shape, padding)
-
     @property
     def address(self):
         """The address of its tile_tensor, as tilec's launcher asks for it."""
@@ -39,7 +35,7 @@ class TensorDescriptor:
 
     def as_desc(self):
         """Returns it as a tilec.desc, made anew when something of it has changed."""
-        key = (self.base.data_ptr(), *self.shape, *self.strides, *self.block_shape)
+        key = (self.base.data_ptr(), *self.shape, *self.strides, *self.block_shape, self.padding, self.layout)
         made = self.__dict__.get("_made")
         if made is None or made[0] != key:
             from tilec import desc
@@ -47,3 +43,15 @@ class TensorDescriptor:
             made = self.__dict__["_made"] = key, desc(self.base, block, shape=shape, strides=strides,
                                                       pad_nan=self.padding == "nan", layout=self.layout)
         return made[1]
+
+
+@dataclass
+class TensorDescriptor(Descriptor):
+    """A descriptor as an argument of a kernel."""
+
+    padding: str = "zero"
+    layout = None   # the kernel chooses it
+
+    @classmethod
+    def from_tensor(cls, tensor, block_shape, padding="zero"):
+        return cls(tensor, tensor.shape, tensor.stride(), block_shape, padding)

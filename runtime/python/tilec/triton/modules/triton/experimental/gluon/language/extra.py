@@ -1,0 +1,1 @@
+from ....language.extra import libdevice   # noqa: F401

@@ -1,0 +1,1 @@
+from . import blackwell, hopper   # noqa: F401

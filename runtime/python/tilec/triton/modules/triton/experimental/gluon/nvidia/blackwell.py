@@ -1,0 +1,1 @@
+from .hopper import TensorDescriptor   # noqa: F401

@@ -1,0 +1,29 @@
+# Ways out of mistakes with values: loaded values as pointers, transposes, places of pointers, texts.
+# RUN: not %tilec %s -n values -s *fp32,i32 --emit=tile -o - 2>&1 | FileCheck %s
+# RUN: cd %S && %status 1 %tilec %s -n pointers --emit=tile -o - | FileCheck %s --check-prefix=ELSEWHERE
+import triton
+import triton.language as tl
+from ways_out import pointers
+
+
+@triton.jit
+def values(p, n):
+    o = tl.arange(0, 8)
+    v = tl.load(p + o)
+    tl.load(v)
+    w = tl.full([2, 4, 8], 1.0, tl.float32)
+    w.T
+    p[tl.abs(o)]
+    tl.exp(f"{n}")
+    tl.store(p + o, v)
+
+
+# CHECK: ways_out_values.py:13:13: error:
+# CHECK: note: a pointer is a parameter such as `x: *fp32` plus offsets; what tl.load gave is a value already
+# CHECK: ways_out_values.py:15:5: error: `.T` is for tensors of rank 2
+# CHECK: note: write tl.permute(x, (0, 2, 1))
+# CHECK: ways_out_values.py:16:5: error:
+# CHECK: note: compute the offsets: tl.load(p + row * stride + column, mask)
+# CHECK: ways_out_values.py:17:12: error:
+# CHECK: note: print it with tl.device_print(f"…")
+# ELSEWHERE: note: `pointers` comes from another file: compile that one
