@@ -7,7 +7,7 @@ from triton.language.standard import _is_power_of_two, _log2
 
 
 class Ints:
-    dtype, is_cuda = "torch.int32", False
+    dtype, device = "torch.int32", "cpu"   # as an object around a tensor: it does not say is_cuda
 
     def __init__(self, n):
         self.data = array.array("i", [0] * n)
