@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "frontend/comptime/comptime_impl.h"
+#include "ir/nearest.h"
 
 // ---- annotations ----
 
@@ -164,6 +165,27 @@ static CtValue *option(const CtDict *options, const char *name) {
   return v && v->kind != CT_NONE && v->kind != CT_MISSING ? v : NULL;
 }
 
+// -Wautotune-name: a name that is no parameter never has a value to tune for, to clear or to restore.
+static void check_names(Comptime *ct, const CtFunction *fn, const CtDict *options, const char *which, Span span) {
+  CtList list;
+  CtValue *v = option(options, which);
+  if (!v || (v->kind != CT_LIST && v->kind != CT_TUPLE) || !ct_iterate(ct, v, span, &list)) return;
+  const char **names = arena_array(ct->arena, const char *, fn->num_params + 1);
+  for (uint32_t k = 0; k < fn->num_params; k++) names[k] = fn->params[k].name;
+  for (uint32_t i = 0; i < list.count; i++) {
+    const CtValue *item = ct_unwrap(list.data[i]);
+    if (item->kind != CT_STR) continue;
+    bool found = false;
+    for (uint32_t k = 0; k < fn->num_params && !found; k++) found = strcmp(names[k], item->str.data) == 0;
+    if (found || !diag_warning(ct->ctx, WARN_AUTOTUNE_NAME, span, "`%s` in %s of autotune is no parameter of `%s`",
+                               item->str.data, which, fn->name))
+      continue;
+    const char *near = nearest_name(item->str.data, names, fn->num_params);
+    if (near) diag_note(ct->ctx, (Span){0, 0}, "did you mean `%s`?", near);
+    else diag_note(ct->ctx, (Span){0, 0}, "it has no effect: remove it, or name a parameter");
+  }
+}
+
 static CtValue *apply_autotune(Comptime *ct, const CtDict *options, CtValue *v, Span span) {
   v = ct_unwrap(v);
   if (v->kind == CT_MISSING) return v;
@@ -180,6 +202,8 @@ static CtValue *apply_autotune(Comptime *ct, const CtDict *options, CtValue *v, 
       return ct_fail(ct, span, "TypeError", "configs[%u] is a '%s', not a triton.Config", i,
                      ct_kind_name(configs.data[i]));
   }
+  static const char *const lists[] = {"key", "reset_to_zero", "restore_value"};
+  for (size_t i = 0; i < countof(lists); i++) check_names(ct, fn, options, lists[i], span);
   tune->key = option(options, "key");
   if (!tune->key) tune->key = ct_list(ct->ctx, NULL, 0);
   tune->prune_configs_by = option(options, "prune_configs_by");

@@ -157,8 +157,17 @@ static CtValue *from_list(Comptime *ct, const CtValue *like, const CtList *items
   return v;
 }
 
-static CtValue *key_error(Comptime *ct, const CtValue *key, Span span) {
-  return ct_fail(ct, span, "KeyError", "no entry for key %s", ct_repr(ct->ctx, key));
+// "; its keys are 'x', 'y'", at most eight of them.
+static const char *known_keys(Comptime *ct, const CtValue *v) {
+  if (v->kind != CT_DICT || !v->dict->count) return "";
+  Buf b = buf_make(ct->arena);
+  for (uint32_t i = 0; i < v->dict->count && i < 8; i++)
+    buf_printf(&b, "%s%s", i ? ", " : "", ct_repr(ct->ctx, v->dict->entries[i].key));
+  return arena_printf(ct->arena, "; its keys are %s%s", buf_str(&b), v->dict->count > 8 ? ", …" : "");
+}
+
+static CtValue *key_error(Comptime *ct, const CtValue *v, const CtValue *key, Span span) {
+  return ct_fail(ct, span, "KeyError", "no entry for key %s%s", ct_repr(ct->ctx, key), known_keys(ct, v));
 }
 
 CtValue *ct_key(Comptime *ct, CtValue *v, Span span) {
@@ -219,7 +228,7 @@ CtValue *ct_subscript(Comptime *ct, CtValue *v, CtValue *index, Span span) {
     case CT_DICT: {
       if (!ct_key(ct, key, span)) return NULL;
       CtValue *item = ct_dict_get(v->dict, key);
-      return item ? item : key_error(ct, key, span);
+      return item ? item : key_error(ct, v, key, span);
     }
     case CT_RANGE:
       if (key->kind == CT_SLICE) {
@@ -248,7 +257,7 @@ CtValue *ct_subscript(Comptime *ct, CtValue *v, CtValue *index, Span span) {
     case CT_CLASS:
       if (v->cls->form == CLASS_ENUM && key->kind == CT_STR) {
         CtValue *member = ct_env_get_local(v->cls->env, intern_n(ct->ctx, key->str.data, key->str.size));
-        return member ? member : key_error(ct, key, span);
+        return member ? member : key_error(ct, v, key, span);
       }
       return v;   // Generic[T]
     case CT_BUILTIN: return v;   // list[int], Optional[X]: a type with parameters is the type
@@ -312,7 +321,7 @@ bool ct_delete_subscript(Comptime *ct, CtValue *v, CtValue *index, Span span) {
   if (v->kind == CT_DICT) {
     if (!ct_key(ct, index, span)) return false;
     if (ct_dict_remove(ct->ctx, v->dict, index)) return true;
-    key_error(ct, index, span);
+    key_error(ct, v, index, span);
     return false;
   }
   if (v->kind == CT_LIST && index->kind == CT_SLICE) {

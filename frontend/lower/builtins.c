@@ -116,7 +116,18 @@ static bool bind_param(Lower *L, Call *c, uint32_t n, const BuiltinParam *p, Cal
   return true;
 }
 
+// A descriptor knows the extents of its tensor.
+static bool hint_descriptor(Lower *L, const char *key, const char *params) {
+  static const char *const masks[] = {"mask", "other", "boundary_check", "padding_option"};
+  for (size_t i = 0; strncmp(params, "desc,", 5) == 0 && i < countof(masks); i++)
+    if (strcmp(key, masks[i]) == 0)
+      return !lower_hint(L, "leave it out: what lies outside the descriptor's shape is padding when loaded, and is not "
+                         "stored");
+  return false;
+}
+
 static void hint_param(Lower *L, const char *key, const char *params) {
+  if (hint_descriptor(L, key, params)) return;
   NameVec names = {0};
   BuiltinParam p;
   for (const char *s = params; (s = builtin_next_param(s, &p));)

@@ -54,6 +54,11 @@ Term *lower_make_desc(Lower *L, Call *c, CtValue *layout) {
   if (!term_get_int(st->tuple.items[rank - 1], &last) || last != 1) {
     arg_error(L, c, 2, "the last stride of a descriptor must be the constant 1, not %s",
                 term_describe(L, st->tuple.items[rank - 1]));
+    int64_t stride;
+    for (uint32_t i = 0; i + 1 < rank; i++)
+      if (term_get_int(st->tuple.items[i], &stride) && stride == 1)
+        return lower_hint(L, "axis %u is the contiguous one: put it last in shape, strides, block_shape and offsets, "
+                          "then permute what is loaded, as in desc.load(…).T", i);
     return lower_hint(L, "write 1 for it");
   }
   Value *shape[MAX_DESC_RANK], *strides[MAX_DESC_RANK];

@@ -217,7 +217,11 @@ Term *tl_atomic(Lower *L, Call *c) {
   ptr = with_layout_of_args(L, c, ptr, 1, 2);
   bool is_float = elem->kind == CT_TYPE_SCALAR && ct_is_float(elem), half = is_float && ct_bits(elem) == 16;
   bool ok = elem->kind == CT_TYPE_SCALAR && (ct_bits(elem) >= 32 || (half && kind == ATOMIC_ADD));
-  if (!ok) return builtin_error(L, c, "`%s` does not exist for %s", c->row->name, ct_type_text(L->ctx, elem));
+  if (!ok) {
+    builtin_error(L, c, "`%s` does not exist for %s", c->row->name, ct_type_text(L->ctx, elem));
+    return lower_hint(L, "it works on integers and floats of 32 and 64 bits%s: let the pointer point to one of them",
+                      kind == ATOMIC_ADD ? ", fp16 and bf16" : "");
+  }
   Term *val = value_for_store(L, c, 1, ptr, elem);
   if (!val || !mask_arg(L, c, 2, ptr, &mask)) return NULL;
   if (is_float && atomic_is_bitwise(kind)) {
@@ -242,8 +246,10 @@ Term *tl_atomic_cas(Lower *L, Call *c) {
       !sem_scope(L, c, 3, &sem, &scope))
     return NULL;
   ptr = with_layout_of_args(L, c, ptr, 1, 2);
-  if (elem->kind != CT_TYPE_SCALAR || ct_bits(elem) < 16)
-    return builtin_error(L, c, "`atomic_cas` does not exist for %s", ct_type_text(L->ctx, elem));
+  if (elem->kind != CT_TYPE_SCALAR || ct_bits(elem) < 16) {
+    builtin_error(L, c, "`atomic_cas` does not exist for %s", ct_type_text(L->ctx, elem));
+    return lower_hint(L, "it works on elements of 16, 32 and 64 bits: let the pointer point to one of them");
+  }
   Term *cmp = value_for_store(L, c, 1, ptr, elem), *val = value_for_store(L, c, 2, ptr, elem);
   if (!cmp || !val) return NULL;
   Value *v[4] = {term_v(ptr), NULL, term_v(cmp), term_v(val)};

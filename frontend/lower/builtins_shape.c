@@ -335,9 +335,15 @@ Term *tl_cat(Lower *L, Call *c) {
   if (!a || !b || !arg_bool(L, c, 2, &reorder)) return NULL;
   b = like_first(L, a, b, c->span);
   const CtType *ta = term_t(a);
-  if (!ct_rank(ta) || !ct_type_equal(ta, term_t(b)))
-    return builtin_error(L, c, "`cat` needs two tensors of one type and shape, got %s and %s", term_describe(L, a),
-                         term_describe(L, b));
+  if (!ct_rank(ta) || !ct_type_equal(ta, term_t(b))) {
+    builtin_error(L, c, "`cat` needs two tensors of one type and shape, got %s and %s", term_describe(L, a),
+                  term_describe(L, b));
+    const bool same_elem = ct_type_equal(ct_scalar_of(ta), ct_scalar_of(term_t(b)));
+    return lower_hint(L, "%s", !ct_rank(ta) || !ct_rank(term_t(b)) ? "tl.join makes a tensor of two scalars"
+                      : same_elem ? "an axis is a power of two, which sizes that differ do not add up to: load both "
+                                    "parts with masks, or store each by itself"
+                                  : "convert one with .to(…)");
+  }
   if (!arg_axis(L, c, 3, ta->rank, &axis)) return NULL;
   int64_t shape[CT_MAX_RANK];
   memcpy(shape, ta->shape, sizeof shape);

@@ -120,6 +120,12 @@ static void hint_member(Lower *L, const char *module, const char *member) {
 void lower_hint_missing(Lower *L, const CtValue *missing, NameUse use) {
   const char *name = missing->missing.name, *last = strrchr(name, '.');
   const char *module = arena_strndup(L->arena, name, strcspn(name, ".("));
+  const char *call = strchr(name, '(');
+  if (call && last > call) {
+    // torch.finfo(…).max: the member belongs to what the call returns, so only the function has a hint.
+    name = arena_strndup(L->arena, name, (size_t)(call - name));
+    last = strrchr(name, '.');
+  }
   if (comptime_foreign(FOREIGN_MODULE, module))
     hint_member(L, module, use.kind == USE_BASE ? use.member : last ? last + 1 : NULL);
   else lower_hint_function(L, arena_strndup(L->arena, name, strcspn(name, "(")));
@@ -235,8 +241,34 @@ void lower_hint_param(Lower *L, const char *key, const char *params, const char 
   else lower_hint(L, "its parameters: %s", params);
 }
 
+// ---- types that differ ----
+void term_note_types_differ(Lower *L, const Term *a, const Term *b, const char *otherwise) {
+  bool is_desc = a->kind == TERM_DESC || b->kind == TERM_DESC,
+       is_block = a->kind == TERM_BLOCK_PTR || b->kind == TERM_BLOCK_PTR;
+  if (is_desc)
+    otherwise = "make each access where its descriptor is known, or choose base, shape and strides first and make one "
+                "descriptor from them";
+  else if (is_block)
+    otherwise = "make each access where its block pointer is known, or choose base, shape, strides and offsets first";
+  else if (a->kind == TERM_VALUE && b->kind == TERM_VALUE) {
+    const CtType *ta = term_t(a), *tb = term_t(b);
+    const bool one_is_scalar = !ct_rank(ta) != !ct_rank(tb);
+    if (ct_is_ptr(ta) != ct_is_ptr(tb))
+      otherwise = "an address is not a number: load the element with tl.load(…), or use two names";
+    else if (ct_is_ptr(ta) && one_is_scalar)
+      otherwise = "give the moved pointers another name, or add tl.arange(…) to both";
+    else if (one_is_scalar) {
+      const CtType *t = ct_rank(ta) ? ta : tb;
+      otherwise = arena_printf(L->arena, "give both one shape: tl.full(%s, …, tl.%s) makes a tensor, tl.sum and tl.max a "
+                               "scalar", lower_shape_text(L, t), ct_type_text(L->ctx, ct_scalar_of(t)));
+    } else if (ta->rank != tb->rank || memcmp(ta->shape, tb->shape, ta->rank * sizeof *ta->shape) != 0)
+      otherwise = "give the value of the other shape another name";
+  }
+  lower_hint(L, "%s", otherwise);
+}
+
 // ---- annotations ----
-static const char *guess_text(Arena *a, const char *text) {
+const char *lower_guess_type_text(Arena *a, const char *text) {
   char word[40];
   size_t n = 0;
   bool is_pointer = strpbrk(text, "*&") != NULL || strstr(text, "ptr") || strstr(text, "pointer");
@@ -263,9 +295,9 @@ static const char *guess_type(Frontend *fe, const Node *n) {
   Arena *a = &fe->ctx->arena;
   const char *inner = NULL;
   switch (n->kind) {
-  case NODE_NAME: return guess_text(a, n->name.id);
-  case NODE_STR: return guess_text(a, n->str.data);
-  case NODE_ATTRIBUTE: return guess_text(a, n->attr.name);
+  case NODE_NAME: return lower_guess_type_text(a, n->name.id);
+  case NODE_STR: return lower_guess_type_text(a, n->str.data);
+  case NODE_ATTRIBUTE: return lower_guess_type_text(a, n->attr.name);
   case NODE_POINTER_TYPE: inner = guess_type(fe, n->unary.value); break;
   case NODE_SUBSCRIPT: inner = guess_type(fe, n->pair.second); break;
   case NODE_CALL: inner = n->call.args.count ? guess_type(fe, n->call.args.data[0]) : NULL; break;

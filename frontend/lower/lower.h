@@ -295,6 +295,8 @@ void lower_hint_missing(Lower *L, const CtValue *missing, NameUse use);
 void lower_hint_near(Lower *L, const char *name);                  // of a builtin that does not exist
 bool lower_hint_dtype(Lower *L, const char *name);
 bool lower_hint_function(Lower *L, const char *name);
+// The type that a text of another language or library means, as "*fp32" for "torch.float32*". NULL: none.
+const char *lower_guess_type_text(Arena *a, const char *text);
 // What to do about a parameter's annotation that is not a type; NULL if nothing is known.
 const char *lower_guess_annotation(Frontend *fe, const CtFunction *fn, const Node *n);
 void lower_hint_param(Lower *L, const char *key, const char *params, const char *const *names, uint32_t count);

@@ -87,6 +87,8 @@ static bool type_spec(Frontend *fe, const CtFunction *kernel, uint32_t i, const 
   bool open_shape = strncmp(type, "tensordesc<", 11) == 0;   // its shape may name constexprs: looked at when lowering
   if (!open_shape && !frontend_parse_type(fe->ctx, type, &t, &is_desc)) {
     diag_error(fe->ctx, none, "`%s` is not a type, in %s for parameter `%s`", type, origin, name);
+    const char *near = lower_guess_type_text(&fe->ctx->arena, type);
+    if (near) diag_note(fe->ctx, none, "write %s", near);
     diag_note(fe->ctx, none,
               "types are i1 i8 i16 i32 i64 u8 u16 u32 u64 fp8e4nv fp8e5 fp16 bf16 fp32 fp64, pointers *fp32, and "
               "tensordesc<fp16[128,64]>");
@@ -136,16 +138,24 @@ bool frontend_set_tuple(Frontend *fe, const CtFunction *kernel, ParamSpec *specs
 
 const char *frontend_item_name(Arena *a, const char *name, uint32_t i) { return arena_printf(a, "%s_%u", name, i); }
 
+static const char *all_names(Frontend *fe, const char *const *names, uint32_t count) {
+  Buf b = buf_make(&fe->ctx->arena);
+  for (uint32_t i = 0; i < count; i++) buf_printf(&b, "%s%s", i ? ", " : "", names[i]);
+  return buf_str(&b);
+}
+
 bool frontend_set_constexpr(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, const char *name, CtValue *value,
                             const char *origin) {
   uint32_t i = frontend_param_index(kernel, name);
   if (i < kernel->num_params)
     return set_spec(fe, kernel, specs, i, constexpr_spec(value, origin));
-  diag_error(fe->ctx, (Span){0, 0}, "kernel `%s` has no parameter `%s`, given by %s", kernel->name, name, origin);
+  diag_error(fe->ctx, kernel->def->func.name_span, "kernel `%s` has no parameter `%s`, given by %s", kernel->name, name,
+             origin);
   const char **names = arena_array(&fe->ctx->arena, const char *, kernel->num_params + 1);
   for (uint32_t k = 0; k < kernel->num_params; k++) names[k] = kernel->params[k].name;
   const char *near = nearest_name(name, names, kernel->num_params);
   if (near) diag_note(fe->ctx, (Span){0, 0}, "did you mean `%s`?", near);
+  else diag_note(fe->ctx, (Span){0, 0}, "its parameters: %s", all_names(fe, names, kernel->num_params));
   return false;
 }
 

@@ -234,17 +234,6 @@ const char *term_describe(Lower *L, const Term *t) {
   return "?";
 }
 
-void term_note_types_differ(Lower *L, const Term *a, const Term *b, const char *otherwise) {
-  bool is_desc = a->kind == TERM_DESC || b->kind == TERM_DESC,
-       is_block = a->kind == TERM_BLOCK_PTR || b->kind == TERM_BLOCK_PTR;
-  if (is_desc)
-    otherwise = "make each access where its descriptor is known, or choose base, shape and strides first and make one "
-                "descriptor from them";
-  else if (is_block)
-    otherwise = "make each access where its block pointer is known, or choose base, shape, strides and offsets first";
-  lower_hint(L, "%s", otherwise);
-}
-
 // 0.0 and -0.0 are equal, but not the same constant.
 static bool same_constant(const CtValue *a, const CtValue *b) {
   if (a == b) return true;

@@ -1,4 +1,4 @@
-// -Wassert-tuple, -Wis-literal, -Wnone-compare: conditions that say something else than what is meant.
+// -Wassert-tuple, -Wbitwise-compare, -Wis-literal, -Wnone-compare: conditions that say something else than what is meant.
 #include "frontend/lower/lower.h"
 
 #include <string.h>
@@ -20,7 +20,27 @@ static Span operator_span(const Context *ctx, const Node *left, const Node *righ
   return (Span){begin, end};
 }
 
+// The operator of `b & c` or `b | c` without parentheses, which would belong to its span.
+static const char *bare_bitwise(const Node *n) {
+  if (n->kind != NODE_BINARY || (n->op != PYOP_AND && n->op != PYOP_OR)) return NULL;
+  return n->span.begin == n->binary.left->span.begin ? pyop_text((PyOp)n->op) : NULL;
+}
+
+// a < b & c < d, which says a < (b & c) and (b & c) < d. Comparisons with & inside, as `x & 1 == 0`, are common.
+static void check_bitwise(Context *ctx, const Node *n) {
+  for (uint32_t i = 0; i + 1 < n->compare.rights.count; i++) {
+    const Node *middle = n->compare.rights.data[i];
+    const char *op = bare_bitwise(middle);
+    if (!op || !diag_warning(ctx, WARN_BITWISE_COMPARE, middle->span, "`%s` binds more tightly than the comparisons on "
+                             "both sides of it", op))
+      continue;
+    diag_note(ctx, (Span){0, 0}, "write (a < b) %s (c < d); if this is meant, put parentheses around it", op);
+    return;
+  }
+}
+
 static void check_compare(Context *ctx, const Node *n) {
+  check_bitwise(ctx, n);
   const Node *left = n->compare.left;
   for (uint32_t i = 0; i < n->compare.rights.count; i++) {
     const Node *right = n->compare.rights.data[i];

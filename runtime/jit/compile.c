@@ -27,7 +27,18 @@ static const char *block_layout(Arena *a, const tile_tensor *t) {
   static const uint32_t bytes[] = {[TILE_SWIZZLE_NONE] = 0, [TILE_SWIZZLE_32] = 32, [TILE_SWIZZLE_64] = 64,
                                    [TILE_SWIZZLE_128] = 128};
   if (t->swizzle == TILE_SWIZZLE_DEFAULT || t->swizzle >= countof(bytes)) return NULL;
-  return arena_printf(a, "NVMMASharedLayout(%u, %u, %u)", bytes[t->swizzle], dtype_info[t->type].bits, t->rank);
+  Buf text = buf_make(a);
+  buf_printf(&text, "NVMMASharedLayout(%u, %u, %u", bytes[t->swizzle], dtype_info[t->type].bits, t->rank);
+  for (uint32_t i = 0; i < t->num_cga && i < countof(t->cga); i++) {
+    buf_puts(&text, i ? ", " : ", cga_layout=[");
+    for (uint32_t d = 0; d < t->rank; d++) {
+      const bool moves = t->cga[i] && d == t->cga[i] / 16;
+      buf_printf(&text, "%s%u", d ? ", " : "[", moves ? 1u << (t->cga[i] % 16 - 1) : 0);
+    }
+    buf_puts(&text, "]");
+  }
+  buf_puts(&text, t->num_cga ? "])" : ")");
+  return buf_str(&text);
 }
 
 static SpecValue spec_value(Arena *a, const tile_arg *arg) {

@@ -95,8 +95,11 @@ static tile_status key_tensor(Key *key, const tile_jit_kernel *k, uint32_t i, ui
                               tile_error **error) {
   if (!t || !t->rank || t->rank > TILE_MAX_RANK || !t->type || !is_type(t->type))
     return REFUSE("is a tensor without rank or type");
-  if (key->num_words + t->rank + 2 * (k->num_params - i) + 8 > key->max_words) return REFUSE("is one tensor too many");
-  put(key, word | (uint64_t)t->type << 24 | (uint64_t)t->rank << 32 | (uint64_t)t->pad_nan << 40 | (uint64_t)t->swizzle << 48);
+  if (t->num_cga > countof(t->cga)) return REFUSE("has a cga_layout for more than 16 blocks");
+  if (key->num_words + t->rank + 2 * (k->num_params - i) + 9 > key->max_words) return REFUSE("is one tensor too many");
+  put(key, word | (uint64_t)t->type << 24 | (uint64_t)t->rank << 32 | (uint64_t)t->pad_nan << 40 |
+               (uint64_t)t->swizzle << 48 | (uint64_t)t->num_cga << 56);
+  if (t->num_cga) put(key, (uint64_t)t->cga[0] << 24 | t->cga[1] << 16 | t->cga[2] << 8 | t->cga[3]);
   for (uint32_t axis = 0; axis < t->rank; axis++) put(key, (uint64_t)t->block[axis]);
   return TILE_OK;
 }

@@ -270,7 +270,7 @@ TILE_API const char *tile_type_name(tile_type type);
 enum { TILE_SWIZZLE_DEFAULT = 0, TILE_SWIZZLE_NONE = 1, TILE_SWIZZLE_32 = 2, TILE_SWIZZLE_64 = 3, TILE_SWIZZLE_128 = 4 };
 
 /* A tensor in global memory, for a descriptor parameter. Shape and strides are in elements; the last axis is the
- * fastest and has stride 1. type, block, pad_nan and swizzle are for the JIT (tile/jit.h): a compiled kernel has them
+ * fastest and has stride 1. type, block and what follows are for the JIT (tile/jit.h): a compiled kernel has them
  * fixed. The size of this structure is fixed; reserved must be zero. */
 typedef struct tile_tensor {
   uint64_t base;
@@ -279,7 +279,9 @@ typedef struct tile_tensor {
   int64_t shape[TILE_MAX_RANK], strides[TILE_MAX_RANK], block[TILE_MAX_RANK];
   bool pad_nan;                /* a read outside the tensor gives NaN, not 0 */
   uint8_t swizzle;             /* TILE_SWIZZLE_…; what is none of these is the default */
-  uint8_t reserved[38];
+  uint8_t num_cga, cga[4];     /* the layout's cga_layout, with a swizzle: a vector for each bit of a block's number in
+                                * its cluster, 1 + log2(its entry) + 16 * the entry's axis, or 0 if it has none */
+  uint8_t reserved[33];
 } tile_tensor;
 
 typedef enum tile_arg_kind {

@@ -149,6 +149,9 @@ TEST(wrong_args) {
   tile_tensor t = {.base = p, .rank = 1, .shape = {16}, .strides = {1}, .type = (tile_type)99, .block = {16}};
   args[0] = tile_arg_tensor(&t);
   REFUSED(tile_jit_launch(k, NULL, args, 2, &error), TILE_ERROR_USAGE, "is a tensor without rank or type");
+  t.type = TILE_FP32;
+  t.num_cga = 5;
+  REFUSED(tile_jit_launch(k, NULL, args, 2, &error), TILE_ERROR_USAGE, "has a cga_layout for more than 16 blocks");
   tile_jit_close(j);
   // No text is an empty one, not the file of that name.
   REFUSED(tile_jit_open_memory(d, "examples/vector_add.tile", NULL, 0, NULL, &j, &error), TILE_ERROR_PROGRAM, "defines no kernel");

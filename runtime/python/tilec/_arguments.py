@@ -3,7 +3,7 @@ import ctypes
 import numbers
 import operator
 import struct
-from ctypes import c_int64, c_uint64
+from ctypes import c_int64, c_uint8, c_uint64
 
 from . import _dtypes
 from ._arrays import address_of, dense, is_array, is_number, layout_of
@@ -77,7 +77,8 @@ class desc:
 
     The shape and the strides, in elements, are the tensor's own unless they are given. Strides that neither gives are
     those of a row-major array without gaps. `layout` is for Gluon kernels: how a block lies in shared memory, an
-    NVMMASharedLayout of any package or its bytes of swizzle; the default is what get_default_for gives.
+    NVMMASharedLayout of any package, with its cga_layout, or its bytes of swizzle; the default is what get_default_for
+    gives.
     """
 
     __slots__ = ("base", "tensor", "address")
@@ -96,8 +97,10 @@ class desc:
         if not len(shape) == len(strides) == len(block) <= 5:
             raise ValueError("shape, strides and block of a descriptor must have the same length, at most 5")
         self.base = tensor
+        cga = _cga(layout)
         self.tensor = Tensor(base=address, rank=len(shape), shape=_int64s(shape), strides=_int64s(strides), type=code,
-                             block=_int64s(block), pad_nan=pad_nan, swizzle=_swizzle(layout))
+                             block=_int64s(block), pad_nan=pad_nan, swizzle=_swizzle(layout), num_cga=len(cga),
+                             cga=(c_uint8 * 4)(*cga))
         self.address = ctypes.addressof(self.tensor)
 
     def __repr__(self):
@@ -121,6 +124,21 @@ def _swizzle(layout):
     if swizzle not in (0, 32, 64, 128):
         raise ValueError(f"a descriptor's layout is an NVMMASharedLayout or 0, 32, 64 or 128 bytes, not {layout!r}")
     return (0, 32, 64, 128).index(swizzle) + 1
+
+
+def _cga(layout):
+    """Returns the bytes that libtile has for a layout's cga_layout."""
+    vectors = getattr(layout, "cga_layout", None) or ()
+    if len(vectors) > 4:
+        raise ValueError(f"a cluster has at most 16 blocks: {layout}")
+    return bytes(map(_cga_byte, vectors))
+
+
+def _cga_byte(vector):
+    moved = [(axis, n) for axis, n in enumerate(vector) if n]
+    if len(moved) > 1 or any(n < 0 or n & (n - 1) for _, n in moved):
+        raise ValueError(f"a vector of a cga_layout has one entry, a power of two, or none: {vector}")
+    return sum(16 * axis + n.bit_length() for axis, n in moved)
 
 
 def _int64s(values):

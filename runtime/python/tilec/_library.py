@@ -12,7 +12,7 @@ HOOKS_STOP_FN = ctypes.CFUNCTYPE(c_bool, c_void_p)
 class Tensor(Structure):
     _fields_ = [("base", c_uint64), ("rank", c_uint32), ("type", c_int), ("shape", c_int64 * 5),
                 ("strides", c_int64 * 5), ("block", c_int64 * 5), ("pad_nan", c_bool), ("swizzle", c_uint8),
-                ("reserved", c_uint8 * 38)]
+                ("num_cga", c_uint8), ("cga", c_uint8 * 4), ("reserved", c_uint8 * 33)]
 
 
 class Tuple(Structure):

@@ -4,8 +4,11 @@ import collections
 import struct
 
 import triton
+from triton.backends.compiler import GPUTarget
 from triton.experimental import gluon
+from triton.experimental.gluon import constexpr_function, jit, must_use_result
 from triton.experimental.gluon import language as gl
+from triton.experimental.gluon._runtime import GluonASTSource
 from triton.experimental.gluon.language.nvidia import blackwell
 from triton.experimental.gluon.language.nvidia.ampere import async_copy
 from triton.experimental.gluon.language.nvidia.blackwell import TensorMemoryLayout, tcgen05_mma
@@ -113,12 +116,12 @@ class Ring:
 class Sum:
     acc: warpgroup_mma_accumulator
 
-    @gluon.constexpr_function
+    @constexpr_function
     def __init__(self, acc):
         self.acc = acc
 
-    @gluon.must_use_result
-    @gluon.jit
+    @must_use_result
+    @jit
     def plus(self, a, b):
         return Sum(warpgroup_mma(a, b, self.acc, is_async=True))
 
@@ -160,6 +163,21 @@ def matmul(a, b, out, Kind: gl.constexpr, SLOTS: gl.constexpr, num_warps: gl.con
 
 
 @gluon.jit
+def halves(src, dst, layout: gl.constexpr):
+    bar = gl.allocate_shared_memory(gl.int64, [1], mbarrier.MBarrierLayout(cga_layout=[[0]]))
+    tile = gl.allocate_shared_memory(src.dtype, src.block_type.shape, src.layout)
+    gl.static_assert(src.layout.cga_layout == layout.cga_layout)
+    mbarrier.init(bar, count=1)
+    mbarrier.expect(bar, src.nbytes_per_cta)
+    tma.async_copy_global_to_shared(src, [0, 0], bar, tile)
+    mbarrier.wait(bar, 0)
+    tile.store(tile.load(layout) * 2)
+    fence_async_shared()
+    tma.async_copy_shared_to_global(dst, [0, 0], tile)
+    tma.store_wait(pendings=0)
+
+
+@gluon.jit
 def newer(x, WHAT: gl.constexpr):
     if WHAT == 1:
         layout: gl.constexpr = TensorMemoryLayout([128, 128], col_stride=1)
@@ -193,6 +211,21 @@ compiled = matmul[(1,)](described(a, [64, 32]), described(b, [32, 32]), describe
                         maxnreg=128)
 assert c.values() == product(a, b, 64, 32, 128)
 print("right", compiled.metadata.num_warps, compiled.metadata.maxnreg)
+
+x, y = numbers(3, 32, 64, "f", "float32"), zeros(32, 64)
+for axis in (0, 1):
+    cga = [[1 - axis, axis]]
+    layout = gl.BlockedLayout([1, 4], [4, 8], [4, 1], [1, 0], cga)
+    y = zeros(32, 64)
+    compiled = halves[(1,)](described(x, [32, 64], cga_layout=cga), described(y, [32, 64], cga_layout=cga), layout,
+                            num_ctas=2)
+    assert y.values() == [2 * v for v in x.values()] and compiled.metadata.num_ctas == 2
+
+source = GluonASTSource(halves, {"src": f"tensordesc<fp32[32,64],{gl.NVMMASharedLayout(64, 32, cga_layout=cga)}>",
+                                 "dst": f"tensordesc<fp32[32, 64], {gl.NVMMASharedLayout(64, 32, cga_layout=cga)}>"},
+                        {"layout": layout})
+built = triton.compile(source, target=GPUTarget("cuda", 90, 32), options={"num_ctas": 2})
+assert "cp.async.bulk.tensor" in built.asm["ptx"] and built.metadata.num_ctas == 2
 
 newer[(1,)](x, 0)
 for what in (1, 2, 3):

@@ -38,5 +38,4 @@ def next_power_of_2(n):
     return 1 << (n - 1).bit_length() if n > 0 else 0
 
 
-for _f in (cdiv, next_power_of_2):
-    _f._tile_source = lambda gatherer, name, f=_f: f"from triton import {f.fn.__name__} as {name}"
+language.core.import_from("triton", cdiv, next_power_of_2)

@@ -2,6 +2,7 @@
 import collections
 import ctypes
 import hashlib
+import re
 from ctypes import byref, c_size_t, c_void_p
 
 import tilec
@@ -71,6 +72,23 @@ def make_backend(target):
     return _Backend(target)
 
 
+class _MockDescriptor:
+    """Stands for a descriptor where nothing is launched: of a signature's `tensordesc<fp16[64,64]>`, of Gluon's with a
+    layout after it."""
+
+    def __init__(self, text):
+        parts = re.fullmatch(r"tensordesc<(\w+)\[([\d, ]+)\](?:, *(.*))?>", text)
+        if not parts:
+            raise ValueError(f"{text} is no descriptor: tensordesc<fp16[64,64]>")
+        self._parts = parts.groups()
+
+    def as_desc(self):
+        from ..experimental.gluon.language import _layouts
+        dtype, block, layout = self._parts
+        block = [int(n) for n in block.split(",")]
+        return tilec.desc(tilec.ptr(16, dtype), block, shape=block, layout=layout and eval(layout, vars(_layouts)))
+
+
 def compile(src, target=None, options=None, _env_vars=None):
     """Compiles an ASTSource for the current device, and launches nothing."""
     from ..language import str_to_ty
@@ -84,6 +102,8 @@ def compile(src, target=None, options=None, _env_vars=None):
             values[name] = src.constants.get(name)
         elif text.startswith("*"):
             values[name] = MockTensor(str_to_ty(text).element_ty)
+        elif text.startswith("tensordesc<"):
+            values[name] = _MockDescriptor(text)
         elif text.startswith(("fp", "bf")):
             values[name] = 1.5
         else:

@@ -37,6 +37,12 @@ class Builtin:
         return f"from {self.__module__} import {self.__name__} as {name}"
 
 
+def import_from(module, *functions):
+    """Lets kernels and the classes in them import functions of the host by their names."""
+    for f in functions:
+        f._tile_source = lambda gatherer, name, f=f: f"from {module} import {f.__name__} as {name}"
+
+
 class _Named(type):
     """The class of classes that kernels know by the same name."""
 
@@ -397,7 +403,7 @@ def _aggregate(cls):
     return cls
 
 
-_aggregate._tile_source = lambda gatherer, name: f"from triton.language.core import _aggregate as {name}"
+import_from("triton.language.core", _aggregate, must_use_result)
 
 
 def __getattr__(name):

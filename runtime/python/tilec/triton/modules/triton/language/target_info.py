@@ -1,4 +1,5 @@
 """Facts about the target, for host code and kernels."""
+from .core import import_from
 
 
 def current_target():
@@ -21,5 +22,4 @@ def cuda_capability_geq(major, minor=0):
     return current_target().arch >= major * 10 + minor
 
 
-for _f in (current_target, is_cuda, is_hip, cuda_capability_geq):
-    _f._tile_source = lambda gatherer, name, f=_f: f"from triton.language.target_info import {f.__name__} as {name}"
+import_from("triton.language.target_info", current_target, is_cuda, is_hip, cuda_capability_geq)

@@ -549,4 +549,5 @@ def jit(fn=None, *, version=None, repr=None, launch_metadata=None, do_not_specia
     return decorate(fn) if fn is not None else decorate
 
 
+core.import_from("triton", constexpr_function, jit)
 JITCallable = JITFunction

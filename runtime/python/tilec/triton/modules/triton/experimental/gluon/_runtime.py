@@ -1,5 +1,6 @@
 """@gluon.jit, and functions of the host that its kernels call with constants."""
 from ...compiler.compiler import ASTSource
+from ...language.core import import_from
 from ...runtime.jit import ConstexprFunction, JITFunction
 
 
@@ -40,3 +41,6 @@ def jit(fn=None, *, version=None, repr=None, launch_metadata=None, do_not_specia
         return GluonJITFunction(f, version, do_not_specialize, do_not_specialize_on_alignment, debug, noinline, repr,
                                 launch_metadata)
     return decorate(fn) if fn is not None else decorate
+
+
+import_from("triton.experimental.gluon", constexpr_function, jit)
