@@ -31,6 +31,9 @@ def is_on_host(value):
     device = getattr(value, "__dlpack_device__", None)
     if device is not None:
         return device()[0] not in _GPU_MEMORY
+    device = getattr(value, "device", None)   # of an object around a tensor
+    if device is not None:
+        return str(device).partition(":")[0] == "cpu"
     return not hasattr(value, "data_ptr") and _buffer(value) is not None
 
 

@@ -126,6 +126,9 @@ class constexpr_type(base_type):
         return f"constexpr_type[{self.value}]"
 
 
+CONSTEXPR_0 = constexpr(0)
+
+
 class const(metaclass=_Named):
     pass
 
@@ -408,4 +411,7 @@ def __getattr__(name):
     if name in _names.FUNCTIONS or name.startswith("_experimental"):
         found = globals()[name] = Builtin("triton.language", name)
         return found
+    if name in ("_log2", "_is_power_of_two"):   # torch.compile imports these
+        from . import _constants
+        return getattr(_constants, name)
     raise AttributeError(f"module 'triton.language' has no attribute '{name}'")

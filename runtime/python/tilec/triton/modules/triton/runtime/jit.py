@@ -178,6 +178,7 @@ class _Program:
 
     def __init__(self, kernel, gatherer, name):
         self.kernel, self.gatherer, self.name, self.compiled = kernel, gatherer, name, {}
+        self.refused = set()   # the variants that a hook did not let launch
 
 
 class JITFunction(KernelInterface):
@@ -377,8 +378,11 @@ class JITFunction(KernelInterface):
         with Bound(kernel, (), {**values, **launch}, flags) as arguments:
             variant = arguments.variant()
             compiled = self._compiled(program, variant)
-            if kernel.num_variants != before:
-                self._report_new(compiled, bound, only_prepare)
+            if kernel.num_variants != before or variant in program.refused:
+                program.refused.add(variant)
+                if self._report_new(compiled, bound, only_prepare):
+                    return None
+                program.refused.discard(variant)
             if only_prepare:
                 return compiled
             enter, leave = knobs.runtime.launch_enter_hook, knobs.runtime.launch_exit_hook
@@ -407,16 +411,21 @@ class JITFunction(KernelInterface):
         return metadata
 
     def _report_new(self, compiled, bound, is_warmup):
-        """Calls the hooks for a variant that was just compiled."""
+        """Calls the hooks for a variant that was just compiled. Returns whether one says that it must not launch."""
         for hook in (knobs.runtime.jit_cache_hook, knobs.runtime.jit_post_compile_hook):
-            if hook:
-                name = compiled.name
-                hook(key=compiled.hash, repr=name, fn=SimpleNamespace(module=self.module, name=name, jit_function=self),
-                     compile={"key": compiled.hash, "signature": compiled.signature,
-                              "device": compiled.device.ordinal, "constants": compiled.constants,
-                              "num_warps": compiled.metadata.num_warps, "num_ctas": compiled.metadata.num_ctas,
-                              "num_stages": compiled.metadata.num_stages, "extern_libs": None, "configs": []},
-                     is_manual_warmup=is_warmup, already_compiled=False)
+            if not hook:
+                continue
+            name = compiled.name
+            said = hook(key=compiled.hash, repr=name,
+                        fn=SimpleNamespace(module=self.module, name=name, jit_function=self),
+                        compile={"key": compiled.hash, "signature": compiled.signature,
+                                 "device": compiled.device.ordinal, "constants": compiled.constants,
+                                 "num_warps": compiled.metadata.num_warps, "num_ctas": compiled.metadata.num_ctas,
+                                 "num_stages": compiled.metadata.num_stages, "extern_libs": None, "configs": []},
+                        is_manual_warmup=is_warmup, already_compiled=False)
+            if said and hook is knobs.runtime.jit_cache_hook:
+                return True
+        return False
 
     # ---- the quick way
 
