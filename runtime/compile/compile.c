@@ -220,6 +220,18 @@ static tile_status finish_outputs(const CompileJob *job, tile_program *p, tile_e
   return status;
 }
 
+// A message of the log: its place if it has one, its text, and the notes that belong to it on lines of their own.
+static const char *logged_text(Context *ctx, const Diag *d) {
+  const LineCol at = source_locate(ctx, d->span.begin);
+  const bool has_place = at.file && d->level != DIAG_NOTE;
+  Buf b = buf_make(&ctx->arena);
+  if (has_place) buf_printf(&b, "%s:%u:%u: ", at.file->path, at.line, at.col);
+  buf_puts(&b, diag_text(ctx, d));
+  for (const Diag *n = d->next; n && n->level == DIAG_NOTE && !n->is_alone; n = n->next)
+    buf_printf(&b, "\nnote: %s", n->text);
+  return buf_str(&b);
+}
+
 static void tell_messages(const CompileJob *job, tile_program *p) {
   if (!job->hooks || !job->hooks->log) return;
   for (const Diag *d = p->ctx.diags; d; d = d->next) {
@@ -227,7 +239,8 @@ static void tell_messages(const CompileJob *job, tile_program *p) {
                                         [DIAG_WARNING] = TILE_LEVEL_WARNING,
                                         [DIAG_REMARK] = TILE_LEVEL_REMARK,
                                         [DIAG_NOTE] = TILE_LEVEL_NOTE};
-    job->hooks->log(job->hooks->user, levels[d->level], diag_text(&p->ctx, d));
+    if (d->level != DIAG_NOTE || d->is_alone)
+      job->hooks->log(job->hooks->user, levels[d->level], logged_text(&p->ctx, d));
   }
 }
 

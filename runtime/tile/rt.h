@@ -74,7 +74,9 @@ typedef struct tile_hooks {
   void *(*alloc)(void *user, size_t size);
   void (*free)(void *user, void *memory, size_t size);
   void (*event)(void *user, const tile_event *event);
-  /* What is worth telling but no error: a warning or remark of the compiler, a cache that cannot be used. */
+  /* What is worth telling but no error: a warning or remark of the compiler, with its place before and its notes on
+   * lines after it; what the source prints at compile time (static_print), as TILE_LEVEL_NOTE; a cache that cannot be
+   * used. */
   void (*log)(void *user, tile_level level, const char *message);
   /* Asked every few milliseconds during a compilation or a tuning; true ends that with TILE_ERROR_CANCELLED. It is also
    * asked during a launch on the simulator and the interpreter, which ends the same way: memory keeps what was written,

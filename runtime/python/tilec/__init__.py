@@ -19,6 +19,9 @@ Arguments are positional or by name, like those of the @triton.jit function. An 
 num_warps, num_stages, num_ctas, maxnreg and stream are keywords of a launch. On a gpu the default stream is PyTorch's
 current one if PyTorch is loaded.
 
+Warnings of the compiler are Python warnings of the class tilec.Warning; static_print prints. A Program's on_log
+changes that.
+
 Arrays in the host's memory are for the simulator and the interpreter (tilec.open_device("sim"), or TILE_DEVICE=sim):
 each launch copies in what they and the arrays that they are views of hold, waits, and copies back what has changed.
 
@@ -26,15 +29,15 @@ The package needs ctypes and libtile alone. TILE_LIBRARY names the library; with
 was installed with, then the one that the system's loader finds. Several threads may use the package at once.
 """
 from ._arguments import constexpr, desc, dtype, expression, ptr
-from ._device import Device, Error, OutOfResources, default_device, open_device
+from ._device import Device, Error, OutOfResources, Warning, default_device, open_device
 from ._kernel import Kernel
 from ._library import lib as _lib
 from ._program import EVENTS, Program, load, loads
 
 __version__ = _lib.tile_version().decode()
 __all__ = ["load", "loads", "open_device", "default_device", "ptr", "desc", "dtype", "constexpr", "expression", "cdiv",
-           "Error", "OutOfResources", "Device", "Program", "Kernel", "EVENTS"]
-for _public in (ptr, desc, dtype, constexpr, expression, Error, OutOfResources, Device, Program, Kernel):
+           "Error", "OutOfResources", "Warning", "Device", "Program", "Kernel", "EVENTS"]
+for _public in (ptr, desc, dtype, constexpr, expression, Error, OutOfResources, Warning, Device, Program, Kernel):
     _public.__module__ = __name__   # the module that messages, help() and pickle name
 
 

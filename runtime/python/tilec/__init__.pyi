@@ -14,6 +14,8 @@ class OutOfResources(Error):
     needed: int
     limit: int
 
+class Warning(UserWarning): ...
+
 class ptr:
     address: int
     dtype: Any
@@ -70,6 +72,7 @@ class Program:
                  on_event: Optional[Callable[[str, str, str, float], None]] = ...,
                  tune: Literal["off", "saved", "on"] = ..., tune_file: Optional[str] = ..., tune_seconds: float = ...,
                  compile_seconds: float = ..., isolate: bool = ..., tilec: Optional[str] = ...,
+                 on_log: Callable[[str, str], None] = ...,
                  source_map: Sequence[Tuple[int, Optional[str], int]] = ...) -> None: ...
     def __enter__(self) -> "Program": ...
     def __exit__(self, *exception: Any) -> None: ...

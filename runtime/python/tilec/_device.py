@@ -1,11 +1,13 @@
 """Devices and errors."""
 import ctypes
 import os
+import re
 import threading
+import warnings
 import weakref
 from ctypes import byref, c_uint64, c_void_p
 
-from ._library import HOOKS_STOP_FN, DeviceOptions, DeviceProperties, Hooks, lib
+from ._library import HOOKS_LOG_FN, HOOKS_STOP_FN, DeviceOptions, DeviceProperties, Hooks, lib
 
 _STATUS = {1: "program", 2: "usage", 3: "file", 4: "assembler", 5: "run", 6: "no device", 7: "driver", 8: "no memory",
            9: "cancelled", 10: "resources", 70: "internal"}
@@ -53,6 +55,29 @@ def check(status, error):
     raise Error(status, message)
 
 
+class Warning(UserWarning):
+    """A warning of the compiler. Its text begins with the place in the source."""
+
+
+_LEVELS = ("error", "warning", "remark", "note")
+
+
+def default_log(level, text):
+    """Shows what the compiler tells: warnings as Python's, the rest (static_print, remarks) on standard output."""
+    place = re.match(r"(.+?):(\d+):\d+: (?:warning: )?", text)
+    if level == "warning" and place:
+        warnings.warn_explicit(text[place.end():].rstrip(), Warning, place.group(1), int(place.group(2)))
+    elif level == "warning":
+        warnings.warn(text, Warning, stacklevel=3)
+    else:
+        print(text, flush=True)
+
+
+def log_function(on_log):
+    """Returns what libtile calls with a message, for a function of the level and the text."""
+    return HOOKS_LOG_FN(lambda user, level, text: on_log(_LEVELS[level], text.decode("utf-8", "replace")))
+
+
 class Device:
     """gpu, gpu:N, sim or interp. The memory calls serve programs without a tensor library.
 
@@ -64,7 +89,8 @@ class Device:
         self._stop = False
         self.programs = weakref.WeakSet()
         self._should_stop = HOOKS_STOP_FN(lambda user: self._stop)   # the library keeps a pointer to it
-        hooks = Hooks(struct_size=ctypes.sizeof(Hooks), should_stop=self._should_stop)
+        self._log = log_function(default_log)
+        hooks = Hooks(struct_size=ctypes.sizeof(Hooks), should_stop=self._should_stop, log=self._log)
         options = DeviceOptions(ctypes.sizeof(DeviceOptions), ctypes.pointer(hooks))
         check(lib.tile_device_open_with(spec.encode() if spec else None, byref(options), byref(self._handle),
                                         byref(e)), e)

@@ -7,6 +7,7 @@ from ctypes import (POINTER, Structure, c_bool, c_char_p, c_double, c_int, c_int
 
 
 HOOKS_STOP_FN = ctypes.CFUNCTYPE(c_bool, c_void_p)
+HOOKS_LOG_FN = ctypes.CFUNCTYPE(None, c_void_p, c_int, c_char_p)
 
 
 class Tensor(Structure):
@@ -23,11 +24,16 @@ class SourceRange(Structure):
     _fields_ = [("first_line", c_uint32), ("file_line", c_uint32), ("file", c_char_p), ("reserved", c_uint64 * 2)]
 
 
+class Hooks(Structure):
+    _fields_ = [("struct_size", c_size_t), ("user", c_void_p), ("alloc", c_void_p), ("free", c_void_p),
+                ("event", c_void_p), ("log", HOOKS_LOG_FN), ("should_stop", HOOKS_STOP_FN)]
+
+
 class JitOptions(Structure):
     _fields_ = [("struct_size", c_size_t), ("policy", c_int), ("on_event", c_void_p), ("user", c_void_p),
                 ("no_cache", c_bool), ("cache_dir", c_char_p), ("include_paths", POINTER(c_char_p)),
                 ("num_include_paths", c_size_t), ("options", POINTER(c_char_p)), ("num_options", c_size_t),
-                ("tune", c_int), ("tune_file", c_char_p), ("tune_seconds", c_double), ("hooks", c_void_p),
+                ("tune", c_int), ("tune_file", c_char_p), ("tune_seconds", c_double), ("hooks", POINTER(Hooks)),
                 ("compile_seconds", c_double), ("isolate", c_bool), ("tilec", c_char_p),
                 ("source_map", POINTER(SourceRange)), ("num_source_map", c_size_t)]
 
@@ -38,11 +44,6 @@ class Launch(Structure):
                 ("maxnreg", c_int), ("arg_bytes", POINTER(c_size_t)), ("num_arg_bytes", c_size_t),
                 ("arg_shapes", POINTER(Tensor)), ("num_arg_shapes", c_size_t),
                 ("options", POINTER(c_char_p)), ("num_options", c_size_t)]
-
-
-class Hooks(Structure):
-    _fields_ = [("struct_size", c_size_t), ("user", c_void_p), ("alloc", c_void_p), ("free", c_void_p),
-                ("event", c_void_p), ("log", c_void_p), ("should_stop", HOOKS_STOP_FN)]
 
 
 class DeviceOptions(Structure):

@@ -3,9 +3,9 @@ import ctypes
 import os
 from ctypes import byref, c_char_p, c_void_p
 
-from ._device import Device, Error, check, open_device
+from ._device import Device, Error, check, default_log, log_function, open_device
 from ._kernel import Kernel
-from ._library import EVENT_FN, JitOptions, SourceRange, lib
+from ._library import EVENT_FN, Hooks, JitOptions, SourceRange, lib
 
 # In the order of tile_event_kind.
 EVENTS = ("compile_begin", "compile_end", "cache_hit", "cache_miss", "unprepared", "tune_step", "tune_skip", "launch",
@@ -25,8 +25,9 @@ class Program:
 
     def __init__(self, path, text=None, device=None, policy="allow", cache=True, cache_dir=None, include=(),
                  options=(), on_event=None, tune="off", tune_file=None, tune_seconds=0.0, compile_seconds=0.0,
-                 isolate=False, tilec=None, source_map=()):
-        """source_map: of a text that was gathered from files, (line of the text, file, line of the file) of each part."""
+                 isolate=False, tilec=None, source_map=(), on_log=default_log):
+        """on_log gets the level ("warning", "remark", "note") and the text of what the compiler tells.
+        source_map: of a text that was gathered from files, (line of the text, file, line of the file) of each part."""
         self.device = device if isinstance(device, Device) else open_device(device)
         self.name, self.policy = os.fspath(path), policy
         self._kernels, self._handle, e = {}, c_void_p(), c_void_p()
@@ -35,6 +36,8 @@ class Program:
             no_cache=not cache, cache_dir=_path(cache_dir), tune=("off", "saved", "on").index(tune),
             tune_file=_path(tune_file), tune_seconds=tune_seconds, compile_seconds=compile_seconds, isolate=isolate,
             tilec=_path(tilec))
+        self._log = log_function(on_log)   # the library keeps a pointer to it
+        o.hooks = ctypes.pointer(Hooks(struct_size=ctypes.sizeof(Hooks), log=self._log))
         if on_event:
             # The library keeps a pointer to it.
             self._on_event = EVENT_FN(lambda user, event: _report(on_event, event[0]))

@@ -1,5 +1,6 @@
 """Arrays of the host on the simulator and the interpreter: copied in and out, with views and aliases kept."""
 import array
+import warnings
 
 import tilec
 
@@ -95,4 +96,20 @@ for name in ("interp", "sim"):
     fails(lambda: program.add[1](x, y, out, 10))
     fails(lambda: device.alloc(16))
     assert tilec.open_device(name) is not device
+
+
+def told(**options):
+    """Returns what the compiler says of a kernel with an unused name, and prints what it prints."""
+    text = "@kernel\ndef told(x: *i32):\n    static_print('at compile time')\n    spare = 3\n    store(x, 1)\n"
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        tilec.loads(text, name="told.tile", device="interp", cache=False, **options).told[1](array.array("i", [0]))
+    return [(type(w.message), w.filename, w.lineno, str(w.message).splitlines()[0]) for w in caught]
+
+
+assert told() == [(tilec.Warning, "told.tile", 4, "`spare` is assigned and never used [-Wunused-variable]")], told()
+heard = []
+assert told(on_log=lambda level, text: heard.append((level, text.splitlines()[0]))) == []
+assert heard == [("note", "at compile time"), ("warning", "told.tile:4:5: `spare` is assigned and never used "
+                                                          "[-Wunused-variable]")], heard
 print("ok", tilec.__version__)
