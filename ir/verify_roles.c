@@ -21,7 +21,7 @@ static bool check_workers(Verifier *v, const Op *op) {
     RETURN_UNLESS(registers->ints[i] >= MIN_SET_REGISTERS && registers->ints[i] <= MAX_SET_REGISTERS,
                   "block %u asks for %lld registers; it can have %d to %d", i + 1, (long long)registers->ints[i],
                   MIN_SET_REGISTERS, MAX_SET_REGISTERS);
-  RETURN_UNLESS(!registers || v->m->target->arch_specific, "%s cannot move registers between warps",
+  RETURN_UNLESS(!registers || v->m->target->arch_specific, "moving registers between warps needs sm_90a, this is %s",
                 v->m->target->name);
   return true;
 }

@@ -153,7 +153,7 @@ static bool check_warps(Lower *L, Call *c, uint32_t arg, const Partitions *p) {
 static bool check_registers(Lower *L, Call *c, uint32_t arg, const Partitions *p) {
   const Target *target = L->module->target;
   if (!target->arch_specific) {
-    arg_error(L, c, arg, "%s cannot move registers between warps", target->name);
+    arg_error(L, c, arg, "moving registers between warps needs sm_90a, this is %s", target->name);
     return lower_hint(L, "compile for sm_90a, or give None for worker_num_regs") != NULL;
   }
   for (uint32_t i = 0; i < num_workers(p); i++) {

@@ -8,12 +8,15 @@ class CompileOptions(C.Structure):
                 ("defines", C.POINTER(C.c_char_p)), ("num_defines", C.c_size_t),
                 ("include_paths", C.POINTER(C.c_char_p)), ("num_include_paths", C.c_size_t),
                 ("num_warps", C.c_int), ("num_stages", C.c_int), ("num_ctas", C.c_int), ("maxnreg", C.c_int),
-                ("emit", C.c_uint), ("options", C.POINTER(C.c_char_p)), ("num_options", C.c_size_t)]
+                ("emit", C.c_uint), ("options", C.POINTER(C.c_char_p)), ("num_options", C.c_size_t),
+                ("hooks", C.c_void_p), ("seconds", C.c_double),
+                ("source_map", C.c_void_p), ("num_source_map", C.c_size_t)]
 
 
 class Tensor(C.Structure):
-    _fields_ = [("base", C.c_uint64), ("rank", C.c_uint32), ("shape", C.c_int64 * 5), ("strides", C.c_int64 * 5),
-                ("type", C.c_int), ("block", C.c_int64 * 5), ("pad_nan", C.c_bool)]
+    _fields_ = [("base", C.c_uint64), ("rank", C.c_uint32), ("type", C.c_int), ("shape", C.c_int64 * 5),
+                ("strides", C.c_int64 * 5), ("block", C.c_int64 * 5), ("pad_nan", C.c_bool),
+                ("swizzle", C.c_uint8), ("num_cga", C.c_uint8), ("cga", C.c_uint8 * 4), ("reserved", C.c_uint8 * 33)]
 
 
 class ArgValue(C.Union):
@@ -21,7 +24,7 @@ class ArgValue(C.Union):
 
 
 class Arg(C.Structure):
-    _fields_ = [("kind", C.c_int), ("type", C.c_int), ("value", ArgValue)]
+    _fields_ = [("kind", C.c_uint16), ("type", C.c_uint16), ("reserved", C.c_uint32), ("value", ArgValue)]
 
 
 class LaunchOptions(C.Structure):
@@ -106,7 +109,8 @@ class Kernel:
         for slot, a in zip(values, args):
             if isinstance(a, tuple):
                 _, array, shape, strides = a
-                keep.append(Tensor(array.address.value, len(shape), (C.c_int64 * 5)(*shape), (C.c_int64 * 5)(*strides)))
+                keep.append(Tensor(base=array.address.value, rank=len(shape), shape=(C.c_int64 * 5)(*shape),
+                                   strides=(C.c_int64 * 5)(*strides)))
                 slot.kind, slot.value.tensor = 3, C.pointer(keep[-1])
             elif isinstance(a, Array): slot.kind, slot.value.pointer = 2, a.address.value
             elif isinstance(a, float): slot.kind, slot.value.f = 1, a
@@ -123,7 +127,8 @@ class Kernel:
             if isinstance(a, tuple):
                 t = a[1]
                 n = t.dim()
-                desc = Tensor(t.data_ptr(), n, (C.c_int64 * 5)(*t.shape), (C.c_int64 * 5)(*t.stride()))
+                desc = Tensor(base=t.data_ptr(), rank=n, shape=(C.c_int64 * 5)(*t.shape),
+                              strides=(C.c_int64 * 5)(*t.stride()))
                 keep.append(desc)
                 slot.kind, slot.value.tensor = 3, C.pointer(desc)
             elif isinstance(a, torch.Tensor):

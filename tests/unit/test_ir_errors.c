@@ -286,7 +286,7 @@ static const struct { const char *text, *error; } cases[] = {
     {IN_ROLES(4, "roles {warps = [4, 4, 4], registers = [256, 24, 240]} do { yield } do { yield } do { yield } do { yield }"),
      "roles: the workers ask for more registers than there are: of 128 for each of 512 threads too few are left for block 0"},
     {"module {stage = laid_out, target = \"sm_90\"} func @f() { roles {warps = [1], registers = [24]} do { yield } do { yield } return }",
-     "roles: sm_90 cannot move registers between warps"},
+     "roles: moving registers between warps needs sm_90a, this is sm_90"},
     {IN_ROLES(4, "roles {warps = [2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2]} do { pingpong_wait pingpong_pass yield }"
                  DO_14),
      "roles: 14 workers have more than one warp, and there are named barriers for 13 of a block's 16"},
