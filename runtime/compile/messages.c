@@ -6,14 +6,6 @@
 
 #include "runtime/compile/file.h"
 
-const char *const messages_form_names[NUM_MESSAGES_FORMS] = {"text", "json", "sarif"};
-
-MessagesForm messages_form(const char *name) {
-  MessagesForm f = MESSAGES_TEXT;
-  while (f < NUM_MESSAGES_FORMS && strcmp(name, messages_form_names[f])) f++;
-  return f;
-}
-
 Messages *messages_new(Arena *a, MessagesForm form) {
   Messages *m = arena_new(a, Messages);
   m->arena = a;

@@ -270,6 +270,14 @@ bool options_warnings(const Options *o, WarningSet *set, tile_error **error) {
   return true;
 }
 
+const char *const messages_form_names[NUM_MESSAGES_FORMS] = {"text", "json", "sarif"};
+
+MessagesForm messages_form(const char *name) {
+  MessagesForm f = MESSAGES_TEXT;
+  while (f < NUM_MESSAGES_FORMS && strcmp(name, messages_form_names[f])) f++;
+  return f;
+}
+
 // Checks what the range of a row cannot say.
 static bool check_values(const Options *o, tile_error **error) {
   const struct { const char *name; int64_t value; } powers[] = {{"num-warps", o->num_warps}, {"num-ctas", o->num_ctas}};
