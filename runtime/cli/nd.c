@@ -148,8 +148,9 @@ Nd *nd_round(Arena *a, const Nd *x, DtypeKind dtype) {
 
 bool nd_axis(const Nd *x, double number, uint32_t *axis) {
   const double i = number < 0 ? number + x->rank : number;
+  if (!(i >= 0 && i < x->rank && i == floor(i))) return false;
   *axis = (uint32_t)i;
-  return i >= 0 && i < x->rank && i == floor(i);
+  return true;
 }
 
 // x with the axes of the set last, in their order.
