@@ -99,11 +99,16 @@ static inline double op_mul(double x, double y) { return x * y; }
 static inline double op_div(double x, double y) { return x / y; }
 static inline double op_floordiv(double x, double y) { return floor(x / y); }
 static inline double op_mod(double x, double y) { return x - y * floor(x / y); }
-static inline double op_and(double x, double y) { return (double)((int64_t)x & (int64_t)y); }
-static inline double op_or(double x, double y) { return (double)((int64_t)x | (int64_t)y); }
-static inline double op_xor(double x, double y) { return (double)((int64_t)x ^ (int64_t)y); }
-static inline double op_lshift(double x, double y) { return (double)((int64_t)x * ((int64_t)1 << ((int64_t)y & 63))); }
-static inline double op_rshift(double x, double y) { return (double)((int64_t)x >> ((int64_t)y & 63)); }
+// As a 64-bit integer; beyond its range the nearest one, and 0 for a NaN.
+static inline int64_t whole(double x) {
+  if (isnan(x)) return 0;
+  return x >= 0x1p63 ? INT64_MAX : x < -0x1p63 ? INT64_MIN : (int64_t)x;
+}
+static inline double op_and(double x, double y) { return (double)(whole(x) & whole(y)); }
+static inline double op_or(double x, double y) { return (double)(whole(x) | whole(y)); }
+static inline double op_xor(double x, double y) { return (double)(whole(x) ^ whole(y)); }
+static inline double op_lshift(double x, double y) { return (double)(int64_t)((uint64_t)whole(x) << (whole(y) & 63)); }
+static inline double op_rshift(double x, double y) { return (double)(whole(x) >> (whole(y) & 63)); }
 static inline double op_eq(double x, double y) { return x == y; }
 static inline double op_ne(double x, double y) { return x != y; }
 static inline double op_lt(double x, double y) { return x < y; }
@@ -113,6 +118,6 @@ static inline double op_ge(double x, double y) { return x >= y; }
 static inline double op_neg(double x) { return -x; }
 static inline double op_pos(double x) { return x; }
 static inline double op_not(double x) { return x == 0; }
-static inline double op_invert(double x) { return (double)~(int64_t)x; }
+static inline double op_invert(double x) { return (double)~whole(x); }
 
 #endif
