@@ -79,6 +79,8 @@ Pair = collections.namedtuple("Pair", ["src", "by"])
 
 @triton.jit
 def paired(pair, y, N: tl.constexpr, dtype: tl.constexpr = tl.float32):
+    tl.static_print("pairs of", N)
+    spare = 1   # noqa: F841  (no warning, as in Triton)
     offs = tl.arange(0, N)
     tl.store(y + offs, (tl.load(pair.src + offs) * pair.by).to(dtype))
 

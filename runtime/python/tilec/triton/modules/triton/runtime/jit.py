@@ -288,7 +288,7 @@ class JITFunction(KernelInterface):
             except (NotSource, NotImplementedError) as e:
                 raise CompilationError(self.src, None, f"{self._fn_name}: {e}") from None
             try:
-                kernel = tilec.Program(self._fn_name, text, device=device, source_map=ranges)[name]
+                kernel = tilec.Program(self._fn_name, text, device=device, source_map=ranges, on_log=_tell)[name]
             except tilec.Error as e:
                 raise _translated(e) from None
             gatherer.roots = list(roots)   # their ids are the key
@@ -449,6 +449,12 @@ def _shape(grid, meta):
     shape = grid(meta) if callable(grid) else (1,) if grid is None else grid
     shape = shape if isinstance(shape, (tuple, list)) else (shape,)
     return [int(core._unwrap_if_constexpr(n)) for n in shape]
+
+
+def _tell(level, text):
+    """Shows what kernels print while they are compiled. Triton has no warnings: the program may be another's."""
+    if level == "note":
+        print(text, flush=True)
 
 
 def _translated(e):
