@@ -88,7 +88,7 @@ if [ -x "${TILE_PTXAS:-$(command -v ptxas || echo /usr/local/cuda/bin/ptxas)}" ]
   step "conformance, assembler" tests/conformance/run.py $tilec --assemble=sm_80,sm_90a,sm_100a,sm_120a
   step "what ptxas says" tests/ptxas_report.sh $tilec
 else skip "assembler, conformance in the assembler, what ptxas says: ptxas is not here"; fi
-step fuzz tests/fuzz/run.sh
+step fuzz tests/fuzz/run.sh 6
 step documentation tools/docs.sh --check $tilec
 
 echo "== lines per room"
