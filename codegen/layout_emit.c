@@ -98,7 +98,7 @@ uint32_t placemap_padded(const PlaceMap *m, uint32_t constant) {
 LLVMValueRef placemap_join(Cg *c, const PlaceMap *m, LLVMValueRef thread, uint32_t constant) {
   const uint32_t disjoint = placemap_disjoint(m, constant);
   const LLVMValueRef at = cg_xor(c, thread, cg_i32(c, constant & ~disjoint));
-  // The paddings of a sum of disjoint bits are those of its parts.
+  // For offsets with no bit in common, the padding of their sum is the sum of their paddings.
   LLVMValueRef x = at;
   for (uint32_t i = 0; i < m->num_pads; i++)
     x = cg_add(c, x, cg_op(c, LLVMShl, cg_op(c, LLVMLShr, at, m->pad[i].interval), m->pad[i].by));

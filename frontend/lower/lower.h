@@ -274,7 +274,7 @@ typedef struct {
   const Node *node;            // the call, or NULL when made up
 } CallArgs;
 Term *lower_call_node(Lower *L, const Node *call);
-// The callee tells what an argument is used as; it may be NULL.
+// callee, which may be NULL, is for messages: it says what each argument is used for.
 bool lower_call_args(Lower *L, const Node *call, const Term *callee, CallArgs *out);
 Term *lower_call(Lower *L, Term *callee, CallArgs *args);
 Term *lower_call_positional(Lower *L, Term *callee, Term *const *args, uint32_t n, Span span);

@@ -8,9 +8,8 @@ enum { MARGIN = 16, MOST_LINES = 20 };
 
 // ---- cost ----
 
-// The clocks of one SM in which a unit is busy with a line; the line costs what its busiest unit takes. This orders
-// lines, and is no prediction: units work side by side, and waiting is not in it. Rates per SM and clock of a Hopper
-// GPU: four schedulers issue an instruction each; shared memory serves one wavefront of 128 bytes; the L2 cache sends
+// The clock cycles for which a line keeps a unit of one SM busy; its cost is that of its busiest unit. Costs rank lines
+// and do not predict time: units overlap, and stalls are not counted. Rates per SM and clock of a Hopper GPU: four schedulers issue an instruction each; shared memory serves one wavefront of 128 bytes; the L2 cache sends
 // 64 bytes; the tensor cores do 4096 operations on 16-bit operands. (NVIDIA H100 Tensor Core GPU Architecture; CUDA
 // C++ Programming Guide, "Arithmetic Instructions"; the L2's rate: 5120 bytes per clock for all SMs of an A100.)
 typedef enum { BUSY_ISSUE, BUSY_GLOBAL, BUSY_SHARED, BUSY_TENSOR, NUM_BUSY } BusyUnit;

@@ -57,6 +57,16 @@ inline std::vector<tile_param> params_of(const tile_kernel *kernel) {
   return all;
 }
 
+// Calls one of the launch functions of rt.h for a kernel or a family.
+template <class Launch, class Of, class... Args>
+void launch_by(Launch f, Of *of, void *stream, const Grid &grid, const Args &...args) {
+  tile_launch_options o = TILE_LAUNCH_OPTIONS_INIT;
+  grid.put(o.grid);
+  o.stream = stream;
+  const Arguments<sizeof...(args)> packed(args...);
+  check([&](tile_error **e) { return f(of, &o, packed.data, sizeof...(args), e); });
+}
+
 // A compiled kernel, loaded on a device.
 class Kernel {
 public:
@@ -83,11 +93,7 @@ public:
     launch_on(nullptr, grid, args...);
   }
   template <class... Args> void launch_on(void *stream, const Grid &grid, const Args &...args) const {
-    tile_launch_options o = TILE_LAUNCH_OPTIONS_INIT;
-    grid.put(o.grid);
-    o.stream = stream;
-    const Arguments<sizeof...(args)> packed(args...);
-    check([&](tile_error **e) { return tile_kernel_launch(get(), &o, packed.data, sizeof...(args), e); });
+    launch_by(tile_kernel_launch, get(), stream, grid, args...);
   }
 
 private:
@@ -140,11 +146,7 @@ public:
     launch_on(nullptr, grid, args...);
   }
   template <class... Args> void launch_on(void *stream, const Grid &grid, const Args &...args) const {
-    tile_launch_options o = TILE_LAUNCH_OPTIONS_INIT;
-    grid.put(o.grid);
-    o.stream = stream;
-    const Arguments<sizeof...(args)> packed(args...);
-    check([&](tile_error **e) { return tile_family_launch(get(), &o, packed.data, sizeof...(args), e); });
+    launch_by(tile_family_launch, get(), stream, grid, args...);
   }
 
 private:

@@ -8,8 +8,8 @@
 Arguments are positional or by name, like those of the @triton.jit function. An argument is
 
 - an array: anything with data_ptr() and dtype (a PyTorch tensor), with __cuda_array_interface__ (CuPy, Numba), with
-  __array_interface__ (NumPy), with __dlpack__ or with a buffer (array.array); tilec.ptr(address, "fp16"); or tilec.desc(tensor, block), in Gluon
-  with its layout;
+  __array_interface__ (NumPy), with __dlpack__ or with a buffer (array.array); tilec.ptr(address, "fp16"); or
+  tilec.desc(tensor, block), in Gluon with its layout;
 - an int, a float, a bool or None;
 - for a constexpr, also a string, a dtype, a tuple, a function of the kernel's file or tilec.expression("name"), a name
   there;

@@ -1,4 +1,4 @@
-"""The launcher in C of one kernel (runtime/jit/python.c): launches what has been launched before without Python's help."""
+"""The launcher in C of one kernel (runtime/jit/python.c): it repeats earlier launches without running Python code."""
 import ctypes
 import sys
 from ctypes import byref, c_void_p, py_object

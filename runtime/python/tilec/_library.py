@@ -68,7 +68,8 @@ class DeviceProperties(Structure):
 
 
 class Event(Structure):
-    _fields_ = [("struct_size", c_size_t), ("kind", c_int), ("kernel", c_char_p), ("variant", c_char_p), ("milliseconds", c_double)]
+    _fields_ = [("struct_size", c_size_t), ("kind", c_int), ("kernel", c_char_p), ("variant", c_char_p),
+                ("milliseconds", c_double)]
 
 
 EVENT_FN = ctypes.CFUNCTYPE(None, c_void_p, POINTER(Event))

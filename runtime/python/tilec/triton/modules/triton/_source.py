@@ -111,7 +111,9 @@ class Gatherer:
         return True
 
     def changed_name(self):
-        return next((n for scope, n, value in self.watched if scope(n) is not value and not _same(scope(n), value)), None)
+        changed = (name for scope, name, value in self.watched
+                   if scope(name) is not value and not _same(scope(name), value))
+        return next(changed, None)
 
     # ---- names
 
@@ -133,7 +135,7 @@ class Gatherer:
         return name
 
     def name_of(self, obj, wish=None):
-        """Returns the name of a function, class or module, which is written into the text when it is first asked for."""
+        """Returns the name of a function, class or module; the first call writes the object into the text."""
         obj = getattr(obj, "_tile_function", obj)
         if id(obj) in self._names:
             return self._names[id(obj)]
@@ -156,7 +158,8 @@ class Gatherer:
             return name
         if isinstance(obj, types.FunctionType):
             if obj.__name__ == "<lambda>":
-                raise NotSource(f"a kernel uses a lambda ({wish}): write it as a function with @triton.constexpr_function")
+                raise NotSource(f"a kernel uses a lambda ({wish}): write it as a function "
+                                "with @triton.constexpr_function")
             name = self._name_for(obj, obj.__name__)
             self.add_function(obj, name)
             return name
@@ -420,8 +423,8 @@ def _is_plain(value):
 
 
 def _is_named(value):
-    return isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType)) or hasattr(value, "_tile_source") or \
-        hasattr(value, "_tile_function")
+    return isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType)) or \
+        hasattr(value, "_tile_source") or hasattr(value, "_tile_function")
 
 
 def _same(a, b):

@@ -27,7 +27,7 @@ def _needs_gpu(what):
 
 
 def do_bench(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_mode="mean"):
-    """Returns the time of fn() in milliseconds. warmup and rep are milliseconds. The L2 cache is cleared before each."""
+    """Returns the time of fn() in milliseconds, with the L2 cache cleared before each run. warmup and rep: milliseconds."""
     import torch
     from .runtime.driver import driver
     _needs_gpu("do_bench")

@@ -1,5 +1,5 @@
-"""The device that kernels run on, as programs ask Triton for it: PyTorch's current GPU; without one, what TILE_DEVICE says,
-or else the simulator."""
+"""The device that kernels run on, as programs ask Triton for it: PyTorch's current GPU; without one, what TILE_DEVICE
+says, or else the simulator."""
 import os
 import sys
 import types

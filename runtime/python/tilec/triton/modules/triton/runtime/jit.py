@@ -1,5 +1,6 @@
 """@triton.jit functions: gathered as source, compiled by libtile for each launch that needs it, and launched by it."""
 import ast
+import enum
 import functools
 import hashlib
 import inspect
@@ -411,7 +412,7 @@ def _add_roots(value, roots):
     elif hasattr(value, "_tile_source") or isinstance(value, type) or \
             callable(value) and hasattr(value, "__code__"):
         _add_root(value, roots)
-    elif isinstance(value, __import__("enum").Enum):
+    elif isinstance(value, enum.Enum):
         _add_root(type(value), roots)
 
 
