@@ -13,6 +13,8 @@ import sys
 import textwrap
 import types
 
+from ._annotations import annotation_text, annotations_of
+
 _BUILTINS = vars(builtins)
 # The modules that every text has names for.
 _MODULES = {"triton": "triton", "triton.language": "tl", "triton.experimental.gluon": "gluon",
@@ -228,31 +230,42 @@ class Gatherer:
         self._add(decorator + text.rstrip(), file, line)
 
     def _own_values(self, node, fn, starts):
-        """Returns edits that write what only the function itself knows into its text: annotations that a decorator gave
-        it, and the values that its defaults had when it was defined; and the nodes that are replaced."""
+        """Returns edits that write what only the function itself knows into its text, and the nodes that are replaced:
+        annotations, of which those for tilec stay, and the values that defaults had when it was defined."""
         a, edits, replaced = node.args, [], []
-        given, keywords = getattr(fn, "__annotations__", {}), fn.__kwdefaults__ or {}
-        for arg in (*a.posonlyargs, *a.args, *a.kwonlyargs):
-            if arg.annotation is None and arg.arg in given:
+
+        def replace(part, text):
+            lines = "\n" * (part.end_lineno - part.lineno)
+            replaced.append(part)
+            edits.append((starts[part.lineno - 1] + part.col_offset,
+                          starts[part.end_lineno - 1] + part.end_col_offset, text + lines))
+
+        given, keywords = annotations_of(fn), fn.__kwdefaults__ or {}
+        for arg in (*a.posonlyargs, *a.args, *a.kwonlyargs, *filter(None, (a.vararg, a.kwarg))):
+            text = annotation_text(given.get(arg.arg, arg.annotation and ast.unparse(arg.annotation)))
+            if arg.annotation is not None:
+                replace(arg.annotation, text or "int")   # which says nothing
+            elif text:
                 at = starts[arg.end_lineno - 1] + arg.end_col_offset
-                edits.append((at, at, f": {self.expression(given[arg.arg])}"))
+                edits.append((at, at, f": {text}"))
+        if node.returns is not None:
+            replace(node.returns, "None")
         values = [(default, keywords[arg.arg]) for arg, default in zip(a.kwonlyargs, a.kw_defaults)
                   if arg.arg in keywords]
         if len(a.defaults) == len(fn.__defaults__ or ()):
             values += zip(a.defaults, fn.__defaults__ or ())
         for default, value in values:
             if not isinstance(default, ast.Constant):
-                replaced.append(default)
-                lines = "\n" * (default.end_lineno - default.lineno)
-                edits.append((starts[default.lineno - 1] + default.col_offset,
-                              starts[default.end_lineno - 1] + default.end_col_offset, self.expression(value) + lines))
+                replace(default, self.expression(value))
         return edits, replaced
 
     def _class(self, cls):
+        is_named_tuple = issubclass(cls, tuple) and hasattr(cls, "_fields")
+        has_source = _has_source(cls)
+        if not has_source and not is_named_tuple:
+            raise NotSource(f"the source of class {cls.__qualname__} cannot be found")
         name = self._name_for(cls, cls.__name__)
-        if issubclass(cls, tuple) and hasattr(cls, "_fields") and "__slots__" not in vars(cls) or _no_source(cls):
-            if not (issubclass(cls, tuple) and hasattr(cls, "_fields")):
-                raise NotSource(f"the source of class {cls.__qualname__} cannot be found")
+        if is_named_tuple and "__slots__" not in vars(cls) or not has_source:
             self._imports.setdefault("collections", "collections")
             self._add(f"{name} = collections.namedtuple({name!r}, {list(cls._fields)!r})")
             return name
@@ -421,11 +434,11 @@ def _edited(text, edits):
     return data.decode()
 
 
-def _no_source(cls):
+def _has_source(cls):
     try:
-        return not re.search(r"^\s*class\s", inspect.getsource(cls), re.M)
+        return re.search(r"^\s*class\s", inspect.getsource(cls), re.M) is not None
     except (OSError, TypeError):
-        return True
+        return False
 
 
 def _takes_gatherer(method):
