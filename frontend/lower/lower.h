@@ -249,8 +249,15 @@ Term *lower_expr(Lower *L, const Node *e);
 // Whether e is a, a.b, a.b.c, …, which may be lowered twice because it has no effect.
 bool lower_is_name_path(const Node *e);
 Term *lower_name(Lower *L, const char *name, Span span, NameUse use);
+// v as a term; if it is a value that is missing, an error that says why.
+Term *lower_found(Lower *L, CtValue *v, Span span, NameUse use);
+// ---- attribute.c ----
+Term *lower_attribute_node(Lower *L, const Node *e, NameUse use);  // e: an attribute
 Term *lower_attribute(Lower *L, Term *base, const char *name, Span span);
 Term *lower_shape_term(Lower *L, const CtType *t);                 // a tuple of its extents
+// Looks a method up by name, for operators of aggregates; NULL without a diagnostic when there is none.
+Term *lower_find_method(Lower *L, Term *self, const char *name);
+// ---- subscript.c ----
 Term *lower_subscript(Lower *L, Term *base, const Node *index, Span span);
 // ---- expr_display.c ----
 Term *lower_fstring(Lower *L, const Node *e);
@@ -280,8 +287,6 @@ Term *lower_call(Lower *L, Term *callee, CallArgs *args);
 Term *lower_call_positional(Lower *L, Term *callee, Term *const *args, uint32_t n, Span span);
 Term *lower_inline(Lower *L, CtFunction *fn, CallArgs *args);
 void lower_visit(Lower *L, const CtFunction *fn);              // remembers a function whose body is lowered
-// Looks a method up by name, for operators of aggregates; NULL without a diagnostic when there is none.
-Term *lower_find_method(Lower *L, Term *self, const char *name);
 
 // ---- guess.c: errors about names that mean nothing, with what was probably meant ----
 Term *lower_unknown_name(Lower *L, const char *name, Span span, NameUse use);
