@@ -127,7 +127,10 @@ static Term *tuple_attribute(Lower *L, Term *base, const char *name, Span span) 
     if (cls->fields[i].name == name) return base->tuple.items[i];
   CtValue *type = strcmp(name, "type") == 0 ? type_of(L, base) : NULL;
   if (type) return term_const(L, type);
-  if (!cls) return lower_no_attribute(L, base, name, span);
+  if (!cls) {
+    base->is_broken = base->tuple.is_list;
+    return lower_no_attribute(L, base, name, span);
+  }
   Term *m = lower_find_method(L, base, name);
   return m ? m : lower_error(L, span, "%s has no attribute `%s`", cls->name, name);
 }

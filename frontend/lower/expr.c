@@ -14,7 +14,7 @@ Term *lower_name(Lower *L, const char *name, Span span, NameUse use) {
   Var *v = scope_find(&L->frame->scope, name);
   if (v && term_is_const(v->term) && v->term->ct->kind == CT_MISSING)   // a parameter's default value
     return lower_found(L, v->term->ct, span, use);
-  if (v) return v->term;
+  if (v) return v->term && v->term->is_broken ? NULL : v->term;
   CtValue *c = comptime_lookup(L->ct, L->frame->fn->env, name);
   return c ? lower_found(L, c, span, use) : lower_unknown_name(L, name, span, use);
 }
@@ -94,12 +94,20 @@ static Term *lower_membership(Lower *L, Term *a, Term *b, bool is_not, Span span
   return r;
 }
 
+static Term *compare_operand(Lower *L, const Node *e, const Node *operand) {
+  const Node *outer = L->comparison;
+  L->comparison = e;
+  Term *t = lower_expr(L, operand);
+  L->comparison = outer;
+  return t;
+}
+
 static Term *lower_compare(Lower *L, const Node *e) {
-  Term *left = lower_expr(L, e->compare.left), *all = NULL;
+  Term *left = compare_operand(L, e, e->compare.left), *all = NULL;
   Loc begin = e->compare.left->span.begin;
   for (uint32_t i = 0; i < e->compare.rights.count; i++) {
     const Node *rn = e->compare.rights.data[i];
-    Term *right = lower_expr(L, rn);
+    Term *right = compare_operand(L, e, rn);
     if (!left || !right) return NULL;
     PyOp op = (PyOp)e->compare.ops[i];
     Span span = span_of(begin, rn->span.end);
@@ -151,6 +159,7 @@ static Term *lower_expr_inner(Lower *L, const Node *e, NameUse use) {
   case NODE_UNARY: return lower_unary(L, (PyOp)e->op, lower_expr(L, e->unary.value), e->span);
   case NODE_BINARY: {
     Term *a = lower_expr(L, e->binary.left), *b = lower_expr(L, e->binary.right);
+    lower_warn_mask(L, e, a, b);
     return lower_binary(L, (PyOp)e->op, a, b, e->span);
   }
   case NODE_BOOL_OP: return lower_bool_op(L, e);
