@@ -225,7 +225,7 @@ const char *tile_jit_kernel_name(const tile_jit *jit, size_t i) {
 }
 
 tile_status tile_jit_get_kernel(const tile_jit *jit, const char *name, tile_jit_kernel **kernel, tile_error **error) {
-  const char *names[64];
+  const char *names[64] = {NULL};
   uint32_t n = 0;
   RETURN_IF_NULL(jit, "jit");
   RETURN_IF_NULL(kernel, "kernel");
