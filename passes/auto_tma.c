@@ -39,7 +39,6 @@ typedef struct {
 
 typedef struct {
   Context *ctx;
-  Module *module;
   Func *func;
   Op *loop;
   AxisAnalysis *axes;
@@ -427,7 +426,7 @@ static void visit(Op *op, void *user) {
 }
 
 void pass_auto_tma(PassCtx *p) {
-  AutoTma s = {.ctx = p->ctx, .module = p->module, .axes = axis_analyse(p->ctx, p->module)};
+  AutoTma s = {.ctx = p->ctx, .axes = axis_analyse(p->ctx, p->module)};
   if (!p->module->target->has_tma || !p->module->auto_tma) return;
   module_walk_inside_out(p->module, visit, &s);
 }

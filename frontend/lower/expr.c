@@ -12,7 +12,7 @@ static Term *found(Lower *L, CtValue *v, Span span, NameUse use) {
   return t;
 }
 
-Term *lower_name(Lower *L, const char *name, Span span, NameUse use) {
+static Term *named_term(Lower *L, const char *name, Span span, NameUse use) {
   Var *v = scope_find(&L->frame->scope, name);
   if (v && term_is_const(v->term) && v->term->ct->kind == CT_MISSING)   // a parameter's default value
     return found(L, v->term->ct, span, use);
@@ -293,7 +293,7 @@ static CtValue *const_slice(Lower *L, const Node *s) {
   return v;
 }
 
-Term *lower_subscript(Lower *L, Term *base, const Node *index, Span span) {
+static Term *subscript(Lower *L, Term *base, const Node *index, Span span) {
   if (!base) return NULL;
   if (base->kind == TERM_VALUE) return index_tensor(L, base, index, span);
   if (base->kind == TERM_TUPLE) {
@@ -437,7 +437,7 @@ static Term *lower_if_exp(Lower *L, const Node *e) {
 // ---- all of them ----
 static Term *lower_expr_inner(Lower *L, const Node *e, NameUse use) {
   switch (e->kind) {
-  case NODE_NAME: return lower_name(L, e->name.id, e->span, use);
+  case NODE_NAME: return named_term(L, e->name.id, e->span, use);
   case NODE_INT:
     if (e->integer.is_too_large) return lower_error(L, e->span, "integer literal does not fit in 128 bits");
     return term_const(L, ct_int(L->ctx, e->integer.value));
@@ -461,7 +461,7 @@ static Term *lower_expr_inner(Lower *L, const Node *e, NameUse use) {
     L->use = use.kind == USE_BASE ? use : (NameUse){USE_BASE, e->attr.name};
     return fact ? term_const(L, fact) : lower_attribute(L, lower_expr(L, e->attr.first), e->attr.name, e->span);
   }
-  case NODE_SUBSCRIPT: return lower_subscript(L, lower_expr(L, e->pair.first), e->pair.second, e->span);
+  case NODE_SUBSCRIPT: return subscript(L, lower_expr(L, e->pair.first), e->pair.second, e->span);
   case NODE_IF_EXP: return lower_if_exp(L, e);
   case NODE_NAMED_EXPR: {
     Term *v = lower_expr(L, e->pair.second);

@@ -25,7 +25,7 @@ static Term *const_as(Lower *L, Term *c, const CtType *type, Span span) {
 
 // Gives a and b one type; a constant becomes a value in its own arm's block. False, without a diagnostic, if they have
 // none in common.
-bool lower_return_merge(Lower *L, Term **a, Block *block_a, Term **b, Block *block_b, Span span) {
+static bool merge_types(Lower *L, Term **a, Block *block_a, Term **b, Block *block_b, Span span) {
   if (term_same_type(L, *a, *b)) return true;
   if (!*a || !*b) return false;
   if ((*a)->kind == TERM_TUPLE && (*b)->kind == TERM_TUPLE && (*a)->tuple.count == (*b)->tuple.count &&
@@ -33,7 +33,7 @@ bool lower_return_merge(Lower *L, Term **a, Block *block_a, Term **b, Block *blo
     Term *ra = term_tuple(L, (*a)->tuple.items, (*a)->tuple.count, (*a)->tuple.cls);
     Term *rb = term_tuple(L, (*b)->tuple.items, (*b)->tuple.count, (*b)->tuple.cls);
     for (uint32_t i = 0; i < ra->tuple.count; i++)
-      if (!lower_return_merge(L, &ra->tuple.items[i], block_a, &rb->tuple.items[i], block_b, span)) return false;
+      if (!merge_types(L, &ra->tuple.items[i], block_a, &rb->tuple.items[i], block_b, span)) return false;
     *a = ra;
     *b = rb;
     return true;
@@ -169,7 +169,7 @@ static void join_vars(Lower *L, Arm *arms, JoinList *joins, const LiveOut *out, 
         Var *va = &v, *vb = o;
         int gone = arms[0].ended != arms[1].ended ? (arms[0].ended ? 0 : 1) : -1;
         if (!a || !b) t = NULL;
-        else if (lower_return_merge(L, &a, arms[side].block, &b, arms[!side].block, v.span)) {
+        else if (merge_types(L, &a, arms[side].block, &b, arms[!side].block, v.span)) {
           t = side == 0 ? join_terms(L, arms, joins, JOIN_VAR, merged->count, a, b)
                         : join_terms(L, arms, joins, JOIN_VAR, merged->count, b, a);
         } else if (gone >= 0 && arms[gone].scope.exits[EXIT_RETURN].state == FLAG_YES) {
@@ -226,7 +226,7 @@ static void join_return(Lower *L, Arm *arms, JoinList *joins, Scope *merged, Spa
     return;
   }
   Term *pa = a, *pb = b;
-  if (!lower_return_merge(L, &a, arms[0].block, &b, arms[1].block, span)) {
+  if (!merge_types(L, &a, arms[0].block, &b, arms[1].block, span)) {
     if (!L->frame->failed_return) {
       lower_error(L, span, "`%s` returns %s on one path and %s on another", L->frame->fn->name, term_describe(L, pa),
                   term_describe(L, pb));
@@ -356,7 +356,7 @@ Term *lower_runtime_choice(Lower *L, Value *c, Term *(*arm)(Lower *L, void *user
   const uint32_t num_vars = joins.count;
   if (t[0] && t[1]) {
     Term *a = t[0], *b = t[1];
-    if (lower_return_merge(L, &a, arms[0].block, &b, arms[1].block, span)) {
+    if (merge_types(L, &a, arms[0].block, &b, arms[1].block, span)) {
       r = join_terms(L, arms, &joins, JOIN_RET, 0, a, b);
     } else {
       lower_error(L, span, "%s gives %s on one side and %s on the other", what, term_describe(L, t[0]),

@@ -47,7 +47,7 @@ Node *ast_number(PyParser *p, Span span) {
 // ---- where strings end ----
 
 // body: offset past the quote(s)
-typedef struct { bool raw, bytes, format, triple; char quote; uint32_t body, prefix; } StringForm;
+typedef struct { bool raw, bytes, format, triple; char quote; uint32_t body; } StringForm;
 
 static StringForm string_form(const char *text, uint32_t at, uint32_t limit) {
   StringForm f = {0};
