@@ -14,12 +14,12 @@
 #include "ir/base.h"
 
 static const MmaTypeInfo types[MMA_TYPE_COUNT] = {
-  [MMA_F16] = {16, true, true, NUM_F16},    [MMA_BF16] = {16, true, true, NUM_BF16},
-  [MMA_TF32] = {32, true, true, NUM_TF32},  [MMA_E4M3] = {8, true, true, NUM_F8E4M3},
-  [MMA_E5M2] = {8, true, true, NUM_F8E5M2}, [MMA_F64] = {64, true, true, NUM_F64},
-  [MMA_F32] = {32, true, true, NUM_F32},    [MMA_S8] = {8, false, true, 0},
-  [MMA_U8] = {8, false, false, 0},          [MMA_S4] = {4, false, true, 0},
-  [MMA_U4] = {4, false, false, 0},          [MMA_S32] = {32, false, true, 0},
+  [MMA_F16] = {"f16", 16, true, true, NUM_F16},     [MMA_BF16] = {"bf16", 16, true, true, NUM_BF16},
+  [MMA_TF32] = {"tf32", 32, true, true, NUM_TF32},  [MMA_E4M3] = {"e4m3", 8, true, true, NUM_F8E4M3},
+  [MMA_E5M2] = {"e5m2", 8, true, true, NUM_F8E5M2}, [MMA_F64] = {"f64", 64, true, true, NUM_F64},
+  [MMA_F32] = {"f32", 32, true, true, NUM_F32},     [MMA_S8] = {"s8", 8, false, true, 0},
+  [MMA_U8] = {"u8", 8, false, false, 0},            [MMA_S4] = {"s4", 4, false, true, 0},
+  [MMA_U4] = {"u4", 4, false, false, 0},            [MMA_S32] = {"s32", 32, false, true, 0},
 };
 const MmaTypeInfo *mma_type_info(MmaType t) { return &types[t]; }
 

@@ -12,6 +12,7 @@ typedef enum {
   MMA_TYPE_COUNT
 } MmaType;
 typedef struct {
+  const char *name;       // as PTX writes it
   uint8_t bits;           // width of one element in registers and memory
   bool is_float, is_signed;
   NumFormat format;       // floats
