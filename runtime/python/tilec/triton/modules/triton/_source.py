@@ -5,7 +5,6 @@ own here, and the functions' texts are edited to use these names. Lines stay lin
 """
 import ast
 import builtins
-import copy
 import enum
 import inspect
 import re
@@ -14,16 +13,12 @@ import textwrap
 import types
 
 from ._annotations import annotation_text, annotations_of
+from ._renamer import MISSING, NotSource, Renamer, edited, has_source, is_of_python, is_plain, snapshot
 
 _BUILTINS = vars(builtins)
 # The modules that every text has names for.
 _MODULES = {"triton": "triton", "triton.language": "tl", "triton.experimental.gluon": "gluon",
             "triton.experimental.gluon.language": "gl"}
-MISSING = object()
-
-
-class NotSource(Exception):
-    """An object that cannot be written as source."""
 
 
 def source_of(fn):
@@ -59,24 +54,6 @@ class Scope:
         return self.others.get(name, MISSING) if value is MISSING else value
 
 
-def _bound_in(fn):
-    """Returns the names that a function's tree binds, those of functions in it left out."""
-    a = fn.args
-    names = {arg.arg for arg in (*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg) if arg}
-    todo = list(fn.body)
-    while todo:
-        node = todo.pop()
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            names.add(node.name)
-        elif not isinstance(node, ast.Lambda):
-            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-                names.add(node.id)
-            elif isinstance(node, (ast.Import, ast.ImportFrom)):
-                names |= {(a.asname or a.name).split(".")[0] for a in node.names}
-            todo.extend(ast.iter_child_nodes(node))
-    return names
-
-
 class Gatherer:
 
     def __init__(self):
@@ -106,11 +83,14 @@ class Gatherer:
             lines += body + [""]
         return "\n".join(lines) + "\n", ranges
 
+    def watch(self, scope, name, value):
+        self.watched.append((scope, name, value, snapshot(value)))
+
     def is_current(self):
         """Whether the text is still what would be gathered: its values and its functions' sources are the same."""
         for scope, name, value, known in self.watched:
             now = scope(name)
-            if (now is not value or known is not now) and not _same(_snapshot(now), known):
+            if (now is not value or known is not now) and not _same(snapshot(now), known):
                 return False
         return self.has_current_sources()
 
@@ -118,7 +98,7 @@ class Gatherer:
         """Returns (name, value before, value now) of a value that has changed."""
         for scope, name, value, known in self.watched:
             now = scope(name)
-            if not _same(_snapshot(now), known):
+            if not _same(snapshot(now), known):
                 return name, known, now
         return None
 
@@ -168,7 +148,7 @@ class Gatherer:
                 self._add(written)
             return name
         module = getattr(obj, "__module__", None) or ""
-        if _is_of_python(module) and getattr(sys.modules.get(module), getattr(obj, "__name__", ""), None) is obj:
+        if is_of_python(module) and getattr(sys.modules.get(module), getattr(obj, "__name__", ""), None) is obj:
             name = self._name_for(obj, wish)
             self._add(f"from {module} import {obj.__name__} as {name}")
             return name
@@ -261,11 +241,11 @@ class Gatherer:
 
     def _class(self, cls):
         is_named_tuple = issubclass(cls, tuple) and hasattr(cls, "_fields")
-        has_source = _has_source(cls)
-        if not has_source and not is_named_tuple:
+        is_written = has_source(cls)
+        if not is_written and not is_named_tuple:
             raise NotSource(f"the source of class {cls.__qualname__} cannot be found")
         name = self._name_for(cls, cls.__name__)
-        if is_named_tuple and "__slots__" not in vars(cls) or not has_source:
+        if is_named_tuple and "__slots__" not in vars(cls) or not is_written:
             self._imports.setdefault("collections", "collections")
             self._add(f"{name} = collections.namedtuple({name!r}, {list(cls._fields)!r})")
             return name
@@ -292,12 +272,12 @@ class Gatherer:
             tree = ast.parse(text)
         except SyntaxError as e:
             raise NotSource(f"cannot parse: {e}") from None
-        renamer = _Renamer(self, text, scope)
+        renamer = Renamer(self, text, scope)
         if fn is not None and isinstance(tree.body[0], ast.FunctionDef):
             renamer.edits, renamer.replaced = self._own_values(tree.body[0], fn, renamer.starts)
         for statement in tree.body:
             renamer.visit(statement, ())
-        return _edited(text, renamer.edits)
+        return edited(text, renamer.edits)
 
     def outer(self, scope, path):
         """Returns how many of the names of a dotted path one name here stands for, and that name; None: leave them.
@@ -318,127 +298,25 @@ class Gatherer:
             if value.__name__.split(".")[0] != "triton":
                 return None
             return used, _MODULES.get(value.__name__) or self.name_of(value, path[used - 1])
-        if not _is_plain(value):
+        if not is_plain(value):
             return used, self.name_of(value, path[used - 1])
-        key = (".".join(path[:used]), repr(value), type(value))
+        self.watch(scope if used == 1 else vars(owner).get, path[used - 1], value)
+        return used, self.constant(value, path[:used])
+
+    def constant(self, value, path):
+        """Returns the name here of a plain value that a program writes as a path."""
+        key = (".".join(path), repr(value), type(value))
         if key not in self._names:
-            written = self.expression(value, path[used - 1])
-            self._names[key] = self._claim(path[used - 1])
+            written = self.expression(value, path[-1])
+            self._names[key] = self._claim(path[-1])
             self._add(f"{self._names[key]} = {written}")
-        self.watched.append((scope if used == 1 else vars(owner).get, path[used - 1], value, _snapshot(value)))
-        return used, self._names[key]
+        return self._names[key]
 
     def alias(self, name):
         """Returns another name for the same thing: one that a function's own names do not hide."""
         other = self._claim(name + "_")
         self._add(f"{other} = {name}")
         return other
-
-
-class _Renamer:
-    """Finds the names of a tree that come from outside of it."""
-
-    def __init__(self, gatherer, text, scope):
-        self.gatherer, self.scope, self.edits, self.starts = gatherer, scope, [], _line_starts(text)
-        self.replaced = ()   # nodes that another edit replaces
-
-    def visit(self, node, hiding, in_text=False):
-        """hiding: the sets of names that functions and classes around the node bind."""
-        if node in self.replaced:
-            return
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            self._function(node, hiding)
-        elif isinstance(node, ast.Lambda):
-            self.visit(node.body, (*hiding, {a.arg for a in node.args.args}), in_text)
-        elif isinstance(node, ast.ClassDef):
-            for d in (*node.decorator_list, *node.bases):
-                self.visit(d, hiding)
-            for statement in node.body:
-                self.visit(statement, (*hiding, frozenset(_class_names(node))))
-        elif isinstance(node, (ast.Attribute, ast.Name)):
-            self._path(node, hiding, in_text)
-        else:
-            for child in ast.iter_child_nodes(node):
-                self.visit(child, hiding, in_text or isinstance(node, ast.JoinedStr))
-
-    def _function(self, node, hiding):
-        a = node.args
-        around = [*node.decorator_list, *a.defaults, *(d for d in a.kw_defaults if d),
-                  *(arg.annotation for arg in (*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg)
-                    if arg and arg.annotation)]
-        for part in around + ([node.returns] if node.returns else []):
-            self.visit(part, hiding)
-        inside = (*(names for names in hiding if not isinstance(names, frozenset)), _bound_in(node))
-        for statement in node.body:
-            self.visit(statement, inside)
-
-    def _path(self, node, hiding, in_text):
-        nodes = [node]
-        while isinstance(nodes[-1], ast.Attribute):
-            nodes.append(nodes[-1].value)
-        nodes.reverse()
-        base = nodes[0]
-        if not isinstance(base, ast.Name):
-            self.visit(base, hiding, in_text)
-            return
-        if not isinstance(base.ctx, ast.Load) or any(base.id in names for names in hiding):
-            return
-        path = [base.id, *(n.attr for n in nodes[1:])]
-        found = self.gatherer.outer(self.scope, path)
-        if found is None:
-            return
-        used, name = found
-        while any(name in names for names in hiding):
-            name = self.gatherer.alias(name)
-        last = nodes[used - 1]
-        if ".".join(path[:used]) == name:
-            return
-        if in_text:
-            raise NotSource(f"`{'.'.join(path)}` in an f-string: assign it to a name before")
-        self.edits.append((self.starts[base.lineno - 1] + base.col_offset,
-                           self.starts[last.end_lineno - 1] + last.end_col_offset, name))
-
-
-def _is_of_python(module):
-    """Whether a module is one of Python's own."""
-    first = module.split(".")[0]
-    if first in ("builtins", "__main__"):
-        return False
-    names = getattr(sys, "stdlib_module_names", None)   # from Python 3.10 on
-    return first in names if names is not None else first in ("collections", "dataclasses", "enum", "functools", "math",
-                                                              "operator", "typing")
-
-
-def _class_names(node):
-    for n in node.body:
-        if isinstance(n, (ast.FunctionDef, ast.ClassDef)):
-            yield n.name
-        elif isinstance(n, (ast.Assign, ast.AnnAssign)):
-            for t in n.targets if isinstance(n, ast.Assign) else [n.target]:
-                if isinstance(t, ast.Name):
-                    yield t.id
-
-
-def _line_starts(text):
-    """Returns where each line begins, in bytes: the columns of a tree count these."""
-    starts = [0]
-    for line in text.encode().splitlines(keepends=True):
-        starts.append(starts[-1] + len(line))
-    return starts
-
-
-def _edited(text, edits):
-    data = text.encode()
-    for begin, end, new in sorted(edits, reverse=True):
-        data = data[:begin] + new.encode() + data[end:]
-    return data.decode()
-
-
-def _has_source(cls):
-    try:
-        return re.search(r"^\s*class\s", inspect.getsource(cls), re.M) is not None
-    except (OSError, TypeError):
-        return False
 
 
 def _takes_gatherer(method):
@@ -449,27 +327,12 @@ def _is_passed_through(value):
     """Whether a path goes on inside of the value: a module that is not triton's, or an object that is no constant."""
     if isinstance(value, types.ModuleType):
         return value.__name__.split(".")[0] != "triton"
-    return not _is_plain(value) and not _is_named(value)
-
-
-def _is_plain(value):
-    """Whether a value is written out where it is first used."""
-    return value is None or isinstance(value, (bool, int, float, str, tuple, list, dict, enum.Enum)) or (
-        not isinstance(value, type) and (hasattr(value, "_tile_expression")
-                                         or type(value).__name__ in ("constexpr", "dtype", "tuple")
-                                         or hasattr(value, "item") and not hasattr(value, "data_ptr")))
+    return not is_plain(value) and not _is_named(value)
 
 
 def _is_named(value):
     return isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType)) or \
         hasattr(value, "_tile_source") or hasattr(value, "_tile_function")
-
-
-def _snapshot(value):
-    """Returns what a value is now: some can be changed in place."""
-    if type(value).__name__ == "constexpr" and hasattr(value, "value"):
-        return copy.copy(value)
-    return copy.deepcopy(value) if isinstance(value, (list, dict)) else value
 
 
 def _same(a, b):
