@@ -240,7 +240,7 @@ class CompiledKernel:
     def bound_to(self, src, options):
         """Returns the same kernel with the constants of an ASTSource: it is launched with the other arguments."""
         other = CompiledKernel(self._function, self._kernel, self._variant)
-        other.src, other._bound = src, options
+        other.src, other._bound = src, self._function.needed_options(options)
         return other
 
     def launch_metadata(self, grid, stream, *args):
@@ -252,7 +252,7 @@ class CompiledKernel:
         free = [name for name in fn.arg_names if name not in constants]
         names = fn.arg_names if len(args) == len(fn.arg_names) else free
         values = {**constants, **{name: value for name, value in zip(names, args) if name not in constants}}
-        fn.run(grid=(grid0, grid1, grid2), warmup=False, **values, **(self._bound or {}))
+        fn.go_on(grid=(grid0, grid1, grid2), **values, **(self._bound or {}))
 
     def __getitem__(self, grid):
         grid = (*grid, 1, 1)[:3]

@@ -43,6 +43,10 @@ class KernelInterface:
     def run(self, *args, grid, warmup, **kwargs):
         raise NotImplementedError("run is of the subclass")
 
+    def go_on(self, *args, **kwargs):
+        """Runs the kernel from a layer around it."""
+        return self.run(*args, **kwargs)
+
     def __getitem__(self, grid):
         return functools.partial(self.run, grid=grid, warmup=False)
 
@@ -99,9 +103,13 @@ class JITFunction(JITCallable, KernelInterface):
         self.__module__, self.__globals__ = fn.__module__, fn.__globals__
         self._fn_name = f"{fn.__module__}.{fn.__qualname__}"
         self.kernel, self.pre_run_hooks = None, []
+        self._interprets = knobs.runtime.interpret
+        self._begin()
+
+    def _begin(self):
+        """Sets what belongs to this process."""
         self.device_caches = defaultdict(lambda: ({},))   # ordinal -> (variant -> what stands for it,), to look at
         self._programs, self._quick = {}, {}   # _quick: by the device's ordinal
-        self._interprets = knobs.runtime.interpret
         self._lock = threading.RLock()
 
     def is_gluon(self):
@@ -143,6 +151,10 @@ class JITFunction(JITCallable, KernelInterface):
         raise RuntimeError("Cannot call @triton.jit'd outside of the scope of a kernel")
 
     def __reduce__(self):
+        if self.fn is None:   # torch.compile takes the function off, and puts it back where the kernel arrives
+            state = {name: value for name, value in vars(self).items()
+                     if name not in ("device_caches", "_programs", "_quick", "_lock", "pre_run_hooks")}
+            return _without_function, (type(self), state)
         return by_name, (self.module, self.fn.__qualname__, None)
 
     def __deepcopy__(self, memo):
@@ -162,6 +174,10 @@ class JITFunction(JITCallable, KernelInterface):
         if quick and quick.gatherer.is_current() and quick.is_for_now():
             return quick.launch(grid, *args, **kwargs)
         return self.run(*args, grid=grid, warmup=False, **kwargs)
+
+    def go_on(self, *args, grid, warmup=False, **kwargs):
+        """Does what run does, by the launcher in C where that can."""
+        return self.run(*args, grid=grid, warmup=True, **kwargs) if warmup else self._start(grid, *args, **kwargs)
 
     def run(self, *args, grid, warmup, **kwargs):
         for hook in self.pre_run_hooks:
@@ -207,6 +223,12 @@ class JITFunction(JITCallable, KernelInterface):
             raise TypeError(f"{self.__name__}() missing {len(missing)} required positional argument"
                             f"{'s' if len(missing) > 1 else ''}: {', '.join(map(repr, missing))}")
         return {p.name: given[p.name] if p.name in given else p.default for p in self.params}, options, given
+
+    def needed_options(self, options):
+        """Returns the options without those that change nothing: the launcher in C knows few."""
+        flags = self._flags(options)
+        return {name: value for name, value in options.items()
+                if name in _LAUNCH and value is not None or flags and name in _OPTIONS}
 
     def _flags(self, options):
         """Returns the options of tilec for a launch."""
@@ -295,6 +317,13 @@ class JITFunction(JITCallable, KernelInterface):
         if quick is None or quick.program is not program:
             quick = self._quick[ordinal] = Quick(self, program)
         quick.learn(bound)
+
+
+def _without_function(kind, state):
+    kernel = object.__new__(kind)
+    vars(kernel).update(state, pre_run_hooks=[])
+    kernel._begin()
+    return kernel
 
 
 def by_name(module, name, depth):
