@@ -163,7 +163,8 @@ def run_tests(part, side):
     verdicts, known = (os.path.join(part.folder, f"{kind}-{side}") for kind in ("verdicts", "known"))
     command = [sys.executable, *(("-m", "tilec.triton") if side == "ours" else ()), "-m", "pytest", "-q", "-p",
                "programs_pytest", "-p", "no:cacheprovider", "--draw", str(o.limit), "--draw-seed", str(o.seed),
-               "--verdicts", verdicts, "--known", known, "--seconds", str(o.seconds), *o.tests]
+               "--verdicts", verdicts, "--known", known, "--seconds", str(o.seconds),
+               f"--rootdir={os.path.commonpath([os.path.abspath(t) for t in o.tests if os.path.exists(t)])}", *o.tests]
     if o.jobs > 1 and importlib.util.find_spec("xdist"):
         command[command.index("-q"):command.index("-q")] = ["-n", str(o.jobs)]
     share = (part.end - time.monotonic()) / (2 if side == "ours" and len(o.sides) > 1 else 1)
@@ -221,6 +222,8 @@ def main():
     options.sides = (options.only,) if options.only else SIDES
     if options.part and "tests" in options.part and not options.tests:
         parser.error("--part tests needs --tests FOLDER")
+    if options.tests and not any(map(os.path.exists, options.tests)):
+        parser.error(f"there is no {options.tests[0]}")
     status = 0
     for name in options.part or [p for p in PARTS if p != "tests"]:
         print(f"{name}:")
