@@ -2,6 +2,7 @@
 import functools
 import importlib
 import inspect
+import json
 import pickle
 import threading
 from collections import defaultdict
@@ -11,7 +12,8 @@ from tilec._kernel import Bound, HostArrayError
 
 from .. import knobs
 from .._source import Gatherer, NotSource
-from ..compiler.compiler import CompiledKernel, LazyDict
+from ..compiler import compiler
+from ..compiler.compiler import ASTSource, CompiledKernel, LazyDict
 from ..compiler.errors import CompilationError, CompileTimeAssertionFailure
 from ..language import core
 from ._callable import JITCallable
@@ -161,7 +163,12 @@ class JITFunction(JITCallable, KernelInterface):
         return self
 
     def preload(self, data):
-        raise NotImplementedError("tilec's kernels are kept by libtile's cache: preload() has nothing to load")
+        """Compiles the variant of a hook's specialization_data, so that its first launch need not."""
+        known = json.loads(data)
+        if known["name"] != self._fn_name:
+            raise RuntimeError(f"Specialization data is for {known['name']} but trying to preload for {self._fn_name}")
+        source = ASTSource(self, dict(known["signature"]), known["constants"])
+        return compiler.compile(source, options=known["options"])
 
     # ---- launches
 
@@ -196,7 +203,7 @@ class JITFunction(JITCallable, KernelInterface):
         try:
             return self._launch(program, shape, values, launch, options, warmup or 0 in shape, bound)
         except tilec.Error as e:
-            raise _translated(e) from None
+            raise translated(e) from None
         except HostArrayError as e:
             raise ValueError(f"Pointer argument cannot be accessed from Triton (cpu tensor?): {e}") from None
 
@@ -264,7 +271,7 @@ class JITFunction(JITCallable, KernelInterface):
             try:
                 kernel = tilec.Program(self._fn_name, text, device=device, source_map=ranges, on_log=_tell)[name]
             except tilec.Error as e:
-                raise _translated(e) from None
+                raise translated(e) from None
             gatherer.roots = list(roots)   # their ids are the key
             program = self._programs[key] = _Program(kernel, gatherer, name)
             return program
@@ -347,7 +354,7 @@ def _tell(level, text):
         print(text, flush=True)
 
 
-def _translated(e):
+def translated(e):
     """Returns the exception that programs expect for one of tilec's."""
     if isinstance(e, tilec.OutOfResources):
         return OutOfResources(e.needed, e.limit, e.resource)
