@@ -375,7 +375,7 @@ class _Renamer:
         if isinstance(node, ast.Name) and not any(node.id in names for names in hiding):
             value = self.scope(node.id)
             if value is not MISSING and _is_plain(value):
-                self.gatherer.watched.append((self.scope, node.id, value))
+                self.gatherer.watched.append((self.scope, node.id, value, _snapshot(value)))
             return value
         if isinstance(node, ast.Attribute):
             owner = self._known(node.value, hiding)
