@@ -15,6 +15,15 @@ static uint32_t registers_of(const Type *t, uint32_t pack) {
   return (pack + each - 1) / each;
 }
 
+// The operand that argument register n belongs to.
+static const Value *argument_at(const Op *op, uint32_t n) {
+  uint32_t i = 0;
+  for (uint32_t pack = (uint32_t)op_int(op, ATTR_PACK, 1), count;
+       n >= (count = registers_of(op_operand(op, i)->type, pack)); i++)
+    n -= count;
+  return op_operand(op, i);
+}
+
 const char *inline_asm_registers(Context *ctx, const Op *op, AsmRegisters *out) {
   uint32_t pack = (uint32_t)op_int(op, ATTR_PACK, 1), n = 0;
   *out = (AsmRegisters){0};
@@ -41,9 +50,14 @@ const char *inline_asm_registers(Context *ctx, const Op *op, AsmRegisters *out) 
     char kind = *letter;
     if (!is_result && end_of_number != letter && *end_of_number == 0 && tied < out->num_results && tied < n)
       kind = out->letters[tied];      // the same register as a result
-    else if (strlen(letter) != 1 || !strchr("hrlfdb", kind))
-      return arena_printf(&ctx->arena, "constraint %u is `%s`, which is none of h, r, l, f, d, b or a result's number",
-                          n, text);
+    else if (strlen(letter) != 1 || !strchr(is_result ? "hrlfdb" : "hrlfdbni", kind))
+      return arena_printf(&ctx->arena,
+                          "constraint %u is `%s`, which is none of h, r, l, f, d, b, n or a result's number", n, text);
+    int64_t number;
+    if (n < want && inline_asm_is_number(kind) && !value_constant_int(argument_at(op, n - out->num_results), &number))
+      return arena_printf(&ctx->arena,
+                          "constraint %u is `%s`, a number in the text, and its argument is not known at compile time; "
+                          "`r` takes a register", n, text);
     if (n < want) out->letters[n] = kind;
     n++;
   }
