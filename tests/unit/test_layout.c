@@ -294,6 +294,13 @@ static void test_moves(void **state) {
   const Layout *row = layout_slice(ctx, l, 0);
   assert_true(layout_invert_and_compose(layout_drop_zero_regs(ctx, row), row, &map));
   assert_true(layoutmap_move(&map) <= MOVE_REGISTERS);
+  // A lane that holds the element in another register takes it from itself. Its number chooses the register.
+  Layout held = {.rank = 1, .log2_size = {2}, .num_bits = {2, 5, 0, 0}, .basis = {1, 2}};
+  Layout shared = {.rank = 1, .log2_size = {2}, .num_bits = {0, 5, 0, 0}, .basis = {0, 2, 1}};
+  assert_true(layout_invert_and_compose(layout_intern(ctx, &shared), layout_intern(ctx, &held), &map));
+  for (uint32_t i = 0; i < 5; i++) assert_int_equal(layoutmap_out(&map, map.col[i], LAYOUT_LANE), 1u << i);
+  assert_int_equal(layoutmap_out(&map, map.col[1], LAYOUT_REG), 2);
+  assert_int_equal(layoutmap_move(&map), MOVE_LANES);
 }
 
 static void check_conversion(Context *ctx, const Layout *src, const Layout *dst, uint32_t elem_bits, uint32_t want_vec) {
