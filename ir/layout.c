@@ -208,7 +208,7 @@ LayoutMove layoutmap_move(const LayoutMap *m) {
     for (uint32_t e = 0, at = 0; e < LAYOUT_DIMS; e++)
       for (uint32_t i = 0; i < m->in_bits[e]; i++, at++)
         if (layoutmap_out(m, m->col[at], d) != (e == d ? 1u << i : 0))
-          most = (LayoutMove)max_i64(most, (d > e ? d : e) + 1);       // a register that the lane chooses is a move of lanes
+          most = (LayoutMove)max_i64(most, (d > e ? d : e) + 1);      // a register that the lane chooses: MOVE_LANES
   }
   return most;
 }
