@@ -10,7 +10,7 @@ Term *lower_found(Lower *L, CtValue *v, Span span, NameUse use) {
   return t;
 }
 
-Term *lower_name(Lower *L, const char *name, Span span, NameUse use) {
+static Term *named_term(Lower *L, const char *name, Span span, NameUse use) {
   Var *v = scope_find(&L->frame->scope, name);
   if (v && term_is_const(v->term) && v->term->ct->kind == CT_MISSING)   // a parameter's default value
     return lower_found(L, v->term->ct, span, use);
@@ -145,7 +145,7 @@ static Term *lower_if_exp(Lower *L, const Node *e) {
 // ---- all of them ----
 static Term *lower_expr_inner(Lower *L, const Node *e, NameUse use) {
   switch (e->kind) {
-  case NODE_NAME: return lower_name(L, e->name.id, e->span, use);
+  case NODE_NAME: return named_term(L, e->name.id, e->span, use);
   case NODE_INT:
     if (e->integer.is_too_large) return lower_error(L, e->span, "integer literal does not fit in 128 bits");
     return term_const(L, ct_int(L->ctx, e->integer.value));

@@ -197,7 +197,6 @@ bool lower_broadcast_laid_out(Lower *L, Term **a, Term **b, const int64_t *shape
 const Layout *lower_layout_map(Lower *L, const CtValue *layout, const int64_t *shape, uint32_t rank, Span span);
 // ---- gluon_clusters.c: what one block of a cluster has ----
 const CtType *lower_block_part(Lower *L, const CtType *t);        // its part of a tensor, tile or buffer
-bool lower_is_split_along(const Lower *L, const CtType *t, uint32_t axis);
 Value *lower_block_start(Lower *L, const CtType *t, uint32_t axis);   // of its part, i32; NULL: the axis is not split
 // Adds to the mask that the block writes what others hold, too. False, and nothing is added, if none do.
 bool lower_owner_mask(Lower *L, const CtType *t, Term **mask);
@@ -250,7 +249,6 @@ const char *lower_source_text(Lower *L, Span span);           // as the user wro
 Term *lower_expr(Lower *L, const Node *e);
 // Whether e is a, a.b, a.b.c, …, which may be lowered twice because it has no effect.
 bool lower_is_name_path(const Node *e);
-Term *lower_name(Lower *L, const char *name, Span span, NameUse use);
 // v as a term; if it is a value that is missing, an error that says why.
 Term *lower_found(Lower *L, CtValue *v, Span span, NameUse use);
 // ---- attribute.c ----
@@ -347,7 +345,6 @@ void lower_collect_assigned(Lower *L, const NodeList *body, NameVec *out);      
 void scope_lose(Lower *L, const Var *v, const char *why);
 bool lower_has_exit(const NodeList *body, bool with_break);                     // a return, or a break of this loop
 void lower_assign_target(Lower *L, const Node *target, Term *value, bool is_declared_constexpr, bool decay);
-bool lower_return_merge(Lower *L, Term **a, Block *block_a, Term **b, Block *block_b, Span span);
 
 // ---- warn_unused.c, warn_flow.c, warn_compare.c ----
 // Each looks at a function's tree, whatever was specialised, and reports what is in it, once for a place.
@@ -456,7 +453,6 @@ bool lower_may_be_accumulators(Value *const *args, Value *const *next, uint32_t 
 Term *lower_buffer_attribute(Lower *L, Term *base, const char *name, Span span);
 Term *lower_buffer_arg(Lower *L, Call *c, uint32_t i);            // a buffer that is one tile
 Term *lower_data_arg(Lower *L, Call *c, uint32_t i);              // … that is no mbarrier
-Term *lower_load_block_ptr(Lower *L, Call *c, Term *bp);
 Term *lower_reduce(Lower *L, Term *x, int64_t axis, Term *combine, Span span);
 Term *lower_expand_dims(Lower *L, Term *x, int64_t axis);
 Term *lower_reshape(Lower *L, Term *x, const int64_t *shape, uint32_t rank, bool reorder);

@@ -28,7 +28,7 @@ typedef struct {
   pthread_mutex_t lock;
   bool shows_progress;
   double start;
-  uint32_t compiled, timed, skipped, total;
+  uint32_t compiled, timed, total;
 } Tune;
 
 // ---- progress ----

@@ -149,9 +149,8 @@ struct Cta {
   uint32_t num_warps, num_threads;
   uint32_t warps_done;
   ThreadBarrier bars[NUM_BARRIERS];
-  uint32_t next_warp;          // round robin
   int32_t reg_pool;            // registers setmaxnreg may still hand out
-  void *async, *shadow;        // NULL at the start; its owner frees it in cta_end or grid_end
+  void *shadow;                // NULL at the start; its owner frees it in cta_end or grid_end
 };
 
 struct Cluster {
@@ -236,6 +235,7 @@ struct Grid {
   uint64_t steps;              // warp instructions
   uint64_t lane_steps;         // thread instructions
   uint64_t max_steps;
+  const Instr *by_zero;        // the last division by zero or by an undefined value, for reports
   CUresult failed;             // CUDA_SUCCESS while all is well; GRID_STOPPED: the host wanted it to end
   uint64_t asked_at;           // steps when the host was last asked
   uint32_t checks;             // CHECK_*
@@ -243,7 +243,7 @@ struct Grid {
   Alloc *last_alloc;           // cache of device_find
   void *trace;
   void *counts;                // counts.c's; NULL: nothing is counted
-  void *async, *shadow;
+  void *shadow;
 };
 static inline void warp_thread_index(const Warp *w, int lane, uint32_t tid[3]) {
   const uint32_t *b = w->grid->launch.block;
