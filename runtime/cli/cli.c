@@ -156,6 +156,7 @@ tile_status cli_input(Arena *a, const Options *o, const char *command, const cha
     return error_set(error, TILE_ERROR_USAGE, "no input file; `tilec %s%s--help` shows how to call it",
                      command ? command : "", command ? " " : "");
   const char *name = o->inputs.data[0], *meant = command ? NULL : meant_command(name);
+  if (!*name) return error_set(error, TILE_ERROR_USAGE, "the name of the input file is empty");
   if (meant)
     return error_set(error, TILE_ERROR_USAGE, "there is no file and no subcommand %s; did you mean `tilec %s`?", name,
                      meant);
