@@ -1,7 +1,8 @@
 // Races between blocks in global memory, by happens-before. The agents are the clusters of a launch: what the threads
 // of a cluster do to one another in global memory is not judged. Every atomic, volatile, relaxed, acquiring or
 // releasing access orders clusters by its address, in both directions as far as it reads and writes; so does a plain
-// store to an address that atomics use, which is how locks are given back. Storing what is there already is no write.
+// store to an address that atomics use, which is how locks are given back. Storing what is there already is no write:
+// blocks may all store the same value, and each may read it.
 //
 // A BlockCell keeps who wrote the bytes last and two clusters that read them. A Clock is a cluster's number and how
 // many times it had released; a Knowledge is the latest clock of each other cluster of which one has heard.
@@ -10,9 +11,12 @@
 
 #include "runtime/sim/shadow_race.h"
 
-enum { PAGE = 4096, NUM_LISTS = 1 << 12, MAX_SPACE_MB = 512, MAX_JOINS = 1 << 28 };
+enum { PAGE = 4096, NUM_LISTS = 1 << 16, MAX_SPACE_MB = 512, MAX_JOINS = 1 << 28 };
+// Flags of a mark's pc: the access is atomic; other agents have stored the same value.
 #define IS_ATOMIC 0x80000000u
-typedef struct { uint32_t who, when, pc; } BlockMark;             // who 0: nobody; pc with IS_ATOMIC
+#define IS_SHARED 0x40000000u
+#define PC_OF(mark) ((mark)->pc & ~(IS_ATOMIC | IS_SHARED))
+typedef struct { uint32_t who, when, pc; } BlockMark;        // who 0: nobody
 typedef struct { BlockMark write, read[2]; } BlockCell;
 typedef struct { uint32_t bytes; BlockCell cells[]; } Page;       // bytes of memory for a cell: 4, 2 or 1
 typedef struct { uint32_t who, when; } Clock;
@@ -25,7 +29,7 @@ struct GridBlocks {
   Agent *agents;               // 0 is nobody
   uint32_t num_agents;
   Meeting *meetings[NUM_LISTS];
-  uint64_t space, joins;       // bytes for pages; entries that were joined
+  uint64_t space, joins;       // bytes for pages and meetings; entries that were joined
   bool gave_up;                // one of them is too large
 };
 
@@ -57,19 +61,17 @@ void blocks_grid_begin(Grid *g) {
   ((GridShadow *)g->shadow)->blocks = b;
 }
 
-static void forget_pages(Device *d) {
-  for (uint32_t i = 0; i < d->num_allocs; i++) {
-    Alloc *a = d->allocs[i];
-    for (uint64_t k = 0; a->pages && k <= a->size / PAGE; k++) free(a->pages[k]);
-    free(a->pages);
-    a->pages = NULL;
-  }
+void blocks_forget(Alloc *a) {
+  for (uint64_t k = 0; a->pages && k <= a->size / PAGE; k++) free(a->pages[k]);
+  free(a->pages);
+  a->pages = NULL;
 }
 
 void blocks_grid_end(Grid *g) {
   GridBlocks *b = blocks_of(g);
   if (!b) return;
-  for (int i = 0; i < g->sim->num_devices; i++) forget_pages(&g->sim->devices[i]);
+  for (int i = 0; i < g->sim->num_devices; i++)
+    for (uint32_t k = 0; k < g->sim->devices[i].num_allocs; k++) blocks_forget(g->sim->devices[i].allocs[k]);
   for (uint32_t i = 0; b->agents && i < b->num_agents; i++) free(b->agents[i].knows.data);
   for (uint32_t i = 0; i < NUM_LISTS; i++)
     for (Meeting *m = b->meetings[i], *next; m; m = next) next = m->next, free(m->released.data), free(m);
@@ -132,10 +134,11 @@ static void join(GridBlocks *b, Knowledge *into, const Knowledge *from) {
 
 static Meeting *find_meeting(GridBlocks *b, uint64_t address, bool make) {
   address &= ~UINT64_C(3);
-  Meeting **list = &b->meetings[(address / 4 * UINT64_C(0x9e3779b97f4a7c15)) >> 52];
+  Meeting **list = &b->meetings[(address / 4 * UINT64_C(0x9e3779b97f4a7c15)) >> 48];
   Meeting *m = *list;
   while (m && m->address != address) m = m->next;
   if (m || !make) return m;
+  b->space += sizeof *m;
   m = calloc(1, sizeof *m);
   *m = (Meeting){.next = *list, .address = address};
   return *list = m;
@@ -158,7 +161,7 @@ static ExecResult conflict(const Access *x, const BlockMark *m, uint64_t address
   const LaunchParams *lp = &g->launch;
   const uint32_t *size = lp->grid, *c = lp->cluster;
   const uint32_t per_row = size[0] / c[0], per_plane = per_row * (size[1] / c[1]), n = m->who - 1;
-  const Instr *other = &g->module->code[m->pc & ~IS_ATOMIC];
+  const Instr *other = &g->module->code[PC_OF(m)];
   const char *const mine = x->is_atomic ? "atomic access to" : x->writes ? "store to" : "load from";
   const char *const theirs = m->pc & IS_ATOMIC ? "accesses atomically" : other_writes ? "stores to" : "loads from";
   g->other = other;
@@ -175,7 +178,10 @@ static bool is_ordered(const GridBlocks *b, const Access *x, const BlockMark *m)
 
 static ExecResult touch_cell(const GridBlocks *b, const Access *x, BlockCell *c, uint64_t address, bool changes) {
   const BlockMark now = {x->me, b->agents[x->me].releases, pc_of(x->w, x->in) | (x->is_atomic ? IS_ATOMIC : 0)};
-  if ((x->reads || changes) && !is_ordered(b, x, &c->write)) return conflict(x, &c->write, address, true);
+  const bool may_read = c->write.pc & IS_SHARED;
+  if ((changes || (x->reads && !may_read)) && !is_ordered(b, x, &c->write))
+    return conflict(x, &c->write, address, true);
+  if (x->writes && !changes && c->write.who && c->write.who != x->me) c->write.pc |= IS_SHARED;
   for (int i = 0; changes && i < 2; i++)
     if (!is_ordered(b, x, &c->read[i])) return conflict(x, &c->read[i], address, false);
   if (changes) c->write = now;

@@ -66,6 +66,7 @@ struct Device {
   uint64_t region, region_size;   // the reservation of address space
   uint64_t brk;                // next free address in it
 };
+void blocks_forget(Alloc *a);  // frees its pages
 // 0 when out of memory.
 uint64_t device_alloc(Device *d, uint64_t size, uint64_t align, AllocKind kind);
 bool device_free(Device *d, uint64_t addr);
