@@ -223,8 +223,8 @@ static LLVMValueRef smem_global(Cg *c) {
   return c->smem;
 }
 
-LLVMValueRef cg_smem_base(Cg *c) { return LLVMBuildPtrToInt(c->b, smem_global(c), c->t_i32, ""); }
-LLVMValueRef cg_smem_addr(Cg *c, LLVMValueRef offset) { return cg_add(c, cg_smem_base(c), offset); }
+static LLVMValueRef smem_base(Cg *c) { return LLVMBuildPtrToInt(c->b, smem_global(c), c->t_i32, ""); }
+LLVMValueRef cg_smem_addr(Cg *c, LLVMValueRef offset) { return cg_add(c, smem_base(c), offset); }
 
 LLVMValueRef cg_smem_ptr(Cg *c, LLVMValueRef offset) {
   return is_zero(offset) ? smem_global(c) : LLVMBuildInBoundsGEP2(c->b, c->t_i8, smem_global(c), &offset, 1, "");

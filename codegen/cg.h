@@ -170,8 +170,7 @@ LLVMValueRef cg_shuffle_xor(Cg *c, LLVMValueRef v, uint32_t lane_mask);
 typedef struct { LLVMBasicBlockRef join; } CgIf;
 CgIf cg_begin_if(Cg *c, LLVMValueRef pred);
 void cg_end_if(Cg *c, CgIf g);
-// Start of dynamic shared memory as an address in the shared window (i32); address of, and pointer to, a byte offset.
-LLVMValueRef cg_smem_base(Cg *c);
+// The address in the shared window (i32) of, and a pointer to, a byte offset of dynamic shared memory.
 LLVMValueRef cg_smem_addr(Cg *c, LLVMValueRef offset);
 LLVMValueRef cg_smem_ptr(Cg *c, LLVMValueRef offset);
 
@@ -242,7 +241,6 @@ bool cg_is_packed_cast(const Cg *c, const Op *op);
 void cg_lower_packed_cast(Cg *c, Op *op, const uint32_t *reps);
 LLVMValueRef cg_float_to_f32(Cg *c, LLVMValueRef v, ScalarKind k);
 LLVMValueRef cg_f32_to_float(Cg *c, LLVMValueRef v, ScalarKind k, Rounding rounding);
-CgValue *cg_convert_layout(Cg *c, const CgValue *x, const Type *from, const Type *to, const Op *op);
 
 #define SCALAR_EMITTER(name) LLVMValueRef emit_##name(Cg *c, const Op *op UNUSED, ScalarKind k UNUSED, LLVMValueRef *in)
 

@@ -150,7 +150,6 @@ void interp_stop_at_end(Prog *p);
 // interp_memory.c
 // Gathers n elements through the operands ptr, offset?, mask?, other? that begin at `first`, each access checked.
 bool interp_load_elements(Prog *p, const Op *op, uint32_t first, size_t n, const char *what, char *out);
-bool interp_check_access(Prog *p, const Op *op, uint64_t address, size_t size, const char *what);
 bool interp_read_tile(Prog *p, const Op *op, const InterpDesc *d, const Type *tile, const int64_t *coords, void *out);
 bool interp_write_tile(Prog *p, const Op *op, const InterpDesc *d, const Type *tile, const int64_t *coords,
                        const void *in, int64_t atomic);

@@ -270,11 +270,11 @@ bool options_warnings(const Options *o, WarningSet *set, tile_error **error) {
   return true;
 }
 
-const char *const messages_form_names[NUM_MESSAGES_FORMS] = {"text", "json", "sarif"};
+static const char *const form_names[NUM_MESSAGES_FORMS] = {"text", "json", "sarif"};
 
 MessagesForm messages_form(const char *name) {
   MessagesForm f = MESSAGES_TEXT;
-  while (f < NUM_MESSAGES_FORMS && strcmp(name, messages_form_names[f])) f++;
+  while (f < NUM_MESSAGES_FORMS && strcmp(name, form_names[f])) f++;
   return f;
 }
 

@@ -151,9 +151,8 @@ struct Cta {
   uint32_t num_warps, num_threads;
   uint32_t warps_done;
   ThreadBarrier bars[NUM_BARRIERS];
-  uint32_t next_warp;          // round robin
   int32_t reg_pool;            // registers setmaxnreg may still hand out
-  void *async, *shadow;        // NULL at the start; its owner frees it in cta_end or grid_end
+  void *shadow;                // NULL at the start; its owner frees it in cta_end or grid_end
 };
 
 struct Cluster {
@@ -247,7 +246,7 @@ struct Grid {
   Alloc *last_alloc;           // cache of device_find
   void *trace;
   void *counts;                // counts.c's; NULL: nothing is counted
-  void *async, *shadow;
+  void *shadow;
 };
 static inline void warp_thread_index(const Warp *w, int lane, uint32_t tid[3]) {
   const uint32_t *b = w->grid->launch.block;
