@@ -1,6 +1,7 @@
 # lit's configuration: every .tir, .tile, .py and .test file below tests/ with RUN lines. TILE_BUILD names the build folder.
 import os
 import shutil
+import subprocess
 import sys
 
 import lit.formats
@@ -32,5 +33,11 @@ config.available_features.update(program for program in ("zsh", "fish", "groff")
 cache = os.path.join(build, "CMakeCache.txt")
 if os.path.exists(os.path.join(build, "libtile.so")) and not (os.path.exists(cache) and "TILE_SANITIZE:BOOL=ON" in open(cache).read()):
     config.available_features.add("libtile")
+# A Python with PyTorch may be another than lit's.
+torch_python = os.environ.get("TORCH_PYTHON", sys.executable)
+config.substitutions.insert(0, ("%torch_python", torch_python))
+if not subprocess.run([torch_python, "-c", "import importlib.util as u, sys; sys.exit(u.find_spec('torch') is None)"],
+                      stderr=subprocess.DEVNULL).returncode:
+    config.available_features.add("torch")
 if shutil.which("localedef") and os.path.exists("/usr/share/i18n/locales/de_DE"):
     config.available_features.add("localedef")

@@ -101,9 +101,9 @@ def compile(src, target=None, options=None, _env_vars=None):
     if not isinstance(src, ASTSource):
         raise NotImplementedError("tilec compiles an ASTSource, not a file of Triton's IR")
     fn, values = src.fn, {}
-    arch = target and arch_of(target)
-    if arch and arch != current_device().arch:
-        return CompiledElsewhere(src, arch, target, options or {})
+    here = current_device().arch   # None on the interpreter
+    if here and target and target.backend != "cpu" and arch_of(target) != here:   # cpu: torch.compile without a GPU
+        return CompiledElsewhere(src, arch_of(target), target, options or {})
     for name, text in src.signature.items():
         name = name if isinstance(name, str) else fn.arg_names[name]
         if name in src.constants or text == "constexpr":
