@@ -163,9 +163,10 @@ def _fresh_knobs_impl(skipped_attr=None):
     """Returns a function that gives Triton's settings as a fresh process has them, and one that undoes it."""
     groups = {name: group for name, group in vars(knobs).items()
               if isinstance(group, knobs.base_knobs) and name not in (skipped_attr or ())}
-    environment = pytest.MonkeyPatch()
+    environment, propagates = pytest.MonkeyPatch(), knobs.propagate_env
 
     def fresh():
+        knobs.propagate_env = True
         for name, group in groups.items():
             setattr(knobs, name, group.copy().reset())
             for key in group.environment():
@@ -173,7 +174,7 @@ def _fresh_knobs_impl(skipped_attr=None):
         return knobs
 
     def undo():
-        vars(knobs).update(groups)
+        vars(knobs).update(groups, propagate_env=propagates)
         environment.undo()
 
     return fresh, undo

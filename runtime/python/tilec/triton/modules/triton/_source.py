@@ -90,7 +90,7 @@ class Gatherer:
         """Whether the text is still what would be gathered: its values and its functions' sources are the same."""
         for scope, name, value, known in self.watched:
             now = scope(name)
-            if (now is not value or known is not now) and not _same(snapshot(now), known):
+            if not (now is value and _is_untouched(now, known)) and not _same(snapshot(now), known):
                 return False
         return self.has_current_sources()
 
@@ -98,7 +98,7 @@ class Gatherer:
         """Returns (name, value before, value now) of a value that has changed."""
         for scope, name, value, known in self.watched:
             now = scope(name)
-            if not _same(snapshot(now), known):
+            if not (now is value and _is_untouched(now, known)) and not _same(snapshot(now), known):
                 return name, known, now
         return None
 
@@ -333,6 +333,11 @@ def _is_passed_through(value):
 def _is_named(value):
     return isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType)) or \
         hasattr(value, "_tile_source") or hasattr(value, "_tile_function")
+
+
+def _is_untouched(now, known):
+    """Whether a value was surely not changed in place since its snapshot; quick, as each launch asks."""
+    return now is known or type(now).__name__ == "constexpr" and now.value is known.value
 
 
 def _same(a, b):
