@@ -203,6 +203,10 @@ class JITFunction(JITCallable, KernelInterface):
         try:
             return self._launch(program, shape, values, launch, options, warmup or 0 in shape, bound)
         except tilec.Error as e:
+            # A failed kernel takes the context with it. The simulator keeps nothing between launches: the next one
+            # opens it anew, unless other threads may be inside.
+            if e.kind == "run" and device.kind == "sim" and threading.active_count() == 1:
+                device.close()
             raise translated(e) from None
         except HostArrayError as e:
             raise ValueError(f"Pointer argument cannot be accessed from Triton (cpu tensor?): {e}") from None
