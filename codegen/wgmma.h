@@ -13,7 +13,7 @@ typedef struct {
   LLVMValueRef warpgroup;  // i64: what the warpgroup adds to it
   bool k_major;            // K is the contiguous axis
   uint32_t chunk;          // bytes of the contiguous axis that lie together
-  uint32_t lines;          // extent of the other axis: a chunk has that many lines
+  uint32_t lines;          // of the other axis, from a chunk to the next
   uint32_t elem_bytes;
 } WgmmaDescriptor;
 

@@ -1,27 +1,22 @@
 // Descriptors by which wgmma reads operands in shared memory. Their strides are those of the swizzled tile layouts.
 #include "codegen/wgmma.h"
 
-static const Layout *swizzled(Cg *c, const Type *t, uint32_t span, uint32_t fast) {
-  uint32_t order[2] = {fast, 1 - fast};
-  return layout_make_shared_swizzled(c->ctx, 2, t->shape, type_elem_bytes(type_elem(t)) * 8, span, order);
-}
-
 WgmmaDescriptor wgmma_descriptor_make(Cg *c, const Op *op, Value *buf, uint32_t k_axis) {
-  static const uint32_t spans[] = {128, 64, 32, 0}, modes[] = {1, 2, 3, 0};
   const Type *t = buf->type;
-  uint32_t i = 0;
-  while (i < 2 * countof(spans) && swizzled(c, t, spans[i / 2], i & 1) != t->layout) i++;
-  if (i == 2 * countof(spans)) cg_unsupported(c, op, "an operand's buffer has none of the layouts that wgmma reads");
-  uint32_t span = spans[i / 2], fast = i & 1;
-  WgmmaDescriptor d = {.k_major = fast == k_axis, .chunk = span ? span : 16, .lines = (uint32_t)t->shape[1 - fast],
-                       .elem_bytes = type_elem_bytes(type_elem(t))};
+  const uint32_t elem_bytes = type_elem_bytes(type_elem(t));
+  SwizzledTile tile;
+  if (!layout_find_swizzled(c->ctx, t->layout, t->shape, elem_bytes * 8, &tile))
+    cg_unsupported(c, op, "an operand's buffer has none of the layouts that wgmma reads");
+  const uint32_t span = tile.swizzle_bytes;
+  WgmmaDescriptor d = {.k_major = tile.fast == k_axis, .chunk = span ? span : 16, .lines = tile.lines,
+                       .elem_bytes = elem_bytes};
   // Strides: between groups of eight lines, and between chunks. Without swizzling the two change places for operands
   // that are contiguous along M or N.
   uint32_t group = 8 * d.chunk, next_chunk = d.lines * d.chunk;
   uint32_t lbo = d.k_major ? span ? 16 : next_chunk : span ? next_chunk : group;
   uint32_t sbo = span || d.k_major ? group : next_chunk;
   uint64_t strides = (uint64_t)(lbo >> 4 & 0x3fff) << 16 | (uint64_t)(sbo >> 4 & 0x3fff) << 32;
-  uint64_t constant = strides | (uint64_t)modes[i / 2] << 62;
+  const uint64_t mode = span == 128 ? 1 : span == 64 ? 2 : span == 32 ? 3 : 0, constant = strides | mode << 62;
   LLVMValueRef address = cg_op(c, LLVMAnd, cg_smem_addr(c, cg_scalar(buf)), 0x3ffff);
   address = LLVMBuildZExt(c->b, cg_op(c, LLVMLShr, address, 4), c->t_i64, "");
   d.base = cg_op(c, LLVMOr, address, constant);

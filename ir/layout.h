@@ -175,6 +175,13 @@ const Layout *layout_make_shared_chunked(Context *ctx, uint32_t rank, const int6
 // is narrower than a chunk.
 const Layout *layout_make_shared_swizzled(Context *ctx, uint32_t rank, const int64_t *shape, uint32_t elem_bits,
                                           uint32_t swizzle_bytes, const uint32_t *order);
+// Which of these a tile of two axes has. A slice may have the address of its own and the chunks of the tile that it is cut
+// from: its offset then has columns of zeros before those of the next chunk. False if it has none of these layouts.
+typedef struct {
+  uint32_t swizzle_bytes, fast;   // fast: the axis along which it is contiguous
+  uint32_t lines;                 // from a chunk to the next
+} SwizzledTile;
+bool layout_find_swizzled(Context *ctx, const Layout *l, const int64_t *shape, uint32_t elem_bits, SwizzledTile *out);
 // The scratch tile through which src becomes dst. What both keep in registers together is stored and loaded as vectors
 // (*log2_vec elements, at most 16 bytes). The rest is swizzled so that neither side has bank conflicts, if that is
 // possible.

@@ -169,6 +169,35 @@ const Layout *layout_make_shared_swizzled(Context *ctx, uint32_t rank, const int
   return end(ctx, &d);
 }
 
+// The layout without the zero columns of its offset: *at is the first one, *num counts them.
+static const Layout *without_gap(Context *ctx, const Layout *l, uint32_t *at, uint32_t *num) {
+  Layout r = *l;
+  uint32_t kept = 0, total = layout_total_bits(l), bits = l->num_bits[LAYOUT_OFFSET];
+  *at = bits;
+  for (uint32_t i = 0; i < total; i++) {
+    if (i < bits && !l->basis[i]) *at = i < *at ? i : *at;
+    else r.basis[kept++] = l->basis[i];
+  }
+  *num = total - kept;
+  memset(r.basis + kept, 0, *num * sizeof *r.basis);
+  r.num_bits[LAYOUT_OFFSET] = (uint8_t)(bits - *num);
+  return layout_intern(ctx, &r);
+}
+
+bool layout_find_swizzled(Context *ctx, const Layout *l, const int64_t *shape, uint32_t elem_bits, SwizzledTile *out) {
+  static const uint32_t spans[] = {128, 64, 32, 0};
+  uint32_t gap, num;
+  const Layout *closed = without_gap(ctx, l, &gap, &num);
+  for (uint32_t i = 0; i < 2 * countof(spans); i++) {
+    const uint32_t span = spans[i / 2], fast = 1 - (i & 1), order[2] = {fast, 1 - fast};
+    if (layout_make_shared_swizzled(ctx, 2, shape, elem_bits, span, order) != closed) continue;
+    const uint32_t lines = (uint32_t)shape[1 - fast], chunk = (span ? span : 16) * 8 / elem_bits;
+    *out = (SwizzledTile){.swizzle_bytes = span, .fast = fast, .lines = lines << num};
+    return !num || gap == log2_u32(chunk * lines);
+  }
+  return false;
+}
+
 // The number of lane bits in one phase of an access to shared memory. A phase moves 128 bytes: all 32 lanes with
 // vectors of up to 4 bytes, 16 with 8 bytes, 8 with 16.
 static uint32_t phase_lanes(uint32_t vec_bytes) { return vec_bytes <= 4 ? 5 : 7 - log2_u32(vec_bytes); }

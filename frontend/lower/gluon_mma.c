@@ -64,24 +64,14 @@ static bool tensor_or_acc(Lower *L, Call *c, uint32_t i, Term **out) {
                   arg_error(L, c, i, "an accumulator is a tensor, not %s", term_describe(L, *out)) != NULL);
 }
 
-// How wgmma reads a tile: in which swizzle, and along which axis contiguous. False if it cannot.
-static bool is_readable(Lower *L, const CtType *t, uint32_t *axis) {
-  t = lower_block_part(L, t);
-  for (uint32_t i = 0; i < 8; i++) {
-    const uint32_t spans[] = {128, 64, 32, 0}, fast = 1 - (i & 1), order[2] = {fast, 1 - fast};
-    *axis = fast;
-    if (layout_make_shared_swizzled(L->ctx, 2, t->shape, ct_bits(t), spans[i / 2], order) == t->layout) return true;
-  }
-  return false;
-}
-
 static bool check_shared_operand(Lower *L, Call *c, uint32_t i, const Term *t, uint32_t k_axis) {
-  uint32_t axis;
-  if (!is_readable(L, t->buffer.type, &axis)) {
+  const CtType *part = lower_block_part(L, t->buffer.type);
+  SwizzledTile tile;
+  if (!layout_find_swizzled(L->ctx, part->layout, part->shape, ct_bits(part), &tile)) {
     arg_error(L, c, i, "wgmma cannot read a buffer in this layout: %s", lower_layout_text(L, t->buffer.type));
     return lower_hint(L, "gl.NVMMASharedLayout.get_default_for(shape, dtype) makes one that it reads") != NULL;
   }
-  if (axis == k_axis || ct_bits(t->buffer.type) == 16) return true;
+  if (tile.fast == k_axis || ct_bits(t->buffer.type) == 16) return true;
   arg_error(L, c, i, "operands of %s must be contiguous along K", ct_type_text(L->ctx, t->buffer.type->elem));
   return lower_hint(L, "store the tile transposed, and pass buffer.permute((1, 0))") != NULL;
 }

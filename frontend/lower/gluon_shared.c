@@ -148,6 +148,8 @@ static const Layout *cut_axis(Lower *L, const Layout *l, uint32_t axis, uint32_t
   for (uint32_t i = 0; i < LAYOUT_MAX_BITS; i++)
     r.basis[i] = (l->basis[i] & ((1u << kept) - 1)) | l->basis[i] >> (kept + drop) << kept;
   r.log2_size[axis] = (uint8_t)bits;
+  for (uint32_t n; (n = r.num_bits[LAYOUT_OFFSET]) && !r.basis[n - 1]; r.num_bits[LAYOUT_OFFSET]--)
+    memmove(r.basis + n - 1, r.basis + n, (LAYOUT_MAX_BITS - n) * sizeof *r.basis);   // no element lies beyond
   const Layout *cut = layout_intern(L->ctx, &r);
   if (!layout_right_inverse(cut, own)) return NULL;
   for (uint32_t i = 0, n = layout_tensor_bits(cut); i < n; i++)
