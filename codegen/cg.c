@@ -178,6 +178,13 @@ LLVMValueRef cg_intrinsic_false(Cg *c, const char *name, LLVMValueRef x) {
   return cg_call_intrinsic(c, name, &t, 1, (LLVMValueRef[]){x, LLVMConstNull(c->t_i1)}, 2);
 }
 
+void cg_set_range(Cg *c, LLVMValueRef call, uint64_t first, uint64_t end) {
+  const unsigned range = LLVMGetEnumAttributeKindForName("range", strlen("range"));
+  const unsigned bits = LLVMGetIntTypeWidth(LLVMTypeOf(call));
+  LLVMAddCallSiteAttribute(call, LLVMAttributeReturnIndex,
+                           LLVMCreateConstantRangeAttribute(c->ll, range, bits, &first, &end));
+}
+
 LLVMValueRef cg_special_register(Cg *c, const char *name, uint32_t axis) {
   const char *id = arena_printf(c->arena, "llvm.nvvm.read.ptx.sreg.%s.%c", name, 'x' + (int)axis);
   return cg_call_intrinsic(c, id, NULL, 0, NULL, 0);

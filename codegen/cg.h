@@ -59,6 +59,7 @@ typedef struct Cg {
   // warps they are; the named barrier at which they meet.
   LLVMValueRef tid, lane, warp;
   LLVMValueRef uniform_warp;                 // of cg_uniform_warp; made on first use
+  LLVMValueRef unset_divisor;                // of lower_arith.c; made on first use
   uint32_t num_warps, barrier;
   RolesInfo roles;                           // of the function
   VEC(Op *) roles_ops;                       // lowered so far; their workers are lowered after the kernel's own code
@@ -120,6 +121,7 @@ LLVMValueRef cg_unary_intrinsic(Cg *c, const char *name, LLVMValueRef x);   // o
 LLVMValueRef cg_binary_intrinsic(Cg *c, const char *name, LLVMValueRef x, LLVMValueRef y);
 // Calls an intrinsic on x and `false`, which says that no x gives poison.
 LLVMValueRef cg_intrinsic_false(Cg *c, const char *name, LLVMValueRef x);
+void cg_set_range(Cg *c, LLVMValueRef call, uint64_t first, uint64_t end);   // what the call returns is below end
 LLVMValueRef cg_special_register(Cg *c, const char *name, uint32_t axis);   // `tid`, `ctaid` or `nctaid`
 LLVMBasicBlockRef cg_block(Cg *c, const char *name);
 void cg_require_ptx(Cg *c, uint32_t version);

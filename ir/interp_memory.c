@@ -116,8 +116,7 @@ bool interp_store(Prog *p, Op *op) {
     if (mask && !mask[i]) continue;
     uint64_t to = address_at(&a, i);
     if (!check_access(p, op, to, bytes, "store")) return false;
-    p->run->writes += memcmp(host(to), value + i * bytes, bytes) != 0;
-    memcpy(host(to), value + i * bytes, bytes);
+    interp_write(p, to, value + i * bytes, bytes);
   }
   return true;
 }
@@ -150,8 +149,7 @@ bool interp_atomic_rmw(Prog *p, Op *op) {
     if (!check_access(p, op, at, a.bytes, "atomic access")) return false;
     uint64_t old = element(host(at), a.bytes, 0), now = atomic_combine(kind, elem, old, element(value, a.bytes, i));
     set_element(out, a.bytes, i, old);
-    set_element(host(at), a.bytes, 0, now);
-    p->run->writes += old != now;
+    interp_write(p, at, &now, a.bytes);
   }
   return true;
 }
@@ -167,8 +165,7 @@ bool interp_atomic_cas(Prog *p, Op *op) {
     uint64_t old = element(host(at), a.bytes, 0);
     set_element(out, a.bytes, i, old);
     if (old != element(expected, a.bytes, i)) continue;
-    set_element(host(at), a.bytes, 0, element(value, a.bytes, i));
-    p->run->writes += old != element(value, a.bytes, i);
+    interp_write(p, at, (const char *)value + i * a.bytes, a.bytes);
   }
   return true;
 }
@@ -222,12 +219,12 @@ bool interp_write_tile(Prog *p, const Op *op, const InterpDesc *d, const Type *t
     if (!row.count) continue;
     if (!check_access(p, op, row.address, (size_t)row.count * bytes, "store through a descriptor")) return false;
     const char *from = (const char *)in + (row.first + row.skip) * bytes;
-    if (atomic < 0) memcpy(host(row.address), from, (size_t)row.count * bytes);
-    else
-      for (size_t i = 0; i < (size_t)row.count; i++)
-        set_element(host(row.address), bytes, i,
-                    atomic_combine((AtomicKind)atomic, type_elem(tile), element(host(row.address), bytes, i),
-                                   element(from, bytes, i)));
+    if (atomic < 0) interp_write(p, row.address, from, (size_t)row.count * bytes);
+    for (size_t i = 0; atomic >= 0 && i < (size_t)row.count; i++) {
+      const uint64_t at = row.address + i * bytes, old = element(host(at), bytes, 0),
+                     now = atomic_combine((AtomicKind)atomic, type_elem(tile), old, element(from, bytes, i));
+      interp_write(p, at, &now, bytes);
+    }
   }
   p->run->writes++;
   return true;

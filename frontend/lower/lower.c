@@ -15,6 +15,13 @@ static void poison_target(Lower *L, const Node *t) {
   else if (t->kind == NODE_STARRED) poison_target(L, t->unary.value);
 }
 
+void lower_skip(Lower *L, const NodeList *body) {
+  NameVec names = {0};
+  lower_collect_assigned(L, body, &names);
+  for (uint32_t i = 0; i < names.count; i++)
+    if (!scope_find(&L->frame->scope, names.data[i])) scope_set(L, &L->frame->scope, names.data[i], NULL, (Span){0, 0}, 0);
+}
+
 static void assign_elements(Lower *L, const Node *target, Term *value, bool constexpr_, bool decay) {
   uint32_t want = target->list.count;
   if (value->kind != TERM_TUPLE || (value->tuple.cls && value->tuple.cls->form == CLASS_AGGREGATE)) {
@@ -46,7 +53,7 @@ static void assign_elements(Lower *L, const Node *target, Term *value, bool cons
 static void assign_element(Lower *L, const Node *target, const Term *value) {
   const uint32_t errors = diag_error_count(L->ctx);
   const Node *index = target->pair.second;
-  const Term *base = lower_expr(L, target->pair.first);
+  Term *base = lower_expr(L, target->pair.first);
   if (!base && diag_error_count(L->ctx) > errors) return;
   lower_error(L, target->span, "elements cannot be assigned in a kernel: values do not change");
   if (base && base->kind == TERM_VALUE && ct_is_ptr(term_t(base)) && index->kind != NODE_SLICE &&
@@ -55,6 +62,10 @@ static void assign_element(Lower *L, const Node *target, const Term *value) {
                lower_source_text(L, index->span));
   else if (base && base->kind == TERM_TUPLE && value)
     lower_hint(L, "make a new tuple: t = t[:1] + (value,) + t[2:]");
+  else if (base && base->kind == TERM_CONST && base->ct->kind == CT_DICT) {
+    base->is_broken = true;
+    lower_hint(L, "make a new dictionary: d = d | {key: value}");
+  }
   else lower_hint(L, "choose per element with tl.where(…), or write to memory with tl.store(…)");
 }
 
@@ -313,7 +324,10 @@ static void lower_with(Lower *L, const Node *s) {
   const Cont *exits = NULL, body = {&s->with.body, 0, NULL};
   L->b.span = s->span;
   for (uint32_t i = 0; i < s->with.items.count; i++)
-    if (!(exits = enter_context(L, s->with.items.data[i], exits))) return;
+    if (!(exits = enter_context(L, s->with.items.data[i], exits))) {
+      lower_skip(L, &s->with.body);
+      return;
+    }
   lower_stmts(L, &body, NULL);
   const Scope left = *scope;
   scope_resume(scope, true);

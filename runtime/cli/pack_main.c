@@ -61,12 +61,15 @@ static tile_status pack_one(Packing *k, const char *path, const char *text, size
                     .color = cli_color(k->options)};
   tile_program *program = NULL;
   RETURN_IF_FAILED(compile_job(&job, &program, error));
-  tell(k, diag_render(&program->ctx, job.color), program);
   if (program->config_text && !k->told)
     cli_say(&o, TILE_LEVEL_REMARK, "%s takes the configuration %s", program->kernel->name, program->config_text);
   k->told = true;
   const PackOptions po = {k->assembler, o.ptx_options};
   tile_status status = pack_add(&k->pack, program, &po, error);
+  if (status == TILE_OK && diag_failed(&program->ctx))
+    status = error_set_diagnostics(error, TILE_ERROR_PROGRAM, &program->ctx, job.color);
+  else
+    tell(k, diag_render(&program->ctx, job.color), program);
   const Comptime *ct = program->frontend ? frontend_comptime(program->frontend) : NULL;
   for (uint32_t i = 0; ct && i < comptime_num_files(ct); i++) add_file(k, comptime_file(ct, i)->path);
   add_file(k, path);

@@ -235,6 +235,7 @@ struct Grid {
   uint64_t steps;              // warp instructions
   uint64_t lane_steps;         // thread instructions
   uint64_t max_steps;
+  const Instr *by_zero;        // the last division by zero or by an undefined value, for reports
   CUresult failed;             // CUDA_SUCCESS while all is well; GRID_STOPPED: the host wanted it to end
   uint64_t asked_at;           // steps when the host was last asked
   uint32_t checks;             // CHECK_*

@@ -21,7 +21,10 @@ class _Finder(importlib.abc.MetaPathFinder):
         if name.partition(".")[0] != "triton":
             return None
         spec = importlib.machinery.PathFinder.find_spec(name, [_FOLDER] if name == "triton" else path, target)
-        if spec is None and name != "triton":
+        if spec is None:
+            spec = getattr(sys.modules.get(name), "__spec__", None)   # a module that its parent made
+        is_import = sys._getframe(1).f_back.f_globals.get("__name__") == "importlib._bootstrap"
+        if spec is None and is_import:   # others only ask whether the module is there
             parent, _, last = name.rpartition(".")
             raise ModuleNotFoundError(f"tilec.triton has no module '{name}' ({parent} of Triton 3.6 may have '{last}'; "
                                       "docs/triton-programs.md lists what is there)", name=name)

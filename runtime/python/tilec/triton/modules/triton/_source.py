@@ -285,13 +285,17 @@ class Gatherer:
             return used, _MODULES.get(value.__name__) or self.name_of(value, path[used - 1])
         if not _is_plain(value):
             return used, self.name_of(value, path[used - 1])
-        key = (".".join(path[:used]), repr(value), type(value))
-        if key not in self._names:
-            written = self.expression(value, path[used - 1])
-            self._names[key] = self._claim(path[used - 1])
-            self._add(f"{self._names[key]} = {written}")
         self.watched.append((scope if used == 1 else vars(owner).get, path[used - 1], value))
-        return used, self._names[key]
+        return used, self.constant(value, path[:used])
+
+    def constant(self, value, path):
+        """Returns the name here of a plain value that a program writes as a path."""
+        key = (".".join(path), repr(value), type(value))
+        if key not in self._names:
+            written = self.expression(value, path[-1])
+            self._names[key] = self._claim(path[-1])
+            self._add(f"{self._names[key]} = {written}")
+        return self._names[key]
 
     def alias(self, name):
         """Returns another name for the same thing: one that a function's own names do not hide."""
@@ -317,11 +321,52 @@ class _Renamer:
                 self.visit(d, hiding)
             for statement in node.body:
                 self.visit(statement, (*hiding, frozenset(_class_names(node))))
+        elif self._computed(node, hiding):
+            pass
         elif isinstance(node, (ast.Attribute, ast.Name)):
             self._path(node, hiding, in_text)
         else:
             for child in ast.iter_child_nodes(node):
                 self.visit(child, hiding, in_text or isinstance(node, ast.JoinedStr))
+
+    def _computed(self, node, hiding):
+        """Writes what a class without source gives for constants, `torch.finfo(torch.float16).max`, as its value."""
+        call = node
+        while isinstance(call, ast.Attribute):
+            call = call.value
+        if not isinstance(call, ast.Call) or not _has_no_text(self._known(call.func, hiding)):
+            return False
+        value = self._known(node, hiding)
+        if value is MISSING or not _is_plain(value):
+            return False
+        name = self.gatherer.constant(value, [ast.unparse(node), getattr(node, "attr", "value")])
+        self.edits.append((self._at(node.lineno, node.col_offset), self._at(node.end_lineno, node.end_col_offset), name))
+        return True
+
+    def _known(self, node, hiding):
+        """Returns the value of an expression over names from outside; MISSING if only the kernel knows it."""
+        if isinstance(node, ast.Constant):
+            return node.value
+        if isinstance(node, ast.Name) and not any(node.id in names for names in hiding):
+            value = self.scope(node.id)
+            if value is not MISSING and _is_plain(value):
+                self.gatherer.watched.append((self.scope, node.id, value))
+            return value
+        if isinstance(node, ast.Attribute):
+            owner = self._known(node.value, hiding)
+            return owner if owner is MISSING else getattr(owner, node.attr, MISSING)
+        if not isinstance(node, ast.Call) or node.keywords:
+            return MISSING
+        values = [self._known(part, hiding) for part in (node.func, *node.args)]
+        if any(v is MISSING for v in values) or not _has_no_text(values[0]):
+            return MISSING
+        try:
+            return values[0](*values[1:])
+        except Exception:   # tilec says what is wrong with the call
+            return MISSING
+
+    def _at(self, line, column):
+        return self.starts[line - 1] + column
 
     def _function(self, node, hiding):
         a = node.args
@@ -357,8 +402,7 @@ class _Renamer:
             return
         if in_text:
             raise NotSource(f"`{'.'.join(path)}` in an f-string: assign it to a name before")
-        self.edits.append((self.starts[base.lineno - 1] + base.col_offset,
-                           self.starts[last.end_lineno - 1] + last.end_col_offset, name))
+        self.edits.append((self._at(base.lineno, base.col_offset), self._at(last.end_lineno, last.end_col_offset), name))
 
 
 def _is_of_python(module):
@@ -401,6 +445,12 @@ def _no_source(cls):
         return not re.search(r"^\s*class\s", inspect.getsource(cls), re.M)
     except (OSError, TypeError):
         return True
+
+
+def _has_no_text(value):
+    """Whether a value is a class of another package that has no source, as those written in C."""
+    return isinstance(value, type) and not _is_of_python(value.__module__) and not hasattr(value, "_tile_source") \
+        and value.__module__.split(".")[0] not in ("builtins", "triton") and _no_source(value)
 
 
 def _takes_gatherer(method):
