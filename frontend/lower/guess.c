@@ -6,7 +6,7 @@
 
 #include "frontend/prelude/prelude.h"
 
-// ---- names that there are ----
+// ---- names that exist ----
 static void add_language_functions(Lower *L, NameVec *names) {
   const BuiltinRow *row;
   for (uint32_t i = 0; (row = builtin_at(i)); i++)
@@ -70,7 +70,7 @@ static bool hint_foreign(Lower *L, ForeignUse use, const char *name) {
   return instead != NULL;
 }
 
-// `near` can stand in the place of `name`.
+// Suggests `near` in place of `name`.
 static bool hint_near(Lower *L, const char *name, const char *near) {
   if (!near) return false;
   diag_rename(L->ctx, name, near);

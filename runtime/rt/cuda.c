@@ -86,7 +86,7 @@ static bool is_kernel_failure(CUresult r) {
   return r >= CUDA_ERROR_ILLEGAL_ADDRESS && r < CUDA_ERROR_NOT_PERMITTED && r != CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
 }
 
-// Whether a kernel had failed before: then `what` says how. If not, this failure may be the one.
+// Whether a kernel had failed before; `what` then says how. If not, this failure may be the first.
 static bool is_lost(CudaLoss *loss, CUresult r, const char *doing, const char *name, char *what, size_t size) {
   if (!loss) return false;
   pthread_mutex_lock(&loss->lock);
