@@ -174,18 +174,13 @@ static void asm_arguments(Cg *c, const Op *op, const AsmRegisters *regs, uint32_
     const CgValue *x = cg_get(op_operand(op, i));
     uint32_t each = inline_asm_per_register(t, pack);
     for (uint32_t k = 0; k < pack; k += each) {
-      char letter = regs->letters[regs->num_results + at];
-      int64_t number;
-      if (inline_asm_is_number(letter) && value_constant_int(op_operand(op, i), &number)) {
-        args[at++] = cg_i64(c, (uint64_t)number);
-        continue;
-      }
       LLVMValueRef parts[4];
       for (uint32_t e = 0; e < each; e++) {
         uint32_t r = first + k + e < n ? first + k + e : n - 1;
         parts[e] = cg_to_storage(c, cg_reg(x, x->count == 1 ? 0 : r), cg_elem_kind(t));
       }
-      LLVMTypeRef want = register_type(c, letter);
+      const char letter = regs->letters[regs->num_results + at];
+      LLVMTypeRef want = register_type(c, inline_asm_is_number(letter) && each * storage_bits(t) == 64 ? 'l' : letter);
       args[at++] = cg_bitcast(c, resize_int(c, cg_pack(c, parts, each, storage_bits(t)), cg_bits(c, want)), want);
     }
   }

@@ -15,13 +15,14 @@ static uint32_t registers_of(const Type *t, uint32_t pack) {
   return (pack + each - 1) / each;
 }
 
-// The operand that argument register n belongs to.
-static const Value *argument_at(const Op *op, uint32_t n) {
-  uint32_t i = 0;
-  for (uint32_t pack = (uint32_t)op_int(op, ATTR_PACK, 1), count;
-       n >= (count = registers_of(op_operand(op, i)->type, pack)); i++)
-    n -= count;
-  return op_operand(op, i);
+// The operand that register `reg` of the arguments holds.
+static const Value *operand_of(const Op *op, uint32_t reg, uint32_t pack) {
+  for (uint32_t i = 0; i < op->num_operands; i++) {
+    const uint32_t n = registers_of(op_operand(op, i)->type, pack);
+    if (reg < n) return op_operand(op, i);
+    reg -= n;
+  }
+  return NULL;
 }
 
 const char *inline_asm_registers(Context *ctx, const Op *op, AsmRegisters *out) {
@@ -51,13 +52,12 @@ const char *inline_asm_registers(Context *ctx, const Op *op, AsmRegisters *out) 
     if (!is_result && end_of_number != letter && *end_of_number == 0 && tied < out->num_results && tied < n)
       kind = out->letters[tied];      // the same register as a result
     else if (strlen(letter) != 1 || !strchr(is_result ? "hrlfdb" : "hrlfdbni", kind))
-      return arena_printf(&ctx->arena,
-                          "constraint %u is `%s`, which is none of h, r, l, f, d, b, n or a result's number", n, text);
-    int64_t number;
-    if (n < want && inline_asm_is_number(kind) && !value_constant_int(argument_at(op, n - out->num_results), &number))
-      return arena_printf(&ctx->arena,
-                          "constraint %u is `%s`, a number in the text, and its argument is not known at compile time; "
-                          "`r` takes a register", n, text);
+      return arena_printf(&ctx->arena, "constraint %u is `%s`, which is none of h, r, l, f, d, b%s", n, text,
+                          is_result ? "" : ", n or a result's number");
+    uint64_t bits;
+    if (inline_asm_is_number(kind) && n < want && !value_constant_bits(operand_of(op, n - out->num_results, pack), &bits))
+      return arena_printf(&ctx->arena, "constraint %u is `%s`, a constant in the text, and its argument is computed at "
+                          "run time: use h, r or l", n, text);
     if (n < want) out->letters[n] = kind;
     n++;
   }

@@ -169,35 +169,6 @@ const Layout *layout_make_shared_swizzled(Context *ctx, uint32_t rank, const int
   return end(ctx, &d);
 }
 
-// The layout without the zero columns of its offset: *at is the first one, *num counts them.
-static const Layout *without_gap(Context *ctx, const Layout *l, uint32_t *at, uint32_t *num) {
-  Layout r = *l;
-  uint32_t kept = 0, total = layout_total_bits(l), bits = l->num_bits[LAYOUT_OFFSET];
-  *at = bits;
-  for (uint32_t i = 0; i < total; i++) {
-    if (i < bits && !l->basis[i]) *at = i < *at ? i : *at;
-    else r.basis[kept++] = l->basis[i];
-  }
-  *num = total - kept;
-  memset(r.basis + kept, 0, *num * sizeof *r.basis);
-  r.num_bits[LAYOUT_OFFSET] = (uint8_t)(bits - *num);
-  return layout_intern(ctx, &r);
-}
-
-bool layout_find_swizzled(Context *ctx, const Layout *l, const int64_t *shape, uint32_t elem_bits, SwizzledTile *out) {
-  static const uint32_t spans[] = {128, 64, 32, 0};
-  uint32_t gap, num;
-  const Layout *closed = without_gap(ctx, l, &gap, &num);
-  for (uint32_t i = 0; i < 2 * countof(spans); i++) {
-    const uint32_t span = spans[i / 2], fast = 1 - (i & 1), order[2] = {fast, 1 - fast};
-    if (layout_make_shared_swizzled(ctx, 2, shape, elem_bits, span, order) != closed) continue;
-    const uint32_t lines = (uint32_t)shape[1 - fast], chunk = (span ? span : 16) * 8 / elem_bits;
-    *out = (SwizzledTile){.swizzle_bytes = span, .fast = fast, .lines = lines << num};
-    return !num || gap == log2_u32(chunk * lines);
-  }
-  return false;
-}
-
 // The number of lane bits in one phase of an access to shared memory. A phase moves 128 bytes: all 32 lanes with
 // vectors of up to 4 bytes, 16 with 8 bytes, 8 with 16.
 static uint32_t phase_lanes(uint32_t vec_bytes) { return vec_bytes <= 4 ? 5 : 7 - log2_u32(vec_bytes); }
@@ -272,17 +243,55 @@ static uint32_t phase(const Layout *l, const uint32_t *vec, uint32_t num_vec, ui
   return num_vec;
 }
 
+// A conversion through shared memory: how many registers one access takes on either side.
+typedef struct { const Layout *src, *dst; uint32_t bytes, src_vec, dst_vec; } Exchange;    // log2 of registers
+
+static uint32_t accesses(const Layout *l, uint32_t log2_vec) {
+  const uint32_t regs = layout_regs_per_thread(l) >> __builtin_popcount(layout_free_bits(l, LAYOUT_REG));
+  return regs >> log2_vec;
+}
+
+// What a thread's accesses cost, in instructions: each line that a warp's access moves takes as long as four.
+static uint32_t exchange_cost(const Exchange *x, const Layout *shared) {
+  const uint32_t bits = x->bytes * 8, stores = accesses(x->src, x->src_vec), loads = accesses(x->dst, x->dst_vec);
+  return stores * (1 + 4 * layout_bank_conflicts(x->src, shared, bits, 1u << x->src_vec)) +
+         loads * (1 + 4 * layout_bank_conflicts(x->dst, shared, bits, 1u << x->dst_vec));
+}
+
+static const Layout *exchange_layout(Context *ctx, const Exchange *x, const uint32_t *vec, uint32_t num_vec) {
+  uint32_t p[LAYOUT_MAX_BITS], q[LAYOUT_MAX_BITS];
+  const uint32_t num_p = phase(x->src, vec, num_vec, phase_lanes(x->bytes << x->src_vec), p);
+  const uint32_t num_q = phase(x->dst, vec, num_vec, phase_lanes(x->bytes << x->dst_vec), q);
+  return make_swizzled(ctx, x->src, x->bytes, vec, num_vec, p, num_p, q, num_q);
+}
+
+// The vector's first elements are registers on both sides. Those of one side alone may follow: the other side then
+// takes less of the vector at once. Bytes, which would have to be taken out of words again, are not worth that.
 const Layout *layout_make_shared_for_conversion(Context *ctx, const Layout *src, const Layout *dst, uint32_t elem_bits,
                                                 uint32_t *log2_vec) {
-  uint32_t bytes = elem_bits < 8 ? 1 : elem_bits / 8, max_vec = 4 - log2_u32(bytes);
-  uint32_t vec[LAYOUT_MAX_BITS], num_vec = 0, p[LAYOUT_MAX_BITS], q[LAYOUT_MAX_BITS];
+  const uint32_t bytes = elem_bits < 8 ? 1 : elem_bits / 8, max_vec = 4 - log2_u32(bytes);
+  uint32_t vec[LAYOUT_MAX_BITS], common = 0;
   Gf2Space v = {0};
-  for (uint32_t i = 0; i < src->num_bits[LAYOUT_REG] && num_vec < max_vec; i++)
-    if (in_registers(dst, src->basis[i])) num_vec = extend(&v, &src->basis[i], 1, vec, num_vec, max_vec);
-  uint32_t lanes = phase_lanes(bytes << num_vec), num_p = phase(src, vec, num_vec, lanes, p),
-           num_q = phase(dst, vec, num_vec, lanes, q);
-  if (log2_vec) *log2_vec = num_vec;
-  return make_swizzled(ctx, src, bytes, vec, num_vec, p, num_p, q, num_q);
+  for (uint32_t i = 0; i < src->num_bits[LAYOUT_REG] && common < max_vec; i++)
+    if (in_registers(dst, src->basis[i])) common = extend(&v, &src->basis[i], 1, vec, common, max_vec);
+  if (log2_vec) *log2_vec = common;
+  Exchange x = {src, dst, bytes, common, common};
+  const Layout *best = exchange_layout(ctx, &x, vec, common);
+  if (common == max_vec || bytes == 1) return best;
+  uint32_t least = exchange_cost(&x, best);
+  for (uint32_t side = 0; side < 2; side++) {
+    const Layout *l = side ? dst : src;
+    Gf2Space space = v;
+    const uint32_t n = extend(&space, l->basis, l->num_bits[LAYOUT_REG], vec, common, max_vec);
+    if (n == common) continue;
+    x = (Exchange){src, dst, bytes, side ? common : n, side ? n : common};
+    const Layout *wide = exchange_layout(ctx, &x, vec, n);
+    const uint32_t cost = exchange_cost(&x, wide);
+    if (cost >= least) continue;
+    least = cost;
+    best = wide;
+  }
+  return best;
 }
 
 const Layout *layout_make_shared_for_matrices(Context *ctx, const Layout *fragments, const Layout *vectors,

@@ -1,5 +1,6 @@
 // Gluon's shared memory: buffers, views of them, and loads and stores.
 #include "frontend/lower/lower.h"
+#include "ir/scratch.h"
 
 #include <string.h>
 
@@ -140,7 +141,7 @@ Term *gl_smem_index(Lower *L, Call *c) {
   return view(L, OP_BUFFER_INDEX, b, tile, tile, term_v(i));
 }
 
-// The layout without the axis' bits from `bits` on. NULL if that moves the elements which are left.
+// The layout without the axis' bits from number `bits` on. NULL if the remaining elements would get other places.
 static const Layout *cut_axis(Lower *L, const Layout *l, uint32_t axis, uint32_t bits, const uint32_t *places) {
   Layout r = *l;
   uint32_t own[LAYOUT_MAX_BITS];
@@ -148,8 +149,6 @@ static const Layout *cut_axis(Lower *L, const Layout *l, uint32_t axis, uint32_t
   for (uint32_t i = 0; i < LAYOUT_MAX_BITS; i++)
     r.basis[i] = (l->basis[i] & ((1u << kept) - 1)) | l->basis[i] >> (kept + drop) << kept;
   r.log2_size[axis] = (uint8_t)bits;
-  for (uint32_t n; (n = r.num_bits[LAYOUT_OFFSET]) && !r.basis[n - 1]; r.num_bits[LAYOUT_OFFSET]--)
-    memmove(r.basis + n - 1, r.basis + n, (LAYOUT_MAX_BITS - n) * sizeof *r.basis);   // no element lies beyond
   const Layout *cut = layout_intern(L->ctx, &r);
   if (!layout_right_inverse(cut, own)) return NULL;
   for (uint32_t i = 0, n = layout_tensor_bits(cut); i < n; i++)
@@ -157,8 +156,8 @@ static const Layout *cut_axis(Lower *L, const Layout *l, uint32_t axis, uint32_t
   return cut;
 }
 
-// The layout of slices of that length. If the offsets of their elements and of all possible starts have no bits in
-// common, a slice begins at its start's address and has a layout of its own. Otherwise it keeps the tile's layout.
+// The layout of slices of that length. If the offsets of their elements have no bits in common with the offsets of any
+// possible start, a slice has a layout of its own, from its start's address on. Otherwise it keeps the tile's layout.
 static const Layout *slice_layout(Lower *L, const CtType *t, uint32_t axis, int64_t length) {
   const Layout *l = t->layout;
   uint32_t places[LAYOUT_MAX_BITS], used = 0, starts = 0;
@@ -244,6 +243,16 @@ static int64_t room(const Value *v) {
   return bytes_of(value_op(v, OP_BUFFER_INDEX) ? op_operand(v->def, 0)->type : v->type);
 }
 
+// A tile of an array begins at a multiple of its size, which a swizzle of more bytes does not allow.
+static bool check_tile_begins(Lower *L, Call *c, const Value *v, const Type *to) {
+  if (!value_op(v, OP_BUFFER_INDEX) || scratch_tile_align(to) < SWIZZLE_ALIGN) return true;
+  const uint32_t tile = scratch_tile_bytes(to), align = tile < SWIZZLE_ALIGN ? tile : SWIZZLE_ALIGN;
+  const uint32_t step = scratch_tile_stride(op_operand(v->def, 0)->type);
+  if (step % align == 0) return true;
+  builtin_error(L, c, "the tiles of the array begin at multiples of %u bytes, and this layout needs %u", step, align);
+  return lower_hint(L, "reinterpret the array, and index it then") != NULL;
+}
+
 Term *gl_smem_reinterpret(Lower *L, Call *c) {
   Term *b = buffer_arg(L, c, 0, false);
   const CtType *elem;
@@ -254,6 +263,7 @@ Term *gl_smem_reinterpret(Lower *L, Call *c) {
   if (want > have)
     return builtin_error(L, c, "a buffer of %lld bytes does not fit into one of %lld", (long long)want,
                          (long long)have);
+  if (!check_tile_begins(L, c, b->buffer.v, buffer_type(L, to))) return NULL;
   return view(L, OP_BUFFER_REINTERPRET, b, to, to, NULL);
 }
 

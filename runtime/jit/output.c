@@ -1,4 +1,4 @@
-// What a variant is made of: PTX, machine code, and every other output of the compiler, made when it is asked for.
+// The outputs of a variant: PTX, machine code and the compiler's other outputs, each made when it is first asked for.
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,9 +48,12 @@ static tile_status cubin_of(Making *m, Arena *a, Bytes *out, tile_error **error)
   RETURN_IF_FAILED(assembler_open(&assembler, error));
   if (!assembler) return TILE_OK;
   const Target *target = m->variant->kernel->target;
-  const tile_status status = assembler_run(assembler, a, ptx.data, m->program ? m->program->target->name : target->name,
-                                           &out->data, &out->size, error);
+  MachineCode code = {0};
+  const tile_status status =
+      assembler_run(assembler, a, ptx.data, m->program ? m->program->target->name : target->name, &code, error);
   assembler_close(assembler);
+  *out = (Bytes){code.cubin, code.size};
+  if (status == TILE_OK) assembler_notes_log(&m->variant->owner->jit->hooks, m->variant->owner->name, ptx.data, code.said);
   return status;
 }
 
@@ -98,7 +101,7 @@ static const VariantOutput *find(const tile_variant *v, unsigned emit) {
   return o;
 }
 
-// Of two threads that made the same, the first one's is kept.
+// If two threads made the same output, the first one's is kept.
 static const VariantOutput *keep(tile_variant *v, VariantOutput *made) {
   pthread_mutex_lock(&v->owner->lock);
   const VariantOutput *there = find(v, made->emit);
@@ -156,6 +159,6 @@ tile_status tile_variant_resources(const tile_variant *v, tile_resources *resour
   tile_resources all = TILE_RESOURCES_INIT;
   Asking q = {{(tile_variant *)(uintptr_t)v, 0, NULL, NULL}, &all};
   RETURN_IF_FAILED(run(&q.making, assemble_and_ask, error));
-  fill_out(resources, &all, sizeof all);
+  given_fill_out(resources, &all, sizeof all);
   return TILE_OK;
 }

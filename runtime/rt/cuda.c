@@ -45,7 +45,9 @@ tile_status cuda_open(CudaDriver *d, bool simulator, tile_error **error) {
   // A driver keeps its state for as long as the process lives, so it is never unloaded.
   if (simulator && !linked_parts.sim_symbol) {
     d->library = dlopen(SIM_LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (!d->library) return error_set(error, TILE_ERROR_NO_DEVICE, "no simulator: %s was not found", SIM_LIBRARY);
+    if (!d->library)
+      return error_set(error, TILE_ERROR_NO_DEVICE,
+                       "no simulator: %s was not found; install it, or name its folder in LD_LIBRARY_PATH", SIM_LIBRARY);
   } else if (!simulator) {
     d->library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!d->library)
@@ -84,7 +86,7 @@ static bool is_kernel_failure(CUresult r) {
   return r >= CUDA_ERROR_ILLEGAL_ADDRESS && r < CUDA_ERROR_NOT_PERMITTED && r != CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
 }
 
-// Whether a kernel had failed before: then `what` says how. If not, this failure may be the one.
+// Whether a kernel had failed before; `what` then says how. If not, this failure may be the first.
 static bool is_lost(CudaLoss *loss, CUresult r, const char *doing, const char *name, char *what, size_t size) {
   if (!loss) return false;
   pthread_mutex_lock(&loss->lock);
