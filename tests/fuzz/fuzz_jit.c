@@ -82,6 +82,13 @@ static void remove_files(void) {
   unlink(bench.results), rmdir(bench.folder);
 }
 
+static void open_device(void) {
+  const char zeros[2 * N * 4] = {0};
+  must(tile_device_open("sim", &bench.device, NULL) == TILE_OK &&
+       tile_memory_alloc(bench.device, sizeof zeros, &bench.buffer, NULL) == TILE_OK &&
+       tile_memory_upload(bench.device, bench.buffer, zeros, sizeof zeros, NULL) == TILE_OK);
+}
+
 // Compiles the kernel once, for the entry that this makes.
 static void start(void) {
   tile_error *error = NULL;
@@ -90,10 +97,7 @@ static void start(void) {
   must(mkdtemp(bench.folder));
   snprintf(bench.results, PATH_BYTES, "%s/results.json", bench.folder);
   setenv("TILE_SIM_MAX_STEPS", "2000", 1);
-  must(tile_device_open("sim", &bench.device, &error) == TILE_OK);
-  const char zeros[2 * N * 4] = {0};
-  must(tile_memory_alloc(bench.device, sizeof zeros, &bench.buffer, &error) == TILE_OK &&
-       tile_memory_upload(bench.device, bench.buffer, zeros, sizeof zeros, &error) == TILE_OK);
+  open_device();
   tile_jit *jit = open_jit(true, TILE_TUNE_OFF, &error);
   must(jit);
   launch(jit, &error);
@@ -136,6 +140,9 @@ static void read_entry(const uint8_t *data, size_t size, tile_error **error) {
                         !memcmp(data + changed, bench.payload, h.payload_size);
   must(!is_whole || (!*error && !bench.compiles));
   free(head);
+  if (!*error) return;
+  tile_device_close(bench.device);   // a kernel that failed leaves a device that is lost
+  open_device();
 }
 
 // Results that were read are still there after one is added and the file is written.
