@@ -131,17 +131,6 @@ static const CtType *range_type(Lower *L, Term *const *bounds) {
   return r;
 }
 
-bool lower_split_range(Lower *L, Call *c, RangeArgs *r) {
-  *r = (RangeArgs){.call = *c};
-  r->start = c->args[0], r->stop = c->args[1], r->step = c->args[2];
-  if (term_is_none(r->stop)) {
-    r->stop = r->start;
-    r->start = term_int(L, 0);
-  }
-  if (term_is_none(r->step)) r->step = term_int(L, 1);
-  return r->start && r->stop && r->step;
-}
-
 // disallow_acc_multi_buffer and warp_specialize are accepted and change nothing.
 static void set_loop_attrs(Lower *L, Op *op, Call *c) {
   enum { IGNORED = NUM_ATTRS };
@@ -400,10 +389,15 @@ static Op *for_to_while(Lower *L, Loop *lp, Value *lb, Value *ub, Value *step, b
   return finish_while(L, lp, &lb, 1, &iv_next, 1, keep);
 }
 
-// Carries a variable of the target's name and type, which holds the last number after the loop as in Python. False if
+// Carries a variable of the target's name and type, which holds the last number after the loop as in Python. If there
+// is none before the loop and `rest`, which follows it, reads one, it is 0 after a loop without iterations. False if
 // the target hides a variable of another type, which has no value after the loop.
-static bool carries_target(Lower *L, const Node *target, const CtType *iv_type, Carried *c) {
-  const Var *v = target->kind == NODE_NAME ? scope_find(&L->frame->scope, target->name.id) : NULL;
+static bool carries_target(Lower *L, const Node *target, const CtType *iv_type, const Cont *rest, Carried *c) {
+  if (target->kind != NODE_NAME) return true;
+  Scope *scope = &L->frame->scope;
+  if (!scope_find(scope, target->name.id) && scope_is_read_next(L, rest, target->name.id))
+    scope_set(L, scope, target->name.id, term_full(L, iv_type, 0, 0), target->span, 0);
+  const Var *v = scope_find(scope, target->name.id);
   if (!v) return true;
   const CtType *type = v->flags & VAR_FOLDED                    ? v->folded_type
                        : v->term && v->term->kind == TERM_VALUE ? term_t(v->term)
@@ -460,7 +454,7 @@ void lower_counted_loop(Lower *L, const Node *s, RangeArgs *r) {
 
   if (!lower_enter_region(L, span)) return;
   Carried c = {0};
-  bool hides = !carries_target(L, s->loop.target, iv_type, &c);
+  bool hides = !carries_target(L, s->loop.target, iv_type, r->rest, &c);
   find_carried(L, &s->loop.body, NULL, &c);
   Block *outer = L->b.block;
   Value *operands[3] = {lb, ub, step};

@@ -234,7 +234,6 @@ static void lower_stmt(Lower *L, const Node *s) {
   }
   case NODE_ANN_ASSIGN: lower_ann_assign(L, s); return;
   case NODE_RETURN: lower_return(L, s); return;
-  case NODE_FOR: lower_for(L, s); return;
   case NODE_WHILE: lower_while(L, s); return;
   case NODE_BREAK: scope->exits[EXIT_BREAK] = (Flag){FLAG_YES, NULL}; return;
   case NODE_CONTINUE: scope->exits[EXIT_CONTINUE] = (Flag){FLAG_YES, NULL}; return;
@@ -344,6 +343,8 @@ void lower_stmts(Lower *L, const Cont *k, const LiveOut *out) {
     if (L->options->stops) lower_stop_before(L, s);
     if (s->kind == NODE_WITH) {
       lower_with(L, s);
+    } else if (s->kind == NODE_FOR) {
+      lower_for(L, s, rest);
     } else if (s->kind == NODE_IF) {
       L->b.span = s->span;
       Term *c = lower_expr(L, s->cond.test);

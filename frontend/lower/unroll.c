@@ -90,7 +90,18 @@ static const BuiltinRow *iter_row(Lower *L, const Node *iter, Term **other) {
   return NULL;
 }
 
-void lower_for(Lower *L, const Node *s) {
+static bool split_range(Lower *L, Call *c, RangeArgs *r) {
+  *r = (RangeArgs){.call = *c};
+  r->start = c->args[0], r->stop = c->args[1], r->step = c->args[2];
+  if (term_is_none(r->stop)) {
+    r->stop = r->start;
+    r->start = term_int(L, 0);
+  }
+  if (term_is_none(r->step)) r->step = term_int(L, 1);
+  return r->start && r->stop && r->step;
+}
+
+void lower_for(Lower *L, const Node *s, const Cont *rest) {
   if (s->loop.orelse.count) {
     lower_error(L, s->loop.orelse.data[0]->span, "`for … else` is not supported in kernels");
     lower_hint(L, "set a flag in the loop, and test it after the loop");
@@ -113,8 +124,9 @@ void lower_for(Lower *L, const Node *s) {
   Call call;
   RangeArgs r;
   if (!lower_call_args(L, s->loop.iter, NULL, &args) || !builtin_bind(L, row, NULL, &args, &call) ||
-      !lower_split_range(L, &call, &r))
+      !split_range(L, &call, &r))
     return;
+  r.rest = rest;
   if (row->fn == tl_static_range) lower_static_range(L, s, &r);
   else lower_counted_loop(L, s, &r);
 }
