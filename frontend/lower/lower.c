@@ -25,11 +25,15 @@ static void assign_elements(Lower *L, const Node *target, Term *value, bool cons
   uint32_t star = want, have = value->tuple.count;
   for (uint32_t i = 0; i < want; i++)
     if (target->list.data[i]->kind == NODE_STARRED) star = i;
-  if (star == want ? have != want : have + 1 < want) {
+  if (star == want ? have < want : have + 1 < want) {
     lower_error(L, target->span, "cannot unpack a tuple of %u into %u names", have, want);
     poison_target(L, target);
     return;
   }
+  if (star == want && have > want &&     // Triton drops the rest
+      diag_warning(L->ctx, WARN_UNUSED_VALUE, target->span, "%u names take %u of a tuple's %u values: nothing uses "
+                   "the others", want, want, have))
+    diag_note(L->ctx, (Span){0, 0}, "name them all, or take the rest with `*_`");
   for (uint32_t i = 0, j = 0; i < want; i++) {
     const Node *t = target->list.data[i];
     if (i == star) {
