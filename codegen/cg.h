@@ -59,6 +59,7 @@ typedef struct Cg {
   // warps they are; the named barrier at which they meet.
   LLVMValueRef tid, lane, warp;
   LLVMValueRef uniform_warp;                 // of cg_uniform_warp; made on first use
+  LLVMValueRef unset_divisor;                // of lower_arith.c; made on first use
   uint32_t num_warps, barrier;
   RolesInfo roles;                           // of the function
   VEC(Op *) roles_ops;                       // lowered so far; their workers are lowered after the kernel's own code
@@ -120,6 +121,7 @@ LLVMValueRef cg_unary_intrinsic(Cg *c, const char *name, LLVMValueRef x);   // o
 LLVMValueRef cg_binary_intrinsic(Cg *c, const char *name, LLVMValueRef x, LLVMValueRef y);
 // Calls an intrinsic on x and `false`, which says that no x gives poison.
 LLVMValueRef cg_intrinsic_false(Cg *c, const char *name, LLVMValueRef x);
+void cg_set_range(Cg *c, LLVMValueRef call, uint64_t first, uint64_t end);   // what the call returns is below end
 LLVMValueRef cg_special_register(Cg *c, const char *name, uint32_t axis);   // `tid`, `ctaid` or `nctaid`
 LLVMBasicBlockRef cg_block(Cg *c, const char *name);
 void cg_require_ptx(Cg *c, uint32_t version);
@@ -168,8 +170,7 @@ LLVMValueRef cg_shuffle_xor(Cg *c, LLVMValueRef v, uint32_t lane_mask);
 typedef struct { LLVMBasicBlockRef join; } CgIf;
 CgIf cg_begin_if(Cg *c, LLVMValueRef pred);
 void cg_end_if(Cg *c, CgIf g);
-// Start of dynamic shared memory as an address in the shared window (i32); address of, and pointer to, a byte offset.
-LLVMValueRef cg_smem_base(Cg *c);
+// The address in the shared window (i32) of, and a pointer to, a byte offset of dynamic shared memory.
 LLVMValueRef cg_smem_addr(Cg *c, LLVMValueRef offset);
 LLVMValueRef cg_smem_ptr(Cg *c, LLVMValueRef offset);
 
@@ -240,7 +241,6 @@ bool cg_is_packed_cast(const Cg *c, const Op *op);
 void cg_lower_packed_cast(Cg *c, Op *op, const uint32_t *reps);
 LLVMValueRef cg_float_to_f32(Cg *c, LLVMValueRef v, ScalarKind k);
 LLVMValueRef cg_f32_to_float(Cg *c, LLVMValueRef v, ScalarKind k, Rounding rounding);
-CgValue *cg_convert_layout(Cg *c, const CgValue *x, const Type *from, const Type *to, const Op *op);
 
 #define SCALAR_EMITTER(name) LLVMValueRef emit_##name(Cg *c, const Op *op UNUSED, ScalarKind k UNUSED, LLVMValueRef *in)
 

@@ -33,13 +33,6 @@ static Kind kind_of(Cg *c, const Op *op, ScalarKind a, ScalarKind b, ScalarKind 
   return w;
 }
 
-// Columns of one instruction: as far as the accumulator's registers step along N without a gap, 256 at most.
-static uint32_t instruction_columns(const Layout *acc) {
-  uint32_t n = 8, bit = 2;
-  while (n < 256 && bit < acc->num_bits[LAYOUT_REG] && layout_basis(acc, LAYOUT_REG, bit) == n) n *= 2, bit++;
-  return n;
-}
-
 typedef struct {
   Cg *c;
   Kind kind;
@@ -103,8 +96,8 @@ static void add_instruction(const Wgmma *p, CgAsm *a, uint32_t insn, uint32_t k,
   }
   buf_printf(&a->text, ", $%u, %s", cg_asm_arg(a, wgmma_descriptor_at(p->c, &p->b, col, k)), scale);
   if (kind->has_scale) buf_puts(&a->text, ", 1, 1");
-  if (kind->has_transpose && !p->words_a) buf_printf(&a->text, ", %u", !p->a.k_major);
-  if (kind->has_transpose) buf_printf(&a->text, ", %u", !p->b.k_major);
+  if (kind->has_transpose && !p->words_a) buf_printf(&a->text, ", %u", !wgmma_is_k_major(&p->a));
+  if (kind->has_transpose) buf_printf(&a->text, ", %u", !wgmma_is_k_major(&p->b));
   buf_puts(&a->text, ";\n\t");
 }
 
@@ -187,17 +180,17 @@ static Wgmma wgmma_of(Cg *c, const Op *op) {
   Value *a = op_operand(op, 0), *b = op_operand(op, 1);
   const Type *acc = op->results[0].type;
   bool in_registers = type_is_tensor(a->type);
-  Wgmma p = {.c = c, .acc = acc, .n = instruction_columns(acc->layout), .pinned = cg_get(op_operand(op, 2))->pinned};
+  Wgmma p = {.c = c, .acc = acc, .n = wgmma_columns(acc->layout), .pinned = cg_get(op_operand(op, 2))->pinned};
   p.kind = kind_of(c, op, cg_elem_kind(a->type), cg_elem_kind(b->type), cg_elem_kind(acc));
   p.insn_regs = p.n / 2;
   p.insn_words = wgmma_num_words(acc, p.insn_regs);
   p.num_insns = cg_num_regs(acc) / p.insn_regs;
-  p.b = wgmma_descriptor_make(c, op, b, 0);
+  p.b = wgmma_descriptor_make(c, op, b, 0, p.n);
   if (b->type->shape[0] % p.kind.k || cg_num_regs(acc) % p.insn_regs)
     cg_unsupported(c, op, "the tile is smaller than an instruction");
   if (in_registers) p.a_layout = a->type->layout;
-  else p.a = wgmma_descriptor_make(c, op, a, 1);
-  if (!p.kind.has_transpose && ((!in_registers && !p.a.k_major) || !p.b.k_major))
+  else p.a = wgmma_descriptor_make(c, op, a, 1, 64);
+  if (!p.kind.has_transpose && ((!in_registers && !wgmma_is_k_major(&p.a)) || !wgmma_is_k_major(&p.b)))
     cg_unsupported(c, op, "this type's operands must be contiguous along K");
   // The shuffle says that the warpgroup's part of the tile is the same in all its lanes.
   if (acc->layout->num_bits[LAYOUT_WARP] > 2) {

@@ -4,21 +4,21 @@
 #define TILE_CODEGEN_WGMMA_H
 
 #include "codegen/cg.h"
+#include "ir/wgmma_tile.h"
 
 // ---- descriptors ----
 
-// An operand in shared memory: the tile as chunks of its contiguous axis, one after the other.
+// An operand in shared memory.
 typedef struct {
   LLVMValueRef base;       // i64: the descriptor of the tile's start
   LLVMValueRef warpgroup;  // i64: what the warpgroup adds to it
-  bool k_major;            // K is the contiguous axis
-  uint32_t chunk;          // bytes of the contiguous axis that lie together
-  uint32_t lines;          // extent of the other axis: a chunk has that many lines
-  uint32_t elem_bytes;
+  uint32_t k_axis;         // of the buffer
+  WgmmaTile tile;
 } WgmmaDescriptor;
 
-// k_axis: which axis of the buffer is K.
-WgmmaDescriptor wgmma_descriptor_make(Cg *c, const Op *op, Value *buf, uint32_t k_axis);
+// outer: the elements along M or N that one instruction reads.
+WgmmaDescriptor wgmma_descriptor_make(Cg *c, const Op *op, Value *buf, uint32_t k_axis, uint32_t outer);
+static inline bool wgmma_is_k_major(const WgmmaDescriptor *d) { return d->tile.fast == d->k_axis; }
 // Finds the part of the operand that the warpgroup reads: along the rows of the accumulator's layout, or its columns.
 void wgmma_descriptor_split(Cg *c, WgmmaDescriptor *d, const Layout *acc, bool rows, LLVMValueRef warp);
 // i64: the descriptor that begins at element (outer, k); outer along M or N.

@@ -1,39 +1,26 @@
-// Descriptors by which wgmma reads operands in shared memory. Their strides are those of the swizzled tile layouts.
+// Descriptors by which wgmma reads operands in shared memory.
 #include "codegen/wgmma.h"
 
-static const Layout *swizzled(Cg *c, const Type *t, uint32_t span, uint32_t fast) {
-  uint32_t order[2] = {fast, 1 - fast};
-  return layout_make_shared_swizzled(c->ctx, 2, t->shape, type_elem_bytes(type_elem(t)) * 8, span, order);
-}
-
-WgmmaDescriptor wgmma_descriptor_make(Cg *c, const Op *op, Value *buf, uint32_t k_axis) {
-  static const uint32_t spans[] = {128, 64, 32, 0}, modes[] = {1, 2, 3, 0};
+WgmmaDescriptor wgmma_descriptor_make(Cg *c, const Op *op, Value *buf, uint32_t k_axis, uint32_t outer) {
+  static const uint8_t modes[] = {[128 / 32] = 1, [64 / 32] = 2, [32 / 32] = 3, [0] = 0};
   const Type *t = buf->type;
-  uint32_t i = 0;
-  while (i < 2 * countof(spans) && swizzled(c, t, spans[i / 2], i & 1) != t->layout) i++;
-  if (i == 2 * countof(spans)) cg_unsupported(c, op, "an operand's buffer has none of the layouts that wgmma reads");
-  uint32_t span = spans[i / 2], fast = i & 1;
-  WgmmaDescriptor d = {.k_major = fast == k_axis, .chunk = span ? span : 16, .lines = (uint32_t)t->shape[1 - fast],
-                       .elem_bytes = type_elem_bytes(type_elem(t))};
-  // Strides: between groups of eight lines, and between chunks. Without swizzling the two change places for operands
-  // that are contiguous along M or N.
-  uint32_t group = 8 * d.chunk, next_chunk = d.lines * d.chunk;
-  uint32_t lbo = d.k_major ? span ? 16 : next_chunk : span ? next_chunk : group;
-  uint32_t sbo = span || d.k_major ? group : next_chunk;
-  uint64_t strides = (uint64_t)(lbo >> 4 & 0x3fff) << 16 | (uint64_t)(sbo >> 4 & 0x3fff) << 32;
-  uint64_t constant = strides | (uint64_t)modes[i / 2] << 62;
-  LLVMValueRef address = cg_op(c, LLVMAnd, cg_smem_addr(c, cg_scalar(buf)), 0x3ffff);
+  WgmmaDescriptor d = {.k_axis = k_axis};
+  if (!wgmma_tile_read(t->layout, t->shape, type_elem_bytes(type_elem(t)), k_axis, outer, &d.tile))
+    cg_unsupported(c, op, "an operand's buffer has none of the layouts that wgmma reads");
+  uint64_t strides = (uint64_t)(d.tile.leading >> 4 & 0x3fff) << 16 | (uint64_t)(d.tile.stride >> 4 & 0x3fff) << 32;
+  uint64_t constant = strides | (uint64_t)modes[d.tile.span / 32] << 62;
+  const CgValue *v = cg_get(buf);
+  LLVMValueRef start = v->count > 1 ? cg_add(c, v->v[0], v->v[1]) : v->v[0];   // its bits are free in the tile's address
+  LLVMValueRef address = cg_op(c, LLVMAnd, cg_smem_addr(c, start), 0x3ffff);
   address = LLVMBuildZExt(c->b, cg_op(c, LLVMLShr, address, 4), c->t_i64, "");
   d.base = cg_op(c, LLVMOr, address, constant);
   d.warpgroup = cg_i64(c, 0);
   return d;
 }
 
-// i64: bytes from the tile's start to element (outer, k), as the 16-byte units of a descriptor. Swizzling works on
-// bits of the absolute address, so plain offsets inside a line are right.
+// i64: bytes from the tile's start to element (outer, k), as the 16-byte units of a descriptor.
 static LLVMValueRef units(Cg *c, const WgmmaDescriptor *d, uint32_t outer, uint32_t k) {
-  uint32_t fast = (d->k_major ? k : outer) * d->elem_bytes, line = d->k_major ? outer : k;
-  return cg_i64(c, (fast / d->chunk * d->lines * d->chunk + line * d->chunk + fast % d->chunk) >> 4);
+  return cg_i64(c, wgmma_tile_offset(&d->tile, d->k_axis, outer, k) >> 4);
 }
 
 void wgmma_descriptor_split(Cg *c, WgmmaDescriptor *d, const Layout *acc, bool rows, LLVMValueRef warp) {

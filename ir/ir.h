@@ -197,6 +197,9 @@ extern const OpInfo op_info[NUM_OPS];
 static inline bool op_has(Opcode oc, uint32_t traits) { return op_info[oc].traits & traits; }
 static inline bool op_is(const Op *op, uint32_t traits) { return op_has(op->opcode, traits); }
 static inline Unit op_unit(const Op *op) { return op_info[op->opcode].unit; }
+static inline bool op_is_int_division(const Op *op) {
+  return op->opcode == OP_DIVSI || op->opcode == OP_DIVUI || op->opcode == OP_REMSI || op->opcode == OP_REMUI;
+}
 static inline bool op_is_atomic(const Op *op) {
   return op_unit(op) == UNIT_GMEM && op_is(op, TRAIT_READS) && op_is(op, TRAIT_WRITES);
 }

@@ -224,6 +224,13 @@ uint32_t scratch_tile_stride(const Type *t) {
   return t->count > 1 && bytes > BARRIER_BYTES ? round_up(bytes, TMA_TILE_ALIGN) : bytes;
 }
 
+uint32_t scratch_tile_align(const Type *t) {
+  // A swizzle is a function of address bits, so the tile must start where they are zero.
+  for (uint32_t i = 0; t->layout && i < layout_total_bits(t->layout); i++)
+    if (__builtin_popcount(t->layout->basis[i]) > 1) return SWIZZLE_ALIGN;
+  return scratch_tile_bytes(t) > BARRIER_BYTES ? TMA_TILE_ALIGN : 16;
+}
+
 // ---- all ops ----
 
 static uint32_t atomic_bytes(const Op *op, const Type *t) {

@@ -62,8 +62,9 @@ uint32_t scratch_scan_offsets(const Op *op, uint32_t offsets[MAX_SCAN_OFFSETS]);
 
 // The bytes from one tile of a multi-buffer to the next. TMA reads and writes at multiples of 128: a tile that is
 // larger than an mbarrier begins at one.
-enum { BARRIER_BYTES = 8, TMA_TILE_ALIGN = 128 };
+enum { BARRIER_BYTES = 8, TMA_TILE_ALIGN = 128, SWIZZLE_ALIGN = 1024 };
 uint32_t scratch_tile_stride(const Type *t);
 uint32_t scratch_tile_bytes(const Type *t);   // of one tile, not rounded up
+uint32_t scratch_tile_align(const Type *t);   // of the first byte, unless the alloc asks for more
 
 #endif

@@ -44,10 +44,3 @@ void buffer_find_allocs(Context *ctx, Value *v, OpList *out) {
   AllocSearch s = {.ctx = ctx, .allocs = out};
   search_allocs(v, &s);
 }
-
-uint32_t buffer_align(const Type *t) {
-  // A swizzle is a function of address bits, so the tile must start where they are zero.
-  for (uint32_t i = 0; t->layout && i < layout_total_bits(t->layout); i++)
-    if (__builtin_popcount(t->layout->basis[i]) > 1) return 1024;
-  return scratch_tile_bytes(t) > BARRIER_BYTES ? TMA_TILE_ALIGN : 16;
-}

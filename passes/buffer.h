@@ -11,6 +11,5 @@ bool buffer_is_view(const Op *op);
 // Whether tensor cores or TMA read it, through views too: its writers then need a proxy fence.
 bool buffer_read_by_async_proxy(const Value *buf);
 uint32_t buffer_bytes(const Type *t);      // of the whole array of tiles
-uint32_t buffer_align(const Type *t);      // of its first byte, unless the alloc asks for more
 
 #endif

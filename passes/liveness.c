@@ -24,7 +24,8 @@ static uint32_t use_end(const OpOrder *o, const Op *op, const Block *home) {
   return end;
 }
 
-typedef struct { Context *ctx; const OpOrder *order; const Block *home; uint32_t end; VEC(Value *) seen; } UseSearch;
+// align: of the views; one that is reinterpreted may need more than the buffer.
+typedef struct { Context *ctx; const OpOrder *order; const Block *home; uint32_t end, align; VEC(Value *) seen; } UseSearch;
 
 static void search_uses(Value *v, void *user);
 
@@ -43,6 +44,7 @@ static void search_uses(Value *v, void *user) {
   VEC_EACH(x, s->seen)
     if (*x == v) return;
   vec_push(&s->ctx->arena, &s->seen, v);
+  if (v->type->kind == TYPE_BUFFER && scratch_tile_align(v->type) > s->align) s->align = scratch_tile_align(v->type);
   // After a full wait the value holds no buffer.
   if (value_op(v, OP_WGMMA_WAIT) && op_int(v->def, ATTR_COUNT, 0) == 0) return;
   if (value_block(v) != s->home && v->block && v->block->parent) {
@@ -68,10 +70,9 @@ static void collect(Op *op, void *user) {
   if (op->opcode == OP_ALLOC) {
     UseSearch s = {.ctx = n->ctx, .order = &n->order, .home = op->parent, .end = begin};
     search_uses(&op->results[0], &s);
-    const Type *t = op->results[0].type;
-    uint32_t asked = (uint32_t)op_int(op, ATTR_ALIGN, 0);
+    const uint32_t asked = (uint32_t)op_int(op, ATTR_ALIGN, 0), bytes = buffer_bytes(op->results[0].type);
     vec_push(&n->ctx->arena, &n->items,
-             ((Lifetime){op, begin, s.end, buffer_bytes(t), asked ? asked : buffer_align(t), block_role(op->parent)}));
+             ((Lifetime){op, begin, s.end, bytes, asked > s.align ? asked : s.align, block_role(op->parent)}));
     return;
   }
   uint32_t align = 1, bytes = scratch_op_bytes(n->ctx, op, n->module->num_warps, &align);

@@ -49,7 +49,7 @@ static uint32_t shared_need(const Pipe *p) {
     if (!becomes_ring(p, p->shared.items[i].op)) l.items[l.count++] = p->shared.items[i];
   VEC_EACH(a, p->loads) {
     const Type *t = ring_type(p, a);
-    ring.bytes = buffer_bytes(t), ring.align = buffer_align(t);
+    ring.bytes = buffer_bytes(t), ring.align = scratch_tile_align(t);
     l.items[l.count++] = ring;
   }
   VEC_EACH(group, p->groups) {

@@ -23,7 +23,7 @@ const CtType *lower_block_part(Lower *L, const CtType *t) {
   return ct_type_with_layout(L->ctx, ct_type_block(L->ctx, t->elem, shape, t->rank), part, t->spelled);
 }
 
-bool lower_is_split_along(const Lower *L, const CtType *t, uint32_t axis) {
+static bool is_split_along(const Lower *L, const CtType *t, uint32_t axis) {
   for (uint32_t i = 0; is_split(L, t) && i < t->layout->num_bits[LAYOUT_BLOCK]; i++)
     if (step_of(t->layout, i, axis)) return true;
   return false;
@@ -54,7 +54,7 @@ bool lower_check_same_blocks(Lower *L, Span span, const char *what, const CtType
 }
 
 bool lower_check_axis_in_block(Lower *L, Span span, const char *what, const CtType *t, uint32_t axis) {
-  if (!lower_is_split_along(L, t, axis)) return true;
+  if (!is_split_along(L, t, axis)) return true;
   return crosses(L, span, arena_printf(L->arena, "%s along axis %u of %s", what, axis, lower_layout_text(L, t)), NULL,
                  NULL);
 }

@@ -1,7 +1,8 @@
 // Gluon's tensor cores: wgmma with its accumulators and waits, mma.sync, and products by multiply-adds.
-#include "frontend/lower/lower.h"
-
 #include <string.h>
+
+#include "frontend/lower/lower.h"
+#include "ir/wgmma_tile.h"
 
 static Term *new_acc(Lower *L, Value *v, const CtType *type) {
   Term *t = arena_new(L->arena, Term);
@@ -64,24 +65,20 @@ static bool tensor_or_acc(Lower *L, Call *c, uint32_t i, Term **out) {
                   arg_error(L, c, i, "an accumulator is a tensor, not %s", term_describe(L, *out)) != NULL);
 }
 
-// How wgmma reads a tile: in which swizzle, and along which axis contiguous. False if it cannot.
-static bool is_readable(Lower *L, const CtType *t, uint32_t *axis) {
-  t = lower_block_part(L, t);
-  for (uint32_t i = 0; i < 8; i++) {
-    const uint32_t spans[] = {128, 64, 32, 0}, fast = 1 - (i & 1), order[2] = {fast, 1 - fast};
-    *axis = fast;
-    if (layout_make_shared_swizzled(L->ctx, 2, t->shape, ct_bits(t), spans[i / 2], order) == t->layout) return true;
+static bool check_shared_operand(Lower *L, Call *c, uint32_t i, const Term *t, uint32_t k_axis, const CtType *acc) {
+  const CtType *part = lower_block_part(L, t->buffer.type);
+  const uint32_t bytes = ct_bits(part) / 8, columns = wgmma_columns(acc->layout);
+  WgmmaTile tile;
+  if (32 > part->shape[k_axis] * bytes) {
+    arg_error(L, c, i, "an instruction takes %u elements along K, this has %lld", 32 / bytes,
+              (long long)part->shape[k_axis]);
+    return lower_hint(L, "multiply longer slices, or load them and use mma_v2") != NULL;
   }
-  return false;
-}
-
-static bool check_shared_operand(Lower *L, Call *c, uint32_t i, const Term *t, uint32_t k_axis) {
-  uint32_t axis;
-  if (!is_readable(L, t->buffer.type, &axis)) {
+  if (!wgmma_tile_read(part->layout, part->shape, bytes, k_axis, i ? columns : 64, &tile)) {
     arg_error(L, c, i, "wgmma cannot read a buffer in this layout: %s", lower_layout_text(L, t->buffer.type));
     return lower_hint(L, "gl.NVMMASharedLayout.get_default_for(shape, dtype) makes one that it reads") != NULL;
   }
-  if (axis == k_axis || ct_bits(t->buffer.type) == 16) return true;
+  if (tile.fast == k_axis || ct_bits(t->buffer.type) == 16) return true;
   arg_error(L, c, i, "operands of %s must be contiguous along K", ct_type_text(L->ctx, t->buffer.type->elem));
   return lower_hint(L, "store the tile transposed, and pass buffer.permute((1, 0))") != NULL;
 }
@@ -116,9 +113,9 @@ Term *gl_wgmma(Lower *L, Call *c) {
   if (a->kind == TERM_BUFFER ? !lower_buffer_arg(L, c, 0) : !(a = arg_value(L, c, 0))) return NULL;
   const CtType *t = operand_type(acc);
   if (!check_product(L, c, a, b, acc) || !check_types(L, c, a, b, acc) || !check_acc(L, c, t) ||
-      !check_shared_operand(L, c, 1, b, 0))
+      !check_shared_operand(L, c, 1, b, 0, t))
     return NULL;
-  if (a->kind == TERM_BUFFER ? !check_shared_operand(L, c, 0, a, 1) : !check_register_operand(L, c, a, t)) return NULL;
+  if (a->kind == TERM_BUFFER ? !check_shared_operand(L, c, 0, a, 1, t) : !check_register_operand(L, c, a, t)) return NULL;
   Value *use_acc = NULL;
   int64_t known, imprecise = 0;
   bool is_async;

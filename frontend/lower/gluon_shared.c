@@ -1,5 +1,6 @@
 // Gluon's shared memory: buffers, views of them, and loads and stores.
 #include "frontend/lower/lower.h"
+#include "ir/scratch.h"
 
 #include <string.h>
 
@@ -242,6 +243,16 @@ static int64_t room(const Value *v) {
   return bytes_of(value_op(v, OP_BUFFER_INDEX) ? op_operand(v->def, 0)->type : v->type);
 }
 
+// A tile of an array begins at a multiple of its size, which a swizzle of more bytes does not allow.
+static bool check_tile_begins(Lower *L, Call *c, const Value *v, const Type *to) {
+  if (!value_op(v, OP_BUFFER_INDEX) || scratch_tile_align(to) < SWIZZLE_ALIGN) return true;
+  const uint32_t tile = scratch_tile_bytes(to), align = tile < SWIZZLE_ALIGN ? tile : SWIZZLE_ALIGN;
+  const uint32_t step = scratch_tile_stride(op_operand(v->def, 0)->type);
+  if (step % align == 0) return true;
+  builtin_error(L, c, "the tiles of the array begin at multiples of %u bytes, and this layout needs %u", step, align);
+  return lower_hint(L, "reinterpret the array, and index it then") != NULL;
+}
+
 Term *gl_smem_reinterpret(Lower *L, Call *c) {
   Term *b = buffer_arg(L, c, 0, false);
   const CtType *elem;
@@ -252,6 +263,7 @@ Term *gl_smem_reinterpret(Lower *L, Call *c) {
   if (want > have)
     return builtin_error(L, c, "a buffer of %lld bytes does not fit into one of %lld", (long long)want,
                          (long long)have);
+  if (!check_tile_begins(L, c, b->buffer.v, buffer_type(L, to))) return NULL;
   return view(L, OP_BUFFER_REINTERPRET, b, to, to, NULL);
 }
 

@@ -29,6 +29,7 @@ typedef enum {
 
 struct Term {
   TermKind kind;
+  bool is_broken;    // a change of it was refused: what depends on its contents is not reported
   union {
     CtValue *ct;
     // known: the constant that a function returned, or NULL
@@ -105,6 +106,7 @@ struct Lower {
   uint32_t depth;
   uint32_t expr_depth;
   NameUse use;                 // of the expression that is lowered next
+  const Node *comparison;      // whose operand is lowered, or NULL
   uint64_t num_stmts;          // lowered so far, unrolled and inlined ones counted as often as they are copied
   bool may_wrap;               // the current operation may overflow without a check
   bool is_gluon;               // tensors have layouts, and the module is at LAID_OUT
@@ -195,7 +197,6 @@ bool lower_broadcast_laid_out(Lower *L, Term **a, Term **b, const int64_t *shape
 const Layout *lower_layout_map(Lower *L, const CtValue *layout, const int64_t *shape, uint32_t rank, Span span);
 // ---- gluon_clusters.c: what one block of a cluster has ----
 const CtType *lower_block_part(Lower *L, const CtType *t);        // its part of a tensor, tile or buffer
-bool lower_is_split_along(const Lower *L, const CtType *t, uint32_t axis);
 Value *lower_block_start(Lower *L, const CtType *t, uint32_t axis);   // of its part, i32; NULL: the axis is not split
 // Adds to the mask that the block writes what others hold, too. False, and nothing is added, if none do.
 bool lower_owner_mask(Lower *L, const CtType *t, Term **mask);
@@ -248,9 +249,15 @@ const char *lower_source_text(Lower *L, Span span);           // as the user wro
 Term *lower_expr(Lower *L, const Node *e);
 // Whether e is a, a.b, a.b.c, …, which may be lowered twice because it has no effect.
 bool lower_is_name_path(const Node *e);
-Term *lower_name(Lower *L, const char *name, Span span, NameUse use);
+// v as a term; if it is a value that is missing, an error that says why.
+Term *lower_found(Lower *L, CtValue *v, Span span, NameUse use);
+// ---- attribute.c ----
+Term *lower_attribute_node(Lower *L, const Node *e, NameUse use);  // e: an attribute
 Term *lower_attribute(Lower *L, Term *base, const char *name, Span span);
 Term *lower_shape_term(Lower *L, const CtType *t);                 // a tuple of its extents
+// Looks a method up by name, for operators of aggregates; NULL without a diagnostic when there is none.
+Term *lower_find_method(Lower *L, Term *self, const char *name);
+// ---- subscript.c ----
 Term *lower_subscript(Lower *L, Term *base, const Node *index, Span span);
 // ---- expr_display.c ----
 Term *lower_fstring(Lower *L, const Node *e);
@@ -280,8 +287,6 @@ Term *lower_call(Lower *L, Term *callee, CallArgs *args);
 Term *lower_call_positional(Lower *L, Term *callee, Term *const *args, uint32_t n, Span span);
 Term *lower_inline(Lower *L, CtFunction *fn, CallArgs *args);
 void lower_visit(Lower *L, const CtFunction *fn);              // remembers a function whose body is lowered
-// Looks a method up by name, for operators of aggregates; NULL without a diagnostic when there is none.
-Term *lower_find_method(Lower *L, Term *self, const char *name);
 
 // ---- guess.c: errors about names that mean nothing, with what was probably meant ----
 Term *lower_unknown_name(Lower *L, const char *name, Span span, NameUse use);
@@ -314,6 +319,8 @@ typedef struct { const NameVec *names; bool is_function_end; } LiveOut;
 bool lower_count(Lower *L, uint64_t statements, Span span);
 void lower_stmts(Lower *L, const Cont *k, const LiveOut *out);
 void lower_for(Lower *L, const Node *s);
+// Leaves out statements after a diagnostic: the new names that they bind have no value, of which no message speaks.
+void lower_skip(Lower *L, const NodeList *body);
 void lower_while(Lower *L, const Node *s);
 typedef void (*ArmFn)(Lower *L, void *user);
 // Lowers `if v: then() else: otherwise()` and merges both scopes. When exactly one arm ends, `rest`, which follows the
@@ -338,13 +345,14 @@ void lower_collect_assigned(Lower *L, const NodeList *body, NameVec *out);      
 void scope_lose(Lower *L, const Var *v, const char *why);
 bool lower_has_exit(const NodeList *body, bool with_break);                     // a return, or a break of this loop
 void lower_assign_target(Lower *L, const Node *target, Term *value, bool is_declared_constexpr, bool decay);
-bool lower_return_merge(Lower *L, Term **a, Block *block_a, Term **b, Block *block_b, Span span);
 
 // ---- warn_unused.c, warn_flow.c, warn_compare.c ----
 // Each looks at a function's tree, whatever was specialised, and reports what is in it, once for a place.
 void warn_unused_variables(Lower *L, const Node *def);
 void warn_unreachable(Lower *L, const Node *def);
 void warn_compares(Lower *L, const Node *def);
+// Warns where e, `a & b` or `a | b`, is the bare operand of a comparison, and one of a and b is a mask, the other not.
+void lower_warn_mask(Lower *L, const Node *e, const Term *a, const Term *b);
 // Looks at a statement that is the expression v, after it was lowered to t, by ops of `block` after `before`.
 void warn_unused_value(Lower *L, const Node *v, const Term *t, const Block *block, const Op *before);
 void warn_missing_store(Lower *L, const Func *f, const Node *def);
@@ -421,10 +429,15 @@ Term *arg_error(Lower *L, const Call *c, uint32_t i, const char *fmt, ...) PRINT
 // Whether each warp_specialize of the kernel leaves registers for its default partition. False after diagnostics.
 bool lower_check_roles(Lower *L);
 
-// ---- loops.c: a `for` over a range ----
+// ---- range.c ----
 typedef struct { Term *start, *stop, *step; Call call; } RangeArgs;
 bool lower_split_range(Lower *L, Call *c, RangeArgs *r);         // a range's arguments; false after a diagnostic
-void lower_counted_loop(Lower *L, const Node *s, RangeArgs *r);
+// Makes scalars of one type of a range's start, end and step; of a negative step it takes the magnitude. NULL after a
+// diagnostic.
+const CtType *lower_range_bounds(Lower *L, const Node *s, const RangeArgs *r, Term **bounds, bool *negative);
+void lower_range_attrs(Lower *L, Op *op, Call *c);               // what `tl.range` asks of its loop
+// ---- loops.c: a `for` over a range ----
+bool lower_counted_loop(Lower *L, const Node *s, RangeArgs *r);  // false after a diagnostic about its bounds
 
 // ---- helpers shared by families ----
 static inline bool atomic_is_bitwise(AtomicKind k) { return k == ATOMIC_AND || k == ATOMIC_OR || k == ATOMIC_XOR; }
@@ -440,7 +453,6 @@ bool lower_may_be_accumulators(Value *const *args, Value *const *next, uint32_t 
 Term *lower_buffer_attribute(Lower *L, Term *base, const char *name, Span span);
 Term *lower_buffer_arg(Lower *L, Call *c, uint32_t i);            // a buffer that is one tile
 Term *lower_data_arg(Lower *L, Call *c, uint32_t i);              // … that is no mbarrier
-Term *lower_load_block_ptr(Lower *L, Call *c, Term *bp);
 Term *lower_reduce(Lower *L, Term *x, int64_t axis, Term *combine, Span span);
 Term *lower_expand_dims(Lower *L, Term *x, int64_t axis);
 Term *lower_reshape(Lower *L, Term *x, const int64_t *shape, uint32_t rank, bool reorder);

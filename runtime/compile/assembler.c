@@ -20,6 +20,8 @@ struct Assembler {
   int (*cubin)(NvHandle handle, void *out);
   int (*log_size)(NvHandle handle, size_t *size);
   int (*log)(NvHandle handle, char *out);
+  int (*info_size)(NvHandle handle, size_t *size);
+  int (*info)(NvHandle handle, char *out);
 };
 
 static bool open_library(Assembler *s) {
@@ -37,7 +39,9 @@ static bool open_library(Assembler *s) {
       {&s->cubin_size, "nvJitLinkGetLinkedCubinSize"},
       {&s->cubin, "nvJitLinkGetLinkedCubin"},
       {&s->log_size, "nvJitLinkGetErrorLogSize"},
-      {&s->log, "nvJitLinkGetErrorLog"}};
+      {&s->log, "nvJitLinkGetErrorLog"},
+      {&s->info_size, "nvJitLinkGetInfoLogSize"},
+      {&s->info, "nvJitLinkGetInfoLog"}};
   for (uint32_t i = 0; i < countof(symbols); i++)
     if (!(*(void **)symbols[i].to = dlsym(s->library, symbols[i].name))) {
       dlclose(s->library);
@@ -85,37 +89,45 @@ const char *assembler_version(const Assembler *s, Arena *a) {
 
 typedef struct { const Assembler *assembler; const char *arch; } Request;
 
-static tile_status link_ptx(const Assembler *s, NvHandle h, Arena *a, const char *ptx, const char **cubin, size_t *size,
-                            tile_error **error) {
-  bool ok = !s->add_data(h, NV_INPUT_PTX, ptx, strlen(ptx) + 1, "kernel.ptx") && !s->complete(h) &&
-            !s->cubin_size(h, size);
-  if (ok) {
-    char *bytes = arena_try(a, *size);
-    if (!bytes) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory while assembling");
-    *cubin = bytes;
-    if (!s->cubin(h, bytes)) return TILE_OK;
-  }
+// One of the two logs; empty if there is none, or no memory for it.
+static const char *log_of(Arena *a, NvHandle h, int (*size)(NvHandle, size_t *), int (*log)(NvHandle, char *)) {
   size_t n = 0;
-  char *log = !s->log_size(h, &n) && n ? arena_try(a, n + 1) : NULL;
-  if (log) s->log(h, log);
-  return error_set(error, TILE_ERROR_ASSEMBLER, "nvJitLink refused our PTX%s%s", log ? ":\n" : "", log ? log : "");
+  char *text = !size(h, &n) && n ? arena_try(a, n + 1) : NULL;
+  if (!text) return "";
+  text[0] = text[n] = 0;
+  log(h, text);
+  return text;
 }
 
-static tile_status link_once(void *user, Arena *a, const char *ptx, const char **cubin, size_t *size,
-                             tile_error **error) {
+static tile_status link_ptx(const Assembler *s, NvHandle h, Arena *a, const char *ptx, MachineCode *code,
+                            tile_error **error) {
+  bool ok = !s->add_data(h, NV_INPUT_PTX, ptx, strlen(ptx) + 1, "kernel.ptx") && !s->complete(h) &&
+            !s->cubin_size(h, &code->size);
+  if (ok) {
+    char *bytes = arena_try(a, code->size);
+    if (!bytes) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory while assembling");
+    code->cubin = bytes;
+    code->said = log_of(a, h, s->info_size, s->info);
+    if (!s->cubin(h, bytes)) return TILE_OK;
+  }
+  const char *log = log_of(a, h, s->log_size, s->log);
+  return error_set(error, TILE_ERROR_ASSEMBLER, "nvJitLink refused our PTX%s%s", *log ? ":\n" : "", log);
+}
+
+static tile_status link_once(void *user, Arena *a, const char *ptx, MachineCode *code, tile_error **error) {
   const Request *r = user;
   const Assembler *s = r->assembler;
   const char *options[] = {arena_printf(a, "-arch=%s", r->arch)};
   NvHandle h = NULL;
   if (s->create(&h, countof(options), options))
     return error_set(error, TILE_ERROR_ASSEMBLER, "nvJitLink does not know %s", r->arch);
-  tile_status status = link_ptx(s, h, a, ptx, cubin, size, error);
+  tile_status status = link_ptx(s, h, a, ptx, code, error);
   s->destroy(&h);
   return status;
 }
 
-tile_status assembler_run(const Assembler *s, Arena *a, const char *ptx, const char *arch, const char **cubin,
-                          size_t *size, tile_error **error) {
-  if (!s->library) return ptxas_assemble(a, ptx, arch, NULL, cubin, size, error);
-  return assemble_checked(link_once, &(Request){s, arch}, a, ptx, cubin, size, error);
+tile_status assembler_run(const Assembler *s, Arena *a, const char *ptx, const char *arch, MachineCode *code,
+                          tile_error **error) {
+  if (!s->library) return ptxas_assemble(a, ptx, arch, NULL, code, error);
+  return assemble_checked(link_once, &(Request){s, arch}, a, ptx, code, error);
 }

@@ -131,9 +131,13 @@ static tile_status compile_once(Attempt *a, tile_error **error) {
 static tile_status assemble(const CompileJob *job, tile_program *p, tile_error **error) {
   uint32_t bit = log2_u32(TILE_EMIT_CUBIN);
   double start = clock_ms();
-  tile_status status = ptxas_assemble(&p->ctx.arena, p->outputs[log2_u32(TILE_EMIT_PTX)].data, p->target->name,
-                                      job->options->ptx_options, &p->outputs[bit].data, &p->outputs[bit].size, error);
+  MachineCode code = {0};
+  const tile_status status = ptxas_assemble(&p->ctx.arena, p->outputs[log2_u32(TILE_EMIT_PTX)].data, p->target->name,
+                                            job->options->ptx_options, &code, error);
   clock_row(job->options->time_passes ? job->times : NULL, &start, "ptxas");
+  p->outputs[bit].data = code.cubin;
+  p->outputs[bit].size = code.size;
+  if (status == TILE_OK) assembler_warn(p, &code);
   return status;
 }
 
@@ -184,6 +188,7 @@ static tile_status disassemble(tile_program *p, tile_error **error) {
   RETURN_IF_FAILED(machine_code_make(p, &p->ctx.arena, &code, error));
   if (!code.cubin)
     return error_set(error, TILE_ERROR_FILE, "SASS needs an assembler, ptxas or nvJitLink, and none was found");
+  assembler_warn(p, &code);
   RETURN_IF_FAILED(sass_of_cubin(&p->ctx.arena, code.cubin, code.size, &text, error));
   p->outputs[bit].data = text;
   p->outputs[bit].size = strlen(text);
@@ -217,7 +222,9 @@ static tile_status finish_outputs(const CompileJob *job, tile_program *p, tile_e
   if (status == TILE_OK && job->emit & TILE_EMIT_SASS) status = disassemble(p, error);
   if (status == TILE_OK && job->emit & TILE_EMIT_REPORT) status = report(p, error);
   p->ctx.on_ice = NULL;
-  return status;
+  // Of what the assembler said -Werror may have made errors.
+  const bool failed = status == TILE_OK && diag_failed(&p->ctx);
+  return failed ? error_set_diagnostics(error, TILE_ERROR_PROGRAM, &p->ctx, job->color) : status;
 }
 
 // A message of the log: its place if it has one, its text, and the notes that belong to it on lines of their own.

@@ -61,6 +61,7 @@ struct CompileJob {
   // Called at the end, where internal errors are still caught: evaluates expressions with the program's front end.
   bool (*finish)(void *user, tile_program *program);
   bool stops;                  // a breakpoint before each statement of the kernel
+  const char *origin;          // of the options' defines, in messages; NULL: -D
   void *user;
   Buf *printed, *times;        // for the output of --print-after and --time-passes; may be NULL
   const tile_hooks *hooks;     // with every field; or NULL
@@ -87,15 +88,17 @@ void metadata_put_kernel(JsonWriter *w, const tile_program *program, const Func 
 // NULL: there is no ptxas.
 const char *ptxas_find(Arena *a);
 const char *ptxas_version(Arena *a);   // "ptxas 13.0.88"
-tile_status ptxas_assemble(Arena *a, const char *ptx, const char *arch, const char *extra_options, const char **cubin,
-                           size_t *size, tile_error **error);
+tile_status ptxas_assemble(Arena *a, const char *ptx, const char *arch, const char *extra_options, MachineCode *code,
+                           tile_error **error);
 
 // sass.c: the text of machine code, by nvdisasm (TILE_NVDISASM, PATH, the CUDA toolkit's usual folder).
 const char *sass_find(Arena *a);
 tile_status sass_of_cubin(Arena *a, const char *cubin, size_t size, const char **text, tile_error **error);
 
-// resources.c: the program's machine code, made if need be; all NULL if there is no assembler.
-typedef struct { const char *made_by, *cubin; size_t size; } MachineCode;
+// assembler_warnings.c: makes warnings of the program of what an assembler said.
+void assembler_warn(tile_program *program, const MachineCode *code);
+
+// resources.c: the program's machine code, made if need be.
 tile_status machine_code_make(const tile_program *program, Arena *a, MachineCode *out, tile_error **error);
 // Fills all of *out but struct_size.
 void machine_code_resources(const tile_program *program, const MachineCode *code, const char *kernel,
@@ -103,9 +106,8 @@ void machine_code_resources(const tile_program *program, const MachineCode *code
 
 // spill.c: assembles PTX by the given function; if the kernel then uses local memory and the PTX has an occupancy hint,
 // assembles it once more without the hint and keeps the code that uses less.
-typedef tile_status AssembleFn(void *user, Arena *a, const char *ptx, const char **cubin, size_t *size,
-                               tile_error **error);
-tile_status assemble_checked(AssembleFn *assemble, void *user, Arena *a, const char *ptx, const char **cubin,
-                             size_t *size, tile_error **error);
+typedef tile_status AssembleFn(void *user, Arena *a, const char *ptx, MachineCode *code, tile_error **error);
+tile_status assemble_checked(AssembleFn *assemble, void *user, Arena *a, const char *ptx, MachineCode *code,
+                             tile_error **error);
 
 #endif

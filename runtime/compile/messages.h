@@ -6,7 +6,6 @@
 #include "runtime/tile/tile.h"
 
 typedef enum { MESSAGES_TEXT, MESSAGES_JSON, MESSAGES_SARIF, NUM_MESSAGES_FORMS } MessagesForm;
-extern const char *const messages_form_names[NUM_MESSAGES_FORMS];
 // options.c. The form of that name; NUM_MESSAGES_FORMS if there is none.
 MessagesForm messages_form(const char *name);
 

@@ -28,10 +28,10 @@ void options_init(Options *o, Arena *arena);
 // Parses argv, which is without the names of program and subcommand. Keeps its strings without a copy. False with an
 // error of status TILE_ERROR_USAGE.
 bool options_parse(Options *o, Command command, int argc, const char *const *argv, tile_error **error);
-// Splits text into words as a shell does: by blanks, quotes and backslashes, nothing else.
 // Prepares a copy of options for changes, from an arena of its own: what lists hold stays as it is.
 void options_own(Options *o, Arena *arena);
-StrList options_split(Arena *a, const char *text, size_t size);
+// Splits text into words as a shell does: by blanks, quotes and backslashes, nothing else. *is_open: a quote is not closed.
+StrList options_split(Arena *a, const char *text, size_t size, bool *is_open);
 // The parts of text that are not empty.
 StrList options_list(Arena *a, const char *text, char separator);
 // Sets one compile option by name, "num-warps" to "4" (value NULL: a flag without a value). For the library.

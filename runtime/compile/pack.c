@@ -159,7 +159,7 @@ static tile_status place_variant(Pack *pack, PackKernel *kernel, const PackVaria
   return TILE_OK;
 }
 
-static tile_status make_target(const Pack *pack, const tile_program *p, const tile_kernel *k, const PackOptions *o,
+static tile_status make_target(const Pack *pack, tile_program *p, const tile_kernel *k, const PackOptions *o,
                                PackTarget *t, tile_error **error) {
   Arena *a = pack->arena;
   const char *ptx = p->outputs[log2_u32(TILE_EMIT_PTX)].data;
@@ -173,9 +173,12 @@ static tile_status make_target(const Pack *pack, const tile_program *p, const ti
   if (o->assembler) {
     PackCode *c = &t->codes[t->num_codes++];
     *c = (PackCode){.kind = "cubin", .made_by = o->ptx_options ? ptxas_version(a) : assembler_version(o->assembler, a)};
-    RETURN_IF_FAILED(o->ptx_options
-                         ? ptxas_assemble(a, ptx, p->target->name, o->ptx_options, &c->data, &c->size, error)
-                         : assembler_run(o->assembler, a, ptx, p->target->name, &c->data, &c->size, error));
+    MachineCode code = {0};
+    RETURN_IF_FAILED(o->ptx_options ? ptxas_assemble(a, ptx, p->target->name, o->ptx_options, &code, error)
+                                    : assembler_run(o->assembler, a, ptx, p->target->name, &code, error));
+    c->data = code.cubin;
+    c->size = code.size;
+    assembler_warn(p, &code);
   }
   t->codes[t->num_codes++] = (PackCode){.kind = "ptx",
                                         .made_by = arena_printf(a, "tilec %s", tile_version()),
@@ -184,7 +187,7 @@ static tile_status make_target(const Pack *pack, const tile_program *p, const ti
   return TILE_OK;
 }
 
-static tile_status add_kernel(Pack *pack, const tile_program *p, const tile_kernel *k, const PackOptions *o,
+static tile_status add_kernel(Pack *pack, tile_program *p, const tile_kernel *k, const PackOptions *o,
                               tile_error **error) {
   Arena *a = pack->arena;
   PackParam *params;
@@ -209,7 +212,7 @@ static tile_status add_kernel(Pack *pack, const tile_program *p, const tile_kern
   return TILE_OK;
 }
 
-typedef struct { Pack *pack; const tile_program *program; const tile_kernel *k; const PackOptions *options; } Adding;
+typedef struct { Pack *pack; tile_program *program; const tile_kernel *k; const PackOptions *options; } Adding;
 
 static tile_status add_contained(void *user, Arena *a, tile_error **error) {
   (void)a;
@@ -217,7 +220,7 @@ static tile_status add_contained(void *user, Arena *a, tile_error **error) {
   return add_kernel(x->pack, x->program, x->k, x->options, error);
 }
 
-tile_status pack_add(Pack *pack, const tile_program *p, const PackOptions *o, tile_error **error) {
+tile_status pack_add(Pack *pack, tile_program *p, const PackOptions *o, tile_error **error) {
   tile_status status = TILE_OK;
   for (const Func *f = p->module ? p->module->funcs : NULL; status == TILE_OK && f; f = f->next) {
     tile_error *why = NULL;

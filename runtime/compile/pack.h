@@ -43,7 +43,7 @@ typedef struct {
 } PackOptions;
 
 // Adds every kernel of a program that has PTX. Copies what it needs of the program.
-tile_status pack_add(Pack *pack, const tile_program *program, const PackOptions *options, tile_error **error);
+tile_status pack_add(Pack *pack, tile_program *program, const PackOptions *options, tile_error **error);
 void pack_write(Pack *pack, Buf *out);
 // header.c: a C header that holds the package, with typed functions to load and launch.
 void header_write(Pack *pack, Buf *out);

@@ -34,8 +34,7 @@ static tile_status failure(const char *ptxas, int rc, const char *said, tile_err
   return error_set(error, TILE_ERROR_ASSEMBLER, "%s refused our PTX (exit %d):\n%s", ptxas, rc, said);
 }
 
-static tile_status assemble_once(void *user, Arena *a, const char *ptx, const char **cubin, size_t *size,
-                                 tile_error **error) {
+static tile_status assemble_once(void *user, Arena *a, const char *ptx, MachineCode *code, tile_error **error) {
   const Request *r = user;
   const char *ptxas = ptxas_find(a);
   const char *named = getenv("TILE_PTXAS");
@@ -66,18 +65,18 @@ static tile_status assemble_once(void *user, Arena *a, const char *ptx, const ch
   FILE *f = status == TILE_OK ? fopen(log, "w+b") : NULL;
   if (f) rc = tool_run(argv.data, fileno(f)), fclose(f);
   const bool made = rc == TOOL_UNKNOWN && access(out, R_OK) == 0;   // ptxas leaves no file when it fails
-  if (status == TILE_OK && rc != 0 && !made) {
-    const char *said = "";
-    size_t n = 0;
-    if (rc != -1) file_read(a, log, &said, &n, NULL);
-    status = failure(ptxas, rc, said, error);
-  }
-  if (status == TILE_OK) status = file_read(a, out, cubin, size, error);
+  size_t n = 0;
+  code->said = "";
+  if (status == TILE_OK && rc != -1) file_read(a, log, &code->said, &n, NULL);
+  if (status == TILE_OK && rc != 0 && !made) status = failure(ptxas, rc, code->said, error);
+  if (status == TILE_OK && access(out, R_OK) != 0)
+    status = error_set(error, TILE_ERROR_FILE, "%s ended with status 0 and made no machine code: is it a ptxas?", ptxas);
+  if (status == TILE_OK) status = file_read(a, out, &code->cubin, &code->size, error);
   unlink(in), unlink(out), unlink(log), rmdir(folder);
   return status;
 }
 
-tile_status ptxas_assemble(Arena *a, const char *ptx, const char *arch, const char *extra_options, const char **cubin,
-                           size_t *size, tile_error **error) {
-  return assemble_checked(assemble_once, &(Request){arch, extra_options}, a, ptx, cubin, size, error);
+tile_status ptxas_assemble(Arena *a, const char *ptx, const char *arch, const char *extra_options, MachineCode *code,
+                           tile_error **error) {
+  return assemble_checked(assemble_once, &(Request){arch, extra_options}, a, ptx, code, error);
 }

@@ -112,6 +112,7 @@ tile_status report_make(tile_program *p, CostReport **report, tile_error **error
   *r = (CostReport){m->target->name, m->num_warps, m->num_stages, m->num_ctas, p->config_text, NULL, 0};
   MachineCode code;
   RETURN_IF_FAILED(machine_code_make(p, &ctx->arena, &code, error));
+  assembler_warn(p, &code);
   r->kernels = arena_array(&ctx->arena, KernelReport, (uint32_t)tile_program_num_kernels(p) + 1);
   EACH_FUNC(f, m) {
     KernelReport *k = &r->kernels[r->num_kernels++];

@@ -9,14 +9,13 @@ tile_status machine_code_make(const tile_program *p, Arena *a, MachineCode *out,
   *out = (MachineCode){0};
   if (!p->outputs[ptx].data) return error_set(error, TILE_ERROR_USAGE, "the program was compiled without PTX");
   if (p->outputs[cubin].data) {
-    *out = (MachineCode){ptxas_version(a), p->outputs[cubin].data, p->outputs[cubin].size};
+    *out = (MachineCode){ptxas_version(a), p->outputs[cubin].data, p->outputs[cubin].size, ""};   // told already
     return TILE_OK;
   }
   Assembler *assembler;
   RETURN_IF_FAILED(assembler_open(&assembler, error));
   if (!assembler) return TILE_OK;
-  const tile_status status =
-      assembler_run(assembler, a, p->outputs[ptx].data, p->target->name, &out->cubin, &out->size, error);
+  const tile_status status = assembler_run(assembler, a, p->outputs[ptx].data, p->target->name, out, error);
   out->made_by = assembler_version(assembler, a);
   assembler_close(assembler);
   return status;

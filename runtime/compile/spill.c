@@ -5,17 +5,16 @@
 #include "runtime/compile/compile.h"
 #include "runtime/rt/device.h"
 
-tile_status assemble_checked(AssembleFn *assemble, void *user, Arena *a, const char *ptx, const char **cubin,
-                             size_t *size, tile_error **error) {
-  tile_status status = assemble(user, a, ptx, cubin, size, error);
+tile_status assemble_checked(AssembleFn *assemble, void *user, Arena *a, const char *ptx, MachineCode *code,
+                             tile_error **error) {
+  tile_status status = assemble(user, a, ptx, code, error);
   CodeUse use, other_use;
-  if (status != TILE_OK || !resources_of_cubin(*cubin, *size, NULL, &use)) return status;
+  if (status != TILE_OK || !resources_of_cubin(code->cubin, code->size, NULL, &use)) return status;
   char *text = kernel_with_other_hint(ptx, &use);
-  const char *other;
-  size_t other_size;
-  if (text && assemble(user, a, text, &other, &other_size, NULL) == TILE_OK &&
-      resources_of_cubin(other, other_size, NULL, &other_use) && other_use.local_bytes < use.local_bytes)
-    *cubin = other, *size = other_size;
+  MachineCode other = *code;
+  if (text && assemble(user, a, text, &other, NULL) == TILE_OK &&
+      resources_of_cubin(other.cubin, other.size, NULL, &other_use) && other_use.local_bytes < use.local_bytes)
+    *code = other;
   free(text);
   return TILE_OK;
 }

@@ -183,6 +183,7 @@ tile_status jit_compile_program(const Request *r, int config, unsigned emit, Are
                     .num_source_map = jit->num_source_map,
                     .config = config,
                     .specialize = set_types,
+                    .origin = "argument",
                     .user = &types,
                     .hooks = &jit->hooks,
                     .seconds = jit->compile_seconds,
@@ -277,13 +278,13 @@ static bool map_args(const Request *r, Arena *a, tile_variant *v) {
 // Assembles the PTX with the request's assembler and loads the result: the driver assembles only one kernel at a time.
 // False: the driver has to do it.
 static bool start_assembled(const Request *r, Arena *a, tile_kernel *kernel) {
-  const char *ptx = kernel->ptx, *cubin;
-  size_t size;
-  if (!r->assembler || assembler_run(r->assembler, a, ptx, kernel->target->name, &cubin, &size, NULL) != TILE_OK)
-    return false;
-  kernel->ptx = cubin;
+  const char *ptx = kernel->ptx;
+  MachineCode code = {0};
+  if (!r->assembler || assembler_run(r->assembler, a, ptx, kernel->target->name, &code, NULL) != TILE_OK) return false;
+  kernel->ptx = code.cubin;
   if (kernel->device->ops->load(kernel, NULL) == TILE_OK) {
     kernel->ptx = NULL;
+    assembler_notes_log(&r->kernel->jit->hooks, kernel->name, ptx, code.said);
     launch_plan(kernel);
     return true;
   }
@@ -308,13 +309,13 @@ static tile_status start(Making *m, Arena *a, tile_error **error) {
   tile_kernel *kernel = m->v->kernel;
   const char *text = k->jit->device->arch ? jit_variant_text(a, k, m->r->args) : NULL;
   if (text && kernel->ptx && !(m->v->ptx = strdup(kernel->ptx))) return error_no_memory(error);
+  kernel->hooks = &k->jit->hooks;
   double begin = clock_ms();
   bool is_assembled = start_assembled(m->r, a, kernel);
   if (!is_assembled) m->v->kernel = NULL;   // kernel_start frees one that does not load
   tile_status status = is_assembled ? TILE_OK : kernel_start(kernel, error);
   if (status != TILE_OK) return status;
   m->v->kernel = kernel;
-  kernel->hooks = &k->jit->hooks;
   if (text) jit_event(k->jit, TILE_EVENT_LOAD, k->name, text, clock_ms() - begin);
   return TILE_OK;
 }

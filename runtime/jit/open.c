@@ -225,7 +225,7 @@ const char *tile_jit_kernel_name(const tile_jit *jit, size_t i) {
 }
 
 tile_status tile_jit_get_kernel(const tile_jit *jit, const char *name, tile_jit_kernel **kernel, tile_error **error) {
-  const char *names[64];
+  const char *names[64] = {NULL};
   uint32_t n = 0;
   RETURN_IF_NULL(jit, "jit");
   RETURN_IF_NULL(kernel, "kernel");
@@ -245,7 +245,8 @@ tile_status tile_jit_get_kernel(const tile_jit *jit, const char *name, tile_jit_
   if (*kernel) return TILE_OK;
   const char *near = nearest_name(name, names, n);
   return error_set(error, TILE_ERROR_USAGE, "%s has no kernel '%s'%s%s%s", jit->path, name,
-                   near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+                   near ? "; did you mean " : n ? "; there is " : "", near ? near : n ? names[0] : "",
+                   near ? "?" : n > 1 ? " and others" : "");
 }
 
 size_t tile_jit_num_params(const tile_jit_kernel *k) { return k ? k->num_params : 0; }

@@ -48,9 +48,12 @@ static tile_status cubin_of(Making *m, Arena *a, Bytes *out, tile_error **error)
   RETURN_IF_FAILED(assembler_open(&assembler, error));
   if (!assembler) return TILE_OK;
   const Target *target = m->variant->kernel->target;
-  const tile_status status = assembler_run(assembler, a, ptx.data, m->program ? m->program->target->name : target->name,
-                                           &out->data, &out->size, error);
+  MachineCode code = {0};
+  const tile_status status =
+      assembler_run(assembler, a, ptx.data, m->program ? m->program->target->name : target->name, &code, error);
   assembler_close(assembler);
+  *out = (Bytes){code.cubin, code.size};
+  if (status == TILE_OK) assembler_notes_log(&m->variant->owner->jit->hooks, m->variant->owner->name, ptx.data, code.said);
   return status;
 }
 

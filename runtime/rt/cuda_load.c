@@ -39,11 +39,14 @@ static bool is_about_code(CUresult r) {
          r == CUDA_ERROR_NOT_SUPPORTED;
 }
 
-static tile_status load_code(CudaDevice *d, tile_kernel *k, const void *code, const char *what, tile_error **error) {
+// said: LOG_BYTES zeros for what the assembler tells of code that it takes.
+static tile_status load_code(CudaDevice *d, tile_kernel *k, const void *code, const char *what, char *said,
+                             tile_error **error) {
   char *log = calloc(1, LOG_BYTES);
   if (!log) return error_no_memory(error);
-  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-  void *values[] = {log, (void *)(uintptr_t)(LOG_BYTES - 1)};
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_INFO_LOG_BUFFER,
+                            CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
+  void *const room = (void *)(uintptr_t)(LOG_BYTES - 1), *values[] = {log, room, said, room};
   CUresult r = d->cu.module_load(&k->module, code, countof(options), options, values);
   tile_status status = TILE_OK;
   if (r == CUDA_ERROR_UNSUPPORTED_PTX_VERSION) {
@@ -83,20 +86,29 @@ tile_status cuda_code_use(const tile_kernel *k, CodeUse *out, tile_error **error
 // Loads PTX. If the driver's assembler spilled, it also loads the PTX with another occupancy hint, and keeps the code that
 // uses less local memory: a spill costs more than a resident block.
 static tile_status load_ptx(CudaDevice *d, tile_kernel *k, tile_error **error) {
-  const tile_status status = load_code(d, k, k->ptx, "PTX", error);
+  char *said = calloc(2, LOG_BYTES), *said_of_other = said + LOG_BYTES;
+  if (!said) return error_no_memory(error);
+  const tile_status status = load_code(d, k, k->ptx, "PTX", said, error);
   const CUmodule first = k->module;
   CodeUse use, other;
-  if (status != TILE_OK || ask_use(d, k, first, &use) != CUDA_SUCCESS) return status;
-  char *text = kernel_with_other_hint(k->ptx, &use);
-  if (text && load_code(d, k, text, "PTX", NULL) == TILE_OK) {
-    const bool better = ask_use(d, k, k->module, &other) == CUDA_SUCCESS && other.local_bytes < use.local_bytes;
+  const bool is_known = status == TILE_OK && ask_use(d, k, first, &use) == CUDA_SUCCESS;
+  char *text = is_known ? kernel_with_other_hint(k->ptx, &use) : NULL;
+  bool better = false;
+  if (text && load_code(d, k, text, "PTX", said_of_other, NULL) == TILE_OK) {
+    better = ask_use(d, k, k->module, &other) == CUDA_SUCCESS && other.local_bytes < use.local_bytes;
     d->cu.module_unload(better ? first : k->module);
-    if (!better) k->module = first;
-  } else {
-    k->module = first;
   }
+  if (!better) k->module = first;
+  if (status == TILE_OK)
+    assembler_notes_log(k->hooks ? k->hooks : &d->base.hooks, k->name, k->ptx, better ? said_of_other : said);
   free(text);
+  free(said);
   return status;
+}
+
+static tile_status load_cubin(CudaDevice *d, tile_kernel *k, tile_error **error) {
+  char said[LOG_BYTES] = "";   // nothing: there is nothing to assemble
+  return load_code(d, k, k->cubin, "machine code", said, error);
 }
 
 // Machine code runs on its own architecture and, unless it is specific to that, on later ones of the same major number.
@@ -114,7 +126,7 @@ static tile_status load_module(CudaDevice *d, tile_kernel *k, tile_error **error
                      "%s: there is machine code for %s alone, which %s%s; compile it for this device, or load its PTX",
                      k->name, k->target->name, d->base.name, d->is_sim ? " cannot read" : " does not run");
   if (k->cubin && runs) {
-    if (load_code(d, k, k->cubin, "machine code", &why) == TILE_OK) return TILE_OK;
+    if (load_cubin(d, k, &why) == TILE_OK) return TILE_OK;
     if (!k->ptx || tile_error_status(why) == TILE_ERROR_NO_MEMORY) return error_pass_on(error, why);
     if (d->base.hooks.log) d->base.hooks.log(d->base.hooks.user, TILE_LEVEL_WARNING, tile_error_message(why));
     tile_error_free(why);

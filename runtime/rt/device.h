@@ -188,6 +188,24 @@ uint32_t resources_declared_local(const char *ptx);   // bytes of local memory t
 void resources_fill(tile_resources *out, const Target *t, uint32_t threads, uint32_t shared_bytes, const CodeUse *use,
                     uint32_t declared_local);
 
+// assembler_note.c: what an assembler tells of PTX that it takes, but does not run as it is written.
+typedef enum { NOTE_REGISTERS, NOTE_SERIAL, NOTE_WAIT, NUM_ASSEMBLER_NOTES } AssemblerNoteKind;
+typedef struct {
+  const char *said;            // part of the assembler's line
+  const char *instruction;     // the PTX that it is about
+  const char *text, *way_out;  // for users
+} AssemblerNoteInfo;
+extern const AssemblerNoteInfo assembler_note_info[NUM_ASSEMBLER_NOTES];
+// Parts of the log: the assembler's words, and the function that it names (size 0: none).
+typedef struct {
+  AssemblerNoteKind kind;
+  const char *words, *function;
+  int words_size, function_size;
+} AssemblerNote;
+bool assembler_note_next(const char **log, AssemblerNote *out);   // and moves *log beyond it; false: there is none
+// Logs each as a warning, with its place if the PTX has line information. hooks may be NULL.
+void assembler_notes_log(const tile_hooks *hooks, const char *kernel, const char *ptx, const char *log);
+
 // kernel.c: a PTX text to assemble in place of one whose code spills, to be freed; NULL if there is none, or no memory.
 // It lacks the occupancy hints that limit registers. If there are none, and the assembler kept to half of the registers
 // or fewer, it has the hint of one block: the assembler gives up on some kernels and then keeps to 32 registers.

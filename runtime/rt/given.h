@@ -25,6 +25,14 @@ GIVEN_SINCE(tile_param, block);
 GIVEN_SINCE(tile_launch_options, stream);
 GIVEN_SINCE(tile_package_entry, code_size);
 
+// Whether n reserved bytes are zero, as they must be in structures of a fixed size. In messages: GIVEN_RESERVED.
+static inline bool is_zero(const void *bytes, size_t n) {
+  const unsigned char *b = bytes;
+  while (n && !b[n - 1]) n--;
+  return !n;
+}
+#define GIVEN_RESERVED "reserved fields, which must be zero, are not: begin with a structure of zeros"
+
 // Copies what a caller gave, if anything, over the defaults in *to. A larger structure than this library's is of a newer
 // header: the rest of it must be zero.
 #define TAKE_GIVEN(type, to, given, error) take_given(to, sizeof(type), type##_least, given, #type, error)

@@ -18,7 +18,7 @@ static void run_grid(void *user) {
   r->result = grid_run(r->sim, r->device, r->launch);
 }
 
-CUresult driver_run(const StreamWork *k) {
+static CUresult run_work(const StreamWork *k) {
   RETURN_IF_NO_CONTEXT(context);
   switch (k->kind) {
   case WORK_LAUNCH: {
@@ -87,7 +87,7 @@ static void free_work(CUgraph g) {
 CUresult driver_submit(CUstream stream, const StreamWork *k) {
   RETURN_IF_NO_CONTEXT(context);
   CUstream s = stream_of(stream);
-  if (!s->capture) return driver_run(k);
+  if (!s->capture) return run_work(k);
   return append_work(s->capture, k);
 }
 

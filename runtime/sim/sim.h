@@ -51,6 +51,7 @@ typedef struct Alloc {
   AllocKind kind;
   uint8_t *shadow;   // device memory whose definedness is tracked: the defined bits of each byte (shadow_undef.c)
   struct GlobalMark *marks;    // who wrote each 16 bytes last and through which proxy (shadow_proxy.c)
+  void **pages;                // which blocks of the launch accessed it (shadow_blocks.c)
 } Alloc;
 
 struct Device {
@@ -65,6 +66,7 @@ struct Device {
   uint64_t region, region_size;   // the reservation of address space
   uint64_t brk;                // next free address in it
 };
+void blocks_forget(Alloc *a);  // frees its pages
 // 0 when out of memory.
 uint64_t device_alloc(Device *d, uint64_t size, uint64_t align, AllocKind kind);
 bool device_free(Device *d, uint64_t addr);
@@ -149,9 +151,8 @@ struct Cta {
   uint32_t num_warps, num_threads;
   uint32_t warps_done;
   ThreadBarrier bars[NUM_BARRIERS];
-  uint32_t next_warp;          // round robin
   int32_t reg_pool;            // registers setmaxnreg may still hand out
-  void *async, *shadow;        // NULL at the start; its owner frees it in cta_end or grid_end
+  void *shadow;                // NULL at the start; its owner frees it in cta_end or grid_end
 };
 
 struct Cluster {
@@ -203,7 +204,7 @@ typedef struct SimHooks {
 } SimHooks;
 void hooks_install(Grid *g, SimHooks *h);   // hooks.c
 
-enum { CHECK_RACES = 1, CHECK_UNDEF = 2, CHECK_ASYNC = 4 };
+enum { CHECK_RACES = 1, CHECK_UNDEF = 2, CHECK_ASYNC = 4, CHECK_BLOCKS = 8, CHECK_ALL = 15 };
 
 typedef struct LaunchParams {
   PtxFunction *func;
@@ -236,6 +237,8 @@ struct Grid {
   uint64_t steps;              // warp instructions
   uint64_t lane_steps;         // thread instructions
   uint64_t max_steps;
+  const Instr *by_zero;        // the last division by zero or by an undefined value, for reports
+  const Instr *other;          // the other access of a race, for its report
   CUresult failed;             // CUDA_SUCCESS while all is well; GRID_STOPPED: the host wanted it to end
   uint64_t asked_at;           // steps when the host was last asked
   uint32_t checks;             // CHECK_*
@@ -243,7 +246,7 @@ struct Grid {
   Alloc *last_alloc;           // cache of device_find
   void *trace;
   void *counts;                // counts.c's; NULL: nothing is counted
-  void *async, *shadow;
+  void *shadow;
 };
 static inline void warp_thread_index(const Warp *w, int lane, uint32_t tid[3]) {
   const uint32_t *b = w->grid->launch.block;

@@ -27,13 +27,13 @@ static uint32_t frame_bytes(const char *cubin, size_t size) {
 
 typedef struct { int calls; bool hinted[4]; uint32_t frame[4]; } Seen;
 
-static tile_status watch(void *user, Arena *a, const char *ptx, const char **cubin, size_t *size, tile_error **error) {
+static tile_status watch(void *user, Arena *a, const char *ptx, MachineCode *code, tile_error **error) {
   Seen *s = user;
   char *copy = arena_strndup(a, ptx, strlen(ptx));
   s->hinted[s->calls] = strstr(ptx, "\n.minnctapersm") != NULL;
   if (s->hinted[s->calls]) *strstr(copy, "\n.minnctapersm") = ' ';   // ptxas_assemble drops only what begins a line
-  tile_status status = ptxas_assemble(a, copy, "sm_90a", NULL, cubin, size, error);
-  s->frame[s->calls++] = status == TILE_OK ? frame_bytes(*cubin, *size) : 0;
+  tile_status status = ptxas_assemble(a, copy, "sm_90a", NULL, code, error);
+  s->frame[s->calls++] = status == TILE_OK ? frame_bytes(code->cubin, code->size) : 0;
   return status;
 }
 
@@ -44,18 +44,17 @@ static void test_drops_hint(void **state) {
     arena_free(&a);
     skip();
   }
-  const char *cubin = NULL;
-  size_t size = 0;
+  MachineCode code = {0};
   Seen s = {0};
-  assert_int_equal(assemble_checked(watch, &s, &a, kernel_text(&a), &cubin, &size, NULL), TILE_OK);
+  assert_int_equal(assemble_checked(watch, &s, &a, kernel_text(&a), &code, NULL), TILE_OK);
   assert_int_equal(s.calls, 2);
   assert_true(s.hinted[0] && !s.hinted[1]);
   assert_true(s.frame[0] > 0);
   assert_int_equal(s.frame[1], 0);
-  assert_int_equal(frame_bytes(cubin, size), 0);
-  for (size_t n = 0; n < size; n += 1 + n / 16) {   // a text that was cut off is no reason to read beyond it
+  assert_int_equal(frame_bytes(code.cubin, code.size), 0);
+  for (size_t n = 0; n < code.size; n += 1 + n / 16) {   // a text that was cut off is no reason to read beyond it
     char *part = malloc(n ? n : 1);
-    memcpy(part, cubin, n);
+    memcpy(part, code.cubin, n);
     frame_bytes(part, n);
     free(part);
   }

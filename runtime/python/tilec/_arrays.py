@@ -16,7 +16,7 @@ def is_number(value):
 
 
 def is_array(value):
-    return not is_number(value) and (
+    return not is_number(value) and not isinstance(value, type) and (   # np.float16 has the attributes of its objects
         hasattr(value, "data_ptr") or hasattr(value, "__cuda_array_interface__")
         or hasattr(value, "__array_interface__") or hasattr(value, "__dlpack__") or _buffer(value) is not None)
 
@@ -35,6 +35,12 @@ def is_on_host(value):
     if device is not None:
         return str(device).partition(":")[0] == "cpu"
     return not hasattr(value, "data_ptr") and _buffer(value) is not None
+
+
+def is_pinned(value):
+    """Whether an array of the host lies in memory that gpus reach, too."""
+    pinned = getattr(getattr(value, "base", value), "is_pinned", None)
+    return callable(pinned) and pinned()
 
 
 def address_of(value):

@@ -21,7 +21,10 @@ class _Finder(importlib.abc.MetaPathFinder):
         if name.partition(".")[0] != "triton":
             return None
         spec = importlib.machinery.PathFinder.find_spec(name, [_FOLDER] if name == "triton" else path, target)
-        if spec is None and name != "triton":
+        if spec is None:
+            spec = getattr(sys.modules.get(name), "__spec__", None)   # a module that its parent made
+        is_import = sys._getframe(1).f_back.f_globals.get("__name__") == "importlib._bootstrap"
+        if spec is None and is_import:   # others only ask whether the module is there
             parent, _, last = name.rpartition(".")
             raise ModuleNotFoundError(f"tilec.triton has no module '{name}' ({parent} of Triton 3.6 may have '{last}'; "
                                       "docs/triton-programs.md lists what is there)", name=name)
@@ -37,6 +40,14 @@ def install():
         raise RuntimeError(f"triton is imported already, from {getattr(loaded, '__file__', '?')}: "
                            "call tilec.triton.install() before anything imports it")
     sys.meta_path.insert(0, _Finder())
+    sys.path.insert(1, _FOLDER)   # what multiprocessing and torch.compile give the processes that they start
+
+
+def install_for_children():
+    """Lets programs that this one starts use these modules, too, unless they take no notice of PYTHONPATH."""
+    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (_FOLDER, package, os.environ.get("PYTHONPATH"))))
+    os.environ["TILE_TRITON"] = "1"
 
 
 def is_installed():

@@ -1,0 +1,113 @@
+// What an assembler tells of PTX that it takes, but does not run as it is written. ptxas, nvJitLink and the driver write
+// the same lines: "ptxas info    : (C7507) Potential Performance Loss: 'setmaxnreg' ignored to …".
+#include <ctype.h>
+#include <stdio.h>
+
+#include "runtime/rt/device.h"
+
+const AssemblerNoteInfo assembler_note_info[NUM_ASSEMBLER_NOTES] = {
+    [NOTE_REGISTERS] = {"'setmaxnreg' ignored", "\tsetmaxnreg.",
+                        "the assembler ignores the registers that partitions ask for",
+                        "all partitions have the registers of the neediest: ask for more in worker_num_regs, give a "
+                        "partition more warps, or take smaller tiles"},
+    [NOTE_SERIAL] = {"wgmma.mma_async instructions are serialized", "\twgmma.mma_async.",
+                     "the assembler makes each product wait for the one before",
+                     "do not touch operands and accumulators of products in flight; if registers are short, take "
+                     "smaller tiles or more warps"},
+    [NOTE_WAIT] = {"warpgroup.wait is injected", "\twgmma.mma_async.",
+                   "the assembler adds a wait for products in flight, because their accumulators are used before one",
+                   "wait for products before their accumulators change places, or carry each accumulator in one "
+                   "variable"}};
+
+// Where `what` begins in the text before `end`, or NULL.
+static const char *find(const char *text, const char *end, const char *what) {
+  const char *at = strstr(text, what);
+  return at && at < end ? at : NULL;
+}
+
+static AssemblerNoteKind kind_of(const char *line, const char *end) {
+  uint32_t k = 0;
+  while (k < NUM_ASSEMBLER_NOTES && !find(line, end, assembler_note_info[k].said)) k++;
+  return k;
+}
+
+// The name in "… function 'NAME'", and in *size its length; none: empty.
+static const char *function_of(const char *line, const char *end, int *size) {
+  static const char before[] = "function '";
+  const char *at = find(line, end, before), *name = at ? at + sizeof before - 1 : line;
+  const char *after = at ? find(name, end, "'") : NULL;
+  *size = after ? (int)(after - name) : 0;
+  return name;
+}
+
+bool assembler_note_next(const char **log, AssemblerNote *out) {
+  for (const char *line = *log; *line; line = *log) {
+    const char *end = line + strcspn(line, "\n");
+    *log = end + (*end == '\n');
+    const AssemblerNoteKind kind = kind_of(line, end);
+    if (kind == NUM_ASSEMBLER_NOTES) continue;
+    const char *code = find(line, end, "(C");
+    *out = (AssemblerNote){.kind = kind, .words = code ? code : line};
+    while (end > out->words && isspace((unsigned char)end[-1])) end--;
+    out->words_size = (int)(end - out->words);
+    out->function = function_of(line, end, &out->function_size);
+    return true;
+  }
+  return false;
+}
+
+// ---- places ----
+
+// What `.file NUMBER "PATH"` names; *size 0: nothing.
+static const char *file_of(const char *ptx, unsigned long number, int *size) {
+  static const char directive[] = "\n\t.file\t";
+  *size = 0;
+  for (const char *at = ptx; (at = strstr(at, directive));) {
+    char *after;
+    const unsigned long n = strtoul(at += sizeof directive - 1, &after, 10);
+    const char *path = n == number ? strchr(after, '"') : NULL;
+    if (!path) continue;
+    *size = (int)strcspn(path + 1, "\"\n");
+    return path + 1;
+  }
+  return ptx;
+}
+
+// The last `.loc` between two places of the PTX: its file's number, line and column.
+static bool last_loc(const char *from, const char *to, unsigned long out[3]) {
+  static const char directive[] = "\n\t.loc\t";
+  bool found = false;
+  for (const char *at = from; (at = find(at, to, directive));) {
+    char *after = (char *)(uintptr_t)(at += sizeof directive - 1);
+    for (uint32_t i = 0; i < 3; i++) out[i] = strtoul(after, &after, 10);
+    found = true;
+  }
+  return found;
+}
+
+// Writes "PATH:LINE:COLUMN: " of the function's first instruction that the note is about, by the PTX's line information.
+static void put_place(char *to, size_t room, const AssemblerNote *note, const char *ptx) {
+  char entry[256];
+  snprintf(entry, sizeof entry, ".entry %.*s(", note->function_size, note->function);
+  const char *from = note->function_size ? strstr(ptx, entry) : ptx;
+  const char *at = from ? strstr(from, assembler_note_info[note->kind].instruction) : NULL;
+  unsigned long loc[3];
+  int size;
+  if (!at || !last_loc(from, at, loc)) return;
+  const char *path = file_of(ptx, loc[0], &size);
+  if (size) snprintf(to, room, "%.*s:%lu:%lu: ", size, path, loc[1], loc[2]);
+}
+
+void assembler_notes_log(const tile_hooks *hooks, const char *kernel, const char *ptx, const char *log) {
+  enum { ROOM = 4096 };
+  AssemblerNote note;
+  if (!hooks || !hooks->log) return;
+  while (assembler_note_next(&log, &note)) {
+    char place[ROOM] = "", text[2 * ROOM];
+    const AssemblerNoteInfo *i = &assembler_note_info[note.kind];
+    put_place(place, sizeof place, &note, ptx);
+    snprintf(text, sizeof text, "%s%s: %s: %.*s\nnote: %s", place, kernel, i->text, note.words_size, note.words,
+             i->way_out);
+    hooks->log(hooks->user, TILE_LEVEL_WARNING, text);
+  }
+}
