@@ -99,7 +99,8 @@ static uint32_t stored_for_dot(const Coalesce *c, const Func *f, const Type *t, 
 
 // What a scattered store pays for neighbours in one thread: the lanes of an instruction then lie further apart, and
 // what it would write to a line of memory at once goes there in several parts. (Caches join the parts of loads.) Where
-// threads exchange elements, neighbours in one thread save more.
+// threads exchange elements, neighbours in one thread save more. PART for each doubling is more than what three loads
+// save by pairs.
 static int64_t cost_of_parts(const Coalesce *c, const Op *op, const AccessInfo *a, const Layout *l, uint32_t vec) {
   enum { PART = 6, SECTOR_BYTES = 32 };
   const int64_t step = min_i64(a->step[a->fastest], SECTOR_BYTES) * access_elem_bytes(op);
