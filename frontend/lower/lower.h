@@ -183,6 +183,7 @@ enum { MAX_TENSOR_NUMEL = 1 << 20 };
 CtValue *lower_layout_of(Lower *L, const CtType *t);              // NULL if it has none
 bool lower_print_layout(Lower *L, Term *t, Span span);            // at compile time, if t is one
 const char *lower_layout_text(Lower *L, const CtType *t);         // as written, and as a map
+const CtType *lower_type_of_tensor(Lower *L, const CtType *t);    // what `.type` shows: a Gluon tensor's has a layout
 // The block type with that layout (AutoLayout: without one). NULL after a diagnostic if it does not fit.
 const CtType *lower_with_layout(Lower *L, const CtType *t, CtValue *layout, Span span);
 const CtType *lower_inferred(Lower *L, const CtType *elem, const int64_t *shape, uint32_t rank, const Layout *map);
