@@ -252,11 +252,14 @@ void emit_pingpong_pass(Cg *c, Op *op) {
 // A tile wider than a box moves as boxes side by side along the last axis, one chunk of the shared layout each
 // (tile_layout of passes/tma.c).
 
-typedef struct { uint32_t num_boxes, box_width, box_bytes; } Boxes;
-
-static Boxes boxes_of(const Type *desc) {
-  uint32_t width = type_desc_box_width(desc), n = (uint32_t)desc->shape[desc->rank - 1] / width;
-  return (Boxes){n, width, (uint32_t)type_numel(desc) * type_elem_bytes(desc) / n};
+// Bytes from the tile's start to a column's.
+static uint32_t column_start(Cg *c, const Op *op, uint32_t column) {
+  const Type *tile = op_operand(op, 1)->type;
+  const Layout *l = tile->layout;
+  uint32_t places[LAYOUT_MAX_BITS], at = 0;
+  if (!layout_right_inverse(l, places)) cg_unsupported(c, op, "the tile's layout has holes");
+  for (uint32_t x = column; x; x &= x - 1) at ^= places[layout_axis_shift(l, l->rank - 1u) + (uint32_t)__builtin_ctz(x)];
+  return at * type_elem_bytes(type_elem(tile));
 }
 
 static LLVMValueRef tensor_map(Cg *c, const Op *op) {
@@ -270,18 +273,17 @@ static LLVMValueRef tensor_map(Cg *c, const Op *op) {
 static void move_boxes(Cg *c, const Op *op, InsnId id, const char *reduction, LLVMValueRef shared, LLVMValueRef bar,
                        LLVMValueRef pred) {
   const Type *desc = op_operand(op, 0)->type;
-  uint32_t rank = desc->rank;
-  Boxes b = boxes_of(desc);
-  for (uint32_t i = 0; i < b.num_boxes; i++) {
+  uint32_t rank = desc->rank, width = type_desc_box_width(desc);
+  for (uint32_t column = 0; column < desc->shape[rank - 1]; column += width) {
     CgAsm a = cg_asm_new(c);
-    cg_asm_arg(&a, cg_add(c, shared, cg_i32(c, i * b.box_bytes)));
+    cg_asm_arg(&a, cg_add(c, shared, cg_i32(c, column ? column_start(c, op, column) : 0)));
     cg_asm_arg(&a, tensor_map(c, op));
     if (bar) cg_asm_arg(&a, bar);
     uint32_t guard = cg_asm_arg(&a, pred);
     for (uint32_t k = 0; k < rank; k++) {   // TMA counts axes from the fastest
       const Value *coordinate = op_operand(op, (bar ? 4 : 2) + rank - 1 - k);
       LLVMValueRef x = LLVMBuildIntCast2(c->b, cg_scalar(coordinate), c->t_i32, true, "");
-      cg_asm_arg(&a, k ? x : cg_add(c, x, cg_i32(c, i * b.box_width)));
+      cg_asm_arg(&a, k ? x : cg_add(c, x, cg_i32(c, column)));
     }
     buf_printf(&a.text, "@$%u cp%s.async.bulk.tensor.%ud", guard, *reduction ? ".reduce" : "", rank);
     if (bar)

@@ -51,13 +51,13 @@ const char *inline_asm_registers(Context *ctx, const Op *op, AsmRegisters *out) 
     char kind = *letter;
     if (!is_result && end_of_number != letter && *end_of_number == 0 && tied < out->num_results && tied < n)
       kind = out->letters[tied];      // the same register as a result
-    else if (strlen(letter) != 1 || !strchr(is_result ? "hrlfdb" : "hrlfdbn", kind))
+    else if (strlen(letter) != 1 || !strchr(is_result ? "hrlfdb" : "hrlfdbni", kind))
       return arena_printf(&ctx->arena, "constraint %u is `%s`, which is none of h, r, l, f, d, b%s", n, text,
                           is_result ? "" : ", n or a result's number");
     uint64_t bits;
-    if (kind == 'n' && n < want && !value_constant_bits(operand_of(op, n - out->num_results, pack), &bits))
-      return arena_printf(&ctx->arena, "constraint %u is `n`, a constant in the text, and its argument is computed at "
-                          "run time: use h, r or l", n);
+    if (inline_asm_is_number(kind) && n < want && !value_constant_bits(operand_of(op, n - out->num_results, pack), &bits))
+      return arena_printf(&ctx->arena, "constraint %u is `%s`, a constant in the text, and its argument is computed at "
+                          "run time: use h, r or l", n, text);
     if (n < want) out->letters[n] = kind;
     n++;
   }

@@ -177,8 +177,8 @@ const Layout *layout_make_shared_chunked(Context *ctx, uint32_t rank, const int6
 const Layout *layout_make_shared_swizzled(Context *ctx, uint32_t rank, const int64_t *shape, uint32_t elem_bits,
                                           uint32_t swizzle_bytes, const uint32_t *order);
 // The scratch tile through which src becomes dst. What both keep in registers together is stored and loaded as vectors
-// (*log2_vec elements, at most 16 bytes). The rest is swizzled so that neither side has bank conflicts, if that is
-// possible.
+// (*log2_vec elements, at most 16 bytes); one side may have longer ones, if all accesses together take less time. The
+// rest is swizzled so that neither side has bank conflicts, if that is possible.
 const Layout *layout_make_shared_for_conversion(Context *ctx, const Layout *src, const Layout *dst, uint32_t elem_bits,
                                                 uint32_t *log2_vec);
 // The same for 16-bit elements that one side, with `fragments`, moves by ldmatrix or stmatrix (transposed: with

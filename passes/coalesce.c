@@ -5,13 +5,13 @@
 // (layout_rules.h) to every value that has none yet; what belongs together shares one. Where two regions meet, the pass
 // places a convert_layout. remove_conversions removes those that have a cheaper substitute.
 //
-// Choice at an access: the fastest axis is the one of longest contiguity, or of the shortest step where nothing is known
-// to be contiguous, and lanes run along it. All accesses of a
-// kernel with the same shape and fastest axis get one layout: as many consecutive elements per thread as make them
-// cheapest together (16 bytes if all elements have one size), but not more than leaves every thread busy. Loads that
-// will be copied ahead have one for each size of element, because what computes with them reads shared memory in its
-// own layout. If the tensor is reduced along that axis and has rows enough, warps take whole rows: the reduction then
-// needs only shuffles.
+// Choice at an access: the fastest axis is the one of longest contiguity, or of the shortest step where nothing is
+// known to be contiguous, and lanes run along it. All accesses of a kernel with the same shape and fastest axis get one
+// layout: as many consecutive elements per thread as make them cheapest together (16 bytes if all elements have one
+// size), but not more than leaves every thread busy. Loads that will be copied ahead have one for each size of element,
+// because what computes with them reads shared memory in its own layout. If the tensor is reduced along that axis and
+// has rows enough, warps take whole rows: the reduction then needs only shuffles. Those count, too: with more elements
+// of a row in a thread, fewer lanes share it.
 //
 // In: verified TILE. Out: every tensor type has a layout; operands agree as layout_rules.h says.
 #include <string.h>
@@ -107,40 +107,68 @@ static int64_t cost_of_parts(const Coalesce *c, const Op *op, const AccessInfo *
   return (int64_t)layout_regs_per_thread(l) * c->module->num_warps * PART * log2_u32(vec);
 }
 
-// What the scans of such tensors along the fastest axis cost: neighbours in one thread are scanned together, and lanes
-// exchange the total of each run of neighbours in five steps.
-static int64_t cost_of_scans(const Coalesce *c, const Func *f, const Type *t, const BlockedChoice *b, const Layout *l) {
-  enum { STEPS = 5, STEP = 4 };
+// The shape that v is computed from element by element, maybe reshaped, if that is t; NULL if it is not. No shape of
+// what comes from a dot: that has the layout of tensor cores. Looks at `left` ops at most.
+static const Type *source_shape(const Value *v, const Type *t, uint32_t *left) {
+  const Op *op = v->def;
+  if (!op || v->type->kind != TYPE_TENSOR || !*left) return NULL;
+  --*left;
+  if (access_is_tensor(op)) return type_same_shape(access_type(op), t) ? t : NULL;
+  if (op->opcode != OP_RESHAPE && !op_is(op, TRAIT_ELEMENTWISE)) return NULL;
+  for (uint32_t i = 0; i < op->num_operands; i++)
+    if (op_operand(op, i) && source_shape(op_operand(op, i), t, left)) return t;
+  return NULL;
+}
+
+// What reductions and scans along the fastest axis cost, of what is computed from such tensors in layout l.
+static int64_t cost_of_exchanges(const Coalesce *c, const Func *f, const Type *t, const BlockedChoice *b,
+                                 const Layout *l) {
   int64_t cost = 0;
   VEC_EACH(x, c->reductions) {
-    const Op *op = *x;
-    if (op->opcode != OP_SCAN || op->parent->func != f || !type_same_shape(op_operand(op, 0)->type, t) ||
-        op_int(op, ATTR_AXIS, 0) != b->order[0])
-      continue;
-    const int64_t runs = (int64_t)layout_regs_per_thread(l) / b->vec * c->module->num_warps * op->num_operands;
-    cost += layout_loop_weight(op, 64 * STEPS * STEP * runs);
+    const Type *reduced = op_operand(*x, 0)->type;
+    uint32_t left = 64;
+    if ((*x)->parent->func != f || !source_shape(op_operand(*x, 0), t, &left)) continue;
+    const Layout *at = layout_reshape(c->ctx, l, reduced->rank, reduced->shape);
+    const uint32_t axis = (uint32_t)op_int(*x, ATTR_AXIS, 0);
+    if (layout_axis_mask(at, axis) & ~layout_axis_mask(l, b->order[0])) continue;
+    cost += layout_loop_weight(*x, 64 * layout_cost_exchange(*x, at, c->module->num_warps));
   }
   return cost;
 }
 
+// Whether the op is an access of this shape and fastest axis.
+static bool is_one_of(const Coalesce *c, const Op *op, const Func *f, const Type *t, const BlockedChoice *b,
+                      uint32_t copied, AccessInfo *a) {
+  return access_is_tensor(op) && op->parent->func == f && type_same_shape(access_type(op), t) &&
+         copied_bytes(op) == copied && access_info(c->axes, op, a) && a->fastest == b->order[0];
+}
+
+// The most elements of a thread: what one instruction takes of the smallest.
+static int64_t most_elements(const Coalesce *c, const Func *f, const Type *t, const BlockedChoice *b, uint32_t copied) {
+  uint32_t bytes = 16;
+  AccessInfo a;
+  VEC_EACH(it, c->anchors)
+    if (is_one_of(c, it->op, f, t, b, copied, &a) && access_elem_bytes(it->op) < bytes)
+      bytes = access_elem_bytes(it->op);
+  return min_i64(16 / bytes, elements_per_thread(c, t));
+}
+
 // The layout with the number of elements per thread that makes all accesses of this shape and fastest axis cheapest
-// together.
+// together, and the reductions and scans of what they load.
 static const Layout *cheapest(Coalesce *c, const Func *f, const Type *t, BlockedChoice *b, uint32_t copied) {
   VEC_EACH(x, c->choices)
     if (same_choice(x, f, t, b, copied)) return x->layout;
   const Layout *best = NULL;
   int64_t best_cost = INT64_MAX;
   uint32_t best_vec = 1;
-  for (b->vec = 1; b->vec <= 16 && b->vec <= elements_per_thread(c, t); b->vec *= 2) {
+  const int64_t most = most_elements(c, f, t, b, copied);
+  for (b->vec = 1; b->vec <= most; b->vec *= 2) {
     const Layout *l = layout_blocked_for(c->ctx, c->module->num_warps, t, b);
-    int64_t cost = cost_of_scans(c, f, t, b, l);
+    int64_t cost = cost_of_exchanges(c, f, t, b, l);
     VEC_EACH(it, c->anchors) {
       const Op *op = it->op;
       AccessInfo a;
-      if (!access_is_tensor(op) || op->parent->func != f || !type_same_shape(access_type(op), t) ||
-          copied_bytes(op) != copied)
-        continue;
-      if (!access_info(c->axes, op, &a) || a.fastest != b->order[0]) continue;
+      if (!is_one_of(c, op, f, t, b, copied, &a)) continue;
       cost += layout_loop_weight(op, 64 * (layout_cost_access(op, &a, l, c->module->num_warps) +
                                            cost_of_parts(c, op, &a, l, b->vec)));
     }

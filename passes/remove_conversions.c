@@ -9,6 +9,9 @@
 // conversion, it either recomputes an op (or, if the op has no other users, moves it) with operands obtained the same
 // way, or converts the op's result where it is computed, which hoists conversions to smaller tensors and out of loops.
 // Loads are never repeated.
+//
+// Last, it looks at stores of rows that several lanes hold: each of these lanes computes the addresses, masks and
+// values of all its rows, for one of them to store. If that costs less, each lane does so for a part of the rows.
 // In, out: LAID_OUT.
 #include "ir/map.h"
 #include "passes/layout_assign.h"
@@ -99,8 +102,8 @@ static Plan *find_plan(Remat *r, const Value *v, const Layout *l) {
 
 enum { MAX_PLAN_DEPTH = 48 };
 
-// The cost of the cheapest way to v in the layout. What several users share is paid for once. `moves`: the user that asks
-// does not stay where it is.
+// The cost of the cheapest way to v in the layout. What several users share is paid for once. `moves`: the user that
+// asks does not stay where it is.
 static int64_t plan_cost(Remat *r, Value *v, const Layout *l, const Op *place, bool moves, uint32_t depth) {
   if (!l || v->type->kind != TYPE_TENSOR || v->type->layout == l || layout_rule_is_free(v)) return 0;
   if (find_plan(r, v, l)) return 0;
@@ -202,6 +205,31 @@ static void weigh(Op *op, void *user) {
   r->changed = true;
 }
 
+// ---- stores of rows that several lanes hold ----
+
+typedef struct { Remat *remat; AxisAnalysis *axes; } Stores;
+
+static void share_rows(Op *op, void *user) {
+  const Stores *s = user;
+  Remat *r = s->remat;
+  AccessInfo a;
+  if (op->num_results || !access_is_tensor(op) || !access_info(s->axes, op, &a)) return;
+  const Layout *own = layout_rule_pivot(r->ctx, op);
+  if (!own) return;
+  const uint32_t vector = log2_u32((uint32_t)layout_access_width(op, &a, own)), warps = r->module->num_warps;
+  const Layout *l = layout_share_registers(r->ctx, own, vector, layout_free_bits(own, LAYOUT_LANE));
+  if (l == own) return;
+  r->plans = NULL;
+  int64_t gain = (layout_cost_access(op, &a, own, warps) - layout_cost_access(op, &a, l, warps)) * depth_weight(op);
+  for (uint32_t i = 0; i < op->num_operands; i++)
+    if (op_operand(op, i))
+      gain -= plan_cost(r, op_operand(op, i), layout_rule_operand(r->ctx, op, i, l), op, true, MAX_PLAN_DEPTH);
+  if (gain <= 0) return;
+  for (uint32_t i = 0; i < op->num_operands; i++)
+    if (op_operand(op, i))
+      op_set_operand(op, i, carry_out(r, op_operand(op, i), layout_rule_operand(r->ctx, op, i, l), op));
+}
+
 void pass_remove_conversions(PassCtx *p) {
   Reflow reflow = {.ctx = p->ctx, .module = p->module, .axes = axis_analyse(p->ctx, p->module)};
   module_walk(p->module, gather, &reflow);
@@ -212,4 +240,5 @@ void pass_remove_conversions(PassCtx *p) {
     module_walk(p->module, weigh, &r);
     if (!r.changed) break;
   }
+  module_walk(p->module, share_rows, &(Stores){&r, reflow.axes});
 }

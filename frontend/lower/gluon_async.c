@@ -1,5 +1,6 @@
 // Gluon's asynchronous copies, mbarriers and TMA.
 #include "frontend/lower/lower.h"
+#include "ir/scratch.h"
 
 #include <string.h>
 
@@ -131,6 +132,27 @@ Term *gl_mbar_wait(Lower *L, Call *c) {
 }
 
 // ---- TMA ----
+// Whether a tile lies as a descriptor's boxes expect it. The boxes of a slice may lie elsewhere than those of a whole
+// tile.
+static bool lies_in_boxes(const CtType *have, const CtType *want, const Type *desc) {
+  uint32_t places[LAYOUT_MAX_BITS], wanted[LAYOUT_MAX_BITS];
+  const Layout *h = have->layout, *w = want->layout;
+  if (h == w) return true;
+  if (h->moved || h->num_pads || h->num_bits[LAYOUT_BLOCK] || w->num_bits[LAYOUT_BLOCK] ||
+      !layout_right_inverse(h, places) || !layout_right_inverse(w, wanted))
+    return false;
+  const uint32_t last = want->rank - 1, in_box = log2_u32(type_desc_box_width(desc));
+  for (uint32_t axis = 0; axis < want->rank; axis++)
+    for (uint32_t i = 0; i < log2_u32((uint32_t)want->shape[axis]); i++) {
+      const uint32_t place = places[layout_axis_shift(h, axis) + i];
+      const bool begins_box = axis == last && i >= in_box;
+      if (begins_box ? place * (uint32_t)ct_bits(want) / 8 % TMA_TILE_ALIGN != 0
+                     : place != wanted[layout_axis_shift(w, axis) + i])
+        return false;
+    }
+  return true;
+}
+
 // The descriptor and the tile that an access moves, which must agree. NULL after a diagnostic.
 static Term *desc_arg(Lower *L, Call *c, const Term *tile) {
   Term *d = c->args[0];
@@ -140,7 +162,7 @@ static Term *desc_arg(Lower *L, Call *c, const Term *tile) {
   if (have->rank != want->rank || memcmp(have->shape, want->shape, want->rank * sizeof *want->shape) ||
       !ct_type_equal(have->elem, want->elem))
     return builtin_error(L, c, "%s cannot be copied by %s", term_describe(L, tile), term_describe(L, d));
-  if (have->layout == want->layout) return d;
+  if (lies_in_boxes(have, want, lower_desc_value(L, d)->type)) return d;
   builtin_error(L, c, "the buffer's layout is not the descriptor's");
   lower_hint(L, "the buffer's is %s", lower_layout_text(L, have));
   lower_hint(L, "the descriptor's is %s", lower_layout_text(L, want));

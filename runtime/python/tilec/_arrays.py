@@ -37,6 +37,12 @@ def is_on_host(value):
     return not hasattr(value, "data_ptr") and _buffer(value) is not None
 
 
+def is_pinned(value):
+    """Whether an array of the host lies in memory that gpus reach, too."""
+    pinned = getattr(getattr(value, "base", value), "is_pinned", None)
+    return callable(pinned) and pinned()
+
+
 def address_of(value):
     """Returns an array's address and the code of its element type."""
     data_ptr = getattr(value, "data_ptr", None)

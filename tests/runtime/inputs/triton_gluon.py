@@ -201,6 +201,8 @@ assert gl.SliceLayout(0, TILE) is gl.SliceLayout(dim=0, parent=TILE), "a launch 
 print(TILE, gl.SliceLayout(0, TILE).rank, mbarrier.MBarrierLayout())
 print(gl.NVMMASharedLayout.get_default_for([128, 32], gl.float16, cga_layout=[[1, 0]]))
 print(PADDED)
+linear = gl.DistributedLinearLayout([[0, 1]], [[1, 0], [2, 0], [4, 0], [8, 0], [0, 2]], [[16, 0], [0, 0], [0, 4]], [], [32, 8])
+print(gl._layouts.warps_per_cta(gl.SliceLayout(0, TILE), [64]), gl._layouts.warps_per_cta(linear, [32, 8]))
 
 x, y = numbers(3, 32, 64, "f", "float32"), zeros(64, 32)
 compiled = turned[(1,)](x, y, TILE, gl.BlockedLayout([4, 1], [8, 4], [1, 4], [0, 1]))

@@ -5,6 +5,7 @@ own here, and the functions' texts are edited to use these names. Lines stay lin
 """
 import ast
 import builtins
+import copy
 import enum
 import inspect
 import re
@@ -82,7 +83,8 @@ class Gatherer:
         self._taken = set(_MODULES.values())
         self._names = {}     # id of an object, or the key of a value -> its name here
         self._kept = []      # what _names has the ids of
-        self.watched = []    # (scope, name, value) of values that were written into the text
+        self.watched = []    # (scope, name, value, what it was) of values that were written into the text
+        self._sources = []   # (function, how often its source was replaced)
 
     def text(self):
         return self._joined()[0]
@@ -103,17 +105,29 @@ class Gatherer:
         return "\n".join(lines) + "\n", ranges
 
     def is_current(self):
-        """Whether the values that were written into the text are still those of their names."""
-        for scope, name, value in self.watched:
+        """Whether the text is still what would be gathered: its values and its functions' sources are the same."""
+        for scope, name, value, known in self.watched:
             now = scope(name)
-            if now is not value and not _same(now, value):
+            if (now is not value or known is not now) and not _same(_snapshot(now), known):
+                return False
+        return self.has_current_sources()
+
+    def change(self):
+        """Returns (name, value before, value now) of a value that has changed."""
+        for scope, name, value, known in self.watched:
+            now = scope(name)
+            if not _same(_snapshot(now), known):
+                return name, known, now
+        return None
+
+    def watch_source(self, function):
+        self._sources.append((function, function._num_replaced))
+
+    def has_current_sources(self):
+        for function, number in self._sources:
+            if function._num_replaced != number:
                 return False
         return True
-
-    def changed_name(self):
-        changed = (name for scope, name, value in self.watched
-                   if scope(name) is not value and not _same(scope(name), value))
-        return next(changed, None)
 
     # ---- names
 
@@ -209,25 +223,30 @@ class Gatherer:
     def add_function(self, fn, name, decorator="", source=None):
         """Adds a function under a name. source: its text, if that is not the one in its file."""
         text, file, line = source_of(fn) if source is None else (source, None, 1)
-        text = self._annotated(text, fn)
-        text = self._renamed(text, names_of(fn))
+        text = self._renamed(text, names_of(fn), fn)
         text = re.sub(r"^(async\s+)?def\s+\w+", f"def {name}", text, count=1)
         self._add(decorator + text.rstrip(), file, line)
 
-    def _annotated(self, text, fn):
-        """Writes annotations that a decorator gave the function into its text."""
-        given = getattr(fn, "__annotations__", {})
-        try:
-            a = ast.parse(text).body[0].args
-        except (SyntaxError, AttributeError, IndexError):
-            return text
-        edits = []
-        starts = _line_starts(text)
+    def _own_values(self, node, fn, starts):
+        """Returns edits that write what only the function itself knows into its text: annotations that a decorator gave
+        it, and the values that its defaults had when it was defined; and the nodes that are replaced."""
+        a, edits, replaced = node.args, [], []
+        given, keywords = getattr(fn, "__annotations__", {}), fn.__kwdefaults__ or {}
         for arg in (*a.posonlyargs, *a.args, *a.kwonlyargs):
             if arg.annotation is None and arg.arg in given:
                 at = starts[arg.end_lineno - 1] + arg.end_col_offset
                 edits.append((at, at, f": {self.expression(given[arg.arg])}"))
-        return _edited(text, edits)
+        values = [(default, keywords[arg.arg]) for arg, default in zip(a.kwonlyargs, a.kw_defaults)
+                  if arg.arg in keywords]
+        if len(a.defaults) == len(fn.__defaults__ or ()):
+            values += zip(a.defaults, fn.__defaults__ or ())
+        for default, value in values:
+            if not isinstance(default, ast.Constant):
+                replaced.append(default)
+                lines = "\n" * (default.end_lineno - default.lineno)
+                edits.append((starts[default.lineno - 1] + default.col_offset,
+                              starts[default.end_lineno - 1] + default.end_col_offset, self.expression(value) + lines))
+        return edits, replaced
 
     def _class(self, cls):
         name = self._name_for(cls, cls.__name__)
@@ -253,13 +272,16 @@ class Gatherer:
                   inspect.getsourcefile(cls), line)
         return name
 
-    def _renamed(self, text, scope):
-        """Returns the text with every name from outside replaced by the one that its object has here."""
+    def _renamed(self, text, scope, fn=None):
+        """Returns the text with every name from outside replaced by the one that its object has here. fn: the function
+        whose text it is."""
         try:
             tree = ast.parse(text)
         except SyntaxError as e:
             raise NotSource(f"cannot parse: {e}") from None
         renamer = _Renamer(self, text, scope)
+        if fn is not None and isinstance(tree.body[0], ast.FunctionDef):
+            renamer.edits, renamer.replaced = self._own_values(tree.body[0], fn, renamer.starts)
         for statement in tree.body:
             renamer.visit(statement, ())
         return _edited(text, renamer.edits)
@@ -285,7 +307,7 @@ class Gatherer:
             return used, _MODULES.get(value.__name__) or self.name_of(value, path[used - 1])
         if not _is_plain(value):
             return used, self.name_of(value, path[used - 1])
-        self.watched.append((scope if used == 1 else vars(owner).get, path[used - 1], value))
+        self.watched.append((scope if used == 1 else vars(owner).get, path[used - 1], value, _snapshot(value)))
         return used, self.constant(value, path[:used])
 
     def constant(self, value, path):
@@ -309,9 +331,12 @@ class _Renamer:
 
     def __init__(self, gatherer, text, scope):
         self.gatherer, self.scope, self.edits, self.starts = gatherer, scope, [], _line_starts(text)
+        self.replaced = ()   # nodes that another edit replaces
 
     def visit(self, node, hiding, in_text=False):
         """hiding: the sets of names that functions and classes around the node bind."""
+        if node in self.replaced:
+            return
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             self._function(node, hiding)
         elif isinstance(node, ast.Lambda):
@@ -350,7 +375,7 @@ class _Renamer:
         if isinstance(node, ast.Name) and not any(node.id in names for names in hiding):
             value = self.scope(node.id)
             if value is not MISSING and _is_plain(value):
-                self.gatherer.watched.append((self.scope, node.id, value))
+                self.gatherer.watched.append((self.scope, node.id, value, _snapshot(value)))
             return value
         if isinstance(node, ast.Attribute):
             owner = self._known(node.value, hiding)
@@ -475,6 +500,13 @@ def _is_plain(value):
 def _is_named(value):
     return isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType)) or \
         hasattr(value, "_tile_source") or hasattr(value, "_tile_function")
+
+
+def _snapshot(value):
+    """Returns what a value is now: some can be changed in place."""
+    if type(value).__name__ == "constexpr" and hasattr(value, "value"):
+        return copy.copy(value)
+    return copy.deepcopy(value) if isinstance(value, (list, dict)) else value
 
 
 def _same(a, b):

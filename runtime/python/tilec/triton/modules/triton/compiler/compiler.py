@@ -2,6 +2,7 @@
 import collections
 import ctypes
 import hashlib
+import json
 import re
 from ctypes import byref, c_size_t, c_void_p
 
@@ -150,10 +151,10 @@ class CompiledKernel:
 
     def __init__(self, function, kernel, variant):
         self._function, self._kernel, self._variant = function, kernel, variant
-        self.name, self.src, self.module = function.__name__, function, None
+        self.src, self.module, self.metadata_group = function, None, {}
         self._bound = None
         self.asm = _Asm(self)
-        self._resources = self._metadata = None
+        self._resources = self._metadata = self._known_kernel = self._name = None
 
     def __repr__(self):
         return f"<CompiledKernel {self.name} of tilec: {self.signature}>"
@@ -163,8 +164,22 @@ class CompiledKernel:
         return self._kernel.device
 
     @property
+    def name(self):
+        function = self._function
+        if self._name is None and function.names_variants:
+            specialization = collections.namedtuple("SpecializationProxy", ["constants", "signature"])
+            self._name = function.repr(specialization(self.constants, self.types))
+        return self._name or function.__name__
+
+    @property
     def constants(self):
         return dict(self._kernel.meta(c_void_p(self._variant)))
+
+    @property
+    def types(self):
+        """The types of the parameters, as signatures have them."""
+        found = {p["name"]: p["type"] for p in self._kernel_data().get("params", ())}
+        return {name: found.get(name, "constexpr") for name in self._function.arg_names}
 
     @property
     def signature(self):
@@ -192,12 +207,16 @@ class CompiledKernel:
     shared = property(lambda self: self._known().shared_bytes)
     function = property(lambda self: lib.tile_kernel_function(lib.tile_variant_kernel(self._variant)))
 
+    def _kernel_data(self):
+        if self._known_kernel is None:
+            data = json.loads(self.output(_METADATA))
+            self._known_kernel = data["kernels"][0] if "kernels" in data else data
+        return self._known_kernel
+
     @property
     def metadata(self):
         if self._metadata is None:
-            import json
-            data = json.loads(self.output(_METADATA))
-            known = data["kernels"][0] if "kernels" in data else data
+            known = self._kernel_data()
             warps = known["threads"] // 32   # those of all partitions
             values = dict(
                 num_warps=warps, num_stages=known.get("num_stages", 3), num_ctas=known["cluster"],

@@ -268,3 +268,13 @@ class SharedLinearLayout(SharedLayout):
         assert self.offset_bases and self.offset_bases[0], f"offset_bases is empty: {self}"
         _assert_rank((*self.offset_bases, *self.block_bases), len(self.offset_bases[0]))
         assert _is_power_of_2(self.alignment), f"alignment must be a power of two: {self}"
+
+
+def warps_per_cta(layout, shape):
+    """Returns over how many warps each axis of a distributed layout is spread."""
+    if isinstance(layout, (SliceLayout, DotOperandLayout)):
+        return warps_per_cta(layout.parent, shape)
+    if not isinstance(layout, DistributedLinearLayout):
+        return layout.warps_per_cta
+    moved = [next((axis for axis, step in enumerate(base) if step), None) for base in layout.warp_bases]
+    return [1 << moved.count(axis) for axis in range(len(shape))]
