@@ -191,7 +191,7 @@ bool placemap_to_shared(const Layout *l, const Layout *shared, PlaceMap *m);   /
 void placemap_scale(PlaceMap *m, uint32_t factor_log2);
 uint32_t placemap_reg(const PlaceMap *m, uint32_t r);                      // constant part of register r
 LLVMValueRef placemap_thread(Cg *c, const PlaceMap *m);                    // the thread's part, with the start
-uint32_t placemap_disjoint(const PlaceMap *m, uint32_t constant);          // the bits of it that the thread's part never has
+uint32_t placemap_disjoint(const PlaceMap *m, uint32_t constant);          // those bits that no thread's part has
 uint32_t placemap_padded(const PlaceMap *m, uint32_t constant);            // with its paddings
 // The xor of the columns at the set bits of tid.
 LLVMValueRef cg_thread_bits(Cg *c, const uint32_t *columns, uint32_t n);

@@ -79,7 +79,8 @@ typedef VEC(LLVMValueRef) Users;
 
 static bool is_use(LLVMValueRef user, LLVMValueRef v, UseKind kind) {
   if (kind == BY_ASM) return LLVMIsACallInst(user) && LLVMIsAInlineAsm(LLVMGetCalledValue(user));
-  if (LLVMIsAGetElementPtrInst(user)) return LLVMGetOperand(user, 0) != v || !LLVMIsAConstantInt(LLVMGetOperand(user, 1));
+  if (LLVMIsAGetElementPtrInst(user))
+    return LLVMGetOperand(user, 0) != v || !LLVMIsAConstantInt(LLVMGetOperand(user, 1));
   return LLVMIsABinaryOperator(user) && LLVMGetInstructionOpcode(user) == LLVMAdd;
 }
 

@@ -38,13 +38,13 @@ typedef enum {
 extern const struct WarningInfo { const char *name, *text; bool is_default; } warning_info[NUM_WARNINGS];
 typedef struct { uint64_t on, as_error; } WarningSet;   // bit i: warning i
 WarningSet warning_defaults(void);
-// Applies the text of a -W option: NAME, no-NAME, error, error=NAME, no-error or no-error=NAME, where NAME may be `all`;
-// "" means `all`. False if there is no such warning: *near is then the nearest name, or NULL.
+// Applies the text of a -W option: NAME, no-NAME, error, error=NAME, no-error or no-error=NAME, where NAME may be
+// `all`; "" means `all`. False if there is no such warning: *near is then the nearest name, or NULL.
 bool warning_choose(WarningSet *set, const char *text, const char **near);
 Warning warning_find(const char *name, size_t n);        // WARN_NONE if there is none
 
-// Warnings that a comment `# tilec: ignore[NAME, …]` turns off in its line. If a `def` begins in that line, they are off
-// in the whole function (warning_extend_ignores).
+// Warnings that a comment `# tilec: ignore[NAME, …]` turns off in its line. If a `def` begins in that line, they are
+// off in the whole function (warning_extend_ignores).
 typedef struct { Span covered; uint64_t warnings; } Ignore;
 // Reads a comment of n bytes, which is at position `at` of a source of ctx.
 void warning_read_comment(Context *ctx, Loc at, const char *text, size_t n);
@@ -69,8 +69,8 @@ struct Diag {
 // Records an error and returns false: callers can `return diag_error(...)`. The text gives the reason first, in lower
 // case, without a full stop. A diag_note after it gives the way out ("write …", "pass -D …").
 bool diag_error(Context *ctx, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
-// Records a warning: each text once at each place, and none about the library's own sources. Returns false if the warning
-// is not reported; the caller then leaves out its notes.
+// Records a warning: each text once at each place, and none about the library's own sources. Returns false if the
+// warning is not reported; the caller then leaves out its notes.
 bool diag_warning(Context *ctx, Warning w, Span span, const char *fmt, ...) PRINTF_LIKE(4, 5);
 void diag_remark(Context *ctx, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
 void diag_note(Context *ctx, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);   // span {0,0}: a hint without a place

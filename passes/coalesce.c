@@ -5,13 +5,13 @@
 // (layout_rules.h) to every value that has none yet; what belongs together shares one. Where two regions meet, the pass
 // places a convert_layout. remove_conversions removes those that have a cheaper substitute.
 //
-// Choice at an access: the fastest axis is the one of longest contiguity, or of the shortest step where nothing is known
-// to be contiguous, and lanes run along it. All accesses of a
-// kernel with the same shape and fastest axis get one layout: as many consecutive elements per thread as make them
-// cheapest together (16 bytes if all elements have one size), but not more than leaves every thread busy. Loads that
-// will be copied ahead have one for each size of element, because what computes with them reads shared memory in its
-// own layout. If the tensor is reduced along that axis and has rows enough, warps take whole rows: the reduction then
-// needs only shuffles. Those count, too: with more elements of a row in a thread, fewer lanes share it.
+// Choice at an access: the fastest axis is the one of longest contiguity, or of the shortest step where nothing is
+// known to be contiguous, and lanes run along it. All accesses of a kernel with the same shape and fastest axis get one
+// layout: as many consecutive elements per thread as make them cheapest together (16 bytes if all elements have one
+// size), but not more than leaves every thread busy. Loads that will be copied ahead have one for each size of element,
+// because what computes with them reads shared memory in its own layout. If the tensor is reduced along that axis and
+// has rows enough, warps take whole rows: the reduction then needs only shuffles. Those count, too: with more elements
+// of a row in a thread, fewer lanes share it.
 //
 // In: verified TILE. Out: every tensor type has a layout; operands agree as layout_rules.h says.
 #include <string.h>

@@ -3,8 +3,8 @@
 // Threads access shared memory through the generic proxy, TMA and wgmma through the asynchronous one. TMA and wgmma see
 // a thread's write only if that thread executes a proxy fence after the write and before the threads meet. The pass
 // follows each write to the next fence. If TMA or wgmma can use the bytes before that fence, the pass inserts one after
-// the write, as late as possible: before the next op at which threads meet or that publishes what they did. A fence that
-// the author wrote is therefore never repeated.
+// the write, as late as possible: before the next op at which threads meet or that publishes what they did. A fence
+// that the author wrote is therefore never repeated.
 //
 // The writes of a cp.async count as the thread's own once it has waited for them. If an mbarrier_arrive announces them,
 // the fence goes after a wait for an mbarrier, and a block barrier follows it.
@@ -20,7 +20,8 @@
 typedef enum { WRITTEN, COPYING, ANNOUNCED } WriteState;   // ANNOUNCED: a copy for which an mbarrier_arrive waits
 typedef struct { Op *by; WriteState state; uint32_t lo, hi; } Write;
 typedef VEC(Write) Writes;
-typedef struct { Writes published; SharedAccesses used; } Role;   // writes without a fence; bytes that TMA and wgmma use
+// published: writes without a fence; used: bytes that TMA and wgmma use
+typedef struct { Writes published; SharedAccesses used; } Role;
 
 typedef struct {
   Context *ctx;

@@ -102,8 +102,8 @@ static Plan *find_plan(Remat *r, const Value *v, const Layout *l) {
 
 enum { MAX_PLAN_DEPTH = 48 };
 
-// The cost of the cheapest way to v in the layout. What several users share is paid for once. `moves`: the user that asks
-// does not stay where it is.
+// The cost of the cheapest way to v in the layout. What several users share is paid for once. `moves`: the user that
+// asks does not stay where it is.
 static int64_t plan_cost(Remat *r, Value *v, const Layout *l, const Op *place, bool moves, uint32_t depth) {
   if (!l || v->type->kind != TYPE_TENSOR || v->type->layout == l || layout_rule_is_free(v)) return 0;
   if (find_plan(r, v, l)) return 0;

@@ -1,5 +1,5 @@
-// Suggestions for an undefined name: what to write for a name from another language or library, a missing import, or the
-// nearest defined name of the kind that its use calls for.
+// Suggestions for an undefined name: what to write for a name from another language or library, a missing import, or
+// the nearest defined name of the kind that its use calls for.
 #include "frontend/lower/lower.h"
 
 #include <string.h>

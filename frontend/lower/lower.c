@@ -191,12 +191,16 @@ static const char *unsupported_statement(Lower *L, const Node *s, const char **h
     case NODE_FUNCTION_DEF:
       *hint = "define it at module level with @triton.jit";
       return "a function cannot be defined inside a kernel";
-    case NODE_CLASS_DEF: *hint = "define it at module level with @tl.core._aggregate, or use a tuple"; return "a class cannot be defined inside a kernel";
+    case NODE_CLASS_DEF:
+      *hint = "define it at module level with @tl.core._aggregate, or use a tuple";
+      return "a class cannot be defined inside a kernel";
     case NODE_IMPORT:
     case NODE_IMPORT_FROM: *hint = "import at module level"; return "kernels cannot import";
     case NODE_TYPE_ALIAS: *hint = "write it at module level"; return "a type alias cannot be defined inside a kernel";
     case NODE_GLOBAL:
-    case NODE_NONLOCAL: *hint = "pass values in as parameters, and store results with tl.store(…)"; return "kernels cannot change globals";
+    case NODE_NONLOCAL:
+      *hint = "pass values in as parameters, and store results with tl.store(…)";
+      return "kernels cannot change globals";
     case NODE_TRY: *hint = "test before: a mask for accesses, `if` for numbers"; return "kernels have no exceptions";
     case NODE_MATCH: *hint = "write if/elif"; return "`match` is not supported in kernels";
     default: ice(L->ctx, "statement %s in a kernel", ast_kind_name((NodeKind)s->kind));
@@ -370,8 +374,8 @@ static void arm_rest(Lower *L, void *user) {
   lower_stmts(L, g->rest, g->out);
 }
 
-// Lowers an `if` that `rest` follows. Returns what to lower next: `rest`, with a constant condition the chosen arm before
-// it, or NULL if `rest` was lowered inside an arm.
+// Lowers an `if` that `rest` follows. Returns what to lower next: `rest`, with a constant condition the chosen arm
+// before it, or NULL if `rest` was lowered inside an arm.
 static const Cont *lower_if(Lower *L, const Node *s, const Cont *rest, const LiveOut *out) {
   L->b.span = s->span;
   Term *c = lower_expr(L, s->cond.test);

@@ -202,8 +202,8 @@ Value *lower_block_start(Lower *L, const CtType *t, uint32_t axis);   // of its 
 // If several blocks hold the same elements of t, restricts the mask to the block that writes them, and returns true.
 bool lower_owner_mask(Lower *L, const CtType *t, Term **mask);
 // These return false after a diagnostic if `what` would move elements between blocks. The first does if a block holds
-// different parts of a and b; along `except` (−1: no axis) neither may be split. The second does if t is split along the
-// axis.
+// different parts of a and b; along `except` (−1: no axis) neither may be split. The second does if t is split along
+// the axis.
 bool lower_check_same_blocks(Lower *L, Span span, const char *what, const CtType *a, const CtType *b, int64_t except);
 bool lower_check_axis_in_block(Lower *L, Span span, const char *what, const CtType *t, uint32_t axis);
 // The same for a dot: a must be split as the accumulator's rows are, b as its columns, and neither along K.
@@ -296,8 +296,8 @@ Term *lower_no_attribute(Lower *L, const Term *base, const char *name, Span span
 Term *lower_no_builtin(Lower *L, const char *name, Span span);
 // Whether v is a `tl.NAME` that does not exist in Triton but is known from another language or library.
 bool lower_is_foreign_member(Lower *L, const CtValue *v);
-// Hints after an error about a missing value, a builtin that does not exist, a name where a type belongs, a function that
-// takes no run-time values, or a keyword that no parameter has. A bool says whether a hint was added.
+// Hints after an error about a missing value, a builtin that does not exist, a name where a type belongs, a function
+// that takes no run-time values, or a keyword that no parameter has. A bool says whether a hint was added.
 void lower_hint_missing(Lower *L, const CtValue *missing, NameUse use);
 void lower_hint_near(Lower *L, const char *name);
 bool lower_hint_dtype(Lower *L, const char *name);

@@ -23,7 +23,7 @@ bool cli_check_options(const Options *o, Command command, tile_error **error);
 void cli_tell(const CompileJob *job, tile_program *program);
 // Opens a device whose log goes to standard error.
 tile_status cli_open_device(const char *spec, tile_device **device, tile_error **error);
-void cli_warn_environment(const Options *o);                         // environment.c: misspelled names, to standard error
+void cli_warn_environment(const Options *o);                       // environment.c: misspelled names, to standard error
 bool cli_read_number(const char *text, double *value);              // all of text, as strtod reads it
 // The one input file, read; "-" is standard input. command: the subcommand, or NULL.
 tile_status cli_input(Arena *a, const Options *o, const char *command, const char **path, const char **text,

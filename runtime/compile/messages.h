@@ -14,8 +14,8 @@ typedef struct {
   const tile_fixit *fixits;
 } MessageItem;
 
-// A message with the notes that follow it. file: the number of its file, in the order in which messages first name files;
-// UINT32_MAX if the message has no place.
+// A message with the notes that follow it. file: the number of its file, in the order in which messages first name
+// files; UINT32_MAX if the message has no place.
 typedef struct { const MessageItem *first; uint32_t num_notes, file; } MessageGroup;
 
 typedef struct { const char *path, *text; size_t size; } MessageSource;

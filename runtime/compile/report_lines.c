@@ -8,11 +8,11 @@ enum { MARGIN = 16, MOST_LINES = 20 };
 
 // ---- cost ----
 
-// A line's cost is the number of clock cycles for which it keeps the busiest unit of one SM busy. Costs rank lines and do
-// not predict time: units overlap, and stalls are not counted. Rates per SM and clock of a Hopper GPU: four schedulers
-// issue an instruction each; shared memory serves one wavefront of 128 bytes; the L2 cache sends 64 bytes; the tensor
-// cores do 4096 operations on 16-bit operands. (NVIDIA H100 Tensor Core GPU Architecture; CUDA C++ Programming Guide,
-// "Arithmetic Instructions"; the L2's rate: 5120 bytes per clock for all SMs of an A100.)
+// A line's cost is the number of clock cycles for which it keeps the busiest unit of one SM busy. Costs rank lines and
+// do not predict time: units overlap, and stalls are not counted. Rates per SM and clock of a Hopper GPU: four
+// schedulers issue an instruction each; shared memory serves one wavefront of 128 bytes; the L2 cache sends 64 bytes;
+// the tensor cores do 4096 operations on 16-bit operands. (NVIDIA H100 Tensor Core GPU Architecture; CUDA C++
+// Programming Guide, "Arithmetic Instructions"; the L2's rate: 5120 bytes per clock for all SMs of an A100.)
 typedef enum { BUSY_ISSUE, BUSY_GLOBAL, BUSY_SHARED, BUSY_TENSOR, NUM_BUSY } BusyUnit;
 static const char *const unit_names[NUM_BUSY] = {"issue", "global", "shared", "tensor"};
 

@@ -83,8 +83,8 @@ tile_status cuda_code_use(const tile_kernel *k, CodeUse *out, tile_error **error
   return cuda_check(&d->cu, ask_use(d, k, k->module, out), "asking for a kernel's registers", error);
 }
 
-// Loads PTX. If the driver's assembler spilled, it also loads the PTX with another occupancy hint, and keeps the code that
-// uses less local memory: a spill costs more than a resident block.
+// Loads PTX. If the driver's assembler spilled, it also loads the PTX with another occupancy hint, and keeps the code
+// that uses less local memory: a spill costs more than a resident block.
 static tile_status load_ptx(CudaDevice *d, tile_kernel *k, tile_error **error) {
   char *said = calloc(2, LOG_BYTES), *said_of_other = said + LOG_BYTES;
   if (!said) return error_no_memory(error);

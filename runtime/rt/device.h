@@ -131,8 +131,8 @@ struct DeviceOps {
   // One launch, timed from cold caches, in milliseconds.
   tile_status (*time)(tile_kernel *k, const tile_launch_options *options, const tile_arg *args, double *milliseconds,
                       tile_error **error);
-  // Turns the counting of later launches on or off. Returns the counts of the last counted launch, or NULL; they are valid
-  // until the next counted launch. NULL: the device does not count.
+  // Turns the counting of later launches on or off. Returns the counts of the last counted launch, or NULL; they are
+  // valid until the next counted launch. NULL: the device does not count.
   const LaunchCounts *(*count_launches)(tile_device *d, bool on);
   bool checks_bounds;              // it reports an access outside an allocation
 };

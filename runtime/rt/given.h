@@ -1,4 +1,5 @@
-// Checks what callers of public functions give: structures, which begin with struct_size, and pointers, which may be NULL.
+// Checks what callers of public functions give: structures, which begin with struct_size, and pointers, which may be
+// NULL.
 #ifndef TILE_RUNTIME_RT_GIVEN_H
 #define TILE_RUNTIME_RT_GIVEN_H
 
@@ -36,8 +37,8 @@ static inline bool is_zero(const void *bytes, size_t n) {
 }
 #define GIVEN_RESERVED "reserved fields, which must be zero, are not: begin with a structure of zeros"
 
-// Copies the caller's structure over the defaults in *to; `given` may be NULL. A structure larger than this library's is
-// from a newer header, and its rest must be zero.
+// Copies the caller's structure over the defaults in *to; `given` may be NULL. A structure larger than this library's
+// is from a newer header, and its rest must be zero.
 #define TAKE_GIVEN(type, to, given, error) given_take(to, sizeof(type), type##_least, given, #type, error)
 tile_status given_take_slowly(void *to, size_t size, size_t least, const void *given, const char *name,
                               tile_error **error);
@@ -55,7 +56,8 @@ tile_status given_check_out(const void *out, size_t least, const char *name, til
 // Copies as much of `from` as fits; out's struct_size stays.
 static inline void given_fill_out(void *out, const void *from, size_t size) {
   const size_t room = *(const size_t *)out;
-  memcpy((char *)out + sizeof(size_t), (const char *)from + sizeof(size_t), (room < size ? room : size) - sizeof(size_t));
+  const size_t header = sizeof(size_t), end = room < size ? room : size;
+  memcpy((char *)out + header, (const char *)from + header, end - header);
 }
 // Checks and fills, for functions that return false past the end. from is NULL past the end.
 #define GIVE_OUT(type, out, from) given_give_out(out, from, sizeof(type), type##_least)

@@ -1,5 +1,5 @@
-// What a kernel takes of an SM: what its machine code says of itself, and the occupancy that follows. Every part of tilec
-// that asks for registers, local memory or occupancy of machine code asks here.
+// What a kernel takes of an SM: what its machine code says of itself, and the occupancy that follows. Every part of
+// tilec that asks for registers, local memory or occupancy of machine code asks here.
 #include <elf.h>
 #include <string.h>
 

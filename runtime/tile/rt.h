@@ -151,7 +151,7 @@ typedef struct tile_device_properties {
 TILE_API tile_status tile_device_get_properties(const tile_device *device, tile_device_properties *properties,
                                                 tile_error **error);
 
-/* Waits for all launches and asynchronous copies, and reports the failure of a kernel if no call has reported it before.
+/* Waits for all launches and asynchronous copies, and reports the failure of a kernel if no call has done so before.
  *
  * After a kernel failed on a gpu or sim device (TILE_ERROR_RUN), the driver's context is lost: its memory, kernels and
  * streams cannot be used any more, and every later call returns TILE_ERROR_DRIVER with a message that names that
@@ -270,7 +270,9 @@ TILE_API const char *tile_type_name(tile_type type);
 
 /* The layout of a descriptor's block in shared memory, for Gluon kernels only: an NVMMASharedLayout with that swizzle.
  * The default is the one that NVMMASharedLayout.get_default_for(block, type) gives. */
-enum { TILE_SWIZZLE_DEFAULT = 0, TILE_SWIZZLE_NONE = 1, TILE_SWIZZLE_32 = 2, TILE_SWIZZLE_64 = 3, TILE_SWIZZLE_128 = 4 };
+enum {
+  TILE_SWIZZLE_DEFAULT = 0, TILE_SWIZZLE_NONE = 1, TILE_SWIZZLE_32 = 2, TILE_SWIZZLE_64 = 3, TILE_SWIZZLE_128 = 4
+};
 
 /* A tensor in global memory, for a descriptor parameter. Shape and strides are in elements; the last axis is the
  * fastest and has stride 1. type, block and what follows are for the JIT (tile/jit.h): a compiled kernel has them
@@ -282,8 +284,8 @@ typedef struct tile_tensor {
   int64_t shape[TILE_MAX_RANK], strides[TILE_MAX_RANK], block[TILE_MAX_RANK];
   bool pad_nan;                /* a read outside the tensor gives NaN, not 0 */
   uint8_t swizzle;             /* TILE_SWIZZLE_…; what is none of these is the default */
-  uint8_t num_cga, cga[4];     /* with a swizzle: the layout's cga_layout. Entry i is for bit i of a block's number in its
-                                * cluster: 0 for a vector of zeros, or 1 + log2(n) + 16 * axis for one with n on axis */
+  uint8_t num_cga, cga[4];     /* with a swizzle: the layout's cga_layout. Entry i is for bit i of a block's number in
+                                * its cluster: 0 for a vector of zeros, 1 + log2(n) + 16 * axis for one with n on axis */
   uint8_t reserved[33];
 } tile_tensor;
 
