@@ -184,8 +184,8 @@ static tile_status open_jit(Tune *t, const CompileJob *job, tile_error **error) 
   return tile_jit_get_kernel(t->jit, t->kernel->name, &t->jit_kernel, error);
 }
 
-// The JIT says nothing about what its cache has, and skips a configuration with errors. The source is therefore compiled
-// here once, as `tilec run` does it, for its warnings and for the errors that every configuration has.
+// The JIT says nothing about what its cache has, and skips a configuration with errors. The source is therefore
+// compiled here once, as `tilec run` does it, for its warnings and for the errors that every configuration has.
 static tile_status tell_warnings(Tune *t, CompileJob job, tile_error **error) {
   Buf printed = buf_make(t->run.arena), times = buf_make(t->run.arena);
   job.options = t->run.options;
