@@ -13,7 +13,8 @@ static bool is_full_slice(Lower *L, const Node *n) {
 // x[i] of a pointer.
 static Term *index_pointer(Lower *L, const Term *base, const Node *index, Span span) {
   lower_error(L, span, "%s is an address, which is not indexed", term_describe(L, base));
-  const char *i = lower_source_text(L, index->span), *p = lower_source_text(L, span_of(span.begin, index->span.begin - 1));
+  const char *i = lower_source_text(L, index->span),
+             *p = lower_source_text(L, span_of(span.begin, index->span.begin - 1));
   const bool is_plain = index->kind == NODE_NAME || index->kind == NODE_INT || index->kind == NODE_BINARY;
   if (is_plain) return lower_hint(L, "write tl.load(%s + %s, mask)", p, i);
   return lower_hint(L, "compute the offsets: tl.load(%s + row * stride + column, mask)", p);

@@ -104,8 +104,8 @@ static bool grid_for(Tune *t, const void *input) {
     uint32_t p = frontend_param_index(t->kernel, name);
     // A folded argument is not a constexpr of the source; its value is already known.
     if (p == t->kernel->num_params || !t->kernel->params[p].is_constexpr) continue;
-    if (!frontend_apply_define(t->frontend, t->kernel, specs,
-                               arena_printf(&t->ctx.arena, "%s=%s", name, tile_variant_constexpr(v, name)), "the configuration"))
+    const char *define = arena_printf(&t->ctx.arena, "%s=%s", name, tile_variant_constexpr(v, name));
+    if (!frontend_apply_define(t->frontend, t->kernel, specs, define, "the configuration"))
       return false;
   }
   return run_grid(&t->run, &t->ctx, t->frontend, t->kernel, specs);
@@ -184,8 +184,8 @@ static tile_status open_jit(Tune *t, const CompileJob *job, tile_error **error) 
   return tile_jit_get_kernel(t->jit, t->kernel->name, &t->jit_kernel, error);
 }
 
-// The JIT says nothing about what its cache has, and skips a configuration with errors. The source is therefore compiled
-// here once, as `tilec run` does it, for its warnings and for the errors that every configuration has.
+// The JIT says nothing about what its cache has, and skips a configuration with errors. The source is therefore
+// compiled here once, as `tilec run` does it, for its warnings and for the errors that every configuration has.
 static tile_status tell_warnings(Tune *t, CompileJob job, tile_error **error) {
   Buf printed = buf_make(t->run.arena), times = buf_make(t->run.arena);
   job.options = t->run.options;

@@ -30,7 +30,8 @@ void options_init(Options *o, Arena *arena);
 bool options_parse(Options *o, Command command, int argc, const char *const *argv, tile_error **error);
 // Prepares a copy of options for changes, from an arena of its own: what lists hold stays as it is.
 void options_own(Options *o, Arena *arena);
-// Splits text into words as a shell does: by blanks, quotes and backslashes, nothing else. *is_open: a quote is not closed.
+// Splits text into words as a shell does: by blanks, quotes and backslashes, nothing else. *is_open: a quote is not
+// closed.
 StrList options_split(Arena *a, const char *text, size_t size, bool *is_open);
 // The parts of text that are not empty.
 StrList options_list(Arena *a, const char *text, char separator);

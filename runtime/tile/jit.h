@@ -154,7 +154,8 @@ TILE_API tile_status tile_jit_prepare_all(const tile_jit_request *requests, size
 
 /* Times the configurations of @triton.autotune for such a launch now, even if a result is known, and keeps the new
  * result: its variant, and an entry in tune_file. The jit's tune mode must not be OFF. The caller frees the report,
- * which may be NULL; after a failure, too, it says what was tried. */
+ * which may be NULL; after a failure, too, it says what was tried. If tune_file cannot be written, the result holds in
+ * this JIT, and the call returns why. */
 typedef struct tile_tuning tile_tuning;
 typedef struct tile_tune_candidate {
   size_t struct_size;
