@@ -4,8 +4,8 @@
 //   scalar               one LLVM scalar, the same in every thread
 //   tensor               one LLVM scalar per register of its layout (register number = index); registers that hold the
 //                        same element share one LLVM value, and a splat has one for all
-//   buffer               one i32: byte offset from the start of dynamic shared memory; of a slice with layout->moved
-//                        another: what is xored to the byte offset of each element
+//   buffer               one i32: byte offset from the start of dynamic shared memory. A slice with layout->moved has a
+//                        second one, which is xored with the byte offset of each element
 //   descriptor           [address of the tensor map (generic), or the base if the target has no maps; rank extents
 //                        (i32); rank strides (i64)]
 //   token                nothing
@@ -191,11 +191,12 @@ bool placemap_to_shared(const Layout *l, const Layout *shared, PlaceMap *m);   /
 void placemap_scale(PlaceMap *m, uint32_t factor_log2);
 uint32_t placemap_reg(const PlaceMap *m, uint32_t r);                      // constant part of register r
 LLVMValueRef placemap_thread(Cg *c, const PlaceMap *m);                    // the thread's part, with the start
-uint32_t placemap_disjoint(const PlaceMap *m, uint32_t constant);          // its bits that the thread's part never has
+uint32_t placemap_disjoint(const PlaceMap *m, uint32_t constant);          // those bits that no thread's part has
 uint32_t placemap_padded(const PlaceMap *m, uint32_t constant);            // with its paddings
 // The xor of the columns at the set bits of tid.
 LLVMValueRef cg_thread_bits(Cg *c, const uint32_t *columns, uint32_t n);
-// The thread's part xor a constant, by an addition for bits that are disjoint; in shared memory with paddings.
+// The thread's part xor a constant, with an addition for the bits that are disjoint. In shared memory the result
+// includes the paddings.
 LLVMValueRef placemap_join(Cg *c, const PlaceMap *m, LLVMValueRef thread, uint32_t constant);
 // i1: whether this thread owns its data (all free bits are clear). NULL if there are no free bits.
 LLVMValueRef cg_owner_pred(Cg *c, uint32_t free_thread);

@@ -70,8 +70,8 @@ Op *build_for_end(Builder *b, BuildRegion r, Value *const *yields);          // 
 BuildRegion build_if_begin(Builder *b, Value *cond, const Type *const *types, uint32_t n);
 void build_if_else(Builder *b, BuildRegion *r, Value *const *yields);        // yields of then
 Op *build_if_end(Builder *b, BuildRegion r, Value *const *yields);           // yields of else
-// roles: an op with num_workers + 1 empty blocks, which the caller fills; each ends in a yield, block 0's of n values of
-// these types. warps and registers (NULL: nobody asks for any) are of the workers. The cursor stays outside.
+// roles: an op with num_workers + 1 empty blocks, which the caller fills; each ends in a yield, block 0's of n values
+// of these types. warps and registers (NULL: nobody asks for any) are of the workers. The cursor stays outside.
 Op *build_roles(Builder *b, const Type *const *types, uint32_t n, const int64_t *warps, const int64_t *registers,
                 uint32_t num_workers);
 

@@ -80,9 +80,9 @@ bool interp_for(Prog *p, Op *op) {
   return true;
 }
 
-// Finds a loop that never ends: now and then it remembers the loop's variables, the changes of memory and the clock, and
-// compares them for a few iterations. Nothing else of an iteration reaches the next one, except through buffers: loops
-// with those are only counted.
+// Finds a loop that never ends. From time to time it remembers the loop's variables, the number of changes of memory
+// and the clock, and compares them for a few iterations. Nothing else passes from one iteration to the next, except
+// through buffers; the iterations of a loop with buffers are only counted.
 enum { WATCH_EVERY = 64, WATCHED = 4 };
 static const uint64_t MOST_ITERATIONS = UINT64_C(1) << 30;
 typedef struct { uint64_t iterations, writes, clock; char *variables; bool has_buffers; } LoopWatch;

@@ -1,6 +1,6 @@
 // The op `roles`: its blocks run at once. Block 0 runs on the warps that also run what is around the op; each further
-// block, a *worker*, on warps of its own. Here is what follows from its attributes: which warps run a block, which named
-// barrier they meet at, and how many registers they have.
+// block, a *worker*, on warps of its own. Here is what follows from its attributes: which warps run a block, which
+// named barrier they meet at, and how many registers they have.
 //
 // The warps of a launch: those of the kernel (Module.num_warps), then those of the workers, the larger workers first;
 // therefore a worker of four warps or more begins at a warpgroup. The workers' warps fill whole warpgroups; the last
@@ -63,8 +63,8 @@ typedef struct {
   uint32_t registers;        // M, with which a launch begins; 0: no op asks for registers
 } RolesInfo;
 RolesInfo roles_info(const Func *f);
-// The registers while op runs, or (NULL) outside of all; 0 if the function asks for none. False if the workers ask for so
-// many that block 0 has too few.
+// The registers while op runs, or (NULL) outside of all; 0 if the function asks for none. False if the workers ask for
+// so many that block 0 has too few.
 bool roles_registers(const Func *f, const RolesInfo *info, const Op *op, RolesRegisters *out);
 // Of a launch of any function of the module.
 uint32_t module_total_warps(const Module *m);

@@ -43,9 +43,9 @@ DotScratch scratch_dot(const Op *op);
 
 // How a reduction goes: whether the warps exchange partial results through scratch, how many there are for each
 // element, and where those of each operand lie (bytes from the start of the scratch).
-// Lanes that reduce several rows together may each keep some: where lanes differ in bit b of their number, they exchange
-// halves of the rows, which differ in a bit of the operand's registers. keeps[b] is that register bit as a mask; 0: both
-// lanes get all rows.
+// Lanes that reduce several rows together may each keep some: where lanes differ in bit b of their number, they
+// exchange halves of the rows, which differ in a bit of the operand's registers. keeps[b] is that register bit as a
+// mask; 0: both lanes get all rows.
 typedef struct {
   bool through_shared, lanes_keep;
   uint32_t keeps[5];

@@ -90,8 +90,8 @@ static bool check_op(Verifier *v, const Op *op) {
                 "takes %u operands, has %u", fixed, op->num_operands);
   RETURN_UNLESS(info->num_results < 0 || op->num_results == (uint32_t)info->num_results, "has %u results, not %d",
                 op->num_results, info->num_results);
-  RETURN_UNLESS(info->num_blocks < 0 || op->num_blocks == (uint32_t)info->num_blocks, "has %u blocks, not %d", op->num_blocks,
-                info->num_blocks);
+  RETURN_UNLESS(info->num_blocks < 0 || op->num_blocks == (uint32_t)info->num_blocks, "has %u blocks, not %d",
+                op->num_blocks, info->num_blocks);
   RETURN_UNLESS(info->stages & v->m->stage, "is not allowed in this stage");
   RETURN_UNLESS(!op_is(op, TRAIT_TERMINATOR) == (op->next != NULL),
                 op->next ? "must be the last operation of its block" : "a block must end in a terminator");

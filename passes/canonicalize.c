@@ -114,9 +114,9 @@ static void forward_invariants(Canon *c, Op *op) {
   }
 }
 
-// If nobody looks at what an atomic read, the atomic orders nothing that follows it. An exchange stays as it is: it gives
-// locks back that relaxed atomics take. What keeps those programs from reading the L1 cache's old lines is the acquire
-// here, which drops them.
+// If nobody looks at what an atomic read, the atomic orders nothing that follows it. An exchange stays as it is: it
+// gives locks back that relaxed atomics take. What keeps those programs from reading the L1 cache's old lines is the
+// acquire here, which drops them.
 static void weaken_unread_atomic(Canon *c, Op *op) {
   static const uint8_t unread[] = {[SEM_RELAXED] = SEM_RELAXED,
                                    [SEM_ACQUIRE] = SEM_RELAXED,

@@ -3,7 +3,8 @@
 // is live in the order of the ops fits into the limit, although the assembler streams most of it.
 //   - Row kernels of 16 warps and more: without a hint the assembler takes a few registers more than it must and loses
 //     a whole block. Smaller blocks get no hint: one block more or less matters little there. Nor is there a hint for
-//     fewer blocks than the estimate allows: within a limit the assembler takes what it can get, without one it streams.
+//     fewer blocks than the estimate allows: within a limit the assembler takes what it can get, without one it
+//     streams.
 //   - Loops with several loads and no dots, for example matrix-vector products, sums over rows, norms: without a hint
 //     the assembler may save registers for one more block by waiting for some of an iteration's loads before it issues
 //     the others. A limit with room for all of them prevents that. If registers do not limit occupancy, there is no

@@ -15,15 +15,15 @@
 // have met: what it issues then (`issuer`) needs no barrier against accesses before the pingpong_wait. This does not
 // hold for the other warpgroups.
 //
-// A wgmma completes for the whole warpgroup, after all of its warps have issued it. Each warp of a block of one warpgroup
-// therefore knows, when it has waited for a wgmma, that all warps are done with what that read and with the mbarriers
-// that they waited for before it. This memory may then be written, by TMA too, without a barrier.
+// A wgmma completes for the whole warpgroup, after all of its warps have issued it. Each warp of a block of one
+// warpgroup therefore knows, when it has waited for a wgmma, that all warps are done with what that read and with the
+// mbarriers that they waited for before it. This memory may then be written, by TMA too, without a barrier.
 //
-// One thread arrives at an mbarrier for all, after a barrier if any of them used shared memory since the last in another
-// way than this.
+// One thread arrives at an mbarrier for all, after a barrier if any of them used shared memory since the last in
+// another way than this.
 //
-// The blocks of a `roles` run at once, each with a slate of its own: a barrier in one orders its own warps, and mbarriers
-// alone order the blocks. Where the op begins and where it ends all warps meet.
+// The blocks of a `roles` run at once, each with a slate of its own: a barrier in one orders its own warps, and
+// mbarriers alone order the blocks. Where the op begins and where it ends all warps meet.
 //
 // Global memory: of threads that hold duplicates all read, but only one writes. A store to what was loaded with
 // duplicates or in another layout, through the same pointer parameter, waits for the readers. A load after such a store

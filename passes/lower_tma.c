@@ -194,8 +194,8 @@ static bool holds_write(const Op *loop, const OpList *writes) {
   return false;
 }
 
-// Where a load must wait for the array's TMA writes: before itself, or before the outermost loop around it, in its block
-// of a `roles`, without such writes. NULL if none of them can come before it.
+// Where a load must wait for the array's TMA writes: before itself, or before the outermost loop around it, in its
+// block of a `roles`, without such writes. NULL if none of them can come before it.
 static Op *waiting_place(const OpOrder *order, Op *load, const OpList *writes) {
   Op *at = load;
   bool same_warps = true;

@@ -4,8 +4,8 @@
 //   %i = splat %start + extsi %y          %d = clamp (%n − %start) to ± 2^30 as i32
 //   %m = %i < splat %n             →      %m = %y < splat %d                          where |%y| < 2^30
 //
-// Only if by their ranges neither the sum nor the difference wraps, and if a thread compares often enough to pay for the
-// bound.
+// Only if by their ranges neither the sum nor the difference wraps, and if a thread compares often enough to pay for
+// the bound.
 // In, out: LAID_OUT.
 #include "passes/axis_info.h"
 #include "passes/pass.h"

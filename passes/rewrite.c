@@ -124,8 +124,8 @@ static Value *repeated(Builder *b, Op *op) {
   return inner ? like_on(b, op, op_operand(inner, 0)) : NULL;
 }
 
-// reshape(reshape(x)) = reshape(x), if both may or both may not reorder. (A worker may use a scalar from outside, but not
-// the tensor that it comes from.)
+// reshape(reshape(x)) = reshape(x), if both may or both may not reorder. (A worker may use a scalar from outside, but
+// not the tensor that it comes from.)
 static Value *reshape_rules(Builder *b, Op *op) {
   Value *x = op_operand(op, 0);
   Op *inner = value_op(x, OP_RESHAPE);

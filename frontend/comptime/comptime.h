@@ -80,12 +80,14 @@ const Layout *comptime_layout_map(Comptime *ct, const CtValue *layout, const int
                                   const char **why);
 // A layout with that map: a DistributedLinearLayout, or a SharedLinearLayout.
 CtValue *comptime_layout_from_map(Comptime *ct, const Layout *map);
+// The type of a tensor without a layout: its attribute `layout` is an AutoLayout.
+const CtType *comptime_type_of_auto(Comptime *ct, const CtType *t);
 CtValue *comptime_layout_slice(Comptime *ct, CtValue *parent, uint32_t dim);   // SliceLayout(dim, parent)
 // The parent of a SliceLayout of that dim; NULL for other layouts.
 CtValue *comptime_layout_parent(Comptime *ct, const CtValue *layout, uint32_t dim);
 CtValue *comptime_gluon_module(Comptime *ct);                // gl
 bool comptime_is_mbarrier_layout(const CtValue *layout);
-// As it is written, and as a map on the shape of its tensor or, if that is not known, of its own tile.
+// The layout's text as it is written, and as a map on the shape of its tensor or, if that is unknown, of its own tile.
 const char *comptime_layout_text(Comptime *ct, const CtValue *layout);
 bool comptime_is_tma_layout(const CtValue *layout);           // an NVMMASharedLayout that is not transposed
 bool comptime_is_wgmma_layout(Comptime *ct, const CtValue *layout);   // of an accumulator

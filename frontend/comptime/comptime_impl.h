@@ -139,7 +139,7 @@ bool ct_handler_matches(Comptime *ct, const CtError *e, const Node *type, CtEnv 
 
 // ---- foreign.c ----
 const char *ct_name_hint(Comptime *ct, const char *name, const CtEnv *env);   // of a name that is not defined, or NULL
-const char *ct_call_hint(Comptime *ct, const char *builtin);                  // of a builtin that does not exist, or NULL
+const char *ct_call_hint(Comptime *ct, const char *builtin);               // of a builtin that does not exist, or NULL
 
 // ---- ops.c, subscript.c ----
 CtValue *ct_unary(Comptime *ct, PyOp op, CtValue *v, Span span);

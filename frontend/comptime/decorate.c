@@ -165,7 +165,7 @@ static CtValue *option(const CtDict *options, const char *name) {
   return v && v->kind != CT_NONE && v->kind != CT_MISSING ? v : NULL;
 }
 
-// -Wautotune-name: a name that is no parameter never has a value to tune for, to clear or to restore.
+// -Wautotune-name: a name in key, reset_to_zero or restore_value that is no parameter has no effect.
 static void check_names(Comptime *ct, const CtFunction *fn, const CtDict *options, const char *which, Span span) {
   CtList list;
   CtValue *v = option(options, which);

@@ -170,6 +170,13 @@ CtValue *comptime_layout_parent(Comptime *ct, const CtValue *v, uint32_t dim) {
   return layout_class(v) == L_SLICE && layout_field_int(ct, v, "dim", 0) == dim ? layout_field(ct, v, "parent") : NULL;
 }
 
+const CtType *comptime_type_of_auto(Comptime *ct, const CtType *t) {
+  CtType *copy = arena_new(&ct->ctx->arena, CtType);
+  *copy = *t;
+  copy->spelled = layout_instance(ct, L_AUTO);
+  return copy;
+}
+
 CtValue *comptime_layout_on(Comptime *ct, const CtValue *layout, const Layout *map) {
   CtValue *v = ct_instance_copy(ct, layout);
   v->instance->map = map;
@@ -188,8 +195,7 @@ bool ct_layouts_equal(Comptime *ct, const CtValue *a, const CtValue *b) {
 }
 
 // ---- text ----
-// The extents of the layout's own tile: of the tensor in which no place is empty and nothing repeats. False if it has
-// none.
+// The extents of the layout's own tile: the shape on which every place holds exactly one element. False if it has none.
 static bool own_shape(Comptime *ct, const CtValue *v, int64_t shape[LAYOUT_MAX_RANK]) {
   const LayoutClass c = layout_class(v);
   const uint32_t rank = layout_class_rank(ct, v);

@@ -1,14 +1,14 @@
 // Gluon's clusters: with num_ctas above 1 a program is a cluster, and each of its blocks holds a part of every tensor,
 // buffer and descriptor's tile, or all of it.
 //
-// The front end's types say what the program has; the IR is what one block does. Its types are those of the block's
-// part, and only three things depend on which block it is: the numbers of an arange, the coordinates of TMA, and who
-// writes what all blocks hold. No op moves elements between blocks.
+// The front end's types describe what the whole cluster holds. The IR is the code of one block, and its types describe
+// that block's part. Only three things depend on the block's number: the values of an arange, the coordinates of TMA,
+// and who writes what several blocks hold. No op moves elements between blocks.
 #include "frontend/lower/lower.h"
 
 static bool is_split(const Lower *L, const CtType *t) { return L->module->num_ctas > 1 && t->layout; }
 
-// The vector of the layout for a bit of the block's number, along an axis.
+// How far a bit of the block's number moves along an axis.
 static uint32_t step_of(const Layout *l, uint32_t bit, uint32_t axis) {
   return (layout_basis(l, LAYOUT_BLOCK, bit) & layout_axis_mask(l, axis)) >> layout_axis_shift(l, axis);
 }
@@ -82,7 +82,7 @@ Value *lower_block_start(Lower *L, const CtType *t, uint32_t axis) {
   return sum;
 }
 
-// Of the blocks that hold the same elements, one writes them: that of the lowest number.
+// Of the blocks that hold the same elements, the one with the lowest number writes them.
 bool lower_owner_mask(Lower *L, const CtType *t, Term **mask) {
   const uint32_t bits = log2_u32(L->module->num_ctas);
   uint32_t same = 0;

@@ -115,7 +115,8 @@ Term *gl_wgmma(Lower *L, Call *c) {
   if (!check_product(L, c, a, b, acc) || !check_types(L, c, a, b, acc) || !check_acc(L, c, t) ||
       !check_shared_operand(L, c, 1, b, 0, t))
     return NULL;
-  if (a->kind == TERM_BUFFER ? !check_shared_operand(L, c, 0, a, 1, t) : !check_register_operand(L, c, a, t)) return NULL;
+  if (a->kind == TERM_BUFFER ? !check_shared_operand(L, c, 0, a, 1, t) : !check_register_operand(L, c, a, t))
+    return NULL;
   Value *use_acc = NULL;
   int64_t known, imprecise = 0;
   bool is_async;
@@ -172,7 +173,7 @@ Term *gl_wgmma_wait(Lower *L, Call *c) {
   return count == 1 ? out[0] : term_tuple(L, out, count, NULL);
 }
 
-// A debugger's look does not count.
+// A breakpoint's use does not count.
 static bool is_used_as_accumulator(const Value *v) {
   EACH_USE(u, v)
     if (u->user->opcode != OP_WGMMA && u->user->opcode != OP_WGMMA_WAIT && u->user->opcode != OP_BREAKPOINT)

@@ -38,12 +38,6 @@ static const CtType *shared_type(Lower *L, Call *c, uint32_t shape_arg, uint32_t
   if (!lower_check_shape(L, shape + skip, tile, c->spans[shape_arg])) return NULL;
   const Layout *map = lower_layout_map(L, layout, shape + skip, tile, c->spans[layout_arg]);
   if (!map) return NULL;
-  const CtValue *bits = comptime_get_attr(L->ct, layout, "element_bitwidth");
-  if (bits && (uint32_t)bits->i != ct_bits(elem)) {
-    arg_error(L, c, layout_arg, "%s is for elements of %d bits, and %s has %u", ct_repr(L->ctx, layout), (int)bits->i,
-              ct_type_text(L->ctx, elem), ct_bits(elem));
-    return lower_hint(L, "gl.NVMMASharedLayout.get_default_for(shape, dtype) makes one that fits");
-  }
   return ct_type_with_layout(L->ctx, ct_type_block(L->ctx, elem, shape, rank), map, layout);
 }
 
@@ -141,7 +135,7 @@ Term *gl_smem_index(Lower *L, Call *c) {
   return view(L, OP_BUFFER_INDEX, b, tile, tile, term_v(i));
 }
 
-// The layout without the axis' bits from `bits` on. NULL if that moves the elements which are left.
+// The layout without the axis' bits from number `bits` on. NULL if the remaining elements would get other places.
 static const Layout *cut_axis(Lower *L, const Layout *l, uint32_t axis, uint32_t bits, const uint32_t *places) {
   Layout r = *l;
   uint32_t own[LAYOUT_MAX_BITS];
@@ -156,8 +150,8 @@ static const Layout *cut_axis(Lower *L, const Layout *l, uint32_t axis, uint32_t
   return cut;
 }
 
-// The layout of slices of that length. If the offsets of their elements and of all possible starts have no bits in
-// common, a slice begins at its start's address and has a layout of its own. Otherwise it keeps the tile's layout.
+// The layout of slices of that length. If the offsets of their elements have no bits in common with the offsets of any
+// possible start, a slice has a layout of its own, from its start's address on. Otherwise it keeps the tile's layout.
 static const Layout *slice_layout(Lower *L, const CtType *t, uint32_t axis, int64_t length) {
   const Layout *l = t->layout;
   uint32_t places[LAYOUT_MAX_BITS], used = 0, starts = 0;

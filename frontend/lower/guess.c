@@ -1,12 +1,12 @@
-// Suggestions for an undefined name: what to write for a name from another language or library, a missing import, or the
-// nearest defined name of the kind that its use calls for.
+// Suggestions for an undefined name: what to write for a name from another language or library, a missing import, or
+// the nearest defined name of the kind that its use calls for.
 #include "frontend/lower/lower.h"
 
 #include <string.h>
 
 #include "frontend/prelude/prelude.h"
 
-// ---- names that there are ----
+// ---- names that exist ----
 static void add_language_functions(Lower *L, NameVec *names) {
   const BuiltinRow *row;
   for (uint32_t i = 0; (row = builtin_at(i)); i++)
@@ -70,7 +70,7 @@ static bool hint_foreign(Lower *L, ForeignUse use, const char *name) {
   return instead != NULL;
 }
 
-// `near` can stand in the place of `name`.
+// Suggests `near` in place of `name`.
 static bool hint_near(Lower *L, const char *name, const char *near) {
   if (!near) return false;
   diag_rename(L->ctx, name, near);

@@ -54,11 +54,15 @@ static void assign_elements(Lower *L, const Node *target, Term *value, bool cons
   uint32_t star = want, have = value->tuple.count;
   for (uint32_t i = 0; i < want; i++)
     if (target->list.data[i]->kind == NODE_STARRED) star = i;
-  if (star == want ? have != want : have + 1 < want) {
+  if (star == want ? have < want : have + 1 < want) {
     lower_error(L, target->span, "cannot unpack a tuple of %u into %u names", have, want);
     poison_target(L, target);
     return;
   }
+  if (star == want && have > want &&     // Triton drops the rest
+      diag_warning(L->ctx, WARN_UNUSED_VALUE, target->span, "%u names take %u of a tuple's %u values: nothing uses "
+                   "the others", want, want, have))
+    diag_note(L->ctx, (Span){0, 0}, "name them all, or take the rest with `*_`");
   for (uint32_t i = 0, j = 0; i < want; i++) {
     const Node *t = target->list.data[i];
     if (i == star) {
@@ -187,12 +191,16 @@ static const char *unsupported_statement(Lower *L, const Node *s, const char **h
     case NODE_FUNCTION_DEF:
       *hint = "define it at module level with @triton.jit";
       return "a function cannot be defined inside a kernel";
-    case NODE_CLASS_DEF: *hint = "define it at module level with @tl.core._aggregate, or use a tuple"; return "a class cannot be defined inside a kernel";
+    case NODE_CLASS_DEF:
+      *hint = "define it at module level with @tl.core._aggregate, or use a tuple";
+      return "a class cannot be defined inside a kernel";
     case NODE_IMPORT:
     case NODE_IMPORT_FROM: *hint = "import at module level"; return "kernels cannot import";
     case NODE_TYPE_ALIAS: *hint = "write it at module level"; return "a type alias cannot be defined inside a kernel";
     case NODE_GLOBAL:
-    case NODE_NONLOCAL: *hint = "pass values in as parameters, and store results with tl.store(…)"; return "kernels cannot change globals";
+    case NODE_NONLOCAL:
+      *hint = "pass values in as parameters, and store results with tl.store(…)";
+      return "kernels cannot change globals";
     case NODE_TRY: *hint = "test before: a mask for accesses, `if` for numbers"; return "kernels have no exceptions";
     case NODE_MATCH: *hint = "write if/elif"; return "`match` is not supported in kernels";
     default: ice(L->ctx, "statement %s in a kernel", ast_kind_name((NodeKind)s->kind));
@@ -276,7 +284,6 @@ static void lower_stmt(Lower *L, const Node *s) {
   }
   case NODE_ANN_ASSIGN: lower_ann_assign(L, s); return;
   case NODE_RETURN: lower_return(L, s); return;
-  case NODE_FOR: lower_for(L, s); return;
   case NODE_WHILE: lower_while(L, s); return;
   case NODE_BREAK: scope->exits[EXIT_BREAK] = (Flag){FLAG_YES, NULL}; return;
   case NODE_CONTINUE: scope->exits[EXIT_CONTINUE] = (Flag){FLAG_YES, NULL}; return;
@@ -367,8 +374,8 @@ static void arm_rest(Lower *L, void *user) {
   lower_stmts(L, g->rest, g->out);
 }
 
-// Lowers an `if` that `rest` follows. Returns what to lower next: `rest`, with a constant condition the chosen arm before
-// it, or NULL if `rest` was lowered inside an arm.
+// Lowers an `if` that `rest` follows. Returns what to lower next: `rest`, with a constant condition the chosen arm
+// before it, or NULL if `rest` was lowered inside an arm.
 static const Cont *lower_if(Lower *L, const Node *s, const Cont *rest, const LiveOut *out) {
   L->b.span = s->span;
   Term *c = lower_expr(L, s->cond.test);
@@ -407,6 +414,7 @@ void lower_stmts(Lower *L, const Cont *k, const LiveOut *out) {
     k = new_cont(L, k->list, k->from + 1, k->next);
     if (L->options->stops) lower_stop_before(L, s);
     if (s->kind == NODE_WITH) lower_with(L, s);
+    else if (s->kind == NODE_FOR) lower_for(L, s, k);
     else if (s->kind == NODE_IF) k = lower_if(L, s, k, out);
     else lower_stmt(L, s);
   }

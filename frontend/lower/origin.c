@@ -1,4 +1,4 @@
-// Where a value got what an error complains about: its shape, or its type as a parameter of the kernel.
+// Notes that show where a value got its shape, or a kernel's parameter its type.
 #include "frontend/lower/lower.h"
 
 #include <string.h>

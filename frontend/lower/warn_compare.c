@@ -1,4 +1,4 @@
-// -Wassert-tuple, -Wbitwise-compare, -Wis-literal, -Wnone-compare: conditions that say something else than what is meant.
+// -Wassert-tuple, -Wbitwise-compare, -Wis-literal, -Wnone-compare: conditions that do not mean what they seem to.
 #include "frontend/lower/lower.h"
 
 #include <string.h>
@@ -58,7 +58,8 @@ void lower_warn_mask(Lower *L, const Node *e, const Term *a, const Term *b) {
   else diag_note(L->ctx, (Span){0, 0}, "write (%s %s %s) %s %s", o, pyop_text(than), n, op, m);
 }
 
-// a < b & c < d, which says a < (b & c) and (b & c) < d. Comparisons with & inside, as `x & 1 == 0`, are common.
+// a < b & c < d, which means a < (b & c) and (b & c) < d. The syntax of a single comparison, such as `x & 1 == 0`, is
+// not reported.
 static void check_bitwise(Context *ctx, const Node *n) {
   for (uint32_t i = 0; i + 1 < n->compare.rights.count; i++) {
     const Node *middle = n->compare.rights.data[i];

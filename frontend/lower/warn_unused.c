@@ -100,7 +100,7 @@ static bool has_call(const Node *n) {
   return c.calls;
 }
 
-// Whether the statement's own operation has a result and no effect, whatever its operands do.
+// Whether the statement's outermost operation computes a result and has no effect; its operands may have one.
 static bool is_computation(const Node *v) {
   switch (v->kind) {
   case NODE_NAME: case NODE_ATTRIBUTE: case NODE_SUBSCRIPT: case NODE_INT: case NODE_FLOAT: case NODE_TRUE:
@@ -111,8 +111,9 @@ static bool is_computation(const Node *v) {
   }
 }
 
-// A hint counts as an effect: in Triton it changes its operand.
+// A hint counts as an effect: in Triton it changes its operand. So does a layout for a tensor without one.
 static bool has_effect(const Op *op) {
+  if (op->opcode == OP_CONVERT_LAYOUT && !op_operand(op, 0)->type->layout) return true;
   if (op_int(op, ATTR_PURE, 0)) return false;
   if (op_is(op, TRAIT_WRITES | TRAIT_SYNC) || op->opcode == OP_HINT || op_int(op, ATTR_VOLATILE, 0)) return true;
   for (uint32_t i = 0; i < op->num_blocks; i++)

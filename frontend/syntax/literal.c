@@ -93,8 +93,8 @@ static uint32_t scan_spec(const char *text, uint32_t at, uint32_t limit, const S
   return 0;
 }
 
-// Whether the `=` at i, in a field that begins at `at`, is the one of f"{x=}" and no operator. *end: what follows it and
-// its spaces.
+// Whether the `=` at i, in a field that begins at `at`, is the one of f"{x=}" and no operator. *end: what follows it
+// and its spaces.
 static bool shows_expression(const char *text, uint32_t at, uint32_t i, uint32_t limit, uint32_t *end) {
   for (*end = i + 1; *end < limit && text[*end] == ' ';) ++*end;
   bool ends_operator = i > at && text[i - 1] && strchr("<>=!", text[i - 1]);

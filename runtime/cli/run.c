@@ -161,7 +161,8 @@ static tile_status open_device(Session *s, tile_error **error) {
   return TILE_OK;
 }
 
-// The driver's assembler may be another than the one that the report asked. The simulator has counted the run.
+// Puts the figures of the loaded machine code into the report, because the driver's assembler may not be the one that
+// the report asked, and the counts of the run, if the device has counted it.
 static tile_status report_as_loaded(Session *s, tile_error **error) {
   const CostReport *r = s->program->report;
   tile_resources loaded = TILE_RESOURCES_INIT;

@@ -36,7 +36,8 @@ static int run_line(const Options *outer, const char *line, size_t size) {
   return exit_status;
 }
 
-// A kernel that failed may have taken the driver's context with it. Once nobody holds that, opening makes another.
+// A kernel's failure may leave the driver's context unusable. Once nobody holds that context, opening the device makes
+// another.
 static tile_status renew(const Options *o, tile_device **device, tile_error **error) {
   if (tile_device_synchronize(*device, NULL) == TILE_OK) return TILE_OK;
   tile_device_close(*device);

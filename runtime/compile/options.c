@@ -338,7 +338,7 @@ void options_own(Options *o, Arena *arena) {
   o->inputs.capacity = o->inputs.count;   // the next push copies
   for (uint32_t i = 0; i < NUM_OPTION_ROWS; i++) {
     StrList *list = (StrList *)((char *)o + option_rows[i].offset);
-    if (option_rows[i].kind == KIND_LIST) list->capacity = list->count;
+    if (option_is_list(&option_rows[i])) list->capacity = list->count;
   }
 }
 

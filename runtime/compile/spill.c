@@ -1,5 +1,6 @@
 // Checks the occupancy hint (`.minnctapersm`) against what the assembler made of it. The compiler guesses how many
-// registers a kernel needs; where the guess is too low the assembler spills, which costs far more than a resident block.
+// registers a kernel needs; where the guess is too low the assembler spills, which costs far more than a resident
+// block.
 #include <stdlib.h>
 
 #include "runtime/compile/compile.h"

@@ -13,8 +13,8 @@ typedef struct Cache Cache;
 typedef struct { const char *folder; uint64_t entries, bytes, limit; } CacheStats;
 
 // dir NULL: TILE_CACHE_DIR, or XDG_CACHE_HOME/tilec, or HOME/.cache/tilec. TILE_CACHE_RO names a second folder, which
-// is only read; TILE_CACHE_SIZE is the limit (bytes, or with K, M, G, T; 1G if it is not given). Returns NULL if there is
-// no cache.
+// is only read; TILE_CACHE_SIZE is the limit (bytes, or with K, M, G, T; 1G if it is not given). Returns NULL if there
+// is no cache.
 Cache *cache_open(const char *dir);
 tile_status cache_check_environment(tile_error **error);   // a usage error if a variable makes no sense
 bool cache_is_writable(const Cache *c);

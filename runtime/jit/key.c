@@ -144,7 +144,7 @@ static tile_status check_numbers(const tile_jit_kernel *k, const int *numbers, t
   return TILE_OK;
 }
 
-// The options of the launch. No word of a parameter is one of the numbers that mark them.
+// Appends the launch options. They begin with ~(their number), which is never a word of a parameter.
 static tile_status key_options(Key *key, const tile_jit_kernel *k, const tile_jit_launch_options *o,
                                tile_error **error) {
   if (o->num_options > JIT_MAX_OPTIONS)

@@ -1,6 +1,7 @@
-// The quick way of the package tilec (runtime/python): a Python function in C that launches a variant that exists. It uses the
-// running interpreter's stable interface by weak symbols: libtile neither links nor includes Python. Everything unusual
-// (a missing variant, an object of a type not seen before, an error) goes to the module's own function, which explains.
+// The quick way of the package tilec (runtime/python): a Python function in C that launches a variant that exists. It
+// uses the running interpreter's stable interface by weak symbols: libtile neither links nor includes Python.
+// Everything unusual (a missing variant, an object of a type not seen before, an error) goes to the module's own
+// function, which explains.
 #include <stdlib.h>
 #include <string.h>
 

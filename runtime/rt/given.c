@@ -26,7 +26,7 @@ static tile_status refuse_size(size_t given, size_t least, const char *name, til
                    name, given, least);
 }
 
-tile_status take_given_slowly(void *to, size_t size, size_t least, const void *given, const char *name,
+tile_status given_take_slowly(void *to, size_t size, size_t least, const void *given, const char *name,
                               tile_error **error) {
   const size_t given_size = *(const size_t *)given;
   if (given_size < least || given_size > MOST_BYTES) return refuse_size(given_size, least, name, error);
@@ -40,7 +40,7 @@ tile_status take_given_slowly(void *to, size_t size, size_t least, const void *g
   return TILE_OK;
 }
 
-tile_status check_out(const void *out, size_t least, const char *name, tile_error **error) {
+tile_status given_check_out(const void *out, size_t least, const char *name, tile_error **error) {
   const size_t given_size = *(const size_t *)out;
   return given_size < least || given_size > MOST_BYTES ? refuse_size(given_size, least, name, error) : TILE_OK;
 }

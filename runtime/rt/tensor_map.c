@@ -74,8 +74,8 @@ static tile_tensor automatic_tensor(const KernelParam *p, const tile_arg *args) 
   return t;
 }
 
-// There is no map of an empty tensor, nor of one at a null address, which a kernel that is given it does not read: a map
-// of a single zero, or NaN, reads the same. Its strides may be zero, too.
+// There is no map of an empty tensor, nor of one at a null address, which a kernel that is given it does not read: a
+// map of a single zero, or NaN, reads the same. Its strides may be zero, too.
 static void show_empty(const CudaDevice *d, const KernelParam *p, tile_tensor *t) {
   bool empty = !t->base;
   for (uint32_t i = 0; i < p->rank; i++) empty |= t->shape[i] <= 0;

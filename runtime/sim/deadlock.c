@@ -44,7 +44,8 @@ static void describe_block(FILE *f, const Cta *c) {
     const ThreadBarrier *bar = &c->bars[b];
     if (!bar->arrived) continue;
     if (bar->expected) fprintf(f, "    barrier %u: %u of %u threads have arrived\n", b, bar->arrived, bar->expected);
-    else fprintf(f, "    barrier %u: %u threads have arrived; it waits for all that have not exited\n", b, bar->arrived);
+    else
+      fprintf(f, "    barrier %u: %u threads have arrived; it waits for all that have not exited\n", b, bar->arrived);
   }
   for (uint32_t k = 0; k < c->num_warps && k < MAX_WARPS; k++) describe_warp(f, &c->warps[k]);
   if (c->num_warps > MAX_WARPS) fprintf(f, "    … and %u more warps\n", c->num_warps - MAX_WARPS);

@@ -176,8 +176,8 @@ ExecResult sim_report(Grid *g, Warp *w, const Instr *in, int lane, ReportKind ki
     PRINTF_LIKE(6, 7);
 
 void report_place(FILE *f, const PtxModule *m, const Instr *in);   // PTX line and source position
-// The file and line of the innermost position that is in a file of the user: the prelude's name begins with `<`.
-// NULL and 0: there is none.
+// The file and line of the innermost inlined position in a file of the user, or NULL and 0. The prelude's file names
+// begin with `<`.
 const char *report_user_line(const PtxModule *m, const Instr *in, uint32_t *line);
 
 typedef struct MemAccess MemAccess;
@@ -300,9 +300,9 @@ void sim_free(Sim *sim);
 enum { TRACE_ENGINES = 1000, TRACE_NUM_ENGINES = 5 };                // the first track that is not a warp's
 bool trace_open(Grid *g);
 void trace_cta(Cta *c);
-// A slice, in warp instructions. Its name is what, if that is not NULL, and the source line of in.
+// A slice of the trace; times are in warp instructions. Its name is `what`, unless NULL, and the source line of `in`.
 void trace_span(Cta *c, uint32_t track, const char *what, const Instr *in, uint64_t from, uint64_t to);
-// The slices of a warp that has run the instructions from `from` to g->steps: one for each source line.
+// Adds the slices of a warp that has run the instructions from number `from` to g->steps, one for each source line.
 typedef struct { const char *file; uint32_t line; const Instr *in; uint64_t from; } TraceLine;
 void trace_step(Warp *w, const Instr *in, uint64_t at, TraceLine *open);   // before the instruction with that number
 void trace_step_end(Warp *w, uint64_t at, TraceLine *open);

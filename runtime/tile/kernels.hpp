@@ -260,7 +260,8 @@ public:
   tile_jit *get() const { return handle_.get(); }
   std::vector<std::string> kernels() const {
     std::vector<std::string> all;
-    for (std::size_t i = 0; i < tile_jit_num_kernels(get()); i++) all.push_back(text_of(tile_jit_kernel_name(get(), i)));
+    for (std::size_t i = 0; i < tile_jit_num_kernels(get()); i++)
+      all.push_back(text_of(tile_jit_kernel_name(get(), i)));
     return all;
   }
   JitKernel kernel(const char *name = nullptr) const {
