@@ -4,6 +4,11 @@ if(NOT CPACK_GENERATOR STREQUAL "DEB")
   return()
 endif()
 
+if(CPACK_DEBIAN_PACKAGE_MAINTAINER STREQUAL CPACK_TILE_NOBODY)
+  message(NOTICE "The packages' maintainer is ${CPACK_TILE_NOBODY}, whom no mail reaches; "
+    "to give them to others, configure with -DTILE_PACKAGER=\"Name <mail@host>\"")
+endif()
+
 # An entry of Debian's changelog for each version of CHANGELOG.md: "## 1.2.3 (2026-01-31)".
 set(ENV{LC_ALL} C)
 set(debian_changes "")

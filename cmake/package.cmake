@@ -1,10 +1,14 @@
 # `cpack`: a tarball of the build that works where it is unpacked (TGZ), Debian packages by component (DEB), and by
 # `cpack --config build/CPackSourceConfig.cmake` the sources. tools/package.sh makes all of them.
-set(packager "tilec developers <tilec@packages.invalid>")
-if(DEFINED ENV{DEBEMAIL})
+set(CPACK_TILE_NOBODY "tilec developers <tilec@packages.invalid>")
+set(packager "${CPACK_TILE_NOBODY}")
+if(DEFINED ENV{DEBEMAIL} AND DEFINED ENV{DEBFULLNAME})
   set(packager "$ENV{DEBFULLNAME} <$ENV{DEBEMAIL}>")
 endif()
-set(TILE_PACKAGER "${packager}" CACHE STRING "Maintainer of the packages that cpack makes: Name <mail>")
+set(TILE_PACKAGER "${packager}" CACHE STRING "Who answers for the packages that cpack makes: Name <mail>")
+if(NOT TILE_PACKAGER MATCHES "^[^<>]*[^<> ] <[^<>@ ]+@[^<>@ ]+>$")
+  message(FATAL_ERROR "TILE_PACKAGER is '${TILE_PACKAGER}'; write it as 'Name <mail@host>'")
+endif()
 set(CPACK_PACKAGE_NAME tilec)
 set(CPACK_PACKAGE_CONTACT "${TILE_PACKAGER}")
 set(CPACK_PACKAGE_VENDOR tilec)

@@ -178,6 +178,13 @@ LLVMValueRef cg_intrinsic_false(Cg *c, const char *name, LLVMValueRef x) {
   return cg_call_intrinsic(c, name, &t, 1, (LLVMValueRef[]){x, LLVMConstNull(c->t_i1)}, 2);
 }
 
+void cg_set_range(Cg *c, LLVMValueRef call, uint64_t first, uint64_t end) {
+  const unsigned range = LLVMGetEnumAttributeKindForName("range", strlen("range"));
+  const unsigned bits = LLVMGetIntTypeWidth(LLVMTypeOf(call));
+  LLVMAddCallSiteAttribute(call, LLVMAttributeReturnIndex,
+                           LLVMCreateConstantRangeAttribute(c->ll, range, bits, &first, &end));
+}
+
 LLVMValueRef cg_special_register(Cg *c, const char *name, uint32_t axis) {
   const char *id = arena_printf(c->arena, "llvm.nvvm.read.ptx.sreg.%s.%c", name, 'x' + (int)axis);
   return cg_call_intrinsic(c, id, NULL, 0, NULL, 0);
@@ -216,8 +223,8 @@ static LLVMValueRef smem_global(Cg *c) {
   return c->smem;
 }
 
-LLVMValueRef cg_smem_base(Cg *c) { return LLVMBuildPtrToInt(c->b, smem_global(c), c->t_i32, ""); }
-LLVMValueRef cg_smem_addr(Cg *c, LLVMValueRef offset) { return cg_add(c, cg_smem_base(c), offset); }
+static LLVMValueRef smem_base(Cg *c) { return LLVMBuildPtrToInt(c->b, smem_global(c), c->t_i32, ""); }
+LLVMValueRef cg_smem_addr(Cg *c, LLVMValueRef offset) { return cg_add(c, smem_base(c), offset); }
 
 LLVMValueRef cg_smem_ptr(Cg *c, LLVMValueRef offset) {
   return is_zero(offset) ? smem_global(c) : LLVMBuildInBoundsGEP2(c->b, c->t_i8, smem_global(c), &offset, 1, "");

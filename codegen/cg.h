@@ -4,8 +4,8 @@
 //   scalar               one LLVM scalar, the same in every thread
 //   tensor               one LLVM scalar per register of its layout (register number = index); registers that hold the
 //                        same element share one LLVM value, and a splat has one for all
-//   buffer               one i32: byte offset from the start of dynamic shared memory; of a slice with layout->moved
-//                        another: what is xored to the byte offset of each element
+//   buffer               one i32: byte offset from the start of dynamic shared memory. A slice with layout->moved has a
+//                        second one, which is xored with the byte offset of each element
 //   descriptor           [address of the tensor map (generic), or the base if the target has no maps; rank extents
 //                        (i32); rank strides (i64)]
 //   token                nothing
@@ -59,6 +59,7 @@ typedef struct Cg {
   // warps they are; the named barrier at which they meet.
   LLVMValueRef tid, lane, warp;
   LLVMValueRef uniform_warp;                 // of cg_uniform_warp; made on first use
+  LLVMValueRef unset_divisor;                // of lower_arith.c; made on first use
   uint32_t num_warps, barrier;
   RolesInfo roles;                           // of the function
   VEC(Op *) roles_ops;                       // lowered so far; their workers are lowered after the kernel's own code
@@ -120,6 +121,7 @@ LLVMValueRef cg_unary_intrinsic(Cg *c, const char *name, LLVMValueRef x);   // o
 LLVMValueRef cg_binary_intrinsic(Cg *c, const char *name, LLVMValueRef x, LLVMValueRef y);
 // Calls an intrinsic on x and `false`, which says that no x gives poison.
 LLVMValueRef cg_intrinsic_false(Cg *c, const char *name, LLVMValueRef x);
+void cg_set_range(Cg *c, LLVMValueRef call, uint64_t first, uint64_t end);   // what the call returns is below end
 LLVMValueRef cg_special_register(Cg *c, const char *name, uint32_t axis);   // `tid`, `ctaid` or `nctaid`
 LLVMBasicBlockRef cg_block(Cg *c, const char *name);
 void cg_require_ptx(Cg *c, uint32_t version);
@@ -168,8 +170,7 @@ LLVMValueRef cg_shuffle_xor(Cg *c, LLVMValueRef v, uint32_t lane_mask);
 typedef struct { LLVMBasicBlockRef join; } CgIf;
 CgIf cg_begin_if(Cg *c, LLVMValueRef pred);
 void cg_end_if(Cg *c, CgIf g);
-// Start of dynamic shared memory as an address in the shared window (i32); address of, and pointer to, a byte offset.
-LLVMValueRef cg_smem_base(Cg *c);
+// The address in the shared window (i32) of, and a pointer to, a byte offset of dynamic shared memory.
 LLVMValueRef cg_smem_addr(Cg *c, LLVMValueRef offset);
 LLVMValueRef cg_smem_ptr(Cg *c, LLVMValueRef offset);
 
@@ -190,11 +191,12 @@ bool placemap_to_shared(const Layout *l, const Layout *shared, PlaceMap *m);   /
 void placemap_scale(PlaceMap *m, uint32_t factor_log2);
 uint32_t placemap_reg(const PlaceMap *m, uint32_t r);                      // constant part of register r
 LLVMValueRef placemap_thread(Cg *c, const PlaceMap *m);                    // the thread's part, with the start
-uint32_t placemap_disjoint(const PlaceMap *m, uint32_t constant);          // its bits that the thread's part never has
+uint32_t placemap_disjoint(const PlaceMap *m, uint32_t constant);          // the bits of it that the thread's part never has
 uint32_t placemap_padded(const PlaceMap *m, uint32_t constant);            // with its paddings
 // The xor of the columns at the set bits of tid.
 LLVMValueRef cg_thread_bits(Cg *c, const uint32_t *columns, uint32_t n);
-// The thread's part xor a constant, by an addition for bits that are disjoint; in shared memory with paddings.
+// The thread's part xor a constant, with an addition for the bits that are disjoint. In shared memory the result
+// includes the paddings.
 LLVMValueRef placemap_join(Cg *c, const PlaceMap *m, LLVMValueRef thread, uint32_t constant);
 // i1: whether this thread owns its data (all free bits are clear). NULL if there are no free bits.
 LLVMValueRef cg_owner_pred(Cg *c, uint32_t free_thread);
@@ -240,7 +242,6 @@ bool cg_is_packed_cast(const Cg *c, const Op *op);
 void cg_lower_packed_cast(Cg *c, Op *op, const uint32_t *reps);
 LLVMValueRef cg_float_to_f32(Cg *c, LLVMValueRef v, ScalarKind k);
 LLVMValueRef cg_f32_to_float(Cg *c, LLVMValueRef v, ScalarKind k, Rounding rounding);
-CgValue *cg_convert_layout(Cg *c, const CgValue *x, const Type *from, const Type *to, const Op *op);
 
 #define SCALAR_EMITTER(name) LLVMValueRef emit_##name(Cg *c, const Op *op UNUSED, ScalarKind k UNUSED, LLVMValueRef *in)
 

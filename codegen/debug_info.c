@@ -1,6 +1,5 @@
 // Line tables: every LLVM instruction carries the source position of the op that it came from, with the chain of calls
-// that inlining dissolved. An op of the prelude has the position of the user's call. Codegen makes nothing else of
-// DWARF.
+// that inlining dissolved. An op of the prelude has the position of the user's call. Codegen writes no other DWARF.
 #include <llvm-c/DebugInfo.h>
 #include <string.h>
 

@@ -45,8 +45,8 @@ static void freeze_divisions(LLVMBuilderRef b, LLVMBasicBlockRef block) {
   }
 }
 
-// LLVM's scalar evolution writes a sum with all its terms, and so every partial sum: its time and memory grow with the
-// square of a chain of additions, which a reduction of a thread's integers is. A frozen partial sum is one term.
+// LLVM's scalar evolution expands every partial sum into all its terms. On a chain of additions, such as a thread's
+// reduction of integers, its time and memory are therefore quadratic. A frozen partial sum is one term.
 enum { MAX_TERMS = 32 };
 
 static uint64_t num_terms(const Map *terms, LLVMValueRef v) {

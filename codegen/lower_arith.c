@@ -14,13 +14,27 @@ BINARY(subf, LLVMFSub)
 BINARY(mulf, LLVMFMul)
 BINARY(divf_rn, LLVMFDiv)
 
+// A register that nobody sets, and of which LLVM knows that it is neither zero nor negative, in whatever width.
+static LLVMValueRef unset_divisor(Cg *c) {
+  if (c->unset_divisor) return c->unset_divisor;
+  LLVMBasicBlockRef here = LLVMGetInsertBlock(c->b);
+  LLVMValueRef last = LLVMGetBasicBlockTerminator(c->entry);
+  if (last) LLVMPositionBuilderBefore(c->b, last);
+  else LLVMPositionBuilderAtEnd(c->b, c->entry);
+  c->unset_divisor = cg_insn(c, INSN_UNSET, c->t_i32, NULL, 0);
+  cg_set_range(c, c->unset_divisor, 1, 1 << 7);
+  LLVMPositionBuilderAtEnd(c->b, here);
+  return c->unset_divisor;
+}
+
 // LLVM may assume that a divisor is not zero and remove what depends on it; a program that selects the result away
-// afterwards relies on the opposite.
+// afterwards relies on the opposite. The quotient by an unset register is undefined and harmless. The simulator
+// reports it where it decides something; ptxas drops the selection.
 static LLVMValueRef nonzero(Cg *c, LLVMValueRef d) {
   uint64_t x;
   if (cg_const_int(d, &x) && x) return d;
-  LLVMTypeRef t = LLVMTypeOf(d);
-  return cg_select(c, cg_cmp(c, LLVMIntEQ, d, 0), cg_int(t, 1), d);
+  LLVMValueRef unset = LLVMBuildIntCast2(c->b, unset_divisor(c), LLVMTypeOf(d), false, "");
+  return cg_select(c, cg_cmp(c, LLVMIntEQ, d, 0), unset, d);
 }
 // LLVM may also assume that nobody divides the least number by −1, which wraps. If the divisor is a constant, it
 // would decide comparisons with the quotient by that.

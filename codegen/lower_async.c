@@ -250,7 +250,7 @@ void emit_pingpong_pass(Cg *c, Op *op) {
 
 // ---- TMA ----
 // A tile wider than a box moves as boxes side by side along the last axis, one chunk of the shared layout each
-// (tma_tile_layout of the passes).
+// (tile_layout of passes/tma.c).
 
 // Bytes from the tile's start to a column's.
 static uint32_t column_start(Cg *c, const Op *op, uint32_t column) {

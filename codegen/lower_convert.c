@@ -122,7 +122,7 @@ static CgValue *convert_by_shared(Cg *c, const CgValue *x, const Type *from, con
   return cg_shared_load(c, scratch, &load, type_elem(to));
 }
 
-CgValue *cg_convert_layout(Cg *c, const CgValue *x, const Type *from, const Type *to, const Op *op) {
+static CgValue *converted(Cg *c, const CgValue *x, const Type *from, const Type *to, const Op *op) {
   uint32_t n = cg_num_regs(to);
   ConvertKind kind = scratch_convert_kind(c->ctx, from, to);
   if (x->splat) {
@@ -146,5 +146,5 @@ CgValue *cg_convert_layout(Cg *c, const CgValue *x, const Type *from, const Type
 
 void emit_convert_layout(Cg *c, Op *op) {
   Value *x = op_operand(op, 0);
-  cg_set(op_result(op, 0), cg_convert_layout(c, cg_get(x), x->type, op_result(op, 0)->type, op));
+  cg_set(op_result(op, 0), converted(c, cg_get(x), x->type, op_result(op, 0)->type, op));
 }

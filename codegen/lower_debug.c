@@ -179,7 +179,8 @@ static void asm_arguments(Cg *c, const Op *op, const AsmRegisters *regs, uint32_
         uint32_t r = first + k + e < n ? first + k + e : n - 1;
         parts[e] = cg_to_storage(c, cg_reg(x, x->count == 1 ? 0 : r), cg_elem_kind(t));
       }
-      LLVMTypeRef want = register_type(c, regs->letters[regs->num_results + at]);
+      const char letter = regs->letters[regs->num_results + at];
+      LLVMTypeRef want = register_type(c, inline_asm_is_number(letter) && each * storage_bits(t) == 64 ? 'l' : letter);
       args[at++] = cg_bitcast(c, resize_int(c, cg_pack(c, parts, each, storage_bits(t)), cg_bits(c, want)), want);
     }
   }

@@ -115,10 +115,7 @@ static void bind_params(Cg *c, Func *f) {
 // bit, for example, it must know before.
 static LLVMValueRef thread_number(Cg *c) {
   LLVMValueRef tid = cg_special_register(c, "tid", 0);
-  const uint64_t first = 0, end = c->roles.total_warps * WARP_SIZE;
-  const unsigned range = LLVMGetEnumAttributeKindForName("range", strlen("range"));
-  LLVMAddCallSiteAttribute(tid, LLVMAttributeReturnIndex,
-                           LLVMCreateConstantRangeAttribute(c->ll, range, 32, &first, &end));
+  cg_set_range(c, tid, 0, c->roles.total_warps * WARP_SIZE);
   return tid;
 }
 
@@ -136,7 +133,7 @@ void cg_lower_func(Cg *c, Func *f) {
   c->tid = thread_number(c);
   c->lane = LLVMBuildAnd(c->b, c->tid, cg_i32(c, WARP_SIZE - 1), "lane");
   c->warp = LLVMBuildLShr(c->b, c->tid, cg_i32(c, log2_u32(WARP_SIZE)), "warp");
-  c->uniform_warp = NULL;
+  c->uniform_warp = c->unset_divisor = NULL;
   c->issuer.block = NULL;
   bind_params(c, f);
   if (c->roles.num_ops) cg_begin_roles(c);

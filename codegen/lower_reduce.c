@@ -70,16 +70,7 @@ static void fold_lane_bits(Reduction *red, CgValue *const *v, uint32_t r, uint32
 }
 
 // The rows that a warp reduces together. Each register listed holds part of another row.
-typedef struct { uint32_t reg[MAX_ROWS], count; uint32_t lane_bits, num_lane_bits; } Rows;
-
-// The shuffles of an exchange of rows (fold_rows): a split sends half of the rows, and at the end each row comes back
-// from the lanes that have it. Two selects at a split cost as much as one shuffle.
-static bool rows_pay(const Rows *rows) {
-  const uint32_t splits = (uint32_t)min_i64(log2_u32(rows->count), rows->num_lane_bits), left = rows->count >> splits;
-  const uint32_t sent = rows->count - left;
-  const uint32_t shuffles = sent + left * (rows->num_lane_bits - splits) + rows->count;
-  return 4 * (shuffles + sent) <= 3 * rows->count * rows->num_lane_bits;
-}
+typedef struct { uint32_t reg[MAX_ROWS], count; uint32_t lane_bits; } Rows;
 
 // Of two rows the one that the lane's bit chooses goes on in this lane, in register r; the other in its partner.
 static void split_pair(Reduction *red, CgValue *const *v, uint32_t r, uint32_t other, uint32_t lane_bit) {
@@ -340,13 +331,13 @@ static void fold_in_warps(Reduction *red, CgValue *const *v, const ReducePlan *p
   }
   narrow_halves(red, v, n, folded, reps);
   const char *redux = lanes == 5 ? redux_name(red, t) : NULL;
-  Rows rows = {.lane_bits = lane_bits, .num_lane_bits = lanes};
-  uint32_t num_rows = 0;
+  Rows rows = {.lane_bits = lane_bits};
+  uint32_t num_rows = 0, shuffles;
   for (uint32_t r = 0; r < n; r++)
     if (!(r & folded) && reps[r] == r && num_rows++ < MAX_ROWS) rows.reg[rows.count++] = r;
   if (plan->lanes_keep) {
     folded |= fold_kept(red, v, reps, plan, lane_bits, folded);
-  } else if (!redux && num_rows <= MAX_ROWS && rows_pay(&rows)) {
+  } else if (!redux && num_rows <= MAX_ROWS && reduce_by_halves(num_rows, lanes, &shuffles)) {
     fold_rows(red, v, rows);
   } else {
     for (uint32_t r = 0; r < n; r++) {

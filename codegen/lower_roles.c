@@ -191,8 +191,8 @@ static uint32_t worker_at(const Op *op, uint32_t warp) {
   return 0;
 }
 
-// Where the warps end that change their registers with `first`, which begins a warpgroup: a worker of whole warpgroups,
-// a warpgroup that small workers share, or all that are idle.
+// One past the last warp that changes its registers together with warp `first`, which begins a warpgroup. Together are
+// the warps of a worker of whole warpgroups, of a warpgroup that small workers share, or all idle warps.
 static uint32_t unit_end(const Cg *c, const Op *op, uint32_t first) {
   const uint32_t worker = worker_at(op, first);
   if (!worker) return c->roles.total_warps;
@@ -200,8 +200,8 @@ static uint32_t unit_end(const Cg *c, const Op *op, uint32_t first) {
   return first + (count > WARPGROUP_WARPS ? count : WARPGROUP_WARPS);
 }
 
-// The workers whose warps are those from `first` to `end`. A worker's warps follow those of the larger ones: the
-// branches ask for the end of each.
+// Branches to the workers whose warps are `first` to `end` − 1. Larger workers come first, so each branch compares with
+// the end of a worker's warps.
 static void lower_unit(Cg *c, Op *op, uint32_t first, uint32_t end) {
   LLVMBasicBlockRef join = cg_block(c, "unit.end");
   for (uint32_t worker; first < end && (worker = worker_at(op, first));) {
@@ -221,8 +221,9 @@ static void lower_unit(Cg *c, Op *op, uint32_t first, uint32_t end) {
   LLVMPositionBuilderAtEnd(c->b, join);
 }
 
-// The workers' part of op, from the meeting that begins it to the one that ends it. The assembler takes the registers of
-// code from the setmaxnreg before it on every path: each warpgroup changes its registers in the branch of its workers.
+// Emits what the workers do, from the barrier that begins op to the barrier that ends it. For each path the assembler
+// takes the number of registers from the setmaxnreg before it. Each warpgroup therefore changes its registers in the
+// branch of its workers.
 static void lower_workers(Cg *c, Op *op) {
   const RolesRegisters outside = registers_of(c, NULL), inside = registers_of(c, op);
   LLVMBasicBlockRef join = cg_block(c, "join");

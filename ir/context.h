@@ -21,10 +21,10 @@ typedef struct SourceFile {
 } SourceFile;
 typedef struct { const SourceFile *file; uint32_t line, col; } LineCol;  // 1-based; col counts bytes
 
-// From its line first_line to before the next range, a text is the lines of another file from file_line on. In ascending
+// A text's lines from first_line up to the next range are those of `file` from file_line on. Ranges are in ascending
 // order.
 typedef struct { uint32_t first_line, file_line; const char *file; } SourceRange;
-// If the context has source_ranges for this path, positions in them are located in their files.
+// If the context has source_ranges for this path, source_locate gives the files that they name.
 const SourceFile *source_add(Context *ctx, const char *path, const char *text, size_t size);
 const SourceFile *source_add_embedded(Context *ctx, const char *path, const char *text, size_t size);
 LineCol source_locate(const Context *ctx, Loc loc);  // file is NULL for loc 0
@@ -38,28 +38,28 @@ typedef enum {
 extern const struct WarningInfo { const char *name, *text; bool is_default; } warning_info[NUM_WARNINGS];
 typedef struct { uint64_t on, as_error; } WarningSet;   // bit i: warning i
 WarningSet warning_defaults(void);
-// What follows -W: NAME, no-NAME, error, error=NAME, no-error, no-error=NAME; NAME may be `all`, and "" means it. False
-// if there is no such warning: *near is then the nearest name, or NULL.
+// Applies the text of a -W option: NAME, no-NAME, error, error=NAME, no-error or no-error=NAME, where NAME may be `all`;
+// "" means `all`. False if there is no such warning: *near is then the nearest name, or NULL.
 bool warning_choose(WarningSet *set, const char *text, const char **near);
 Warning warning_find(const char *name, size_t n);        // WARN_NONE if there is none
 
-// Warnings that a comment `# tilec: ignore[NAME, …]` turns off: in its line, and if that is the line of a `def`, in the
-// whole function.
+// Warnings that a comment `# tilec: ignore[NAME, …]` turns off in its line. If a `def` begins in that line, they are off
+// in the whole function (warning_extend_ignores).
 typedef struct { Span covered; uint64_t warnings; } Ignore;
-// Reads a comment of a source. The text is in a source of ctx, from `at` on.
+// Reads a comment of n bytes, which is at position `at` of a source of ctx.
 void warning_read_comment(Context *ctx, Loc at, const char *text, size_t n);
 void warning_extend_ignores(Context *ctx, Span header, Span function);
 bool warning_is_ignored(const Context *ctx, Warning w, Span span);
 
 // ---- diag.c: messages for people ----
 typedef enum { DIAG_ERROR, DIAG_WARNING, DIAG_REMARK, DIAG_NOTE } DiagLevel;
-// A literal way out: `text` in the place of `span`.
+// A change of the source that removes an error's cause: `text` replaces `span`.
 typedef struct Fixit Fixit;
 struct Fixit { Span span; const char *text; Fixit *next; };
 typedef struct Diag Diag;
 struct Diag {
   DiagLevel level;
-  Warning warning;         // WARN_NONE: it is no warning. With level DIAG_ERROR: a warning that -Werror made an error
+  Warning warning;         // or WARN_NONE; has level DIAG_ERROR if -Werror made it an error
   bool is_alone;           // a note that belongs to no message before it
   Span span;
   const char *text;
@@ -69,23 +69,23 @@ struct Diag {
 // Records an error and returns false: callers can `return diag_error(...)`. The text gives the reason first, in lower
 // case, without a full stop. A diag_note after it gives the way out ("write …", "pass -D …").
 bool diag_error(Context *ctx, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
-// Records a warning, once for a place and a text, and not about the library's own text. False if it is not reported:
-// its notes then are not, either.
+// Records a warning: each text once at each place, and none about the library's own sources. Returns false if the warning
+// is not reported; the caller then leaves out its notes.
 bool diag_warning(Context *ctx, Warning w, Span span, const char *fmt, ...) PRINTF_LIKE(4, 5);
 void diag_remark(Context *ctx, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
 void diag_note(Context *ctx, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);   // span {0,0}: a hint without a place
 void diag_tell(Context *ctx, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);   // a note of its own
-// Adds a way out to the last message that is no note. An empty span: the text is inserted there.
+// Adds a fix-it to the last message that is not a note. If the span is empty, the text is inserted there.
 void diag_fixit(Context *ctx, Span span, const char *text);
-// The same if that message's text begins or ends with the word `name`: `instead` takes its place.
+// Adds the fix-it that replaces `name` by `instead`, if the source at that message begins or ends with `name`.
 void diag_rename(Context *ctx, const char *name, const char *instead);
 // Beside diag_error, before it: the error is that a kernel does not fit, needing so much of something.
 typedef enum { FIT_ALL, FIT_SHARED, FIT_REGISTERS, FIT_THREADS, FIT_PARAMETERS, FIT_CLUSTER, FIT_GRID } Fit;
 typedef struct { Fit what; uint64_t needed, limit; } Misfit;
 void diag_misfit(Context *ctx, Fit what, uint64_t needed, uint64_t limit);
-// Takes back a warning that turned out to have no reason.
+// Removes the warnings of this kind: their reason turned out to be none.
 void diag_drop(Context *ctx, Warning w);
-// Puts warnings in the order of the source; what stands between them stays.
+// Sorts the warnings by source position among themselves; other messages keep their places.
 void diag_sort_warnings(Context *ctx);
 uint32_t diag_error_count(const Context *ctx);           // without the warnings that are errors
 bool diag_failed(const Context *ctx);                    // with them
@@ -113,7 +113,7 @@ struct Context {
   const SourceFile **files;
   uint32_t num_files, cap_files;
   Loc next_loc;
-  const char *ranges_path;               // the text that source_ranges are of; NULL: there are none
+  const char *ranges_path;               // the path of the text that has source_ranges; NULL: no text has
   const SourceRange *source_ranges;
   uint32_t num_source_ranges;
   Diag *diags, *last_diag;

@@ -15,6 +15,16 @@ static uint32_t registers_of(const Type *t, uint32_t pack) {
   return (pack + each - 1) / each;
 }
 
+// The operand that register `reg` of the arguments holds.
+static const Value *operand_of(const Op *op, uint32_t reg, uint32_t pack) {
+  for (uint32_t i = 0; i < op->num_operands; i++) {
+    const uint32_t n = registers_of(op_operand(op, i)->type, pack);
+    if (reg < n) return op_operand(op, i);
+    reg -= n;
+  }
+  return NULL;
+}
+
 const char *inline_asm_registers(Context *ctx, const Op *op, AsmRegisters *out) {
   uint32_t pack = (uint32_t)op_int(op, ATTR_PACK, 1), n = 0;
   *out = (AsmRegisters){0};
@@ -41,9 +51,13 @@ const char *inline_asm_registers(Context *ctx, const Op *op, AsmRegisters *out) 
     char kind = *letter;
     if (!is_result && end_of_number != letter && *end_of_number == 0 && tied < out->num_results && tied < n)
       kind = out->letters[tied];      // the same register as a result
-    else if (strlen(letter) != 1 || !strchr("hrlfdb", kind))
-      return arena_printf(&ctx->arena, "constraint %u is `%s`, which is none of h, r, l, f, d, b or a result's number",
-                          n, text);
+    else if (strlen(letter) != 1 || !strchr(is_result ? "hrlfdb" : "hrlfdbni", kind))
+      return arena_printf(&ctx->arena, "constraint %u is `%s`, which is none of h, r, l, f, d, b%s", n, text,
+                          is_result ? "" : ", n or a result's number");
+    uint64_t bits;
+    if (inline_asm_is_number(kind) && n < want && !value_constant_bits(operand_of(op, n - out->num_results, pack), &bits))
+      return arena_printf(&ctx->arena, "constraint %u is `%s`, a constant in the text, and its argument is computed at "
+                          "run time: use h, r or l", n, text);
     if (n < want) out->letters[n] = kind;
     n++;
   }

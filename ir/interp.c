@@ -80,9 +80,9 @@ bool interp_for(Prog *p, Op *op) {
   return true;
 }
 
-// Finds a loop that never ends: now and then it remembers the loop's variables, the changes of memory and the clock, and
-// compares them for a few iterations. Nothing else of an iteration reaches the next one, except through buffers: loops
-// with those are only counted.
+// Finds a loop that never ends. From time to time it remembers the loop's variables, the number of changes of memory and
+// the clock, and compares them for a few iterations. Nothing else passes from one iteration to the next, except through
+// buffers; the iterations of a loop with buffers are only counted.
 enum { WATCH_EVERY = 64, WATCHED = 4 };
 static const uint64_t MOST_ITERATIONS = UINT64_C(1) << 30;
 typedef struct { uint64_t iterations, writes, clock; char *variables; bool has_buffers; } LoopWatch;
@@ -185,12 +185,14 @@ static const InterpFn interp_fns[NUM_OPS] = {
 static bool host_stops(Prog *p) {
   const InterpLaunch *l = p->run->launch;
   if (!l->should_stop || !l->should_stop(l->stop_user)) return false;
-  p->failed = true;
+  p->failed = p->run->stopped = true;
   return true;
 }
 
 static bool run_op(Prog *p, Op *op) {
+  InterpRun *run = p->run;
   if (host_stops(p)) return false;
+  if (++run->steps > run->max_steps && run->max_steps) return p->failed = true, false;
   if (!interp_fns[op->opcode](p, op)) return false;
   if (p->shared) interp_poison_scratch(p, op);
   return true;
@@ -380,7 +382,7 @@ bool interp_run(Context *ctx, const InterpLaunch *launch) {
   }
   qsort(run.buffers, run.num_buffers, sizeof *run.buffers, by_address);
   block_walk(f->body, find_spin, &run.use_contexts);
-  bool ok = run_grid(&run);
+  bool ok = interp_run_judged(&run, run_grid);
   release_progs(&run);
   free(run.scratch);
   return ok;

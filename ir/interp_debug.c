@@ -56,12 +56,14 @@ void interp_put_var(Buf *b, const InterpStop *stop, const InterpVar *var) {
 }
 
 bool interp_print(Prog *p, Op *op) {
-  if (!p->run->launch->print) return true;
-  Arena *a = &p->run->ctx->arena;
+  InterpRun *run = p->run;
+  if (!run->launch->print && !run->log) return true;
+  Arena *a = &run->ctx->arena;
   ArenaMark mark = arena_mark(a);
   Buf b = buf_make(a);
   put_values(p, &b, op);
-  p->run->launch->print(p->run->launch->user, buf_str(&b), b.size);
+  for (size_t i = 0; i < b.size; i++) run->printed = run->printed * 31 + (uint8_t)buf_str(&b)[i];
+  if (run->launch->print) run->launch->print(run->launch->user, buf_str(&b), b.size);
   arena_rewind(a, mark);
   return true;
 }

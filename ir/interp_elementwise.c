@@ -113,21 +113,6 @@ static void select_elements(const Op *op, size_t n, const void *const *in, void 
   for (size_t i = 0; i < n; i++) memcpy((char *)out + i * bytes, (const char *)in[c[i] ? 1 : 2] + i * bytes, bytes);
 }
 
-// The result is not defined, and the program goes on: the lanes of a masked load may hold zeros.
-static void check_divisor(Prog *p, const Op *op, const void *divisors, uint32_t bytes, size_t n) {
-  for (size_t i = 0; i < n; i++) {
-    if (element(divisors, bytes, i)) continue;
-    if (diag_warning(p->run->ctx, WARN_DIVISION_BY_ZERO, op->span, "integer division by zero gives no defined result"))
-      diag_note(p->run->ctx, (Span){0, 0}, "in program (%u, %u, %u) of @%s; a mask's `other` can be 1 for divisors",
-                p->id[0], p->id[1], p->id[2], p->run->launch->func->name);
-    return;
-  }
-}
-
-static bool is_int_division(Opcode oc) {
-  return oc == OP_DIVSI || oc == OP_DIVUI || oc == OP_REMSI || oc == OP_REMUI;
-}
-
 bool interp_scalar(Prog *p, Op *op) {
   const Type *types[4], *result = op->results[0].type, *elem = type_elem(result);
   const void *in[4] = {NULL};
@@ -144,12 +129,12 @@ bool interp_scalar(Prog *p, Op *op) {
     return true;
   }
   if (op->opcode == OP_ADDPTR && fast_addptr(op, n, in, out)) return true;
-  if (is_int_division(op->opcode)) check_divisor(p, op, in[1], bytes[1], n);
   if (fast(op, types[0], n, in, out)) return true;
   for (size_t i = 0; i < n; i++) {
     uint64_t x[4];
     for (uint32_t k = 0; k < num; k++) x[k] = element(in[k], bytes[k], i);
     set_element(out, out_bytes, i, eval_scalar(op, types, elem, x));
   }
+  if (op_is_int_division(op)) interp_divided(p, op, in[1], out, n);
   return true;
 }

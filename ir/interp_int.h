@@ -36,6 +36,8 @@ struct PendingCopy {
   int64_t coords[MAX_RANK];
 };
 
+typedef struct { const Op *op; uint32_t id[3]; } ZeroDivision;   // a program in which the op divided by zero
+typedef struct WriteLog WriteLog;
 typedef struct InterpRun InterpRun;
 typedef struct Prog {
   InterpRun *run;
@@ -72,6 +74,14 @@ struct InterpRun {
   bool use_contexts;
   uint64_t clock;
   uint64_t writes;               // counts changes of memory: the progress for which spinning programs wait
+  uint64_t steps, max_steps;     // ops that have run; after how many it fails, 0: never
+  bool stopped;                  // the host wanted it to end
+  // interp_division.c
+  WriteLog *log;                 // NULL: nobody asks what memory held
+  VEC(ZeroDivision) by_zero;     // one for each op
+  const Op *doubted;             // results of its divisions by zero are others; failures give no diagnostic
+  bool doubts_largest;           // they are the largest number; otherwise they have all bits set
+  uint64_t printed;              // a checksum
 };
 
 // interp_values.c
@@ -88,6 +98,7 @@ void interp_reserve(void **data, size_t *capacity, size_t n);        // contents
 void interp_row_major(const Type *t, int64_t strides[MAX_RANK]);
 void interp_coords(Prog *p, const Op *op, uint32_t first, int64_t coords[MAX_RANK]);   // the operands from `first` on
 void *interp_malloc(size_t n);                                   // malloc that does not fail; free() it
+void *interp_grow(void *data, size_t n);                         // the same for realloc
 static inline const Type *operand_type(const Op *op, uint32_t i) { return op->operands[i].value->type; }
 static inline bool has_operand(const Op *op, uint32_t i) { return i < op->num_operands && op->operands[i].value; }
 
@@ -124,13 +135,21 @@ void interp_resume(Prog *p);
 // Returns from a coroutine to its scheduler until that resumes it; at once if p is none. op is what waits.
 void interp_give_way(Prog *p, const Op *op);
 
+// interp_division.c
+// Runs the grid. An error if the result of an integer division by zero decides what memory holds in the end or what is
+// printed.
+bool interp_run_judged(InterpRun *run, bool (*run_grid)(InterpRun *));
+// After the op has divided n elements into out.
+void interp_divided(Prog *p, const Op *op, const void *divisors, void *out, size_t n);
+// Every write to the launch's memory.
+void interp_write(Prog *p, uint64_t to, const void *from, size_t n);
+
 // interp_stop.c
 void interp_stop_at_end(Prog *p);
 
 // interp_memory.c
 // Gathers n elements through the operands ptr, offset?, mask?, other? that begin at `first`, each access checked.
 bool interp_load_elements(Prog *p, const Op *op, uint32_t first, size_t n, const char *what, char *out);
-bool interp_check_access(Prog *p, const Op *op, uint64_t address, size_t size, const char *what);
 bool interp_read_tile(Prog *p, const Op *op, const InterpDesc *d, const Type *tile, const int64_t *coords, void *out);
 bool interp_write_tile(Prog *p, const Op *op, const InterpDesc *d, const Type *tile, const int64_t *coords,
                        const void *in, int64_t atomic);

@@ -29,7 +29,7 @@ static const char *buffer_name(const InterpRun *run, const InterpBuffer *b) {
   return NULL;
 }
 
-bool interp_check_access(Prog *p, const Op *op, uint64_t address, size_t size, const char *what) {
+static bool check_access(Prog *p, const Op *op, uint64_t address, size_t size, const char *what) {
   InterpRun *run = p->run;
   if (run->last_buffer < run->num_buffers && inside(&run->buffers[run->last_buffer], address, size)) return true;
   uint32_t at = buffer_below(run, address);
@@ -94,7 +94,7 @@ bool interp_load_elements(Prog *p, const Op *op, uint32_t first, size_t n, const
       continue;
     }
     uint64_t from = address_at(&a, i);
-    if (!interp_check_access(p, op, from, bytes, what)) return false;
+    if (!check_access(p, op, from, bytes, what)) return false;
     memcpy(to, host(from), bytes);
     if (is_i1) *to = *to != 0;
   }
@@ -115,9 +115,8 @@ bool interp_store(Prog *p, Op *op) {
   for (size_t i = 0; i < n; i++) {
     if (mask && !mask[i]) continue;
     uint64_t to = address_at(&a, i);
-    if (!interp_check_access(p, op, to, bytes, "store")) return false;
-    p->run->writes += memcmp(host(to), value + i * bytes, bytes) != 0;
-    memcpy(host(to), value + i * bytes, bytes);
+    if (!check_access(p, op, to, bytes, "store")) return false;
+    interp_write(p, to, value + i * bytes, bytes);
   }
   return true;
 }
@@ -147,11 +146,10 @@ bool interp_atomic_rmw(Prog *p, Op *op) {
     set_element(out, a.bytes, i, 0);
     if (mask && !mask[i]) continue;
     uint64_t at = address_at(&a, i);
-    if (!interp_check_access(p, op, at, a.bytes, "atomic access")) return false;
+    if (!check_access(p, op, at, a.bytes, "atomic access")) return false;
     uint64_t old = element(host(at), a.bytes, 0), now = atomic_combine(kind, elem, old, element(value, a.bytes, i));
     set_element(out, a.bytes, i, old);
-    set_element(host(at), a.bytes, 0, now);
-    p->run->writes += old != now;
+    interp_write(p, at, &now, a.bytes);
   }
   return true;
 }
@@ -163,12 +161,11 @@ bool interp_atomic_cas(Prog *p, Op *op) {
   p->synchronised = true;
   for (size_t i = 0, n = interp_value_count(p, operand_type(op, 2)); i < n; i++) {
     uint64_t at = address_at(&a, i);
-    if (!interp_check_access(p, op, at, a.bytes, "atomic access")) return false;
+    if (!check_access(p, op, at, a.bytes, "atomic access")) return false;
     uint64_t old = element(host(at), a.bytes, 0);
     set_element(out, a.bytes, i, old);
     if (old != element(expected, a.bytes, i)) continue;
-    set_element(host(at), a.bytes, 0, element(value, a.bytes, i));
-    p->run->writes += old != element(value, a.bytes, i);
+    interp_write(p, at, (const char *)value + i * a.bytes, a.bytes);
   }
   return true;
 }
@@ -207,7 +204,7 @@ bool interp_read_tile(Prog *p, const Op *op, const InterpDesc *d, const Type *ti
   for (int64_t r = 0, n = num_rows(tile); r < n; r++) {
     TileRow row = row_at(d, tile, coords, bytes, r);
     if (!row.count) continue;
-    if (!interp_check_access(p, op, row.address, (size_t)row.count * bytes, "load through a descriptor")) return false;
+    if (!check_access(p, op, row.address, (size_t)row.count * bytes, "load through a descriptor")) return false;
     memcpy((char *)out + (row.first + row.skip) * bytes, host(row.address), (size_t)row.count * bytes);
   }
   return true;
@@ -220,14 +217,14 @@ bool interp_write_tile(Prog *p, const Op *op, const InterpDesc *d, const Type *t
   for (int64_t r = 0, n = num_rows(tile); r < n; r++) {
     TileRow row = row_at(d, tile, coords, bytes, r);
     if (!row.count) continue;
-    if (!interp_check_access(p, op, row.address, (size_t)row.count * bytes, "store through a descriptor")) return false;
+    if (!check_access(p, op, row.address, (size_t)row.count * bytes, "store through a descriptor")) return false;
     const char *from = (const char *)in + (row.first + row.skip) * bytes;
-    if (atomic < 0) memcpy(host(row.address), from, (size_t)row.count * bytes);
-    else
-      for (size_t i = 0; i < (size_t)row.count; i++)
-        set_element(host(row.address), bytes, i,
-                    atomic_combine((AtomicKind)atomic, type_elem(tile), element(host(row.address), bytes, i),
-                                   element(from, bytes, i)));
+    if (atomic < 0) interp_write(p, row.address, from, (size_t)row.count * bytes);
+    for (size_t i = 0; atomic >= 0 && i < (size_t)row.count; i++) {
+      const uint64_t at = row.address + i * bytes, old = element(host(at), bytes, 0),
+                     now = atomic_combine((AtomicKind)atomic, type_elem(tile), old, element(from, bytes, i));
+      interp_write(p, at, &now, bytes);
+    }
   }
   p->run->writes++;
   return true;

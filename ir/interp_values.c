@@ -6,6 +6,8 @@
 
 bool interp_fail(Prog *p, const Op *op, const char *fmt, ...) {
   Context *ctx = p->run->ctx;
+  p->failed = true;
+  if (p->run->doubted) return false;
   va_list ap;
   va_start(ap, fmt);
   diag_error(ctx, op->span, "%s", arena_vprintf(&ctx->arena, fmt, ap));
@@ -14,15 +16,15 @@ bool interp_fail(Prog *p, const Op *op, const char *fmt, ...) {
     diag_note(ctx, c->span, "called from here%s%s", c->function ? ", in " : "", c->function ? c->function : "");
   diag_note(ctx, (Span){0, 0}, "in program (%u, %u, %u) of @%s", p->id[0], p->id[1], p->id[2],
             p->run->launch->func->name);
-  p->failed = true;
   return false;
 }
 
-void *interp_malloc(size_t n) {
-  void *m = malloc(n ? n : 1);
+void *interp_grow(void *data, size_t n) {
+  void *m = realloc(data, n ? n : 1);
   if (!m) abort();   // as the arena does: without memory there is no report
   return m;
 }
+void *interp_malloc(size_t n) { return interp_grow(NULL, n); }
 
 size_t interp_value_bytes(const Type *t) {
   switch (t->kind) {

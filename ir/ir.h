@@ -197,6 +197,9 @@ extern const OpInfo op_info[NUM_OPS];
 static inline bool op_has(Opcode oc, uint32_t traits) { return op_info[oc].traits & traits; }
 static inline bool op_is(const Op *op, uint32_t traits) { return op_has(op->opcode, traits); }
 static inline Unit op_unit(const Op *op) { return op_info[op->opcode].unit; }
+static inline bool op_is_int_division(const Op *op) {
+  return op->opcode == OP_DIVSI || op->opcode == OP_DIVUI || op->opcode == OP_REMSI || op->opcode == OP_REMUI;
+}
 static inline bool op_is_atomic(const Op *op) {
   return op_unit(op) == UNIT_GMEM && op_is(op, TRAIT_READS) && op_is(op, TRAIT_WRITES);
 }
@@ -287,8 +290,7 @@ void module_walk(Module *m, OpVisitor visit, void *user);
 // Visits an op after those in its blocks; ops that a visit builds are not visited.
 void module_walk_inside_out(Module *m, OpVisitor visit, void *user);
 void module_clear_scratch(Module *m);                             // every Op.mark and Value.aux
-// The op's place in a file of the user: an op of the prelude stands where the user called it. site: the calls around
-// that place.
+// The op's place in a file of the user; for an op of the prelude, the user's call. site: the calls around that place.
 Span op_user_span(const Context *ctx, const Op *op);
 Span op_user_place(const Context *ctx, const Op *op, const CallSite **site);
 bool op_only_computes(const Op *op);                              // it is pure, or an `if` of such ops

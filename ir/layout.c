@@ -186,6 +186,9 @@ bool layout_invert_and_compose(const Layout *dst, const Layout *src, LayoutMap *
         out->col[at] = 1u << (layout_dim_start(src, d) + i);
       else if (gf2_reduce(&s, element, &out->col[at]) != 0)
         return false;
+      else if (dst->kind == src->kind && d == LAYOUT_LANE && i < src->num_bits[d] && !layout_basis(src, d, i) &&
+               !layoutmap_out(out, out->col[at], d))
+        out->col[at] ^= 1u << (layout_dim_start(src, d) + i);     // the lane itself has it, too, in another register
     }
   }
   return true;
@@ -204,7 +207,8 @@ LayoutMove layoutmap_move(const LayoutMap *m) {
     if (d == LAYOUT_REG && m->in_bits[d] != m->out_bits[d]) most = MOVE_REGISTERS;
     for (uint32_t e = 0, at = 0; e < LAYOUT_DIMS; e++)
       for (uint32_t i = 0; i < m->in_bits[e]; i++, at++)
-        if (layoutmap_out(m, m->col[at], d) != (e == d ? 1u << i : 0)) most = (LayoutMove)(d + 1);
+        if (layoutmap_out(m, m->col[at], d) != (e == d ? 1u << i : 0))
+          most = (LayoutMove)max_i64(most, (d > e ? d : e) + 1);      // a register that the lane chooses: MOVE_LANES
   }
   return most;
 }

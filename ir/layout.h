@@ -38,10 +38,11 @@
 // Layouts are interned: equal layouts are equal pointers. "Blocked", "mma" … are constructors (layout_make_*), not
 // kinds: a pass that looks for an mma layout makes the canonical one and compares pointers.
 //
-// Two things about a shared layout are not linear. Padding: the address of offset o, in elements, is o plus, for each
-// pad, `by` elements for each whole interval in o. Slices: a slice that cuts through a swizzle has the layout of the
-// whole tile, which is larger than its shape. The offset of its start is a part of the buffer's value, and is xored to
-// the offset of each element. `moved` has the bits that it may change.
+// Two features of a shared layout are not linear.
+// Padding: for each pad, every whole interval below offset o adds `by` elements to the address of o.
+// Slices: a slice that cuts through a swizzle keeps the layout of the whole tile, which is larger than the slice. The
+// buffer's value then has the offset of the slice's start, which is xored with the offset of each element. `moved` has
+// the bits that this start may have.
 #ifndef TILE_IR_LAYOUT_H
 #define TILE_IR_LAYOUT_H
 
@@ -83,8 +84,8 @@ bool layout_is_surjective(const Layout *l);                        // some place
 uint32_t layout_regs_per_thread(const Layout *l);
 uint32_t layout_size_bytes(const Layout *l, uint32_t elem_bits);   // of a shared tile in one block; i1 takes a byte
 uint32_t layout_address(const Layout *l, uint32_t offset);         // in a shared tile with its paddings, in elements
-// How many of the lowest offset bits neither paddings nor the start of a slice touch: a vector of 2^n elements at most
-// is in one piece.
+// The number n of lowest offset bits that neither paddings nor the start of a slice touch: an aligned vector of at most
+// 2^n elements is contiguous.
 uint32_t layout_whole_bits(const Layout *l);
 
 // The bits of dim (bit i = place bit i of that group) whose columns are zero or depend on earlier columns, in the order
@@ -126,8 +127,8 @@ const Layout *layout_join(Context *ctx, const Layout *l);    // a new last axis 
 const Layout *layout_split(Context *ctx, const Layout *l);   // inverse of join; NULL if it is not one register bit
 const Layout *layout_drop_zero_regs(Context *ctx, const Layout *l);   // without zero register columns
 
-// What one block has: without the block's bits, and without the bits of the tensor that they choose. NULL unless each
-// of them chooses one such bit alone, or none.
+// The layout of one block's part: without the block bits and the tensor bits that they choose. NULL unless each block
+// bit chooses exactly one tensor bit, or none.
 const Layout *layout_block_part(Context *ctx, const Layout *l);
 
 // ---- text ----
@@ -176,8 +177,8 @@ const Layout *layout_make_shared_chunked(Context *ctx, uint32_t rank, const int6
 const Layout *layout_make_shared_swizzled(Context *ctx, uint32_t rank, const int64_t *shape, uint32_t elem_bits,
                                           uint32_t swizzle_bytes, const uint32_t *order);
 // The scratch tile through which src becomes dst. What both keep in registers together is stored and loaded as vectors
-// (*log2_vec elements, at most 16 bytes). The rest is swizzled so that neither side has bank conflicts, if that is
-// possible.
+// (*log2_vec elements, at most 16 bytes); one side may have longer ones, if all accesses together take less time. The
+// rest is swizzled so that neither side has bank conflicts, if that is possible.
 const Layout *layout_make_shared_for_conversion(Context *ctx, const Layout *src, const Layout *dst, uint32_t elem_bits,
                                                 uint32_t *log2_vec);
 // The same for 16-bit elements that one side, with `fragments`, moves by ldmatrix or stmatrix (transposed: with

@@ -243,17 +243,55 @@ static uint32_t phase(const Layout *l, const uint32_t *vec, uint32_t num_vec, ui
   return num_vec;
 }
 
+// A conversion through shared memory: how many registers one access takes on either side.
+typedef struct { const Layout *src, *dst; uint32_t bytes, src_vec, dst_vec; } Exchange;    // log2 of registers
+
+static uint32_t accesses(const Layout *l, uint32_t log2_vec) {
+  const uint32_t regs = layout_regs_per_thread(l) >> __builtin_popcount(layout_free_bits(l, LAYOUT_REG));
+  return regs >> log2_vec;
+}
+
+// What a thread's accesses cost, in instructions: each line that a warp's access moves takes as long as four.
+static uint32_t exchange_cost(const Exchange *x, const Layout *shared) {
+  const uint32_t bits = x->bytes * 8, stores = accesses(x->src, x->src_vec), loads = accesses(x->dst, x->dst_vec);
+  return stores * (1 + 4 * layout_bank_conflicts(x->src, shared, bits, 1u << x->src_vec)) +
+         loads * (1 + 4 * layout_bank_conflicts(x->dst, shared, bits, 1u << x->dst_vec));
+}
+
+static const Layout *exchange_layout(Context *ctx, const Exchange *x, const uint32_t *vec, uint32_t num_vec) {
+  uint32_t p[LAYOUT_MAX_BITS], q[LAYOUT_MAX_BITS];
+  const uint32_t num_p = phase(x->src, vec, num_vec, phase_lanes(x->bytes << x->src_vec), p);
+  const uint32_t num_q = phase(x->dst, vec, num_vec, phase_lanes(x->bytes << x->dst_vec), q);
+  return make_swizzled(ctx, x->src, x->bytes, vec, num_vec, p, num_p, q, num_q);
+}
+
+// The vector's first elements are registers on both sides. Those of one side alone may follow: the other side then
+// takes less of the vector at once. Bytes, which would have to be taken out of words again, are not worth that.
 const Layout *layout_make_shared_for_conversion(Context *ctx, const Layout *src, const Layout *dst, uint32_t elem_bits,
                                                 uint32_t *log2_vec) {
-  uint32_t bytes = elem_bits < 8 ? 1 : elem_bits / 8, max_vec = 4 - log2_u32(bytes);
-  uint32_t vec[LAYOUT_MAX_BITS], num_vec = 0, p[LAYOUT_MAX_BITS], q[LAYOUT_MAX_BITS];
+  const uint32_t bytes = elem_bits < 8 ? 1 : elem_bits / 8, max_vec = 4 - log2_u32(bytes);
+  uint32_t vec[LAYOUT_MAX_BITS], common = 0;
   Gf2Space v = {0};
-  for (uint32_t i = 0; i < src->num_bits[LAYOUT_REG] && num_vec < max_vec; i++)
-    if (in_registers(dst, src->basis[i])) num_vec = extend(&v, &src->basis[i], 1, vec, num_vec, max_vec);
-  uint32_t lanes = phase_lanes(bytes << num_vec), num_p = phase(src, vec, num_vec, lanes, p),
-           num_q = phase(dst, vec, num_vec, lanes, q);
-  if (log2_vec) *log2_vec = num_vec;
-  return make_swizzled(ctx, src, bytes, vec, num_vec, p, num_p, q, num_q);
+  for (uint32_t i = 0; i < src->num_bits[LAYOUT_REG] && common < max_vec; i++)
+    if (in_registers(dst, src->basis[i])) common = extend(&v, &src->basis[i], 1, vec, common, max_vec);
+  if (log2_vec) *log2_vec = common;
+  Exchange x = {src, dst, bytes, common, common};
+  const Layout *best = exchange_layout(ctx, &x, vec, common);
+  if (common == max_vec || bytes == 1) return best;
+  uint32_t least = exchange_cost(&x, best);
+  for (uint32_t side = 0; side < 2; side++) {
+    const Layout *l = side ? dst : src;
+    Gf2Space space = v;
+    const uint32_t n = extend(&space, l->basis, l->num_bits[LAYOUT_REG], vec, common, max_vec);
+    if (n == common) continue;
+    x = (Exchange){src, dst, bytes, side ? common : n, side ? n : common};
+    const Layout *wide = exchange_layout(ctx, &x, vec, n);
+    const uint32_t cost = exchange_cost(&x, wide);
+    if (cost >= least) continue;
+    least = cost;
+    best = wide;
+  }
+  return best;
 }
 
 const Layout *layout_make_shared_for_matrices(Context *ctx, const Layout *fragments, const Layout *vectors,

@@ -23,7 +23,7 @@ typedef struct {
   size_t size;
   Span span;
 } LexToken;
-typedef struct { Context *ctx; const SourceFile *file; size_t at; } Lexer;
+typedef struct { const SourceFile *file; size_t at; } Lexer;
 
 LexToken lex_next(Lexer *l);
 // The characters of a string token with its escapes resolved, interned.

@@ -5,8 +5,8 @@
 #include "ir/base.h"
 
 // The name that takes the fewest insertions, deletions, substitutions and swaps of neighbours, or NULL if none is near.
-// Case does not count. A name of one or two letters must be the same otherwise; one of up to 5 may differ by one edit,
-// one of up to 9 by two, a longer one by three. The name itself is no suggestion. Of two equally near the first wins.
+// Case does not count. A name of one or two letters may differ in case only, a name of up to 5 letters by one edit, of
+// up to 9 by two, a longer one by three. The name itself is no suggestion. Of two equally near names the first wins.
 const char *nearest_name(const char *name, const char *const *names, uint32_t count);
 
 #endif

@@ -7,16 +7,16 @@
 #include <math.h>
 
 static const NumFormatInfo formats[NUM_FORMAT_COUNT] = {
-  [NUM_F64] = {"f64", 64, 11, 52, 0, 1023, true, true, true, 0x1.fffffffffffffp1023},
-  [NUM_F32] = {"f32", 32, 8, 23, 0, 127, true, true, true, 0x1.fffffep127},
-  [NUM_TF32] = {"tf32", 32, 8, 10, 13, 127, true, true, true, 0x1.ffcp127},
-  [NUM_F16] = {"f16", 16, 5, 10, 0, 15, true, true, true, 65504.0},
-  [NUM_BF16] = {"bf16", 16, 8, 7, 0, 127, true, true, true, 0x1.fep127},
-  [NUM_F8E4M3] = {"f8e4m3", 8, 4, 3, 0, 7, true, false, true, 448.0},
-  [NUM_F8E5M2] = {"f8e5m2", 8, 5, 2, 0, 15, true, true, true, 57344.0},
-  [NUM_F8E4B15] = {"f8e4b15", 8, 4, 3, 0, 15, true, false, false, 1.875},
-  [NUM_E8M0] = {"e8m0", 8, 8, 0, 0, 127, false, false, true, 0x1p127},
-  [NUM_E2M1] = {"e2m1", 4, 2, 1, 0, 1, true, false, false, 6.0},
+  [NUM_F64] = {64, 11, 52, 0, 1023, true, true, true, 0x1.fffffffffffffp1023},
+  [NUM_F32] = {32, 8, 23, 0, 127, true, true, true, 0x1.fffffep127},
+  [NUM_TF32] = {32, 8, 10, 13, 127, true, true, true, 0x1.ffcp127},
+  [NUM_F16] = {16, 5, 10, 0, 15, true, true, true, 65504.0},
+  [NUM_BF16] = {16, 8, 7, 0, 127, true, true, true, 0x1.fep127},
+  [NUM_F8E4M3] = {8, 4, 3, 0, 7, true, false, true, 448.0},
+  [NUM_F8E5M2] = {8, 5, 2, 0, 15, true, true, true, 57344.0},
+  [NUM_F8E4B15] = {8, 4, 3, 0, 15, true, false, false, 1.875},
+  [NUM_E8M0] = {8, 8, 0, 0, 127, false, false, true, 0x1p127},
+  [NUM_E2M1] = {4, 2, 1, 0, 1, true, false, false, 6.0},
 };
 
 const NumFormatInfo *num_format_info(NumFormat f) { return &formats[f]; }

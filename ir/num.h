@@ -21,7 +21,6 @@ typedef enum {
 typedef enum { NUM_RNE, NUM_RTZ, NUM_RDN, NUM_RUP, NUM_RNA } NumRound;
 
 typedef struct {
-  const char *name;
   uint8_t width, exp_bits, man_bits, low_zeros;  // width: bits of storage; low_zeros: unused low bits of storage
   int bias;
   bool has_sign, has_inf, has_nan;

@@ -423,7 +423,7 @@ static bool parse_module(Parser *p) {
 }
 
 Module *ir_parse(Context *ctx, const SourceFile *file) {
-  Parser p = {.ctx = ctx, .lexer = {ctx, file, 0}, .module = module_new(ctx, target_find("sm_90a"))};
+  Parser p = {.ctx = ctx, .lexer = {file, 0}, .module = module_new(ctx, target_find("sm_90a"))};
   next(&p);
   return parse_module(&p) ? p.module : NULL;
 }

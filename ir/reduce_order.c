@@ -43,6 +43,14 @@ uint32_t reduce_product_folds(const Type *t, uint32_t axis) {
   return in_registers < LONGEST ? in_registers : LONGEST;
 }
 
+bool reduce_by_halves(uint32_t rows, uint32_t lane_bits, uint32_t *shuffles) {
+  const uint32_t alone = rows * lane_bits, splits = (uint32_t)min_i64(log2_u32(rows), lane_bits), left = rows >> splits;
+  const uint32_t sent = rows - left, halves = sent + left * (lane_bits - splits) + rows;
+  const bool pays = 4 * (halves + sent) <= 3 * alone;          // two selects at a split cost as much as one shuffle
+  *shuffles = pays ? halves + sent : alone;
+  return pays;
+}
+
 uint32_t reduce_scan_order(const Type *t, uint32_t axis, ScanGroup groups[LAYOUT_MAX_BITS]) {
   uint32_t n = axis_bits(t, axis), count = 0;
   AxisPlace at[LAYOUT_MAX_BITS];

@@ -29,6 +29,11 @@ uint32_t reduce_order(const Type *t, uint32_t axis, uint8_t bits[LAYOUT_MAX_BITS
 // How many of the first folds of a sum of products form its chain.
 uint32_t reduce_product_folds(const Type *t, uint32_t axis);
 
+// Whether lanes that reduce several rows over some lane bits do so together: at each bit a lane sends half of its rows
+// and goes on with the others, and at the end fetches each row from the lanes that have it. Otherwise each row is
+// reduced by itself. `shuffles` is what a thread does, with selects counted as shuffles.
+bool reduce_by_halves(uint32_t rows, uint32_t lane_bits, uint32_t *shuffles);
+
 typedef struct { LayoutDim dim; uint8_t first, count; } ScanGroup;   // axis bits first … first + count − 1
 uint32_t reduce_scan_order(const Type *t, uint32_t axis, ScanGroup groups[LAYOUT_MAX_BITS]);
 

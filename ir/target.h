@@ -10,7 +10,6 @@ typedef struct {
   bool arch_specific;      // the `a` suffix: wgmma, setmaxnreg
   uint32_t min_ptx;        // lowest PTX version that knows it, ×10 (78 = 7.8)
   uint32_t shared_bytes;   // opt-in shared memory per block
-  uint32_t num_sms;        // of the usual part; for defaults only
   uint32_t sm_threads, sm_blocks;   // that an SM holds at most
   bool has_cp_async, has_tma, has_wgmma, has_fp8_mma, has_fp8_convert, has_stmatrix, has_cluster;
   bool has_bf16_vector_red;   // atomic additions of bf16; red of several elements, up to 16 bytes

@@ -85,34 +85,42 @@ static void unknown(Context *ctx, Span span, const char *name) {
   else diag_note(ctx, (Span){0, 0}, "`tilec --help` lists the names");
 }
 
+// Past `word` and the blanks before it, if that is what stands at s; otherwise NULL.
+static const char *skip_word(const char *s, const char *end, const char *word) {
+  const size_t n = strlen(word);
+  while (s < end && is_blank(*s)) s++;
+  return (size_t)(end - s) >= n && !memcmp(s, word, n) ? s + n : NULL;
+}
+
+// The warnings that a list names, which begins at s, the byte at `at` of the source, and ends at `end`. Sets *is_empty.
+static uint64_t read_names(Context *ctx, Loc at, const char *s, const char *end, bool *is_empty) {
+  uint64_t warnings = 0;
+  *is_empty = true;
+  for (const char *t = s; t < end; t++) {   // t++: past the comma or blank
+    const char *name = t;
+    while (t < end && *t != ',' && !is_blank(*t)) t++;
+    const size_t size = (size_t)(t - name);
+    if (!size) continue;
+    *is_empty = false;
+    const Warning w = warning_find(name, size);
+    const Loc begin = at + (Loc)(name - s);
+    if (w != WARN_NONE) warnings |= (uint64_t)1 << w;
+    else unknown(ctx, (Span){begin, begin + (Loc)size}, arena_strndup(&ctx->arena, name, size));
+  }
+  return warnings;
+}
+
 void warning_read_comment(Context *ctx, Loc at, const char *text, size_t n) {
-  static const char key[] = "tilec:", word[] = "ignore";
-  const char *const end = text + n, *s = text;
-  for (; s < end; s++) {
+  const char *const end = text + n;
+  for (const char *s = text; s < end; s++) {
     if (*s != '#' || (s > text && !is_blank(s[-1]))) continue;
-    const char *t = s + 1;
-    while (t < end && is_blank(*t)) t++;
-    if ((size_t)(end - t) < sizeof key - 1 || memcmp(t, key, sizeof key - 1)) continue;
-    t += sizeof key - 1;
-    while (t < end && is_blank(*t)) t++;
-    if ((size_t)(end - t) < sizeof word - 1 || memcmp(t, word, sizeof word - 1)) continue;
-    t += sizeof word - 1;
+    const char *t = skip_word(s + 1, end, "tilec:");
+    if (t) t = skip_word(t, end, "ignore");
+    if (!t) continue;
     const char *close = t < end && *t == '[' ? memchr(t, ']', (size_t)(end - t)) : NULL;
     Ignore ignore = {line_of(ctx, at), 0};
     bool is_empty = true;
-    for (t++; close && t <= close; t++) {
-      while (t < close && is_blank(*t)) t++;
-      const char *name = t;
-      while (t < close && *t != ',' && !is_blank(*t)) t++;
-      const size_t size = (size_t)(t - name);
-      const Warning w = warning_find(name, size);
-      const Loc begin = at + (Loc)(name - text);
-      if (!size) continue;
-      is_empty = false;
-      if (w != WARN_NONE) ignore.warnings |= (uint64_t)1 << w;
-      else unknown(ctx, (Span){begin, begin + (Loc)size}, arena_strndup(&ctx->arena, name, size));
-      while (t < close && is_blank(*t)) t++;
-    }
+    if (close) ignore.warnings = read_names(ctx, at + (Loc)(t + 1 - text), t + 1, close, &is_empty);
     if (is_empty) unknown(ctx, (Span){at + (Loc)(s - text), at + (Loc)n}, "");
     if (ignore.warnings) vec_push(&ctx->arena, &ctx->ignores, ignore);
     return;

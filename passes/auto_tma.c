@@ -39,7 +39,6 @@ typedef struct {
 
 typedef struct {
   Context *ctx;
-  Module *module;
   Func *func;
   Op *loop;
   AxisAnalysis *axes;
@@ -246,6 +245,23 @@ static bool take_wrap(const AutoTma *s, Dense *d, int axis, const AffineTerm *t)
   return true;
 }
 
+// Sorts an offset's terms: axis_term[a] is the one that counts along axis a, the others are added to *uniform. False
+// unless each axis has exactly one.
+static bool terms_by_axis(const Affine *offset, const AffineTerm *axis_term[2], Affine *uniform) {
+  axis_term[0] = axis_term[1] = NULL;
+  for (uint32_t i = 0; i < offset->num_terms; i++) {
+    const AffineTerm *term = &offset->terms[i];
+    if (term->axis == AFFINE_NO_AXIS) {
+      Affine one = {.num_terms = 1, .terms = {*term}};
+      if (!affine_add(uniform, &one, 1)) return false;
+    } else {
+      if (axis_term[term->axis]) return false;
+      axis_term[term->axis] = term;
+    }
+  }
+  return axis_term[0] && axis_term[1];
+}
+
 static bool recognise(AutoTma *s, Op *load, Dense *d) {
   no(s, "its addresses are not those of a dense tile of two axes");
   const Type *t = op_result(load, 0)->type;
@@ -267,18 +283,8 @@ static bool recognise(AutoTma *s, Op *load, Dense *d) {
   // none.
   if (global_uses_of(s->ctx, s->func, (uint32_t)d->base_param).writes.count)
     return no(s, "the kernel also writes that array");
-  const AffineTerm *axis_term[2] = {NULL, NULL};
-  for (uint32_t i = 0; i < all.num_terms; i++) {
-    const AffineTerm *term = &all.terms[i];
-    if (term->axis == AFFINE_NO_AXIS) {
-      Affine one = {.num_terms = 1, .terms = {*term}};
-      if (!affine_add(&uniform, &one, 1)) return false;
-    } else {
-      if (axis_term[term->axis]) return false;
-      axis_term[term->axis] = term;
-    }
-  }
-  if (!axis_term[0] || !axis_term[1]) return false;
+  const AffineTerm *axis_term[2];
+  if (!terms_by_axis(&all, axis_term, &uniform)) return false;
   for (int a = 1; a >= 0 && d->fast < 0; a--)
     if (axis_term[a]->coef == 1 && axis_term[a]->num_scalars == 0) d->fast = a;
   if (d->fast < 0) return no(s, "no stride of the tile is known to be 1");
@@ -287,7 +293,7 @@ static bool recognise(AutoTma *s, Op *load, Dense *d) {
   d->stride.axis = AFFINE_NO_AXIS;
   d->stride.wrap_start = d->stride.wrap_modulus = NULL;
   int64_t unit = max_i64(1, TMA_ALIGNMENT / bytes);
-  if (!known_to_launcher(s, &d->stride)) 
+  if (!known_to_launcher(s, &d->stride))
     return no(s, "its stride is computed in the kernel, out of the launcher's reach");
   if (!divisible_by(s, &d->stride, unit))
     return no(s, "its stride is not known to be a multiple of 16 bytes (a hint :16 says so)");
@@ -427,7 +433,7 @@ static void visit(Op *op, void *user) {
 }
 
 void pass_auto_tma(PassCtx *p) {
-  AutoTma s = {.ctx = p->ctx, .module = p->module, .axes = axis_analyse(p->ctx, p->module)};
+  AutoTma s = {.ctx = p->ctx, .axes = axis_analyse(p->ctx, p->module)};
   if (!p->module->target->has_tma || !p->module->auto_tma) return;
   module_walk_inside_out(p->module, visit, &s);
 }

@@ -11,7 +11,7 @@
 // cheapest together (16 bytes if all elements have one size), but not more than leaves every thread busy. Loads that
 // will be copied ahead have one for each size of element, because what computes with them reads shared memory in its
 // own layout. If the tensor is reduced along that axis and has rows enough, warps take whole rows: the reduction then
-// needs only shuffles.
+// needs only shuffles. Those count, too: with more elements of a row in a thread, fewer lanes share it.
 //
 // In: verified TILE. Out: every tensor type has a layout; operands agree as layout_rules.h says.
 #include <string.h>
@@ -99,7 +99,8 @@ static uint32_t stored_for_dot(const Coalesce *c, const Func *f, const Type *t, 
 
 // What a scattered store pays for neighbours in one thread: the lanes of an instruction then lie further apart, and
 // what it would write to a line of memory at once goes there in several parts. (Caches join the parts of loads.) Where
-// threads exchange elements, neighbours in one thread save more.
+// threads exchange elements, neighbours in one thread save more. PART for each doubling is more than what three loads
+// save by pairs.
 static int64_t cost_of_parts(const Coalesce *c, const Op *op, const AccessInfo *a, const Layout *l, uint32_t vec) {
   enum { PART = 6, SECTOR_BYTES = 32 };
   const int64_t step = min_i64(a->step[a->fastest], SECTOR_BYTES) * access_elem_bytes(op);
@@ -107,40 +108,68 @@ static int64_t cost_of_parts(const Coalesce *c, const Op *op, const AccessInfo *
   return (int64_t)layout_regs_per_thread(l) * c->module->num_warps * PART * log2_u32(vec);
 }
 
-// What the scans of such tensors along the fastest axis cost: neighbours in one thread are scanned together, and lanes
-// exchange the total of each run of neighbours in five steps.
-static int64_t cost_of_scans(const Coalesce *c, const Func *f, const Type *t, const BlockedChoice *b, const Layout *l) {
-  enum { STEPS = 5, STEP = 4 };
+// The shape that v is computed from element by element, maybe reshaped, if that is t; NULL if it is not. No shape of
+// what comes from a dot: that has the layout of tensor cores. Looks at `left` ops at most.
+static const Type *source_shape(const Value *v, const Type *t, uint32_t *left) {
+  const Op *op = v->def;
+  if (!op || v->type->kind != TYPE_TENSOR || !*left) return NULL;
+  --*left;
+  if (access_is_tensor(op)) return type_same_shape(access_type(op), t) ? t : NULL;
+  if (op->opcode != OP_RESHAPE && !op_is(op, TRAIT_ELEMENTWISE)) return NULL;
+  for (uint32_t i = 0; i < op->num_operands; i++)
+    if (op_operand(op, i) && source_shape(op_operand(op, i), t, left)) return t;
+  return NULL;
+}
+
+// What reductions and scans along the fastest axis cost, of what is computed from such tensors in layout l.
+static int64_t cost_of_exchanges(const Coalesce *c, const Func *f, const Type *t, const BlockedChoice *b,
+                                 const Layout *l) {
   int64_t cost = 0;
   VEC_EACH(x, c->reductions) {
-    const Op *op = *x;
-    if (op->opcode != OP_SCAN || op->parent->func != f || !type_same_shape(op_operand(op, 0)->type, t) ||
-        op_int(op, ATTR_AXIS, 0) != b->order[0])
-      continue;
-    const int64_t runs = (int64_t)layout_regs_per_thread(l) / b->vec * c->module->num_warps * op->num_operands;
-    cost += layout_loop_weight(op, 64 * STEPS * STEP * runs);
+    const Type *reduced = op_operand(*x, 0)->type;
+    uint32_t left = 64;
+    if ((*x)->parent->func != f || !source_shape(op_operand(*x, 0), t, &left)) continue;
+    const Layout *at = layout_reshape(c->ctx, l, reduced->rank, reduced->shape);
+    const uint32_t axis = (uint32_t)op_int(*x, ATTR_AXIS, 0);
+    if (layout_axis_mask(at, axis) & ~layout_axis_mask(l, b->order[0])) continue;
+    cost += layout_loop_weight(*x, 64 * layout_cost_exchange(*x, at, c->module->num_warps));
   }
   return cost;
 }
 
+// Whether the op is an access of this shape and fastest axis.
+static bool is_one_of(const Coalesce *c, const Op *op, const Func *f, const Type *t, const BlockedChoice *b,
+                      uint32_t copied, AccessInfo *a) {
+  return access_is_tensor(op) && op->parent->func == f && type_same_shape(access_type(op), t) &&
+         copied_bytes(op) == copied && access_info(c->axes, op, a) && a->fastest == b->order[0];
+}
+
+// The most elements of a thread: what one instruction takes of the smallest.
+static int64_t most_elements(const Coalesce *c, const Func *f, const Type *t, const BlockedChoice *b, uint32_t copied) {
+  uint32_t bytes = 16;
+  AccessInfo a;
+  VEC_EACH(it, c->anchors)
+    if (is_one_of(c, it->op, f, t, b, copied, &a) && access_elem_bytes(it->op) < bytes)
+      bytes = access_elem_bytes(it->op);
+  return min_i64(16 / bytes, elements_per_thread(c, t));
+}
+
 // The layout with the number of elements per thread that makes all accesses of this shape and fastest axis cheapest
-// together.
+// together, and the reductions and scans of what they load.
 static const Layout *cheapest(Coalesce *c, const Func *f, const Type *t, BlockedChoice *b, uint32_t copied) {
   VEC_EACH(x, c->choices)
     if (same_choice(x, f, t, b, copied)) return x->layout;
   const Layout *best = NULL;
   int64_t best_cost = INT64_MAX;
   uint32_t best_vec = 1;
-  for (b->vec = 1; b->vec <= 16 && b->vec <= elements_per_thread(c, t); b->vec *= 2) {
+  const int64_t most = most_elements(c, f, t, b, copied);
+  for (b->vec = 1; b->vec <= most; b->vec *= 2) {
     const Layout *l = layout_blocked_for(c->ctx, c->module->num_warps, t, b);
-    int64_t cost = cost_of_scans(c, f, t, b, l);
+    int64_t cost = cost_of_exchanges(c, f, t, b, l);
     VEC_EACH(it, c->anchors) {
       const Op *op = it->op;
       AccessInfo a;
-      if (!access_is_tensor(op) || op->parent->func != f || !type_same_shape(access_type(op), t) ||
-          copied_bytes(op) != copied)
-        continue;
-      if (!access_info(c->axes, op, &a) || a.fastest != b->order[0]) continue;
+      if (!is_one_of(c, op, f, t, b, copied, &a)) continue;
       cost += layout_loop_weight(op, 64 * (layout_cost_access(op, &a, l, c->module->num_warps) +
                                            cost_of_parts(c, op, &a, l, b->vec)));
     }
@@ -220,15 +249,35 @@ static bool accepts(void *user, const Op *op, const Layout *l) {
   return own == l || layout_cost_access(op, &a, l, warps) <= layout_cost_access(op, &a, own, warps) + conversion;
 }
 
+// How many elements of a row each thread has of a tile that TMA has written: those that make reading it, and reducing
+// tensors of its shape, cheapest together.
+static uint32_t tile_vector(const Coalesce *c, const Value *v, BlockedChoice b) {
+  enum { READ = 5 };           // an access to shared memory
+  const Func *f = value_block(v)->func;
+  const int64_t most = min_i64(16 / type_elem_bytes(v->type), elements_per_thread(c, v->type));
+  uint32_t best = 1;
+  int64_t best_cost = INT64_MAX;
+  for (b.vec = (uint32_t)most; b.vec > 0; b.vec /= 2) {
+    const Layout *l = layout_blocked_for(c->ctx, c->module->num_warps, v->type, &b);
+    int64_t cost = layout_regs_per_thread(l) / b.vec * READ * c->module->num_warps;
+    VEC_EACH(x, c->reductions)
+      if ((*x)->parent->func == f && type_same_shape(op_operand(*x, 0)->type, v->type))
+        cost += layout_loop_weight(*x, layout_cost_exchange(*x, l, c->module->num_warps));
+    if (cost >= best_cost) continue;
+    best = b.vec;
+    best_cost = cost;
+  }
+  return best;
+}
+
 static const Layout *otherwise(void *user, const Value *v) {
   Coalesce *c = user;
   const Type *t = v->type;
   BlockedChoice choice = {.vec = 1,
                           .rows_in_warps = t->rank > 1 && shape_is_reduced(c, value_block(v), t, t->rank - 1u)};
-  // Threads read a tile that TMA has written 16 bytes at a time.
-  bool from_tile = v->def && (v->def->opcode == OP_DESC_LOAD || v->def->opcode == OP_DESC_GATHER);
-  if (from_tile) choice.vec = (uint32_t)min_i64(16 / type_elem_bytes(t), elements_per_thread(c, t));
   for (uint32_t i = 0; i < t->rank; i++) choice.order[i] = t->rank - 1u - i;
+  if (v->def && (v->def->opcode == OP_DESC_LOAD || v->def->opcode == OP_DESC_GATHER))
+    choice.vec = tile_vector(c, v, choice);
   return layout_blocked_for(c->ctx, c->module->num_warps, t, &choice);
 }
 

@@ -1,10 +1,11 @@
 // find_store_conflicts: warns of stores by which programs overwrite each other's results (-Wstore-conflict). It changes
-// nothing, and runs before all others, on the code as it was written, whatever is made of it.
+// nothing. It is the first pass, because it judges the code as the user wrote it.
 //
-// For every value it finds what the value may depend on: program_id of each axis, memory, or something else. Programs
-// that differ in program_id(a) alone store different values to one place if the stored value depends on program_id(a),
-// and neither the address, the mask nor a condition around the store does. A second form: every program loads a place,
-// and stores to it what it makes of that.
+// For every value it finds what the value may depend on: program_id of each axis, memory, or something else. Two
+// conflicts are reported:
+//   - The stored value depends on program_id(a); the address, the mask and the conditions around the store do not.
+//     Programs that differ in program_id(a) alone then store different values to one place.
+//   - Every program loads a place and stores there a value computed from what it loaded.
 //
 // It says nothing where programs may agree on who stores: in a kernel with atomics, with assembly, or with conditions
 // that depend on memory.

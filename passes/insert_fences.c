@@ -1,12 +1,13 @@
 // insert_fences: the proxy fences that a module as written lacks.
 //
-// TMA and wgmma see shared memory through another proxy than threads. What a thread wrote they see only if that thread
-// executes a proxy fence after its write and before the threads meet. The pass follows each write to the next fence. If
-// TMA or wgmma can use its bytes before, a fence goes after the write, as late as possible: before the next op at which
-// threads meet or that publishes what they did. A fence that the author wrote is therefore never repeated.
+// Threads access shared memory through the generic proxy, TMA and wgmma through the asynchronous one. TMA and wgmma see
+// a thread's write only if that thread executes a proxy fence after the write and before the threads meet. The pass
+// follows each write to the next fence. If TMA or wgmma can use the bytes before that fence, the pass inserts one after
+// the write, as late as possible: before the next op at which threads meet or that publishes what they did. A fence that
+// the author wrote is therefore never repeated.
 //
-// The writes of a cp.async are the thread's own once it has waited for them. If its mbarrier_arrive announced them, the
-// fence comes after a wait for an mbarrier, and the threads meet once more.
+// The writes of a cp.async count as the thread's own once it has waited for them. If an mbarrier_arrive announces them,
+// the fence goes after a wait for an mbarrier, and a block barrier follows it.
 //
 // All warps execute a fence where a `roles` begins and where it ends. Writes in one of its blocks reach the others by
 // arrivals at mbarriers.
@@ -68,7 +69,7 @@ static void use(Fences *s, const SharedAccess *a, const Writes *writes) {
     if (w->state == WRITTEN && w->lo < a->hi && a->lo < w->hi) require(s, w->by);
 }
 
-// The copies in that state may be complete: what they wrote is as if `by` had written it.
+// The copies in that state may be complete: from here on what they wrote counts as written by `by`.
 static void complete(Fences *s, Op *by, WriteState state) {
   for (uint32_t i = 0, n = s->now.count; i < n; i++) {
     const Write w = s->now.data[i];

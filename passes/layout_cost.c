@@ -1,15 +1,21 @@
 // Costs of layouts: see layout_cost.h.
 #include "passes/layout_cost.h"
 
+#include "ir/reduce_order.h"
 #include "ir/scratch.h"
 
-enum { SECTOR_BYTES = 32 };
+// The unit is one instruction. A sector that an instruction touches costs one: a line of four takes the cache as long
+// as four instructions take to issue. Issuing an access, with its address, costs ISSUE. If two loads of the widest take
+// the halves of the same sectors, the first brings these to the cache, and the other's cost a CACHED-th: memory is
+// several times slower than the cache. Stores write through the cache, and each costs. A shuffle takes as long as a
+// line; an EXCHANGE is a shuffle and what combines its result.
+enum { SECTOR_BYTES = 32, WIDEST_BYTES = 16, ISSUE = 4, CACHED = 4, EXCHANGE = 5, MAX_TOUCHED = 2 * WARP_SIZE };
 
 // Returns the sectors that one instruction of a warp touches.
 static uint32_t sectors_touched(const AccessInfo *a, const Layout *l, uint32_t axis, uint32_t bytes, int64_t vec,
                                 uint32_t idle) {
   uint32_t mask = layout_axis_mask(l, axis), shift = layout_axis_shift(l, axis), count = 0;
-  uint64_t seen[WARP_SIZE], step = (uint64_t)min_i64(a->step[axis], SECTOR_BYTES) * bytes;
+  uint64_t seen[MAX_TOUCHED], step = (uint64_t)min_i64(a->step[axis], SECTOR_BYTES) * bytes;
   for (uint32_t lane = 0; lane < WARP_SIZE; lane++) {
     if (lane & idle) continue;
     uint32_t e = layout_apply(l, 0, lane, 0, 0);
@@ -22,23 +28,48 @@ static uint32_t sectors_touched(const AccessInfo *a, const Layout *l, uint32_t a
       uint64_t key = row << 40 ^ run << 20 ^ at;
       uint32_t i = 0;
       while (i < count && seen[i] != key) i++;
-      if (i == count && count < WARP_SIZE) seen[count++] = key;
+      if (i == count && count < MAX_TOUCHED) seen[count++] = key;
     }
   }
   return count;
 }
 
+int64_t layout_access_width(const Op *op, const AccessInfo *a, const Layout *l) {
+  const uint32_t bytes = access_elem_bytes(op), axis = a->fastest;
+  const int64_t allowed = access_is_copied(op) ? access_max_copy(a, axis, bytes) : access_max_vector(a, axis, bytes);
+  return min_i64(min_i64(layout_contiguity(l, axis), allowed), access_width(op, bytes));
+}
+
 int64_t layout_cost_access(const Op *op, const AccessInfo *a, const Layout *l, uint32_t num_warps) {
-  uint32_t bytes = access_elem_bytes(op), axis = a->fastest;
-  int64_t vec = min_i64(layout_contiguity(l, axis),
-                        access_is_copied(op) ? access_max_copy(a, axis, bytes) : access_max_vector(a, axis, bytes));
-  vec = min_i64(vec, access_width(op, bytes));
+  const uint32_t bytes = access_elem_bytes(op), axis = a->fastest;
+  const int64_t vec = layout_access_width(op, a, l);
   bool is_load = op->opcode == OP_LOAD;               // duplicates load again, but only one of them stores
   uint32_t idle_lanes = is_load ? 0 : layout_free_bits(l, LAYOUT_LANE),
            idle_warps = is_load ? 0 : layout_free_bits(l, LAYOUT_WARP);
-  int64_t instructions = max_i64(1, layout_regs_per_thread(l) / vec);
-  int64_t warps = (int64_t)num_warps >> __builtin_popcount(idle_warps);
-  return instructions * warps * (sectors_touched(a, l, axis, bytes, vec, idle_lanes) + 4);
+  const int64_t regs = layout_regs_per_thread(l), warps = (int64_t)num_warps >> __builtin_popcount(idle_warps);
+  const int64_t instructions = max_i64(1, regs / vec), touched = sectors_touched(a, l, axis, bytes, vec, idle_lanes);
+  int64_t sectors = instructions * touched;
+  const bool halves = is_load && vec * bytes == WIDEST_BYTES && a->contiguity[axis] >= 2 * vec &&
+                      layout_contiguity(l, axis) >= 2 * vec;
+  if (halves) {
+    const int64_t both = sectors_touched(a, l, axis, bytes, 2 * vec, idle_lanes);
+    sectors = instructions / 2 * (both + (2 * touched - both) / CACHED);
+  }
+  return warps * (sectors + ISSUE * instructions);
+}
+
+int64_t layout_cost_exchange(const Op *op, const Layout *l, uint32_t num_warps) {
+  const uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0);
+  AxisPlace at[LAYOUT_MAX_BITS];
+  if (!reduce_axis_places(l, axis, at)) return 0;
+  uint32_t bits[LAYOUT_DIMS] = {0}, low = 0, shuffles;
+  for (uint32_t i = 0; i < l->log2_size[axis]; i++) bits[at[i].dim]++;
+  while (low < l->log2_size[axis] && at[low].dim == LAYOUT_REG) low++;
+  const uint32_t regs = layout_regs_per_thread(l);
+  // A scan's neighbours in one thread have one total, for lanes to exchange.
+  if (op->opcode == OP_SCAN) shuffles = (regs >> low) * bits[LAYOUT_LANE];
+  else reduce_by_halves(regs >> bits[LAYOUT_REG], bits[LAYOUT_LANE], &shuffles);
+  return (int64_t)shuffles * EXCHANGE * op->num_operands * num_warps;
 }
 
 int64_t layout_cost_conversion(const Type *t, uint32_t num_warps) {

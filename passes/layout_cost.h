@@ -4,8 +4,12 @@
 
 #include "passes/access.h"
 
+// Returns how many elements of the access one machine instruction takes in a layout.
+int64_t layout_access_width(const Op *op, const AccessInfo *a, const Layout *l);
 // Returns the memory transactions (32-byte sectors, plus a constant per instruction) of the access in a layout.
 int64_t layout_cost_access(const Op *op, const AccessInfo *a, const Layout *l, uint32_t num_warps);
+// Returns what lanes pay for a reduction or a scan of a tensor in a layout: its shuffles.
+int64_t layout_cost_exchange(const Op *op, const Layout *l, uint32_t num_warps);
 // Returns the cost of a conversion through shared memory: stores, loads, barriers.
 int64_t layout_cost_conversion(const Type *t, uint32_t num_warps);
 // Returns the cost of a conversion from the type's layout to l, by the cheapest way.

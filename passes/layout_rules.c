@@ -220,3 +220,15 @@ const Layout *layout_default(Context *ctx, uint32_t num_warps, const Type *t, ui
   for (uint32_t i = 0; i < t->rank; i++) c.order[i] = t->rank - 1u - i;
   return layout_blocked_for(ctx, num_warps, t, &c);
 }
+
+const Layout *layout_share_registers(Context *ctx, const Layout *l, uint32_t stay, uint32_t lanes) {
+  Layout r = *l;
+  uint32_t reg = r.num_bits[LAYOUT_REG];
+  const uint32_t first = layout_dim_start(l, LAYOUT_LANE);
+  for (uint32_t i = 0; i < r.num_bits[LAYOUT_LANE] && reg > stay; i++) {
+    if (!(lanes >> i & 1) || r.basis[first + i]) continue;
+    r.basis[first + i] = r.basis[--reg];
+    r.basis[reg] = 0;
+  }
+  return reg == l->num_bits[LAYOUT_REG] ? l : layout_drop_zero_regs(ctx, layout_intern(ctx, &r));
+}

@@ -25,5 +25,8 @@ const Layout *layout_default(Context *ctx, uint32_t num_warps, const Type *t, ui
 // (0: what is left after lanes and warps); whether warps go to the slower axes first (whole rows in one warp).
 typedef struct { uint32_t order[LAYOUT_MAX_RANK]; uint32_t vec, across; bool rows_in_warps; } BlockedChoice;
 const Layout *layout_blocked_for(Context *ctx, uint32_t num_warps, const Type *t, const BlockedChoice *c);
+// The layout in which lanes that hold the same elements share them: register bits, the highest first, but none of the
+// lowest `stay`, go to those of the lane bits `lanes` that make no difference. Returns l if there are none.
+const Layout *layout_share_registers(Context *ctx, const Layout *l, uint32_t stay, uint32_t lanes);
 
 #endif

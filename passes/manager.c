@@ -10,13 +10,11 @@ typedef struct {
   const char *name;
   void (*run)(PassCtx *p);
   uint32_t stages_in, stage_out;
-  bool may_change_rounding;
   const char *text;
 } PassRow;
 
 static const PassRow pass_rows[NUM_PASSES] = {
-#define PASS(name, stage_in, stage_out, may_change_rounding, text)                                                     \
-  {#name, pass_##name, stage_in, stage_out, may_change_rounding, text},
+#define PASS(name, stage_in, stage_out, text) {#name, pass_##name, stage_in, stage_out, text},
 #include "passes/passes.def"
 };
 

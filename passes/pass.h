@@ -14,11 +14,11 @@ typedef struct {
 } PassCtx;
 
 // Errors are diagnostics in ctx.
-#define PASS(name, stage_in, stage_out, may_change_rounding, text) void pass_##name(PassCtx *p);
+#define PASS(name, stage_in, stage_out, text) void pass_##name(PassCtx *p);
 #include "passes/passes.def"
 
 typedef enum {
-#define PASS(name, stage_in, stage_out, may_change_rounding, text) PASS_ID_##name,
+#define PASS(name, stage_in, stage_out, text) PASS_ID_##name,
 #include "passes/passes.def"
   NUM_PASSES
 } PassId;

@@ -9,6 +9,9 @@
 // conversion, it either recomputes an op (or, if the op has no other users, moves it) with operands obtained the same
 // way, or converts the op's result where it is computed, which hoists conversions to smaller tensors and out of loops.
 // Loads are never repeated.
+//
+// Last, it looks at stores of rows that several lanes hold: each of these lanes computes the addresses, masks and
+// values of all its rows, for one of them to store. If that costs less, each lane does so for a part of the rows.
 // In, out: LAID_OUT.
 #include "ir/map.h"
 #include "passes/layout_assign.h"
@@ -202,6 +205,53 @@ static void weigh(Op *op, void *user) {
   r->changed = true;
 }
 
+// ---- stores of rows that several lanes hold ----
+
+typedef struct { Remat *remat; AxisAnalysis *axes; } Stores;
+
+// What the store costs more in its layout than in the other; plans the way to its operands there. The registers of a
+// vector have one address and one mask, of which nothing is won; and each lane has to select its element.
+static int64_t gain(Remat *r, Op *store, const AccessInfo *a, const Layout *own, const Layout *other, bool in_vectors) {
+  enum { STORED = 2 };
+  const uint32_t warps = r->module->num_warps;
+  int64_t sum = (layout_cost_access(store, a, own, warps) - layout_cost_access(store, a, other, warps)) *
+                depth_weight(store);
+  r->plans = NULL;
+  for (uint32_t i = 0; i < store->num_operands; i++) {
+    Value *v = op_operand(store, i);
+    if (!v) continue;
+    const int64_t cost = plan_cost(r, v, layout_rule_operand(r->ctx, store, i, other), store, true, MAX_PLAN_DEPTH);
+    if (in_vectors && i == STORED) sum -= (int64_t)layout_regs_per_thread(own) * warps * depth_weight(store);
+    sum -= in_vectors && i != STORED ? max_i64(cost, 0) : cost;
+  }
+  return sum;
+}
+
+static void share_rows(Op *op, void *user) {
+  const Stores *s = user;
+  Remat *r = s->remat;
+  AccessInfo a;
+  if (op->num_results || !access_is_tensor(op) || !access_info(s->axes, op, &a)) return;
+  const Layout *own = layout_rule_pivot(r->ctx, op), *best = own;
+  if (!own) return;
+  const uint32_t vector = log2_u32((uint32_t)layout_access_width(op, &a, own));
+  const uint32_t lanes = layout_free_bits(own, LAYOUT_LANE);
+  const Layout *choices[] = {layout_share_registers(r->ctx, own, vector, lanes),     // vectors stay
+                             layout_share_registers(r->ctx, own, 0, lanes)};
+  int64_t best_gain = 0;
+  for (uint32_t i = 0; i < countof(choices); i++) {
+    const int64_t won = choices[i] == own ? 0 : gain(r, op, &a, own, choices[i], i && vector);
+    if (won <= best_gain) continue;
+    best = choices[i];
+    best_gain = won;
+  }
+  if (best == own) return;
+  gain(r, op, &a, own, best, false);
+  for (uint32_t i = 0; i < op->num_operands; i++)
+    if (op_operand(op, i))
+      op_set_operand(op, i, carry_out(r, op_operand(op, i), layout_rule_operand(r->ctx, op, i, best), op));
+}
+
 void pass_remove_conversions(PassCtx *p) {
   Reflow reflow = {.ctx = p->ctx, .module = p->module, .axes = axis_analyse(p->ctx, p->module)};
   module_walk(p->module, gather, &reflow);
@@ -212,4 +262,5 @@ void pass_remove_conversions(PassCtx *p) {
     module_walk(p->module, weigh, &r);
     if (!r.changed) break;
   }
+  module_walk(p->module, share_rows, &(Stores){&r, reflow.axes});
 }

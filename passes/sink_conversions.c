@@ -5,8 +5,10 @@
 // ops after conversions from one layout to another, which need nothing else, are taken together. If they and the
 // conversions of their results cost less in the layout before, they move there.
 //
-// A reduction whose result is only converted gives it the wanted layout itself, if warps exchange partial results
-// anyway, or if lanes that reduce several rows together may each keep the rows that they have (ir/scratch.h).
+// Lanes that reduce several rows together may each keep a part of them (ir/scratch.h), where each of these lanes would
+// otherwise fetch all rows. What is computed for the rows is then computed by one lane, and its result is fetched. A
+// reduction whose result is only converted gives it the wanted layout itself, if that is such a layout, or if warps
+// exchange partial results anyway.
 // In, out: LAID_OUT.
 #include "ir/scratch.h"
 #include "passes/layout_cost.h"
@@ -45,9 +47,14 @@ static bool joins(const Sink *s, const Op *op) {
   return any;
 }
 
-static bool used_outside(const Op *op) {
+// Whether the user undoes the region's conversions.
+static bool goes_back(const Sink *s, const Op *user) {
+  return user->opcode == OP_CONVERT_LAYOUT && user->results[0].type->layout == s->from;
+}
+
+static bool used_outside(const Sink *s, const Op *op) {
   EACH_USE(u, &op->results[0])
-    if (u->user->parent != op->parent || u->user->mark != MEMBER) return true;
+    if ((u->user->parent != op->parent || u->user->mark != MEMBER) && !goes_back(s, u->user)) return true;
   return false;
 }
 
@@ -63,11 +70,11 @@ static int64_t gain(const Sink *s) {
   const uint32_t warps = s->module->num_warps;
   int64_t sum = 0;
   VEC_EACH(x, s->sources)
-    if (!used_outside(*x)) sum += convert_cost(s, &(*x)->results[0]);
+    if (!used_outside(s, *x)) sum += convert_cost(s, &(*x)->results[0]);
   VEC_EACH(x, s->members) {
     if ((*x)->mark != MEMBER) continue;
     sum += layout_cost_op(*x, s->to, warps) - layout_cost_op(*x, s->from, warps);
-    if (used_outside(*x)) sum -= convert_cost(s, &(*x)->results[0]);
+    if (used_outside(s, *x)) sum -= convert_cost(s, &(*x)->results[0]);
   }
   return sum;
 }
@@ -88,9 +95,20 @@ static int64_t shrink(Sink *s) {
   return best;
 }
 
+// Gives what converts v to the layout before the value that v is made of there.
+static void take_back(const Sink *s, const Value *v, Value *before) {
+  for (Use *u = v->uses, *next; u; u = next) {
+    next = u->next;
+    if (goes_back(s, u->user)) value_replace_all_uses(&u->user->results[0], before);
+  }
+}
+
 static void move_up(Sink *s) {
   ValueMap *map = value_map_new(s->ctx);
-  VEC_EACH(x, s->sources) value_map_set(s->ctx, map, &(*x)->results[0], op_operand(*x, 0));
+  VEC_EACH(x, s->sources) {
+    value_map_set(s->ctx, map, &(*x)->results[0], op_operand(*x, 0));
+    take_back(s, &(*x)->results[0], op_operand(*x, 0));
+  }
   VEC_EACH(x, s->members) {
     Op *op = *x;
     if (op->mark != MEMBER) continue;
@@ -112,6 +130,7 @@ static void move_up(Sink *s) {
     Op *op = s->members.data[i];
     if (op->mark != MEMBER) continue;
     Value *v = value_map_get(map, &op->results[0]);
+    take_back(s, &op->results[0], v);
     Builder b = builder_before(s->ctx, op);
     b.span = op->span;
     if (op->results[0].uses) {
@@ -123,7 +142,7 @@ static void move_up(Sink *s) {
 }
 
 // The region after the conversion `first` and those after it that are like it.
-static void sink_after(Sink *s, Op *first) {
+static bool sink_after(Sink *s, Op *first) {
   s->from = op_operand(first, 0)->type->layout;
   s->to = first->results[0].type->layout;
   s->sources.count = s->members.count = 0;
@@ -137,7 +156,31 @@ static void sink_after(Sink *s, Op *first) {
       vec_push(&s->ctx->arena, &s->members, op);
     }
   }
-  if (s->members.count && shrink(s) > 0) move_up(s);
+  if (!s->members.count || shrink(s) <= 0) return false;
+  move_up(s);
+  return true;
+}
+
+// Lets lanes keep the rows of a reduction if what follows is cheaper then.
+static void keep_rows(Sink *s, Op *reduce) {
+  Value *v = &reduce->results[0];
+  const Type *all = v->type;
+  if (reduce->opcode != OP_REDUCE || reduce->num_results != 1 || all->kind != TYPE_TENSOR) return;
+  const uint32_t folded = layout_free_bits(all->layout, LAYOUT_LANE) &
+                          ~layout_free_bits(op_operand(reduce, 0)->type->layout, LAYOUT_LANE);
+  const Type *kept = type_with_layout(s->ctx, all, layout_share_registers(s->ctx, all->layout, 0, folded));
+  if (kept == all || scratch_reduce_plan(s->ctx, reduce).through_shared) return;
+  v->type = kept;
+  const bool reached = !scratch_reduce_plan(s->ctx, reduce).through_shared;
+  Builder b = builder_before(s->ctx, reduce->next);
+  b.span = reduce->span;
+  Op *fetch = build_op_typed(&b, OP_CONVERT_LAYOUT, &all, 1, (Value *[]){v}, 1);
+  value_replace_all_uses(v, op_result(fetch, 0));
+  op_set_operand(fetch, 0, v);
+  if (reached && sink_after(s, fetch)) return;
+  value_replace_all_uses(op_result(fetch, 0), v);
+  v->type = all;
+  op_erase(fetch);
 }
 
 // A reduction gives its result the layout that it is converted to.
@@ -161,6 +204,7 @@ static void sink_block(Sink *s, Block *b) {
   // Conversions that the pass makes come after what it has looked at; those it removes are never the next op.
   for (Op *op = b->first, *next; op; op = next) {
     if (op->opcode == OP_CONVERT_LAYOUT && op->results[0].uses) sink_after(s, op);
+    keep_rows(s, op);
     next = op->next;
   }
   for (Op *op = b->first, *next; op; op = next) {

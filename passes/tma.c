@@ -1,7 +1,10 @@
 // What TMA can move, and how its operations are built: see tma.h.
 #include "passes/tma.h"
 
-const Layout *tma_tile_layout(Context *ctx, const Type *desc) {
+// The shared layout in which TMA moves a tile of this descriptor type: rows of the widest swizzle that the last axis
+// fills, in chunks. As a wgmma operand it is K-major if the last axis is K, otherwise MN-major. It is the same for
+// every access, because the tensor map carries one swizzle.
+static const Layout *tile_layout(Context *ctx, const Type *desc) {
   if (desc->layout) return desc->layout;
   uint32_t order[MAX_RANK], swizzle = type_desc_swizzle_bytes(desc);
   for (uint32_t i = 0; i < desc->rank; i++) order[i] = desc->rank - 1u - i;
@@ -10,7 +13,7 @@ const Layout *tma_tile_layout(Context *ctx, const Type *desc) {
 }
 
 const Type *tma_tile_buffer(Context *ctx, const Type *desc) {
-  return type_buffer(ctx, desc->elem, desc->rank, desc->shape, tma_tile_layout(ctx, desc), 0);
+  return type_buffer(ctx, desc->elem, desc->rank, desc->shape, tile_layout(ctx, desc), 0);
 }
 
 const Type *tma_load_buffer(Context *ctx, const Op *load) {

@@ -4,11 +4,8 @@
 
 #include "passes/pass.h"
 
-// The shared layout in which TMA moves a tile of this descriptor type: rows of the widest swizzle that the last axis
-// fills, in chunks. As a wgmma operand it is K-major if the last axis is K, otherwise MN-major. It is the same for
-// every access, because the tensor map carries one swizzle.
-const Layout *tma_tile_layout(Context *ctx, const Type *desc);
-const Type *tma_tile_buffer(Context *ctx, const Type *desc);   // of one tile in it
+// A buffer of one tile of this descriptor type, in the shared layout in which TMA moves it.
+const Type *tma_tile_buffer(Context *ctx, const Type *desc);
 const Type *tma_load_buffer(Context *ctx, const Op *load);     // the same memory, with the shape of the load's result
 // Whether accesses through this descriptor become TMA on the target. A parameter's do. Those of a descriptor that the
 // kernel makes do if the target can write tensor maps and what is known of its block and strides is allowed. What is

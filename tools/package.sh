@@ -17,7 +17,7 @@ umask 022
 build="build-package"
 flags="-fstack-protector-strong -D_FORTIFY_SOURCE=2 -Wformat -Werror=format-security \"-ffile-prefix-map=$PWD=.\""
 configure() {
-  cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release -DTILE_BUILD_TESTS=OFF -DCMAKE_C_FLAGS="$flags" "$@" \
+  cmake -S . -B $build -G Ninja -UTILE_PACKAGER -DCMAKE_BUILD_TYPE=Release -DTILE_BUILD_TESTS=OFF -DCMAKE_C_FLAGS="$flags" "$@" \
     ${LLVM_DIR:+-DLLVM_DIR="$LLVM_DIR"} >/dev/null
 }
 configure -DCMAKE_INSTALL_PREFIX=/usr/local -DCMAKE_INSTALL_LIBDIR=lib

@@ -155,7 +155,7 @@ static CtValue *call_function(Comptime *ct, CtFunction *fn, const CtArgs *a) {
     unwrapped.kwargs = kwargs;
   }
   if (!bind_call(ct, fn, &unwrapped, env)) return NULL;
-  CtFrame frame = {.env = env, .fn = fn, .caller = ct->frame};
+  CtFrame frame = {.env = env, .caller = ct->frame};
   ct->frame = &frame;
   ct->depth++;
   CtValue *result = NULL;

@@ -73,7 +73,7 @@ static void collect_fields(Comptime *ct, const Node *n, CtClass *cls) {
     if (s->kind != NODE_ANN_ASSIGN || s->ann.target->kind != NODE_NAME) continue;
     const char *name = s->ann.target->name.id;
     CtValue *default_value = s->ann.value ? ct_env_get_local(cls->env, name) : NULL;
-    vec_push(ct->arena, &fields, ((CtField){name, ct_eval_quietly(ct, s->ann.annotation, cls->env), default_value}));
+    vec_push(ct->arena, &fields, ((CtField){name, default_value}));
   }
   cls->fields = fields.data;
   cls->num_fields = fields.count;

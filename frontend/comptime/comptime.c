@@ -305,7 +305,8 @@ CtKernelList comptime_kernels(Comptime *ct, const CtModule *module) {
 
 // ---- names ----
 
-CtValue *ct_python_name(Comptime *ct, const char *name) {
+// A Python built-in; NULL if there is none of that name.
+static CtValue *python_name(Comptime *ct, const char *name) {
   return ct_is_python_builtin(name) || ct_is_exception_name(name) ? ct_builtin(ct->ctx, name) : NULL;
 }
 
@@ -317,7 +318,8 @@ static CtValue *builtin_module(Comptime *ct, const char *name) {
 
 CtValue *comptime_gluon_module(Comptime *ct) { return builtin_module(ct, "triton.experimental.gluon.language"); }
 
-CtValue *ct_language_name(Comptime *ct, const char *name) {
+// kernel, constexpr, fp32, program_id, …; NULL if there is none of that name.
+static CtValue *language_name(Comptime *ct, const char *name) {
   DtypeKind dtype;
   if (!strcmp(name, "kernel") || !strcmp(name, "jit"))
     return ct_builtin(ct->ctx, arena_printf(ct->arena, "tile.%s", name));
@@ -335,8 +337,8 @@ CtValue *ct_language_name(Comptime *ct, const char *name) {
 
 CtValue *comptime_lookup(Comptime *ct, const CtEnv *env, const char *name) {
   CtValue *v = ct_env_lookup(env, name);
-  if (!v) v = ct_python_name(ct, name);
-  if (!v) v = ct_language_name(ct, name);
+  if (!v) v = python_name(ct, name);
+  if (!v) v = language_name(ct, name);
   CtValue *star = !v || v->kind == CT_BUILTIN ? ct_star_name(ct, env, name) : NULL;
   return star && (!v || star->kind != CT_MISSING) ? star : v;
 }

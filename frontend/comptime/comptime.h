@@ -87,7 +87,7 @@ CtValue *comptime_layout_slice(Comptime *ct, CtValue *parent, uint32_t dim);   /
 CtValue *comptime_layout_parent(Comptime *ct, const CtValue *layout, uint32_t dim);
 CtValue *comptime_gluon_module(Comptime *ct);                // gl
 bool comptime_is_mbarrier_layout(const CtValue *layout);
-// As it is written, and as a map on the shape of its tensor or, if that is not known, of its own tile.
+// The layout's text as it is written, and as a map on the shape of its tensor or, if that is unknown, of its own tile.
 const char *comptime_layout_text(Comptime *ct, const CtValue *layout);
 bool comptime_is_tma_layout(const CtValue *layout);           // an NVMMASharedLayout that is not transposed
 bool comptime_is_wgmma_layout(Comptime *ct, const CtValue *layout);   // of an accumulator

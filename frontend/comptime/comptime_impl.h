@@ -26,7 +26,7 @@ typedef struct {
   uint32_t num_notes;
 } CtError;
 
-typedef struct CtFrame { CtEnv *env; CtFunction *fn; CtValue *result; CtList yields; struct CtFrame *caller; } CtFrame;
+typedef struct CtFrame { CtEnv *env; CtValue *result; CtList yields; struct CtFrame *caller; } CtFrame;
 
 struct Comptime {
   Context *ctx;
@@ -89,8 +89,6 @@ CtValue *ct_missing_from(Comptime *ct, const CtValue *origin, const char *fmt, .
 bool ct_step(Comptime *ct, Span span);                                  // false: a limit is reached
 bool ct_grow(Comptime *ct, size_t elements, Span span);                 // false: too large to make
 void ct_work(Comptime *ct, const CtValue *v);                           // counts a pass over all of v as steps
-CtValue *ct_python_name(Comptime *ct, const char *name);                   // a Python built-in by name, or NULL
-CtValue *ct_language_name(Comptime *ct, const char *name);                 // kernel, constexpr, fp32, program_id, …
 
 // ---- eval.c ----
 CtValue *ct_eval(Comptime *ct, const Node *n, CtEnv *env);
@@ -213,14 +211,12 @@ bool ct_layouts_equal(Comptime *ct, const CtValue *a, const CtValue *b);   // as
 
 // ---- decorate.c ----
 CtValue *ct_call_triton(Comptime *ct, const char *name, CtValue *self, const CtArgs *a, bool *known);
-void ct_function_params(Comptime *ct, CtFunction *fn);
 // whether one of triton's decorators is on it
 bool ct_is_for_kernels(Comptime *ct, const Node *def, CtEnv *env);
 
 // ---- import.c ----
 // missing if not found; NULL after errors
 CtValue *ct_import_module(Comptime *ct, const char *dotted, uint32_t level, CtModule *from, Span span);
-CtValue *ct_import_from(Comptime *ct, CtValue *module, const char *name, Span span);
 CtModule *ct_builtin_module(Comptime *ct, const char *dotted);             // NULL if there is none of that name
 CtValue *ct_module_attr(Comptime *ct, CtModule *module, const char *name);   // NULL if a file lacks it
 CtModule *ct_load_file(Comptime *ct, const char *path, const char *name, bool *found);

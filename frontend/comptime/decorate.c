@@ -59,7 +59,7 @@ static void annotate(Comptime *ct, CtParam *p, const Node *n, CtEnv *env) {
   }
 }
 
-void ct_function_params(Comptime *ct, CtFunction *fn) {
+static void annotate_params(Comptime *ct, CtFunction *fn) {
   for (uint32_t i = 0; i < fn->num_params; i++) {
     const Node *annotation = fn->params[i].node->param.annotation;
     if (annotation) annotate(ct, &fn->params[i], annotation, fn->env);
@@ -109,7 +109,7 @@ static CtValue *make_jit(Comptime *ct, const char *decorator, CtValue *v, const 
   fn->is_gluon = !strncmp(decorator, "gluon.", 6);
   fn->noinline = option_is_set(options, "noinline");
   fn->debug = option_is_set(options, "debug");
-  ct_function_params(ct, fn);
+  annotate_params(ct, fn);
   if (ct->error) return NULL;
   if (options) {
     mark_params(fn, ct_dict_get_str(options, "do_not_specialize"), false);
@@ -165,7 +165,7 @@ static CtValue *option(const CtDict *options, const char *name) {
   return v && v->kind != CT_NONE && v->kind != CT_MISSING ? v : NULL;
 }
 
-// -Wautotune-name: a name that is no parameter never has a value to tune for, to clear or to restore.
+// -Wautotune-name: a name in key, reset_to_zero or restore_value that is no parameter has no effect.
 static void check_names(Comptime *ct, const CtFunction *fn, const CtDict *options, const char *which, Span span) {
   CtList list;
   CtValue *v = option(options, which);

@@ -29,7 +29,7 @@ const char *comptime_foreign_dtype(const char *name) {
   return nearest_name(last, names, NUM_DTYPE_KINDS);
 }
 
-// The names of decorators and of what else a module level says.
+// Decorators and other names of the module level.
 static const char *const of_triton[] = {"jit",  "kernel", "autotune",           "heuristics",
                                         "Config", "cdiv", "constexpr_function", "next_power_of_2"};
 

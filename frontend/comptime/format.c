@@ -198,56 +198,71 @@ CtValue *ct_format_value(Comptime *ct, CtValue *v, char conversion, const char *
   return ct_fail(ct, span, "ValueError", "format '%s' does not fit '%s'", spec, ct_kind_name(v));
 }
 
+// A conversion of a %-format, after its `%` and `(key)`. flags: of `+`, space and `#`.
+typedef struct { const char *flags, *width; int width_size; bool left, zero; char type; } Conversion;
+
+// Reads a conversion at *s and moves *s to its type. False if the text ends before.
+static bool read_conversion(Comptime *ct, const char **s, Conversion *out) {
+  Buf flags = buf_make(ct->arena);
+  *out = (Conversion){0};
+  for (; **s && strchr("-+ #0", **s); ++*s) {
+    if (**s == '-') out->left = true;
+    else if (**s == '0') out->zero = true;
+    else buf_putc(&flags, **s);
+  }
+  out->flags = buf_str(&flags);
+  out->width = *s;
+  while (**s && strchr("0123456789.", **s)) ++*s;
+  out->width_size = (int)(*s - out->width);
+  out->type = **s == 'i' || **s == 'u' ? 'd' : **s;
+  return **s;
+}
+
+static CtValue *convert(Comptime *ct, const Conversion *c, CtValue *v, Span span) {
+  v = ct_unwrap(v);
+  char type = c->type;
+  if (type == 'd' && v->kind == CT_FLOAT && !(v = ct_call_builtin(ct, NULL, "int", CT_ARGS(span, v)))) return NULL;
+  if (type == 'c' && v->kind == CT_STR) type = 's';
+  const int width_size = c->width_size;
+  if (type != 's' && type != 'r' && type != 'a') {
+    const char *align = c->left ? "<" : "", *zero = c->zero && !c->left ? "0" : "";
+    const char *spec = arena_printf(ct->arena, "%s%s%s%.*s%c", align, c->flags, zero, width_size, c->width, type);
+    return ct_format_value(ct, v, 0, spec, span);
+  }
+  const char *spec = arena_printf(ct->arena, "%s%.*ss", c->left ? "<" : ">", width_size, c->width);
+  return ct_format_value(ct, v, type == 's' ? 's' : 'r', spec, span);
+}
+
+// The value of `%(key)` at *s, which moves past it. NULL after an error.
+static CtValue *value_of_key(Comptime *ct, const char **s, const CtValue *args, Span span) {
+  const char *close = strchr(*s, ')');
+  if (!close || args->kind != CT_DICT) return ct_fail(ct, span, "TypeError", "%%(name) needs a dictionary");
+  const char *key = arena_strndup(ct->arena, *s + 1, (size_t)(close - *s - 1));
+  *s = close + 1;
+  CtValue *v = ct_dict_get_str(args->dict, key);
+  return v ? v : ct_fail(ct, span, "KeyError", "no entry for key '%s'", key);
+}
+
 // "%d %s" % args: each conversion becomes a format specification.
 CtValue *ct_format_percent(Comptime *ct, CtValue *format, CtValue *args, Span span) {
   args = ct_unwrap(args);
   Buf b = buf_make(ct->arena);
   uint32_t next = 0, count = args->kind == CT_TUPLE ? args->list.count : 1;
   for (const char *s = format->str.data, *end = s + format->str.size; s < end; s++) {
-    if (*s != '%') {
+    if (*s != '%' || *++s == '%') {
       buf_putc(&b, *s);
       continue;
     }
-    if (*++s == '%') {
-      buf_putc(&b, '%');
-      continue;
-    }
     CtValue *v = NULL;
-    if (*s == '(') {
-      const char *close = strchr(s, ')');
-      if (!close || args->kind != CT_DICT) return ct_fail(ct, span, "TypeError", "%%(name) needs a dictionary");
-      const char *key = arena_strndup(ct->arena, s + 1, (size_t)(close - s - 1));
-      v = ct_dict_get_str(args->dict, key);
-      if (!v) return ct_fail(ct, span, "KeyError", "no entry for key '%s'", key);
-      s = close + 1;
-    }
-    Buf spec = buf_make(ct->arena);
-    bool left = false, zero = false;
-    for (; *s && strchr("-+ #0", *s); s++) {
-      left |= *s == '-';
-      zero |= *s == '0';
-      if (*s == '+' || *s == ' ' || *s == '#') buf_putc(&spec, *s);
-    }
-    const char *flags = buf_str(&spec), *width = s;
-    while (*s && strchr("0123456789.", *s)) s++;
-    if (!*s) return ct_fail(ct, span, "ValueError", "incomplete %% format");
+    if (*s == '(' && !(v = value_of_key(ct, &s, args, span))) return NULL;
+    Conversion c;
+    if (!read_conversion(ct, &s, &c)) return ct_fail(ct, span, "ValueError", "incomplete %% format");
     if (!v) {
       if (next >= count) return ct_fail(ct, span, "TypeError", "not enough values for the %% format");
-      v = args->kind == CT_TUPLE ? args->list.data[next++] : (next++, args);
+      v = args->kind == CT_TUPLE ? args->list.data[next] : args;
+      next++;
     }
-    v = ct_unwrap(v);
-    char type = *s == 'i' || *s == 'u' ? 'd' : *s;
-    if (type == 'd' && v->kind == CT_FLOAT && !(v = ct_call_builtin(ct, NULL, "int", CT_ARGS(span, v))))
-      return NULL;
-    if (type == 'c' && v->kind == CT_STR) type = 's';
-    bool is_text = type == 's' || type == 'r' || type == 'a';
-    const char *converted = arena_printf(ct->arena, "%s%s%s%.*s%c",
-                                         left      ? "<"
-                                         : is_text ? ">"
-                                                   : "",
-                                         is_text ? "" : flags, zero && !left && !is_text ? "0" : "", (int)(s - width),
-                                         width, is_text ? 's' : type);
-    CtValue *text = ct_format_value(ct, v, is_text ? (type == 's' ? 's' : 'r') : 0, converted, span);
+    CtValue *text = convert(ct, &c, v, span);
     if (!text) return NULL;
     buf_write(&b, text->str.data, text->str.size);
     if (!ct_grow(ct, b.size, span)) return NULL;

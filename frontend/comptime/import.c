@@ -239,7 +239,7 @@ CtValue *ct_import_module(Comptime *ct, const char *dotted, uint32_t level, CtMo
   return ct_missing(ct, intern(ct->ctx, dotted), why, span);
 }
 
-CtValue *ct_import_from(Comptime *ct, CtValue *module, const char *name, Span span) {
+static CtValue *import_from(Comptime *ct, CtValue *module, const char *name, Span span) {
   if (module->kind == CT_MISSING) return ct_missing_from(ct, module, "%s", name);
   CtValue *v = ct_module_attr(ct, module->module, name);
   if (v) return v;
@@ -338,7 +338,7 @@ bool ct_exec_import_from(Comptime *ct, const Node *n, CtEnv *env) {
       if (!import_star(ct, m, env)) return false;
       continue;
     }
-    CtValue *v = ct_import_from(ct, m, a->alias.name, a->span);
+    CtValue *v = import_from(ct, m, a->alias.name, a->span);
     if (v && v->kind == CT_MISSING && m->kind == CT_MISSING) {   // a module in a folder that has no __init__.py
       const char *base = n->import.module,
                  *name = base ? arena_printf(ct->arena, "%s.%s", base, a->alias.name) : a->alias.name;

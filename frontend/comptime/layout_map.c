@@ -195,8 +195,7 @@ bool ct_layouts_equal(Comptime *ct, const CtValue *a, const CtValue *b) {
 }
 
 // ---- text ----
-// The extents of the layout's own tile: of the tensor in which no place is empty and nothing repeats. False if it has
-// none.
+// The extents of the layout's own tile: the shape on which every place holds exactly one element. False if it has none.
 static bool own_shape(Comptime *ct, const CtValue *v, int64_t shape[LAYOUT_MAX_RANK]) {
   const LayoutClass c = layout_class(v);
   const uint32_t rank = layout_class_rank(ct, v);

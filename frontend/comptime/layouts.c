@@ -238,58 +238,71 @@ static bool is_pow2_field(Comptime *ct, const CtValue *v, const char *name) {
   return is_pow2_u64((uint64_t)layout_field_int(ct, v, name, 0));
 }
 
+static bool check_blocked(Comptime *ct, const CtValue *v, uint32_t rank, Span span) {
+  static const char *const names[] = {"size_per_thread", "threads_per_warp", "warps_per_cta"};
+  for (uint32_t i = 0; i < countof(names); i++) {
+    if (field_count(ct, v, names[i]) != rank) return fail(ct, span, v, "all lists have one length");
+    if (!all_pow2(layout_field(ct, v, names[i]))) return fail(ct, span, v, "sizes must be powers of two");
+  }
+  if (!rank || !is_permutation(layout_field(ct, v, "order"))) return fail(ct, span, v, "order names each axis once");
+  uint32_t threads[LAYOUT_MAX_RANK], product = 1;
+  layout_field_ints(ct, v, "threads_per_warp", threads);
+  for (uint32_t i = 0; i < rank; i++) product *= threads[i];
+  return product == 32 || fail(ct, span, v, "the product of threads_per_warp must be 32");
+}
+
+static bool check_slice(Comptime *ct, const CtValue *v, Span span) {
+  const uint32_t parent = layout_class_rank(ct, layout_field(ct, v, "parent"));
+  return (parent > 1 && layout_field_int(ct, v, "dim", 0) < parent) ||
+         fail(ct, span, v, "dim names an axis of the parent, which has two or more");
+}
+
+static bool check_mma_shared(Comptime *ct, const CtValue *v, uint32_t rank, Span span) {
+  const int64_t s = layout_field_int(ct, v, "swizzle_byte_width", 0),
+                b = layout_field_int(ct, v, "element_bitwidth", 0);
+  if (s != 0 && s != 32 && s != 64 && s != 128) return fail(ct, span, v, "swizzle_byte_width is 0, 32, 64 or 128");
+  if (b != 8 && b != 16 && b != 32 && b != 64) return fail(ct, span, v, "element_bitwidth is 8, 16, 32 or 64");
+  if (layout_field(ct, v, "fp4_padded")) return fail(ct, span, v, "fp4_padded tiles are of sm_100 and later");
+  return (rank >= 1 && rank <= 5) || fail(ct, span, v, "rank is 1 to 5");
+}
+
+static bool check_swizzled(Comptime *ct, const CtValue *v, uint32_t rank, Span span) {
+  if (!is_pow2_field(ct, v, "vec") || !is_pow2_field(ct, v, "per_phase") || !is_pow2_field(ct, v, "max_phase"))
+    return fail(ct, span, v, "vec, per_phase and max_phase must be powers of two");
+  return (rank && is_permutation(layout_field(ct, v, "order"))) || fail(ct, span, v, "order names each axis once");
+}
+
+static bool check_shared_linear(Comptime *ct, const CtValue *v, uint32_t rank, Span span) {
+  if (!rank || !layout_lists_have(layout_field(ct, v, "offset_bases"), rank) ||
+      !layout_lists_have(layout_field(ct, v, "block_bases"), rank))
+    return fail(ct, span, v, "each basis has an entry for each axis");
+  return is_pow2_u64((uint64_t)layout_field_int(ct, v, "alignment", 16)) ||
+         fail(ct, span, v, "alignment must be a power of two");
+}
+
+static bool check_padded(Comptime *ct, const CtValue *v, uint32_t rank, Span span) {
+  const CtValue *pairs = layout_field(ct, v, "interval_padding_pairs");
+  if (!pairs->list.count || !layout_lists_have(pairs, 2) || !all_pow2(pairs))
+    return fail(ct, span, v, "interval_padding_pairs holds pairs of powers of two");
+  if (pairs->list.count > LAYOUT_MAX_PADS) return fail(ct, span, v, "there are at most four pairs");
+  return (rank && layout_lists_have(layout_field(ct, v, "offset_bases"), rank)) ||
+         fail(ct, span, v, "each basis has an entry for each axis");
+}
+
 static bool check(Comptime *ct, CtValue *v, Span span) {
   const uint32_t rank = layout_class_rank(ct, v);
   if (!layout_lists_have(layout_field(ct, v, "cga_layout"), rank))
     return fail(ct, span, v, "each vector of cga_layout has an entry for each axis");
   switch (layout_class(v)) {
-    case L_BLOCKED: {
-      static const char *const names[] = {"size_per_thread", "threads_per_warp", "warps_per_cta"};
-      for (uint32_t i = 0; i < countof(names); i++) {
-        if (field_count(ct, v, names[i]) != rank) return fail(ct, span, v, "all lists have one length");
-        if (!all_pow2(layout_field(ct, v, names[i]))) return fail(ct, span, v, "sizes must be powers of two");
-      }
-      if (!rank || !is_permutation(layout_field(ct, v, "order")))
-        return fail(ct, span, v, "order names each axis once");
-      uint32_t threads[LAYOUT_MAX_RANK], product = 1;
-      layout_field_ints(ct, v, "threads_per_warp", threads);
-      for (uint32_t i = 0; i < rank; i++) product *= threads[i];
-      return product == 32 || fail(ct, span, v, "the product of threads_per_warp must be 32");
-    }
-    case L_SLICE: {
-      const uint32_t parent = layout_class_rank(ct, layout_field(ct, v, "parent"));
-      return (parent > 1 && layout_field_int(ct, v, "dim", 0) < parent) ||
-             fail(ct, span, v, "dim names an axis of the parent, which has two or more");
-    }
+    case L_BLOCKED: return check_blocked(ct, v, rank, span);
+    case L_SLICE: return check_slice(ct, v, span);
     case L_LINEAR: return check_linear(ct, v, rank, span);
     case L_DOT_OPERAND: return check_operand(ct, v, span);
     case L_NVMMA_DISTRIBUTED: return check_mma(ct, v, rank, span);
-    case L_NVMMA_SHARED: {
-      const int64_t s = layout_field_int(ct, v, "swizzle_byte_width", 0),
-                    b = layout_field_int(ct, v, "element_bitwidth", 0);
-      if (s != 0 && s != 32 && s != 64 && s != 128) return fail(ct, span, v, "swizzle_byte_width is 0, 32, 64 or 128");
-      if (b != 8 && b != 16 && b != 32 && b != 64) return fail(ct, span, v, "element_bitwidth is 8, 16, 32 or 64");
-      if (layout_field(ct, v, "fp4_padded")) return fail(ct, span, v, "fp4_padded tiles are of sm_100 and later");
-      return (rank >= 1 && rank <= 5) || fail(ct, span, v, "rank is 1 to 5");
-    }
-    case L_SWIZZLED:
-      if (!is_pow2_field(ct, v, "vec") || !is_pow2_field(ct, v, "per_phase") || !is_pow2_field(ct, v, "max_phase"))
-        return fail(ct, span, v, "vec, per_phase and max_phase must be powers of two");
-      return (rank && is_permutation(layout_field(ct, v, "order"))) || fail(ct, span, v, "order names each axis once");
-    case L_SHARED_LINEAR:
-      if (!rank || !layout_lists_have(layout_field(ct, v, "offset_bases"), rank) ||
-          !layout_lists_have(layout_field(ct, v, "block_bases"), rank))
-        return fail(ct, span, v, "each basis has an entry for each axis");
-      return is_pow2_u64((uint64_t)layout_field_int(ct, v, "alignment", 16)) ||
-             fail(ct, span, v, "alignment must be a power of two");
-    case L_PADDED: {
-      const CtValue *pairs = layout_field(ct, v, "interval_padding_pairs");
-      if (!pairs->list.count || !layout_lists_have(pairs, 2) || !all_pow2(pairs))
-        return fail(ct, span, v, "interval_padding_pairs holds pairs of powers of two");
-      if (pairs->list.count > LAYOUT_MAX_PADS) return fail(ct, span, v, "there are at most four pairs");
-      return (rank && layout_lists_have(layout_field(ct, v, "offset_bases"), rank)) ||
-             fail(ct, span, v, "each basis has an entry for each axis");
-    }
+    case L_NVMMA_SHARED: return check_mma_shared(ct, v, rank, span);
+    case L_SWIZZLED: return check_swizzled(ct, v, rank, span);
+    case L_SHARED_LINEAR: return check_shared_linear(ct, v, rank, span);
+    case L_PADDED: return check_padded(ct, v, rank, span);
     default: return true;
   }
 }

@@ -231,7 +231,7 @@ CT_FN(collections_namedtuple) {
   for (uint32_t i = 0; i < fields.count; i++) {
     if (fields.data[i]->kind != CT_STR) return ct_wrong_type(ct, a, fields.data[i]);
     bool has_default = i + defaults.count >= fields.count;
-    cls->fields[i] = (CtField){intern_n(ct->ctx, fields.data[i]->str.data, fields.data[i]->str.size), NULL,
+    cls->fields[i] = (CtField){intern_n(ct->ctx, fields.data[i]->str.data, fields.data[i]->str.size),
                                has_default ? defaults.data[i + defaults.count - fields.count] : NULL};
   }
   return out;

@@ -340,8 +340,6 @@ static uint64_t hash(const CtValue *v, int depth) {
   }
 }
 
-uint64_t ct_hash(const CtValue *v) { return hash(v, 0); }
-
 // ---- dictionaries ----
 
 static bool same_key(const void *kept, const void *key) { return kept == key || ct_equal(kept, key); }
@@ -357,7 +355,7 @@ static void dict_index(Context *ctx, CtDict *d, uint32_t i) {
 }
 
 CtValue *ct_dict_get(const CtDict *d, const CtValue *key) {
-  uint32_t i = dict_find(d, key, (uint32_t)ct_hash(key));
+  uint32_t i = dict_find(d, key, (uint32_t)hash(key, 0));
   return i ? d->entries[i - 1].value : NULL;
 }
 
@@ -367,7 +365,7 @@ CtValue *ct_dict_get_str(const CtDict *d, const char *key) {
 }
 
 void ct_dict_set(Context *ctx, CtDict *d, CtValue *key, CtValue *value) {
-  uint32_t key_hash = (uint32_t)ct_hash(key);
+  uint32_t key_hash = (uint32_t)hash(key, 0);
   uint32_t i = dict_find(d, key, key_hash);
   if (i) {
     d->entries[i - 1].value = value;
@@ -393,7 +391,7 @@ void ct_dict_update_bindings(Context *ctx, CtDict *d, const CtBinding *from, uin
 }
 
 bool ct_dict_remove(Context *ctx, CtDict *d, const CtValue *key) {
-  uint32_t i = dict_find(d, key, (uint32_t)ct_hash(key));
+  uint32_t i = dict_find(d, key, (uint32_t)hash(key, 0));
   if (!i) return false;
   memmove(&d->entries[i - 1], &d->entries[i], (d->count - i) * sizeof *d->entries);
   d->count--;

@@ -178,7 +178,7 @@ struct CtFunction {
 };
 
 typedef enum { CLASS_PLAIN, CLASS_NAMEDTUPLE, CLASS_AGGREGATE, CLASS_DATACLASS, CLASS_ENUM, CLASS_EXCEPTION } ClassForm;
-typedef struct { const char *name; CtValue *annotation, *default_value; } CtField;
+typedef struct { const char *name; CtValue *default_value; } CtField;
 struct CtClass {
   const char *name;
   const Node *def;             // NULL for built-in classes and collections.namedtuple(…)
@@ -247,7 +247,6 @@ enum { CT_UNORDERED = 2 };
 // of bools, ints and floats, exactly: -1, 0, 1, or CT_UNORDERED with a NaN
 int ct_number_order(const CtValue *a, const CtValue *b);
 bool ct_is_hashable(const CtValue *v);
-uint64_t ct_hash(const CtValue *v);                             // equal values hash equal; the same in every run
 CtValue *ct_dict_get(const CtDict *d, const CtValue *key);         // NULL if absent
 CtValue *ct_dict_get_str(const CtDict *d, const char *key);
 void ct_dict_set(Context *ctx, CtDict *d, CtValue *key, CtValue *value);

@@ -204,8 +204,8 @@ Term *tl_print_if(Lower *L, Call *c) {
   return term_none(L);
 }
 
-// Adds a variable to a breakpoint's operands and names. The name of a constant, which has no operand, is NAME=VALUE,
-// that of an unsigned integer NAME:u. The items of a tuple are NAME_0, NAME_1, …
+// Adds a variable to a breakpoint's operands and names. A constant has no operand, and its name is NAME=VALUE. The name
+// of an unsigned integer is NAME:u. The items of a tuple are NAME_0, NAME_1, …
 static void add_variable(Lower *L, const char *name, const Term *t, ValueList *values, Buf *names) {
   const char *comma = names->size ? "," : "";
   if (!t || strchr(name, ' ')) return;   // a name that the front end made

@@ -99,13 +99,15 @@ static Term *emit_load(Lower *L, Term *ptr, Term *mask, Term *other, const CtTyp
   return mem == pointee ? r : lower_cast(L, r, pointee, span);
 }
 
+static Term *load_block_ptr(Lower *L, Call *c, Term *bp);
+
 Term *tl_load_call(Lower *L, Call *c) {
   int cache, evict;
   bool is_volatile;
   if (!arg_choice(L, c, 5, caches_load, countof(caches_load), &cache) ||
       !arg_choice(L, c, 6, evicts, countof(evicts), &evict) || !arg_bool(L, c, 7, &is_volatile))
     return NULL;
-  if (c->args[0]->kind == TERM_BLOCK_PTR) return lower_load_block_ptr(L, c, c->args[0]);
+  if (c->args[0]->kind == TERM_BLOCK_PTR) return load_block_ptr(L, c, c->args[0]);
   const CtType *pointee;
   Term *ptr = pointer_arg(L, c, &pointee);
   if (!ptr) return NULL;
@@ -346,7 +348,7 @@ static bool boundary_dims(Lower *L, Call *c, uint32_t i, uint32_t rank, int64_t 
   return true;
 }
 
-Term *lower_load_block_ptr(Lower *L, Call *c, Term *bp) {
+static Term *load_block_ptr(Lower *L, Call *c, Term *bp) {
   const CtType *block = bp->bp.block, *elem = block->elem;
   int64_t dims[MAX_RANK];
   uint32_t n;

@@ -11,8 +11,8 @@ static Term *all_const(Lower *L, const Call *c, CtValue **values, uint32_t n) {
   return term_const(L, comptime_call(L->ct, fn, values, n, NULL, 0, c->span));
 }
 
-// tl.max of a tensor: one tensor with any further argument of tl.max, or without `tl.` a tensor and an axis. False if
-// the call is Python's max.
+// Whether the call means tl.max and not Python's max: it has a tensor and a further argument of tl.max, a tensor alone
+// or, where `tl.` may be left out, a tensor and an axis.
 static bool is_reduction(Lower *L, const Call *c, const Term *list) {
   const uint32_t n = list->tuple.count;
   if (!n || !term_is_tensor(list->tuple.items[0])) return false;

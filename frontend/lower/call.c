@@ -151,6 +151,28 @@ static bool report_unbound(Lower *L, const CtFunction *fn, const CallArgs *args,
   return ok;
 }
 
+// The argument of a parameter that is neither *args nor **kwargs, or its default value; NULL if it has neither. *next:
+// the first positional argument that no parameter has taken. *span: where the argument is.
+static Term *take_argument(Lower *L, const CtFunction *fn, const CtParam *p, const CallArgs *args, uint32_t *next,
+                           bool *used, Span *span, bool *ok) {
+  Term *t = NULL;
+  if (p->kind != PARAM_KEYWORD_ONLY && *next < args->num_args) {
+    *span = args->spans[*next];
+    t = args->args[(*next)++];
+  }
+  for (uint32_t k = 0; k < args->num_kwargs && p->kind != PARAM_POSITIONAL_ONLY; k++) {
+    if (args->keys[k] != p->name) continue;
+    if (t) {
+      lower_error(L, args->key_spans[k], "`%s` is given twice to `%s`", p->name, fn->name);
+      *ok = false;
+    }
+    used[k] = true;
+    *span = args->key_spans[k];
+    t = args->kwargs[k];
+  }
+  return !t && p->default_value ? term_const(L, p->default_value) : t;
+}
+
 static bool bind_params(Lower *L, CtFunction *fn, CallArgs *args, Scope *scope) {
   Arena *arena = L->arena;
   uint32_t next = 0;
@@ -170,26 +192,9 @@ static bool bind_params(Lower *L, CtFunction *fn, CallArgs *args, Scope *scope) 
         ok = false;
         continue;
       }
-    } else {
-      if (p->kind != PARAM_KEYWORD_ONLY && next < args->num_args) {
-        span = args->spans[next];
-        t = args->args[next++];
-      }
-      for (uint32_t k = 0; k < args->num_kwargs; k++) {
-        if (args->keys[k] != p->name || p->kind == PARAM_POSITIONAL_ONLY) continue;
-        if (t) {
-          lower_error(L, args->key_spans[k], "`%s` is given twice to `%s`", p->name, fn->name);
-          ok = false;
-        }
-        used[k] = true;
-        span = args->key_spans[k];
-        t = args->kwargs[k];
-      }
-      if (!t && p->default_value) t = term_const(L, p->default_value);
-      if (!t) {
-        buf_printf(&missing, "%s`%s`", missing.size ? ", " : "", p->name);
-        continue;
-      }
+    } else if (!(t = take_argument(L, fn, p, args, &next, used, &span, &ok))) {
+      buf_printf(&missing, "%s`%s`", missing.size ? ", " : "", p->name);
+      continue;
     }
     if (p->is_constexpr) t = term_recall(L, t);
     // As in Triton, a function's constexpr parameter also takes a run-time value: what needs a constant in the body

@@ -25,7 +25,7 @@ static Term *const_as(Lower *L, Term *c, const CtType *type, Span span) {
 
 // Gives a and b one type; a constant becomes a value in its own arm's block. False, without a diagnostic, if they have
 // none in common.
-bool lower_return_merge(Lower *L, Term **a, Block *block_a, Term **b, Block *block_b, Span span) {
+static bool merge_types(Lower *L, Term **a, Block *block_a, Term **b, Block *block_b, Span span) {
   if (term_same_type(L, *a, *b)) return true;
   if (!*a || !*b) return false;
   if ((*a)->kind == TERM_TUPLE && (*b)->kind == TERM_TUPLE && (*a)->tuple.count == (*b)->tuple.count &&
@@ -33,7 +33,7 @@ bool lower_return_merge(Lower *L, Term **a, Block *block_a, Term **b, Block *blo
     Term *ra = term_tuple(L, (*a)->tuple.items, (*a)->tuple.count, (*a)->tuple.cls);
     Term *rb = term_tuple(L, (*b)->tuple.items, (*b)->tuple.count, (*b)->tuple.cls);
     for (uint32_t i = 0; i < ra->tuple.count; i++)
-      if (!lower_return_merge(L, &ra->tuple.items[i], block_a, &rb->tuple.items[i], block_b, span)) return false;
+      if (!merge_types(L, &ra->tuple.items[i], block_a, &rb->tuple.items[i], block_b, span)) return false;
     *a = ra;
     *b = rb;
     return true;
@@ -142,48 +142,56 @@ static Term *join_hinted(Lower *L, Term *a, Term *b) {
   return v && ct_type_equal(term_t(a), term_t(b)) ? term_value(L, v, term_t(a)) : NULL;
 }
 
-static void join_vars(Lower *L, Arm *arms, JoinList *joins, const LiveOut *out, Scope *merged) {
-  for (int side = 0; side < 2; side++) {
-    for (uint32_t i = 0; i < arms[side].scope.count; i++) {
-      Var v = arms[side].scope.vars[i];
-      Var *o = scope_find(&arms[!side].scope, v.name);
-      if (side == 1 && o) continue;   // seen from the other side
-      if (o && o->term == v.term) {
-        scope_set(L, merged, v.name, v.term, v.span, v.flags);
-        scope_find(merged, v.name)->folded_type = v.folded_type;
-        continue;
-      }
-      if (!is_needed(out, v.name)) continue;
-      Term *t = o ? join_hinted(L, v.term, o->term) : NULL;
-      uint8_t flags = v.flags;
-      if (t) {
-        flags &= o->flags;
-      } else if (!o) {
-        if (!arms[!side].ended || arms[side].ended) {
-          scope_lose(L, &v, "on one path only");
-          continue;
-        }
-        if (v.term && !(t = join_with_filler(L, arms, joins, JOIN_VAR, merged->count, v.term, side))) continue;
-      } else {
-        Term *a = v.term, *b = o->term;
-        Var *va = &v, *vb = o;
-        int gone = arms[0].ended != arms[1].ended ? (arms[0].ended ? 0 : 1) : -1;
-        if (!a || !b) t = NULL;
-        else if (lower_return_merge(L, &a, arms[side].block, &b, arms[!side].block, v.span)) {
-          t = side == 0 ? join_terms(L, arms, joins, JOIN_VAR, merged->count, a, b)
-                        : join_terms(L, arms, joins, JOIN_VAR, merged->count, b, a);
-        } else if (gone >= 0 && arms[gone].scope.exits[EXIT_RETURN].state == FLAG_YES) {
-          // A path that has returned gives no value.
-          Term *keep = gone == side ? o->term : v.term;
-          if (!(t = join_with_filler(L, arms, joins, JOIN_VAR, merged->count, keep, !gone))) continue;
-        } else {
-          report_mismatch(L, v.name, va, vb);
-        }
-        flags = v.flags & o->flags;
-      }
-      scope_set(L, merged, v.name, t, v.span, flags);
-    }
+// A variable that both arms have, with different terms: v is the one of arm `side`. Sets *t to what stands after the
+// `if`, or to NULL after a diagnostic. False if the variable has no value there.
+static bool join_both(Lower *L, Arm *arms, JoinList *joins, uint32_t index, const Var *v, const Var *other, int side,
+                      Term **t) {
+  Term *a = v->term, *b = other->term;
+  *t = NULL;
+  if (!a || !b) return true;
+  if (merge_types(L, &a, arms[side].block, &b, arms[!side].block, v->span)) {
+    *t = join_terms(L, arms, joins, JOIN_VAR, index, side ? b : a, side ? a : b);
+    return true;
   }
+  int gone = arms[0].ended ? 0 : 1;
+  if (arms[0].ended != arms[1].ended && arms[gone].scope.exits[EXIT_RETURN].state == FLAG_YES) {
+    // A path that has returned gives no value.
+    *t = join_with_filler(L, arms, joins, JOIN_VAR, index, gone == side ? other->term : v->term, !gone);
+    return *t;
+  }
+  report_mismatch(L, v->name, v, other);
+  return true;
+}
+
+// Puts the variable v of arm `side` into `merged`, the names after the `if`, if it has a value there.
+static void join_var(Lower *L, Arm *arms, JoinList *joins, const LiveOut *out, Scope *merged, Var v, int side) {
+  const Var *other = scope_find(&arms[!side].scope, v.name);
+  if (side == 1 && other) return;   // arm 0 had it
+  if (other && other->term == v.term) {
+    scope_set(L, merged, v.name, v.term, v.span, v.flags);
+    scope_find(merged, v.name)->folded_type = v.folded_type;
+    return;
+  }
+  if (!is_needed(out, v.name)) return;
+  Term *t = NULL;
+  if (!other) {
+    if (!arms[!side].ended || arms[side].ended) {
+      scope_lose(L, &v, "on one path only");
+      return;
+    }
+    if (v.term && !(t = join_with_filler(L, arms, joins, JOIN_VAR, merged->count, v.term, side))) return;
+  } else {
+    t = join_hinted(L, v.term, other->term);
+    if (!t && !join_both(L, arms, joins, merged->count, &v, other, side, &t)) return;
+    v.flags &= other->flags;
+  }
+  scope_set(L, merged, v.name, t, v.span, v.flags);
+}
+
+static void join_vars(Lower *L, Arm *arms, JoinList *joins, const LiveOut *out, Scope *merged) {
+  for (int side = 0; side < 2; side++)
+    for (uint32_t i = 0; i < arms[side].scope.count; i++)
+      join_var(L, arms, joins, out, merged, arms[side].scope.vars[i], side);
 }
 
 static void join_flags(Lower *L, Arm *arms, JoinList *joins, const LiveOut *out, const Scope *before, bool guard,
@@ -226,7 +234,7 @@ static void join_return(Lower *L, Arm *arms, JoinList *joins, Scope *merged, Spa
     return;
   }
   Term *pa = a, *pb = b;
-  if (!lower_return_merge(L, &a, arms[0].block, &b, arms[1].block, span)) {
+  if (!merge_types(L, &a, arms[0].block, &b, arms[1].block, span)) {
     if (!L->frame->failed_return) {
       lower_error(L, span, "`%s` returns %s on one path and %s on another", L->frame->fn->name, term_describe(L, pa),
                   term_describe(L, pb));
@@ -356,7 +364,7 @@ Term *lower_runtime_choice(Lower *L, Value *c, Term *(*arm)(Lower *L, void *user
   const uint32_t num_vars = joins.count;
   if (t[0] && t[1]) {
     Term *a = t[0], *b = t[1];
-    if (lower_return_merge(L, &a, arms[0].block, &b, arms[1].block, span)) {
+    if (merge_types(L, &a, arms[0].block, &b, arms[1].block, span)) {
       r = join_terms(L, arms, &joins, JOIN_RET, 0, a, b);
     } else {
       lower_error(L, span, "%s gives %s on one side and %s on the other", what, term_describe(L, t[0]),

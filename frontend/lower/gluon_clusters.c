@@ -1,14 +1,14 @@
 // Gluon's clusters: with num_ctas above 1 a program is a cluster, and each of its blocks holds a part of every tensor,
 // buffer and descriptor's tile, or all of it.
 //
-// The front end's types say what the program has; the IR is what one block does. Its types are those of the block's
-// part, and only three things depend on which block it is: the numbers of an arange, the coordinates of TMA, and who
-// writes what all blocks hold. No op moves elements between blocks.
+// The front end's types describe what the whole cluster holds. The IR is the code of one block, and its types describe
+// that block's part. Only three things depend on the block's number: the values of an arange, the coordinates of TMA, and
+// who writes what several blocks hold. No op moves elements between blocks.
 #include "frontend/lower/lower.h"
 
 static bool is_split(const Lower *L, const CtType *t) { return L->module->num_ctas > 1 && t->layout; }
 
-// The vector of the layout for a bit of the block's number, along an axis.
+// How far a bit of the block's number moves along an axis.
 static uint32_t step_of(const Layout *l, uint32_t bit, uint32_t axis) {
   return (layout_basis(l, LAYOUT_BLOCK, bit) & layout_axis_mask(l, axis)) >> layout_axis_shift(l, axis);
 }
@@ -23,7 +23,7 @@ const CtType *lower_block_part(Lower *L, const CtType *t) {
   return ct_type_with_layout(L->ctx, ct_type_block(L->ctx, t->elem, shape, t->rank), part, t->spelled);
 }
 
-bool lower_is_split_along(const Lower *L, const CtType *t, uint32_t axis) {
+static bool is_split_along(const Lower *L, const CtType *t, uint32_t axis) {
   for (uint32_t i = 0; is_split(L, t) && i < t->layout->num_bits[LAYOUT_BLOCK]; i++)
     if (step_of(t->layout, i, axis)) return true;
   return false;
@@ -54,7 +54,7 @@ bool lower_check_same_blocks(Lower *L, Span span, const char *what, const CtType
 }
 
 bool lower_check_axis_in_block(Lower *L, Span span, const char *what, const CtType *t, uint32_t axis) {
-  if (!lower_is_split_along(L, t, axis)) return true;
+  if (!is_split_along(L, t, axis)) return true;
   return crosses(L, span, arena_printf(L->arena, "%s along axis %u of %s", what, axis, lower_layout_text(L, t)), NULL,
                  NULL);
 }
@@ -82,7 +82,7 @@ Value *lower_block_start(Lower *L, const CtType *t, uint32_t axis) {
   return sum;
 }
 
-// Of the blocks that hold the same elements, one writes them: that of the lowest number.
+// Of the blocks that hold the same elements, the one with the lowest number writes them.
 bool lower_owner_mask(Lower *L, const CtType *t, Term **mask) {
   const uint32_t bits = log2_u32(L->module->num_ctas);
   uint32_t same = 0;

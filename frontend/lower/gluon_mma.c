@@ -172,7 +172,7 @@ Term *gl_wgmma_wait(Lower *L, Call *c) {
   return count == 1 ? out[0] : term_tuple(L, out, count, NULL);
 }
 
-// A debugger's look does not count.
+// A breakpoint's use does not count.
 static bool is_used_as_accumulator(const Value *v) {
   EACH_USE(u, v)
     if (u->user->opcode != OP_WGMMA && u->user->opcode != OP_WGMMA_WAIT && u->user->opcode != OP_BREAKPOINT)

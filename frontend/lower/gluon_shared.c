@@ -135,7 +135,7 @@ Term *gl_smem_index(Lower *L, Call *c) {
   return view(L, OP_BUFFER_INDEX, b, tile, tile, term_v(i));
 }
 
-// The layout without the axis' bits from `bits` on. NULL if that moves the elements which are left.
+// The layout without the axis' bits from number `bits` on. NULL if the remaining elements would get other places.
 static const Layout *cut_axis(Lower *L, const Layout *l, uint32_t axis, uint32_t bits, const uint32_t *places) {
   Layout r = *l;
   uint32_t own[LAYOUT_MAX_BITS];
@@ -150,8 +150,8 @@ static const Layout *cut_axis(Lower *L, const Layout *l, uint32_t axis, uint32_t
   return cut;
 }
 
-// The layout of slices of that length. If the offsets of their elements and of all possible starts have no bits in
-// common, a slice begins at its start's address and has a layout of its own. Otherwise it keeps the tile's layout.
+// The layout of slices of that length. If the offsets of their elements have no bits in common with the offsets of any
+// possible start, a slice has a layout of its own, from its start's address on. Otherwise it keeps the tile's layout.
 static const Layout *slice_layout(Lower *L, const CtType *t, uint32_t axis, int64_t length) {
   const Layout *l = t->layout;
   uint32_t places[LAYOUT_MAX_BITS], used = 0, starts = 0;
@@ -272,7 +272,7 @@ Term *gl_smem_keep(Lower *L, Call *c) {
 Term *lower_buffer_attribute(Lower *L, Term *base, const char *name, Span span) {
   const CtType *t = base->buffer.type;
   if (strcmp(name, "dtype") == 0) return term_const(L, ct_dtype(L->ctx, t->elem));
-  if (strcmp(name, "type") == 0) return term_const(L, ct_dtype(L->ctx, t));
+  if (strcmp(name, "type") == 0) return term_const(L, ct_dtype(L->ctx, lower_type_of_tensor(L, t)));
   if (strcmp(name, "shape") == 0) return lower_shape_term(L, t);
   if (strcmp(name, "rank") == 0) return term_int(L, t->rank);
   if (strcmp(name, "numel") == 0) return term_int(L, ct_numel(t));

@@ -6,7 +6,7 @@
 
 #include "frontend/prelude/prelude.h"
 
-// ---- names that there are ----
+// ---- names that exist ----
 static void add_language_functions(Lower *L, NameVec *names) {
   const BuiltinRow *row;
   for (uint32_t i = 0; (row = builtin_at(i)); i++)
@@ -70,7 +70,7 @@ static bool hint_foreign(Lower *L, ForeignUse use, const char *name) {
   return instead != NULL;
 }
 
-// `near` can stand in the place of `name`.
+// Suggests `near` in place of `name`.
 static bool hint_near(Lower *L, const char *name, const char *near) {
   if (!near) return false;
   diag_rename(L->ctx, name, near);
@@ -306,6 +306,13 @@ static const char *guess_type(Frontend *fe, const Node *n) {
   return !inner ? NULL : *inner == '*' ? inner : arena_printf(a, "*%s", inner);
 }
 
+// tensordesc[…], tl.tensor_descriptor, TensorDescriptor, "tensordesc".
+static bool is_descriptor(const Node *n) {
+  const char *name = n->kind == NODE_NAME ? n->name.id : n->kind == NODE_ATTRIBUTE ? n->attr.name
+                     : n->kind == NODE_STR ? n->str.data : "";
+  return !strncmp(name, "tensordesc", 10) || !strcmp(name, "tensor_descriptor") || !strcmp(name, "TensorDescriptor");
+}
+
 const char *lower_guess_annotation(Frontend *fe, const CtFunction *fn, const Node *n) {
   const Node *root = n;
   while (root->kind == NODE_ATTRIBUTE || root->kind == NODE_SUBSCRIPT)
@@ -313,6 +320,8 @@ const char *lower_guess_annotation(Frontend *fe, const CtFunction *fn, const Nod
   const bool is_unknown = root->kind == NODE_NAME && root != n && !comptime_lookup(fe->ct, fn->env, root->name.id);
   if (is_unknown && (strcmp(root->name.id, "tl") == 0 || strcmp(root->name.id, "triton") == 0))
     return comptime_foreign(FOREIGN_MODULE, root->name.id);
+  if (is_descriptor(n->kind == NODE_SUBSCRIPT ? n->pair.first : n))
+    return "write `\"tensordesc<fp16[64, 64]>\"`, with the type and shape of its blocks";
   const char *type = guess_type(fe, n);
   return type ? arena_printf(&fe->ctx->arena, "write `%s`", type) : NULL;
 }

@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-enum { MAX_UNROLL_FACTOR = 1024, MAX_LOOP_STAGES = 32 };
-
 typedef struct {
   const char *name;
   Term *init;
@@ -118,49 +116,6 @@ static bool collect_next(Lower *L, Carried *c, Value *const *args, ValueList *ne
     for (uint32_t k = 0; k < v->count; k++) vec_push(L->arena, next, args[v->start + k]);
   }
   return ok;
-}
-
-// ---- bounds ----
-static const CtType *range_type(Lower *L, Term *const *bounds) {
-  const CtType *r = NULL;
-  for (int i = 0; i < 3; i++) {
-    const CtType *t = term_t(bounds[i]);
-    if (ct_is_bool(t)) t = lower_scalar(L, DT_INT32);
-    if (!r || ct_bits(t) > ct_bits(r) || (ct_bits(t) == ct_bits(r) && !ct_is_signed(t))) r = t;
-  }
-  return r;
-}
-
-bool lower_split_range(Lower *L, Call *c, RangeArgs *r) {
-  *r = (RangeArgs){.call = *c};
-  r->start = c->args[0], r->stop = c->args[1], r->step = c->args[2];
-  if (term_is_none(r->stop)) {
-    r->stop = r->start;
-    r->start = term_int(L, 0);
-  }
-  if (term_is_none(r->step)) r->step = term_int(L, 1);
-  return r->start && r->stop && r->step;
-}
-
-// disallow_acc_multi_buffer and warp_specialize are accepted and change nothing.
-static void set_loop_attrs(Lower *L, Op *op, Call *c) {
-  enum { IGNORED = NUM_ATTRS };
-  static const struct { uint32_t arg, key; } attrs[] = {
-      {3, ATTR_NUM_STAGES}, {4, ATTR_UNROLL}, {5, IGNORED}, {6, ATTR_FLATTEN}, {7, IGNORED}, {8, ATTR_NO_LICM}};
-  for (uint32_t i = 0; i < countof(attrs); i++) {
-    uint32_t a = attrs[i].arg;
-    int64_t v;
-    if (!c->given[a] || arg_is_none(c, a)) continue;
-    if (!arg_int(L, c, a, &v)) continue;
-    bool stages = attrs[i].key == ATTR_NUM_STAGES;
-    int64_t most = stages ? MAX_LOOP_STAGES : MAX_UNROLL_FACTOR;
-    if ((stages || attrs[i].key == ATTR_UNROLL) && (v < 0 || v > most)) {
-      arg_error(L, c, a, "`%s` of `range` must be from 0 to %lld, not %lld",
-                  stages ? "num_stages" : "loop_unroll_factor", (long long)most, (long long)v);
-      continue;
-    }
-    if (attrs[i].key != IGNORED && (v != 0 || stages)) op_set_int(L->ctx, op, (AttrKey)attrs[i].key, v);
-  }
 }
 
 // ---- finishing a loop's op ----
@@ -312,6 +267,8 @@ static Op *finish_while(Lower *L, Loop *lp, Value *const *head, uint32_t num_hea
 void lower_while(Lower *L, const Node *s) {
   if (s->loop.orelse.count) {
     lower_error(L, s->loop.orelse.data[0]->span, "`while … else` is not supported in kernels");
+    lower_hint(L, "set a flag in the loop, and test it after the loop");
+    lower_skip(L, &s->loop.body);
     return;
   }
   if (!lower_enter_region(L, s->span)) return;
@@ -400,10 +357,15 @@ static Op *for_to_while(Lower *L, Loop *lp, Value *lb, Value *ub, Value *step, b
   return finish_while(L, lp, &lb, 1, &iv_next, 1, keep);
 }
 
-// Carries a variable of the target's name and type, which holds the last number after the loop as in Python. False if
+// Carries a variable of the target's name and type, which holds the last number after the loop as in Python. If there
+// is none before the loop and `rest`, which follows it, reads one, it is 0 after a loop without iterations. False if
 // the target hides a variable of another type, which has no value after the loop.
-static bool carries_target(Lower *L, const Node *target, const CtType *iv_type, Carried *c) {
-  const Var *v = target->kind == NODE_NAME ? scope_find(&L->frame->scope, target->name.id) : NULL;
+static bool carries_target(Lower *L, const Node *target, const CtType *iv_type, const Cont *rest, Carried *c) {
+  if (target->kind != NODE_NAME) return true;
+  Scope *scope = &L->frame->scope;
+  if (!scope_find(scope, target->name.id) && scope_is_read_next(L, rest, target->name.id))
+    scope_set(L, scope, target->name.id, term_full(L, iv_type, 0, 0), target->span, 0);
+  const Var *v = scope_find(scope, target->name.id);
   if (!v) return true;
   const CtType *type = v->flags & VAR_FOLDED                    ? v->folded_type
                        : v->term && v->term->kind == TERM_VALUE ? term_t(v->term)
@@ -421,52 +383,23 @@ static void hide_target(Lower *L, const Node *target) {
   scope_remove(&L->frame->scope, v.name);
 }
 
-// Makes scalars of one type of a range's start, end and step; of a negative step it takes the magnitude. NULL after a
-// diagnostic.
-static const CtType *counted_bounds(Lower *L, const Node *s, const RangeArgs *r, Term **bounds, bool *negative) {
-  static const char *const what[] = {"the start of a range", "the end of a range", "the step of a range"};
-  Span span = s->loop.iter->span;
-  bounds[0] = r->start;
-  bounds[1] = r->stop;
-  bounds[2] = r->step;
-  int64_t step;
-  bool is_const = term_get_int(r->step, &step);
-  *negative = is_const && step < 0;
-  if (is_const && step == 0) {
-    lower_error(L, span, "the step of a range must not be 0");
-    return NULL;
-  }
-  if (*negative) bounds[2] = term_const(L, ct_int(L->ctx, -(Int128)step));
-  for (int i = 0; i < 3; i++) {
-    bounds[i] = term_to_value(L, bounds[i], span, what[i]);
-    if (!bounds[i]) return NULL;
-    if (!ct_is_int(term_t(bounds[i])) || ct_rank(term_t(bounds[i]))) {
-      lower_error(L, span, "%s must be a scalar integer, not %s", what[i], term_describe(L, bounds[i]));
-      return NULL;
-    }
-  }
-  const CtType *type = range_type(L, bounds);
-  for (int i = 0; i < 3; i++) bounds[i] = lower_cast(L, bounds[i], type, s->span);
-  return type;
-}
-
-void lower_counted_loop(Lower *L, const Node *s, RangeArgs *r) {
+bool lower_counted_loop(Lower *L, const Node *s, RangeArgs *r) {
   Span span = s->span;
   Term *bounds[3];
   bool negative;
-  const CtType *iv_type = counted_bounds(L, s, r, bounds, &negative);
-  if (!iv_type) return;
+  const CtType *iv_type = lower_range_bounds(L, s, r, bounds, &negative);
+  if (!iv_type) return false;
   Value *lb = term_v(bounds[negative ? 1 : 0]), *ub = term_v(bounds[negative ? 0 : 1]), *step = term_v(bounds[2]);
 
-  if (!lower_enter_region(L, span)) return;
+  if (!lower_enter_region(L, span)) return true;
   Carried c = {0};
-  bool hides = !carries_target(L, s->loop.target, iv_type, &c);
+  bool hides = !carries_target(L, s->loop.target, iv_type, r->rest, &c);
   find_carried(L, &s->loop.body, NULL, &c);
   Block *outer = L->b.block;
   Value *operands[3] = {lb, ub, step};
   L->b.span = span;
   Op *shell = lower_new_shell(L, OP_FOR, operands, 3, 1);
-  set_loop_attrs(L, shell, &r->call);
+  lower_range_attrs(L, shell, &r->call);
   Loop lp = {.shell = shell, .body = shell->blocks[0], .first = 1, .c = &c};
   L->frame->scope = scope_copy(L, &c.before);
   Value *iv = block_add_arg(L->ctx, lp.body, lb->type);
@@ -498,4 +431,5 @@ void lower_counted_loop(Lower *L, const Node *s, RangeArgs *r) {
   leave_loop(L, &lp, op, keep, first_result);
   if (hides) hide_target(L, s->loop.target);
   L->region_depth--;
+  return true;
 }

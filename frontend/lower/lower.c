@@ -15,6 +15,35 @@ static void poison_target(Lower *L, const Node *t) {
   else if (t->kind == NODE_STARRED) poison_target(L, t->unary.value);
 }
 
+static void skip_name(Lower *L, const char *name) {
+  if (!scope_find(&L->frame->scope, name)) scope_set(L, &L->frame->scope, name, NULL, (Span){0, 0}, 0);
+}
+
+void lower_skip(Lower *L, const NodeList *body) {
+  NameVec names = {0};
+  lower_collect_assigned(L, body, &names);
+  VEC_EACH(name, names) skip_name(L, *name);
+}
+
+// The same for a statement that kernels do not have.
+static void skip_statement(const Node *s, void *user) {
+  Lower *L = user;
+  switch (s->kind) {
+  case NODE_FUNCTION_DEF: skip_name(L, s->func.name); return;
+  case NODE_CLASS_DEF: skip_name(L, s->cls.name); return;
+  case NODE_ALIAS: {
+    const char *name = s->alias.asname ? s->alias.asname : s->alias.name;
+    skip_name(L, intern_n(L->ctx, name, strcspn(name, ".")));
+    return;
+  }
+  default: {
+    Node *one[] = {(Node *)s};
+    lower_skip(L, &(NodeList){one, 1, 1});
+    ast_each_child(s, skip_statement, L);
+  }
+  }
+}
+
 static void assign_elements(Lower *L, const Node *target, Term *value, bool constexpr_, bool decay) {
   uint32_t want = target->list.count;
   if (value->kind != TERM_TUPLE || (value->tuple.cls && value->tuple.cls->form == CLASS_AGGREGATE)) {
@@ -25,11 +54,15 @@ static void assign_elements(Lower *L, const Node *target, Term *value, bool cons
   uint32_t star = want, have = value->tuple.count;
   for (uint32_t i = 0; i < want; i++)
     if (target->list.data[i]->kind == NODE_STARRED) star = i;
-  if (star == want ? have != want : have + 1 < want) {
+  if (star == want ? have < want : have + 1 < want) {
     lower_error(L, target->span, "cannot unpack a tuple of %u into %u names", have, want);
     poison_target(L, target);
     return;
   }
+  if (star == want && have > want &&     // Triton drops the rest
+      diag_warning(L->ctx, WARN_UNUSED_VALUE, target->span, "%u names take %u of a tuple's %u values: nothing uses "
+                   "the others", want, want, have))
+    diag_note(L->ctx, (Span){0, 0}, "name them all, or take the rest with `*_`");
   for (uint32_t i = 0, j = 0; i < want; i++) {
     const Node *t = target->list.data[i];
     if (i == star) {
@@ -46,7 +79,7 @@ static void assign_elements(Lower *L, const Node *target, Term *value, bool cons
 static void assign_element(Lower *L, const Node *target, const Term *value) {
   const uint32_t errors = diag_error_count(L->ctx);
   const Node *index = target->pair.second;
-  const Term *base = lower_expr(L, target->pair.first);
+  Term *base = lower_expr(L, target->pair.first);
   if (!base && diag_error_count(L->ctx) > errors) return;
   lower_error(L, target->span, "elements cannot be assigned in a kernel: values do not change");
   if (base && base->kind == TERM_VALUE && ct_is_ptr(term_t(base)) && index->kind != NODE_SLICE &&
@@ -55,6 +88,10 @@ static void assign_element(Lower *L, const Node *target, const Term *value) {
                lower_source_text(L, index->span));
   else if (base && base->kind == TERM_TUPLE && value)
     lower_hint(L, "make a new tuple: t = t[:1] + (value,) + t[2:]");
+  else if (base && base->kind == TERM_CONST && base->ct->kind == CT_DICT) {
+    base->is_broken = true;
+    lower_hint(L, "make a new dictionary: d = d | {key: value}");
+  }
   else lower_hint(L, "choose per element with tl.where(…), or write to memory with tl.store(…)");
 }
 
@@ -192,37 +229,46 @@ static bool is_increment(const Node *e) {
          inner->unary.value->kind == NODE_NAME;
 }
 
+static void lower_expr_stmt(Lower *L, const Node *s) {
+  const Node *v = s->unary.value;
+  if (v->kind == NODE_STR) return;
+  if (is_increment(v)) {
+    lower_error(L, s->span, "`%s` changes nothing: there is no increment", lower_source_text(L, s->span));
+    lower_hint(L, "write `i += 1`");
+    return;
+  }
+  const Block *block = L->b.block;
+  const Op *before = block->last;
+  Term *t = lower_expr(L, v);
+  if (t && t->kind != TERM_BLOCK_PTR) warn_unused_value(L, v, t, block, before);
+  if (!t || v->kind != NODE_CALL) return;
+  if (t->kind == TERM_BLOCK_PTR) {
+    lower_error(L, s->span, "the result of this call is unused, so it does nothing");
+    lower_hint(L, "assign it: `p = tl.advance(p, …)`");
+  } else if (must_use_result(L, v->call.func)) {
+    lower_error(L, s->span, "the result of this call is unused, but its function is marked @triton.must_use_result");
+    lower_hint(L, "assign it, to `_` if it is not needed");
+  }
+}
+
+static void lower_delete(Lower *L, const Node *s) {
+  for (uint32_t i = 0; i < s->list.count; i++) {
+    const Node *target = s->list.data[i];
+    if (target->kind == NODE_NAME) scope_remove(&L->frame->scope, target->name.id);
+    else lower_error(L, target->span, "only names can be deleted in a kernel: values do not change");
+  }
+}
+
 static void lower_stmt(Lower *L, const Node *s) {
   context_poll(L->ctx);
   L->b.span = s->span;
   Scope *scope = &L->frame->scope;
   switch (s->kind) {
   case NODE_PASS: return;
-  case NODE_EXPR_STMT:
-    if (s->unary.value->kind != NODE_STR) {
-      const Node *v = s->unary.value;
-      if (is_increment(v)) {
-        lower_error(L, s->span, "`%s` changes nothing: there is no increment", lower_source_text(L, s->span));
-        lower_hint(L, "write `i += 1`");
-        return;
-      }
-      const Block *block = L->b.block;
-      const Op *before = block->last;
-      Term *t = lower_expr(L, v);
-      if (t && t->kind != TERM_BLOCK_PTR) warn_unused_value(L, v, t, block, before);
-      if (!t || v->kind != NODE_CALL) return;
-      if (t->kind == TERM_BLOCK_PTR) {
-        lower_error(L, s->span, "the result of this call is unused, so it does nothing");
-        lower_hint(L, "assign it: `p = tl.advance(p, …)`");
-      } else if (must_use_result(L, v->call.func)) {
-        lower_error(L, s->span,
-                    "the result of this call is unused, but its function is marked @triton.must_use_result");
-        lower_hint(L, "assign it, to `_` if it is not needed");
-      }
-    }
-    return;
+  case NODE_EXPR_STMT: lower_expr_stmt(L, s); return;
   case NODE_ASSIGN: {
     Term *v = lower_expr(L, s->assign.value);
+    if (v && s->assign.targets.data[0]->kind == NODE_NAME) v = term_decay(L, v, s->assign.value->span);
     for (uint32_t i = 0; i < s->assign.targets.count; i++)
       lower_assign_target(L, s->assign.targets.data[i], v, false, true);
     return;
@@ -234,22 +280,18 @@ static void lower_stmt(Lower *L, const Node *s) {
   }
   case NODE_ANN_ASSIGN: lower_ann_assign(L, s); return;
   case NODE_RETURN: lower_return(L, s); return;
-  case NODE_FOR: lower_for(L, s); return;
   case NODE_WHILE: lower_while(L, s); return;
   case NODE_BREAK: scope->exits[EXIT_BREAK] = (Flag){FLAG_YES, NULL}; return;
   case NODE_CONTINUE: scope->exits[EXIT_CONTINUE] = (Flag){FLAG_YES, NULL}; return;
   case NODE_ASSERT: lower_assert_stmt(L, s); return;
   case NODE_RAISE: lower_raise(L, s); return;
-  case NODE_DELETE:
-    for (uint32_t i = 0; i < s->list.count; i++)
-      if (s->list.data[i]->kind == NODE_NAME) scope_remove(scope, s->list.data[i]->name.id);
-      else lower_error(L, s->list.data[i]->span, "only names can be deleted in a kernel: values do not change");
-    return;
+  case NODE_DELETE: lower_delete(L, s); return;
   case NODE_ERROR: return;
   default: {
     const char *hint, *text = unsupported_statement(L, s, &hint);
     lower_error(L, s->span, "%s", text);
     if (hint) lower_hint(L, "%s", hint);
+    skip_statement(s, L);
   }
   }
 }
@@ -309,7 +351,10 @@ static void lower_with(Lower *L, const Node *s) {
   const Cont *exits = NULL, body = {&s->with.body, 0, NULL};
   L->b.span = s->span;
   for (uint32_t i = 0; i < s->with.items.count; i++)
-    if (!(exits = enter_context(L, s->with.items.data[i], exits))) return;
+    if (!(exits = enter_context(L, s->with.items.data[i], exits))) {
+      lower_skip(L, &s->with.body);
+      return;
+    }
   lower_stmts(L, &body, NULL);
   const Scope left = *scope;
   scope_resume(scope, true);
@@ -323,6 +368,29 @@ static void arm_rest(Lower *L, void *user) {
   Guarded *g = user;
   scope_resume(&L->frame->scope, true);
   lower_stmts(L, g->rest, g->out);
+}
+
+// Lowers an `if` that `rest` follows. Returns what to lower next: `rest`, with a constant condition the chosen arm before
+// it, or NULL if `rest` was lowered inside an arm.
+static const Cont *lower_if(Lower *L, const Node *s, const Cont *rest, const LiveOut *out) {
+  L->b.span = s->span;
+  Term *c = lower_expr(L, s->cond.test);
+  int known;
+  Value *v;
+  if (!lower_condition(L, c, s->cond.test->span, "`if`", &known, &v)) {
+    // The names that the arms bind have no value, and nothing more is reported about them.
+    NameVec names = {0};
+    lower_collect_assigned(L, &s->cond.body, &names);
+    lower_collect_assigned(L, &s->cond.orelse, &names);
+    for (uint32_t i = 0; i < names.count; i++) scope_set(L, &L->frame->scope, names.data[i], NULL, s->span, 0);
+    return rest;
+  }
+  if (known >= 0) {
+    L->has_pruned_call |= warn_calls(known ? &s->cond.orelse : &s->cond.body);
+    return new_cont(L, known ? &s->cond.body : &s->cond.orelse, 0, rest);
+  }
+  IfArms arms = {new_cont(L, &s->cond.body, 0, NULL), new_cont(L, &s->cond.orelse, 0, NULL)};
+  return lower_runtime_if(L, v, arm_then, arm_otherwise, &arms, rest, out, s->span) ? NULL : rest;
 }
 
 void lower_stmts(Lower *L, const Cont *k, const LiveOut *out) {
@@ -339,33 +407,11 @@ void lower_stmts(Lower *L, const Cont *k, const LiveOut *out) {
       lower_runtime_if(L, scope_live(L, &L->frame->scope), arm_rest, NULL, &g, NULL, out, s->span);
       return;
     }
-    const Cont *rest = new_cont(L, k->list, k->from + 1, k->next);
-    k = rest;
+    k = new_cont(L, k->list, k->from + 1, k->next);
     if (L->options->stops) lower_stop_before(L, s);
-    if (s->kind == NODE_WITH) {
-      lower_with(L, s);
-    } else if (s->kind == NODE_IF) {
-      L->b.span = s->span;
-      Term *c = lower_expr(L, s->cond.test);
-      int known;
-      Value *v;
-      if (!lower_condition(L, c, s->cond.test->span, "`if`", &known, &v)) {
-        // The names that the arms bind have no value now, and nothing more is reported about them.
-        NameVec names = {0};
-        lower_collect_assigned(L, &s->cond.body, &names);
-        lower_collect_assigned(L, &s->cond.orelse, &names);
-        for (uint32_t i = 0; i < names.count; i++) scope_set(L, &L->frame->scope, names.data[i], NULL, s->span, 0);
-        continue;
-      }
-      if (known >= 0) {
-        L->has_pruned_call |= warn_calls(known ? &s->cond.orelse : &s->cond.body);
-        k = new_cont(L, known ? &s->cond.body : &s->cond.orelse, 0, rest);
-        continue;
-      }
-      IfArms arms = {new_cont(L, &s->cond.body, 0, NULL), new_cont(L, &s->cond.orelse, 0, NULL)};
-      if (lower_runtime_if(L, v, arm_then, arm_otherwise, &arms, rest, out, s->span)) return;
-    } else {
-      lower_stmt(L, s);
-    }
+    if (s->kind == NODE_WITH) lower_with(L, s);
+    else if (s->kind == NODE_FOR) lower_for(L, s, k);
+    else if (s->kind == NODE_IF) k = lower_if(L, s, k, out);
+    else lower_stmt(L, s);
   }
 }

@@ -29,6 +29,7 @@ typedef enum {
 
 struct Term {
   TermKind kind;
+  bool is_broken;    // a change of it was refused: what depends on its contents is not reported
   union {
     CtValue *ct;
     // known: the constant that a function returned, or NULL
@@ -79,7 +80,7 @@ struct Frame {
   bool failed_return;
 };
 
-// What an expression is used as, and the member that is taken of it: a guess at an unknown name depends on it.
+// What an expression is used as, and which member of it is taken. Suggestions for unknown names depend on this.
 typedef struct { enum { USE_VALUE, USE_CALLED, USE_BASE, USE_DTYPE } kind; const char *member; } NameUse;
 
 struct Frontend {
@@ -105,6 +106,7 @@ struct Lower {
   uint32_t depth;
   uint32_t expr_depth;
   NameUse use;                 // of the expression that is lowered next
+  const Node *comparison;      // whose operand is lowered, or NULL
   uint64_t num_stmts;          // lowered so far, unrolled and inlined ones counted as often as they are copied
   bool may_wrap;               // the current operation may overflow without a check
   bool is_gluon;               // tensors have layouts, and the module is at LAID_OUT
@@ -158,7 +160,7 @@ Term *term_settle(Lower *L, Term *a, Term *b, bool *to_acc);
 Term *term_in_layout_of(Lower *L, Term *x, const Term *like);
 void term_flatten(Lower *L, const Term *t, ValueList *out);    // the IR values in it, in a fixed order
 Term *term_rebuild(Lower *L, const Term *like, Value *const *values, uint32_t *pos);   // the reverse
-// Some value of that type, for paths on which nothing reads it.
+// Any value of that type, for paths on which nothing reads it.
 Value *term_zero(Lower *L, const Type *type);
 
 // Replaces a shell without results by the op with them, once its blocks are lowered and the types are known.
@@ -196,17 +198,17 @@ bool lower_broadcast_laid_out(Lower *L, Term **a, Term **b, const int64_t *shape
 const Layout *lower_layout_map(Lower *L, const CtValue *layout, const int64_t *shape, uint32_t rank, Span span);
 // ---- gluon_clusters.c: what one block of a cluster has ----
 const CtType *lower_block_part(Lower *L, const CtType *t);        // its part of a tensor, tile or buffer
-bool lower_is_split_along(const Lower *L, const CtType *t, uint32_t axis);
 Value *lower_block_start(Lower *L, const CtType *t, uint32_t axis);   // of its part, i32; NULL: the axis is not split
-// Adds to the mask that the block writes what others hold, too. False, and nothing is added, if none do.
+// If several blocks hold the same elements of t, restricts the mask to the block that writes them, and returns true.
 bool lower_owner_mask(Lower *L, const CtType *t, Term **mask);
-// False after a diagnostic: `what` would move elements between blocks, because they hold different parts of a and b
-// (along `except` both must be whole; −1: no axis), or because t is split along the axis.
+// These return false after a diagnostic if `what` would move elements between blocks. The first does if a block holds
+// different parts of a and b; along `except` (−1: no axis) neither may be split. The second does if t is split along the
+// axis.
 bool lower_check_same_blocks(Lower *L, Span span, const char *what, const CtType *a, const CtType *b, int64_t except);
 bool lower_check_axis_in_block(Lower *L, Span span, const char *what, const CtType *t, uint32_t axis);
-// Of a product: a is split as the accumulator's rows, b as its columns, neither along K.
+// The same for a dot: a must be split as the accumulator's rows are, b as its columns, and neither along K.
 bool lower_check_product_blocks(Lower *L, Span span, const CtType *a, const CtType *b, const CtType *acc);
-bool lower_check_has_layout(Lower *L, Span span, const CtType *t);   // as all tensors must in a cluster
+bool lower_check_has_layout(Lower *L, Span span, const CtType *t);   // every tensor in a cluster must
 
 bool lower_is_blackwell(const char *name);                        // a function that Hopper does not have
 // x in the shape (in Gluon: and the layout) of `like`.
@@ -249,9 +251,15 @@ const char *lower_source_text(Lower *L, Span span);           // as the user wro
 Term *lower_expr(Lower *L, const Node *e);
 // Whether e is a, a.b, a.b.c, …, which may be lowered twice because it has no effect.
 bool lower_is_name_path(const Node *e);
-Term *lower_name(Lower *L, const char *name, Span span, NameUse use);
+// v as a term; if it is a value that is missing, an error that says why.
+Term *lower_found(Lower *L, CtValue *v, Span span, NameUse use);
+// ---- attribute.c ----
+Term *lower_attribute_node(Lower *L, const Node *e, NameUse use);  // e: an attribute
 Term *lower_attribute(Lower *L, Term *base, const char *name, Span span);
 Term *lower_shape_term(Lower *L, const CtType *t);                 // a tuple of its extents
+// Looks a method up by name, for operators of aggregates; NULL without a diagnostic when there is none.
+Term *lower_find_method(Lower *L, Term *self, const char *name);
+// ---- subscript.c ----
 Term *lower_subscript(Lower *L, Term *base, const Node *index, Span span);
 // ---- expr_display.c ----
 Term *lower_fstring(Lower *L, const Node *e);
@@ -275,35 +283,33 @@ typedef struct {
   const Node *node;            // the call, or NULL when made up
 } CallArgs;
 Term *lower_call_node(Lower *L, const Node *call);
-// callee, which may be NULL, is for messages: it says what each argument is used for.
+// callee may be NULL; it serves suggestions only: it tells what each argument is used as.
 bool lower_call_args(Lower *L, const Node *call, const Term *callee, CallArgs *out);
 Term *lower_call(Lower *L, Term *callee, CallArgs *args);
 Term *lower_call_positional(Lower *L, Term *callee, Term *const *args, uint32_t n, Span span);
 Term *lower_inline(Lower *L, CtFunction *fn, CallArgs *args);
 void lower_visit(Lower *L, const CtFunction *fn);              // remembers a function whose body is lowered
-// Looks a method up by name, for operators of aggregates; NULL without a diagnostic when there is none.
-Term *lower_find_method(Lower *L, Term *self, const char *name);
 
-// ---- guess.c: errors about names that mean nothing, with what was probably meant ----
+// ---- guess.c: errors about unknown names, with suggestions ----
 Term *lower_unknown_name(Lower *L, const char *name, Span span, NameUse use);
 Term *lower_no_attribute(Lower *L, const Term *base, const char *name, Span span);
 Term *lower_no_builtin(Lower *L, const char *name, Span span);
-// Whether v is `tl.NAME`, which does not exist, and which people know from elsewhere.
+// Whether v is a `tl.NAME` that does not exist in Triton but is known from another language or library.
 bool lower_is_foreign_member(Lower *L, const CtValue *v);
-// Hints after an error, about: a value that is missing, a name where a type belongs, a function that takes no run-time
-// values, and a keyword that no parameter has. The bools say whether there was one.
+// Hints after an error about a missing value, a builtin that does not exist, a name where a type belongs, a function that
+// takes no run-time values, or a keyword that no parameter has. A bool says whether a hint was added.
 void lower_hint_missing(Lower *L, const CtValue *missing, NameUse use);
-void lower_hint_near(Lower *L, const char *name);                  // of a builtin that does not exist
+void lower_hint_near(Lower *L, const char *name);
 bool lower_hint_dtype(Lower *L, const char *name);
 bool lower_hint_function(Lower *L, const char *name);
-// The type that a text of another language or library means, as "*fp32" for "torch.float32*". NULL: none.
+// Our spelling of a type of another language or library: "*fp32" for "torch.float32*". NULL if it is not known.
 const char *lower_guess_type_text(Arena *a, const char *text);
 // What to do about a parameter's annotation that is not a type; NULL if nothing is known.
 const char *lower_guess_annotation(Frontend *fe, const CtFunction *fn, const Node *n);
 void lower_hint_param(Lower *L, const char *key, const char *params, const char *const *names, uint32_t count);
 
 // ---- origin.c: notes after an error ----
-void lower_note_shape(Lower *L, const Term *x, Span error);      // where x has its shape from, unless inside the error
+void lower_note_shape(Lower *L, const Term *x, Span error);      // where x got its shape, unless within `error`
 void lower_note_param(Lower *L, const Term *x);                  // what gave a parameter its type
 
 // ---- lower.c, scope.c, flow.c, loops.c, unroll.c ----
@@ -314,7 +320,9 @@ typedef struct { const NameVec *names; bool is_function_end; } LiveOut;
 // Counts statements that are about to be lowered. False if there are too many, now or before.
 bool lower_count(Lower *L, uint64_t statements, Span span);
 void lower_stmts(Lower *L, const Cont *k, const LiveOut *out);
-void lower_for(Lower *L, const Node *s);
+void lower_for(Lower *L, const Node *s, const Cont *rest);      // rest: what follows the loop
+// Leaves out statements after a diagnostic: the new names that they bind have no value, of which no message speaks.
+void lower_skip(Lower *L, const NodeList *body);
 void lower_while(Lower *L, const Node *s);
 typedef void (*ArmFn)(Lower *L, void *user);
 // Lowers `if v: then() else: otherwise()` and merges both scopes. When exactly one arm ends, `rest`, which follows the
@@ -329,6 +337,7 @@ FlagState scope_flow(const Scope *s);                         // whether the pat
 void scope_resume(Scope *s, bool all);                        // clears `continue`, or all flags
 Value *scope_live(Lower *L, const Scope *s);                  // an i1: none of the flags is set
 Scope scope_copy(Lower *L, const Scope *s);
+bool scope_is_read_next(Lower *L, const Cont *k, const char *name);   // whether k reads the name before it binds it
 Var *scope_find(Scope *s, const char *name);
 void scope_set(Lower *L, Scope *s, const char *name, Term *term, Span span, uint8_t flags);
 void scope_remove(Scope *s, const char *name);
@@ -339,14 +348,15 @@ void lower_collect_assigned(Lower *L, const NodeList *body, NameVec *out);      
 void scope_lose(Lower *L, const Var *v, const char *why);
 bool lower_has_exit(const NodeList *body, bool with_break);                     // a return, or a break of this loop
 void lower_assign_target(Lower *L, const Node *target, Term *value, bool is_declared_constexpr, bool decay);
-bool lower_return_merge(Lower *L, Term **a, Block *block_a, Term **b, Block *block_b, Span span);
 
 // ---- warn_unused.c, warn_flow.c, warn_compare.c ----
-// Each looks at a function's tree, whatever was specialised, and reports what is in it, once for a place.
+// These check the syntax tree of a function, whatever its specialisation, and report each place once.
 void warn_unused_variables(Lower *L, const Node *def);
 void warn_unreachable(Lower *L, const Node *def);
 void warn_compares(Lower *L, const Node *def);
-// Looks at a statement that is the expression v, after it was lowered to t, by ops of `block` after `before`.
+// Warns where e, `a & b` or `a | b`, is the bare operand of a comparison, and one of a and b is a mask, the other not.
+void lower_warn_mask(Lower *L, const Node *e, const Term *a, const Term *b);
+// Checks a statement that consists of the expression v. It was lowered to t and to the ops of `block` after `before`.
 void warn_unused_value(Lower *L, const Node *v, const Term *t, const Block *block, const Op *before);
 void warn_missing_store(Lower *L, const Func *f, const Node *def);
 bool warn_calls(const NodeList *list);                              // whether code there may have an effect
@@ -371,7 +381,8 @@ bool lower_is_language_name(const char *name);                      // of a row 
 // A row of builtins_gluon.def by its name there (`mbarrier.init`); NULL if there is none.
 const BuiltinRow *builtin_find_gluon(const char *name);
 bool builtin_is_gluon(const BuiltinRow *row);                 // whether it is of that table
-// A name may have two rows of builtins_gluon.def, the one with fewer parameters first. The one that a call is of.
+// builtins_gluon.def may have two rows for a name, the one with fewer parameters first. Returns the row that the call
+// fits.
 const BuiltinRow *builtin_overload(const BuiltinRow *row, const CallArgs *args);
 typedef struct {
   const BuiltinRow *row;
@@ -406,7 +417,7 @@ const CtType *arg_block(Lower *L, Call *c, const CtType *elem, const int64_t *sh
 CtValue *arg_layout(Lower *L, Call *c, uint32_t i, LayoutKind kind);   // also Auto- and CoalescedLayout, if distributed
 // negative counts from the end
 bool arg_axis(Lower *L, Call *c, uint32_t i, uint32_t rank, int64_t *out);
-bool lower_check_owned(Lower *L, Call *c, const CtType *t);       // no two blocks of a cluster hold an element
+bool lower_check_owned(Lower *L, Call *c, const CtType *t);       // false if two blocks of a cluster hold one element
 bool arg_choice(Lower *L, Call *c, uint32_t i, const char *const *texts, uint32_t n, int *out);
 // at the call, and at an argument; they give NULL
 Term *builtin_error(Lower *L, const Call *c, const char *fmt, ...) PRINTF_LIKE(3, 4);
@@ -422,10 +433,15 @@ Term *arg_error(Lower *L, const Call *c, uint32_t i, const char *fmt, ...) PRINT
 // Whether each warp_specialize of the kernel leaves registers for its default partition. False after diagnostics.
 bool lower_check_roles(Lower *L);
 
-// ---- loops.c: a `for` over a range ----
-typedef struct { Term *start, *stop, *step; Call call; } RangeArgs;
+// ---- range.c ----
+typedef struct { Term *start, *stop, *step; Call call; const Cont *rest; } RangeArgs;   // rest: follows the loop
 bool lower_split_range(Lower *L, Call *c, RangeArgs *r);         // a range's arguments; false after a diagnostic
-void lower_counted_loop(Lower *L, const Node *s, RangeArgs *r);
+// Makes scalars of one type of a range's start, end and step; of a negative step it takes the magnitude. NULL after a
+// diagnostic.
+const CtType *lower_range_bounds(Lower *L, const Node *s, const RangeArgs *r, Term **bounds, bool *negative);
+void lower_range_attrs(Lower *L, Op *op, Call *c);               // what `tl.range` asks of its loop
+// ---- loops.c: a `for` over a range ----
+bool lower_counted_loop(Lower *L, const Node *s, RangeArgs *r);  // false after a diagnostic about its bounds
 
 // ---- helpers shared by families ----
 static inline bool atomic_is_bitwise(AtomicKind k) { return k == ATOMIC_AND || k == ATOMIC_OR || k == ATOMIC_XOR; }
@@ -436,12 +452,11 @@ Value *lower_desc_value(Lower *L, const Term *d);
 Term *lower_make_desc(Lower *L, Call *c, CtValue *layout);
 // A descriptor's block with its layout, or with the default one if it is NULL. NULL after a diagnostic.
 const CtType *lower_desc_block(Lower *L, const CtType *block, CtValue *layout, Span span);
-// Whether only products and waits use those of a loop's carried tensors that an iteration changes.
+// Whether dots and waits alone use the carried tensors of a loop that an iteration changes.
 bool lower_may_be_accumulators(Value *const *args, Value *const *next, uint32_t n);
 Term *lower_buffer_attribute(Lower *L, Term *base, const char *name, Span span);
 Term *lower_buffer_arg(Lower *L, Call *c, uint32_t i);            // a buffer that is one tile
-Term *lower_data_arg(Lower *L, Call *c, uint32_t i);              // … that is no mbarrier
-Term *lower_load_block_ptr(Lower *L, Call *c, Term *bp);
+Term *lower_data_arg(Lower *L, Call *c, uint32_t i);              // the same, but not an mbarrier
 Term *lower_reduce(Lower *L, Term *x, int64_t axis, Term *combine, Span span);
 Term *lower_expand_dims(Lower *L, Term *x, int64_t axis);
 Term *lower_reshape(Lower *L, Term *x, const int64_t *shape, uint32_t rank, bool reorder);
@@ -459,10 +474,10 @@ void values_append(Lower *L, ValueList *to, const ValueList *from);
 static inline Value *term_v(const Term *t) { return t->value.v; }
 static inline const CtType *term_t(const Term *t) { return t->value.type; }
 
-// Reports an error with the chain of calls that led to it. Gives NULL.
+// Reports an error with the chain of calls that led to it. Returns NULL.
 Term *lower_error(Lower *L, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
 bool lower_is_bare(Lower *L);                                       // in a function that may leave out `tl.`
-// Adds a way out after an error; in a @kernel without the `tl.` of the text. Gives NULL.
+// Adds the way out after an error; in a @kernel, leaves out each `tl.` of the text. Returns NULL.
 void *lower_hint(Lower *L, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void *lower_hint_wait(Lower *L);                                  // for an accumulator where a tensor is needed
 

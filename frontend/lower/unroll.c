@@ -35,7 +35,7 @@ static void lower_unrolled(Lower *L, const Node *s, Term **items, uint32_t count
   L->frame->scope.exits[EXIT_BREAK] = (Flag){FLAG_NO, NULL};
 }
 
-static void lower_static_range(Lower *L, const Node *s, RangeArgs *r) {
+static bool lower_static_range(Lower *L, const Node *s, RangeArgs *r) {
   int64_t a, b, step;
   Term *t[3] = {r->start, r->stop, r->step};
   int64_t *v[3] = {&a, &b, &step};
@@ -44,11 +44,11 @@ static void lower_static_range(Lower *L, const Node *s, RangeArgs *r) {
       lower_error(L, s->loop.iter->span, "static_range needs bounds known at compile time, this is %s",
                   term_describe(L, t[i]));
       lower_hint(L, "use range(…) for a loop at run time, or make the bound a constexpr");
-      return;
+      return false;
     }
   if (!step) {
     lower_error(L, s->loop.iter->span, "the step of a range must not be 0");
-    return;
+    return false;
   }
   // The distance of two 64-bit bounds needs 65 bits.
   Int128 n = step > 0 ? ((Int128)b - a + step - 1) / step : ((Int128)a - b - step - 1) / -(Int128)step;
@@ -56,11 +56,12 @@ static void lower_static_range(Lower *L, const Node *s, RangeArgs *r) {
   if (n > MAX_UNROLL) {
     lower_error(L, s->loop.iter->span, "static_range has %llu iterations, and at most %d are unrolled",
                 (unsigned long long)n, MAX_UNROLL);
-    return;
+    return false;
   }
   Term **items = arena_array(L->arena, Term *, (uint64_t)n + 1);
   for (Int128 i = 0; i < n; i++) items[i] = term_int(L, (int64_t)(a + i * step));
   lower_unrolled(L, s, items, (uint32_t)n);
+  return true;
 }
 
 // What an expression stands for once its conditional expressions of constants are decided: `f if N <= 4 else g`.
@@ -90,31 +91,37 @@ static const BuiltinRow *iter_row(Lower *L, const Node *iter, Term **other) {
   return NULL;
 }
 
-void lower_for(Lower *L, const Node *s) {
-  if (s->loop.orelse.count) {
-    lower_error(L, s->loop.orelse.data[0]->span, "`for … else` is not supported in kernels");
-    lower_hint(L, "set a flag in the loop, and test it after the loop");
-    return;
-  }
-  uint32_t errors = diag_error_count(L->ctx);
+// False after a diagnostic about what the loop goes over.
+static bool lower_over(Lower *L, const Node *s, const Cont *rest) {
   Term *other;
   const BuiltinRow *row = iter_row(L, s->loop.iter, &other);
   if (!row) {
-    if (other && other->kind == TERM_TUPLE) {
+    if (!other) return false;
+    if (other->kind == TERM_TUPLE) {
       lower_unrolled(L, s, other->tuple.items, other->tuple.count);
-    } else if (other || diag_error_count(L->ctx) == errors) {
-      lower_error(L, s->loop.iter->span, "a kernel loops over range, tl.range, tl.static_range or a tuple, not over %s",
-                  term_describe(L, other));
-      lower_hint(L, "a tile has no loop over its elements: compute on the whole of it, or `for i in range(n):`");
+      return true;
     }
-    return;
+    lower_error(L, s->loop.iter->span, "a kernel loops over range, tl.range, tl.static_range or a tuple, not over %s",
+                term_describe(L, other));
+    lower_hint(L, "a tile has no loop over its elements: compute on the whole of it, or `for i in range(n):`");
+    return false;
   }
   CallArgs args;
   Call call;
   RangeArgs r;
   if (!lower_call_args(L, s->loop.iter, NULL, &args) || !builtin_bind(L, row, NULL, &args, &call) ||
       !lower_split_range(L, &call, &r))
-    return;
-  if (row->fn == tl_static_range) lower_static_range(L, s, &r);
-  else lower_counted_loop(L, s, &r);
+    return false;
+  r.rest = rest;
+  return row->fn == tl_static_range ? lower_static_range(L, s, &r) : lower_counted_loop(L, s, &r);
+}
+
+void lower_for(Lower *L, const Node *s, const Cont *rest) {
+  if (s->loop.orelse.count) {
+    lower_error(L, s->loop.orelse.data[0]->span, "`for … else` is not supported in kernels");
+    lower_hint(L, "set a flag in the loop, and test it after the loop");
+    lower_skip(L, &s->loop.body);
+  } else if (!lower_over(L, s, rest)) {
+    lower_skip(L, &s->loop.body);
+  }
 }

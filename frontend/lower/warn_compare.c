@@ -1,4 +1,4 @@
-// -Wassert-tuple, -Wbitwise-compare, -Wis-literal, -Wnone-compare: conditions that say something else than what is meant.
+// -Wassert-tuple, -Wbitwise-compare, -Wis-literal, -Wnone-compare: conditions that do not mean what they seem to.
 #include "frontend/lower/lower.h"
 
 #include <string.h>
@@ -26,7 +26,40 @@ static const char *bare_bitwise(const Node *n) {
   return n->span.begin == n->binary.left->span.begin ? pyop_text((PyOp)n->op) : NULL;
 }
 
-// a < b & c < d, which says a < (b & c) and (b & c) < d. Comparisons with & inside, as `x & 1 == 0`, are common.
+static bool is_mask(const Term *t) { return t->kind == TERM_VALUE && ct_is_bool(term_t(t)); }
+
+// Numbers that are not the two values of a mask.
+static bool is_wide(const Term *t) {
+  int64_t i;
+  if (t->kind == TERM_VALUE) return ct_is_int(term_t(t)) && !ct_is_bool(term_t(t));
+  return term_get_int(t, &i) && i != 0 && i != 1;
+}
+
+void lower_warn_mask(Lower *L, const Node *e, const Term *a, const Term *b) {
+  const Node *c = L->comparison;
+  const char *op = c ? bare_bitwise(e) : NULL;
+  if (!op || !a || !b || !((is_mask(a) && is_wide(b)) || (is_wide(a) && is_mask(b)))) return;
+  const uint32_t last = c->compare.rights.count - 1;
+  const bool is_first = e == c->compare.left && is_mask(a), is_last = e == c->compare.rights.data[last] && is_mask(b);
+  if (!is_first && !is_last) return;
+  const Node *number = is_first ? e->binary.right : e->binary.left, *mask = is_first ? e->binary.left : e->binary.right,
+             *other = is_first ? c->compare.rights.data[0] : last ? c->compare.rights.data[last - 1] : c->compare.left;
+  const PyOp than = (PyOp)c->compare.ops[is_first ? 0 : last];
+  if (!diag_warning(L->ctx, WARN_BITWISE_COMPARE, e->span, "`%s` binds more tightly than `%s`: it combines %s and %s "
+                    "first", op, pyop_text(than), term_describe(L, a), term_describe(L, b)))
+    return;
+  const Span compared = span_of(is_first ? number->span.begin : other->span.begin,
+                                is_first ? other->span.end : number->span.end);
+  diag_fixit(L->ctx, span_of(compared.begin, compared.begin), "(");
+  diag_fixit(L->ctx, span_of(compared.end, compared.end), ")");
+  const char *m = lower_source_text(L, mask->span), *n = lower_source_text(L, number->span),
+             *o = lower_source_text(L, other->span);
+  if (is_first) diag_note(L->ctx, (Span){0, 0}, "write %s %s (%s %s %s)", m, op, n, pyop_text(than), o);
+  else diag_note(L->ctx, (Span){0, 0}, "write (%s %s %s) %s %s", o, pyop_text(than), n, op, m);
+}
+
+// a < b & c < d, which means a < (b & c) and (b & c) < d. The syntax of a single comparison, such as `x & 1 == 0`, is
+// not reported.
 static void check_bitwise(Context *ctx, const Node *n) {
   for (uint32_t i = 0; i + 1 < n->compare.rights.count; i++) {
     const Node *middle = n->compare.rights.data[i];

@@ -1,4 +1,4 @@
-// -Wunreachable, -Wmissing-store, -Wredefinition: what can be seen in the order of statements and of definitions.
+// -Wunreachable, -Wmissing-store, -Wredefinition: mistakes in the order of statements and of definitions.
 #include "frontend/lower/lower.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ static bool is_static_assert_false(const Node *s) {
 static void check_list(Lower *L, const NodeList *list);
 static bool leaves_list(const NodeList *list);
 
-// What makes it certain that no statement after s runs: s itself, or the last word of each of its arms. NULL: nothing.
+// Whether no statement after s runs: s leaves the list, or each of its arms does.
 static bool leaves(const Node *s) {
   switch (s->kind) {
   case NODE_RETURN: case NODE_BREAK: case NODE_CONTINUE: case NODE_RAISE: return true;
@@ -56,7 +56,7 @@ static void check_list(Lower *L, const NodeList *list) {
 void warn_unreachable(Lower *L, const Node *def) { check_list(L, &def->func.body); }
 
 // ---- kernels that store nothing ----
-// Calls that have no effect on memory, wherever they stand.
+// Calls that never write memory.
 static bool is_check(const Node *call) {
   static const char *const names[] = {"static_assert", "assume", "multiple_of", "max_contiguous", "max_constancy"};
   for (uint32_t i = 0; i < countof(names); i++)
@@ -70,7 +70,7 @@ static void find_effect(const Node *n, void *user) {
   else ast_each_child(n, find_effect, user);
 }
 
-// Whether a statement of the list, or inside one, is there for an effect that a specialisation may leave out.
+// Whether the list has, at any depth, a statement that may write memory in another specialisation.
 static void find_statement(const Node *s, void *user) {
   if (s->kind == NODE_EXPR_STMT || s->kind == NODE_ASSERT || s->kind == NODE_WITH) find_effect(s, user);
   else ast_each_child(s, find_statement, user);
@@ -92,7 +92,7 @@ static void find_write(Op *op, void *user) {
   if (op_is(op, TRAIT_WRITES) && op->opcode != OP_ASSUME && !op_int(op, ATTR_PURE, 0)) *(bool *)user = true;
 }
 
-// A kernel that says nothing at all is yet to be written.
+// An empty kernel is one that is still to be written, and gets no warning.
 static bool is_empty(const NodeList *body) {
   for (uint32_t i = 0; i < body->count; i++)
     if (!is_nothing(body->data[i])) return false;
@@ -116,7 +116,7 @@ typedef struct { const char *name; bool found; } Mention;
 static void find_use(const Node *n, void *user) {
   Mention *u = user;
   if (n->kind == NODE_NAME && n->name.id == u->name) u->found = true;
-  // What a function's body names is looked up when it is called.
+  // Names in a function's body are looked up when it is called.
   if (n->kind != NODE_FUNCTION_DEF) {
     ast_each_child(n, find_use, user);
     return;
@@ -130,7 +130,7 @@ static bool is_used_between(const NodeList *list, uint32_t first, uint32_t secon
   for (uint32_t i = first + 1; i < second; i++) {
     const Node *s = list->data[i];
     find_use(s, &u);
-    // What the module calls between the two may call the first one.
+    // Code of the module between the two definitions may call the first one.
     if (s->kind != NODE_FUNCTION_DEF && s->kind != NODE_CLASS_DEF) find_effect(s, &u.found);
   }
   const NodeList *decorators = &list->data[second]->func.decorators;   // @f.setter, @overload of f, …

@@ -100,7 +100,7 @@ static bool has_call(const Node *n) {
   return c.calls;
 }
 
-// Whether the statement's own operation has a result and no effect, whatever its operands do.
+// Whether the statement's outermost operation computes a result and has no effect; its operands may have one.
 static bool is_computation(const Node *v) {
   switch (v->kind) {
   case NODE_NAME: case NODE_ATTRIBUTE: case NODE_SUBSCRIPT: case NODE_INT: case NODE_FLOAT: case NODE_TRUE:

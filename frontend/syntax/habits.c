@@ -1,4 +1,4 @@
-// The way out of a syntax error by someone who thinks in another language: the rows of habits.def.
+// Suggestions for syntax errors that are habits of another language: the rows of habits.def.
 #include <ctype.h>
 #include <string.h>
 
@@ -62,7 +62,7 @@ static bool fits_before(Word last, Word before_last, const char *pattern) {
   return fits(before_last, pattern, (size_t)(space - pattern)) && fits(last, space + 1, strlen(space + 1));
 }
 
-// The text at the error goes on to the end of the line: `//` is one token, and `/*` two.
+// A row's text may be longer than one token: it is compared with the line from the error on.
 static bool fits_at(Word at, Word rest, const char *pattern) {
   if (!*pattern) return true;
   if (!strcmp(pattern, "@end")) return !rest.size;

@@ -47,7 +47,7 @@ Node *ast_number(PyParser *p, Span span) {
 // ---- where strings end ----
 
 // body: offset past the quote(s)
-typedef struct { bool raw, bytes, format, triple; char quote; uint32_t body, prefix; } StringForm;
+typedef struct { bool raw, bytes, format, triple; char quote; uint32_t body; } StringForm;
 
 static StringForm string_form(const char *text, uint32_t at, uint32_t limit) {
   StringForm f = {0};
@@ -93,43 +93,52 @@ static uint32_t scan_spec(const char *text, uint32_t at, uint32_t limit, const S
   return 0;
 }
 
-static bool scan_field(const char *text, uint32_t at, uint32_t limit, const StringForm *form, int depth, Field *out) {
-  *out = (Field){0};
-  if (depth > FIELD_DEPTH) return false;
+// Whether the `=` at i, in a field that begins at `at`, is the one of f"{x=}" and no operator. *end: what follows it and
+// its spaces.
+static bool shows_expression(const char *text, uint32_t at, uint32_t i, uint32_t limit, uint32_t *end) {
+  for (*end = i + 1; *end < limit && text[*end] == ' ';) ++*end;
+  bool ends_operator = i > at && text[i - 1] && strchr("<>=!", text[i - 1]);
+  return !ends_operator && *end < limit && (text[*end] == '}' || text[*end] == ':' || text[*end] == '!');
+}
+
+// Finds the end of a field's expression. False if there is none.
+static bool scan_expression(const char *text, uint32_t at, uint32_t limit, const StringForm *form, int depth,
+                            Field *out, uint32_t *end) {
   uint32_t i = at, nesting = 0, word = at;   // word: where the identifier before i begins
   while (i < limit) {
-    char c = text[i];
+    char c = text[i], after = i + 1 < limit ? text[i + 1] : 0;
     if (c == '\n' && !form->triple && !nesting) return false;
     if (c == '\'' || c == '"') {
       uint32_t begin = is_string_prefix(text, word, i) ? word : i;
-      uint32_t end = string_end(text, begin, limit, depth + 1);
-      if (!end) return false;
-      word = i = end;
+      word = i = string_end(text, begin, limit, depth + 1);
+      if (!i) return false;
       continue;
     }
-    bool is_word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || (c & 0x80);
+    if (!nesting && (c == '!' || c == '=') && after == '=') {   // a comparison
+      word = i += 2;
+      continue;
+    }
     if (c == '(' || c == '[' || c == '{') nesting++;
     else if (nesting && (c == ')' || c == ']' || c == '}')) nesting--;
-    else if (!nesting && (c == '}' || c == ':' || c == '!')) {
-      if (c == '!' && i + 1 < limit && text[i + 1] == '=') { i += 2; word = i; continue; }
-      break;
-    } else if (!nesting && c == '=' && i + 1 < limit) {
-      char before = i > at ? text[i - 1] : 0, after = text[i + 1];
-      if (after == '=') { i += 2; word = i; continue; }
-      uint32_t k = i + 1;
-      while (k < limit && text[k] == ' ') k++;
-      if (!strchr("<>=!", before ? before : 'x') && k < limit && (text[k] == '}' || text[k] == ':' || text[k] == '!')) {
-        out->equals = k;
-        out->expr_end = i;
-        i = k;
-        break;
-      }
+    else if (!nesting && (c == '}' || c == ':' || c == '!')) break;
+    else if (!nesting && c == '=' && shows_expression(text, at, i, limit, &out->equals)) {
+      out->expr_end = i;
+      *end = out->equals;
+      return true;
     }
+    bool is_word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || (c & 0x80);
     i++;
     if (!is_word) word = i;
   }
-  if (i >= limit) return false;
-  if (!out->expr_end) out->expr_end = i;
+  out->equals = 0;
+  out->expr_end = *end = i;
+  return i < limit;
+}
+
+static bool scan_field(const char *text, uint32_t at, uint32_t limit, const StringForm *form, int depth, Field *out) {
+  *out = (Field){0};
+  uint32_t i;
+  if (depth > FIELD_DEPTH || !scan_expression(text, at, limit, form, depth, out, &i)) return false;
   if (text[i] == '!') {
     out->conversion = i + 1;
     i += 2;
@@ -184,6 +193,47 @@ static bool read_digits(const char *s, uint32_t *i, uint32_t end, int base, uint
   return n >= min;
 }
 
+static void put_code(Buf *b, const StringForm *f, uint32_t value) {
+  if (f->bytes) buf_putc(b, (char)value);
+  else pynum_put_utf8(b, value);
+}
+
+// Writes what the escape after a backslash means and moves *i past it. False if it is malformed or named: nothing is
+// written.
+static bool decode_escape(const char *s, uint32_t *i, uint32_t end, const StringForm *f, Buf *b) {
+  uint32_t value = 0;
+  char c = s[(*i)++];
+  switch (c) {
+    case '\r': if (*i < end && s[*i] == '\n') ++*i; break;
+    case '\n': break;
+    case '\\': case '\'': case '"': buf_putc(b, c); break;
+    case 'a': buf_putc(b, '\a'); break;
+    case 'b': buf_putc(b, '\b'); break;
+    case 'f': buf_putc(b, '\f'); break;
+    case 'n': buf_putc(b, '\n'); break;
+    case 'r': buf_putc(b, '\r'); break;
+    case 't': buf_putc(b, '\t'); break;
+    case 'v': buf_putc(b, '\v'); break;
+    case '0': case '1': case '2': case '3': case '4': case '5': case '6': case '7':
+      --*i;
+      read_digits(s, i, end, 8, 1, 3, &value);
+      put_code(b, f, value);
+      break;
+    case 'x':
+      if (!read_digits(s, i, end, 16, 2, 2, &value)) return false;
+      put_code(b, f, value);
+      break;
+    case 'u': case 'U': case 'N':
+      if (f->bytes) { buf_putc(b, '\\'); buf_putc(b, c); break; }
+      if (c == 'N' || !read_digits(s, i, end, 16, c == 'u' ? 4 : 8, c == 'u' ? 4 : 8, &value) || value >= 0x110000)
+        return false;
+      pynum_put_utf8(b, value >= 0xd800 && value < 0xe000 ? 0xfffd : value);
+      break;
+    default: buf_putc(b, '\\'); buf_putc(b, c); break;
+  }
+  return true;
+}
+
 static void decode(PyParser *p, Buf *b, const StringForm *f, uint32_t begin, uint32_t end) {
   const char *s = p->file->text;
   for (uint32_t i = begin; i < end;) {
@@ -197,47 +247,15 @@ static void decode(PyParser *p, Buf *b, const StringForm *f, uint32_t begin, uin
       buf_putc(b, c);
       continue;
     }
-    uint32_t escape = i - 1, value = 0;
-    bool ok = true;
-    c = s[i++];
-    switch (c) {
-      case '\r': if (i < end && s[i] == '\n') i++; break;
-      case '\n': break;
-      case '\\': case '\'': case '"': buf_putc(b, c); break;
-      case 'a': buf_putc(b, '\a'); break;
-      case 'b': buf_putc(b, '\b'); break;
-      case 'f': buf_putc(b, '\f'); break;
-      case 'n': buf_putc(b, '\n'); break;
-      case 'r': buf_putc(b, '\r'); break;
-      case 't': buf_putc(b, '\t'); break;
-      case 'v': buf_putc(b, '\v'); break;
-      case '0': case '1': case '2': case '3': case '4': case '5': case '6': case '7':
-        i--;
-        read_digits(s, &i, end, 8, 1, 3, &value);
-        if (f->bytes) buf_putc(b, (char)value); else pynum_put_utf8(b, value);
-        break;
-      case 'x':
-        if ((ok = read_digits(s, &i, end, 16, 2, 2, &value))) {
-          if (f->bytes) buf_putc(b, (char)value); else pynum_put_utf8(b, value);
-        }
-        break;
-      case 'u': case 'U':
-        if (f->bytes) { buf_putc(b, '\\'); buf_putc(b, c); break; }
-        ok = read_digits(s, &i, end, 16, c == 'u' ? 4 : 8, c == 'u' ? 4 : 8, &value) && value < 0x110000;
-        if (ok) pynum_put_utf8(b, value >= 0xd800 && value < 0xe000 ? 0xfffd : value);
-        break;
-      case 'N':
-        if (f->bytes) { buf_putc(b, '\\'); buf_putc(b, c); break; }
-        ok = false;
-        break;
-      default: buf_putc(b, '\\'); buf_putc(b, c); break;
-    }
-    if (!ok) {
-      Span at = {p->file->base + escape, p->file->base + i};
-      if (c == 'N') diag_warning(p->ctx, WARN_NAMED_ESCAPE, at, "named characters are not supported; the escape is kept as written");
-      else diag_error(p->ctx, at, "malformed \\%c escape", c);
-      buf_write(b, s + escape, i - escape);
-    }
+    uint32_t escape = i - 1;
+    if (decode_escape(s, &i, end, f, b)) continue;
+    Span at = {p->file->base + escape, p->file->base + i};
+    char kind = s[escape + 1];
+    if (kind == 'N')
+      diag_warning(p->ctx, WARN_NAMED_ESCAPE, at,
+                   "named characters are not supported; the escape is kept as written");
+    else diag_error(p->ctx, at, "malformed \\%c escape", kind);
+    buf_write(b, s + escape, i - escape);
   }
 }
 

@@ -65,6 +65,7 @@ static inline bool first_error_of_line(PyParser *p) {
 void indent_start(PyParser *p, bool joins_lines);
 bool indent_is_compound(int kind);   // begins a header: if, elif, def, …
 void indent_report_bracket(PyParser *p);
+void indent_drop_brackets(PyParser *p, uint32_t at);   // forgets those that open on the line of the byte `at`
 
 // parse.c: an expression inside [begin, end) of p's file, as in an f-string's braces. NULL after an error.
 Node *parse_embedded(PyParser *p, uint32_t begin, uint32_t end);
@@ -75,8 +76,8 @@ Node *ast_strings(PyParser *p, const NodeList *pieces);   // adjacent literals, 
 // The end of the string literal that begins (prefix included) at offset `at`, or 0 if it never closes.
 uint32_t literal_string_end(const char *text, uint32_t at, uint32_t limit);
 
-// habits.c: the way out of an error at span that another language's syntax causes; false if there is none. For a
-// typographic mark: what to type.
+// habits.c. habit_hint notes the way out of an error at span if it is another language's syntax; false if it is not.
+// habit_mark notes what to type in place of a typographic mark.
 bool habit_hint(PyParser *p, Span span);
 void habit_mark(PyParser *p, uint32_t c);
 

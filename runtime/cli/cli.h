@@ -8,15 +8,15 @@
 bool cli_color(const Options *o);                                    // for standard error
 // Prints the error (if any) to standard error, frees it, and returns the exit status.
 int cli_finish(tile_status status, tile_error *error, const Options *o);
-// Begins a document if --diagnostics-format, anywhere among the arguments, asks for one: messages go there, also those
-// about the other arguments. cli_end_messages writes it to standard error.
+// If --diagnostics-format asks for a document, begins it: messages go there from then on. The whole command line is
+// searched first, so that messages about other arguments go there, too. cli_end_messages writes it to standard error.
 void cli_begin_messages(Options *o, int argc, char **argv);
 void cli_end_messages(const Options *o, int exit_status);
-// Says something that is about no place: "tilec: TEXT", with the word "warning:" before it if it is one.
+// Prints a message without a place: "tilec: TEXT", or "tilec: warning: TEXT".
 void cli_say(const Options *o, tile_level level, const char *fmt, ...) PRINTF_LIKE(3, 4);
 // Answers --help, --version, --list-archs and the like. True if one of them is given.
 bool cli_answer(const Options *o, Command command, int *exit_status);
-// False, with a usage error, if an option would have no effect in this subcommand or beside the others.
+// False, with a usage error, if an option would have no effect in this subcommand or together with the others.
 bool cli_check_options(const Options *o, Command command, tile_error **error);
 // Writes to standard error what the job printed and the program's warnings and configuration. program: NULL if the
 // compilation failed.
@@ -25,9 +25,9 @@ void cli_tell(const CompileJob *job, tile_program *program);
 tile_status cli_open_device(const char *spec, tile_device **device, tile_error **error);
 void cli_warn_environment(const Options *o);                         // environment.c: misspelled names, to standard error
 bool cli_read_number(const char *text, double *value);              // all of text, as strtod reads it
-// The one input file, read; "-" is standard input.
-tile_status cli_input(Arena *a, const Options *o, const char **path, const char **text, size_t *size,
-                      tile_error **error);
+// The one input file, read; "-" is standard input. command: the subcommand, or NULL.
+tile_status cli_input(Arena *a, const Options *o, const char *command, const char **path, const char **text,
+                      size_t *size, tile_error **error);
 
 // Writes the report of --report, if that is given, to standard output or, if an output goes there, to standard error.
 // program or error may be NULL.

@@ -47,7 +47,7 @@ static void find_line(Op *op, void *user) {
   if (at.file == f->file && at.line >= f->wanted && (!f->found || at.line < f->found)) f->found = at.line;
 }
 
-// The file whose path ends with these names.
+// The file whose path ends with these path components.
 static const SourceFile *find_file(const Context *ctx, const char *name, size_t n) {
   for (uint32_t i = 0; i < ctx->num_files; i++) {
     const SourceFile *f = ctx->files[i];
@@ -103,7 +103,7 @@ static void remember(Debug *d, const InterpStop *stop, const Place *p) {
   memcpy(d->program, stop->program, sizeof d->program);
 }
 
-// Whether the statement begins a line: others on the line of the one before it do not, even after a call.
+// Whether the statement is the first of its line: not one after a `;`, even if a call between them was entered.
 static bool begins_line(Debug *d, const InterpStop *stop, const Place *p) {
   __typeof__(d->passed[0]) *last = &d->passed[p->depth < DEBUG_DEPTHS ? p->depth : DEBUG_DEPTHS - 1];
   const Place *o = &last->place;

@@ -15,9 +15,9 @@ void debugger_free(Debug *d);              // d may be NULL
 bool debugger_has_quit(const Debug *d);    // d may be NULL
 
 // debugger_show.c
-Nd *debugger_array(Arena *a, const InterpVar *v);   // a constant is a number
-// A value: on its line if it is small; otherwise its shape, its range and a corner, or everything if is_full.
-// type: NULL if it is an expression's.
+Nd *debugger_array(Arena *a, const InterpVar *v);   // of rank 0 for a constant
+// Appends a value: on one line if it is small; otherwise its shape, its range and a corner, or all of it if is_full.
+// type: NULL for the value of an expression.
 void debugger_put_value(Buf *b, const char *name, const char *type, const Nd *x, bool is_full);
 void debugger_put_var(Buf *b, Context *ctx, const InterpVar *v, bool is_full);
 

@@ -1,4 +1,4 @@
-// Warns of variables of the environment that look like one of tilec's and are none: a misspelled name has no effect.
+// Warns of environment variables that look like misspelled ones of tilec: they have no effect.
 #include <string.h>
 
 #include "ir/nearest.h"
@@ -22,7 +22,7 @@ static const char *nearest_variable(const char *name) {
   return rest ? rest - (sizeof prefix - 1) : NULL;
 }
 
-// TILE_ begins names of other programs, too, and nobody else has the simulator's and the cache's.
+// Other programs use the prefix TILE_, too; TILE_SIM_ and TILE_CACHE_ are ours alone.
 static bool is_surely_meant(const char *name) {
   return !strncmp(name, "TILE_SIM_", 9) || !strncmp(name, "TILE_CACHE_", 11);
 }

@@ -25,7 +25,7 @@ static tile_status check_names(Run *run, tile_error **error) {
     if (is_save && !text[n]) return error_set(error, TILE_ERROR_USAGE, "--save takes NAME=FILE.npy, not '%s'", text);
     if (is_save) RETURN_IF_FAILED(file_uses_add(&run->uses, run->arena, "--save", text + n + 1, error));
     if (!run_find_arg(run, name) && !run_find_buffer(run, name))
-      return error_set(error, TILE_ERROR_USAGE, "--%s: there is no buffer '%s'", is_save ? "save" : "print", name);
+      return run_no_buffer(run, is_save ? "save" : "print", name, error);
   }
   return TILE_OK;
 }
@@ -161,7 +161,8 @@ static tile_status open_device(Session *s, tile_error **error) {
   return TILE_OK;
 }
 
-// The driver's assembler may be another than the one that the report asked. The simulator has counted the run.
+// Puts the figures of the loaded machine code into the report, because the driver's assembler may not be the one that the
+// report asked, and the counts of the run, if the device has counted it.
 static tile_status report_as_loaded(Session *s, tile_error **error) {
   const CostReport *r = s->program->report;
   tile_resources loaded = TILE_RESOURCES_INIT;

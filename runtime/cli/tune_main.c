@@ -19,6 +19,7 @@ typedef struct {
   Frontend *frontend;
   CtFunction *kernel;
   tile_device *device;
+  Session shown;               // the program whose warnings the user saw
   tile_jit *jit;
   tile_jit_kernel *jit_kernel;
   tile_arg *args;
@@ -27,7 +28,7 @@ typedef struct {
   pthread_mutex_t lock;
   bool shows_progress;
   double start;
-  uint32_t compiled, timed, skipped, total;
+  uint32_t compiled, timed, total;
 } Tune;
 
 // ---- progress ----
@@ -57,7 +58,7 @@ static ParamSpec *new_specs(Tune *t) {
   ParamSpec *specs = frontend_new_specs(t->frontend, t->kernel);
   const StrList *defines = &t->run.options->defines;
   for (uint32_t i = 0; i < defines->count; i++)
-    if (!frontend_apply_define(t->frontend, t->kernel, specs, defines->data[i])) return NULL;
+    if (!frontend_apply_define(t->frontend, t->kernel, specs, defines->data[i], "-D")) return NULL;
   return specs;
 }
 
@@ -104,7 +105,7 @@ static bool grid_for(Tune *t, const void *input) {
     // A folded argument is not a constexpr of the source; its value is already known.
     if (p == t->kernel->num_params || !t->kernel->params[p].is_constexpr) continue;
     if (!frontend_apply_define(t->frontend, t->kernel, specs,
-                               arena_printf(&t->ctx.arena, "%s=%s", name, tile_variant_constexpr(v, name))))
+                               arena_printf(&t->ctx.arena, "%s=%s", name, tile_variant_constexpr(v, name)), "the configuration"))
       return false;
   }
   return run_grid(&t->run, &t->ctx, t->frontend, t->kernel, specs);
@@ -183,6 +184,30 @@ static tile_status open_jit(Tune *t, const CompileJob *job, tile_error **error) 
   return tile_jit_get_kernel(t->jit, t->kernel->name, &t->jit_kernel, error);
 }
 
+// The JIT says nothing about what its cache has, and skips a configuration with errors. The source is therefore compiled
+// here once, as `tilec run` does it, for its warnings and for the errors that every configuration has.
+static tile_status tell_warnings(Tune *t, CompileJob job, tile_error **error) {
+  Buf printed = buf_make(t->run.arena), times = buf_make(t->run.arena);
+  job.options = t->run.options;
+  job.color = cli_color(job.options);
+  job.specialize = run_specialize;
+  job.finish = run_finish;
+  job.user = &t->run;
+  job.printed = &printed;
+  job.times = &times;
+  t->shown = (Session){.run = &t->run, .device = t->device};
+  tile_error *refusal = NULL;
+  const tile_status status = session_compile(&t->shown, &job, -1, &refusal);
+  if (status == TILE_ERROR_RESOURCES) {   // the table says which configurations do not fit
+    tile_error_free(refusal);
+    return TILE_OK;
+  }
+  if (t->shown.program) t->shown.program->config_text = NULL;   // the choice is not made yet
+  cli_tell(&job, t->shown.program);
+  if (refusal && error) *error = refusal;
+  return status;
+}
+
 static tile_status use_files(Tune *t, tile_error **error) {
   const Options *o = t->run.options;
   RETURN_IF_FAILED(file_uses_add_inputs(&t->run.uses, o, error));
@@ -257,6 +282,7 @@ static tile_status prepare_and_tune(Tune *t, tile_error **error) {
   RETURN_IF_FAILED(guarded(t, load, &job, error));
   RETURN_IF_FAILED(use_files(t, error));
   RETURN_IF_FAILED(open_jit(t, &job, error));
+  RETURN_IF_FAILED(tell_warnings(t, job, error));
   RETURN_IF_FAILED(run_fill_buffers(&t->run, error));
   RETURN_IF_FAILED(session_upload(&t->run, t->device, error));
   make_args(t);
@@ -272,6 +298,7 @@ int tune_main(const Options *o, Arena *arena) {
   tile_status status = prepare_and_tune(&t, &error);
   tile_jit_close(t.jit);
   session_free_buffers(&t.run, t.device);
+  tile_program_free(t.shown.program);
   tile_device_close(t.device);
   context_free(&t.ctx);
   pthread_mutex_destroy(&t.lock);

@@ -18,7 +18,8 @@ tile_status scratch_contain(Arena *a, const char *doing, ScratchWork work, void 
 // Runs work that recurses over a program on a large stack (ir/deep_stack.h). The work must catch its own longjmps.
 typedef tile_status (*DeepWork)(void *user, tile_error **error);
 tile_status deep_run(const char *doing, DeepWork work, void *user, tile_error **error);
-// The n-th diagnostic of ctx in the public form, and a fix-it of one; false past the end. The strings belong to ctx.
+// Fill *out with the n-th diagnostic of ctx and with the n-th fix-it of a diagnostic; false past the end. The strings
+// belong to ctx.
 bool diagnostic_at(const Context *ctx, size_t n, tile_diagnostic *out);
 bool fixit_at(const Context *ctx, size_t diagnostic, size_t n, tile_fixit *out);
 size_t diagnostic_count(const Context *ctx);

@@ -36,7 +36,7 @@ static bool apply_command_line(const CompileJob *job, tile_program *p, CtFunctio
   if (options_signature(o)) ok = frontend_apply_signature(p->frontend, k, specs, options_signature(o));
   for (uint32_t i = 0; i < o->defines.count; i++)
     if (p->kernel || has_param(k, o->defines.data[i]))
-      ok = frontend_apply_define(p->frontend, k, specs, o->defines.data[i]) && ok;
+      ok = frontend_apply_define(p->frontend, k, specs, o->defines.data[i], job->origin ? job->origin : "-D") && ok;
   return ok;
 }
 
@@ -83,10 +83,11 @@ static bool specialize(const CompileJob *job, tile_program *p, CtFunction *k, ui
   }
   CtValue *args = ct_dict(ctx);
   if (job->specialize && !job->specialize(job->user, p, k, *specs, args->dict)) return false;
+  if (k->num_heuristics && !frontend_run_heuristics(p->frontend, k, *specs, launch, args->dict)) return false;
   override_launch(job->options, p->most_stages, launch);
   if (k == p->kernel && k->autotune && config < k->autotune->num_configs)
     p->config_text = effective_config_text(ctx, &k->autotune->configs[config], k, *specs, launch);
-  return !k->num_heuristics || frontend_run_heuristics(p->frontend, k, *specs, args->dict);
+  return true;
 }
 
 static bool same_launch(const LaunchOptions *a, const LaunchOptions *b) {

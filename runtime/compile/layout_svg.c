@@ -219,7 +219,7 @@ static double height_of(const Picture *p) {
   return w.rows * CELL_HEIGHT + (num_lines(p) + 7) * LINE + MARGIN;
 }
 
-// A text that must not run into the next column.
+// Appends a text, cut so that it does not run into the next column.
 static void put_line(Buf *b, double x, double y, const char *attributes, const char *s) {
   size_t n = 0, shown = 0;
   for (; s[n] && shown < TEXT_COLUMNS; n++) shown += ((unsigned char)s[n] & 0xc0) != 0x80;   // characters of UTF-8
@@ -282,7 +282,7 @@ static void put_picture(Buf *b, const Picture *p, double x, double y) {
     svg_text(b, x, y, "", arena_printf(b->arena, "and %u more", p->lines.count - MAX_LINES));
 }
 
-// Where the pictures stand: one below the other, in as many columns as the height asks for.
+// Places the pictures: one below the other, in as many columns as the bounded height needs.
 typedef struct { double x, y; } Position;
 static Position *place_pictures(const Gallery *g, uint32_t shown, double *width, double *height) {
   enum { COLUMN_WIDTH = INDEX + MAX_COLUMNS * CELL_WIDTH + MARGIN };

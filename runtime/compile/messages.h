@@ -6,7 +6,6 @@
 #include "runtime/tile/tile.h"
 
 typedef enum { MESSAGES_TEXT, MESSAGES_JSON, MESSAGES_SARIF, NUM_MESSAGES_FORMS } MessagesForm;
-extern const char *const messages_form_names[NUM_MESSAGES_FORMS];
 // options.c. The form of that name; NUM_MESSAGES_FORMS if there is none.
 MessagesForm messages_form(const char *name);
 
@@ -15,7 +14,8 @@ typedef struct {
   const tile_fixit *fixits;
 } MessageItem;
 
-// A message with the notes that follow it; file: in the order in which messages name files, UINT32_MAX without a place.
+// A message with the notes that follow it. file: the number of its file, in the order in which messages first name files;
+// UINT32_MAX if the message has no place.
 typedef struct { const MessageItem *first; uint32_t num_notes, file; } MessageGroup;
 
 typedef struct { const char *path, *text; size_t size; } MessageSource;
@@ -24,22 +24,22 @@ typedef struct Messages {
   Arena *arena;                // everything in the items is copied here
   MessagesForm form;
   VEC(MessageItem) items;      // a note after the message it belongs to
-  VEC(MessageSource) sources;  // texts that no file has, and those read so far
+  VEC(MessageSource) sources;  // the texts of standard input and of the files read so far
 } Messages;
 
 Messages *messages_new(Arena *a, MessagesForm form);
-// These add messages; a warning that is there already is left out, with its notes.
+// These add messages. A warning that was added before is left out, with its notes.
 void messages_add_program(Messages *m, const tile_program *program);
 void messages_add_error(Messages *m, const tile_error *error);
 void messages_add_text(Messages *m, tile_level level, const char *text);   // without a place
-// A source that is no file: standard input. The text must last.
+// Adds the text of a source that cannot be read from a file: standard input. m keeps the pointers.
 void messages_add_source(Messages *m, const char *path, const char *text, size_t size);
-// The number of the character at a byte's column in a line, both from 1.
+// Converts a column that counts bytes to one that counts characters; both begin at 1.
 uint32_t messages_character(Messages *m, const char *path, uint32_t line, uint32_t column);
 
-// Groups in the order of files, lines and columns; those without a place come last. *count: how many.
+// The *count groups by file, line and column; those without a place come last.
 const MessageGroup *messages_in_order(const Messages *m, uint32_t *count);
-// The document, which tells the exit status, too.
+// Appends the whole document, exit status included.
 void messages_write(Buf *out, Messages *m, int exit_status);
 void messages_put_json(Buf *out, const Messages *m, int exit_status);
 void messages_put_sarif(Buf *out, Messages *m, int exit_status);

@@ -69,33 +69,41 @@ static const char *take_shape(Cursor *c, HostTensor *t) {
   return NULL;
 }
 
+static const char *take_type(Cursor *c, HostTensor *t) {
+  char descr[32];
+  if (!take_string(c, descr, sizeof descr)) return "its element type is a structure or not a string";
+  for (uint32_t i = 0; i < countof(codes); i++) {
+    bool is_same = !strcmp(descr, codes[i].code) ||   // one byte has no order: '<' means '|'
+                   (codes[i].code[0] == '|' && descr[0] == '<' && !strcmp(descr + 1, codes[i].code + 1));
+    if (!is_same) continue;
+    t->dtype = codes[i].dtype;
+    return NULL;
+  }
+  return descr[0] == '>' ? "its elements are big-endian" : "its element type has no counterpart here";
+}
+
 static const char *parse_header(Cursor *c, HostTensor *t) {
   static const char bad[] = "its header is not a dict of descr, fortran_order and shape";
   bool has_descr = false, has_order = false, has_shape = false;
   if (!take(c, "{")) return bad;
   while (!take(c, "}")) {
-    char key[32], descr[32];
+    char key[32];
+    const char *why = NULL;
     if (!take_string(c, key, sizeof key) || !take(c, ":")) return bad;
     if (!strcmp(key, "descr") && !has_descr) {
-      if (!take_string(c, descr, sizeof descr)) return "its element type is a structure or not a string";
-      for (uint32_t i = 0; i < countof(codes) && !has_descr; i++) {
-        bool same = !strcmp(descr, codes[i].code) ||
-                    (codes[i].code[0] == '|' && descr[0] == '<' && !strcmp(descr + 1, codes[i].code + 1));
-        if (same) t->dtype = codes[i].dtype, has_descr = true;
-      }
-      if (!has_descr)
-        return descr[0] == '>' ? "its elements are big-endian" : "its element type has no counterpart here";
+      why = take_type(c, t);
+      has_descr = true;
     } else if (!strcmp(key, "fortran_order") && !has_order) {
       if (take(c, "True")) return "its elements are in Fortran order; save it with numpy.ascontiguousarray";
       if (!take(c, "False")) return bad;
       has_order = true;
     } else if (!strcmp(key, "shape") && !has_shape) {
-      const char *why = take_shape(c, t);
-      if (why) return why;
+      why = take_shape(c, t);
       has_shape = true;
     } else {
       return bad;
     }
+    if (why) return why;
     if (!take(c, ",")) {
       if (!take(c, "}")) return bad;
       break;

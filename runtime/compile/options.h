@@ -19,7 +19,7 @@ typedef struct {
 #define OPTION(kind, field, name, shorts, arg, def, lo, hi, group, help) OPTION_TYPE_##kind field;
 #include "runtime/compile/options.def"
   StrList inputs;              // arguments that are not options
-  struct Messages *messages;   // tilec's: where messages go instead of standard error; NULL: there
+  struct Messages *messages;   // tilec collects messages here; NULL: they go to standard error
 } Options;
 
 typedef enum { COMMAND_COMPILE, COMMAND_RUN, COMMAND_TUNE, COMMAND_PACK, COMMAND_CACHE, NUM_COMMANDS } Command;
@@ -28,10 +28,12 @@ void options_init(Options *o, Arena *arena);
 // Parses argv, which is without the names of program and subcommand. Keeps its strings without a copy. False with an
 // error of status TILE_ERROR_USAGE.
 bool options_parse(Options *o, Command command, int argc, const char *const *argv, tile_error **error);
-// Splits text into words as a shell does: by blanks, quotes and backslashes, nothing else.
-// Prepares a copy of options for changes, from an arena of its own: what lists hold stays as it is.
+// Makes a shallow copy of another Options safe to change: later additions to its lists go into `arena` and do not reach
+// the original.
 void options_own(Options *o, Arena *arena);
-StrList options_split(Arena *a, const char *text, size_t size);
+// Splits text into words as a shell does: by blanks, quotes and backslashes, nothing else. *is_open:
+// a quote is not closed.
+StrList options_split(Arena *a, const char *text, size_t size, bool *is_open);
 // The parts of text that are not empty.
 StrList options_list(Arena *a, const char *text, char separator);
 // Sets one compile option by name, "num-warps" to "4" (value NULL: a flag without a value). For the library.

@@ -18,8 +18,8 @@ static void put_word(Buf *b, const char *word) { buf_printf(b, " -%s", word); }
 static void put_zsh(Buf *b, const char *word) { buf_printf(b, "      '-%s'\n", word); }
 static void put_fish(Buf *b, const char *word) { buf_printf(b, "complete -c tilec -o %s\n", word); }
 
-// The values among which an option chooses, parted by blanks; those with a part to fill in (gpu:N) are left out. What
-// tilec lists, the shell asks it for. False if a value may be anything.
+// The values that an option chooses from, separated by blanks, without those that have a part to fill in (gpu:N). If
+// tilec can list the values, the shell runs tilec. False if a value may be anything.
 static bool put_values(Buf *b, const OptionRow *r, const char *archs) {
   if (!strcmp(r->name, "arch")) return buf_puts(b, archs), true;
   const size_t start = b->size;
@@ -45,7 +45,7 @@ static void put_words(Buf *b, Command c) {
   if (c == COMMAND_CACHE) buf_printf(b, " %s", cache_actions);
 }
 
-// Bash parts words at `=`, too: a value comes after a word of its own.
+// Bash splits words at `=`, too: the `=` is a word of its own before the value.
 static void put_bash_values(Buf *out) {
   buf_puts(out, "  if [ \"$cur\" = = ]; then option=${COMP_WORDS[COMP_CWORD-1]} cur=\n"
                 "  elif [ \"${COMP_WORDS[COMP_CWORD-1]}\" = = ]; then option=${COMP_WORDS[COMP_CWORD-2]}; fi\n"

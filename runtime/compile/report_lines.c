@@ -8,10 +8,11 @@ enum { MARGIN = 16, MOST_LINES = 20 };
 
 // ---- cost ----
 
-// The clock cycles for which a line keeps a unit of one SM busy; its cost is that of its busiest unit. Costs rank lines
-// and do not predict time: units overlap, and stalls are not counted. Rates per SM and clock of a Hopper GPU: four schedulers issue an instruction each; shared memory serves one wavefront of 128 bytes; the L2 cache sends
-// 64 bytes; the tensor cores do 4096 operations on 16-bit operands. (NVIDIA H100 Tensor Core GPU Architecture; CUDA
-// C++ Programming Guide, "Arithmetic Instructions"; the L2's rate: 5120 bytes per clock for all SMs of an A100.)
+// A line's cost is the number of clock cycles for which it keeps the busiest unit of one SM busy. Costs rank lines and do
+// not predict time: units overlap, and stalls are not counted. Rates per SM and clock of a Hopper GPU: four schedulers
+// issue an instruction each; shared memory serves one wavefront of 128 bytes; the L2 cache sends 64 bytes; the tensor
+// cores do 4096 operations on 16-bit operands. (NVIDIA H100 Tensor Core GPU Architecture; CUDA C++ Programming Guide,
+// "Arithmetic Instructions"; the L2's rate: 5120 bytes per clock for all SMs of an A100.)
 typedef enum { BUSY_ISSUE, BUSY_GLOBAL, BUSY_SHARED, BUSY_TENSOR, NUM_BUSY } BusyUnit;
 static const char *const unit_names[NUM_BUSY] = {"issue", "global", "shared", "tensor"};
 
@@ -117,7 +118,7 @@ static void put_start(Buf *b, const char *label) {
   buf_fill(b, ' ', MARGIN - 2 - strlen(label));
 }
 
-// The text of a line, without its indentation; "" if the file is none of the program's.
+// The text of a line without its indentation; "" if the program has no such file.
 static void put_source(Buf *b, const Context *ctx, const LineCounts *c) {
   if (!c->file) {
     buf_puts(b, "(no source line)\n");

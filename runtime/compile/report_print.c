@@ -260,8 +260,7 @@ static void json_kernel(JsonWriter *w, const Context *ctx, const KernelReport *k
   json_end_object(w);
 }
 
-// Every message with its notes inside, and the notes once more after it: readers of the first reports look for them
-// there.
+// Every message with its notes inside, and the notes once more after it, for readers of the format's first version.
 static void json_diagnostics(JsonWriter *w, const tile_program *p, const tile_error *error) {
   Messages *m = messages_new(w->out->arena, MESSAGES_JSON);
   messages_add_program(m, p);

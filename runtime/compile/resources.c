@@ -52,6 +52,6 @@ tile_status tile_program_resources(const tile_program *p, const char *name, tile
     return error_set(error, TILE_ERROR_USAGE, "the program has several kernels: name one of them");
   Question q = {p, f->name, &all};
   RETURN_IF_FAILED(scratch_run((ArenaMemory){0}, "asking for resources", find_resources, &q, error));
-  fill_out(resources, &all, sizeof all);
+  given_fill_out(resources, &all, sizeof all);
   return TILE_OK;
 }

@@ -9,6 +9,8 @@ tile_status source_map_check(const tile_source_range *map, size_t count, tile_er
     const uint32_t before = i ? map[i - 1].first_line : 0;
     if (!map[i].file)
       return error_set(error, TILE_ERROR_USAGE, "source_map[%zu] names no file", i);
+    if (!is_zero(map[i].reserved, sizeof map[i].reserved))
+      return error_set(error, TILE_ERROR_USAGE, "source_map[%zu]: its %s", i, GIVEN_RESERVED);
     if (map[i].first_line <= before || !map[i].file_line || map[i].file_line > MOST_LINES)
       return error_set(error, TILE_ERROR_USAGE,
                        "source_map[%zu]: lines count from 1 to %d, and first_line ascends from range to range; there "

@@ -8,8 +8,7 @@
 // folder; NULL: there is none.
 const char *tool_find(Arena *a, const char *variable, const char *name);
 // Runs argv with its output going to out_fd. Returns its exit status; TOOL_KILLED + n if signal n ended it; -1 if it did
-// not run;
-// TOOL_UNKNOWN if the status is lost, as in a process that ignores SIGCHLD.
+// not run; TOOL_UNKNOWN if the status is lost, for example in a process that ignores SIGCHLD.
 enum { TOOL_UNKNOWN = -2, TOOL_KILLED = 1000 };
 int tool_run(char *const argv[], int out_fd);
 // The same; *said receives what the program wrote, as far as that could be read.

@@ -105,7 +105,7 @@ static tile_status converse(const tile_jit *jit, int fd, const Buf *request, Buf
   }
 }
 
-// The messages at the end of an answer, told to the host if `log` is not NULL. False if they are damaged.
+// Reads the messages at the end of an answer, and passes them on to `log` unless it is NULL. False if they are damaged.
 static bool take_log(WireReader r, const tile_hooks *log) {
   uint64_t count = wire_take_u64(&r);
   for (; count && !r.bad; count--) {

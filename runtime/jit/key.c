@@ -44,6 +44,7 @@ static tile_status key_item(Key *key, const tile_jit_kernel *k, uint32_t i, cons
   bool has_room = key->num_words + 2 * (k->num_params - i) + 8 <= key->max_words &&
                   key->num_texts + k->num_params - i < key->max_texts;
   if (!has_room) return REFUSE("has too many items");
+  if (a->reserved) return REFUSE("has an item whose %s", GIVEN_RESERVED);
   switch (a->kind) {
   case TILE_ARG_DEFAULT: return REFUSE("is a tuple with an item that is missing");
   case TILE_ARG_TEXT:
@@ -61,6 +62,7 @@ static tile_status key_item(Key *key, const tile_jit_kernel *k, uint32_t i, cons
   case TILE_ARG_TUPLE: {
     const tile_tuple *tuple = a->value.tuple;
     if (!tuple || (tuple->num_items && !tuple->items)) return REFUSE("is a tuple without items");
+    if (tuple->reserved) return REFUSE("is a tuple whose %s", GIVEN_RESERVED);
     if (depth == JIT_MAX_DEPTH) return REFUSE("nests tuples deeper than %d", JIT_MAX_DEPTH);
     put(key, (uint64_t)a->kind | (uint64_t)(tuple->type_name != NULL) << 8 | (uint64_t)tuple->num_items << 16);
     if (tuple->type_name) put_text(key, tuple->type_name);
@@ -95,6 +97,7 @@ static tile_status key_tensor(Key *key, const tile_jit_kernel *k, uint32_t i, ui
                               tile_error **error) {
   if (!t || !t->rank || t->rank > TILE_MAX_RANK || !t->type || !is_type(t->type))
     return REFUSE("is a tensor without rank or type");
+  if (!is_zero(t->reserved, sizeof t->reserved)) return REFUSE("is a tensor whose %s", GIVEN_RESERVED);
   if (t->num_cga > countof(t->cga)) return REFUSE("has a cga_layout for more than 16 blocks");
   if (key->num_words + t->rank + 2 * (k->num_params - i) + 9 > key->max_words) return REFUSE("is one tensor too many");
   put(key, word | (uint64_t)t->type << 24 | (uint64_t)t->rank << 32 | (uint64_t)t->pad_nan << 40 |
@@ -108,6 +111,7 @@ static tile_status key_tensor(Key *key, const tile_jit_kernel *k, uint32_t i, ui
 static tile_status key_param(Key *key, const tile_jit_kernel *k, uint32_t i, const tile_arg *a, tile_error **error) {
   const JitTraits t = k->params[i].traits;
   if ((unsigned)a->kind > TILE_ARG_TUPLE) return REFUSE("has an unknown kind %d", (int)a->kind);
+  if (a->reserved) return REFUSE("is a tile_arg whose %s", GIVEN_RESERVED);
   const bool is_number = a->kind == TILE_ARG_INT || a->kind == TILE_ARG_FLOAT || a->kind == TILE_ARG_BOOL;
   if (is_number && !is_type(a->type)) return REFUSE("has an unknown type %d", (int)a->type);
   if (t.is_constexpr) return key_constexpr(key, k, i, a, error);
@@ -140,7 +144,7 @@ static tile_status check_numbers(const tile_jit_kernel *k, const int *numbers, t
   return TILE_OK;
 }
 
-// The options of the launch. No word of a parameter is one of the numbers that mark them.
+// Appends the launch options. They begin with ~(their number), which is never a word of a parameter.
 static tile_status key_options(Key *key, const tile_jit_kernel *k, const tile_jit_launch_options *o,
                                tile_error **error) {
   if (o->num_options > JIT_MAX_OPTIONS)
@@ -157,6 +161,7 @@ static tile_status key_options(Key *key, const tile_jit_kernel *k, const tile_ji
 // The usual kinds of arguments, as key_param puts them. False: not one of those.
 static inline bool key_usual(Key *key, JitTraits t, const tile_arg *a) {
   uint64_t word = (uint64_t)a->kind, v = (uint64_t)a->value.i;
+  if (a->reserved) return false;
   if (a->kind == TILE_ARG_POINTER && !t.is_constexpr && (unsigned)a->type - 1 < TILE_FP64) {
     put(key, word | (uint64_t)a->type << 16 | hint(true, t, v));
     return true;

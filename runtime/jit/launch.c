@@ -199,6 +199,9 @@ tile_status tile_jit_prepare_all(const tile_jit_request *requests, size_t count,
                                  tile_error **error) {
   enum { MAX_THREADS = 64 };
   if (count) RETURN_IF_NULL(requests, "requests");
+  for (size_t i = 0; i < count; i++)
+    if (!is_zero(requests[i].reserved, sizeof requests[i].reserved))
+      return error_set(error, TILE_ERROR_USAGE, "requests[%zu]: its %s", i, GIVEN_RESERVED);
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
   Warming w = {.requests = requests, .results = calloc(count ? count : 1, sizeof *w.results), .count = count};
   if (!w.results) return error_no_memory(error);

@@ -158,6 +158,17 @@ static tile_status open_deep(void *user, tile_error **error) {
   return scratch_contain(&((const Opening *)user)->jit->arena, "opening a JIT", open_contained, user, error);
 }
 
+static tile_status check_options(const tile_jit_options *o, tile_error **error) {
+  RETURN_IF_FAILED(given_texts(o->options, o->num_options, "options", error));
+  RETURN_IF_FAILED(given_texts(o->include_paths, o->num_include_paths, "include_paths", error));
+  RETURN_IF_FAILED(given_seconds(o->compile_seconds, "compile_seconds", error));
+  RETURN_IF_FAILED(given_seconds(o->tune_seconds, "tune_seconds", error));
+  if ((unsigned)o->tune > TILE_TUNE_ON || (unsigned)o->policy > TILE_JIT_FORBID)
+    return error_set(error, TILE_ERROR_USAGE, "tile_jit_options: tune is %d and policy %d; there are 0, 1 and 2",
+                     (int)o->tune, (int)o->policy);
+  return TILE_OK;
+}
+
 static tile_status open_jit(tile_device *device, const char *path, const char *text, size_t size,
                             const tile_jit_options *given, tile_jit **out, tile_error **error) {
   tile_jit_options o = TILE_JIT_OPTIONS_INIT;
@@ -165,6 +176,8 @@ static tile_status open_jit(tile_device *device, const char *path, const char *t
   *out = NULL;
   RETURN_IF_FAILED(TAKE_GIVEN(tile_jit_options, &o, given, error));
   RETURN_IF_FAILED(hooks_take(&hooks, o.hooks, error));
+  RETURN_IF_FAILED(check_options(&o, error));
+  if (text && !*path) return error_set(error, TILE_ERROR_USAGE, "`name` is empty: messages need one");
   if (!text) o.num_source_map = 0;
   RETURN_IF_FAILED(source_map_check(o.source_map, o.num_source_map, error));
   if (compile_is_ir_path(path))
@@ -225,7 +238,7 @@ const char *tile_jit_kernel_name(const tile_jit *jit, size_t i) {
 }
 
 tile_status tile_jit_get_kernel(const tile_jit *jit, const char *name, tile_jit_kernel **kernel, tile_error **error) {
-  const char *names[64];
+  const char *names[64] = {NULL};
   uint32_t n = 0;
   RETURN_IF_NULL(jit, "jit");
   RETURN_IF_NULL(kernel, "kernel");
@@ -245,7 +258,8 @@ tile_status tile_jit_get_kernel(const tile_jit *jit, const char *name, tile_jit_
   if (*kernel) return TILE_OK;
   const char *near = nearest_name(name, names, n);
   return error_set(error, TILE_ERROR_USAGE, "%s has no kernel '%s'%s%s%s", jit->path, name,
-                   near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+                   near ? "; did you mean " : n ? "; there is " : "", near ? near : n ? names[0] : "",
+                   near ? "?" : n > 1 ? " and others" : "");
 }
 
 size_t tile_jit_num_params(const tile_jit_kernel *k) { return k ? k->num_params : 0; }

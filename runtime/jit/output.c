@@ -1,4 +1,4 @@
-// What a variant is made of: PTX, machine code, and every other output of the compiler, made when it is asked for.
+// The outputs of a variant: PTX, machine code and the compiler's other outputs, each made when it is first asked for.
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,7 +101,7 @@ static const VariantOutput *find(const tile_variant *v, unsigned emit) {
   return o;
 }
 
-// Of two threads that made the same, the first one's is kept.
+// If two threads made the same output, the first one's is kept.
 static const VariantOutput *keep(tile_variant *v, VariantOutput *made) {
   pthread_mutex_lock(&v->owner->lock);
   const VariantOutput *there = find(v, made->emit);
@@ -159,6 +159,6 @@ tile_status tile_variant_resources(const tile_variant *v, tile_resources *resour
   tile_resources all = TILE_RESOURCES_INIT;
   Asking q = {{(tile_variant *)(uintptr_t)v, 0, NULL, NULL}, &all};
   RETURN_IF_FAILED(run(&q.making, assemble_and_ask, error));
-  fill_out(resources, &all, sizeof all);
+  given_fill_out(resources, &all, sizeof all);
   return TILE_OK;
 }

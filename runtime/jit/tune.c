@@ -297,10 +297,17 @@ static void run_finals(Tuning *t) {
   }
 }
 
+// The message of a candidate's error, without warnings that come before the error.
+static const char *reason(const tile_error *e) {
+  const char *text = tile_error_message(e), *at = strstr(text, ": error: ");
+  while (at && at > text && at[-1] != '\n') at--;
+  return at ? at : text;
+}
+
 static tile_status choose(Tuning *t, tile_error **error) {
   for (uint32_t i = 0; i < t->count; i++)
     if (t->candidates[i].error)
-      jit_event(t->k->jit, TILE_EVENT_TUNE_SKIP, t->k->name, tile_error_message(t->candidates[i].error), 0);
+      jit_event(t->k->jit, TILE_EVENT_TUNE_SKIP, t->k->name, reason(t->candidates[i].error), 0);
   int best = fastest(t);
   for (uint32_t i = t->count; i-- > 0;)
     if (is_tied(t, i, best)) t->chosen = (int)i;
@@ -308,7 +315,7 @@ static tile_status choose(Tuning *t, tile_error **error) {
   const char *why = "all were pruned";
   tile_status status = TILE_ERROR_PROGRAM;
   for (uint32_t i = t->count; i-- > 0;) {
-    if (t->candidates[i].error) why = tile_error_message(t->candidates[i].error);
+    if (t->candidates[i].error) why = reason(t->candidates[i].error);
     if (tile_error_status(t->candidates[i].error) == TILE_ERROR_NO_MEMORY) status = TILE_ERROR_NO_MEMORY;
   }
   return error_set(error, status, "%s: none of the %u configurations runs; the first says: %s", t->k->name, t->count,
@@ -327,7 +334,7 @@ static tile_status report(void *user, Arena *a, tile_error **error) {
   for (uint32_t i = 0; i < t->count; i++) {
     const Candidate *c = &t->candidates[i];
     const char *skipped = c->is_pruned ? "pruned"
-                          : c->error   ? arena_printf(a, "%s", tile_error_message(c->error))
+                          : c->error   ? arena_printf(a, "%s", reason(c->error))
                                        : NULL;
     out->candidates[i] = (tile_tune_candidate){sizeof(tile_tune_candidate), arena_printf(a, "%s", t->k->config_texts[i]),
                                                skipped,

@@ -32,13 +32,14 @@ const char *wire_take_text(WireReader *r) {
   return wire_take_bytes(r, &n);
 }
 
+static void put_arg(Buf *b, const tile_arg *a);
 static void write_tuple(Buf *b, const tile_tuple *t) {
   wire_put_u64(b, t->num_items);
   wire_put_text(b, t->type_name ? t->type_name : "");
-  for (uint32_t i = 0; i < t->num_items; i++) wire_put_arg(b, &t->items[i]);
+  for (uint32_t i = 0; i < t->num_items; i++) put_arg(b, &t->items[i]);
 }
 
-void wire_put_arg(Buf *b, const tile_arg *a) {
+static void put_arg(Buf *b, const tile_arg *a) {
   wire_put_u64(b, (uint64_t)a->kind);
   wire_put_u64(b, (uint64_t)a->type);
   if (a->kind == TILE_ARG_TEXT) wire_put_text(b, a->value.text);
@@ -46,18 +47,20 @@ void wire_put_arg(Buf *b, const tile_arg *a) {
   else if (a->kind == TILE_ARG_TENSOR) buf_write(b, (const char *)a->value.tensor, sizeof *a->value.tensor);
   else wire_put_u64(b, (uint64_t)a->value.i);
 }
+static void take_arg(WireReader *r, tile_arg *a, uint32_t depth);
 static const tile_tuple *read_tuple(WireReader *r, uint32_t depth) {
   uint64_t n = wire_take_u64(r);
   const char *name = wire_take_text(r);
   tile_tuple *t = arena_new(r->arena, tile_tuple);
   if (n > r->left || depth > JIT_MAX_DEPTH) return r->bad = true, t;
   tile_arg *items = arena_array(r->arena, tile_arg, n + 1);
-  for (uint64_t i = 0; i < n; i++) wire_take_arg(r, &items[i], depth + 1);
+  for (uint64_t i = 0; i < n; i++) take_arg(r, &items[i], depth + 1);
   *t = (tile_tuple){items, (uint32_t)n, *name ? name : NULL, 0};
   return t;
 }
 
-void wire_take_arg(WireReader *r, tile_arg *a, uint32_t depth) {
+// depth: of the tuples around it
+static void take_arg(WireReader *r, tile_arg *a, uint32_t depth) {
   a->kind = (uint16_t)wire_take_u64(r);
   a->type = (uint16_t)wire_take_u64(r);
   a->reserved = 0;
@@ -91,7 +94,7 @@ void wire_put_launch(Buf *b, const WireLaunch *l) {
   wire_put_u64(b, o.num_options);
   for (size_t i = 0; i < o.num_options; i++) wire_put_text(b, o.options[i]);
   wire_put_u64(b, l->num_args);
-  for (uint32_t i = 0; i < l->num_args; i++) wire_put_arg(b, &l->args[i]);
+  for (uint32_t i = 0; i < l->num_args; i++) put_arg(b, &l->args[i]);
 }
 
 const char **wire_take_texts(WireReader *r, size_t *n) {
@@ -112,5 +115,5 @@ void wire_take_launch(WireReader *r, WireLaunch *l) {
   if (n > JIT_MAX_PARAMS || n > r->left) r->bad = true;
   l->num_args = r->bad ? 0 : (uint32_t)n;
   l->args = arena_array(r->arena, tile_arg, l->num_args + 1);
-  for (uint32_t i = 0; i < l->num_args; i++) wire_take_arg(r, &l->args[i], 0);
+  for (uint32_t i = 0; i < l->num_args; i++) take_arg(r, &l->args[i], 0);
 }

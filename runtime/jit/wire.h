@@ -14,8 +14,7 @@ enum { WIRE_REQUEST = 0x716a6c74, WIRE_ANSWER = 0x616a6c74 };
 void wire_put_u64(Buf *b, uint64_t v);
 void wire_put_bytes(Buf *b, const char *s, size_t n);
 void wire_put_text(Buf *b, const char *s);
-void wire_put_arg(Buf *b, const tile_arg *a);
-// What a variant is made from: the configuration, the launch options that count, the arguments. A variant keeps it, too.
+// What decides a variant: the configuration, launch options and arguments. A variant keeps this for later outputs.
 typedef struct { int config; tile_jit_launch_options options; tile_arg *args; uint32_t num_args; } WireLaunch;
 void wire_put_launch(Buf *b, const WireLaunch *l);
 
@@ -26,6 +25,5 @@ const char *wire_take_bytes(WireReader *r, size_t *size);
 const char *wire_take_text(WireReader *r);
 const char **wire_take_texts(WireReader *r, size_t *n);
 void wire_take_launch(WireReader *r, WireLaunch *l);
-void wire_take_arg(WireReader *r, tile_arg *a, uint32_t depth);   // depth: of the tuples around it
 
 #endif

@@ -35,8 +35,8 @@ static tile_status resolve(CudaDriver *d, bool simulator, tile_error **error) {
   return TILE_OK;
 }
 
-// A function that is the simulator's own: its name in libtile-sim.so, and in the simulator that is linked in.
-static void *own_symbol(const CudaDriver *d, const char *exported, const char *linked) {
+// A function that may be missing: its name in a library, and in the simulator that is linked in.
+static void *other_symbol(const CudaDriver *d, const char *exported, const char *linked) {
   return d->library ? dlsym(d->library, exported) : linked_parts.sim_symbol(linked);
 }
 
@@ -45,7 +45,9 @@ tile_status cuda_open(CudaDriver *d, bool simulator, tile_error **error) {
   // A driver keeps its state for as long as the process lives, so it is never unloaded.
   if (simulator && !linked_parts.sim_symbol) {
     d->library = dlopen(SIM_LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (!d->library) return error_set(error, TILE_ERROR_NO_DEVICE, "no simulator: %s was not found", SIM_LIBRARY);
+    if (!d->library)
+      return error_set(error, TILE_ERROR_NO_DEVICE,
+                       "no simulator: %s was not found; install it, or name its folder in LD_LIBRARY_PATH", SIM_LIBRARY);
   } else if (!simulator) {
     d->library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!d->library)
@@ -55,10 +57,11 @@ tile_status cuda_open(CudaDriver *d, bool simulator, tile_error **error) {
   }
   tile_status status = resolve(d, simulator, error);
   if (status == TILE_OK && simulator) {
-    *(void **)&d->last_report = own_symbol(d, "sim_last_report", "simLastReport");
-    *(void **)&d->set_stop = own_symbol(d, "sim_set_stop", "simSetStop");
-    *(void **)&d->count_launches = own_symbol(d, "sim_count_launches", "simCountLaunches");
+    *(void **)&d->last_report = other_symbol(d, "sim_last_report", "simLastReport");
+    *(void **)&d->set_stop = other_symbol(d, "sim_set_stop", "simSetStop");
+    *(void **)&d->count_launches = other_symbol(d, "sim_count_launches", "simCountLaunches");
   }
+  *(void **)&d->func_param_info = other_symbol(d, "cuFuncGetParamInfo", "cuFuncGetParamInfo");
   if (status == TILE_OK) {
     CUresult r = d->init(0);
     if (r != CUDA_SUCCESS && d->last_report) {   // it refuses a variable of the environment
@@ -84,7 +87,7 @@ static bool is_kernel_failure(CUresult r) {
   return r >= CUDA_ERROR_ILLEGAL_ADDRESS && r < CUDA_ERROR_NOT_PERMITTED && r != CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
 }
 
-// Whether a kernel had failed before: then `what` says how. If not, this failure may be the one.
+// Whether a kernel had failed before; `what` then says how. If not, this failure may be the first.
 static bool is_lost(CudaLoss *loss, CUresult r, const char *doing, const char *name, char *what, size_t size) {
   if (!loss) return false;
   pthread_mutex_lock(&loss->lock);

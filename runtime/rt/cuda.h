@@ -9,11 +9,11 @@
 #include "runtime/rt/cuda_types.h"
 #include "runtime/tile/rt.h"
 
-// How a kernel failed. The driver's context cannot be used after that: every later error is because of it.
+// How a kernel failed. After that the driver's context is unusable, and every later call fails because of it.
 typedef struct {
   pthread_mutex_t lock;
   CUresult result;             // 0: none has failed
-  atomic_bool has_launched;    // through this device; without, a failure is of a launch before it was opened
+  atomic_bool has_launched;    // through this device; if not, the failed launch is older than the device
   char what[256];              // "running the kernel: CUDA_ERROR_ASSERT"
 } CudaLoss;
 
@@ -23,18 +23,20 @@ typedef struct {
   void *library;               // dlopen's; NULL for the simulator
 #define CUDA_FN(member, symbol, ...) CUresult (*member)(__VA_ARGS__);
 #include "runtime/rt/cuda.def"
+  // NULL if the driver is too old.
+  CUresult (*func_param_info)(CUfunction function, size_t index, size_t *offset, size_t *size);
   // The simulator's account of the last failure; NULL for the real driver.
   const char *(*last_report)(void);
-  // Its launches of this thread ask whether to stop (runtime/sim/driver.h); NULL for the real driver.
+  // The simulator's: launches of this thread ask whether to stop (runtime/sim/driver.h). NULL for the real driver.
   void (*set_stop)(bool (*should_stop)(void *user), void *user);
-  // Starts or ends its counting of launches, as DeviceOps.count_launches says; NULL for the real driver.
+  // The simulator's: starts or ends counting, as DeviceOps.count_launches does. NULL for the real driver.
   const struct LaunchCounts *(*count_launches)(bool on);
 } CudaDriver;
 
 tile_status cuda_open(CudaDriver *driver, bool simulator, tile_error **error);
 void cuda_close(CudaDriver *driver);
-// TILE_OK, or an error "<doing>: CUDA_ERROR_X: text". The first failure of a kernel gives TILE_ERROR_RUN, others
-// TILE_ERROR_DRIVER; those after it say that the context is lost.
+// TILE_OK, or an error "<doing>: CUDA_ERROR_X: text". The first failure of a kernel gives TILE_ERROR_RUN, every
+// other failure TILE_ERROR_DRIVER. Failures after the first say that the context is lost.
 tile_status cuda_check(const CudaDriver *driver, CUresult result, const char *doing, tile_error **error);
 
 #endif

@@ -77,8 +77,8 @@ const StreamOps cuda_stream_ops = {upload_async, download_async, create, destroy
 
 // ---- waiting for all streams, unless the host wants to stop ----
 
-// The driver can only wait for a whole context without end. A thread does that; if the host stops waiting, the thread
-// goes on alone, and what it needs is its own.
+// The driver's wait for a whole context cannot be interrupted. A thread of its own does it. If the host stops waiting,
+// the thread goes on alone and frees what it owns.
 typedef struct {
   pthread_mutex_t lock;
   pthread_cond_t done;

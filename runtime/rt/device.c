@@ -92,7 +92,7 @@ tile_status tile_device_get_properties(const tile_device *d, tile_device_propert
   RETURN_IF_FAILED(CHECK_OUT(tile_device_properties, properties, error));
   tile_device_properties all = {.kind = d->kind, .name = d->name, .arch = d->arch};
   if (d->ops->properties) RETURN_IF_FAILED(d->ops->properties(d, &all, error));
-  fill_out(properties, &all, sizeof all);
+  given_fill_out(properties, &all, sizeof all);
   return TILE_OK;
 }
 

@@ -106,12 +106,12 @@ struct DeviceOps {
   // Pinned memory of the host.
   tile_status (*alloc_host)(tile_device *d, size_t size, void **memory, tile_error **error);
   tile_status (*free_host)(tile_device *d, void *memory, tile_error **error);
-  // Free and all bytes. NULL: the memory is the host's.
+  // Bytes that are free, and all bytes. NULL: the device uses the host's memory.
   tile_status (*memory_info)(tile_device *d, uint64_t info[2], tile_error **error);
-  // Fills what tile_device_get_properties does not know itself. NULL: there is nothing more.
+  // Fills the properties that only the device knows. NULL: there are none.
   tile_status (*properties)(const tile_device *d, tile_device_properties *out, tile_error **error);
   const StreamOps *streams;    // NULL: all work is done at once
-  // Queued on the stream. Elements of 1, 2, 4 or 8 bytes with the low bits of pattern.
+  // Both are queued on the stream. fill sets elements of 1, 2, 4 or 8 bytes to the low bits of pattern.
   tile_status (*fill)(tile_device *d, uint64_t to, uint64_t pattern, uint32_t elem_bytes, size_t count, void *stream,
                       tile_error **error);
   tile_status (*copy)(tile_device *d, uint64_t to, uint64_t from, size_t size, void *stream, tile_error **error);
@@ -123,7 +123,7 @@ struct DeviceOps {
   // Allocates scratch memory for launches on grids up to this one. NULL: kernels have none.
   tile_status (*reserve)(tile_kernel *k, const uint32_t grid[3], tile_error **error);
   tile_status (*launch)(tile_kernel *k, const tile_launch_options *options, const tile_arg *args, tile_error **error);
-  // What the loaded machine code says of itself. NULL: there is none.
+  // The registers and memory that the loaded machine code uses. NULL: there is no machine code.
   tile_status (*code_use)(const tile_kernel *k, CodeUse *out, tile_error **error);
   // Launches with checked arguments, as the driver takes them. NULL: the device has no such launch.
   tile_status (*launch_params)(const tile_kernel *k, const uint32_t grid[3], void *stream, void **params,
@@ -131,13 +131,13 @@ struct DeviceOps {
   // One launch, timed from cold caches, in milliseconds.
   tile_status (*time)(tile_kernel *k, const tile_launch_options *options, const tile_arg *args, double *milliseconds,
                       tile_error **error);
-  // Whether later launches are counted; returns the counts of the last one that was, or NULL. They last until the next
-  // counted launch. NULL: the device does not count.
+  // Turns the counting of later launches on or off. Returns the counts of the last counted launch, or NULL; they are valid
+  // until the next counted launch. NULL: the device does not count.
   const LaunchCounts *(*count_launches)(tile_device *d, bool on);
   bool checks_bounds;              // it reports an access outside an allocation
 };
 
-// Work that is queued. Handles are the driver's.
+// Queued work. Stream and event handles are the driver's.
 struct StreamOps {
   tile_status (*upload)(tile_device *d, uint64_t to, const void *from, size_t size, void *stream, tile_error **error);
   tile_status (*download)(tile_device *d, void *to, uint64_t from, size_t size, void *stream, tile_error **error);
@@ -172,7 +172,7 @@ tile_status device_open_cuda(int ordinal, bool simulator, tile_device **device, 
 // 0 without a driver.
 tile_status device_count_cuda(bool simulator, size_t *count, tile_error **error);
 
-// What else this library contains: libtile says it in runtime/compile/linked.c, libtile-rt in
+// The devices that a library links in. libtile defines them in runtime/compile/linked.c, libtile-rt in
 // runtime/rt/alone/linked.c.
 typedef struct {
   void *(*sim_symbol)(const char *name);   // the simulator's functions; NULL: libtile-sim.so.1 is opened
@@ -237,7 +237,8 @@ void launch_plan(tile_kernel *k);     // fills in quick, once all else is known
 static inline int64_t param_multiple(const KernelParam *p) {
   return p->is_pointer && p->elem_bytes > p->divisible ? p->elem_bytes : p->divisible;
 }
-// What it takes, and the type of that: of a number, of what a pointer points to, of a descriptor's elements.
+// The kind of argument that a parameter takes, and its type: of the number, of what the pointer points to, or of the
+// descriptor's elements.
 static inline tile_arg_kind launch_param_kind(const KernelParam *p) {
   return p->kind == PARAM_DESC || p->kind == PARAM_DESC_FIELDS ? TILE_ARG_TENSOR
          : p->is_pointer                                       ? TILE_ARG_POINTER

@@ -73,6 +73,7 @@ static bool is_type(const KernelParam *p, uint32_t given) {
 static tile_status check_tensor(const tile_kernel *k, const KernelParam *p, uint32_t number, const tile_tensor *t,
                                 tile_error **error) {
   uint32_t bytes = scalar_bits(p->scalar) / 8;
+  if (t && !is_zero(t->reserved, sizeof t->reserved)) return BAD("is a tensor whose %s", GIVEN_RESERVED);
   if (!t || t->rank != p->rank)
     return BAD("is a descriptor of rank %u, the tensor has rank %u", p->rank, t ? t->rank : 0);
   if (!is_type(p, t->type)) return BAD("got a tensor of %s", type_name(t->type));
@@ -96,6 +97,7 @@ static tile_status check_tensor(const tile_kernel *k, const KernelParam *p, uint
 static tile_status check_arg(const tile_kernel *k, const KernelParam *p, uint32_t number, tile_arg a,
                              tile_error **error) {
   if ((unsigned)a.kind >= countof(arg_words)) return BAD("has an unknown kind %d", (int)a.kind);
+  if (a.reserved) return BAD("is a tile_arg whose %s", GIVEN_RESERVED);
   const tile_arg_kind want = launch_param_kind(p);
   if (a.kind != want && !(want == TILE_ARG_FLOAT && a.kind == TILE_ARG_INT))
     return BAD("expects %s, got %s", arg_words[want], arg_words[a.kind]);
@@ -174,15 +176,15 @@ static inline bool quick_params(const tile_kernel *k, const tile_arg *args, cons
     const QuickArg q = k->quick[i];
     const tile_arg *a = &args[map ? map[i] : i];
     const uint64_t v = (uint64_t)a->value.i;
-    bool ok;
+    bool ok = !a->reserved;
     params[i] = (void *)(uintptr_t)&a->value;
     if (q.kind == QUICK_POINTER) {
-      ok = a->kind == TILE_ARG_POINTER && (!a->type || !q.type || a->type == q.type);
+      ok = ok && a->kind == TILE_ARG_POINTER && (!a->type || !q.type || a->type == q.type);
     } else if (q.kind <= QUICK_I64) {
-      ok = a->kind == TILE_ARG_INT || (map && a->kind == TILE_ARG_BOOL);
+      ok = ok && (a->kind == TILE_ARG_INT || (map && a->kind == TILE_ARG_BOOL));
       if (q.kind == QUICK_INT) ok = ok && (v + (uint64_t)q.is_signed * (UINT64_C(1) << (q.bits - 1))) >> q.bits == 0;
     } else {
-      ok = a->kind == TILE_ARG_FLOAT;
+      ok = ok && a->kind == TILE_ARG_FLOAT;
       if (q.kind == QUICK_F32) floats[i] = (float)a->value.f, params[i] = &floats[i];
       if (ok) continue;
     }

@@ -140,6 +140,6 @@ tile_status tile_kernel_resources(const tile_kernel *k, tile_resources *resource
     RETURN_IF_FAILED(k->device->ops->code_use(k, &use, error));
   }
   resources_fill(&all, k->target, k->num_threads, k->shared_bytes, has_code ? &use : NULL, k->declared_local);
-  fill_out(resources, &all, sizeof all);
+  given_fill_out(resources, &all, sizeof all);
   return TILE_OK;
 }

@@ -54,7 +54,7 @@ static bool take_items(Flat *f, const tile_tuple *t, char *name, size_t size) {
     size_t n = (size_t)snprintf(name + size, MAX_NAME - size, "_%u", i);
     if (size + n >= MAX_NAME) return false;
     if (a->kind == TILE_ARG_TUPLE) {
-      if (!a->value.tuple || !take_items(f, a->value.tuple, name, size + n)) return false;
+      if (!take_items(f, a->value.tuple, name, size + n)) return false;
     } else if (f->count < f->num_names && !strcmp(f->names[f->count], name)) {
       f->out[f->count++] = plain(*a);
     } else {
@@ -78,15 +78,29 @@ static bool strip_number(char *name, size_t *size) {
   return true;
 }
 
-static bool is_all_constant(const tile_tuple *t, uint32_t depth) {
+static bool is_all_constant(const tile_tuple *t) {
   for (uint32_t i = 0; i < t->num_items; i++) {
     const tile_arg *a = &t->items[i];
     if (a->kind == TILE_ARG_TUPLE
-            ? !a->value.tuple || depth == MAX_NAME || !is_all_constant(a->value.tuple, depth + 1)
+            ? !is_all_constant(a->value.tuple)
             : a->kind == TILE_ARG_POINTER || a->kind == TILE_ARG_TENSOR || (a->kind == TILE_ARG_INT && a->value.i != 1))
       return false;
   }
   return true;
+}
+
+// What is wrong with a tuple or a tuple in it; NULL: nothing.
+static const char *fault(const tile_tuple *t, uint32_t depth) {
+  if (!t || (t->num_items && !t->items)) return "is a tuple without items";
+  if (t->reserved) return "is a tuple whose " GIVEN_RESERVED;
+  if (depth == MAX_NAME) return "nests tuples too deep";
+  for (uint32_t i = 0; i < t->num_items; i++) {
+    const tile_arg *a = &t->items[i];
+    if (a->reserved) return "has an item whose " GIVEN_RESERVED;
+    const char *why = a->kind == TILE_ARG_TUPLE ? fault(a->value.tuple, depth + 1) : NULL;
+    if (why) return why;
+  }
+  return NULL;
 }
 
 // The tuple's name is what the next argument's begins with.
@@ -101,7 +115,7 @@ static bool take_tuple(Flat *f, const tile_tuple *t) {
     if (take_items(f, t, name, size) && f->count > before) return true;
     f->count = before;
   }
-  return is_all_constant(t, 0);
+  return is_all_constant(t);
 }
 
 tile_status launch_flatten(const tile_kernel *k, const char *owner, const char *const *names, uint32_t num_names,
@@ -114,7 +128,9 @@ tile_status launch_flatten(const tile_kernel *k, const char *owner, const char *
       f.count++;
       continue;
     }
-    if (args[i].value.tuple && take_tuple(&f, args[i].value.tuple)) continue;
+    const char *why = args[i].reserved ? "is a tile_arg whose " GIVEN_RESERVED : fault(args[i].value.tuple, 0);
+    if (why) return error_set(error, TILE_ERROR_USAGE, "%s: argument %zu %s", owner, i, why);
+    if (take_tuple(&f, args[i].value.tuple)) continue;
     if (f.constant)
       return error_set(error, TILE_ERROR_USAGE, "%s: '%s', an item of argument %zu, was compiled in as %s", owner,
                        f.wrong, i, f.constant);

@@ -98,7 +98,8 @@ ExecResult async_mbarrier_arrive(Warp *w, const Instr *in, int lane, SharedPlace
   return agent_mbarrier_arrive(w, in, lane, bar, flipped);
 }
 
-ExecResult async_complete_tx(AsyncOp *op, SharedPlace bar, uint32_t bytes) {
+// Counts bytes that have arrived for an mbarrier.
+static ExecResult complete_tx(AsyncOp *op, SharedPlace bar, uint32_t bytes) {
   uint64_t word;
   bool flipped;
   memcpy(&word, shared_host(bar), 8);
@@ -145,30 +146,29 @@ static ExecResult perform_arrive(AsyncOp *op) {
 
 // ---- bulk copies
 
-typedef struct { AsyncOp *op; uint8_t *at; } BulkWalk;
-
 static bool load_run(void *user, const TensorMapRun *run) {
-  AsyncBulk *b = &((BulkWalk *)user)->op->bulk;
+  AsyncOp *op = user;
+  AsyncBulk *b = &op->bulk;
   for (uint32_t i = 0; i < b->num_dst; i++) {
     // The walk starts at destination 0. The other destinations have the same layout at other addresses.
     uint8_t *dst = b->dst[i].cta->shared + (run->shared - SHARED_BASE);
     if (run->in_bounds) tensormap_load(&b->map, dst, (const uint8_t *)(uintptr_t)run->global, run->bytes);
     else tensormap_fill(&b->map, dst, run->bytes);
-    undef_bulk_landed(((BulkWalk *)user)->op, (SharedPlace){b->dst[i].cta, run->shared - SHARED_BASE},
-                       run->in_bounds ? run->global : 0, run->bytes);
+    undef_bulk_landed(op, (SharedPlace){b->dst[i].cta, run->shared - SHARED_BASE},
+                      run->in_bounds ? run->global : 0, run->bytes);
   }
   return true;
 }
 
 static bool store_run(void *user, const TensorMapRun *run) {
-  BulkWalk *walk = user;
-  AsyncBulk *b = &walk->op->bulk;
+  AsyncOp *op = user;
+  AsyncBulk *b = &op->bulk;
   if (run->in_bounds) {
     uint8_t *dst = (uint8_t *)(uintptr_t)run->global;
     const uint8_t *src = b->buffer + (run->shared - SHARED_BASE - b->src.offset);
     if (b->is_reduce) tensormap_reduce(b->dtype, b->reduce, dst, src, run->bytes);
     else memcpy(dst, src, run->bytes);
-    undef_bulk_stored(walk->op, run->global, (SharedPlace){b->src.cta, run->shared - SHARED_BASE}, run->bytes);
+    undef_bulk_stored(op, run->global, (SharedPlace){b->src.cta, run->shared - SHARED_BASE}, run->bytes);
   }
   return true;
 }
@@ -189,8 +189,7 @@ ExecResult async_read_bulk(AsyncOp *op) {
 static ExecResult perform_bulk(AsyncOp *op) {
   AsyncBulk *b = &op->bulk;
   if (b->to_shared && b->is_tensor) {
-    BulkWalk walk = {op, NULL};
-    tensormap_walk(&b->map, b->coords, b->dst[0].offset + SHARED_BASE, false, load_run, &walk);
+    tensormap_walk(&b->map, b->coords, b->dst[0].offset + SHARED_BASE, false, load_run, op);
   } else if (b->to_shared) {
     async_read_bulk(op);
     const uint8_t *src = b->src.cta ? b->buffer : b->global;
@@ -202,8 +201,7 @@ static ExecResult perform_bulk(AsyncOp *op) {
   } else {
     async_read_bulk(op);
     if (b->is_tensor) {
-      BulkWalk walk = {op, NULL};
-      tensormap_walk(&b->map, b->coords, b->src.offset + SHARED_BASE, !b->is_reduce, store_run, &walk);
+      tensormap_walk(&b->map, b->coords, b->src.offset + SHARED_BASE, !b->is_reduce, store_run, op);
     } else {
       if (b->is_reduce) tensormap_reduce(b->dtype, b->reduce, b->global, b->buffer, b->bytes);
       else memcpy(b->global, b->buffer, b->bytes);
@@ -211,7 +209,7 @@ static ExecResult perform_bulk(AsyncOp *op) {
     }
   }
   ExecResult r = EXEC_NEXT;
-  for (uint32_t i = 0; i < b->num_dst && r == EXEC_NEXT; i++) r = async_complete_tx(op, b->bar[i], b->bytes);
+  for (uint32_t i = 0; i < b->num_dst && r == EXEC_NEXT; i++) r = complete_tx(op, b->bar[i], b->bytes);
   retire(op);
   return r;
 }
@@ -221,7 +219,7 @@ static ExecResult perform_store(AsyncOp *op) {
   if (s->is_reduce) tensormap_reduce(s->dtype, s->reduce, shared_host(s->dst), s->value, s->bytes);
   else memcpy(shared_host(s->dst), s->value, s->bytes);
   undef_bulk_landed(op, s->dst, 0, s->bytes);
-  ExecResult r = async_complete_tx(op, s->bar, s->bytes);
+  ExecResult r = complete_tx(op, s->bar, s->bytes);
   retire(op);
   return r;
 }

@@ -141,12 +141,9 @@ ExecResult async_finish(AsyncOp *op);                      // performs what is l
 ExecResult async_perform_copy(AsyncOp *op, uint32_t mask); // the lanes of mask; removes the operation when none is left
 ExecResult async_read_bulk(AsyncOp *op);                   // takes the source of a store into its buffer
 bool async_can_perform(const AsyncOp *op);
-// Bytes that landed for an mbarrier.
-ExecResult async_complete_tx(AsyncOp *op, SharedPlace bar, uint32_t bytes);
 #define async_report(op, kind, ...) sim_report((op)->cluster->grid, (op)->warp, (op)->in, (op)->lane, kind, __VA_ARGS__)
 // Performs the wgmma for all four warps (exec_tensor.c).
 ExecResult wgmma_perform(AsyncOp *op);
-void wgmma_release(Warp *w, uint32_t below_group);         // wait_group: groups below are no longer in flight
 // Mbarriers: resolves an operand's addresses (exec_mbarrier.c), reports an error, stores the word, performs an
 // arrival with its consequences.
 ExecResult exec_mbarrier_resolve(Warp *w, const Instr *in, const PtxOperand *op, uint32_t mask, MemAccess *a);

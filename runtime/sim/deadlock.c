@@ -37,6 +37,25 @@ static void describe_warp(FILE *f, Warp *w) {
   describe_lanes(f, w, live & ~w->stalled & ~w->waiting, "poll without end");
 }
 
+static void describe_block(FILE *f, const Cta *c) {
+  fprintf(f, "  block (%u,%u,%u): %u of %u warps have exited\n", c->ctaid[0], c->ctaid[1], c->ctaid[2], c->warps_done,
+          c->num_warps);
+  for (uint32_t b = 0; b < NUM_BARRIERS; b++) {
+    const ThreadBarrier *bar = &c->bars[b];
+    if (!bar->arrived) continue;
+    if (bar->expected) fprintf(f, "    barrier %u: %u of %u threads have arrived\n", b, bar->arrived, bar->expected);
+    else fprintf(f, "    barrier %u: %u threads have arrived; it waits for all that have not exited\n", b, bar->arrived);
+  }
+  for (uint32_t k = 0; k < c->num_warps && k < MAX_WARPS; k++) describe_warp(f, &c->warps[k]);
+  if (c->num_warps > MAX_WARPS) fprintf(f, "    … and %u more warps\n", c->num_warps - MAX_WARPS);
+}
+
+static bool is_divergent(const Cta *c) {
+  for (uint32_t k = 0; k < c->num_warps; k++)
+    if (c->warps[k].state == WARP_STUCK && c->warps[k].stalled) return true;
+  return false;
+}
+
 void deadlock_report(Grid *g) {
   char *text = NULL;
   size_t size = 0;
@@ -46,25 +65,9 @@ void deadlock_report(Grid *g) {
   uint32_t blocks = 0;
   for (Cluster *cl = g->resident; cl; cl = cl->next) {
     for (uint32_t i = 0; i < cl->num_ctas; i++) {
-      Cta *c = cl->ctas[i];
-      for (uint32_t k = 0; k < c->num_warps; k++) {
-        const Warp *w = &c->warps[k];
-        if (w->state == WARP_STUCK && w->stalled) divergent = true;
-      }
-      if (c->warps_done == c->num_warps || blocks++ >= MAX_BLOCKS) continue;
-      fprintf(f, "  block (%u,%u,%u): %u of %u warps have exited\n", c->ctaid[0], c->ctaid[1], c->ctaid[2],
-              c->warps_done, c->num_warps);
-      for (uint32_t b = 0; b < NUM_BARRIERS; b++) {
-        const ThreadBarrier *bar = &c->bars[b];
-        if (!bar->arrived) continue;
-        if (bar->expected)
-          fprintf(f, "    barrier %u: %u of %u threads have arrived\n", b, bar->arrived, bar->expected);
-        else
-          fprintf(f, "    barrier %u: %u threads have arrived; it waits for all that have not exited\n", b,
-                  bar->arrived);
-      }
-      for (uint32_t k = 0; k < c->num_warps && k < MAX_WARPS; k++) describe_warp(f, &c->warps[k]);
-      if (c->num_warps > MAX_WARPS) fprintf(f, "    … and %u more warps\n", c->num_warps - MAX_WARPS);
+      const Cta *c = cl->ctas[i];
+      divergent |= is_divergent(c);
+      if (c->warps_done < c->num_warps && blocks++ < MAX_BLOCKS) describe_block(f, c);
     }
     if (cl->bar.arrived) fprintf(f, "  cluster barrier: %u threads have arrived\n", cl->bar.arrived);
     if (g->hooks.describe) {

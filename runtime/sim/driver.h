@@ -14,11 +14,11 @@ void *sim_driver_symbol(const char *name);
 const char *sim_last_report(void);
 // Frees all state. The next cuInit reads the options from the environment again.
 void sim_reset(void);
-// Whether later launches are counted (runtime/rt/line_counts.h). Returns the counts of the last launch that was, or
-// NULL; they are valid until the next launch that is counted.
+// Turns the counting of later launches on or off (runtime/rt/line_counts.h). Returns the counts of the last counted
+// launch, or NULL; they are valid until the next counted launch.
 const struct LaunchCounts *sim_count_launches(bool on);
-// Launches of the calling thread ask should_stop every few milliseconds, and end with CUDA_ERROR_NOT_READY if it returns
-// true; the context stays usable. NULL: they are not asked any more.
+// Launches of the calling thread ask should_stop every few milliseconds. If it returns true, they end with
+// CUDA_ERROR_NOT_READY, and the context stays usable. NULL: launches ask nobody.
 void sim_set_stop(bool (*should_stop)(void *user), void *user);
 #pragma GCC visibility pop
 

@@ -42,7 +42,7 @@ static CUresult load(CUmodule *out, const void *image, unsigned n, const CUjit_o
   CUmodule module = calloc(1, sizeof *module);
   if (!module) return CUDA_ERROR_OUT_OF_MEMORY;
   SimDriver *d = driver_state();
-  *module = (struct CUmod_st){m, context, d->modules};
+  *module = (struct CUmod_st){m, d->modules};
   d->modules = module;
   m->handle = module;
   *out = module;

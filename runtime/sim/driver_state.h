@@ -8,7 +8,7 @@
 #include "runtime/sim/sim.h"
 
 struct CUctx_st { Device *device; uint32_t refs; bool primary; CUresult failed; };
-struct CUmod_st { PtxModule *module; CUcontext context; CUmodule next; };
+struct CUmod_st { PtxModule *module; CUmodule next; };
 
 // One unit of stream work. Streams run work at once; only a capture into a graph stores it.
 typedef enum { WORK_LAUNCH, WORK_COPY, WORK_SET, WORK_HOST } WorkKind;
@@ -67,7 +67,6 @@ CUresult driver_fail(CUresult code, const char *fmt, ...) PRINTF_LIKE(2, 3);
 CUresult driver_context(CUcontext *out);         // the current one, which must exist and not have failed
 CUresult driver_device(CUdevice ordinal, Device **out);
 CUresult driver_submit(CUstream stream, const StreamWork *work);
-CUresult driver_run(const StreamWork *work);
 Alloc *driver_find(uint64_t addr, Device **d);   // on any device
 
 // Visible, so that libtile-sim.so can export them under the driver's names; libtile's export list keeps them inside.

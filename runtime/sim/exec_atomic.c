@@ -40,46 +40,91 @@ static uint64_t combine(const Instr *in, PtxType t, uint64_t old, uint64_t b, bo
   }
 }
 
+// exch and cas of b128, on one lane. Returns whether the memory at `at` changed.
+static bool atom_b128(Warp *w, const Instr *in, uint32_t lane, uint8_t *at) {
+  const uint64_t *b = src_row(w, &in->ops[2]), *c = in->sel == M_cas ? src_at(w, in, 3) : b;
+  uint64_t old[2], val[2] = {c[lane], c[lane + WARP_SIZE]};
+  memcpy(old, at, 16);
+  bool stores = in->sel == M_exch || (old[0] == b[lane] && old[1] == b[lane + WARP_SIZE]);
+  if (stores) memcpy(at, val, 16);
+  uint64_t *d = dst_row(w, &in->ops[0]);
+  if (in->ops[0].kind == OPND_REG) d[lane] = old[0], d[lane + WARP_SIZE] = old[1];
+  return stores && memcmp(old, val, 16) != 0;
+}
+
+static const PtxOperand *element_of(const PtxOperand *o, unsigned e) { return o->kind == OPND_VEC ? &o->sub[e] : o; }
+
+// The operation on element e of one lane. Returns whether the memory at `at` changed.
+static bool atom_element(Warp *w, const Instr *in, uint32_t lane, unsigned e, uint8_t *at, bool is_global) {
+  bool atom = in->op == OP_atom;
+  PtxType t = in->type[in->num_types - 1];
+  uint64_t old = 0, val, b = src_row(w, element_of(&in->ops[atom + 1], e))[lane], keep = width_mask(in->n * 8);
+  memcpy(&old, at, in->n);
+  if (in->sel == M_cas) val = old == (b & keep) ? src_at(w, in, 3)[lane] & keep : old;
+  else val = combine(in, t, old, b, t == T_F32 && is_global);   // global .f32 adds flush subnormals
+  if (val != old) memcpy(at, &val, in->n);
+  if (atom) dst_row(w, element_of(&in->ops[0], e))[lane] = old;
+  return val != old;
+}
+
 // atom: ops d, [a], b (, c); red: ops [a], b.  n: bytes of an element; k: elements.
 static ExecResult exec_atom(Warp *w, const Instr *in, uint32_t mask) {
-  bool atom = in->op == OP_atom;
-  const PtxOperand *addr = &in->ops[atom], *src = &in->ops[atom + 1], *dst = atom ? &in->ops[0] : NULL;
+  const PtxOperand *addr = &in->ops[in->op == OP_atom];
   MemAccess a;
   TRY(mem_resolve(w, in, addr, in->space, in->n * in->k, in->n * in->k, ACCESS_ATOMIC, mask, &a));
   Grid *g = w->grid;
-  PtxType t = in->type[in->num_types - 1];
   bool changed = false;
   uint32_t turn = g->policy ? rng_next(&g->rng) % WARP_SIZE : 0;
   for (uint32_t i = 0; i < WARP_SIZE; i++) {
     uint32_t l = (i + turn) % WARP_SIZE;
     if (!(mask >> l & 1)) continue;
-    if (in->n == 16) {   // b128: exch and cas
-      uint64_t old[2], val[2];
-      memcpy(old, a.host[l], 16);
-      const uint64_t *b = src_row(w, src), *c = in->sel == M_cas ? src_at(w, in, 3) : b;
-      val[0] = c[l], val[1] = c[l + WARP_SIZE];
-      bool store = in->sel == M_exch || (old[0] == b[l] && old[1] == b[l + WARP_SIZE]);
-      if (store) changed |= memcmp(old, val, 16) != 0, memcpy(a.host[l], val, 16);
-      uint64_t *d = dst_row(w, dst);
-      if (dst->kind == OPND_REG) d[l] = old[0], d[l + WARP_SIZE] = old[1];
+    if (in->n == 16) {
+      changed |= atom_b128(w, in, l, a.host[l]);
       continue;
     }
-    for (unsigned e = 0; e < in->k; e++) {
-      const PtxOperand *s = src->kind == OPND_VEC ? &src->sub[e] : src;
-      uint8_t *at = a.host[l] + e * in->n;
-      uint64_t old = 0, val, b = src_row(w, s)[l];
-      memcpy(&old, at, in->n);
-      if (in->sel == M_cas)
-        val = old == (b & width_mask(in->n * 8)) ? src_at(w, in, 3)[l] & width_mask(in->n * 8) : old;
-      else
-        val = combine(in, t, old, b, t == T_F32 && a.space[l] == SPACE_GLOBAL);   // global .f32 adds flush subnormals
-      if (val != old) changed = true, memcpy(at, &val, in->n);
-      if (dst) dst_row(w, dst->kind == OPND_VEC ? &dst->sub[e] : dst)[l] = old;
-    }
+    for (unsigned e = 0; e < in->k; e++)
+      changed |= atom_element(w, in, l, e, a.host[l] + e * in->n, a.space[l] == SPACE_GLOBAL);
   }
   if (changed) g->progress++;
   else warp_poll(w);
   return EXEC_NEXT;
+}
+
+// Whether the operation in->sel exists for the type, of in->n bytes.
+static bool has_type(const Instr *in, PtxType t) {
+  bool is_float = ptx_types[t].cls == CLASS_FLOAT, is_bits = ptx_types[t].cls == CLASS_BITS;
+  switch (in->sel) {
+  case M_add: return !is_bits && in->n != 16 && (in->n != 2 || is_float);
+  case M_min: case M_max: return !is_bits && t != T_F32 && t != T_F64;
+  case M_and: case M_or: case M_xor: return !is_float && in->n >= 4 && in->n != 16;
+  case M_inc: case M_dec: return t == T_U32;
+  case M_exch: return !is_float && in->n != 2;
+  default: return !is_float;   // cas
+  }
+}
+
+// Whether destination and source are vectors of in->k registers. A source element may be an immediate; a destination
+// element of atom may be `_`.
+static bool decode_vectors(PtxParser *p, const Instr *in, uint32_t num_ops) {
+  bool atom = in->op == OP_atom;
+  for (uint32_t i = atom ? 0 : 1; i < num_ops; i += 2) {
+    const PtxOperand *o = &in->ops[i];
+    if (o->kind != OPND_VEC || o->count != in->k)
+      return decode_error(p, "operand %u of %s must be a vector of %u", i + 1, ptx_op_name(in->op), in->k);
+    for (uint32_t e = 0; e < in->k; e++)
+      if (o->sub[e].kind != OPND_REG && o->sub[e].kind != (atom && i == 0 ? OPND_SINK : OPND_IMM)) return false;
+  }
+  return true;
+}
+
+static bool decode_scalars(PtxParser *p, Instr *in, uint32_t num_ops) {
+  for (uint32_t i = 0; i < num_ops; i++) {
+    const PtxOperand *o = &in->ops[i];
+    if (i == (in->op == OP_atom)) continue;   // the address
+    if (!decode_operand(p, in, i, i ? 's' : 'd')) return false;
+    if (in->n == 16 && o->kind != OPND_SINK && (o->kind != OPND_REG || o->bits != 128)) return false;
+  }
+  return true;
 }
 
 bool decode_atom(PtxParser *p, Instr *in) {
@@ -94,32 +139,9 @@ bool decode_atom(PtxParser *p, Instr *in) {
   PtxType t = in->type[in->num_types - 1];
   in->n = ptx_types[t].bits / 8;
   in->k = in->vec;
-  if (in->n < 2 || in->n * in->k > 16) return false;
-  bool is_float = ptx_types[t].cls == CLASS_FLOAT, bits = ptx_types[t].cls == CLASS_BITS;
-  switch (in->sel) {
-  case M_add: if (bits || in->n == 16 || (in->n == 2 && !is_float)) return false; break;
-  case M_min: case M_max: if (bits || (is_float && (t == T_F32 || t == T_F64))) return false; break;
-  case M_and: case M_or: case M_xor: if (is_float || in->n < 4 || in->n == 16) return false; break;
-  case M_inc: case M_dec: if (t != T_U32) return false; break;
-  default: if (is_float || (in->sel == M_exch && in->n == 2)) return false; break;
-  }
-  if (in->k > 1) {
-    if (!is_float) return false;
-    for (uint32_t i = atom ? 0 : 1; i < n; i += 2) {
-      const PtxOperand *o = &in->ops[i];
-      if (o->kind != OPND_VEC || o->count != in->k)
-        return decode_error(p, "operand %u of %s must be a vector of %u", i + 1, ptx_op_name(in->op), in->k);
-      for (uint32_t e = 0; e < in->k; e++)
-        if (o->sub[e].kind != OPND_REG && o->sub[e].kind != (atom && i == 0 ? OPND_SINK : OPND_IMM)) return false;
-    }
-  } else {
-    for (uint32_t i = 0; i < n; i++)
-      if (i != atom && !decode_operand(p, in, i, i ? 's' : 'd')) return false;
-  }
-  if (in->n == 16)
-    for (uint32_t i = 0; i < n; i++)
-      if (i != 1 && in->ops[i].kind != OPND_SINK && (in->ops[i].kind != OPND_REG || in->ops[i].bits != 128))
-        return false;
+  if (in->n < 2 || in->n * in->k > 16 || !has_type(in, t)) return false;
+  if (in->k > 1 && ptx_types[t].cls != CLASS_FLOAT) return false;
+  if (!(in->k > 1 ? decode_vectors(p, in, n) : decode_scalars(p, in, n))) return false;
   in->exec = exec_atom;
   return true;
 }

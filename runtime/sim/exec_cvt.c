@@ -104,6 +104,18 @@ static ExecResult op_cvt_packed(Warp *w, const Instr *in, uint32_t mask) {
 
 static bool is_pair(PtxType t) { return t == T_F16X2 || t == T_BF16X2 || t == T_E4M3X2 || t == T_E5M2X2; }
 
+// Between integers, without saturation: the low in->m bits, extended to in->n bits, by their sign if in->sel.
+static void decode_cvt_int(Instr *in, const TypeInfo *to, const TypeInfo *from) {
+  bool shrinks = to->bits <= from->bits, is_signed = to->cls == CLASS_SINT;
+  in->m = shrinks ? to->bits : from->bits;
+  in->sel = shrinks ? is_signed : from->cls == CLASS_SINT;
+  // A signed result fills the register, which may be wider than the type.
+  bool fills = is_signed && (shrinks || from->cls == CLASS_SINT);
+  in->n = !fills ? to->bits : in->ops[0].bits ? in->ops[0].bits : 64;
+  if (in->n > 64) in->n = 64;
+  in->exec = op_cvt_int;
+}
+
 bool decode_cvt(PtxParser *p, Instr *in) {
   if (!decode_want_type(p, in, 2)) return false;
   PtxType to = in->type[0], from = in->type[1];
@@ -125,17 +137,7 @@ bool decode_cvt(PtxParser *p, Instr *in) {
   if (is_float(to) && !is_float(from) && (in->rnd == RND_NONE || in->rint))
     return decode_error(p, "cvt from an integer to a floating-point type needs .rn, .rz, .rm or .rp");
   in->exec = op_cvt;
-  if (!is_float(from) && !is_float(to) && !in->sat) {
-    // Truncate, then extend by the sign of the destination.
-    bool shrink = ti->bits <= fi->bits;
-    in->m = shrink ? ti->bits : fi->bits;
-    in->sel = shrink ? ti->cls == CLASS_SINT : fi->cls == CLASS_SINT;
-    in->n = shrink ? (ti->cls == CLASS_SINT ? (in->ops[0].bits ? in->ops[0].bits : 64) : ti->bits)
-            : ti->cls == CLASS_SINT && fi->cls == CLASS_SINT ? (in->ops[0].bits ? in->ops[0].bits : 64)
-                                                             : ti->bits;
-    if (in->n > 64) in->n = 64;
-    in->exec = op_cvt_int;
-  }
+  if (!is_float(from) && !is_float(to) && !in->sat) decode_cvt_int(in, ti, fi);
   if (to == T_F32 && from == T_S32 && in->rnd == RND_RN && !in->sat) in->exec = op_cvt_f32_s32;
   if (to == T_F32 && from == T_BF16 && !in->sat && !in->ftz && !has_mod(in, M_relu) && !in->rint)
     in->exec = op_cvt_f32_bf16;

@@ -52,7 +52,8 @@ static void count_flight(WarpAsync *wa, const WgmmaFlight *f, int by) {
     if (f->in->ops[1].sub[i].kind == OPND_REG) wa->src_count[absolute(f, &f->in->ops[1].sub[i])] += (uint16_t)by;
 }
 
-void wgmma_release(Warp *w, uint32_t below_group) {
+// wait_group: groups below are no longer in flight.
+static void release(Warp *w, uint32_t below_group) {
   WarpAsync *wa = async_of_warp(w);
   uint32_t kept = 0;
   for (uint32_t i = 0; i < wa->num_flight; i++) {
@@ -217,7 +218,7 @@ static ExecResult exec_wgmma_wait(Warp *w, const Instr *in, uint32_t mask) {
     if (o->wgmma.issued != 15) return EXEC_WAIT;
     TRY(async_finish(o));
   }
-  wgmma_release(w, below);
+  release(w, below);
   agent_wgmma_waited(w, below);
   return EXEC_NEXT;
 }

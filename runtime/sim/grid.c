@@ -146,55 +146,75 @@ static bool all_idle(const Grid *g, uint64_t polls) {
   return true;
 }
 
+// Ends the cluster at *at, whose warps have all exited, and keeps its memory for the next one.
+static void end_cluster(Grid *g, Cluster **at) {
+  Cluster *cl = *at;
+  if (g->hooks.cluster_end) g->hooks.cluster_end(cl);
+  *at = cl->next;
+  cl->next = g->pool;
+  g->pool = cl;
+  g->num_resident--;
+  g->progress++;
+}
+
+// Gives each resident cluster a turn. Returns how much was done: 0 if nothing could move. *ended: whether one ended.
+static uint32_t run_clusters(Grid *g, bool *ended) {
+  uint32_t steps = 0;
+  *ended = false;
+  for (Cluster **at = &g->resident; *at && !g->failed;) {
+    Cluster *cl = *at;
+    for (uint32_t i = 0; i < cl->num_ctas && !g->failed; i++) steps += run_cta(cl->ctas[i]);
+    if (g->hooks.async_advance && !g->failed && g->hooks.async_advance(cl, false)) g->progress++, steps++;
+    if (!g->failed && cluster_done(cl)) {
+      end_cluster(g, at);
+      *ended = true;
+      steps++;
+    } else {
+      at = &cl->next;
+    }
+  }
+  return steps;
+}
+
+// Makes one asynchronous operation happen that may wait. False if there is none.
+static bool force_async(Grid *g) {
+  for (Cluster *cl = g->resident; cl && !g->failed && g->hooks.async_advance; cl = cl->next)
+    if (g->hooks.async_advance(cl, true)) {
+      g->progress++;
+      return true;
+    }
+  return false;
+}
+
 static void run_grid(Grid *g) {
   uint64_t cluster_size = (uint64_t)g->launch.cluster[0] * g->launch.cluster[1] * g->launch.cluster[2];
+  // How many clusters are resident at once.
   uint64_t want = g->launch.cooperative ? g->num_ctas / cluster_size : g->policy == 3 ? 2 : g->policy == 1 ? 3 : 1;
   uint64_t widened_at = g->steps;
   while (!g->failed) {
     while (g->num_resident < want && g->next_cta < g->num_ctas) add_cluster(g);
     if (!g->resident) break;
-    uint32_t steps = 0;
-    for (Cluster **at = &g->resident; *at && !g->failed;) {
-      Cluster *cl = *at;
-      for (uint32_t i = 0; i < cl->num_ctas && !g->failed; i++) steps += run_cta(cl->ctas[i]);
-      if (g->hooks.async_advance && !g->failed && g->hooks.async_advance(cl, false)) g->progress++, steps++;
-      if (!g->failed && cluster_done(cl)) {
-        if (g->hooks.cluster_end) g->hooks.cluster_end(cl);
-        *at = cl->next;
-        cl->next = g->pool;
-        g->pool = cl;
-        g->num_resident--;
-        g->progress++;
-        steps++;
-        widened_at = g->steps;
-      } else {
-        at = &cl->next;
-      }
-    }
+    bool ended;
+    uint32_t steps = run_clusters(g, &ended);
+    if (ended) widened_at = g->steps;
     if (g->failed || !g->resident) continue;
     if (g->max_steps && g->steps > g->max_steps) {
       sim_report(g, NULL, NULL, -1, REPORT_DEADLOCK, "the launch has not ended after %llu warp instructions",
                  (unsigned long long)g->steps);
       break;
     }
+    const bool can_widen = g->next_cta < g->num_ctas && g->num_resident < g->max_resident;
     // A block that polls between its own barriers and stores to shared memory never looks idle. After this many steps
     // another cluster starts, too.
-    if (g->steps - widened_at > STEPS_TO_WIDEN && g->next_cta < g->num_ctas && g->num_resident < g->max_resident) {
+    if (g->steps - widened_at > STEPS_TO_WIDEN && can_widen) {
       widened_at = g->steps;
       want = g->num_resident + 1;
       continue;
     }
     if ((steps || g->policy == 3) && !all_idle(g, POLLS_TO_WIDEN)) continue;
-    bool moved = false;
-    for (Cluster *cl = g->resident; cl && !moved && !g->failed; cl = cl->next)
-      if (g->hooks.async_advance) moved = g->hooks.async_advance(cl, true);
-    if (moved) {
-      g->progress++;
-    } else if (g->next_cta < g->num_ctas && g->num_resident < g->max_resident) {
-      want = g->num_resident + 1;   // the warps may wait for blocks that are not resident yet
-    } else if (all_idle(g, POLLS_TO_GIVE_UP)) {
-      deadlock_report(g);
-    }
+    if (force_async(g)) continue;
+    if (can_widen) want = g->num_resident + 1;   // the warps may wait for blocks that are not resident yet
+    else if (all_idle(g, POLLS_TO_GIVE_UP)) deadlock_report(g);
   }
 }
 

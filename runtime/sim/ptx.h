@@ -80,7 +80,6 @@ struct Symbol {
   bool is_extern;
   PtxFunction *func;              // SYM_FUNC
   struct { uint32_t *pcs; const char **names; uint32_t count; } targets;  // SYM_TARGETS
-  struct Initializer *init;
   uint32_t line;
   struct PtxScope *scope;
 };

@@ -25,7 +25,6 @@ struct Cell {
   Epoch *more;             // further readers of agents not ordered with the first
   Cell *split;             // four cells, one per byte, once bytes were accessed apart
   uint16_t num_more, cap_more;
-  bool seen;
 };
 
 typedef struct { uint32_t clock, copy_clock, mask, kind; } FenceEvent;

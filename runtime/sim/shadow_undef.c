@@ -1,6 +1,7 @@
 // Definedness of every bit of registers, local and shared memory, and device memory from cuMemAlloc. Undefined bits
-// propagate with the values by the op table's OPF_* rules. A report is made when they decide a guard, an address or
-// an operand of a synchronising or asynchronous instruction, or when they are stored to global memory.
+// propagate with the values by the op table's OPF_* rules; quotients and remainders by zero are undefined. A report is
+// made when they decide a guard, an address or an operand of a synchronising or asynchronous instruction, or when they
+// are stored to global memory.
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,6 +131,16 @@ static bool is_lane_wise(const Instr *in) {
   }
 }
 
+// From integer to integer: m bits are kept and extended by their sign (sel) or by zeros.
+static bool is_int_cvt(const Instr *in) {
+  return in->op == OP_cvt && ptx_types[in->type[0]].cls != CLASS_FLOAT && ptx_types[in->type[1]].cls != CLASS_FLOAT &&
+         !in->sat;
+}
+static uint64_t cvt_undef(const Instr *in, uint64_t u) {
+  u &= width_mask(in->m);
+  return in->sel && u >> (in->m - 1) & 1 ? u | ~width_mask(in->m) : u;
+}
+
 static uint64_t result_undef(Warp *w, const Instr *in, uint32_t flags, uint32_t lane) {
   uint64_t u[4] = {0}, all = 0;
   for (uint32_t i = 1; i < in->num_ops && i < 4; i++) {
@@ -150,6 +161,7 @@ static uint64_t result_undef(Warp *w, const Instr *in, uint32_t flags, uint32_t 
     if (in->op == OP_slct) return u[3] ? ~UINT64_C(0) : u[1] | u[2];
     return all;
   }
+  if (is_int_cvt(in)) return cvt_undef(in, all);
   if (is_lane_wise(in)) {
     const unsigned half = ptx_types[in->type[0]].bits / 2;
     return (all & width_mask(half) ? width_mask(half) : 0) |
@@ -189,6 +201,16 @@ static bool synchronises(const Instr *in) {
          in->op == OP_brx || in->op == OP_setmaxnreg || in->op == OP_tensormap;
 }
 
+// Lanes in which an integer is divided by zero, or by what is not defined.
+static uint32_t lanes_by_zero(Warp *w, const Instr *in, uint32_t mask) {
+  if ((in->op != OP_div && in->op != OP_rem) || ptx_types[in->type[0]].cls == CLASS_FLOAT) return 0;
+  const PtxOperand *d = &in->ops[2];
+  const uint64_t bits = width_mask(ptx_types[in->type[0]].bits);
+  const uint32_t lanes = operand_undef(w, d, mask) | LANES_WHERE(l, mask, !(value(w, d, l) & bits));
+  if (lanes) w->grid->by_zero = in;
+  return lanes;
+}
+
 ExecResult undef_step(Warp *w, const Instr *in, uint32_t mask) {
   if (in->guard >= 0) {
     uint32_t bad = w->pred_undef[w->pbase + (uint32_t)in->guard] & w->active;
@@ -217,17 +239,20 @@ ExecResult undef_step(Warp *w, const Instr *in, uint32_t mask) {
   }
   if ((flags & OPF_OWN_SHADOW) || !has_dst) return EXEC_NEXT;
   const PtxOperand *d = &in->ops[0];
+  const uint32_t by_zero = lanes_by_zero(w, in, mask);
   if (!any) {
     undef_clear(w, d, mask);
+    FOR_LANES(l, by_zero) taint(w, d, l);
     return EXEC_NEXT;
   }
   if (in->op == OP_mov && (d->kind == OPND_VEC || in->ops[1].kind == OPND_VEC || is_wide(d))) {
     move_parts(w, in, mask);
     return EXEC_NEXT;
   }
+  any |= by_zero;
   undef_clear(w, d, mask & ~any);
   FOR_LANES(l, any & mask) {
-    uint64_t bits = result_undef(w, in, flags, l);
+    uint64_t bits = by_zero >> l & 1 ? ~UINT64_C(0) : result_undef(w, in, flags, l);
     if (d->kind == OPND_REG && !d->pair) set_undef(w, d, l, bits & width_mask(d->bits));
     else if (bits) taint(w, d, l);
     else undef_clear(w, d, 1u << l);

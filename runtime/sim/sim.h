@@ -51,6 +51,7 @@ typedef struct Alloc {
   AllocKind kind;
   uint8_t *shadow;   // device memory whose definedness is tracked: the defined bits of each byte (shadow_undef.c)
   struct GlobalMark *marks;    // who wrote each 16 bytes last and through which proxy (shadow_proxy.c)
+  void **pages;                // which blocks of the launch accessed it (shadow_blocks.c)
 } Alloc;
 
 struct Device {
@@ -65,6 +66,7 @@ struct Device {
   uint64_t region, region_size;   // the reservation of address space
   uint64_t brk;                // next free address in it
 };
+void blocks_forget(Alloc *a);  // frees its pages
 // 0 when out of memory.
 uint64_t device_alloc(Device *d, uint64_t size, uint64_t align, AllocKind kind);
 bool device_free(Device *d, uint64_t addr);
@@ -149,9 +151,8 @@ struct Cta {
   uint32_t num_warps, num_threads;
   uint32_t warps_done;
   ThreadBarrier bars[NUM_BARRIERS];
-  uint32_t next_warp;          // round robin
   int32_t reg_pool;            // registers setmaxnreg may still hand out
-  void *async, *shadow;        // NULL at the start; its owner frees it in cta_end or grid_end
+  void *shadow;                // NULL at the start; its owner frees it in cta_end or grid_end
 };
 
 struct Cluster {
@@ -175,8 +176,8 @@ ExecResult sim_report(Grid *g, Warp *w, const Instr *in, int lane, ReportKind ki
     PRINTF_LIKE(6, 7);
 
 void report_place(FILE *f, const PtxModule *m, const Instr *in);   // PTX line and source position
-// The file and line of the innermost position that is in a file of the user: the prelude's name begins with `<`.
-// NULL and 0: there is none.
+// The file and line of the innermost inlined position in a file of the user, or NULL and 0. The prelude's file names
+// begin with `<`.
 const char *report_user_line(const PtxModule *m, const Instr *in, uint32_t *line);
 
 typedef struct MemAccess MemAccess;
@@ -203,7 +204,7 @@ typedef struct SimHooks {
 } SimHooks;
 void hooks_install(Grid *g, SimHooks *h);   // hooks.c
 
-enum { CHECK_RACES = 1, CHECK_UNDEF = 2, CHECK_ASYNC = 4 };
+enum { CHECK_RACES = 1, CHECK_UNDEF = 2, CHECK_ASYNC = 4, CHECK_BLOCKS = 8, CHECK_ALL = 15 };
 
 typedef struct LaunchParams {
   PtxFunction *func;
@@ -236,6 +237,8 @@ struct Grid {
   uint64_t steps;              // warp instructions
   uint64_t lane_steps;         // thread instructions
   uint64_t max_steps;
+  const Instr *by_zero;        // the last division by zero or by an undefined value, for reports
+  const Instr *other;          // the other access of a race, for its report
   CUresult failed;             // CUDA_SUCCESS while all is well; GRID_STOPPED: the host wanted it to end
   uint64_t asked_at;           // steps when the host was last asked
   uint32_t checks;             // CHECK_*
@@ -243,7 +246,7 @@ struct Grid {
   Alloc *last_alloc;           // cache of device_find
   void *trace;
   void *counts;                // counts.c's; NULL: nothing is counted
-  void *async, *shadow;
+  void *shadow;
 };
 static inline void warp_thread_index(const Warp *w, int lane, uint32_t tid[3]) {
   const uint32_t *b = w->grid->launch.block;
@@ -297,9 +300,9 @@ void sim_free(Sim *sim);
 enum { TRACE_ENGINES = 1000, TRACE_NUM_ENGINES = 5 };                // the first track that is not a warp's
 bool trace_open(Grid *g);
 void trace_cta(Cta *c);
-// A slice, in warp instructions. Its name is what, if that is not NULL, and the source line of in.
+// A slice of the trace; times are in warp instructions. Its name is `what`, unless NULL, and the source line of `in`.
 void trace_span(Cta *c, uint32_t track, const char *what, const Instr *in, uint64_t from, uint64_t to);
-// The slices of a warp that has run the instructions from `from` to g->steps: one for each source line.
+// Adds the slices of a warp that has run the instructions from number `from` to g->steps, one for each source line.
 typedef struct { const char *file; uint32_t line; const Instr *in; uint64_t from; } TraceLine;
 void trace_step(Warp *w, const Instr *in, uint64_t at, TraceLine *open);   // before the instruction with that number
 void trace_step_end(Warp *w, uint64_t at, TraceLine *open);

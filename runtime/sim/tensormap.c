@@ -17,7 +17,7 @@ static const struct { uint8_t bytes; ElementKind kind; NumFormat format; } dtype
   [TMAP_TFLOAT32] = {4, KIND_FLOAT, NUM_F32}, [TMAP_TFLOAT32_FTZ] = {4, KIND_FLOAT, NUM_F32},
 };
 unsigned tensormap_element_bytes(TensorMapDtype t) { return dtypes[t].bytes; }
-unsigned tensormap_swizzle_bytes(TensorMapSwizzle s) { return s == TMAP_SWIZZLE_NONE ? 0 : 16u << s; }
+static unsigned swizzle_bytes(TensorMapSwizzle s) { return s == TMAP_SWIZZLE_NONE ? 0 : 16u << s; }
 
 const char *tensormap_check(const TensorMap *m) {
   if ((unsigned)m->dtype >= TMAP_DTYPE_COUNT) return "unknown data type";
@@ -45,7 +45,7 @@ const char *tensormap_check(const TensorMap *m) {
   uint32_t inner = m->box[0] * es;
   if (m->interleave == TMAP_INTERLEAVE_NONE && inner % 16)
     return "the innermost box dimension must be a multiple of 16 bytes";
-  unsigned span = tensormap_swizzle_bytes(m->swizzle);
+  unsigned span = swizzle_bytes(m->swizzle);
   if (m->interleave == TMAP_INTERLEAVE_NONE && span && inner > span)
     return "the innermost box dimension is wider than the swizzle";
   if (m->fill == TMAP_FILL_NAN && dtypes[m->dtype].kind != KIND_FLOAT)
@@ -124,7 +124,7 @@ uint32_t tensormap_box_bytes(const TensorMap *m) {
 }
 // A row narrower than the swizzle takes the whole width of the swizzle.
 static uint32_t row_pitch(const TensorMap *m) {
-  uint32_t bytes = m->box[0] * dtypes[m->dtype].bytes, span = tensormap_swizzle_bytes(m->swizzle);
+  uint32_t bytes = m->box[0] * dtypes[m->dtype].bytes, span = swizzle_bytes(m->swizzle);
   return m->interleave == TMAP_INTERLEAVE_NONE && bytes < span ? span : bytes;
 }
 uint32_t tensormap_box_extent(const TensorMap *m) {
@@ -135,7 +135,7 @@ uint32_t tensormap_shared_align(const TensorMap *m) { return m->interleave == TM
 bool tensormap_walk(const TensorMap *m, const int32_t *coords, uint32_t shared, bool is_store, TensorMapRunFn fn,
                     void *user) {
   uint32_t es = dtypes[m->dtype].bytes, row_bytes = m->box[0] * es, pitch = row_pitch(m),
-           span = tensormap_swizzle_bytes(m->swizzle);
+           span = swizzle_bytes(m->swizzle);
   // The in-bounds part of each row: [lo, hi) in bytes from the row's start.
   int64_t first = coords[0], lo = -first, hi = (int64_t)m->dim[0] - first;
   lo = lo < 0 ? 0 : lo > m->box[0] ? m->box[0] : lo;

@@ -34,7 +34,6 @@ void tensormap_pack(const TensorMap *m, void *opaque128);
 bool tensormap_unpack(const void *opaque128, TensorMap *m);   // false: these bytes are no tensor map
 bool tensormap_is_blank(const void *opaque128);                // all zeros: a kernel may build a map from zeros
 unsigned tensormap_element_bytes(TensorMapDtype t);
-unsigned tensormap_swizzle_bytes(TensorMapSwizzle s);          // 0, 32, 64, 128
 uint32_t tensormap_box_bytes(const TensorMap *m);              // that a load's transaction counts
 uint32_t tensormap_box_extent(const TensorMap *m);             // in shared memory, rows padded to the swizzle
 // Alignment that the shared-memory side of a copy must have.

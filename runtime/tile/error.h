@@ -40,7 +40,7 @@ typedef enum tile_level {
   TILE_LEVEL_ERROR = 0, TILE_LEVEL_WARNING = 1, TILE_LEVEL_REMARK = 2, TILE_LEVEL_NOTE = 3
 } tile_level;
 
-/* One message of the compiler. Strings belong to the error or program it came from. */
+/* One message of the compiler. Strings belong to the error or program that it came from. */
 typedef struct tile_diagnostic {
   size_t struct_size;
   tile_level level;
@@ -71,7 +71,7 @@ TILE_API tile_status tile_error_status(const tile_error *error);
 TILE_API const char *tile_error_message(const tile_error *error);
 /* The CUresult that caused a TILE_ERROR_DRIVER, otherwise 0. */
 TILE_API int tile_error_cuda_result(const tile_error *error);
-/* What a kernel needs more of than there is. */
+/* What a kernel needs too much of. */
 typedef enum tile_resource {
   TILE_RESOURCE_NONE = 0,
   TILE_RESOURCE_SHARED = 1,    /* bytes of shared memory of a block */
@@ -81,8 +81,8 @@ typedef enum tile_resource {
   TILE_RESOURCE_CLUSTER = 5,   /* blocks */
   TILE_RESOURCE_GRID = 6       /* blocks on an axis */
 } tile_resource;
-/* Of a TILE_ERROR_RESOURCES: what does not fit, how much of it the kernel needs and how much there is. False for any
- * other error. A tuner tries something smaller then; a wrong program is TILE_ERROR_PROGRAM. */
+/* For a TILE_ERROR_RESOURCES: what does not fit, how much of it the kernel needs and how much there is. False for any
+ * other error. A tuner can try a smaller configuration; a wrong program is a TILE_ERROR_PROGRAM. */
 TILE_API bool tile_error_resource(const tile_error *error, tile_resource *kind, uint64_t *needed, uint64_t *limit);
 TILE_API size_t tile_error_num_diagnostics(const tile_error *error);
 /* These and all tile_…_get_… functions with an index return false, and write nothing, past the end. */

@@ -16,8 +16,8 @@
  *
  * Specialisation. There is a variant for each combination of types, of integers that are 1 (they become constants) or
  * multiples of 16, of pointers that are multiples of 16, of the values of constexprs, and of num_warps, num_stages,
- * num_ctas, maxnreg and the options of the launch. It obeys `do_not_specialize` and the annotations of the source. An integer is int32 if it
- * fits, otherwise int64; a float is fp32; tile_arg.type names another type.
+ * num_ctas, maxnreg and the options of the launch. `do_not_specialize` and the annotations of the source hold. An
+ * integer is int32 if it fits, otherwise int64; a float is fp32; tile_arg.type names another type.
  *
  * Threads. Any number of threads may use a tile_jit, and everything that came from it, at the same time. A launch
  * whose variant exists takes no lock and allocates nothing. Threads that need the same missing variant wait for one
@@ -35,7 +35,7 @@ typedef struct tile_jit tile_jit;
 typedef struct tile_jit_kernel tile_jit_kernel;
 typedef struct tile_variant tile_variant;
 
-/* What a launch does whose variant does not exist. Loading a variant from the cache is no compilation. */
+/* What a launch does if its variant does not exist. Loading a variant from the cache is not a compilation. */
 typedef enum tile_jit_policy {
   TILE_JIT_ALLOW = 0,          /* compile it */
   TILE_JIT_WARN = 1,           /* compile it and send TILE_EVENT_UNPREPARED; tile_jit_prepare sends none */
@@ -118,7 +118,7 @@ typedef struct tile_jit_launch_options {
    * them stays. */
   const size_t *arg_bytes;
   size_t num_arg_bytes;
-  /* For hooks of the source that ask for an array's shape or strides: those of each parameter; rank 0 where they are
+  /* The shape and strides of each parameter's array, for hooks of the source that ask for them; rank 0 where they are
    * not known. Descriptors have their own. */
   const tile_tensor *arg_shapes;
   size_t num_arg_shapes;
@@ -133,15 +133,16 @@ typedef struct tile_jit_launch_options {
 /* Finds or makes the variant and launches it. On a gpu it returns once the launch is queued. */
 TILE_API tile_status tile_jit_launch(tile_jit_kernel *kernel, const tile_jit_launch_options *options,
                                      const tile_arg *args, size_t num_args, tile_error **error);
-/* Does everything for such a launch that may allocate, compile, load or synchronise, and launches nothing. Of a
- * pointer only its type and alignment matter; any multiple of 16 stands for an aligned one. variant may be NULL. */
+/* Does everything for a launch with these arguments that may allocate, compile, load or synchronise, and launches
+ * nothing. Of a pointer only type and alignment matter: any multiple of 16 stands for an aligned one. variant may be
+ * NULL. */
 TILE_API tile_status tile_jit_prepare(tile_jit_kernel *kernel, const tile_jit_launch_options *options,
                                       const tile_arg *args, size_t num_args, const tile_variant **variant,
                                       tile_error **error);
 
-/* Prepares several launches at the same time, on num_threads threads (0: one per core). Prepares all of them, whatever
- * fails, and returns the first error in the order of the requests. The size of a request is fixed; reserved must be
- * zero. */
+/* Prepares several launches at the same time, on num_threads threads (0: one per core). A failure does not keep the
+ * others from being prepared; the first error in the order of the requests is returned. The size of a request is fixed;
+ * reserved must be zero. */
 typedef struct tile_jit_request {
   tile_jit_kernel *kernel;
   const tile_jit_launch_options *options;   /* or NULL */
@@ -152,9 +153,9 @@ typedef struct tile_jit_request {
 TILE_API tile_status tile_jit_prepare_all(const tile_jit_request *requests, size_t num_requests, unsigned num_threads,
                                           tile_error **error);
 
-/* Times the configurations of @triton.autotune for such a launch now, even if a result is known, and keeps the new
- * result: its variant, and an entry in tune_file. The jit's tune mode must not be OFF. The caller frees the report,
- * which may be NULL; after a failure, too, it says what was tried. */
+/* Times the configurations of @triton.autotune for a launch with these arguments, even if a result is known, and keeps
+ * the new result: its variant, and an entry in tune_file. The jit's tune mode must not be OFF. report may be NULL;
+ * otherwise the caller frees the report, which says what was tried after a failure, too. */
 typedef struct tile_tuning tile_tuning;
 typedef struct tile_tune_candidate {
   size_t struct_size;
@@ -184,7 +185,7 @@ TILE_API tile_kernel *tile_variant_kernel(const tile_variant *variant);   /* its
  * the variant is compiled for sm_90a. */
 TILE_API tile_status tile_variant_output(const tile_variant *variant, unsigned emit, const char **data, size_t *size,
                                          tile_error **error);
-/* As tile_kernel_resources; where the device has no machine code, by an assembler that is found. */
+/* The same as tile_kernel_resources. On a device without machine code an assembler makes it, if one is found. */
 TILE_API tile_status tile_variant_resources(const tile_variant *variant, tile_resources *resources, tile_error **error);
 /* The value of a constexpr as the source would write it, or NULL. */
 TILE_API const char *tile_variant_constexpr(const tile_variant *variant, const char *name);
@@ -224,9 +225,9 @@ TILE_API tile_status tile_tensor_from_dlpack(tile_tensor *tensor, const tile_dlt
  * knows. The capsule belongs to the function. */
 TILE_API void *tile_jit_python_launcher(tile_jit_kernel *kernel, void *slow, void *type_code, void *meta,
                                         void *address_of, void **capsule);
-/* The kernel is about to be freed: from now on the function calls slow for everything. */
+/* Call it before the kernel is freed: afterwards the function calls slow for everything. */
 TILE_API void tile_jit_python_close(void *capsule);
-/* result_of(variant's address) makes what a launch of that variant returns instead of None. */
+/* From then on a launch returns result_of(the variant's address) instead of None. */
 TILE_API void tile_jit_python_use_results(void *capsule, void *result_of);
 /* kind 0: it has data_ptr() and dtype; 1: address_of knows it; 2: desc; 3: it has is_cuda, too. */
 TILE_API void tile_jit_python_learn_type(void *capsule, void *type, int kind);

@@ -18,11 +18,11 @@
  * every device. A kernel that uses scratch memory (tile_kernel_scratch_bytes) must not run on two streams at once.
  *
  * Structures begin with struct_size; start from the _INIT macro. Structures grow at their end: code built with an older
- * header keeps its meaning, and the library writes only what fits. A struct_size that is 0, less than in version 0.2, or
- * more than the library knows with anything but zeros there, is a TILE_ERROR_USAGE. Elements of arrays and what an
- * argument points to (tile_arg, tile_tensor, tile_tuple, tile_source_range, tile_jit_request) have a fixed size instead;
- * their reserved fields must be zero. Nothing but scalars and pointers is returned by value, and enum values are never
- * renumbered.
+ * header keeps its meaning, and the library writes only what fits. A struct_size that is 0 or less than in version 0.2
+ * is a TILE_ERROR_USAGE. So is one that is more than the library knows, unless the part it does not know is zero.
+ * Elements of arrays and what an argument points to (tile_arg, tile_tensor, tile_tuple, tile_source_range,
+ * tile_jit_request) have a fixed size instead; their reserved fields must be zero. Nothing but scalars and pointers is
+ * returned by value, and enum values are never renumbered.
  *
  * NULL. A pointer that a function needs and that is NULL is a TILE_ERROR_USAGE, whose message names the parameter. A
  * function without a status then returns 0, NULL or false. Freeing or closing NULL does nothing. */
@@ -74,9 +74,9 @@ typedef struct tile_hooks {
   void *(*alloc)(void *user, size_t size);
   void (*free)(void *user, void *memory, size_t size);
   void (*event)(void *user, const tile_event *event);
-  /* What is worth telling but no error: a warning or remark of the compiler, with its place before and its notes on
-   * lines after it; what the source prints at compile time (static_print), as TILE_LEVEL_NOTE; a cache that cannot be
-   * used. */
+  /* Gets every message that is not an error: warnings and remarks of the compiler, with the place before the text and
+   * each note on a line after it; what the source prints at compile time (static_print), as TILE_LEVEL_NOTE; a cache
+   * that cannot be used. */
   void (*log)(void *user, tile_level level, const char *message);
   /* Asked every few milliseconds during a compilation or a tuning; true ends that with TILE_ERROR_CANCELLED. It is also
    * asked during a launch on the simulator and the interpreter, which ends the same way: memory keeps what was written,
@@ -89,8 +89,8 @@ typedef struct tile_hooks {
 
 /* ---- resources --------------------------------------------------------------------------------------------------- */
 
-/* What a compiled kernel takes of a multiprocessor (SM), and how many of its blocks one holds. What the machine code
- * decides is known once an assembler has made it, the driver's or one that libtile finds. */
+/* What a compiled kernel needs of a multiprocessor (SM), and how many of its blocks an SM holds. What depends on the
+ * machine code is known once an assembler has made it: the driver's, or one that libtile finds. */
 typedef struct tile_resources {
   size_t struct_size;
   uint32_t threads, shared_bytes;        /* of a block */
@@ -151,7 +151,7 @@ typedef struct tile_device_properties {
 TILE_API tile_status tile_device_get_properties(const tile_device *device, tile_device_properties *properties,
                                                 tile_error **error);
 
-/* Waits for all launches and asynchronous copies. If a kernel failed, this reports it at the latest.
+/* Waits for all launches and asynchronous copies, and reports the failure of a kernel if no call has reported it before.
  *
  * After a kernel failed on a gpu or sim device (TILE_ERROR_RUN), the driver's context is lost: its memory, kernels and
  * streams cannot be used any more, and every later call returns TILE_ERROR_DRIVER with a message that names that
@@ -176,7 +176,7 @@ TILE_API tile_status tile_memory_set(tile_device *device, uint64_t to, uint64_t 
 /* How much memory is free, and how much there is. Either may be NULL. Both are 0 on the interpreter. */
 TILE_API tile_status tile_memory_info(tile_device *device, uint64_t *free_bytes, uint64_t *total_bytes,
                                       tile_error **error);
-/* Memory of the host that asynchronous copies do not have to copy first ("pinned"); on a gpu kernels can use it, too. */
+/* Pinned memory of the host: asynchronous copies read and write it directly, and on a gpu kernels can use it, too. */
 TILE_API tile_status tile_memory_alloc_host(tile_device *device, size_t size, void **memory, tile_error **error);
 TILE_API tile_status tile_memory_free_host(tile_device *device, void *memory, tile_error **error);
 
@@ -186,7 +186,7 @@ TILE_API tile_status tile_memory_free_host(tile_device *device, void *memory, ti
  * in one stream is done in order. The simulator and the interpreter do it at once, before the call returns. A stream
  * that is created here does not wait for the default stream. */
 TILE_API tile_status tile_stream_create(tile_device *device, void **stream, tile_error **error);
-/* Of a stream that tile_stream_create made; NULL is fine. Work that is queued is still done. */
+/* stream: from tile_stream_create, or NULL. Work that is queued is still done. */
 TILE_API tile_status tile_stream_destroy(tile_device *device, void *stream, tile_error **error);
 TILE_API tile_status tile_stream_synchronize(tile_device *device, void *stream, tile_error **error);
 /* Whether all its work is done. */
@@ -208,15 +208,16 @@ typedef struct tile_stream_event tile_stream_event;
 TILE_API tile_status tile_stream_event_create(tile_device *device, tile_stream_event **event, tile_error **error);
 TILE_API void tile_stream_event_destroy(tile_stream_event *event);
 TILE_API void *tile_stream_event_handle(const tile_stream_event *event);   /* the CUevent; NULL on the interpreter */
-/* The event is where the stream is now. Recording it again moves it. */
+/* Puts the event after all work that the stream has now. Recording it again moves it. */
 TILE_API tile_status tile_stream_event_record(tile_stream_event *event, void *stream, tile_error **error);
 /* Work that is queued on the stream from now on waits for the event. The host does not. */
 TILE_API tile_status tile_stream_wait_event(tile_device *device, void *stream, const tile_stream_event *event,
                                             tile_error **error);
-/* The host waits. An event that was never recorded is done. */
+/* The host waits for the event. An event that was never recorded is done. */
 TILE_API tile_status tile_stream_event_synchronize(tile_stream_event *event, tile_error **error);
 TILE_API tile_status tile_stream_event_query(const tile_stream_event *event, bool *done, tile_error **error);
-/* The time between two recorded and done events: the GPU's; on the simulator and the interpreter the host's. */
+/* The time between two recorded events that are done, by the GPU's clock; on the simulator and the interpreter by the
+ * host's. */
 TILE_API tile_status tile_stream_event_elapsed_ms(const tile_stream_event *start, const tile_stream_event *end,
                                                   double *milliseconds, tile_error **error);
 
@@ -251,7 +252,7 @@ TILE_API uint32_t tile_kernel_num_threads(const tile_kernel *kernel);
 TILE_API uint32_t tile_kernel_shared_bytes(const tile_kernel *kernel);
 /* Global memory per block; the kernel owns it. */
 TILE_API uint32_t tile_kernel_scratch_bytes(const tile_kernel *kernel);
-/* What the kernel takes as it is loaded. On the simulator and the interpreter there is no machine code: is_assembled is
+/* What the loaded kernel needs. On the simulator and the interpreter there is no machine code: is_assembled is
  * false (tile_program_resources assembles). */
 TILE_API tile_status tile_kernel_resources(const tile_kernel *kernel, tile_resources *resources, tile_error **error);
 TILE_API void tile_kernel_free(tile_kernel *kernel);
@@ -264,10 +265,10 @@ typedef enum tile_type {
   TILE_UINT64, TILE_FP8E4NV, TILE_FP8E5, TILE_FP8E4B15, TILE_FP8E4B8, TILE_FP8E5B16, TILE_FP16, TILE_BF16, TILE_FP32,
   TILE_FP64
 } tile_type;
-/* "fp16", as signatures write it; "void" for TILE_UNTYPED. NULL: there is no such type. Static. */
+/* The type's name as in signatures, "fp16"; "void" for TILE_UNTYPED; NULL if there is no such type. Static. */
 TILE_API const char *tile_type_name(tile_type type);
 
-/* How a descriptor's block lies in shared memory, which only Gluon kernels ask: an NVMMASharedLayout of that swizzle.
+/* The layout of a descriptor's block in shared memory, for Gluon kernels only: an NVMMASharedLayout with that swizzle.
  * The default is the one that NVMMASharedLayout.get_default_for(block, type) gives. */
 enum { TILE_SWIZZLE_DEFAULT = 0, TILE_SWIZZLE_NONE = 1, TILE_SWIZZLE_32 = 2, TILE_SWIZZLE_64 = 3, TILE_SWIZZLE_128 = 4 };
 
@@ -281,8 +282,8 @@ typedef struct tile_tensor {
   int64_t shape[TILE_MAX_RANK], strides[TILE_MAX_RANK], block[TILE_MAX_RANK];
   bool pad_nan;                /* a read outside the tensor gives NaN, not 0 */
   uint8_t swizzle;             /* TILE_SWIZZLE_…; what is none of these is the default */
-  uint8_t num_cga, cga[4];     /* the layout's cga_layout, with a swizzle: a vector for each bit of a block's number in
-                                * its cluster, 1 + log2(its entry) + 16 * the entry's axis, or 0 if it has none */
+  uint8_t num_cga, cga[4];     /* with a swizzle: the layout's cga_layout. Entry i is for bit i of a block's number in its
+                                * cluster: 0 for a vector of zeros, or 1 + log2(n) + 16 * axis for one with n on axis */
   uint8_t reserved[33];
 } tile_tensor;
 
@@ -431,7 +432,7 @@ TILE_API tile_status tile_family_load_memory(tile_device *device, const void *by
  * tile_kernel_launch it takes no lock and allocates nothing; any number of threads may call it at the same time. */
 TILE_API tile_status tile_family_launch(const tile_family *family, const tile_launch_options *options,
                                         const tile_arg *args, size_t num_args, tile_error **error);
-/* The variant that such a launch takes, to ask it for its constexprs. It belongs to the family. */
+/* The variant that a launch with these arguments takes, to ask it for its constexprs. It belongs to the family. */
 TILE_API tile_status tile_family_select(const tile_family *family, const tile_arg *args, size_t num_args,
                                         tile_kernel **kernel, tile_error **error);
 TILE_API const char *tile_family_name(const tile_family *family);

@@ -40,9 +40,9 @@ enum {
   TILE_EMIT_SASS = 2048        /* machine code as text, through ptxas and nvdisasm, which must be installed */
 };
 
-/* Where lines of a text come from that a program gathered from several files: from its line `first_line` to before the
- * next range, it is the lines of `file` from `file_line` on. Messages, line information and remarks then show the file.
- * In ascending order; lines before the first range keep the text's own name. The size of this structure is fixed;
+/* For a text that a program gathered from several files: the lines from `first_line` up to the next range come from
+ * `file`, where they begin at line `file_line`. Messages, line information and remarks then show that file. Ranges are
+ * in ascending order; lines before the first range keep the text's own name. The size of this structure is fixed;
  * reserved must be zero. */
 typedef struct tile_source_range {
   uint32_t first_line, file_line;        /* from 1 */
@@ -85,8 +85,9 @@ TILE_API tile_status tile_compile_memory(const char *name, const char *text, siz
 TILE_API const char *tile_program_output(const tile_program *program, unsigned emit, size_t *size);
 TILE_API size_t tile_program_num_kernels(const tile_program *program);
 TILE_API const char *tile_program_kernel_name(const tile_program *program, size_t index);   /* NULL past the end */
-/* What a kernel takes on the architecture that it was compiled for, from its cubin or, without one, by an assembler that
- * is found (TILE_ASSEMBLER); is_assembled is false if there is none. name NULL: the program's only kernel. Needs PTX. */
+/* What a kernel needs on the architecture that it was compiled for. The source is its cubin or, without one, an assembler
+ * that is found (TILE_ASSEMBLER); if there is none, is_assembled is false. name NULL: the program's only kernel. The
+ * program must have PTX. */
 TILE_API tile_status tile_program_resources(const tile_program *program, const char *name, tile_resources *resources,
                                             tile_error **error);
 /* Warnings of a successful compilation, and its remarks if the option "remarks" asks for them. */

@@ -7,7 +7,7 @@
 //   auto add = jit.kernel("add");
 //   add.launch({blocks, 1, 1}, x, y, out, n, 1024);
 //
-// Every object moves and none copies, except for JitKernel and Variant, which belong to their Jit. What an object is
+// Objects can be moved but not copied, except for JitKernel and Variant, which belong to their Jit. What an object is
 // made from (a device, a program, a package) must outlive it, as the headers say. A moved-from object may only be
 // assigned to or destroyed.
 #ifndef TILE_TILE_HPP

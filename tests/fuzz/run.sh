@@ -10,7 +10,7 @@ log=build-fuzz.log
 cmake -S . -B build-fuzz -G Ninja -DCMAKE_C_COMPILER="$clang" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTILE_FUZZ=ON -DTILE_LINK_LLVM=shared -DTILE_BUILD_TESTS=OFF >$log 2>&1 &&
   cmake --build build-fuzz --target fuzz-targets >>$log 2>&1 || { tail -n 20 $log; exit 1; }
 seeds=$(mktemp -d) && trap 'rm -rf "$seeds"' EXIT
-mkdir "$seeds"/{fuzz_parse,fuzz_frontend,fuzz_ir,fuzz_inputs,fuzz_ptx,fuzz_readers}
+mkdir "$seeds"/{fuzz_parse,fuzz_frontend,fuzz_ir,fuzz_inputs,fuzz_ptx,fuzz_readers,fuzz_jit}
 find examples tests -name '*.tile' -o -name '*.py' | while read -r f; do cp "$f" "$seeds/fuzz_parse/$(tr / _ <<<"$f")"; done
 # Files of tests hold many kernels; single ones, each with the file's imports, lower in less time.
 python3 tests/fuzz/split_kernels.py "$seeds/fuzz_frontend" examples/*.tile tests/conformance/*.tile tests/frontend/*.tile
@@ -33,6 +33,13 @@ if [ -x build/tilec ]; then
     { printf "\\00${form%%:*}"; build/tilec examples/vector_add.tile --emit="${form#*:}" -o -; } >"$seeds/fuzz_readers/${form#*:}"
   done
 fi
+# The entry of a cache that the target makes for itself; results of tuning, good and incomplete; a launch with two numbers.
+[ -x build-fuzz/tests/fuzz/fuzz_jit ] && printf '\002' >"$seeds/first" &&
+  TILE_FUZZ_ENTRY=$seeds/fuzz_jit/entry build-fuzz/tests/fuzz/fuzz_jit "$seeds/first" >/dev/null 2>&1
+r='{"kernel": "add", "device": "the simulator", "key": "n=64", "config": "B=64, num_warps=1", "milliseconds": 0.25}'
+printf '\001{"tile_tuning": 1, "results": [%s, %s]}' "$r" "${r/n=64/n=65}" >"$seeds/fuzz_jit/results"
+printf '\001{"tile_tuning": 1, "results": [{"kernel": "add"}]}' >"$seeds/fuzz_jit/incomplete"
+{ printf '\002'; for n in -1 4 0 0 0 0 2 1 0 7 1 0 8; do python3 -c "import sys; sys.stdout.buffer.write(($n % 2**64).to_bytes(8, 'little'))"; done; } >"$seeds/fuzz_jit/launch"
 # One target a core. A failure shows the end of its log.
 export seconds seeds
 one() {
@@ -42,5 +49,5 @@ one() {
 }
 export -f one
 # shellcheck disable=SC2086
-printf '%s\n' ${TILE_FUZZERS:-fuzz_parse fuzz_frontend fuzz_ir fuzz_inputs fuzz_ptx fuzz_readers} | xargs -P "$(nproc)" -I{} bash -c 'one {}' || exit 1
+printf '%s\n' ${TILE_FUZZERS:-fuzz_parse fuzz_frontend fuzz_ir fuzz_inputs fuzz_ptx fuzz_readers fuzz_jit} | xargs -P "$(nproc)" -I{} bash -c 'one {}' || exit 1
 echo "fuzz: ok"

@@ -94,10 +94,22 @@ for folder in "$tmp/none" "$tmp/parent"; do
   case $said in *"there is no llvm-config in it"*) ;; *) fail "-DLLVM_DIR=$folder: $said" ;; esac
 done
 
+# So are values that say nothing.
+refused() {
+  said=$(cmake -G Ninja -S "$root" -B "$tmp/refused" ${LLVM_DIR:+-DLLVM_DIR="$LLVM_DIR"} "$1" 2>&1) && fail "$1 is not refused"
+  case $said in *"$2"*) ;; *) fail "$1: $said" ;; esac
+  rm -rf "$tmp/refused"
+}
+refused -DTILE_LINK_LLVM=both "TILE_LINK_LLVM is 'both'; it can be static or shared"
+refused -DTILE_PACKAGER=me "TILE_PACKAGER is 'me'; write it as 'Name <mail@host>'"
+
 for tool in dpkg-deb dpkg-shlibdeps file pkg-config; do
   command -v $tool >/dev/null || { echo "skipped: Debian packages: $tool is not here"; echo "package: ok"; exit 0; }
 done
 # All but libtile's, which is large and made as the others.
 (cd "$build" && cpack -G DEB -B "$tmp/deb" -D CPACK_DEBIAN_COMPRESSION_TYPE=none -D "CPACK_COMPONENTS_ALL=compiler;launcher;simulator;development;python;doc") >"$tmp/log" 2>&1 || { tail "$tmp/log"; fail "cpack -G DEB"; }
+packager=$(sed -n 's/^TILE_PACKAGER:STRING=//p' "$build/CMakeCache.txt")
+for package in "$tmp"/deb/*.deb; do [ "$(dpkg-deb -f "$package" Maintainer)" = "$packager" ] || fail "$package has another maintainer than $packager"; done
+case $packager in *packages.invalid*) grep -q 'whom no mail reaches' "$tmp/log" || fail "cpack does not say that the maintainer is nobody" ;; esac
 use_debian "$tmp/deb" "$(sed -n 's/^CMAKE_INSTALL_LIBDIR:PATH=//p' "$build/CMakeCache.txt")"
 echo "package: ok"

@@ -55,6 +55,14 @@ static const Case plain[] = {
   {"128 bits from two halves", ".reg .b128 %q<3>; mov.u64 %d2, 7; mov.u64 %d3, 8; mov.b128 %q1, {%d2, %d3}; mov.b128 %q2, %q1; st.global.b128 [%d1+64], %q2;", 1, 0, NULL, 18, 8},
   {"upper half never set", ".reg .b128 %q<3>; mov.u64 %d2, 7; mov.b128 %q1, {%d2, %d3}; mov.b128 {%d4, %d5}, %q1; st.global.b64 [%d1+64], %d5;", 1, 0, "use of an undefined value: a value stored to global memory has never been set", 0, 0},
   {"lower half never set", ".reg .b128 %q<3>; mov.u64 %d2, 7; mov.b128 %q1, {%d3, %d2}; mov.b128 {%d4, %d5}, %q1; st.global.b64 [%d1+64], %d5;", 1, 0, NULL, 16, 7},
+  // integer division by zero
+  {"quotient by zero", "xor.b32 %r1, %t, 3; div.u32 %r5, 7, %r1;" STORE5, 32, 0, "use of an undefined value: a value stored to global memory has never been set", 0, 0},
+  {"remainder by zero as an address", "and.b32 %r1, %t, 3; rem.s32 %r2, 7, %r1; mul.wide.s32 %d2, %r2, 4; add.u64 %d2, %d1, %d2; ld.global.u32 %r5, [%d2];", 32, 0, "use of an undefined value: the address has never been set", 0, 0},
+  {"remainder by zero as a condition", "cvt.s64.s32 %d2, %t; rem.s64 %d3, 7, %d2; setp.gt.s64 %p3, %d3, 2; @%p3 mov.u32 %r5, 1;", 32, 0, "use of an undefined value: the guard predicate has never been set", 0, 0},
+  {"quotient by zero selected away", "div.u32 %r5, 7, %t; setp.eq.u32 %p3, %t, 0; selp.b32 %r5, 9, %r5, %p3;" STORE5, 32, 0, NULL, 512, 9},
+  {"quotient by zero masked", "div.u32 %r5, 7, %t; setp.eq.u32 %p3, %t, 0; @%p3 mov.u32 %r5, 9;" STORE5, 32, 0, NULL, 512 + 2, 3},
+  {"upper half of a widened quotient by zero", "div.u32 %r5, 7, %t; cvt.u64.u32 %d2, %r5; shr.u64 %d2, %d2, 32; cvt.u32.u64 %r5, %d2;" STORE5, 32, 0, NULL, 512, 0},
+  {"sign of a widened quotient by zero", "div.s32 %r5, 7, %t; cvt.s64.s32 %d2, %r5; shr.u64 %d2, %d2, 32; cvt.u32.u64 %r5, %d2;" STORE5, 32, 0, "use of an undefined value: a value stored to global memory has never been set", 0, 0},
   // others
   {"trap", "trap;", 32, 0, "trap: the kernel executed trap", 0, 0},
   {"call of a number", "call %d1, (), proto;", 32, 0, "invalid operation: call of 0x*, which is not a function", 0, 0},

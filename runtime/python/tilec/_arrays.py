@@ -16,7 +16,7 @@ def is_number(value):
 
 
 def is_array(value):
-    return not is_number(value) and (
+    return not is_number(value) and not isinstance(value, type) and (   # np.float16 has the attributes of its objects
         hasattr(value, "data_ptr") or hasattr(value, "__cuda_array_interface__")
         or hasattr(value, "__array_interface__") or hasattr(value, "__dlpack__") or _buffer(value) is not None)
 
@@ -37,10 +37,24 @@ def is_on_host(value):
     return not hasattr(value, "data_ptr") and _buffer(value) is not None
 
 
+def is_pinned(value):
+    """Whether an array of the host lies in memory that gpus reach, too."""
+    pinned = getattr(getattr(value, "base", value), "is_pinned", None)
+    return callable(pinned) and pinned()
+
+
+def _refuse_without_memory(value):
+    if getattr(value, "is_meta", False):
+        raise TypeError("a tensor of the device meta has no memory: make it on a real device")
+    if getattr(value, "is_sparse", False):
+        raise TypeError("a sparse tensor does not have its elements in order: pass x.to_dense()")
+
+
 def address_of(value):
     """Returns an array's address and the code of its element type."""
     data_ptr = getattr(value, "data_ptr", None)
     if data_ptr is not None:
+        _refuse_without_memory(value)
         return data_ptr(), _dtypes.code_of(value.dtype)
     interface = _interface(value)
     if interface is not None:
@@ -106,6 +120,7 @@ def memory_of(value):
     host may write there: the whole storage that the array is a view of, where the library names it."""
     storage = getattr(value, "untyped_storage", None)
     if storage is not None:
+        _refuse_without_memory(value)
         storage = storage()
         return storage.data_ptr(), storage.data_ptr() + storage.nbytes(), True
     begin, end = _span(value)

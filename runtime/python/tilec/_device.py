@@ -85,6 +85,8 @@ class Device:
     """
 
     def __init__(self, spec=None):
+        if spec is not None and not isinstance(spec, str):
+            raise TypeError(f"a device is named by a text such as 'gpu:0' or 'sim', not by {spec!r}")
         self._handle, e = c_void_p(), c_void_p()
         self._stop = False
         self.programs = weakref.WeakSet()
@@ -108,6 +110,11 @@ class Device:
 
     def __exit__(self, *exception):
         self.close()
+
+    @property
+    def _spec(self):
+        """What opens it, with its number: "sim:0"."""
+        return self.kind if self.kind == "interp" else f"{self.kind}:{self.ordinal}"
 
     @property
     def handle(self):
@@ -137,6 +144,9 @@ class Device:
         with _devices_lock:
             for spec in [spec for spec, device in _devices.items() if device is self]:
                 del _devices[spec]
+        self._release()
+
+    def _release(self):
         handle, self._handle = self._handle, c_void_p()
         lib.tile_device_close(handle)
 
@@ -208,10 +218,13 @@ _devices, _devices_lock = {}, threading.Lock()
 
 
 def open_device(spec=None):
-    """Returns the process's one Device of that spec."""
+    """Returns the process's one Device of that spec; without a spec, that of the kind which opens first."""
     with _devices_lock:
         if spec not in _devices:
-            _devices[spec] = Device(spec)
+            device = Device(spec)
+            _devices[spec] = _devices.setdefault(device._spec, device)
+            if _devices[spec] is not device:   # "gpu" and "gpu:0", or a spec and the default, are one device
+                device._release()
         return _devices[spec]
 
 

@@ -8,7 +8,7 @@ import struct
 from ctypes import byref, c_char_p, c_size_t, c_uint32, c_void_p
 
 from ._arguments import DEFAULT, INT, desc, leaves, words
-from ._arrays import address_of, is_array, is_on_host, num_bytes
+from ._arrays import address_of, is_array, is_on_host, is_pinned, num_bytes
 from ._device import check
 from ._host import HostMemory
 from ._launcher import Launcher, stream_function
@@ -67,6 +67,9 @@ class Kernel:
 
     def __repr__(self):
         return f"<tilec.Kernel {self.__name__}({', '.join(self.params)}) of {self._program.name}>"
+
+    def __call__(self, *args, **kwargs):
+        raise TypeError(f"a launch needs a grid: {self.__name__}[grid](…), as in {self.__name__}[(16,)](…)")
 
     def __getitem__(self, grid):
         return functools.partial(self._launcher.launch if self._is_gpu else self._launch_here, grid)
@@ -154,6 +157,10 @@ class Kernel:
         self._launcher.learn(args, kwargs)
 
 
+class HostArrayError(TypeError):
+    """An argument of a kernel on a gpu lies in memory of the host that the gpu does not reach."""
+
+
 class Bound:
     """A launch's arguments on the kernel's device. A context: arrays of the host are copied in and out by it.
 
@@ -166,10 +173,12 @@ class Bound:
 
     def __enter__(self):
         arrays = self.kernel.host_arrays(self._args, self._kwargs)
+        if self.kernel.is_gpu:
+            arrays = [(name, array) for name, array in arrays if not is_pinned(array)]
         if arrays and self.kernel.is_gpu:
             name, array = arrays[0]
             where = getattr(array, "device", "the host")
-            raise TypeError(f"{self.kernel.__name__}: argument '{name}' is a tensor on {where}, not on a gpu")
+            raise HostArrayError(f"{self.kernel.__name__}: argument '{name}' is a tensor on {where}, not on a gpu")
         if arrays:
             self._memory = HostMemory(self.kernel.device, arrays)
             self._memory.__enter__()
@@ -253,6 +262,9 @@ class Bound:
 
 def grid_of(grid):
     axes = (grid,) if isinstance(grid, numbers.Integral) else tuple(grid)
+    for n in axes:
+        if not hasattr(n, "__index__"):
+            raise TypeError(f"the axes of a grid are integers, not {n!r}")
     axes = [operator.index(n) for n in axes]
     if not 1 <= len(axes) <= 3:
         raise ValueError(f"a grid has 1 to 3 axes, not {len(axes)}")

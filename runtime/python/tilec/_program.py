@@ -16,8 +16,20 @@ def _path(path):
     return os.fsencode(path) if path else None
 
 
+def _choice(name, value, values):
+    if value not in values:
+        raise ValueError(f"{name} is {value!r}; there are {', '.join(values)}")
+    return values.index(value)
+
+
 def _report(on_event, event):
     on_event(EVENTS[event.kind], event.kernel.decode(), event.variant.decode(), event.milliseconds)
+
+
+def source_ranges(source_map, name):
+    """Returns what libtile takes for a source map; name: the file of the parts that come from none."""
+    return (SourceRange * len(source_map))(*((line, file_line, os.fsencode(file) if file else name)
+                                             for line, file, file_line in source_map))
 
 
 class Program:
@@ -32,8 +44,8 @@ class Program:
         self.name, self.policy = os.fspath(path), policy
         self._kernels, self._handle, e = {}, c_void_p(), c_void_p()
         o = JitOptions(
-            struct_size=ctypes.sizeof(JitOptions), policy=("allow", "warn", "forbid").index(policy),
-            no_cache=not cache, cache_dir=_path(cache_dir), tune=("off", "saved", "on").index(tune),
+            struct_size=ctypes.sizeof(JitOptions), policy=_choice("policy", policy, ("allow", "warn", "forbid")),
+            no_cache=not cache, cache_dir=_path(cache_dir), tune=_choice("tune", tune, ("off", "saved", "on")),
             tune_file=_path(tune_file), tune_seconds=tune_seconds, compile_seconds=compile_seconds, isolate=isolate,
             tilec=_path(tilec))
         self._log = log_function(on_log)   # the library keeps a pointer to it
@@ -45,9 +57,7 @@ class Program:
         o.include_paths, o.num_include_paths = (c_char_p * len(include))(*map(os.fsencode, include)), len(include)
         o.options, o.num_options = (c_char_p * len(options))(*(s.encode() for s in options)), len(options)
         name = os.fsencode(path)
-        ranges = (SourceRange * len(source_map))(*((line, file_line, os.fsencode(file) if file else name)
-                                                   for line, file, file_line in source_map))
-        o.source_map, o.num_source_map = ranges, len(ranges)
+        o.source_map, o.num_source_map = source_ranges(source_map, name), len(source_map)
         if text is None:
             status = lib.tile_jit_open_file(self.device.handle, name, byref(o), byref(self._handle), byref(e))
         else:

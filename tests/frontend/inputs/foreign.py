@@ -67,7 +67,8 @@ def names():
 WORDS = {"@type": "float", "@word": "value", "@number": "2", "@end": "", "": "v"}
 # lines whose rows need more than their tokens around them
 LINES = {"def * ,": "def f(x: fp32*, y):", "def * )": "def f(x: fp32*):", "def * =": "def f(x: fp32* = 1):", "def > ,": "def f(x: ptr<fp32>, y):",
-         "def > )": "def f(x: ptr<fp32>):", "def @type @word": "def f(float x):", "def @type *": "def f(float* x):", "for  ;": "for (i; i < 3; i++):",
+         "def > )": "def f(x: ptr<fp32>):", "def ] > ,": "def f(d: tensordesc<fp32[8]>, y):", "def ] > )": "def f(d: tensordesc<fp32[8]>):",
+         "def ] > =": "def f(d: tensordesc<fp32[8]> = 1):", "def @type @word": "def f(float x):", "def @type *": "def f(float* x):", "for  ;": "for (i; i < 3; i++):",
          " & &": "v = a && b", " | |": "v = a || b", " + + ": "i++", " - - ": "i--", "  ?": "v = a ? b : c", "  !": "v = !a", "  =>": "v = a => b",
          " = >": "v = a => b", " = <": "v = a =< b", " == =": "v = a === b", " < >": "v = a <> b", "  ->": "v = a->b", "  ::": "v = a::b", " : :": "v = {a::b}",
          "  :=": "v := 3", "  //": "// text", "  /*": "/* text */", " / *": "v = a /* text */", " @type ) @word": "v = (float) a", " @type ) @number": "v = (float) 2",

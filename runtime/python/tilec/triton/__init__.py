@@ -21,7 +21,10 @@ class _Finder(importlib.abc.MetaPathFinder):
         if name.partition(".")[0] != "triton":
             return None
         spec = importlib.machinery.PathFinder.find_spec(name, [_FOLDER] if name == "triton" else path, target)
-        if spec is None and name != "triton":
+        if spec is None:
+            spec = getattr(sys.modules.get(name), "__spec__", None)   # a module that its parent made
+        is_import = sys._getframe(1).f_back.f_globals.get("__name__") == "importlib._bootstrap"
+        if spec is None and is_import:   # others only ask whether the module is there
             parent, _, last = name.rpartition(".")
             raise ModuleNotFoundError(f"tilec.triton has no module '{name}' ({parent} of Triton 3.6 may have '{last}'; "
                                       "docs/triton-programs.md lists what is there)", name=name)
@@ -37,6 +40,19 @@ def install():
         raise RuntimeError(f"triton is imported already, from {getattr(loaded, '__file__', '?')}: "
                            "call tilec.triton.install() before anything imports it")
     sys.meta_path.insert(0, _Finder())
+    sys.path.insert(1, _FOLDER)   # what multiprocessing gives the processes that it starts
+    # torch.compile's worker processes would open the GPU, each, for compilations of milliseconds.
+    os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
+    config = sys.modules.get("torch._inductor.config")
+    if config is not None and os.environ["TORCHINDUCTOR_COMPILE_THREADS"] == "1":
+        config.compile_threads = 1
+
+
+def install_for_children():
+    """Lets programs that this one starts use these modules, too, unless they take no notice of PYTHONPATH."""
+    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (_FOLDER, package, os.environ.get("PYTHONPATH"))))
+    os.environ["TILE_TRITON"] = "1"
 
 
 def is_installed():

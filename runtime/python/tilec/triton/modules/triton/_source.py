@@ -12,15 +12,13 @@ import sys
 import textwrap
 import types
 
+from ._annotations import annotation_text, annotations_of
+from ._renamer import MISSING, NotSource, Renamer, edited, has_source, is_of_python, is_plain, snapshot
+
 _BUILTINS = vars(builtins)
 # The modules that every text has names for.
 _MODULES = {"triton": "triton", "triton.language": "tl", "triton.experimental.gluon": "gluon",
             "triton.experimental.gluon.language": "gl"}
-MISSING = object()
-
-
-class NotSource(Exception):
-    """An object that cannot be written as source."""
 
 
 def source_of(fn):
@@ -56,24 +54,6 @@ class Scope:
         return self.others.get(name, MISSING) if value is MISSING else value
 
 
-def _bound_in(fn):
-    """Returns the names that a function's tree binds, those of functions in it left out."""
-    a = fn.args
-    names = {arg.arg for arg in (*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg) if arg}
-    todo = list(fn.body)
-    while todo:
-        node = todo.pop()
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            names.add(node.name)
-        elif not isinstance(node, ast.Lambda):
-            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-                names.add(node.id)
-            elif isinstance(node, (ast.Import, ast.ImportFrom)):
-                names |= {(a.asname or a.name).split(".")[0] for a in node.names}
-            todo.extend(ast.iter_child_nodes(node))
-    return names
-
-
 class Gatherer:
 
     def __init__(self):
@@ -82,7 +62,8 @@ class Gatherer:
         self._taken = set(_MODULES.values())
         self._names = {}     # id of an object, or the key of a value -> its name here
         self._kept = []      # what _names has the ids of
-        self.watched = []    # (scope, name, value) of values that were written into the text
+        self.watched = []    # (scope, name, value, what it was) of values that were written into the text
+        self._sources = []   # (function, how often its source was replaced)
 
     def text(self):
         return self._joined()[0]
@@ -102,18 +83,33 @@ class Gatherer:
             lines += body + [""]
         return "\n".join(lines) + "\n", ranges
 
+    def watch(self, scope, name, value):
+        self.watched.append((scope, name, value, snapshot(value)))
+
     def is_current(self):
-        """Whether the values that were written into the text are still those of their names."""
-        for scope, name, value in self.watched:
+        """Whether the text is still what would be gathered: its values and its functions' sources are the same."""
+        for scope, name, value, known in self.watched:
             now = scope(name)
-            if now is not value and not _same(now, value):
+            if (now is not value or known is not now) and not _same(snapshot(now), known):
+                return False
+        return self.has_current_sources()
+
+    def change(self):
+        """Returns (name, value before, value now) of a value that has changed."""
+        for scope, name, value, known in self.watched:
+            now = scope(name)
+            if not _same(snapshot(now), known):
+                return name, known, now
+        return None
+
+    def watch_source(self, function):
+        self._sources.append((function, function._num_replaced))
+
+    def has_current_sources(self):
+        for function, number in self._sources:
+            if function._num_replaced != number:
                 return False
         return True
-
-    def changed_name(self):
-        changed = (name for scope, name, value in self.watched
-                   if scope(name) is not value and not _same(scope(name), value))
-        return next(changed, None)
 
     # ---- names
 
@@ -152,7 +148,7 @@ class Gatherer:
                 self._add(written)
             return name
         module = getattr(obj, "__module__", None) or ""
-        if _is_of_python(module) and getattr(sys.modules.get(module), getattr(obj, "__name__", ""), None) is obj:
+        if is_of_python(module) and getattr(sys.modules.get(module), getattr(obj, "__name__", ""), None) is obj:
             name = self._name_for(obj, wish)
             self._add(f"from {module} import {obj.__name__} as {name}")
             return name
@@ -209,31 +205,47 @@ class Gatherer:
     def add_function(self, fn, name, decorator="", source=None):
         """Adds a function under a name. source: its text, if that is not the one in its file."""
         text, file, line = source_of(fn) if source is None else (source, None, 1)
-        text = self._annotated(text, fn)
-        text = self._renamed(text, names_of(fn))
+        text = self._renamed(text, names_of(fn), fn)
         text = re.sub(r"^(async\s+)?def\s+\w+", f"def {name}", text, count=1)
         self._add(decorator + text.rstrip(), file, line)
 
-    def _annotated(self, text, fn):
-        """Writes annotations that a decorator gave the function into its text."""
-        given = getattr(fn, "__annotations__", {})
-        try:
-            a = ast.parse(text).body[0].args
-        except (SyntaxError, AttributeError, IndexError):
-            return text
-        edits = []
-        starts = _line_starts(text)
-        for arg in (*a.posonlyargs, *a.args, *a.kwonlyargs):
-            if arg.annotation is None and arg.arg in given:
+    def _own_values(self, node, fn, starts):
+        """Returns edits that write what only the function itself knows into its text, and the nodes that are replaced:
+        annotations, of which those for tilec stay, and the values that defaults had when it was defined."""
+        a, edits, replaced = node.args, [], []
+
+        def replace(part, text):
+            lines = "\n" * (part.end_lineno - part.lineno)
+            replaced.append(part)
+            edits.append((starts[part.lineno - 1] + part.col_offset,
+                          starts[part.end_lineno - 1] + part.end_col_offset, text + lines))
+
+        given, keywords = annotations_of(fn), fn.__kwdefaults__ or {}
+        for arg in (*a.posonlyargs, *a.args, *a.kwonlyargs, *filter(None, (a.vararg, a.kwarg))):
+            text = annotation_text(given.get(arg.arg, arg.annotation and ast.unparse(arg.annotation)))
+            if arg.annotation is not None:
+                replace(arg.annotation, text or "int")   # which says nothing
+            elif text:
                 at = starts[arg.end_lineno - 1] + arg.end_col_offset
-                edits.append((at, at, f": {self.expression(given[arg.arg])}"))
-        return _edited(text, edits)
+                edits.append((at, at, f": {text}"))
+        if node.returns is not None:
+            replace(node.returns, "None")
+        values = [(default, keywords[arg.arg]) for arg, default in zip(a.kwonlyargs, a.kw_defaults)
+                  if arg.arg in keywords]
+        if len(a.defaults) == len(fn.__defaults__ or ()):
+            values += zip(a.defaults, fn.__defaults__ or ())
+        for default, value in values:
+            if not isinstance(default, ast.Constant):
+                replace(default, self.expression(value))
+        return edits, replaced
 
     def _class(self, cls):
+        is_named_tuple = issubclass(cls, tuple) and hasattr(cls, "_fields")
+        is_written = has_source(cls)
+        if not is_written and not is_named_tuple:
+            raise NotSource(f"the source of class {cls.__qualname__} cannot be found")
         name = self._name_for(cls, cls.__name__)
-        if issubclass(cls, tuple) and hasattr(cls, "_fields") and "__slots__" not in vars(cls) or _no_source(cls):
-            if not (issubclass(cls, tuple) and hasattr(cls, "_fields")):
-                raise NotSource(f"the source of class {cls.__qualname__} cannot be found")
+        if is_named_tuple and "__slots__" not in vars(cls) or not is_written:
             self._imports.setdefault("collections", "collections")
             self._add(f"{name} = collections.namedtuple({name!r}, {list(cls._fields)!r})")
             return name
@@ -253,16 +265,19 @@ class Gatherer:
                   inspect.getsourcefile(cls), line)
         return name
 
-    def _renamed(self, text, scope):
-        """Returns the text with every name from outside replaced by the one that its object has here."""
+    def _renamed(self, text, scope, fn=None):
+        """Returns the text with every name from outside replaced by the one that its object has here. fn: the function
+        whose text it is."""
         try:
             tree = ast.parse(text)
         except SyntaxError as e:
             raise NotSource(f"cannot parse: {e}") from None
-        renamer = _Renamer(self, text, scope)
+        renamer = Renamer(self, text, scope)
+        if fn is not None and isinstance(tree.body[0], ast.FunctionDef):
+            renamer.edits, renamer.replaced = self._own_values(tree.body[0], fn, renamer.starts)
         for statement in tree.body:
             renamer.visit(statement, ())
-        return _edited(text, renamer.edits)
+        return edited(text, renamer.edits)
 
     def outer(self, scope, path):
         """Returns how many of the names of a dotted path one name here stands for, and that name; None: leave them.
@@ -283,124 +298,25 @@ class Gatherer:
             if value.__name__.split(".")[0] != "triton":
                 return None
             return used, _MODULES.get(value.__name__) or self.name_of(value, path[used - 1])
-        if not _is_plain(value):
+        if not is_plain(value):
             return used, self.name_of(value, path[used - 1])
-        key = (".".join(path[:used]), repr(value), type(value))
+        self.watch(scope if used == 1 else vars(owner).get, path[used - 1], value)
+        return used, self.constant(value, path[:used])
+
+    def constant(self, value, path):
+        """Returns the name here of a plain value that a program writes as a path."""
+        key = (".".join(path), repr(value), type(value))
         if key not in self._names:
-            written = self.expression(value, path[used - 1])
-            self._names[key] = self._claim(path[used - 1])
+            written = self.expression(value, path[-1])
+            self._names[key] = self._claim(path[-1])
             self._add(f"{self._names[key]} = {written}")
-        self.watched.append((scope if used == 1 else vars(owner).get, path[used - 1], value))
-        return used, self._names[key]
+        return self._names[key]
 
     def alias(self, name):
         """Returns another name for the same thing: one that a function's own names do not hide."""
         other = self._claim(name + "_")
         self._add(f"{other} = {name}")
         return other
-
-
-class _Renamer:
-    """Finds the names of a tree that come from outside of it."""
-
-    def __init__(self, gatherer, text, scope):
-        self.gatherer, self.scope, self.edits, self.starts = gatherer, scope, [], _line_starts(text)
-
-    def visit(self, node, hiding, in_text=False):
-        """hiding: the sets of names that functions and classes around the node bind."""
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            self._function(node, hiding)
-        elif isinstance(node, ast.Lambda):
-            self.visit(node.body, (*hiding, {a.arg for a in node.args.args}), in_text)
-        elif isinstance(node, ast.ClassDef):
-            for d in (*node.decorator_list, *node.bases):
-                self.visit(d, hiding)
-            for statement in node.body:
-                self.visit(statement, (*hiding, frozenset(_class_names(node))))
-        elif isinstance(node, (ast.Attribute, ast.Name)):
-            self._path(node, hiding, in_text)
-        else:
-            for child in ast.iter_child_nodes(node):
-                self.visit(child, hiding, in_text or isinstance(node, ast.JoinedStr))
-
-    def _function(self, node, hiding):
-        a = node.args
-        around = [*node.decorator_list, *a.defaults, *(d for d in a.kw_defaults if d),
-                  *(arg.annotation for arg in (*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg)
-                    if arg and arg.annotation)]
-        for part in around + ([node.returns] if node.returns else []):
-            self.visit(part, hiding)
-        inside = (*(names for names in hiding if not isinstance(names, frozenset)), _bound_in(node))
-        for statement in node.body:
-            self.visit(statement, inside)
-
-    def _path(self, node, hiding, in_text):
-        nodes = [node]
-        while isinstance(nodes[-1], ast.Attribute):
-            nodes.append(nodes[-1].value)
-        nodes.reverse()
-        base = nodes[0]
-        if not isinstance(base, ast.Name):
-            self.visit(base, hiding, in_text)
-            return
-        if not isinstance(base.ctx, ast.Load) or any(base.id in names for names in hiding):
-            return
-        path = [base.id, *(n.attr for n in nodes[1:])]
-        found = self.gatherer.outer(self.scope, path)
-        if found is None:
-            return
-        used, name = found
-        while any(name in names for names in hiding):
-            name = self.gatherer.alias(name)
-        last = nodes[used - 1]
-        if ".".join(path[:used]) == name:
-            return
-        if in_text:
-            raise NotSource(f"`{'.'.join(path)}` in an f-string: assign it to a name before")
-        self.edits.append((self.starts[base.lineno - 1] + base.col_offset,
-                           self.starts[last.end_lineno - 1] + last.end_col_offset, name))
-
-
-def _is_of_python(module):
-    """Whether a module is one of Python's own."""
-    first = module.split(".")[0]
-    if first in ("builtins", "__main__"):
-        return False
-    names = getattr(sys, "stdlib_module_names", None)   # from Python 3.10 on
-    return first in names if names is not None else first in ("collections", "dataclasses", "enum", "functools", "math",
-                                                              "operator", "typing")
-
-
-def _class_names(node):
-    for n in node.body:
-        if isinstance(n, (ast.FunctionDef, ast.ClassDef)):
-            yield n.name
-        elif isinstance(n, (ast.Assign, ast.AnnAssign)):
-            for t in n.targets if isinstance(n, ast.Assign) else [n.target]:
-                if isinstance(t, ast.Name):
-                    yield t.id
-
-
-def _line_starts(text):
-    """Returns where each line begins, in bytes: the columns of a tree count these."""
-    starts = [0]
-    for line in text.encode().splitlines(keepends=True):
-        starts.append(starts[-1] + len(line))
-    return starts
-
-
-def _edited(text, edits):
-    data = text.encode()
-    for begin, end, new in sorted(edits, reverse=True):
-        data = data[:begin] + new.encode() + data[end:]
-    return data.decode()
-
-
-def _no_source(cls):
-    try:
-        return not re.search(r"^\s*class\s", inspect.getsource(cls), re.M)
-    except (OSError, TypeError):
-        return True
 
 
 def _takes_gatherer(method):
@@ -411,15 +327,7 @@ def _is_passed_through(value):
     """Whether a path goes on inside of the value: a module that is not triton's, or an object that is no constant."""
     if isinstance(value, types.ModuleType):
         return value.__name__.split(".")[0] != "triton"
-    return not _is_plain(value) and not _is_named(value)
-
-
-def _is_plain(value):
-    """Whether a value is written out where it is first used."""
-    return value is None or isinstance(value, (bool, int, float, str, tuple, list, dict, enum.Enum)) or (
-        not isinstance(value, type) and (hasattr(value, "_tile_expression")
-                                         or type(value).__name__ in ("constexpr", "dtype", "tuple")
-                                         or hasattr(value, "item") and not hasattr(value, "data_ptr")))
+    return not is_plain(value) and not _is_named(value)
 
 
 def _is_named(value):

@@ -1,37 +1,173 @@
-"""Triton's settings. tilec obeys those of `runtime` (hooks, debug, interpret), `autotuning.print` and
-`language.default_fp_fusion`; the others keep what a program sets."""
+"""Triton's settings. tilec obeys those of `runtime` (hooks, debug, interpret), `compilation.listener`, `autotuning`
+and `language.default_fp_fusion`; the others keep what a program sets.
+
+A setting reads what the program has set, otherwise what its variable of the environment says at that time.
+"""
 import contextlib
+import dataclasses
+import functools
+import importlib
 import os
+import re
+import shutil
+import subprocess
+
+env = object()         # sets a setting back to the environment: knobs.runtime.debug = knobs.env
+propagate_env = True   # whether a setting that a program sets is written into the environment, for its children
+
+
+class env_base:
+
+    def __init__(self, key, default=None):
+        self.key, self.default = key, default
+
+    def __set_name__(self, owner, name):
+        self.name = name
+
+    def __get__(self, group, owner=None):
+        if group is None:
+            return self
+        values = vars(group)
+        return self.made_of(values[self.name]) if self.name in values else self.get()
+
+    def get(self):
+        text = os.environ.get(self.key)
+        if text is None:
+            return self.default() if callable(self.default) else self.default
+        return self.read(text)
+
+    def read(self, text):
+        return text
+
+    def made_of(self, value):
+        return value
+
+    def __set__(self, group, value):
+        if value is env:
+            vars(group).pop(self.name, None)
+            return
+        vars(group)[self.name] = value
+        if propagate_env and value is None:
+            os.environ.pop(self.key, None)
+        elif propagate_env and isinstance(value, (bool, int, str)):
+            os.environ[self.key] = str(int(value)) if isinstance(value, bool) else str(value)
+
+    def __delete__(self, group):
+        vars(group).pop(self.name, None)
+
+
+env_str = env_opt_str = env_str_callable_default = env_base
+
+
+class env_opt_bool(env_base):
+
+    def read(self, text):
+        return text.lower() in ("1", "true", "on", "yes", "y")
+
+
+class env_bool(env_opt_bool):
+
+    def __init__(self, key, default=False):
+        super().__init__(key, default)
+
+
+class env_int(env_base):
+
+    def __init__(self, key, default=0):
+        super().__init__(key, default)
+
+    def read(self, text):
+        try:
+            return int(text)
+        except ValueError:
+            raise RuntimeError(f"Unable to use {self.key}={text}: expected int") from None
+
+
+class env_class(env_base):
+    """A class as MODULE:CLASS, derived from one whose name is given."""
+
+    def __init__(self, key, base):
+        super().__init__(key)
+        self.base = base
+
+    def read(self, text):
+        module, colon, name = text.partition(":")
+        if not colon:
+            raise RuntimeError(f"Unable to read {self.key}: '{text}' isn't of the form MODULE:CLASS")
+        found = getattr(importlib.import_module(module), name)
+        if not any(c.__name__ == self.base for c in found.__mro__):
+            raise RuntimeError(f"Unable to use '{text}' from {self.key}: not of type '{self.base}'")
+        return found
+
+
+@dataclasses.dataclass
+class NvidiaTool:
+    path: str
+    version: str
+
+    @staticmethod
+    @functools.lru_cache(maxsize=None)
+    def from_path(path):
+        try:
+            text = subprocess.check_output([path, "--version"], stderr=subprocess.STDOUT).decode()
+        except (subprocess.CalledProcessError, OSError):
+            return None
+        version = re.search(r"release (\d+\.\d+)", text)
+        return version and NvidiaTool(path, version.group(1))
+
+
+class env_nvidia_tool(env_base):
+    """A program of the CUDA toolkit. Where it is missing it has the version of the toolkit that Triton brings."""
+
+    def __init__(self, program):
+        super().__init__(f"TRITON_{program.upper().replace('-', '_')}_PATH",
+                         lambda: self.made_of(shutil.which(program) or program))
+
+    def read(self, text):
+        return self.made_of(text)
+
+    def made_of(self, path):
+        return NvidiaTool.from_path(path) or NvidiaTool(path, "12.8")
 
 
 class base_knobs:
     """A group of settings; one that is not known reads None."""
 
-    knob_descriptors = {}
+    @property
+    def knob_descriptors(self):
+        return {name: value for name, value in vars(type(self)).items() if isinstance(value, env_base)}
 
-    def __init__(self, **values):
-        self.__dict__["_defaults"] = values
-        self.__dict__.update(values)
+    @property
+    def knobs(self):
+        return {name: getattr(self, name) for name in self.knob_descriptors}
+
+    def environment(self):
+        """Returns the variables that the group's settings come from."""
+        return [setting.key for setting in self.knob_descriptors.values()]
 
     def copy(self):
-        other = type(self)(**self._defaults)
-        other.__dict__.update(self.__dict__)
+        other = type(self)()
+        vars(other).update(vars(self))
         return other
 
     def reset(self):
-        values = self._defaults
-        self.__dict__.clear()
-        self.__init__(**values)
+        for name in self.knob_descriptors:
+            vars(self).pop(name, None)
         return self
 
     @contextlib.contextmanager
     def scope(self):
-        before = dict(self.__dict__)
+        values, variables = dict(vars(self)), {key: os.environ.get(key) for key in self.environment()}
         try:
             yield self
         finally:
-            self.__dict__.clear()
-            self.__dict__.update(before)
+            vars(self).clear()
+            vars(self).update(values)
+            for key, text in variables.items():
+                if text is None:
+                    os.environ.pop(key, None)
+                else:
+                    os.environ[key] = text
 
     def __getattr__(self, name):
         if name.startswith("__"):
@@ -42,8 +178,8 @@ class base_knobs:
 class HookChain:
     """Functions that are called one after the other."""
 
-    def __init__(self):
-        self.calls = []
+    def __init__(self, reversed=False):
+        self.calls, self.reversed = [], reversed
 
     def add(self, function):
         if function not in self.calls:
@@ -57,44 +193,111 @@ class HookChain:
         return bool(self.calls)
 
     def __call__(self, *args, **kwargs):
-        for function in self.calls:
+        for function in self.calls[::-1] if self.reversed else self.calls[:]:
             function(*args, **kwargs)
 
 
-def _is_on(name):
-    return os.environ.get(name, "").lower() in ("1", "true", "on", "yes", "y")
+@dataclasses.dataclass(frozen=True)
+class CompileTimes:
+    """How long a compilation took, in microseconds."""
+    ir_initialization: int
+    lowering_stages: list
+    store_results: int
+
+    @property
+    def total_lowering(self):
+        return sum(time for _, time in self.lowering_stages)
+
+    @property
+    def total(self):
+        return self.ir_initialization + self.total_lowering + self.store_results
 
 
-class _Runtime(base_knobs):
-    # From the environment at each access, as programs set it while they run. A kernel asks for `interpret` when it is
-    # defined and for `debug` when it is not launched by C, as reading the environment takes longer than a launch.
-    interpret = property(lambda self: self.__dict__.get("_interpret", _is_on("TRITON_INTERPRET")),
-                         lambda self, on: self.__dict__.__setitem__("_interpret", bool(on)))
-    debug = property(lambda self: self.__dict__.get("_debug", _is_on("TRITON_DEBUG")),
-                     lambda self, on: self.__dict__.__setitem__("_debug", bool(on)))
+class build_knobs(base_knobs):
+    cc = env_opt_str("CC")
+    cudacrt_path, cudart_path = env_opt_str("TRITON_CUDACRT_PATH"), env_opt_str("TRITON_CUDART_PATH")
+    impl = None
 
+    @property
+    def backend_dirs(self):
+        return {path for path in (self.cudacrt_path, self.cudart_path) if path is not None}
+
+
+class redis_knobs(base_knobs):
+    key_format = env_str("TRITON_REDIS_KEY_FORMAT", "triton:{key}:{filename}")
+    host, port = env_str("TRITON_REDIS_HOST", "localhost"), env_int("TRITON_REDIS_PORT", 6379)
+
+
+class cache_knobs(base_knobs):
+    home_dir = env_str("TRITON_HOME", lambda: os.path.expanduser("~/"))
+    dump_dir = env_str("TRITON_DUMP_DIR", lambda: cache.get_triton_dir("dump"))
+    override_dir = env_str("TRITON_OVERRIDE_DIR", lambda: cache.get_triton_dir("override"))
+    dir = env_str("TRITON_CACHE_DIR", lambda: cache.get_triton_dir("cache"))
+    manager_class = env_class("TRITON_CACHE_MANAGER", "CacheManager")
+    remote_manager_class = env_class("TRITON_REMOTE_CACHE_BACKEND", "RemoteCacheBackend")
+
+    def get_triton_dir(self, name):
+        return os.path.join(self.home_dir, ".triton", name)
+
+
+class compilation_knobs(base_knobs):
+    override, dump_ir = env_bool("TRITON_KERNEL_OVERRIDE"), env_bool("TRITON_KERNEL_DUMP")
+    dump_ir_extract_di_local_variables = env_bool("LLVM_EXTRACT_DI_LOCAL_VARIABLES")
+    store_binary_only, always_compile = env_bool("TRITON_STORE_BINARY_ONLY"), env_bool("TRITON_ALWAYS_COMPILE")
+    use_ir_loc, enable_asan = env_opt_str("USE_IR_LOC"), env_bool("TRITON_ENABLE_ASAN")
+    disable_line_info = env_bool("TRITON_DISABLE_LINE_INFO")
+    front_end_debugging = env_bool("TRITON_FRONT_END_DEBUGGING")
+    allow_non_constexpr_globals = env_bool("TRITON_ALLOW_NON_CONSTEXPR_GLOBALS")
+    instrumentation_mode = env_str("TRITON_INSTRUMENTATION_MODE", "")
+    listener = None
+
+
+class autotuning_knobs(base_knobs):
+    cache, print = env_bool("TRITON_CACHE_AUTOTUNING"), env_bool("TRITON_PRINT_AUTOTUNING")
+
+
+class runtime_knobs(base_knobs):
+    # A kernel asks for `interpret` when it is defined and for `debug` when it is not launched by C: reading the
+    # environment takes longer than a launch.
+    interpret, debug = env_bool("TRITON_INTERPRET"), env_bool("TRITON_DEBUG")
+    override_arch = env_opt_str("TRITON_OVERRIDE_ARCH")
+    launch_enter_hook, launch_exit_hook = HookChain(), HookChain(reversed=True)
+    kernel_load_start_hook, kernel_load_end_hook = HookChain(), HookChain(reversed=True)
+    jit_cache_hook = jit_post_compile_hook = add_stages_inspection_hook = None
 
     def launches_alone(self):
         """Whether nothing that was set is to happen at launches."""
-        values = self.__dict__
-        return not (values["launch_enter_hook"] or values["launch_exit_hook"] or values.get("_debug")
-                    or values.get("_interpret"))
+        values = vars(self)
+        return not (self.launch_enter_hook or self.launch_exit_hook or values.get("debug") or values.get("interpret"))
 
 
-class _Tool:
-    """A program of Triton's wheel; tilec finds its own assembler."""
-
-    path, version = "ptxas", "12.8"
+class language_knobs(base_knobs):
+    fp32_default, default_fp_fusion = env_opt_str("TRITON_F32_DEFAULT"), env_bool("TRITON_DEFAULT_FP_FUSION", True)
 
 
-runtime = _Runtime(launch_enter_hook=HookChain(), launch_exit_hook=HookChain(), kernel_load_start_hook=HookChain(),
-                   kernel_load_end_hook=HookChain(), jit_cache_hook=None, jit_post_compile_hook=None,
-                   override_arch=None)
-compilation = base_knobs(always_compile=False, disable_line_info=False, front_end_debugging=False,
-                         instrumentation_mode="", listener=None, store_binary_only=False)
-nvidia = base_knobs(ptxas=_Tool(), nvdisasm=_Tool(), cuobjdump=_Tool())
-autotuning = base_knobs(cache=False, print=_is_on("TRITON_PRINT_AUTOTUNING"))
-language = base_knobs(fp32_default=None, default_fp_fusion=not os.environ.get("TRITON_DEFAULT_FP_FUSION") == "0")
-cache = base_knobs(dir=os.environ.get("TRITON_CACHE_DIR"))
-build, redis, amd, proton = base_knobs(), base_knobs(), base_knobs(), base_knobs()
-propagate_env = True
+class nvidia_knobs(base_knobs):
+    ptxas, nvdisasm = env_nvidia_tool("ptxas"), env_nvidia_tool("nvdisasm")
+    cuobjdump, ptxas_blackwell = env_nvidia_tool("cuobjdump"), env_nvidia_tool("ptxas-blackwell")
+    dump_nvptx, disable_ptxas_opt = env_bool("NVPTX_ENABLE_DUMP"), env_bool("DISABLE_PTXAS_OPT")
+    ptxas_options, mock_ptx_version = env_opt_str("PTXAS_OPTIONS"), env_opt_str("TRITON_MOCK_PTX_VERSION")
+    dump_ptxas_log = env_bool("TRITON_DUMP_PTXAS_LOG")
+    libdevice_path, libcuda_path = env_opt_str("TRITON_LIBDEVICE_PATH"), env_opt_str("TRITON_LIBCUDA_PATH")
+
+
+class amd_knobs(base_knobs):
+    """Settings for other GPUs, which programs may set."""
+    use_buffer_ops = env_bool("AMDGCN_USE_BUFFER_OPS", True)
+    use_buffer_atomics = env_bool("AMDGCN_USE_BUFFER_ATOMICS", True)
+
+
+class proton_knobs(base_knobs):
+    disable, enable_nvtx = env_bool("TRITON_PROTON_DISABLE"), env_bool("TRITON_ENABLE_NVTX", True)
+
+
+build, redis, cache, compilation, autotuning = (
+    build_knobs(), redis_knobs(), cache_knobs(), compilation_knobs(), autotuning_knobs())
+runtime, language, nvidia, amd, proton = runtime_knobs(), language_knobs(), nvidia_knobs(), amd_knobs(), proton_knobs()
+
+
+def refresh_knobs():
+    """Reads the environment anew: tilec does so at each access."""

@@ -2,6 +2,7 @@
 import functools
 import os
 import statistics
+import subprocess
 
 
 def _quantile(times, q):
@@ -184,3 +185,18 @@ def get_max_tensorcore_tflops(dtype, clock_rate, device=None):
     from .runtime.driver import current_device
     per_cycle = {2: 4096, 1: 8192, 4: 2048}[getattr(dtype, "itemsize", 2)]   # operations of an SM
     return current_device().properties()["num_sms"] * per_cycle * clock_rate / 1e9
+
+
+def get_max_simd_tflops(dtype, clock_rate, device=None):
+    """Returns the peak of multiply-adds without tensor cores at a clock in kHz."""
+    from .runtime.driver import current_device
+    per_cycle = {4: 128, 2: 256}.get(getattr(dtype, "itemsize", None))   # operations of an SM, as Triton counts them
+    if per_cycle is None or not getattr(dtype, "is_floating_point", True):
+        raise RuntimeError("dtype not supported")
+    return current_device().properties()["num_sms"] * per_cycle * clock_rate / 1e9
+
+
+def nvsmi(attrs):
+    """Returns what nvidia-smi says of the first GPU, as integers."""
+    words = ["nvidia-smi", "-i", "0", "--query-gpu=" + ",".join(attrs), "--format=csv,noheader,nounits"]
+    return [int(word) for word in subprocess.check_output(words, text=True).split(",")]

@@ -1,14 +1,29 @@
 """Modules of triton.language that have nothing but names."""
+import importlib.machinery
 import sys
 import types
 
 from .core import Builtin
 
 
+class _Loader:
+    """Gives the module to a program that finds its spec and loads it by itself."""
+
+    def __init__(self, module):
+        self.module = module
+
+    def create_module(self, spec):
+        return self.module
+
+    def exec_module(self, module):
+        pass
+
+
 def of_names(name, known=None, source=None):
     """Makes the module `name`. Its attributes are functions of the language: those of `known`, or any. Kernels import
     them from `source`."""
     module = types.ModuleType(name)
+    module.__spec__ = importlib.machinery.ModuleSpec(name, _Loader(module))
     source = source or name
 
     def missing(attribute):

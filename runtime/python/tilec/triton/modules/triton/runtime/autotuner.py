@@ -1,13 +1,14 @@
 """@triton.autotune and @triton.heuristics: host code that chooses constants before a launch."""
 import builtins
 import inspect
+import pickle
 import time
 
 from .. import knobs
 from ..compiler.errors import CompileTimeAssertionFailure
 from .driver import driver, has_cuda
 from .errors import AutotunerError, OutOfResources, PTXASError
-from .jit import KernelInterface
+from .jit import KernelInterface, by_name
 
 
 class Config:
@@ -49,6 +50,24 @@ class _Around(KernelInterface):
         if name.startswith("__") or name == "fn":
             raise AttributeError(name)
         return getattr(self.fn, name)
+
+    def __reduce__(self):
+        function = self._tile_function
+        layer, depth = by_name(function.module, function.fn.__qualname__, 0), 0
+        while layer is not self:
+            if not isinstance(layer, _Around):
+                raise pickle.PicklingError(f"{function.module}.{function.fn.__qualname__} is another kernel: a kernel "
+                                           "is pickled by the name that its module has for it")
+            layer, depth = layer.fn, depth + 1
+        return by_name, (function.module, function.fn.__qualname__, depth)
+
+    def __copy__(self):
+        other = object.__new__(type(self))
+        vars(other).update(vars(self))
+        return other
+
+    def __deepcopy__(self, memo):
+        return self.__copy__()
 
 
 class Autotuner(_Around):
@@ -102,7 +121,7 @@ class Autotuner(_Around):
                 config.pre_hook(full)
             self.pre_hook(full)
             try:
-                self.fn.run(*args, **current)
+                self.fn.go_on(*args, **current)
             except BaseException as e:
                 try:
                     self.post_hook(full, exception=e)
@@ -127,7 +146,7 @@ class Autotuner(_Around):
         full = {**self.nargs, **kwargs, **config.all_kwargs()}
         if config.pre_hook is not None:
             config.pre_hook(full)
-        result = self.fn.run(*args, **kwargs, **config.all_kwargs())
+        result = self.fn.go_on(*args, **kwargs, **config.all_kwargs())
         self.nargs = None
         return result
 
@@ -202,7 +221,7 @@ class Heuristics(_Around):
     def run(self, *args, **kwargs):
         for name, choose in self.values.items():
             kwargs[name] = choose({**dict(zip(self.arg_names, args)), **kwargs})
-        return self.fn.run(*args, **kwargs)
+        return self.fn.go_on(*args, **kwargs)
 
 
 def heuristics(values):

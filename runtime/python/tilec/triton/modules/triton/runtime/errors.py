@@ -10,7 +10,13 @@ class PTXASError(TritonError):
 
 
 class AutotunerError(TritonError):
-    pass
+
+    def __init__(self, message=""):
+        super().__init__(message)
+        self.message = message
+
+    def __str__(self):
+        return f"Autotuner error: {self.message}"
 
 
 class OutOfResources(TritonError):

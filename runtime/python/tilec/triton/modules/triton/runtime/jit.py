@@ -1,33 +1,29 @@
 """@triton.jit functions: gathered as source, compiled by libtile for each launch that needs it, and launched by it."""
-import ast
-import enum
 import functools
-import hashlib
+import importlib
 import inspect
-import sys
+import json
+import pickle
 import threading
-from types import SimpleNamespace
+from collections import defaultdict
 
 import tilec
-from tilec._kernel import Bound
+from tilec._kernel import Bound, HostArrayError
 
 from .. import knobs
-from .._source import Gatherer, NotSource, names_of, source_of
-from ..compiler.compiler import CompiledKernel, LazyDict
+from .._source import Gatherer, NotSource
+from ..compiler import compiler
+from ..compiler.compiler import ASTSource, CompiledKernel, LazyDict
 from ..compiler.errors import CompilationError, CompileTimeAssertionFailure
 from ..language import core
+from ._callable import JITCallable
+from ._hooks import report_new
+from ._params import KernelParam, mangle_type, type_canonicalisation_dict   # noqa: F401
+from ._quick import Quick, current_ordinal
 from ._tensors import MockTensor, TensorWrapper, reinterpret   # noqa: F401
+from ._values import add_roots, argument, shape_of
 from .driver import current_device
 from .errors import OutOfResources
-
-type_canonicalisation_dict = {
-    "bool": "i1", "int1": "i1", "uint1": "u1", "i1": "i1", "float8e4nv": "fp8e4nv", "float8e5": "fp8e5",
-    "float8e4b15": "fp8e4b15", "float8_e4m3fn": "fp8e4nv", "float8_e5m2": "fp8e5", "float8e4b8": "fp8e4b8",
-    "float8_e4m3fnuz": "fp8e4b8", "float8e5b16": "fp8e5b16", "float8_e5m2fnuz": "fp8e5b16", "half": "fp16",
-    "float16": "fp16", "bfloat16": "bf16", "float": "fp32", "float32": "fp32", "double": "fp64", "float64": "fp64",
-    "int8": "i8", "int16": "i16", "int": "i32", "int32": "i32", "int64": "i64", "uint8": "u8", "uint16": "u16",
-    "uint32": "u32", "uint64": "u64", "void": "void"}
-type_canonicalisation_dict.update({name: name for name in list(type_canonicalisation_dict.values())})
 
 _LAUNCH = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 # Options of a launch that are options of tilec, and those that mean nothing to it.
@@ -40,12 +36,6 @@ _IGNORED = frozenset("""allowed_dot_input_precisions arch backend_name cluster_d
     schedule_hint stream supported_fp8_dtypes waves_per_eu warp_size""".split())
 
 
-def mangle_type(arg, specialize=False):
-    if hasattr(arg, "data_ptr"):
-        return "*" + type_canonicalisation_dict[str(arg.dtype).split(".")[-1]]
-    return {int: "i32", float: "fp32", bool: "u1"}.get(type(arg), "constexpr")
-
-
 class KernelInterface:
 
     def warmup(self, *args, grid, **kwargs):
@@ -55,31 +45,21 @@ class KernelInterface:
     def run(self, *args, grid, warmup, **kwargs):
         raise NotImplementedError("run is of the subclass")
 
+    def go_on(self, *args, **kwargs):
+        """Runs the kernel from a layer around it."""
+        return self.run(*args, **kwargs)
+
     def __getitem__(self, grid):
         return functools.partial(self.run, grid=grid, warmup=False)
 
 
-class KernelParam:
-
-    def __init__(self, num, parameter, do_not_specialize, do_not_specialize_on_alignment):
-        self.num, self.name, self._param = num, parameter.name, parameter
-        self.do_not_specialize = do_not_specialize
-        self.do_not_specialize_on_alignment = do_not_specialize_on_alignment
-        a = parameter.annotation
-        self.annotation = "" if a is inspect.Parameter.empty else a if isinstance(a, str) else \
-            getattr(a, "__name__", repr(a))
-        self.annotation_type = type_canonicalisation_dict.get(self.annotation.rpartition(".")[2], "")
-        self.is_constexpr = "constexpr" in self.annotation
-        self.is_const = "const" in self.annotation and not self.is_constexpr
-        self.has_default = parameter.default is not inspect.Parameter.empty
-        self.default = parameter.default
-
-
-class ConstexprFunction:
+class ConstexprFunction(JITCallable):
     """A function of the host that kernels may call with constants."""
 
+    _decorator = "@triton.constexpr_function\n"
+
     def __init__(self, fn):
-        self.fn = fn
+        super().__init__(fn)
         functools.update_wrapper(self, fn)
 
     def __call__(self, *args, _semantic=None, **kwargs):
@@ -88,9 +68,6 @@ class ConstexprFunction:
 
     def __get__(self, obj, objclass=None):
         return functools.partial(self.__call__, obj) if obj is not None else self
-
-    def _tile_source(self, gatherer, name):
-        gatherer.add_function(self.fn, name, "@triton.constexpr_function\n")
 
 
 def constexpr_function(fn):
@@ -105,13 +82,14 @@ class _Program:
         self.refused = set()   # the variants that a hook did not let launch
 
 
-class JITFunction(KernelInterface):
+class JITFunction(JITCallable, KernelInterface):
 
     _language = "triton"   # whose jit decorates it
 
     def __init__(self, fn, version=None, do_not_specialize=None, do_not_specialize_on_alignment=None, debug=None,
                  noinline=None, repr=None, launch_metadata=None):
-        self.fn, self.module, self.version, self.debug, self.noinline = fn, fn.__module__, version, debug, noinline
+        super().__init__(fn)
+        self.module, self.version, self.debug, self.noinline = fn.__module__, version, debug, noinline
         self._repr, self.launch_metadata = repr, launch_metadata
         self.do_not_specialize = do_not_specialize or []
         self.do_not_specialize_on_alignment = do_not_specialize_on_alignment or []
@@ -126,12 +104,14 @@ class JITFunction(KernelInterface):
         self.__doc__, self.__name__, self.__qualname__ = fn.__doc__, fn.__name__, fn.__qualname__
         self.__module__, self.__globals__ = fn.__module__, fn.__globals__
         self._fn_name = f"{fn.__module__}.{fn.__qualname__}"
-        self._source = None            # the text, if it was replaced or asked for
-        self._is_replaced = False
-        self.hash, self.kernel, self.used_global_vals = None, None, {}
-        self.pre_run_hooks, self.device_caches = [], {}
-        self._programs, self._quick = {}, None
+        self.kernel, self.pre_run_hooks = None, []
         self._interprets = knobs.runtime.interpret
+        self._begin()
+
+    def _begin(self):
+        """Sets what belongs to this process."""
+        self.device_caches = defaultdict(lambda: ({},))   # ordinal -> (variant -> what stands for it,), to look at
+        self._programs, self._quick = {}, {}   # _quick: by the device's ordinal
         self._lock = threading.RLock()
 
     def is_gluon(self):
@@ -139,47 +119,12 @@ class JITFunction(KernelInterface):
 
     # ---- source
 
-    @property
-    def src(self):
-        if self._source is None:
-            self._source = source_of(self.fn)[0]
-        return self._source
-
-    @src.setter
-    def src(self, text):
-        raise AttributeError("Cannot set attribute 'src' directly. Use '_unsafe_update_src()' and manually clear "
-                             "`.hash` of all callersinstead.")
-
     def _unsafe_update_src(self, text):
-        self._source, self._is_replaced, self.hash, self._quick = text, True, None, None
+        super()._unsafe_update_src(text)
+        self._quick.clear()
         self._programs.clear()
 
     @property
-    def raw_src(self):
-        return inspect.getsourcelines(self.fn)[0]
-
-    @property
-    def starting_line_number(self):
-        return inspect.getsourcelines(self.fn)[1]
-
-    @property
-    def cache_key(self):
-        if self.hash is None:
-            gatherer = Gatherer()
-            try:
-                gatherer.name_of(self)
-                text = gatherer.text()
-            except (NotSource, NotImplementedError):
-                text = self.src
-            self.hash = hashlib.sha256(text.encode()).hexdigest()
-        return self.hash
-
-    def parse(self):
-        return ast.parse(self.src)
-
-    def get_capture_scope(self):
-        return self.__globals__ | inspect.getclosurevars(self.fn).nonlocals
-
     def _decorator(self):
         options = [f"{name}={names!r}" for name, names in
                    zip(("do_not_specialize", "do_not_specialize_on_alignment"), self._listed) if names]
@@ -187,14 +132,19 @@ class JITFunction(KernelInterface):
             options.append("noinline=True")
         return f"@{self._language}.jit({', '.join(options)})\n"
 
-    def _tile_source(self, gatherer, name):
-        gatherer.add_function(self.fn, name, self._decorator(), self._source if self._is_replaced else None)
-
     # ---- what programs look at
 
     def add_pre_run_hook(self, hook):
         self.pre_run_hooks.append(hook)
-        self._quick = None
+        self._quick.clear()
+
+    @property
+    def names_variants(self):
+        return self._repr is not None
+
+    def repr(self, specialization):
+        """Returns the name of a variant; specialization has its `constants` and its `signature`."""
+        return self.__name__ if self._repr is None else self._repr(specialization)
 
     def __repr__(self):
         return f"JITFunction({self.module}:{self.fn.__qualname__})"
@@ -203,10 +153,22 @@ class JITFunction(KernelInterface):
         raise RuntimeError("Cannot call @triton.jit'd outside of the scope of a kernel")
 
     def __reduce__(self):
-        return _by_name, (self.module, self.fn.__qualname__)
+        if self.fn is None:   # torch.compile takes the function off, and puts it back where the kernel arrives
+            state = {name: value for name, value in vars(self).items()
+                     if name not in ("device_caches", "_programs", "_quick", "_lock", "pre_run_hooks")}
+            return _without_function, (type(self), state)
+        return by_name, (self.module, self.fn.__qualname__, None)
+
+    def __deepcopy__(self, memo):
+        return self
 
     def preload(self, data):
-        raise NotImplementedError("tilec's kernels are kept by libtile's cache: preload() has nothing to load")
+        """Compiles the variant of a hook's specialization_data, so that its first launch need not."""
+        known = json.loads(data)
+        if known["name"] != self._fn_name:
+            raise RuntimeError(f"Specialization data is for {known['name']} but trying to preload for {self._fn_name}")
+        source = ASTSource(self, dict(known["signature"]), known["constants"])
+        return compiler.compile(source, options=known["options"])
 
     # ---- launches
 
@@ -214,30 +176,39 @@ class JITFunction(KernelInterface):
         return functools.partial(self._start, grid)
 
     def _start(self, grid, *args, **kwargs):
-        quick = self._quick   # a launcher that has launched this kernel before
-        if quick is not None and quick.gatherer.is_current() and quick.is_for_now():
+        # A launcher that has launched this kernel before, on a gpu.
+        quick = self._quick and self._quick.get(current_ordinal())
+        if quick and quick.gatherer.is_current() and quick.is_for_now():
             return quick.launch(grid, *args, **kwargs)
         return self.run(*args, grid=grid, warmup=False, **kwargs)
+
+    def go_on(self, *args, grid, warmup=False, **kwargs):
+        """Does what run does, by the launcher in C where that can."""
+        return self.run(*args, grid=grid, warmup=True, **kwargs) if warmup else self._start(grid, *args, **kwargs)
 
     def run(self, *args, grid, warmup, **kwargs):
         for hook in self.pre_run_hooks:
             hook(*args, **kwargs)
-        bound, options = self._bind(args, kwargs)
+        bound, options, given = self._bind(args, kwargs)
         device = current_device(self._interprets or knobs.runtime.interpret)
         roots = []
         for value in bound.values():
-            _add_roots(value, roots)
+            add_roots(value, roots)
         program = self._program_for(device, roots)
-        values = {p.name: _argument(bound[p.name], p.is_constexpr, program.gatherer) for p in self.params}
+        # A constant that is left out has the value that the text has for it: the launcher in C leaves it out, too.
+        values = {p.name: argument(bound[p.name], p.is_constexpr, program.gatherer) for p in self.params
+                  if p.name in given or not p.is_constexpr}
         launch = {name: options[name] for name in _LAUNCH if options.get(name) is not None and name not in values}
-        shape = _shape(grid, {**bound, **options})
+        shape = shape_of(grid, {**bound, **options})
         try:
-            return self._launch(program, shape, values, launch, self._flags(options), warmup or 0 in shape, bound)
+            return self._launch(program, shape, values, launch, options, warmup or 0 in shape, bound)
         except tilec.Error as e:
-            raise _translated(e) from None
+            raise translated(e) from None
+        except HostArrayError as e:
+            raise ValueError(f"Pointer argument cannot be accessed from Triton (cpu tensor?): {e}") from None
 
     def _bind(self, args, kwargs):
-        """Returns the values of the parameters by name, and the options of the launch."""
+        """Returns the values of the parameters by name, the options of the launch, and what was given of the former."""
         names = self.arg_names
         if len(args) > len(names):
             raise TypeError(f"{self.__name__}() takes {len(names)} positional arguments but {len(args)} were given")
@@ -252,11 +223,19 @@ class JITFunction(KernelInterface):
             if name not in _LAUNCH and name not in _OPTIONS and name not in _IGNORED:
                 raise KeyError(f"Keyword argument {name} was specified but unrecognised")
             options[name] = value
+        if options.get("ir_override"):
+            raise NotImplementedError(f"ir_override={options['ir_override']!r}: tilec does not read Triton's IR")
         missing = [p.name for p in self.params if p.name not in given and not p.has_default]
         if missing:
             raise TypeError(f"{self.__name__}() missing {len(missing)} required positional argument"
                             f"{'s' if len(missing) > 1 else ''}: {', '.join(map(repr, missing))}")
-        return {p.name: given[p.name] if p.name in given else p.default for p in self.params}, options
+        return {p.name: given[p.name] if p.name in given else p.default for p in self.params}, options, given
+
+    def needed_options(self, options):
+        """Returns the options without those that change nothing: the launcher in C knows few."""
+        flags = self._flags(options)
+        return {name: value for name, value in options.items()
+                if name in _LAUNCH and value is not None or flags and name in _OPTIONS}
 
     def _flags(self, options):
         """Returns the options of tilec for a launch."""
@@ -274,12 +253,13 @@ class JITFunction(KernelInterface):
         with self._lock:
             program = self._programs.get(key)
             if program is not None and program.kernel.is_open:
-                changed = program.gatherer.changed_name()
-                if changed is None:
+                changed = program.gatherer.change()
+                if changed is None and program.gatherer.has_current_sources():
                     return program
-                if not self._is_replaced:
-                    raise RuntimeError(f"Global variable {changed} has changed since we compiled this kernel "
-                                       f"({self.__name__}): a kernel's globals are constants")
+                if changed is not None and not self._num_replaced:
+                    name, before, now = changed
+                    raise RuntimeError(f"Global variable {name} has changed since we compiled this kernel, from "
+                                       f"{before!r} to {now!r} ({self.__name__}): a kernel's globals are constants")
             gatherer = Gatherer()
             try:
                 name = gatherer.name_of(self)
@@ -291,20 +271,20 @@ class JITFunction(KernelInterface):
             try:
                 kernel = tilec.Program(self._fn_name, text, device=device, source_map=ranges, on_log=_tell)[name]
             except tilec.Error as e:
-                raise _translated(e) from None
+                raise translated(e) from None
             gatherer.roots = list(roots)   # their ids are the key
             program = self._programs[key] = _Program(kernel, gatherer, name)
             return program
 
-    def _launch(self, program, shape, values, launch, flags, only_prepare, bound):
-        kernel, gpu = program.kernel, program.kernel.is_gpu
+    def _launch(self, program, shape, values, launch, options, only_prepare, bound):
+        kernel, gpu, flags = program.kernel, program.kernel.is_gpu, self._flags(options)
         before = kernel.num_variants
         with Bound(kernel, (), {**values, **launch}, flags) as arguments:
             variant = arguments.variant()
             compiled = self._compiled(program, variant)
             if kernel.num_variants != before or variant in program.refused:
                 program.refused.add(variant)
-                if self._report_new(compiled, bound, only_prepare):
+                if report_new(self, compiled, options, only_prepare):
                     return None
                 program.refused.discard(variant)
             if only_prepare:
@@ -323,7 +303,8 @@ class JITFunction(KernelInterface):
     def _compiled(self, program, variant):
         """Returns what stands for a variant, which is an address."""
         if variant not in program.compiled:
-            program.compiled[variant] = CompiledKernel(self, program.kernel, variant)
+            compiled = program.compiled[variant] = CompiledKernel(self, program.kernel, variant)
+            self.device_caches[compiled.device.ordinal][0][variant] = compiled
         return program.compiled[variant]
 
     def _launch_metadata(self, compiled, shape, bound):
@@ -334,122 +315,37 @@ class JITFunction(KernelInterface):
             metadata.add(lambda: self.launch_metadata(grid, compiled.metadata, bound))
         return metadata
 
-    def _report_new(self, compiled, bound, is_warmup):
-        """Calls the hooks for a variant that was just compiled. Returns whether one says that it must not launch."""
-        for hook in (knobs.runtime.jit_cache_hook, knobs.runtime.jit_post_compile_hook):
-            if not hook:
-                continue
-            name = compiled.name
-            said = hook(key=compiled.hash, repr=name,
-                        fn=SimpleNamespace(module=self.module, name=name, jit_function=self),
-                        compile={"key": compiled.hash, "signature": compiled.signature,
-                                 "device": compiled.device.ordinal, "constants": compiled.constants,
-                                 "num_warps": compiled.metadata.num_warps, "num_ctas": compiled.metadata.num_ctas,
-                                 "num_stages": compiled.metadata.num_stages, "extern_libs": None, "configs": []},
-                        is_manual_warmup=is_warmup, already_compiled=False)
-            if said and hook is knobs.runtime.jit_cache_hook:
-                return True
-        return False
-
     # ---- the quick way
 
     def _teach(self, program, bound, launch):
         """Lets the launcher in C do the next launch like this one."""
-        quick = self._quick
+        ordinal = program.kernel.device.ordinal
+        quick = self._quick.get(ordinal)
         if quick is None or quick.program is not program:
-            quick = self._quick = _Quick(self, program)
+            quick = self._quick[ordinal] = Quick(self, program)
         quick.learn(bound)
 
 
-class _Quick:
-    """The launcher in C of a program on a gpu."""
-
-    def __init__(self, function, program):
-        self.program, self.gatherer, self.device = program, program.gatherer, program.kernel.device
-        self._function = function
-        self._launcher = program.kernel.launcher(self._slow, lambda variant: function._compiled(program, variant))
-        self.launch = self._launcher.launch
-
-    def _slow(self, grid, *args, **kwargs):
-        return self._function.run(*args, grid=grid, warmup=False, **kwargs)
-
-    def is_for_now(self):
-        """Whether nothing but the launch itself is wanted, on the launcher's device."""
-        return knobs.runtime.launches_alone() and _current_ordinal() == self.device.ordinal
-
-    def learn(self, bound):
-        texts = []
-        for p in self._function.params:
-            value = bound[p.name]
-            if p.is_constexpr and not isinstance(value, (bool, int, float, str, type(None))):
-                texts.append((value, self.gatherer.expression(core._unwrap_if_constexpr(value))))
-        self._launcher.learn((), {n: v for n, v in bound.items() if not any(v is value for value, _ in texts)}, texts)
+def _without_function(kind, state):
+    kernel = object.__new__(kind)
+    vars(kernel).update(state, pre_run_hooks=[])
+    kernel._begin()
+    return kernel
 
 
-def _current_ordinal():
-    torch = sys.modules.get("torch")
-    return torch._C._cuda_getDevice() if torch else 0
-
-
-def _by_name(module, name):
-    """Finds a kernel again when it is unpickled."""
-    import importlib
+def by_name(module, name, depth):
+    """Finds a kernel again when it is unpickled: the one that so many layers lie around, None: the innermost."""
     value = importlib.import_module(module)
     for part in name.split("."):
-        value = getattr(value, part)
+        value = getattr(value, part, None)
+    if value is None:
+        raise pickle.PicklingError(f"{module} has no {name}: a kernel is pickled by the name that its module has "
+                                   "for it")
+    if depth is None:
+        return getattr(value, "_tile_function", value)
+    for _ in range(depth):
+        value = value.fn
     return value
-
-
-def _add_roots(value, roots):
-    """Adds the objects in a value that the text must have a name for."""
-    value = core._unwrap_if_constexpr(value)
-    value = getattr(value, "_tile_function", value)
-    if isinstance(value, (tuple, list)):
-        if hasattr(value, "_fields"):
-            _add_root(type(value), roots)
-        for item in value:
-            _add_roots(item, roots)
-    elif hasattr(value, "_tile_source") or isinstance(value, type) or \
-            callable(value) and hasattr(value, "__code__"):
-        _add_root(value, roots)
-    elif isinstance(value, enum.Enum):
-        _add_root(type(value), roots)
-
-
-def _add_root(value, roots):
-    if not any(value is root for root in roots):
-        roots.append(value)
-
-
-def _argument(value, is_constexpr, gatherer):
-    """Returns what tilec takes for a value."""
-    is_constant = is_constexpr or isinstance(value, core.constexpr)
-    value = core._unwrap_if_constexpr(value)
-    if value is None or type(value) in (bool, int, float):
-        return tilec.constexpr(value) if is_constant and not is_constexpr else value
-    if hasattr(value, "as_desc"):
-        return value.as_desc()
-    if isinstance(value, MockTensor):
-        return tilec.ptr(16, str(value.dtype).rpartition(".")[2])
-    if hasattr(value, "data_ptr"):
-        return value
-    if isinstance(value, core.tuple):
-        value = tuple(value.values)
-    if isinstance(value, (tuple, list)) and not is_constant:
-        items = [_argument(item, False, gatherer) for item in value]
-        if hasattr(value, "_fields"):
-            import collections
-            return collections.namedtuple(gatherer.name_of(type(value)), value._fields)(*items)
-        return tuple(items)
-    if not is_constant and (hasattr(value, "__index__") or hasattr(value, "__float__")):
-        return value
-    return tilec.expression(gatherer.expression(value))
-
-
-def _shape(grid, meta):
-    shape = grid(meta) if callable(grid) else (1,) if grid is None else grid
-    shape = shape if isinstance(shape, (tuple, list)) else (shape,)
-    return [int(core._unwrap_if_constexpr(n)) for n in shape]
 
 
 def _tell(level, text):
@@ -458,7 +354,7 @@ def _tell(level, text):
         print(text, flush=True)
 
 
-def _translated(e):
+def translated(e):
     """Returns the exception that programs expect for one of tilec's."""
     if isinstance(e, tilec.OutOfResources):
         return OutOfResources(e.needed, e.limit, e.resource)
@@ -480,4 +376,3 @@ def jit(fn=None, *, version=None, repr=None, launch_metadata=None, do_not_specia
 
 
 core.import_from("triton", constexpr_function, jit)
-JITCallable = JITFunction

@@ -1,0 +1,75 @@
+// A loop's range: its bounds, and what it asks of the loop.
+#include "frontend/lower/lower.h"
+
+enum { MAX_UNROLL_FACTOR = 1024, MAX_LOOP_STAGES = 32 };
+
+bool lower_split_range(Lower *L, Call *c, RangeArgs *r) {
+  *r = (RangeArgs){.call = *c};
+  r->start = c->args[0], r->stop = c->args[1], r->step = c->args[2];
+  if (term_is_none(r->stop)) {
+    r->stop = r->start;
+    r->start = term_int(L, 0);
+  }
+  if (term_is_none(r->step)) r->step = term_int(L, 1);
+  return r->start && r->stop && r->step;
+}
+
+static const CtType *range_type(Lower *L, Term *const *bounds) {
+  const CtType *r = NULL;
+  for (int i = 0; i < 3; i++) {
+    const CtType *t = term_t(bounds[i]);
+    if (ct_is_bool(t)) t = lower_scalar(L, DT_INT32);
+    if (!r || ct_bits(t) > ct_bits(r) || (ct_bits(t) == ct_bits(r) && !ct_is_signed(t))) r = t;
+  }
+  return r;
+}
+
+const CtType *lower_range_bounds(Lower *L, const Node *s, const RangeArgs *r, Term **bounds, bool *negative) {
+  static const char *const what[] = {"the start of a range", "the end of a range", "the step of a range"};
+  Span span = s->loop.iter->span;
+  bounds[0] = r->start;
+  bounds[1] = r->stop;
+  bounds[2] = r->step;
+  int64_t step;
+  bool is_const = term_get_int(r->step, &step);
+  *negative = is_const && step < 0;
+  if (is_const && step == 0) {
+    lower_error(L, span, "the step of a range must not be 0");
+    return NULL;
+  }
+  if (*negative) bounds[2] = term_const(L, ct_int(L->ctx, -(Int128)step));
+  for (int i = 0; i < 3; i++) {
+    bounds[i] = term_to_value(L, bounds[i], span, what[i]);
+    if (!bounds[i]) return NULL;
+    if (!ct_is_int(term_t(bounds[i])) || ct_rank(term_t(bounds[i]))) {
+      lower_error(L, span, "%s must be a scalar integer, not %s", what[i], term_describe(L, bounds[i]));
+      if (ct_rank(term_t(bounds[i]))) lower_hint(L, "tl.max(x) makes a scalar of a tile");
+      else if (ct_is_float(term_t(bounds[i]))) lower_hint(L, "write a // b in place of a / b, or x.to(tl.int32)");
+      return NULL;
+    }
+  }
+  const CtType *type = range_type(L, bounds);
+  for (int i = 0; i < 3; i++) bounds[i] = lower_cast(L, bounds[i], type, s->span);
+  return type;
+}
+
+// disallow_acc_multi_buffer and warp_specialize are accepted and change nothing.
+void lower_range_attrs(Lower *L, Op *op, Call *c) {
+  enum { IGNORED = NUM_ATTRS };
+  static const struct { uint32_t arg, key; } attrs[] = {
+      {3, ATTR_NUM_STAGES}, {4, ATTR_UNROLL}, {5, IGNORED}, {6, ATTR_FLATTEN}, {7, IGNORED}, {8, ATTR_NO_LICM}};
+  for (uint32_t i = 0; i < countof(attrs); i++) {
+    uint32_t a = attrs[i].arg;
+    int64_t v;
+    if (!c->given[a] || arg_is_none(c, a)) continue;
+    if (!arg_int(L, c, a, &v)) continue;
+    bool stages = attrs[i].key == ATTR_NUM_STAGES;
+    int64_t most = stages ? MAX_LOOP_STAGES : MAX_UNROLL_FACTOR;
+    if ((stages || attrs[i].key == ATTR_UNROLL) && (v < 0 || v > most)) {
+      arg_error(L, c, a, "`%s` of `range` must be from 0 to %lld, not %lld",
+                  stages ? "num_stages" : "loop_unroll_factor", (long long)most, (long long)v);
+      continue;
+    }
+    if (attrs[i].key != IGNORED && (v != 0 || stages)) op_set_int(L->ctx, op, (AttrKey)attrs[i].key, v);
+  }
+}

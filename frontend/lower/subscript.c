@@ -1,0 +1,131 @@
+// Subscripts in kernels: x[:, None] of tensors, items and slices of tuples and constants.
+#include "frontend/lower/lower.h"
+
+// `:`, of which the bounds and the step are left out or None.
+static bool is_full_slice(Lower *L, const Node *n) {
+  if (n->kind != NODE_SLICE) return false;
+  const Node *parts[3] = {n->slice.lower, n->slice.upper, n->slice.step};
+  for (int i = 0; i < 3; i++)
+    if (parts[i] && !term_is_none(lower_expr(L, parts[i]))) return false;
+  return true;
+}
+
+// x[i] of a pointer.
+static Term *index_pointer(Lower *L, const Term *base, const Node *index, Span span) {
+  lower_error(L, span, "%s is an address, which is not indexed", term_describe(L, base));
+  const char *i = lower_source_text(L, index->span), *p = lower_source_text(L, span_of(span.begin, index->span.begin - 1));
+  const bool is_plain = index->kind == NODE_NAME || index->kind == NODE_INT || index->kind == NODE_BINARY;
+  if (is_plain) return lower_hint(L, "write tl.load(%s + %s, mask)", p, i);
+  return lower_hint(L, "compute the offsets: tl.load(%s + row * stride + column, mask)", p);
+}
+
+static Term *index_tensor(Lower *L, Term *base, const Node *index, Span span) {
+  if (ct_is_ptr(term_t(base)) && !ct_rank(term_t(base)) && index->kind != NODE_SLICE && index->kind != NODE_TUPLE)
+    return index_pointer(L, base, index, span);
+  const Node *const *items = (const Node *const *)&index;
+  uint32_t n = 1;
+  if (index->kind == NODE_TUPLE) items = (const Node *const *)index->list.data, n = index->list.count;
+  for (uint32_t axis = 0; axis < n; axis++) {
+    const Node *e = items[axis];
+    // As in Triton, there may be more `:` than axes, and a scalar[:, None] has one axis.
+    if (is_full_slice(L, e)) continue;
+    if (e->kind != NODE_SLICE && e->kind != NODE_ELLIPSIS) {
+      Term *t = lower_expr(L, e);
+      if (!t) return NULL;
+      if (term_is_none(t)) {
+        uint32_t rank = ct_rank(term_t(base));
+        if (rank >= MAX_RANK) return lower_error(L, e->span, "a tensor has at most %d axes", MAX_RANK);
+        if (rank && axis > rank) return lower_error(L, index->span, "too many indices for %s", term_describe(L, base));
+        base = lower_expand_dims(L, base, rank ? axis : 0);
+        continue;
+      }
+    }
+    lower_error(L, e->span, "a tensor is indexed by `:` and `None` only");
+    return lower_hint(
+        L, "load the part that you need from memory, or take elements with tl.gather, tl.split or a masked tl.sum");
+  }
+  return base;
+}
+
+static bool slice_bound(Lower *L, const Node *e, int64_t otherwise, int64_t *out) {
+  *out = otherwise;
+  if (!e) return true;
+  Term *t = lower_expr(L, e);
+  if (!t) return false;
+  if (term_is_none(t) || term_get_int(t, out)) return true;
+  lower_error(L, e->span, "a tuple is sliced by constants only");
+  return false;
+}
+
+static Term *slice_tuple(Lower *L, Term *base, const Node *s) {
+  int64_t n = base->tuple.count, step, lo, hi;
+  if (!slice_bound(L, s->slice.step, 1, &step)) return NULL;
+  if (step == 0) return lower_error(L, s->span, "slice step cannot be zero");
+  step = min_i64(max_i64(step, -n - 1), n + 1);
+  if (!slice_bound(L, s->slice.lower, step > 0 ? 0 : n - 1, &lo) ||
+      !slice_bound(L, s->slice.upper, step > 0 ? n : -1 - n, &hi))
+    return NULL;
+  if (lo < 0) lo += n;
+  if (hi < 0) hi += n;
+  lo = step > 0 ? max_i64(lo, 0) : min_i64(lo, n - 1);
+  hi = step > 0 ? min_i64(hi, n) : max_i64(hi, -1);
+  TermList items = {0};
+  for (int64_t i = lo; step > 0 ? i < hi : i > hi; i += step) vec_push(L->arena, &items, base->tuple.items[i]);
+  return term_tuple(L, items.data, items.count, NULL);
+}
+
+static CtValue *const_slice(Lower *L, const Node *s) {
+  CtValue *v = arena_new(L->arena, CtValue);
+  v->kind = CT_SLICE;
+  const Node *parts[3] = {s->slice.lower, s->slice.upper, s->slice.step};
+  CtValue **to[3] = {&v->slice.lower, &v->slice.upper, &v->slice.step};
+  for (int i = 0; i < 3; i++) {
+    *to[i] = ct_none();
+    if (!parts[i]) continue;
+    Term *t = lower_expr(L, parts[i]);
+    if (!t) return NULL;
+    if (!(*to[i] = term_to_ct(L, t))) {
+      lower_error(L, parts[i]->span, "a constant is indexed by constants only");
+      return NULL;
+    }
+  }
+  return v;
+}
+
+Term *lower_subscript(Lower *L, Term *base, const Node *index, Span span) {
+  if (!base) return NULL;
+  if (base->kind == TERM_VALUE) return index_tensor(L, base, index, span);
+  if (base->kind == TERM_TUPLE) {
+    if (index->kind == NODE_SLICE) return slice_tuple(L, base, index);
+    Term *t = lower_expr(L, index);
+    if (!t) return NULL;
+    int64_t i;
+    if (!term_get_int(t, &i)) {
+      Term *m = base->tuple.cls ? lower_find_method(L, base, "__getitem__") : NULL;
+      if (m) return lower_call_positional(L, m, &t, 1, span);
+      lower_error(L, index->span, "a tuple is indexed by a constant, not by %s", term_describe(L, t));
+      return lower_hint(L, "loop with tl.static_range to have constant indices");
+    }
+    int64_t n = base->tuple.count;
+    if (i < -n || i >= n)
+      return lower_error(L, index->span, "index %lld is outside a tuple of %lld", (long long)i, (long long)n);
+    return base->tuple.items[i < 0 ? i + n : i];
+  }
+  if (base->kind == TERM_CONST) {
+    if (base->ct->kind == CT_INT || base->ct->kind == CT_FLOAT || base->ct->kind == CT_BOOL) {
+      Term *v = term_to_value(L, base, span, "the value");
+      return v ? index_tensor(L, v, index, span) : NULL;
+    }
+    CtValue *i;
+    if (index->kind == NODE_SLICE) {
+      if (!(i = const_slice(L, index))) return NULL;
+    } else {
+      Term *t = lower_expr(L, index);
+      if (!t) return NULL;
+      if (!(i = term_to_ct(L, t))) return lower_error(L, index->span, "a constant is indexed by constants only");
+    }
+    return term_const(L, comptime_subscript(L->ct, base->ct, i, span));
+  }
+  lower_error(L, span, "%s cannot be indexed", term_describe(L, base));
+  return base->kind == TERM_ACC ? lower_hint_wait(L) : NULL;
+}

@@ -1,0 +1,64 @@
+"""Functions of the host whose source goes into kernels."""
+import ast
+import hashlib
+import inspect
+
+from .._source import Gatherer, NotSource, source_of
+
+
+class JITCallable:
+    """A function that kernels call: a decorator is around it."""
+
+    _decorator = ""   # as kernels' source has it, with the end of the line
+
+    def __init__(self, fn):
+        self.fn = fn
+        self._source = None            # the text, if it was replaced or asked for
+        self._num_replaced = 0         # how often it was replaced
+        self.hash, self.used_global_vals = None, {}
+
+    @property
+    def src(self):
+        if self._source is None:
+            self._source = source_of(self.fn)[0]
+        return self._source
+
+    @src.setter
+    def src(self, text):
+        raise AttributeError("Cannot set attribute 'src' directly. Use '_unsafe_update_src()' and manually clear "
+                             "`.hash` of all callers instead.")
+
+    def _unsafe_update_src(self, text):
+        self._source, self.hash = text, None
+        self._num_replaced += 1
+
+    @property
+    def raw_src(self):
+        return inspect.getsourcelines(self.fn)[0]
+
+    @property
+    def starting_line_number(self):
+        return inspect.getsourcelines(self.fn)[1]
+
+    @property
+    def cache_key(self):
+        """A text that is the same in each process, for the same source, line and constants."""
+        if self.hash is None:
+            gatherer = Gatherer()
+            try:
+                gatherer.name_of(self)
+                text = f"{self.starting_line_number} {gatherer.text()}"
+            except (NotSource, NotImplementedError, OSError):
+                text = self.src
+            self.hash = hashlib.sha256(text.encode()).hexdigest()
+        return self.hash
+
+    def parse(self):
+        return ast.parse(self.src)
+
+    def get_capture_scope(self):
+        return self.fn.__globals__ | inspect.getclosurevars(self.fn).nonlocals
+
+    def _tile_source(self, gatherer, name):
+        gatherer.add_function(self.fn, name, self._decorator, self._source if self._num_replaced else None)
+        gatherer.watch_source(self)

@@ -1,0 +1,43 @@
+"""The hooks of `knobs.runtime` that are called for a variant that was just compiled."""
+import json
+from types import SimpleNamespace
+
+from .. import knobs
+
+
+def report_new(function, compiled, options, is_warmup):
+    """Calls the hooks. Returns whether jit_cache_hook says that the variant must not launch."""
+    told = {}
+    if knobs.runtime.jit_cache_hook or knobs.runtime.jit_post_compile_hook:
+        told = _told(function, compiled, options, is_warmup)
+    if knobs.runtime.jit_cache_hook and knobs.runtime.jit_cache_hook(**told):
+        return True
+    for hook in (knobs.runtime.kernel_load_start_hook, knobs.runtime.kernel_load_end_hook):
+        if hook:
+            hook(compiled.module, compiled.function, compiled.name, compiled.metadata_group, compiled.hash)
+    if knobs.runtime.jit_post_compile_hook:
+        knobs.runtime.jit_post_compile_hook(**told)
+    return False
+
+
+def _told(function, compiled, options, is_warmup):
+    metadata, types = compiled.metadata, compiled.types
+    signature = {p: types.get(p.name, "constexpr") for p in function.params}
+    listed = ", ".join(f"{p.name}: {kind}" for p, kind in signature.items())
+    chosen = {name: getattr(metadata, name) for name in ("num_warps", "num_ctas", "num_stages")}
+    chosen["enable_fp_fusion"] = options.get("enable_fp_fusion", True)
+    chosen["launch_cooperative_grid"] = options.get("launch_cooperative_grid", False)
+    data = {"name": function._fn_name, "signature": list(types.items()), "constants": _plain(compiled.constants),
+            "options": _plain({n: v for n, v in options.items() if v is not None}), "key": compiled.hash}
+    return {
+        "key": compiled.hash, "is_manual_warmup": is_warmup, "already_compiled": False,
+        "repr": f"{compiled.name}[{', '.join(f'{name}={value}' for name, value in chosen.items())}]({listed})",
+        "fn": SimpleNamespace(module=function.module, name=compiled.name, jit_function=function),
+        "compile": {"key": compiled.hash, "signature": signature, "device": compiled.device.ordinal,
+                    "constants": compiled.constants, **chosen, "extern_libs": options.get("extern_libs"),
+                    "configs": [{}], "specialization_data": json.dumps(data), "is_warmup": is_warmup}}
+
+
+def _plain(values):
+    return {name: value if isinstance(value, (bool, int, float, type(None))) else str(value)
+            for name, value in values.items()}

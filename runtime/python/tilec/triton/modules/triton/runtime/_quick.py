@@ -1,0 +1,35 @@
+"""The quick way of a kernel's launches, which runs next to no Python code."""
+import sys
+
+from .. import knobs
+from ..language import core
+
+
+class Quick:
+    """The launcher in C of a program on a gpu."""
+
+    def __init__(self, function, program):
+        self.program, self.gatherer = program, program.gatherer
+        self._function = function
+        self._launcher = program.kernel.launcher(self._slow, lambda variant: function._compiled(program, variant))
+        self.launch = self._launcher.launch
+
+    def _slow(self, grid, *args, **kwargs):
+        return self._function.run(*args, grid=grid, warmup=False, **kwargs)
+
+    def is_for_now(self):
+        """Whether nothing but the launch itself is wanted."""
+        return knobs.runtime.launches_alone() and not self.program.refused
+
+    def learn(self, bound):
+        texts = []
+        for p in self._function.params:
+            value = bound[p.name]
+            if p.is_constexpr and not isinstance(value, (bool, int, float, str, type(None))):
+                texts.append((value, self.gatherer.expression(core._unwrap_if_constexpr(value))))
+        self._launcher.learn((), {n: v for n, v in bound.items() if not any(v is value for value, _ in texts)}, texts)
+
+
+def current_ordinal():
+    torch = sys.modules.get("torch")
+    return torch._C._cuda_getDevice() if torch else 0

@@ -1,0 +1,59 @@
+"""What a launch's values are to tilec."""
+import collections
+import enum
+
+import tilec
+
+from ..language import core
+from ._tensors import MockTensor
+
+
+def add_roots(value, roots):
+    """Adds the objects in a value that the text must have a name for."""
+    value = core._unwrap_if_constexpr(value)
+    value = getattr(value, "_tile_function", value)
+    if isinstance(value, (tuple, list)):
+        if hasattr(value, "_fields"):
+            _add_root(type(value), roots)
+        for item in value:
+            add_roots(item, roots)
+    elif hasattr(value, "_tile_source") or isinstance(value, type) or \
+            callable(value) and hasattr(value, "__code__"):
+        _add_root(value, roots)
+    elif isinstance(value, enum.Enum):
+        _add_root(type(value), roots)
+
+
+def _add_root(value, roots):
+    if not any(value is root for root in roots):
+        roots.append(value)
+
+
+def argument(value, is_constexpr, gatherer):
+    """Returns what tilec takes for a value."""
+    is_constant = is_constexpr or isinstance(value, core.constexpr)
+    value = core._unwrap_if_constexpr(value)
+    if value is None or type(value) in (bool, int, float):
+        return tilec.constexpr(value) if is_constant and not is_constexpr else value
+    if hasattr(value, "as_desc"):
+        return value.as_desc()
+    if isinstance(value, MockTensor):
+        return tilec.ptr(16, str(value.dtype).rpartition(".")[2])
+    if hasattr(value, "data_ptr"):
+        return value
+    if isinstance(value, core.tuple):
+        value = tuple(value.values)
+    if isinstance(value, (tuple, list)) and not is_constant:
+        items = [argument(item, False, gatherer) for item in value]
+        if hasattr(value, "_fields"):
+            return collections.namedtuple(gatherer.name_of(type(value)), value._fields)(*items)
+        return tuple(items)
+    if not is_constant and (hasattr(value, "__index__") or hasattr(value, "__float__")):
+        return value
+    return tilec.expression(gatherer.expression(value))
+
+
+def shape_of(grid, meta):
+    shape = grid(meta) if callable(grid) else (1,) if grid is None else grid
+    shape = shape if isinstance(shape, (tuple, list)) else (shape,)
+    return [int(core._unwrap_if_constexpr(n)) for n in shape]

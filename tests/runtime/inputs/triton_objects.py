@@ -1,0 +1,132 @@
+"""What programs do with Triton's objects: they look at them, change them, copy them and pickle them."""
+import array
+import copy
+import os
+import pickle
+
+import triton
+import triton.language as tl
+from triton import knobs
+from triton.runtime.jit import JITCallable, JITFunction
+
+
+class Ints:
+    dtype, device, is_cuda = "torch.int32", "cpu", False
+
+    def __init__(self, *values):
+        self.data = array.array("i", values)
+        self.shape = (len(values),)
+
+    def data_ptr(self):
+        return self.data.buffer_info()[0]
+
+    def numel(self):
+        return len(self.data)
+
+    def element_size(self):
+        return self.data.itemsize
+
+    def is_contiguous(self):
+        return True
+
+    def stride(self):
+        return (1,)
+
+
+FACTOR = 3
+
+
+@triton.constexpr_function
+def offset():
+    return 10
+
+
+@triton.jit
+def scaled(x, factor=FACTOR,
+           *, by: tl.constexpr = FACTOR *
+           2):
+    return x * factor + by
+
+
+@triton.jit(repr=lambda s: f"put_{s.constants['N']}_{s.signature['out'][1:]}")
+def put(out, N: tl.constexpr, times=FACTOR):
+    tl.store(out, scaled(N) * times + offset())
+
+
+def one():
+    return 1
+
+
+@triton.autotune([triton.Config({"N": 4})], key=[])
+@triton.heuristics({"times": lambda args: 1})
+@triton.jit
+def tuned(out, N: tl.constexpr, times):
+    tl.store(out, N * times)
+
+
+def of(cst, function):
+    @triton.jit
+    def closure(out, F: tl.constexpr):
+        tl.store(out, F() + cst)
+
+    @triton.jit
+    def called():
+        return 0
+    return closure, called
+
+
+def raised(call):
+    try:
+        return call()
+    except Exception as e:
+        return f"{type(e).__name__}: {str(e).splitlines()[0]}"
+
+
+out, seen = Ints(0), []
+knobs.runtime.kernel_load_start_hook.add(lambda module, function, name, group, hash: seen.append(("start", name)))
+knobs.runtime.kernel_load_end_hook.add(lambda module, function, name, group, hash: seen.append(("end", name)))
+FACTOR = 1000   # the defaults are those of the definition
+compiled = put[(1,)](out, 2)
+put[(1,)](out, 2)
+print("defaults:", out.data.tolist(), compiled.name, seen)
+put[(1,)](out, 5)
+print("variants:", [k.name for k in put.device_caches[0][0].values()])
+
+before, same = put.cache_key, offset.cache_key
+offset._unsafe_update_src(offset.src.replace("10", "20"))
+put[(1,)](out, 2)
+put.hash = None
+print("source:", out.data.tolist(), put.cache_key != before, offset.cache_key != same, isinstance(offset, JITCallable))
+
+cst = tl.constexpr(5)
+closure, called = of(cst, one)
+closure[(1,)](out, called)
+first = out.data.tolist()
+called._unsafe_update_src(called.src.replace("0", "100"))
+closure[(1,)](out, called)
+print("callee:", first, out.data.tolist())
+cst.value = 6
+print("closure:", raised(lambda: closure[(1,)](out, called)))
+
+tuned[(1,)](out)
+for kernel in (put, tuned, tuned.fn, tuned.fn.fn):
+    assert pickle.loads(pickle.dumps(kernel)) is kernel and type(copy.deepcopy(kernel)) is type(kernel)
+other = copy.copy(tuned)
+print("pickled:", out.data.tolist(), other is not tuned and other.fn is tuned.fn, isinstance(tuned.fn.fn, JITFunction),
+      raised(lambda: pickle.loads(pickle.dumps(closure))))
+config = pickle.loads(pickle.dumps(triton.Config({"N": 4}, num_warps=2, num_stages=1)))
+print("config:", config, config == triton.Config({"N": 4}, num_warps=2, num_stages=1))
+
+print("override:", raised(lambda: put[(1,)](out, 2, ir_override="other.ttir")))
+pruned = triton.autotune([triton.Config({"N": 1}), triton.Config({"N": 2})], key=[],
+                         prune_configs_by={"early_config_prune": lambda configs, named, **more: []})(put)
+print("pruned:", raised(lambda: pruned[(1,)](out)))
+
+# Settings: what is set, otherwise the environment.
+os.environ["TRITON_PRINT_AUTOTUNING"] = "yes"
+with knobs.autotuning.scope():
+    was, knobs.autotuning.print = knobs.autotuning.print, False
+    now = knobs.autotuning.print, os.environ["TRITON_PRINT_AUTOTUNING"]
+print("knobs:", was, now, knobs.autotuning.print, knobs.autotuning.knobs, knobs.redis.port, knobs.runtime.what)
+os.environ["TRITON_REDIS_PORT"] = "here"
+print("knobs:", raised(lambda: knobs.redis.port))
