@@ -192,7 +192,8 @@ bool frontend_apply_define(Frontend *fe, const CtFunction *kernel, ParamSpec *sp
   const char *name = trim(fe->ctx, text, (size_t)(eq - text));
   if (frontend_param_index(kernel, name) == kernel->num_params)
     return frontend_set_constexpr(fe, kernel, specs, name, ct_none(), origin);
-  CtValue *v = eval_value(fe, arena_printf(&fe->ctx->arena, "%s %s", origin, name), trim(fe->ctx, eq + 1, strlen(eq + 1)));
+  const char *value = trim(fe->ctx, eq + 1, strlen(eq + 1));
+  CtValue *v = eval_value(fe, arena_printf(&fe->ctx->arena, "%s %s", origin, name), value);
   return v && frontend_set_constexpr(fe, kernel, specs, name, v, origin);
 }
 

@@ -159,8 +159,10 @@ static tile_status pack_all(Packing *k, tile_error **error) {
     return error_set(error, TILE_ERROR_USAGE, "a package needs a name: -o FILE.tilepack, or -o FILE.h for a C header");
   if (o->emit && strcmp(o->emit, "header") && strcmp(o->emit, "package"))
     return error_set(error, TILE_ERROR_USAGE, "`tilec pack` makes --emit=package or header, not %s", o->emit);
-  if (!o->emit && !file_has_suffix(o->output, ".h") && !file_has_suffix(o->output, ".tilepack") && strcmp(o->output, "-"))
-    return error_set(error, TILE_ERROR_USAGE, "-o %s: its suffix says neither .tilepack nor .h; say which with --emit", o->output);
+  const bool is_known = file_has_suffix(o->output, ".h") || file_has_suffix(o->output, ".tilepack");
+  if (!o->emit && !is_known && strcmp(o->output, "-"))
+    return error_set(error, TILE_ERROR_USAGE, "-o %s: its suffix says neither .tilepack nor .h; say which with --emit",
+                     o->output);
   k->archs = options_list(k->arena, o->arch ? o->arch : "sm_90a", ',');
   k->signatures = arena_array(k->arena, Signature, o->signatures.count + 1);
   for (uint32_t i = 0; i < o->signatures.count; i++) {

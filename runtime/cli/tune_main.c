@@ -104,8 +104,8 @@ static bool grid_for(Tune *t, const void *input) {
     uint32_t p = frontend_param_index(t->kernel, name);
     // A folded argument is not a constexpr of the source; its value is already known.
     if (p == t->kernel->num_params || !t->kernel->params[p].is_constexpr) continue;
-    if (!frontend_apply_define(t->frontend, t->kernel, specs,
-                               arena_printf(&t->ctx.arena, "%s=%s", name, tile_variant_constexpr(v, name)), "the configuration"))
+    const char *define = arena_printf(&t->ctx.arena, "%s=%s", name, tile_variant_constexpr(v, name));
+    if (!frontend_apply_define(t->frontend, t->kernel, specs, define, "the configuration"))
       return false;
   }
   return run_grid(&t->run, &t->ctx, t->frontend, t->kernel, specs);

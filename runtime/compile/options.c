@@ -293,7 +293,8 @@ static bool check_values(const Options *o, tile_error **error) {
     const char *eq = strchr(o->defines.data[i], '=');
     if (!eq || eq == o->defines.data[i])
       return usage(error, "-D takes NAME=VALUE, not '%s'", o->defines.data[i]);
-    if (!eq[1 + strspn(eq + 1, " ")]) return usage(error, "-D %s has no value; a text stands in quotes: ''", o->defines.data[i]);
+    if (!eq[1 + strspn(eq + 1, " ")])
+      return usage(error, "-D %s has no value; a text stands in quotes: ''", o->defines.data[i]);
   }
   WarningSet warnings;
   if (!options_warnings(o, &warnings, error)) return false;

@@ -131,6 +131,7 @@ struct tile_tuning {
   tile_tune_candidate *candidates;
   uint32_t count;
   const tile_variant *variant;
+  tile_error *lost;            // why the result could not be kept, or NULL
 };
 
 typedef struct TuneResult TuneResult;

@@ -154,6 +154,11 @@ tile_status tile_jit_tune(tile_jit_kernel *k, const tile_jit_launch_options *opt
   tile_variant *v = NULL;
   status = make_variant(&request, MAKE_BY_TUNING, t, &v, error);
   t->variant = v;
+  if (status == TILE_OK && t->lost) {
+    status = tile_error_status(t->lost);
+    error_pass_on(error, t->lost);
+    t->lost = NULL;
+  }
   jit_free_args(&l);
   if (report) *report = t;
   else tile_tuning_free(t);

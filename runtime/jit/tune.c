@@ -413,9 +413,13 @@ tile_status jit_tune(const Request *r, const char *key, tile_tuning *out, tile_v
                                            status == TILE_OK ? error : NULL);
     if (status == TILE_OK) status = reported;
   }
-  // If the file cannot be written, only the next process loses the result.
+  // If the file cannot be written, only the next process loses the result: a launch goes on, and the log says so.
   const Candidate *chosen = status == TILE_OK ? &t.candidates[t.chosen] : NULL;
-  if (chosen && chosen->runs) jit_keep_result(k, key, (uint32_t)t.chosen, chosen->median, NULL);
+  tile_error *lost = NULL;
+  if (chosen && chosen->runs) jit_keep_result(k, key, (uint32_t)t.chosen, chosen->median, &lost);
+  if (lost && k->jit->hooks.log) k->jit->hooks.log(k->jit->hooks.user, TILE_LEVEL_WARNING, tile_error_message(lost));
+  if (out) out->lost = lost;
+  else tile_error_free(lost);
   for (uint32_t i = 0; i < t.count; i++) {
     if (status == TILE_OK && (int)i == t.chosen) *variant = t.candidates[i].variant;
     else jit_variant_free(t.candidates[i].variant);
@@ -490,6 +494,7 @@ bool tile_tuning_get_candidate(const tile_tuning *t, size_t i, tile_tune_candida
 const tile_variant *tile_tuning_variant(const tile_tuning *t) { return t ? t->variant : NULL; }
 void tile_tuning_free(tile_tuning *t) {
   if (!t) return;
+  tile_error_free(t->lost);
   arena_free(&t->arena);
   free(t);
 }

@@ -88,7 +88,9 @@ void trace_close(Grid *g) {
   if (!t) return;
   fprintf(t->file, "\n],\"warpInstructions\":%llu,\"threadInstructions\":%llu}\n", (unsigned long long)g->steps,
           (unsigned long long)g->lane_steps);
-  fclose(t->file);
+  const bool full = ferror(t->file);
+  if ((fclose(t->file) != 0 || full) && !g->failed)
+    sim_report(g, NULL, NULL, -1, REPORT_FILE, "cannot write the trace to %s: %s", g->sim->trace_path, strerror(errno));
   free(t);
   g->trace = NULL;
 }

@@ -116,6 +116,8 @@ class Kernel:
         for name, value in kwargs.items():
             i = self._index.get(name)
             if name in _LAUNCH_NUMBERS:
+                if value is not None and not hasattr(value, "__index__"):
+                    raise TypeError(f"{self.__name__}: {name} is an integer, not {value!r}")
                 number = operator.index(value or 0)
                 if not -1 << 31 <= number < 1 << 31:
                     raise OverflowError(f"{self.__name__}: {name}={number} does not fit 32 bits")
