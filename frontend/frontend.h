@@ -5,7 +5,7 @@
 //   CtFunction *k = frontend_find_kernel(fe, "softmax");
 //   ParamSpec *specs = frontend_new_specs(fe, k);                          // from annotations and defaults
 //   frontend_apply_signature(fe, k, specs, "*fp32:16, *fp32:16, i32, 1024");
-//   frontend_apply_define(fe, k, specs, "BLOCK=128");
+//   frontend_apply_define(fe, k, specs, "BLOCK=128", "-D");
 //   Module *m = frontend_lower(fe, k, specs, &launch);                     // NULL after diagnostics
 //
 // What a kernel is (parameters, autotune configurations, heuristics) is read off CtFunction in value.h.
@@ -80,8 +80,9 @@ ParamSpec *frontend_new_specs(Frontend *fe, const CtFunction *kernel);
 uint32_t frontend_param_index(const CtFunction *kernel, const char *name);       // num_params when there is none
 // `--signature`: all parameters in order; trailing constexprs may be left to -D or defaults. False after diagnostics.
 bool frontend_apply_signature(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, const char *text);
-// `-D NAME=EXPR`, which has its `=`. NAME must be a parameter of the kernel. False after a diagnostic.
-bool frontend_apply_define(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, const char *text);
+// `NAME=EXPR`, as of -D. NAME must be a parameter of the kernel. False after a diagnostic, which names the origin.
+bool frontend_apply_define(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, const char *text,
+                           const char *origin);
 bool frontend_set_constexpr(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, const char *name, CtValue *value,
                             const char *origin);
 // `type` with its hint ("*fp32:16", "i32:1") for one parameter, which is no constexpr.

@@ -192,7 +192,7 @@ static bool host_stops(Prog *p) {
 static bool run_op(Prog *p, Op *op) {
   InterpRun *run = p->run;
   if (host_stops(p)) return false;
-  if (++run->steps > run->max_steps && run->max_steps) return interp_fail(p, op, "this takes too long");
+  if (++run->steps > run->max_steps && run->max_steps) return p->failed = true, false;
   if (!interp_fns[op->opcode](p, op)) return false;
   if (p->shared) interp_poison_scratch(p, op);
   return true;

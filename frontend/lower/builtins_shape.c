@@ -19,7 +19,8 @@ Term *tl_arange(Lower *L, Call *c) {
   if (start < INT32_MIN || end > INT32_MAX) return builtin_error(L, c, "the bounds of arange must fit int32");
   if (end <= start)
     return builtin_error(L, c, "arange(%lld, %lld) is empty: its end must be above its start", (long long)start,
-                         (long long)end);
+                         (long long)end),
+           lower_hint(L, "arange(0, N) counts from 0 to N - 1");
   int64_t n = end - start;
   if (!is_pow2_u64((uint64_t)n)) {
     builtin_error(L, c, "arange of %lld elements: the length must be a power of two", (long long)n);

@@ -63,9 +63,11 @@ static Term *end_function(Lower *L, const Call *c) {
 Term *tl_static_assert(Lower *L, Call *c) {
   bool ok;
   CtValue *k = term_to_ct(L, c->args[0]);
-  if (!k)
-    return arg_error(L, c, 0, "static_assert needs a condition known at compile time, this is %s",
-                       term_describe(L, c->args[0]));
+  if (!k) {
+    arg_error(L, c, 0, "static_assert needs a condition known at compile time, this is %s",
+              term_describe(L, c->args[0]));
+    return lower_hint(L, "check values of the run by tl.device_assert(condition, \"message\")");
+  }
   ok = ct_is_true(k);
   if (ok) return term_none(L);
   CtValue *msg = term_to_ct(L, c->args[1]);

@@ -15,12 +15,33 @@ static void poison_target(Lower *L, const Node *t) {
   else if (t->kind == NODE_STARRED) poison_target(L, t->unary.value);
 }
 
+static void skip_name(Lower *L, const char *name) {
+  if (!scope_find(&L->frame->scope, name)) scope_set(L, &L->frame->scope, name, NULL, (Span){0, 0}, 0);
+}
+
 void lower_skip(Lower *L, const NodeList *body) {
   NameVec names = {0};
   lower_collect_assigned(L, body, &names);
-  for (uint32_t i = 0; i < names.count; i++)
-    if (!scope_find(&L->frame->scope, names.data[i]))
-      scope_set(L, &L->frame->scope, names.data[i], NULL, (Span){0, 0}, 0);
+  VEC_EACH(name, names) skip_name(L, *name);
+}
+
+// The same for a statement that kernels do not have.
+static void skip_statement(const Node *s, void *user) {
+  Lower *L = user;
+  switch (s->kind) {
+  case NODE_FUNCTION_DEF: skip_name(L, s->func.name); return;
+  case NODE_CLASS_DEF: skip_name(L, s->cls.name); return;
+  case NODE_ALIAS: {
+    const char *name = s->alias.asname ? s->alias.asname : s->alias.name;
+    skip_name(L, intern_n(L->ctx, name, strcspn(name, ".")));
+    return;
+  }
+  default: {
+    Node *one[] = {(Node *)s};
+    lower_skip(L, &(NodeList){one, 1, 1});
+    ast_each_child(s, skip_statement, L);
+  }
+  }
 }
 
 static void assign_elements(Lower *L, const Node *target, Term *value, bool constexpr_, bool decay) {
@@ -247,6 +268,7 @@ static void lower_stmt(Lower *L, const Node *s) {
   case NODE_EXPR_STMT: lower_expr_stmt(L, s); return;
   case NODE_ASSIGN: {
     Term *v = lower_expr(L, s->assign.value);
+    if (v && s->assign.targets.data[0]->kind == NODE_NAME) v = term_decay(L, v, s->assign.value->span);
     for (uint32_t i = 0; i < s->assign.targets.count; i++)
       lower_assign_target(L, s->assign.targets.data[i], v, false, true);
     return;
@@ -270,6 +292,7 @@ static void lower_stmt(Lower *L, const Node *s) {
     const char *hint, *text = unsupported_statement(L, s, &hint);
     lower_error(L, s->span, "%s", text);
     if (hint) lower_hint(L, "%s", hint);
+    skip_statement(s, L);
   }
   }
 }

@@ -47,6 +47,9 @@ void lower_note_param(Lower *L, const Term *x) {
     const CtParam *p = &L->kernel->params[i];
     const ParamSpec *s = &L->specs[i];
     if (strcmp(p->name, v->name) != 0 || s->kind != SPEC_TYPE || !p->node) continue;
-    diag_note(L->ctx, p->node->span, "`%s` is %s by %s; the type of an array is written *fp32", p->name, s->type, s->origin);
+    if (!strcmp(s->origin, "--arg"))
+      diag_note(L->ctx, p->node->span, "`%s` is %s by --arg; an array is written --arg %s=fp32[1000]=randn:1", p->name, s->type, p->name);
+    else
+      diag_note(L->ctx, p->node->span, "`%s` is %s by %s; the type of an array is written *fp32", p->name, s->type, s->origin);
   }
 }

@@ -79,8 +79,9 @@ static Term *cast_pointer(Lower *L, Term *x, const CtType *from, const CtType *t
   if (ct_is_ptr(from)) {
     if (ct_is_bool(to)) return lower_not_zero(L, x, span);
     if (ct_is_int(to) && ct_bits(to) == 64) return cast_op(L, OP_PTRTOINT, x, to);
-    return lower_error(L, span, "cannot cast a pointer to %s, only to int64, uint64 or another pointer type",
-                       ct_type_text(L->ctx, to));
+    lower_error(L, span, "cannot cast a pointer to %s, only to int64, uint64 or another pointer type",
+                ct_type_text(L->ctx, to));
+    return lower_hint(L, "tl.load(pointer) gives the element there");
   }
   if (!ct_is_int(from))
     return lower_error(L, span, "cannot cast %s to a pointer, only an integer", ct_type_text(L->ctx, from));

@@ -186,13 +186,14 @@ static CtValue *eval_value(Frontend *fe, const char *what, const char *text) {
   return comptime_eval_text(fe->ct, fe->module, what, text, NULL, 0);
 }
 
-bool frontend_apply_define(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, const char *text) {
+bool frontend_apply_define(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, const char *text,
+                           const char *origin) {
   const char *eq = strchr(text, '=');
   const char *name = trim(fe->ctx, text, (size_t)(eq - text));
   if (frontend_param_index(kernel, name) == kernel->num_params)
-    return frontend_set_constexpr(fe, kernel, specs, name, ct_none(), "-D");
-  CtValue *v = eval_value(fe, arena_printf(&fe->ctx->arena, "-D %s", name), trim(fe->ctx, eq + 1, strlen(eq + 1)));
-  return v && frontend_set_constexpr(fe, kernel, specs, name, v, "-D");
+    return frontend_set_constexpr(fe, kernel, specs, name, ct_none(), origin);
+  CtValue *v = eval_value(fe, arena_printf(&fe->ctx->arena, "%s %s", origin, name), trim(fe->ctx, eq + 1, strlen(eq + 1)));
+  return v && frontend_set_constexpr(fe, kernel, specs, name, v, origin);
 }
 
 // The end of the item that begins at s: a comma outside brackets and quotes, or the end of the text.

@@ -140,6 +140,14 @@ void indent_report_bracket(PyParser *p) {
   p->num_brackets = 0;
 }
 
+void indent_drop_brackets(PyParser *p, uint32_t at) {
+  while (p->num_brackets) {
+    const char *open = p->file->text + (p->brackets[p->num_brackets - 1].span.begin - p->file->base);
+    if (memchr(open, '\n', (size_t)(p->file->text + at - open))) return;
+    p->num_brackets--;
+  }
+}
+
 // Ends the token stream here, after the caller has reported why: more tokens would only repeat the error.
 static Token give_up(PyParser *p, Span span) {
   p->too_deep = true;
@@ -202,7 +210,8 @@ static void begin_line(PyParser *p, Token first) {
 
   if (!is_end &&
       ((column > top->column) != (alt > top->alt_column) || (column < top->column) != (alt < top->alt_column)))
-    diag_error(p->ctx, first.span, "inconsistent use of tabs and spaces in indentation");
+    diag_error(p->ctx, first.span, "inconsistent use of tabs and spaces in indentation"),
+        diag_note(p->ctx, (Span){0, 0}, "indent all lines with spaces");
   if (column > top->column) {
     if (p->num_indents > MAX_INDENTS) {
       diag_error(p->ctx, first.span, "more than %d levels of indentation", MAX_INDENTS);

@@ -65,6 +65,7 @@ static inline bool first_error_of_line(PyParser *p) {
 void indent_start(PyParser *p, bool joins_lines);
 bool indent_is_compound(int kind);   // begins a header: if, elif, def, …
 void indent_report_bracket(PyParser *p);
+void indent_drop_brackets(PyParser *p, uint32_t at);   // forgets those that open on the line of the byte `at`
 
 // parse.c: an expression inside [begin, end) of p's file, as in an f-string's braces. NULL after an error.
 Node *parse_embedded(PyParser *p, uint32_t begin, uint32_t end);

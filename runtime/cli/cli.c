@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ir/nearest.h"
 #include "passes/pass.h"
 #include "runtime/compile/compile.h"
 
@@ -141,14 +142,26 @@ bool cli_read_number(const char *text, double *value) {
   return end != text && !*end;
 }
 
-tile_status cli_input(Arena *a, const Options *o, const char **path, const char **text, size_t *size,
-                      tile_error **error) {
+// A word in place of a file may be a misspelt subcommand.
+static const char *meant_command(const char *word) {
+  const char *names[NUM_COMMANDS];
+  uint32_t n = 0;
+  for (Command c = COMMAND_RUN; c < NUM_COMMANDS; c++) names[n++] = options_command_name(c);
+  return access(word, F_OK) == 0 ? NULL : nearest_name(word, names, n);
+}
+
+tile_status cli_input(Arena *a, const Options *o, const char *command, const char **path, const char **text,
+                      size_t *size, tile_error **error) {
+  if (!o->inputs.count)
+    return error_set(error, TILE_ERROR_USAGE, "no input file; `tilec %s%s--help` shows how to call it",
+                     command ? command : "", command ? " " : "");
+  const char *name = o->inputs.data[0], *meant = command ? NULL : meant_command(name);
+  if (!*name) return error_set(error, TILE_ERROR_USAGE, "the name of the input file is empty");
+  if (meant)
+    return error_set(error, TILE_ERROR_USAGE, "there is no file and no subcommand %s; did you mean `tilec %s`?", name,
+                     meant);
   if (o->inputs.count != 1)
-    return o->inputs.count
-               ? error_set(error, TILE_ERROR_USAGE, "one input file at a time, please: %s, %s", o->inputs.data[0],
-                           o->inputs.data[1])
-               : error_set(error, TILE_ERROR_USAGE, "no input file; `tilec --help` shows how to call tilec");
-  const char *name = o->inputs.data[0];
+    return error_set(error, TILE_ERROR_USAGE, "one input file at a time, please: %s, %s", name, o->inputs.data[1]);
   *path = strcmp(name, "-") ? name : o->stdin_name ? o->stdin_name : "<stdin>";
   RETURN_IF_FAILED(file_read(a, name, text, size, error));
   if (o->messages) messages_add_source(o->messages, *path, *text, *size);

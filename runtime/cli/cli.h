@@ -25,9 +25,9 @@ void cli_tell(const CompileJob *job, tile_program *program);
 tile_status cli_open_device(const char *spec, tile_device **device, tile_error **error);
 void cli_warn_environment(const Options *o);                       // environment.c: misspelled names, to standard error
 bool cli_read_number(const char *text, double *value);              // all of text, as strtod reads it
-// The one input file, read; "-" is standard input.
-tile_status cli_input(Arena *a, const Options *o, const char **path, const char **text, size_t *size,
-                      tile_error **error);
+// The one input file, read; "-" is standard input. command: the subcommand, or NULL.
+tile_status cli_input(Arena *a, const Options *o, const char *command, const char **path, const char **text,
+                      size_t *size, tile_error **error);
 
 // Writes the report of --report, if that is given, to standard output or, if an output goes there, to standard error.
 // program or error may be NULL.

@@ -344,6 +344,12 @@ static const Nd *eval_call(Eval *e, const Node *n) {
 
 // ---- names, operators, indices ----
 
+static void tell_names(const Eval *e) {
+  Buf all = buf_make(e->a);
+  for (uint32_t i = 0; i < e->scope->num_names; i++) buf_printf(&all, "%s%s", i ? ", " : "", e->scope->names[i]);
+  if (all.size) diag_note(e->ctx, (Span){0, 0}, "there are %s", buf_str(&all));
+}
+
 static const Nd *eval_name(Eval *e, const Node *n) {
   static const struct { const char *name; double value; } constants[] = {
       {"inf", INFINITY}, {"nan", NAN}, {"pi", M_PI}, {"e", M_E}};
@@ -354,6 +360,7 @@ static const Nd *eval_name(Eval *e, const Node *n) {
   const char *near = nearest_name(n->name.id, e->scope->names, e->scope->num_names);
   diag_error(e->ctx, n->span, "`%s` %s", n->name.id, e->scope->missing);
   if (near) diag_note(e->ctx, (Span){0, 0}, "did you mean `%s`?", near);
+  else tell_names(e);
   return NULL;
 }
 

@@ -20,7 +20,7 @@ static int compile_main(const Options *o) {
   const bool writes = outputs_wanted(o);
   const unsigned emits = writes ? outputs_choose(o, &error) : 0;
   job.emit = emits | (o->report ? TILE_EMIT_REPORT : 0);
-  if (emits || !writes) status = cli_input(o->arena, o, &job.path, &job.text, &job.size, &error);
+  if (emits || !writes) status = cli_input(o->arena, o, NULL, &job.path, &job.text, &job.size, &error);
   if (status == TILE_OK) status = compile_job(&job, &program, &error);
   cli_tell(&job, program);
   if (status == TILE_OK && writes) status = outputs_write(o, program, job.path, emits, &uses, &error);

@@ -30,6 +30,12 @@ static Signature read_signature(const Options *o, const char *text) {
   return (Signature){arena_strndup(o->arena, text, n), arena_strndup(o->arena, text + n + 1, size - n - 2), false};
 }
 
+static bool is_open(const char *signature) {
+  int depth = 0;
+  for (; *signature; signature++) depth += (*signature == '(') - (*signature == ')');
+  return depth > 0;
+}
+
 static void add_file(Packing *k, const char *path) {
   for (uint32_t i = 0; i < k->files.count; i++)
     if (!strcmp(k->files.data[i], path)) return;
@@ -153,9 +159,15 @@ static tile_status pack_all(Packing *k, tile_error **error) {
     return error_set(error, TILE_ERROR_USAGE, "a package needs a name: -o FILE.tilepack, or -o FILE.h for a C header");
   if (o->emit && strcmp(o->emit, "header") && strcmp(o->emit, "package"))
     return error_set(error, TILE_ERROR_USAGE, "`tilec pack` makes --emit=package or header, not %s", o->emit);
+  if (!o->emit && !file_has_suffix(o->output, ".h") && !file_has_suffix(o->output, ".tilepack") && strcmp(o->output, "-"))
+    return error_set(error, TILE_ERROR_USAGE, "-o %s: its suffix says neither .tilepack nor .h; say which with --emit", o->output);
   k->archs = options_list(k->arena, o->arch ? o->arch : "sm_90a", ',');
   k->signatures = arena_array(k->arena, Signature, o->signatures.count + 1);
-  for (uint32_t i = 0; i < o->signatures.count; i++) k->signatures[i] = read_signature(o, o->signatures.data[i]);
+  for (uint32_t i = 0; i < o->signatures.count; i++) {
+    if (is_open(o->signatures.data[i]))
+      return error_set(error, TILE_ERROR_USAGE, "-s \"%s\": a parenthesis is not closed", o->signatures.data[i]);
+    k->signatures[i] = read_signature(o, o->signatures.data[i]);
+  }
   for (uint32_t i = 0; i < o->inputs.count; i++) RETURN_IF_FAILED(pack_file(k, o->inputs.data[i], error));
   for (uint32_t i = 0; i < o->signatures.count; i++)
     if (!k->signatures[i].used)

@@ -25,7 +25,7 @@ static tile_status check_names(Run *run, tile_error **error) {
     if (is_save && !text[n]) return error_set(error, TILE_ERROR_USAGE, "--save takes NAME=FILE.npy, not '%s'", text);
     if (is_save) RETURN_IF_FAILED(file_uses_add(&run->uses, run->arena, "--save", text + n + 1, error));
     if (!run_find_arg(run, name) && !run_find_buffer(run, name))
-      return error_set(error, TILE_ERROR_USAGE, "--%s: there is no buffer '%s'", is_save ? "save" : "print", name);
+      return run_no_buffer(run, is_save ? "save" : "print", name, error);
   }
   return TILE_OK;
 }

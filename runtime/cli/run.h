@@ -46,6 +46,8 @@ tile_status run_begin(Run *run, const char *command, CompileJob *job, tile_error
 RunBuffer *run_find_buffer(const Run *run, const char *name);   // of --buf or an argument; NULL: there is none
 const RunArg *run_find_arg(const Run *run, const char *name);
 const RunBuffer *run_buffer_named(const Run *run, const char *name);   // what an argument or --buf of this name is
+// The refusal of a name that is no buffer, given to an option.
+tile_status run_no_buffer(const Run *run, const char *option, const char *name, tile_error **error);
 const RunArg *run_arg_after(const RunArg *a);   // after its items
 // After session_upload:
 uint64_t run_arg_address(const RunArg *a);

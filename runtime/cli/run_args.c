@@ -39,6 +39,13 @@ const RunBuffer *run_buffer_named(const Run *run, const char *name) {
   return a && a->buffer ? a->buffer : run_find_buffer(run, name);
 }
 
+tile_status run_no_buffer(const Run *run, const char *option, const char *name, tile_error **error) {
+  Buf all = buf_make(run->arena);
+  for (uint32_t i = 0; i < run->num_buffers; i++) buf_printf(&all, "%s%s", i ? ", " : "", run->buffers[i].name);
+  return error_set(error, TILE_ERROR_USAGE, "--%s: there is no buffer '%s'; %s%s", option, name,
+                   all.size ? "there are " : "no argument is one", buf_str(&all));
+}
+
 static uint32_t count_args(const ArgSpec *spec) {
   uint32_t n = 1;
   for (uint32_t i = 0; i < spec->num_items; i++) n += count_args(spec->items[i]);
@@ -121,7 +128,7 @@ static tile_status read_files(Run *run, tile_error **error) {
 }
 
 tile_status run_begin(Run *run, const char *command, CompileJob *job, tile_error **error) {
-  RETURN_IF_FAILED(cli_input(run->arena, run->options, &job->path, &job->text, &job->size, error));
+  RETURN_IF_FAILED(cli_input(run->arena, run->options, command, &job->path, &job->text, &job->size, error));
   if (!run->options->grid)
     return error_set(error, TILE_ERROR_USAGE,
                      "`tilec %s` needs --grid, as in --grid 4 or --grid \"cdiv(n,BLOCK)\"", command);

@@ -197,8 +197,10 @@ static bool check_arg_names(Scope *s, const CtFunction *k) {
       uint32_t n = 0;
       for (; n < k->num_params && n < countof(names); n++) names[n] = k->params[n].name;
       const char *near = nearest_name(run->args[i].name, names, n);
-      ok = usage(s, "--arg %s: %s has no parameter of that name%s%s%s", run->args[i].name, k->name,
-                 near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+      Buf all = buf_make(s->run->arena);
+      for (uint32_t j = 0; j < n; j++) buf_printf(&all, "%s%s", j ? ", " : "", names[j]);
+      ok = usage(s, "--arg %s: %s has no parameter of that name; %s%s%s", run->args[i].name, k->name,
+                 near ? "did you mean " : "its parameters: ", near ? near : buf_str(&all), near ? "?" : "");
     }
   return ok;
 }

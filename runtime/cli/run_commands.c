@@ -18,9 +18,11 @@ static int run_line(const Options *outer, const char *line, size_t size) {
   options_init(&o, &arena);
   o.messages = outer->messages;
   tile_error *error = NULL;
-  StrList words = options_split(&arena, line, size);
+  bool is_open;
+  StrList words = options_split(&arena, line, size, &is_open);
   uint32_t skip = words.count >= 2 && !strcmp(words.data[0], "tilec") && !strcmp(words.data[1], "run") ? 2 : 0;
   bool ok = options_parse(&o, COMMAND_RUN, (int)(words.count - skip), words.data + skip, &error);
+  if (ok && is_open) error_set(&error, TILE_ERROR_USAGE, "a quote is not closed in this line");
   if (ok && o.commands) error_set(&error, TILE_ERROR_USAGE, "--commands does not nest");
   // The simulator read its options when the device was opened.
   if (ok && (o.sim_seed >= 0 || o.sim_seeds >= 0 || o.sim_trace))

@@ -43,7 +43,8 @@ static ExpressionScope scope_of(Scope *s) {
   const char **names = arena_array(s->arena, const char *, num + 1);
   uint32_t n = 0;
   for (uint32_t i = 0; i < run->num_args; i++) names[n++] = run->args[i].name;
-  for (uint32_t i = 0; i < run->num_buffers; i++) names[n++] = run->buffers[i].name;
+  for (uint32_t i = 0; i < run->num_buffers; i++)
+    if (!run_find_arg(run, run->buffers[i].name)) names[n++] = run->buffers[i].name;
   for (uint32_t i = 0; s->kernel && i < s->kernel->num_constexprs; i++) names[n++] = s->kernel->constexpr_names[i];
   return (ExpressionScope){find, s, names, n, "is not an argument, a buffer or a constexpr of the kernel"};
 }
@@ -122,7 +123,7 @@ tile_status run_expect_prepare(Run *run, tile_program *p, tile_error **error) {
     const char *name = arena_strndup(run->arena, text, (size_t)(end - text));
     Expectation *e = &run->expected[i];
     e->buffer = run_buffer_named(run, name);
-    if (!e->buffer) return error_set(error, TILE_ERROR_USAGE, "--expect: there is no buffer '%s'", name);
+    if (!e->buffer) return run_no_buffer(run, "expect", name, error);
     RETURN_IF_FAILED(*value == '@' ? read_reference(run, value + 1, e, error)
                                    : compute_guarded(run, p, value, e, error));
   }

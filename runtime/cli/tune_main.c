@@ -58,7 +58,7 @@ static ParamSpec *new_specs(Tune *t) {
   ParamSpec *specs = frontend_new_specs(t->frontend, t->kernel);
   const StrList *defines = &t->run.options->defines;
   for (uint32_t i = 0; i < defines->count; i++)
-    if (!frontend_apply_define(t->frontend, t->kernel, specs, defines->data[i])) return NULL;
+    if (!frontend_apply_define(t->frontend, t->kernel, specs, defines->data[i], "-D")) return NULL;
   return specs;
 }
 
@@ -105,7 +105,7 @@ static bool grid_for(Tune *t, const void *input) {
     // A folded argument is not a constexpr of the source; its value is already known.
     if (p == t->kernel->num_params || !t->kernel->params[p].is_constexpr) continue;
     if (!frontend_apply_define(t->frontend, t->kernel, specs,
-                               arena_printf(&t->ctx.arena, "%s=%s", name, tile_variant_constexpr(v, name))))
+                               arena_printf(&t->ctx.arena, "%s=%s", name, tile_variant_constexpr(v, name)), "the configuration"))
       return false;
   }
   return run_grid(&t->run, &t->ctx, t->frontend, t->kernel, specs);

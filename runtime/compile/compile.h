@@ -61,6 +61,7 @@ struct CompileJob {
   // Called at the end, where internal errors are still caught: evaluates expressions with the program's front end.
   bool (*finish)(void *user, tile_program *program);
   bool stops;                  // a breakpoint before each statement of the kernel
+  const char *origin;          // of the options' defines, in messages; NULL: -D
   void *user;
   Buf *printed, *times;        // for the output of --print-after and --time-passes; may be NULL
   const tile_hooks *hooks;     // with every field; or NULL

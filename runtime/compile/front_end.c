@@ -36,7 +36,7 @@ static bool apply_command_line(const CompileJob *job, tile_program *p, CtFunctio
   if (options_signature(o)) ok = frontend_apply_signature(p->frontend, k, specs, options_signature(o));
   for (uint32_t i = 0; i < o->defines.count; i++)
     if (p->kernel || has_param(k, o->defines.data[i]))
-      ok = frontend_apply_define(p->frontend, k, specs, o->defines.data[i]) && ok;
+      ok = frontend_apply_define(p->frontend, k, specs, o->defines.data[i], job->origin ? job->origin : "-D") && ok;
   return ok;
 }
 

@@ -177,8 +177,9 @@ static bool parse_list(Options *o, Command command, int argc, const char *const 
 // strchr also finds the NUL that ends this: a NUL byte in a file separates words.
 #define BLANKS " \t\r\n"
 
-StrList options_split(Arena *a, const char *s, size_t size) {
+StrList options_split(Arena *a, const char *s, size_t size, bool *is_open) {
   StrList words = {0};
+  *is_open = false;
   const char *end = s + size;
   while (s < end) {
     while (s < end && strchr(BLANKS, *s)) s++;
@@ -190,6 +191,7 @@ StrList options_split(Arena *a, const char *s, size_t size) {
       else if (quote ? *s == quote : *s == '"' || *s == '\'') quote = quote ? 0 : *s;
       else buf_putc(&word, *s);
     }
+    *is_open = quote != 0;
     vec_push(a, &words, buf_str(&word));
   }
   return words;
@@ -211,7 +213,9 @@ static bool parse_response_file(Options *o, Command command, const char *path, i
   const char *s = NULL;
   size_t size = 0;
   if (file_read(o->arena, path, &s, &size, error) != TILE_OK) return false;
-  StrList words = options_split(o->arena, s, size);
+  bool is_open;
+  StrList words = options_split(o->arena, s, size, &is_open);
+  if (is_open) return usage(error, "%s: a quote is not closed", path);
   return parse_list(o, command, (int)words.count, words.data, depth + 1, error);
 }
 
@@ -289,6 +293,7 @@ static bool check_values(const Options *o, tile_error **error) {
     const char *eq = strchr(o->defines.data[i], '=');
     if (!eq || eq == o->defines.data[i])
       return usage(error, "-D takes NAME=VALUE, not '%s'", o->defines.data[i]);
+    if (!eq[1 + strspn(eq + 1, " ")]) return usage(error, "-D %s has no value; a text stands in quotes: ''", o->defines.data[i]);
   }
   WarningSet warnings;
   if (!options_warnings(o, &warnings, error)) return false;

@@ -31,8 +31,9 @@ bool options_parse(Options *o, Command command, int argc, const char *const *arg
 // Makes a shallow copy of another Options safe to change: later additions to its lists go into `arena` and do not reach
 // the original.
 void options_own(Options *o, Arena *arena);
-// Splits text into words as a shell does: by blanks, quotes and backslashes, nothing else.
-StrList options_split(Arena *a, const char *text, size_t size);
+// Splits text into words as a shell does: by blanks, quotes and backslashes, nothing else. *is_open:
+// a quote is not closed.
+StrList options_split(Arena *a, const char *text, size_t size, bool *is_open);
 // The parts of text that are not empty.
 StrList options_list(Arena *a, const char *text, char separator);
 // Sets one compile option by name, "num-warps" to "4" (value NULL: a flag without a value). For the library.

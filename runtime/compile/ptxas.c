@@ -69,6 +69,8 @@ static tile_status assemble_once(void *user, Arena *a, const char *ptx, MachineC
   code->said = "";
   if (status == TILE_OK && rc != -1) file_read(a, log, &code->said, &n, NULL);
   if (status == TILE_OK && rc != 0 && !made) status = failure(ptxas, rc, code->said, error);
+  if (status == TILE_OK && access(out, R_OK) != 0)
+    status = error_set(error, TILE_ERROR_FILE, "%s ended with status 0 and made no machine code: is it a ptxas?", ptxas);
   if (status == TILE_OK) status = file_read(a, out, &code->cubin, &code->size, error);
   unlink(in), unlink(out), unlink(log), rmdir(folder);
   return status;

@@ -66,7 +66,7 @@ bool specialize_param(Frontend *fe, Context *ctx, const CtFunction *k, ParamSpec
                       const char *origin, bool keep_types, bool *is_usage_error) {
   const CtParam *param = &k->params[i];
   Arena *a = &ctx->arena;
-  if (param->is_constexpr) return frontend_apply_define(fe, k, specs, arena_printf(a, "%s=%s", param->name, v->text));
+  if (param->is_constexpr) return frontend_apply_define(fe, k, specs, arena_printf(a, "%s=%s", param->name, v->text), origin);
   if (v->kind == VALUE_NONE) return frontend_set_constexpr(fe, k, specs, param->name, ct_none(), origin);
   if (v->kind == VALUE_CONSTEXPR) {
     CtValue *value = constexpr_value(fe, v, origin);
@@ -85,8 +85,12 @@ bool specialize_param(Frontend *fe, Context *ctx, const CtFunction *k, ParamSpec
   if (is_annotated && (wants_pointer != is_buffer ||
                        (wants_pointer && strcmp(type + 1 + (type[1] == 'k'), own + 1 + (own[1] == 'k'))))) {
     *is_usage_error = true;
-    return diag_error(ctx, (Span){0, 0}, "%s %s: the kernel's parameter is %s, and %s is %s", origin, param->name, type,
-                      v->text, own);
+    diag_error(ctx, (Span){0, 0}, "%s %s: the kernel's parameter is %s, and %s is %s", origin, param->name, type,
+               v->text, own);
+    const bool is_option = origin[0] == '-';
+    if (is_option && wants_pointer) diag_note(ctx, (Span){0, 0}, "a buffer is written --arg %s=%s[1000]=randn:1", param->name, type + 1 + (type[1] == 'k'));
+    else if (is_option && is_buffer) diag_note(ctx, (Span){0, 0}, "a number is written --arg %s=3", param->name);
+    return false;
   }
   int hint = hint_of(v, param, is_annotated, type);
   if (is_annotated && !hint && specs[i].divisible > 1) return true;

@@ -183,6 +183,7 @@ tile_status jit_compile_program(const Request *r, int config, unsigned emit, Are
                     .num_source_map = jit->num_source_map,
                     .config = config,
                     .specialize = set_types,
+                    .origin = "argument",
                     .user = &types,
                     .hooks = &jit->hooks,
                     .seconds = jit->compile_seconds,

@@ -42,7 +42,7 @@ enum { METH_KEYWORDS = 2, METH_FASTCALL = 0x80 };
   F(void, Py_DecRef, Object *) \
   F(void, Py_IncRef, Object *)
 #define PYTHON_OBJECTS(F) \
-  F(PyBool_Type) F(PyFloat_Type) F(PyLong_Type) F(PyTuple_Type) \
+  F(PyBool_Type) F(PyFloat_Type) F(PyLong_Type) F(PyTuple_Type) F(PyUnicode_Type) \
   F(_Py_NoneStruct) F(_Py_TrueStruct)
 #define DECLARE(result, name, ...) extern result name(__VA_ARGS__) __attribute__((weak));
 PYTHON_FUNCTIONS(DECLARE)
@@ -72,8 +72,10 @@ typedef struct {
   uint8_t type_kinds[MAX_TYPES];
   Object *dtypes[MAX_DTYPES];
   tile_type dtype_codes[MAX_DTYPES];
-  Object *texts[MAX_TEXTS];             // values of constexprs that are expressions, and what they are in the source
+  // Values of constexprs that are expressions, and what they are in the source: the last ones.
+  Object *texts[MAX_TEXTS];
   char *text_values[MAX_TEXTS];
+  uint32_t next_text;
   struct { const tile_variant *variant; Object *meta, *result; } known[MAX_KNOWN];   // meta, result: NULL: not made
   uint32_t num_names, num_types, num_dtypes, num_texts, num_known;
 } Launcher;
@@ -139,10 +141,14 @@ static bool cuda_tensor_arg(Launcher *l, Object *o, tile_arg *a) {
   return ok && tensor_arg(l, o, a);
 }
 
-static bool text_arg(const Launcher *l, const Object *o, tile_arg *a) {
+// The index of an object among the texts: itself, or an equal string. -1: it is not there.
+static int text_index(const Launcher *l, Object *o) {
   for (uint32_t i = 0; i < l->num_texts; i++)
-    if (l->texts[i] == o) return *a = tile_arg_text(l->text_values[i]), true;
-  return false;
+    if (l->texts[i] == o) return (int)i;
+  if (o->type != &PyUnicode_Type) return -1;
+  for (uint32_t i = 0; i < l->num_texts; i++)
+    if (l->texts[i]->type == &PyUnicode_Type && !PyUnicode_Compare(l->texts[i], o)) return (int)i;
+  return -1;
 }
 
 // An array whose address the module finds.
@@ -180,11 +186,25 @@ static bool learned_arg(Launcher *l, int type, Object *o, tile_arg *a) {
   }
 }
 
-// Items of the tuples of one launch.
-enum { MAX_ITEMS = 128, MAX_TUPLES = 32 };
-typedef struct { uint32_t num_items, num_tuples; tile_arg items[MAX_ITEMS]; tile_tuple tuples[MAX_TUPLES]; } Items;
+// Items of the tuples of one launch, and its texts: the launcher may forget them while other Python code runs.
+enum { MAX_ITEMS = 128, MAX_TUPLES = 32, TEXT_BYTES = 1024 };
+typedef struct {
+  uint32_t num_items, num_tuples, num_bytes;
+  tile_arg items[MAX_ITEMS];
+  tile_tuple tuples[MAX_TUPLES];
+  char bytes[TEXT_BYTES];
+} Items;
 
 static bool make_arg(Launcher *l, uint32_t i, Object *o, tile_arg *a, Items *pool);
+
+static bool text_arg(const Launcher *l, Object *o, tile_arg *a, Items *pool) {
+  int i = text_index(l, o);
+  size_t size = i < 0 ? SIZE_MAX : strlen(l->text_values[i]) + 1;
+  if (size > TEXT_BYTES - pool->num_bytes) return false;
+  *a = tile_arg_text(memcpy(&pool->bytes[pool->num_bytes], l->text_values[i], size));
+  pool->num_bytes += (uint32_t)size;
+  return true;
+}
 
 static bool tuple_arg(Launcher *l, uint32_t i, Object *o, tile_arg *a, Items *pool) {
   intptr_t n = PyTuple_Size(o);
@@ -211,7 +231,7 @@ static bool make_arg(Launcher *l, uint32_t i, Object *o, tile_arg *a, Items *poo
   if (o->type == &PyFloat_Type) *a = tile_arg_float(PyFloat_AsDouble(o));
   else if (o->type == &PyBool_Type) *a = tile_arg_bool(o == &_Py_TrueStruct);
   else if (o == &_Py_NoneStruct) *a = tile_arg_none();
-  else if (l->k->traits[i].is_constexpr) return text_arg(l, o, a);
+  else if (l->k->traits[i].is_constexpr) return text_arg(l, o, a, pool);
   else return o->type == &PyTuple_Type && tuple_arg(l, i, o, a, pool);
   return true;
 }
@@ -309,7 +329,7 @@ static bool try_launch(Launcher *l, Object *const *args, intptr_t n, Object *key
   tile_jit_launch_options o = TILE_JIT_LAUNCH_OPTIONS_INIT;
   tile_arg packed[JIT_FEW_PARAMS];
   Items pool;
-  pool.num_items = pool.num_tuples = 0;
+  pool.num_items = pool.num_tuples = pool.num_bytes = 0;
   intptr_t num_keywords = keywords ? PyTuple_Size(keywords) : 0;
   uint32_t count = l->k ? l->k->num_params : 0;
   if (!l->k || n < 1 || (uint32_t)n - 1 > count || count > JIT_FEW_PARAMS) return false;
@@ -415,12 +435,14 @@ void tile_jit_python_learn_type(void *capsule, void *type, int kind) {
 void tile_jit_python_learn_text(void *capsule, void *value, const char *text) {
   if (!capsule || !value || !text) return;
   Launcher *l = PyCapsule_GetPointer(capsule, capsule_name);
-  for (uint32_t i = 0; i < l->num_texts; i++)
-    if (l->texts[i] == value) return;
-  char *copy = l->num_texts < MAX_TEXTS ? strdup(text) : NULL;
+  if (text_index(l, value) >= 0) return;
+  char *copy = strdup(text);
   if (!copy) return;
-  l->texts[l->num_texts] = keep(value);
-  l->text_values[l->num_texts++] = copy;
+  uint32_t i = l->next_text++ % MAX_TEXTS;
+  if (i < l->num_texts) drop(l->texts[i]), free(l->text_values[i]);
+  else l->num_texts = i + 1;
+  l->texts[i] = keep(value);
+  l->text_values[i] = copy;
 }
 
 void tile_jit_python_use_stream(void *capsule, void *stream_of, void *ordinal) {

@@ -45,7 +45,9 @@ tile_status cuda_open(CudaDriver *d, bool simulator, tile_error **error) {
   // A driver keeps its state for as long as the process lives, so it is never unloaded.
   if (simulator && !linked_parts.sim_symbol) {
     d->library = dlopen(SIM_LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (!d->library) return error_set(error, TILE_ERROR_NO_DEVICE, "no simulator: %s was not found", SIM_LIBRARY);
+    if (!d->library)
+      return error_set(error, TILE_ERROR_NO_DEVICE,
+                       "no simulator: %s was not found; install it, or name its folder in LD_LIBRARY_PATH", SIM_LIBRARY);
   } else if (!simulator) {
     d->library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!d->library)

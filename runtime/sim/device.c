@@ -27,7 +27,7 @@ static bool reserve(Device *d) {
 void device_release(Device *d) {
   if (d->region) munmap((void *)(uintptr_t)d->region, d->region_size);
   for (uint32_t i = 0; i < d->num_allocs; i++)
-    free(d->allocs[i]->shadow), free(d->allocs[i]->marks), free(d->allocs[i]);
+    free(d->allocs[i]->shadow), free(d->allocs[i]->marks), blocks_forget(d->allocs[i]), free(d->allocs[i]);
   free(d->allocs);
   d->region = 0;
   d->allocs = NULL;
@@ -100,6 +100,7 @@ bool device_free(Device *d, uint64_t addr) {
   if (end > first) madvise((void *)(uintptr_t)first, end - first, MADV_DONTNEED);
   free(a->shadow);
   free(a->marks);
+  blocks_forget(a);
   free(a);
   return true;
 }

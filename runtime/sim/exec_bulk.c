@@ -58,6 +58,8 @@ static ExecResult check_global(BoundsWalk *b, uint64_t addr, uint32_t bytes, uin
   TRY(mem_resolve_one(w, in, lane, SPACE_GLOBAL, addr, bytes, align, b->kind, a));
   if (!b->check) return EXEC_NEXT;
   if (w->grid->counts) counts_bulk(w->grid, in, &(BulkPart){a->alloc[lane], addr, bytes, b->kind}, &b->sector);
+  const BulkForm *f = in->aux;
+  TRY(blocks_bulk(w, in, lane, a->alloc[lane], addr, bytes, b->kind != ACCESS_READ, f->reduce));
   if (b->kind == ACCESS_READ) return proxy_async_read(w, in, lane, a->alloc[lane], addr, bytes);
   return proxy_async_write(w, in, lane, a->alloc[lane], addr, bytes, b->op->bulk.serial);
 }

@@ -25,6 +25,7 @@ static void grid_begin(Grid *g) {
   undef_grid_begin(g);
   g->shadow = s;
   if ((g->checks & CHECK_ASYNC) && crosses_proxies(g)) proxy_grid_begin(g);
+  blocks_grid_begin(g);
 }
 
 static void free_cta(Cta *c) {
@@ -58,6 +59,7 @@ static void cluster_end(Cluster *c) {
   for (uint32_t i = 0; i < c->num_ctas; i++) async_free_warps(c->ctas[i]);
   async_cluster_end(c);
   race_cluster_end(c);
+  blocks_cluster_end(c);
   for (uint32_t i = 0; i < c->num_ctas; i++) free_cta(c->ctas[i]);
 }
 
@@ -65,6 +67,7 @@ static void cluster_end(Cluster *c) {
 static void grid_end(Grid *g) {
   for (Cluster *c = g->resident; c; c = c->next) cluster_end(c);
   proxy_grid_end(g);
+  blocks_grid_end(g);
   free(g->shadow);
   g->shadow = NULL;
 }
@@ -72,6 +75,7 @@ static void grid_end(Grid *g) {
 static ExecResult access(Warp *w, const Instr *in, const MemAccess *a) {
   ExecResult r = race_access(w, in, a);
   if (r == EXEC_NEXT) r = proxy_access(w, in, a);
+  if (r == EXEC_NEXT) r = blocks_access(w, in, a);
   return r == EXEC_NEXT && w->undef ? undef_access(w, in, a) : r;
 }
 

@@ -79,6 +79,10 @@ ExecResult sim_report(Grid *g, Warp *w, const Instr *in, int lane, ReportKind ki
   }
   fprintf(f, ", seed %llu\n", (unsigned long long)g->seed);
   if (in) report_place(f, g->module, in);
+  if (g->other) {
+    fputs("  the other access:\n", f);
+    report_place(f, g->module, g->other);
+  }
   if (kind == REPORT_UNDEFINED && g->by_zero) {
     fputs("  before that, a division by zero, or by a value that has never been set; its result is undefined:\n", f);
     report_place(f, g->module, g->by_zero);

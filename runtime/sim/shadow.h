@@ -6,13 +6,15 @@
 // mbarrier the copies that complete on it. An asynchronous operation's accesses happen at the next epoch of its
 // agent; a wait makes the epoch known to the waiter. Definedness (shadow_undef.c): a bit per bit of registers, shared
 // and local memory. Proxies over global memory (shadow_proxy.c): who wrote each 16 bytes last, in kernels that copy
-// in bulk.
+// in bulk. Races between blocks in global memory (shadow_blocks.c): a clock per cluster, and for each word its last
+// writer and two of its readers.
 #ifndef TILE_SIM_SHADOW_H
 #define TILE_SIM_SHADOW_H
 
 #include "runtime/sim/async.h"
 
-typedef struct GridShadow { bool has_wgmma; struct GridProxy *proxy; } GridShadow;   // Grid.shadow
+typedef struct GridBlocks GridBlocks;
+typedef struct GridShadow { bool has_wgmma; struct GridProxy *proxy; GridBlocks *blocks; } GridShadow;   // Grid.shadow
 typedef struct CtaShadow {                                      // Cta.shadow
   struct CtaRace *race;    // NULL when races are not checked
   struct MapAcquire *acquires;   // fences by which its threads published or took up tensor maps
@@ -24,6 +26,9 @@ static inline uint8_t *cta_undef(const Cta *c) { return c->shadow ? ((const CtaS
 // ---- shadow_race.c
 void race_cta_begin(Cta *c);
 void race_cluster_end(Cluster *c);
+bool access_is_strong(const Instr *in);                // volatile, or with a memory order
+// Gets the bytes that the lane's plain store will write; false if they are not known.
+bool access_store_bytes(Warp *w, const Instr *in, int lane, uint32_t size, uint8_t *out);
 ExecResult race_access(Warp *w, const Instr *in, const MemAccess *a);
 void race_barrier(Cta *c, uint32_t id, bool complete, Warp *w, uint32_t mask);
 void race_cluster_barrier(Cluster *c, bool complete, Warp *w, uint32_t mask);
@@ -72,6 +77,15 @@ void proxy_bulk_waited(Warp *w, int lane, uint32_t keep);
 ExecResult proxy_map_use(Warp *w, const Instr *in, int lane, const Alloc *a, uint64_t addr);
 ExecResult proxy_map_released(Warp *w, const Instr *in, int lane, Alloc *a,
                               uint64_t addr);   // by tensormap.cp_fenceproxy
+
+// ---- shadow_blocks.c: races between blocks in global memory
+void blocks_grid_begin(Grid *g);
+void blocks_grid_end(Grid *g);
+void blocks_cluster_end(Cluster *c);
+ExecResult blocks_access(Warp *w, const Instr *in, const MemAccess *a);
+// Global bytes that a bulk operation will read or write; is_atomic: it is a reduction.
+ExecResult blocks_bulk(Warp *w, const Instr *in, int lane, Alloc *a, uint64_t addr, uint32_t bytes, bool writes,
+                       bool is_atomic);
 
 // ---- shadow_undef.c
 ExecResult undef_step(Warp *w, const Instr *in, uint32_t mask);

@@ -235,7 +235,7 @@ ExecResult race_touch(Who *who, uint32_t bytes, const uint8_t *new_value) {
 
 // ---- ordinary accesses
 
-static bool is_strong(const Instr *in) {
+bool access_is_strong(const Instr *in) {
   return has_any(in, M_volatile, M_relaxed, M_acquire, M_release, M_acq_rel, M_mmio);
 }
 
@@ -256,8 +256,7 @@ static void lock_order(Warp *w, SharedPlace p) {
   race_join(p.cta->cluster, warp_race(w)->vc, l->vc);
 }
 
-// Gets the bytes that the lane's plain store will write; false if they are not known.
-static bool store_bytes(Warp *w, const Instr *in, int lane, uint32_t size, uint8_t *out) {
+bool access_store_bytes(Warp *w, const Instr *in, int lane, uint32_t size, uint8_t *out) {
   if (in->op != OP_st || in->n > 8) return false;
   const PtxOperand *elems = in->ops[1].kind == OPND_VEC ? in->ops[1].sub : &in->ops[1];
   for (uint32_t e = 0; e * in->n < size; e++) memcpy(out + e * in->n, &src_row(w, &elems[e])[lane], in->n);
@@ -266,14 +265,14 @@ static bool store_bytes(Warp *w, const Instr *in, int lane, uint32_t size, uint8
 
 ExecResult race_access(Warp *w, const Instr *in, const MemAccess *a) {
   if (!warp_race(w) || in->op == OP_cp || in->op == OP_mbarrier) return EXEC_NEXT;
-  bool atomic = a->kind == ACCESS_ATOMIC || is_strong(in), synced = false;
+  bool atomic = a->kind == ACCESS_ATOMIC || access_is_strong(in), synced = false;
   FOR_LANES(l, a->mask) {
     if (a->space[l] != SPACE_SHARED) continue;
     Who who = {.warp = w, .in = in, .lane = l, .is_write = a->kind != ACCESS_READ, .at = shared_place(a, l)};
     who.epoch = (Epoch){warp_race(w)->vc[comp_of(w, C_SELF)], pc_of(w, in), (uint16_t)comp_of(w, C_SELF), (uint8_t)l,
                         atomic ? EPOCH_ATOMIC : 0};
     uint8_t value[32];
-    bool known = a->kind == ACCESS_WRITE && !atomic && store_bytes(w, in, l, a->size, value);
+    bool known = a->kind == ACCESS_WRITE && !atomic && access_store_bytes(w, in, l, a->size, value);
     if (atomic) lock_order(w, who.at), synced = true;
     TRY(race_touch(&who, a->size, known ? value : NULL));
   }

@@ -51,6 +51,7 @@ typedef struct Alloc {
   AllocKind kind;
   uint8_t *shadow;   // device memory whose definedness is tracked: the defined bits of each byte (shadow_undef.c)
   struct GlobalMark *marks;    // who wrote each 16 bytes last and through which proxy (shadow_proxy.c)
+  void **pages;                // which blocks of the launch accessed it (shadow_blocks.c)
 } Alloc;
 
 struct Device {
@@ -65,6 +66,7 @@ struct Device {
   uint64_t region, region_size;   // the reservation of address space
   uint64_t brk;                // next free address in it
 };
+void blocks_forget(Alloc *a);  // frees its pages
 // 0 when out of memory.
 uint64_t device_alloc(Device *d, uint64_t size, uint64_t align, AllocKind kind);
 bool device_free(Device *d, uint64_t addr);
@@ -202,7 +204,7 @@ typedef struct SimHooks {
 } SimHooks;
 void hooks_install(Grid *g, SimHooks *h);   // hooks.c
 
-enum { CHECK_RACES = 1, CHECK_UNDEF = 2, CHECK_ASYNC = 4 };
+enum { CHECK_RACES = 1, CHECK_UNDEF = 2, CHECK_ASYNC = 4, CHECK_BLOCKS = 8, CHECK_ALL = 15 };
 
 typedef struct LaunchParams {
   PtxFunction *func;
@@ -236,6 +238,7 @@ struct Grid {
   uint64_t lane_steps;         // thread instructions
   uint64_t max_steps;
   const Instr *by_zero;        // the last division by zero or by an undefined value, for reports
+  const Instr *other;          // the other access of a race, for its report
   CUresult failed;             // CUDA_SUCCESS while all is well; GRID_STOPPED: the host wanted it to end
   uint64_t asked_at;           // steps when the host was last asked
   uint32_t checks;             // CHECK_*

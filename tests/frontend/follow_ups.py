@@ -2,6 +2,7 @@
 # left out, says nothing more.
 # RUN: not %tilec %s -n appends -s "*fp32, i32" -o - 2>&1 | FileCheck %s --check-prefix=APPENDS --implicit-check-not=error:
 # RUN: not %tilec %s -n loops -s "*fp32, i32" -o - 2>&1 | FileCheck %s --check-prefix=LOOPS --implicit-check-not=error:
+# RUN: not %tilec %s -n refused -s "*fp32, i32" -o - 2>&1 | FileCheck %s --check-prefix=REFUSED --implicit-check-not=error:
 # RUN: not %tilec %s -n entries -s "*fp32, i32" -o - 2>&1 | FileCheck %s --check-prefix=ENTRIES --implicit-check-not=error:
 import triton
 import triton.language as tl
@@ -77,3 +78,43 @@ def loops(x, n):
     else:
         n = 3
     tl.store(x, h)
+
+
+@triton.jit
+def refused(x, n):
+    # REFUSED: follow_ups.py:[[#@LINE+1]]:5: error: kernels cannot import
+    from math import sqrt, cos as cosine
+    tl.store(x, sqrt(n) + cosine(n))
+    # REFUSED: follow_ups.py:[[#@LINE+1]]:5: error: kernels cannot import
+    import os.path
+    tl.store(x, os.path.sep)
+    # REFUSED: follow_ups.py:[[#@LINE+1]]:5: error: a function cannot be defined inside a kernel
+    def f(a):
+        return a
+    tl.store(x, f(n))
+    # REFUSED: follow_ups.py:[[#@LINE+1]]:5: error: a class cannot be defined inside a kernel
+    class C:
+        pass
+    tl.store(x, C())
+    # REFUSED: follow_ups.py:[[#@LINE+1]]:5: error: kernels have no exceptions
+    try:
+        v = tl.load(x)
+    except ValueError:
+        w = 0.0
+    tl.store(x, v + w)
+    # REFUSED: follow_ups.py:[[#@LINE+1]]:5: error: `match` is not supported in kernels
+    match n:
+        case 1:
+            u = 3
+    tl.store(x, u)
+    # REFUSED: follow_ups.py:[[#@LINE+1]]:9: error: the value does not fit 64 bits: 99999999999999999999999999
+    q = 99999999999999999999999999
+    # REFUSED: follow_ups.py:[[#@LINE+2]]:17: error: cannot cast a pointer to fp32
+    # REFUSED: note: tl.load(pointer) gives the element there
+    tl.store(x, x)
+    # REFUSED: follow_ups.py:[[#@LINE+2]]:22: error: static_assert needs a condition known at compile time
+    # REFUSED: note: check values of the run by tl.device_assert(condition, "message")
+    tl.static_assert(n > 3)
+    # REFUSED: follow_ups.py:[[#@LINE+2]]:5: error: arange(4, 0) is empty
+    # REFUSED: note: arange(0, N) counts from 0 to N - 1
+    tl.arange(4, 0)

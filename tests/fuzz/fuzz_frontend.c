@@ -15,7 +15,7 @@ static void close_specs(Context *ctx, Frontend *fe, const CtFunction *kernel, Pa
     const CtParam *p = &kernel->params[i];
     if (specs[i].kind != SPEC_OPEN) continue;
     bool is_pointer = !p->name[1] || strstr(p->name, "ptr");
-    if (p->is_constexpr) frontend_apply_define(fe, kernel, specs, arena_printf(&ctx->arena, "%s=16", p->name));
+    if (p->is_constexpr) frontend_apply_define(fe, kernel, specs, arena_printf(&ctx->arena, "%s=16", p->name), "-D");
     else frontend_set_type(fe, kernel, specs, i, is_pointer ? "*fp32:16" : "i32", "the guess");
   }
 }

@@ -51,10 +51,10 @@ TEST(test_signature) {
   assert_int_equal((int)f.specs[5].value->i, 3);
   assert_int_equal(frontend_count_open(f.kernel, f.specs), 0);
   // A default gives way, a value said twice must agree.
-  assert_true(frontend_apply_define(f.fe, f.kernel, f.specs, "C=4"));
+  assert_true(frontend_apply_define(f.fe, f.kernel, f.specs, "C=4", "-D"));
   assert_int_equal((int)f.specs[5].value->i, 4);
-  assert_true(frontend_apply_define(f.fe, f.kernel, f.specs, "C=2*2"));
-  assert_false(frontend_apply_define(f.fe, f.kernel, f.specs, "C=5"));
+  assert_true(frontend_apply_define(f.fe, f.kernel, f.specs, "C=2*2", "-D"));
+  assert_false(frontend_apply_define(f.fe, f.kernel, f.specs, "C=5", "-D"));
   assert_true(says(&f, "parameter `C` of `k` is 4 by -D but 5 by -D"));
   Module *m = lower(&f);
   assert_non_null(m);
@@ -126,13 +126,13 @@ TEST(test_break_makes_while) {
   Fixture f;
   load(&f, "@kernel\ndef k(a: *i32, n: i32, B: constexpr):\n"
            "  for i in range(n):\n    if B:\n      if i == 3:\n        break\n    store(a + i, i)\n");
-  assert_true(frontend_apply_define(f.fe, f.kernel, f.specs, "B=True"));
+  assert_true(frontend_apply_define(f.fe, f.kernel, f.specs, "B=True", "-D"));
   Module *m = lower(&f);
   assert_int_equal(count_ops(m, OP_FOR), 0);
   assert_int_equal(count_ops(m, OP_WHILE), 1);
   ParamSpec *specs = frontend_new_specs(f.fe, f.kernel);
   f.specs = specs;
-  assert_true(frontend_apply_define(f.fe, f.kernel, f.specs, "B=False"));
+  assert_true(frontend_apply_define(f.fe, f.kernel, f.specs, "B=False", "-D"));
   m = lower(&f);
   assert_int_equal(count_ops(m, OP_FOR), 1);
   assert_int_equal(count_ops(m, OP_WHILE), 0);

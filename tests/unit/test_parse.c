@@ -167,6 +167,7 @@ TEST(test_errors) {
   check_errors("a = 1\n  b = 2\n  c = 3\nd = 4 4\n", "2:3 unexpected indentation\n4:7 unexpected number '4'\n");
   check_errors("if a:\n    b\n  c\n", "3:3 this indentation matches no outer block\n");
   check_errors("if a:\n        b\n\tc\n", "3:2 inconsistent use of tabs and spaces in indentation\n");
+  check_errors("f(\"abc)\nx = (y + 'd)\nz = [\n  \"open,\n  2]\n", "1:3 string is not closed on this line\n2:10 string is not closed on this line\n4:3 string is not closed on this line\n");
   check_errors("x = 'abc\ny = 1\n", "1:5 string is not closed on this line\n");
   check_errors("x = '''abc\ny = 1\n", "1:5 string is not closed before the end of the file\n");
   check_errors("f() = 1\n1 += 2\nNone = 3\n", "1:1 cannot assign to a call\n2:1 cannot assign to a literal\n3:1 cannot assign to None\n");

@@ -16,7 +16,7 @@ def is_number(value):
 
 
 def is_array(value):
-    return not is_number(value) and (
+    return not is_number(value) and not isinstance(value, type) and (   # np.float16 has the attributes of its objects
         hasattr(value, "data_ptr") or hasattr(value, "__cuda_array_interface__")
         or hasattr(value, "__array_interface__") or hasattr(value, "__dlpack__") or _buffer(value) is not None)
 

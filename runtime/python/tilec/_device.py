@@ -110,6 +110,11 @@ class Device:
         self.close()
 
     @property
+    def _spec(self):
+        """What opens it, with its number: "sim:0"."""
+        return self.kind if self.kind == "interp" else f"{self.kind}:{self.ordinal}"
+
+    @property
     def handle(self):
         if not self._handle:
             raise Error(2, f"the device {self.kind} is closed: open it anew by tilec.open_device()")
@@ -137,6 +142,9 @@ class Device:
         with _devices_lock:
             for spec in [spec for spec, device in _devices.items() if device is self]:
                 del _devices[spec]
+        self._release()
+
+    def _release(self):
         handle, self._handle = self._handle, c_void_p()
         lib.tile_device_close(handle)
 
@@ -208,10 +216,13 @@ _devices, _devices_lock = {}, threading.Lock()
 
 
 def open_device(spec=None):
-    """Returns the process's one Device of that spec."""
+    """Returns the process's one Device of that spec; without a spec, that of the kind which opens first."""
     with _devices_lock:
         if spec not in _devices:
-            _devices[spec] = Device(spec)
+            device = Device(spec)
+            _devices[spec] = _devices.setdefault(device._spec, device)
+            if _devices[spec] is not device:   # "gpu" and "gpu:0", or a spec and the default, are one device
+                device._release()
         return _devices[spec]
 
 

@@ -29,6 +29,15 @@ class Hooks(Structure):
                 ("event", c_void_p), ("log", HOOKS_LOG_FN), ("should_stop", HOOKS_STOP_FN)]
 
 
+class CompileOptions(Structure):
+    _fields_ = [("struct_size", c_size_t), ("kernel", c_char_p), ("signature", c_char_p), ("arch", c_char_p),
+                ("defines", POINTER(c_char_p)), ("num_defines", c_size_t), ("include_paths", POINTER(c_char_p)),
+                ("num_include_paths", c_size_t), ("num_warps", c_int), ("num_stages", c_int), ("num_ctas", c_int),
+                ("maxnreg", c_int), ("emit", c_uint32), ("options", POINTER(c_char_p)), ("num_options", c_size_t),
+                ("hooks", POINTER(Hooks)), ("seconds", c_double), ("source_map", POINTER(SourceRange)),
+                ("num_source_map", c_size_t)]
+
+
 class JitOptions(Structure):
     _fields_ = [("struct_size", c_size_t), ("policy", c_int), ("on_event", c_void_p), ("user", c_void_p),
                 ("no_cache", c_bool), ("cache_dir", c_char_p), ("include_paths", POINTER(c_char_p)),
@@ -83,6 +92,10 @@ _FUNCTIONS = {
     "tile_error_free": (None, c_void_p),
     "tile_error_resource": (c_bool, c_void_p, POINTER(c_int), POINTER(c_uint64), POINTER(c_uint64)),
     "tile_version": (c_char_p,),
+    "tile_arch_name": (c_char_p, c_size_t),
+    "tile_compile_memory": (c_int, c_char_p, c_char_p, c_size_t, POINTER(CompileOptions), _OUT, _ERROR),
+    "tile_program_output": (c_void_p, c_void_p, c_uint32, POINTER(c_size_t)),
+    "tile_program_free": (None, c_void_p),
     "tile_device_open_with": (c_int, c_char_p, POINTER(DeviceOptions), _OUT, _ERROR),
     "tile_device_close": (None, c_void_p),
     "tile_device_arch": (c_char_p, c_void_p),

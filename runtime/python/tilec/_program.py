@@ -20,6 +20,12 @@ def _report(on_event, event):
     on_event(EVENTS[event.kind], event.kernel.decode(), event.variant.decode(), event.milliseconds)
 
 
+def source_ranges(source_map, name):
+    """Returns what libtile takes for a source map; name: the file of the parts that come from none."""
+    return (SourceRange * len(source_map))(*((line, file_line, os.fsencode(file) if file else name)
+                                             for line, file, file_line in source_map))
+
+
 class Program:
     """The kernels of a file, as attributes or by program["name"]."""
 
@@ -45,9 +51,7 @@ class Program:
         o.include_paths, o.num_include_paths = (c_char_p * len(include))(*map(os.fsencode, include)), len(include)
         o.options, o.num_options = (c_char_p * len(options))(*(s.encode() for s in options)), len(options)
         name = os.fsencode(path)
-        ranges = (SourceRange * len(source_map))(*((line, file_line, os.fsencode(file) if file else name)
-                                                   for line, file, file_line in source_map))
-        o.source_map, o.num_source_map = ranges, len(ranges)
+        o.source_map, o.num_source_map = source_ranges(source_map, name), len(source_map)
         if text is None:
             status = lib.tile_jit_open_file(self.device.handle, name, byref(o), byref(self._handle), byref(e))
         else:

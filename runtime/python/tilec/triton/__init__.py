@@ -40,6 +40,14 @@ def install():
         raise RuntimeError(f"triton is imported already, from {getattr(loaded, '__file__', '?')}: "
                            "call tilec.triton.install() before anything imports it")
     sys.meta_path.insert(0, _Finder())
+    sys.path.insert(1, _FOLDER)   # what multiprocessing and torch.compile give the processes that they start
+
+
+def install_for_children():
+    """Lets programs that this one starts use these modules, too, unless they take no notice of PYTHONPATH."""
+    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (_FOLDER, package, os.environ.get("PYTHONPATH"))))
+    os.environ["TILE_TRITON"] = "1"
 
 
 def is_installed():

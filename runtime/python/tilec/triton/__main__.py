@@ -4,7 +4,7 @@ import runpy
 import sys
 import sysconfig
 
-from . import install
+from . import install, install_for_children
 
 _USAGE = """usage: python -m tilec.triton PROGRAM [ARGUMENT...]      run a program whose Triton kernels tilec compiles
        python -m tilec.triton -m MODULE [ARGUMENT...]    run a module, such as pytest
@@ -31,7 +31,7 @@ def main():
             os.unlink(_pth_path())
         return 0
     install()
-    os.environ["TILE_TRITON"] = "1"   # programs that this one starts
+    install_for_children()
     if sys.argv[1] == "-m":
         if len(sys.argv) < 3:
             print(_USAGE, end="", file=sys.stderr)

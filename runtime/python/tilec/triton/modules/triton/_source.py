@@ -5,7 +5,6 @@ own here, and the functions' texts are edited to use these names. Lines stay lin
 """
 import ast
 import builtins
-import copy
 import enum
 import inspect
 import re
@@ -13,15 +12,13 @@ import sys
 import textwrap
 import types
 
+from ._annotations import annotation_text, annotations_of
+from ._renamer import MISSING, NotSource, Renamer, edited, has_source, is_of_python, is_plain, snapshot
+
 _BUILTINS = vars(builtins)
 # The modules that every text has names for.
 _MODULES = {"triton": "triton", "triton.language": "tl", "triton.experimental.gluon": "gluon",
             "triton.experimental.gluon.language": "gl"}
-MISSING = object()
-
-
-class NotSource(Exception):
-    """An object that cannot be written as source."""
 
 
 def source_of(fn):
@@ -57,24 +54,6 @@ class Scope:
         return self.others.get(name, MISSING) if value is MISSING else value
 
 
-def _bound_in(fn):
-    """Returns the names that a function's tree binds, those of functions in it left out."""
-    a = fn.args
-    names = {arg.arg for arg in (*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg) if arg}
-    todo = list(fn.body)
-    while todo:
-        node = todo.pop()
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            names.add(node.name)
-        elif not isinstance(node, ast.Lambda):
-            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-                names.add(node.id)
-            elif isinstance(node, (ast.Import, ast.ImportFrom)):
-                names |= {(a.asname or a.name).split(".")[0] for a in node.names}
-            todo.extend(ast.iter_child_nodes(node))
-    return names
-
-
 class Gatherer:
 
     def __init__(self):
@@ -104,11 +83,14 @@ class Gatherer:
             lines += body + [""]
         return "\n".join(lines) + "\n", ranges
 
+    def watch(self, scope, name, value):
+        self.watched.append((scope, name, value, snapshot(value)))
+
     def is_current(self):
         """Whether the text is still what would be gathered: its values and its functions' sources are the same."""
         for scope, name, value, known in self.watched:
             now = scope(name)
-            if (now is not value or known is not now) and not _same(_snapshot(now), known):
+            if (now is not value or known is not now) and not _same(snapshot(now), known):
                 return False
         return self.has_current_sources()
 
@@ -116,7 +98,7 @@ class Gatherer:
         """Returns (name, value before, value now) of a value that has changed."""
         for scope, name, value, known in self.watched:
             now = scope(name)
-            if not _same(_snapshot(now), known):
+            if not _same(snapshot(now), known):
                 return name, known, now
         return None
 
@@ -166,7 +148,7 @@ class Gatherer:
                 self._add(written)
             return name
         module = getattr(obj, "__module__", None) or ""
-        if _is_of_python(module) and getattr(sys.modules.get(module), getattr(obj, "__name__", ""), None) is obj:
+        if is_of_python(module) and getattr(sys.modules.get(module), getattr(obj, "__name__", ""), None) is obj:
             name = self._name_for(obj, wish)
             self._add(f"from {module} import {obj.__name__} as {name}")
             return name
@@ -228,31 +210,42 @@ class Gatherer:
         self._add(decorator + text.rstrip(), file, line)
 
     def _own_values(self, node, fn, starts):
-        """Returns edits that write what only the function itself knows into its text: annotations that a decorator gave
-        it, and the values that its defaults had when it was defined; and the nodes that are replaced."""
+        """Returns edits that write what only the function itself knows into its text, and the nodes that are replaced:
+        annotations, of which those for tilec stay, and the values that defaults had when it was defined."""
         a, edits, replaced = node.args, [], []
-        given, keywords = getattr(fn, "__annotations__", {}), fn.__kwdefaults__ or {}
-        for arg in (*a.posonlyargs, *a.args, *a.kwonlyargs):
-            if arg.annotation is None and arg.arg in given:
+
+        def replace(part, text):
+            lines = "\n" * (part.end_lineno - part.lineno)
+            replaced.append(part)
+            edits.append((starts[part.lineno - 1] + part.col_offset,
+                          starts[part.end_lineno - 1] + part.end_col_offset, text + lines))
+
+        given, keywords = annotations_of(fn), fn.__kwdefaults__ or {}
+        for arg in (*a.posonlyargs, *a.args, *a.kwonlyargs, *filter(None, (a.vararg, a.kwarg))):
+            text = annotation_text(given.get(arg.arg, arg.annotation and ast.unparse(arg.annotation)))
+            if arg.annotation is not None:
+                replace(arg.annotation, text or "int")   # which says nothing
+            elif text:
                 at = starts[arg.end_lineno - 1] + arg.end_col_offset
-                edits.append((at, at, f": {self.expression(given[arg.arg])}"))
+                edits.append((at, at, f": {text}"))
+        if node.returns is not None:
+            replace(node.returns, "None")
         values = [(default, keywords[arg.arg]) for arg, default in zip(a.kwonlyargs, a.kw_defaults)
                   if arg.arg in keywords]
         if len(a.defaults) == len(fn.__defaults__ or ()):
             values += zip(a.defaults, fn.__defaults__ or ())
         for default, value in values:
             if not isinstance(default, ast.Constant):
-                replaced.append(default)
-                lines = "\n" * (default.end_lineno - default.lineno)
-                edits.append((starts[default.lineno - 1] + default.col_offset,
-                              starts[default.end_lineno - 1] + default.end_col_offset, self.expression(value) + lines))
+                replace(default, self.expression(value))
         return edits, replaced
 
     def _class(self, cls):
+        is_named_tuple = issubclass(cls, tuple) and hasattr(cls, "_fields")
+        is_written = has_source(cls)
+        if not is_written and not is_named_tuple:
+            raise NotSource(f"the source of class {cls.__qualname__} cannot be found")
         name = self._name_for(cls, cls.__name__)
-        if issubclass(cls, tuple) and hasattr(cls, "_fields") and "__slots__" not in vars(cls) or _no_source(cls):
-            if not (issubclass(cls, tuple) and hasattr(cls, "_fields")):
-                raise NotSource(f"the source of class {cls.__qualname__} cannot be found")
+        if is_named_tuple and "__slots__" not in vars(cls) or not is_written:
             self._imports.setdefault("collections", "collections")
             self._add(f"{name} = collections.namedtuple({name!r}, {list(cls._fields)!r})")
             return name
@@ -279,12 +272,12 @@ class Gatherer:
             tree = ast.parse(text)
         except SyntaxError as e:
             raise NotSource(f"cannot parse: {e}") from None
-        renamer = _Renamer(self, text, scope)
+        renamer = Renamer(self, text, scope)
         if fn is not None and isinstance(tree.body[0], ast.FunctionDef):
             renamer.edits, renamer.replaced = self._own_values(tree.body[0], fn, renamer.starts)
         for statement in tree.body:
             renamer.visit(statement, ())
-        return _edited(text, renamer.edits)
+        return edited(text, renamer.edits)
 
     def outer(self, scope, path):
         """Returns how many of the names of a dotted path one name here stands for, and that name; None: leave them.
@@ -305,9 +298,9 @@ class Gatherer:
             if value.__name__.split(".")[0] != "triton":
                 return None
             return used, _MODULES.get(value.__name__) or self.name_of(value, path[used - 1])
-        if not _is_plain(value):
+        if not is_plain(value):
             return used, self.name_of(value, path[used - 1])
-        self.watched.append((scope if used == 1 else vars(owner).get, path[used - 1], value, _snapshot(value)))
+        self.watch(scope if used == 1 else vars(owner).get, path[used - 1], value)
         return used, self.constant(value, path[:used])
 
     def constant(self, value, path):
@@ -326,158 +319,6 @@ class Gatherer:
         return other
 
 
-class _Renamer:
-    """Finds the names of a tree that come from outside of it."""
-
-    def __init__(self, gatherer, text, scope):
-        self.gatherer, self.scope, self.edits, self.starts = gatherer, scope, [], _line_starts(text)
-        self.replaced = ()   # nodes that another edit replaces
-
-    def visit(self, node, hiding, in_text=False):
-        """hiding: the sets of names that functions and classes around the node bind."""
-        if node in self.replaced:
-            return
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            self._function(node, hiding)
-        elif isinstance(node, ast.Lambda):
-            self.visit(node.body, (*hiding, {a.arg for a in node.args.args}), in_text)
-        elif isinstance(node, ast.ClassDef):
-            for d in (*node.decorator_list, *node.bases):
-                self.visit(d, hiding)
-            for statement in node.body:
-                self.visit(statement, (*hiding, frozenset(_class_names(node))))
-        elif self._computed(node, hiding):
-            pass
-        elif isinstance(node, (ast.Attribute, ast.Name)):
-            self._path(node, hiding, in_text)
-        else:
-            for child in ast.iter_child_nodes(node):
-                self.visit(child, hiding, in_text or isinstance(node, ast.JoinedStr))
-
-    def _computed(self, node, hiding):
-        """Writes what a class without source gives for constants, `torch.finfo(torch.float16).max`, as its value."""
-        call = node
-        while isinstance(call, ast.Attribute):
-            call = call.value
-        if not isinstance(call, ast.Call) or not _has_no_text(self._known(call.func, hiding)):
-            return False
-        value = self._known(node, hiding)
-        if value is MISSING or not _is_plain(value):
-            return False
-        name = self.gatherer.constant(value, [ast.unparse(node), getattr(node, "attr", "value")])
-        self.edits.append((self._at(node.lineno, node.col_offset), self._at(node.end_lineno, node.end_col_offset), name))
-        return True
-
-    def _known(self, node, hiding):
-        """Returns the value of an expression over names from outside; MISSING if only the kernel knows it."""
-        if isinstance(node, ast.Constant):
-            return node.value
-        if isinstance(node, ast.Name) and not any(node.id in names for names in hiding):
-            value = self.scope(node.id)
-            if value is not MISSING and _is_plain(value):
-                self.gatherer.watched.append((self.scope, node.id, value, _snapshot(value)))
-            return value
-        if isinstance(node, ast.Attribute):
-            owner = self._known(node.value, hiding)
-            return owner if owner is MISSING else getattr(owner, node.attr, MISSING)
-        if not isinstance(node, ast.Call) or node.keywords:
-            return MISSING
-        values = [self._known(part, hiding) for part in (node.func, *node.args)]
-        if any(v is MISSING for v in values) or not _has_no_text(values[0]):
-            return MISSING
-        try:
-            return values[0](*values[1:])
-        except Exception:   # tilec says what is wrong with the call
-            return MISSING
-
-    def _at(self, line, column):
-        return self.starts[line - 1] + column
-
-    def _function(self, node, hiding):
-        a = node.args
-        around = [*node.decorator_list, *a.defaults, *(d for d in a.kw_defaults if d),
-                  *(arg.annotation for arg in (*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg)
-                    if arg and arg.annotation)]
-        for part in around + ([node.returns] if node.returns else []):
-            self.visit(part, hiding)
-        inside = (*(names for names in hiding if not isinstance(names, frozenset)), _bound_in(node))
-        for statement in node.body:
-            self.visit(statement, inside)
-
-    def _path(self, node, hiding, in_text):
-        nodes = [node]
-        while isinstance(nodes[-1], ast.Attribute):
-            nodes.append(nodes[-1].value)
-        nodes.reverse()
-        base = nodes[0]
-        if not isinstance(base, ast.Name):
-            self.visit(base, hiding, in_text)
-            return
-        if not isinstance(base.ctx, ast.Load) or any(base.id in names for names in hiding):
-            return
-        path = [base.id, *(n.attr for n in nodes[1:])]
-        found = self.gatherer.outer(self.scope, path)
-        if found is None:
-            return
-        used, name = found
-        while any(name in names for names in hiding):
-            name = self.gatherer.alias(name)
-        last = nodes[used - 1]
-        if ".".join(path[:used]) == name:
-            return
-        if in_text:
-            raise NotSource(f"`{'.'.join(path)}` in an f-string: assign it to a name before")
-        self.edits.append((self._at(base.lineno, base.col_offset), self._at(last.end_lineno, last.end_col_offset), name))
-
-
-def _is_of_python(module):
-    """Whether a module is one of Python's own."""
-    first = module.split(".")[0]
-    if first in ("builtins", "__main__"):
-        return False
-    names = getattr(sys, "stdlib_module_names", None)   # from Python 3.10 on
-    return first in names if names is not None else first in ("collections", "dataclasses", "enum", "functools", "math",
-                                                              "operator", "typing")
-
-
-def _class_names(node):
-    for n in node.body:
-        if isinstance(n, (ast.FunctionDef, ast.ClassDef)):
-            yield n.name
-        elif isinstance(n, (ast.Assign, ast.AnnAssign)):
-            for t in n.targets if isinstance(n, ast.Assign) else [n.target]:
-                if isinstance(t, ast.Name):
-                    yield t.id
-
-
-def _line_starts(text):
-    """Returns where each line begins, in bytes: the columns of a tree count these."""
-    starts = [0]
-    for line in text.encode().splitlines(keepends=True):
-        starts.append(starts[-1] + len(line))
-    return starts
-
-
-def _edited(text, edits):
-    data = text.encode()
-    for begin, end, new in sorted(edits, reverse=True):
-        data = data[:begin] + new.encode() + data[end:]
-    return data.decode()
-
-
-def _no_source(cls):
-    try:
-        return not re.search(r"^\s*class\s", inspect.getsource(cls), re.M)
-    except (OSError, TypeError):
-        return True
-
-
-def _has_no_text(value):
-    """Whether a value is a class of another package that has no source, as those written in C."""
-    return isinstance(value, type) and not _is_of_python(value.__module__) and not hasattr(value, "_tile_source") \
-        and value.__module__.split(".")[0] not in ("builtins", "triton") and _no_source(value)
-
-
 def _takes_gatherer(method):
     return bool(inspect.signature(method).parameters)
 
@@ -486,27 +327,12 @@ def _is_passed_through(value):
     """Whether a path goes on inside of the value: a module that is not triton's, or an object that is no constant."""
     if isinstance(value, types.ModuleType):
         return value.__name__.split(".")[0] != "triton"
-    return not _is_plain(value) and not _is_named(value)
-
-
-def _is_plain(value):
-    """Whether a value is written out where it is first used."""
-    return value is None or isinstance(value, (bool, int, float, str, tuple, list, dict, enum.Enum)) or (
-        not isinstance(value, type) and (hasattr(value, "_tile_expression")
-                                         or type(value).__name__ in ("constexpr", "dtype", "tuple")
-                                         or hasattr(value, "item") and not hasattr(value, "data_ptr")))
+    return not is_plain(value) and not _is_named(value)
 
 
 def _is_named(value):
     return isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType)) or \
         hasattr(value, "_tile_source") or hasattr(value, "_tile_function")
-
-
-def _snapshot(value):
-    """Returns what a value is now: some can be changed in place."""
-    if type(value).__name__ == "constexpr" and hasattr(value, "value"):
-        return copy.copy(value)
-    return copy.deepcopy(value) if isinstance(value, (list, dict)) else value
 
 
 def _same(a, b):

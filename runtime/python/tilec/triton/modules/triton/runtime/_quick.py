@@ -9,7 +9,7 @@ class Quick:
     """The launcher in C of a program on a gpu."""
 
     def __init__(self, function, program):
-        self.program, self.gatherer, self.device = program, program.gatherer, program.kernel.device
+        self.program, self.gatherer = program, program.gatherer
         self._function = function
         self._launcher = program.kernel.launcher(self._slow, lambda variant: function._compiled(program, variant))
         self.launch = self._launcher.launch
@@ -18,9 +18,8 @@ class Quick:
         return self._function.run(*args, grid=grid, warmup=False, **kwargs)
 
     def is_for_now(self):
-        """Whether nothing but the launch itself is wanted, on the launcher's device."""
-        return knobs.runtime.launches_alone() and not self.program.refused and \
-            _current_ordinal() == self.device.ordinal
+        """Whether nothing but the launch itself is wanted."""
+        return knobs.runtime.launches_alone() and not self.program.refused
 
     def learn(self, bound):
         texts = []
@@ -31,6 +30,6 @@ class Quick:
         self._launcher.learn((), {n: v for n, v in bound.items() if not any(v is value for value, _ in texts)}, texts)
 
 
-def _current_ordinal():
+def current_ordinal():
     torch = sys.modules.get("torch")
     return torch._C._cuda_getDevice() if torch else 0

@@ -56,8 +56,8 @@ class _Around(KernelInterface):
         layer, depth = by_name(function.module, function.fn.__qualname__, 0), 0
         while layer is not self:
             if not isinstance(layer, _Around):
-                raise pickle.PicklingError(f"{function.module}.{function.fn.__qualname__} is another kernel: a kernel is "
-                                           "pickled by the name that its module has for it")
+                raise pickle.PicklingError(f"{function.module}.{function.fn.__qualname__} is another kernel: a kernel "
+                                           "is pickled by the name that its module has for it")
             layer, depth = layer.fn, depth + 1
         return by_name, (function.module, function.fn.__qualname__, depth)
 

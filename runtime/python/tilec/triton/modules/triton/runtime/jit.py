@@ -17,7 +17,7 @@ from ..language import core
 from ._callable import JITCallable
 from ._hooks import report_new
 from ._params import KernelParam, mangle_type, type_canonicalisation_dict   # noqa: F401
-from ._quick import Quick
+from ._quick import Quick, current_ordinal
 from ._tensors import MockTensor, TensorWrapper, reinterpret   # noqa: F401
 from ._values import add_roots, argument, shape_of
 from .driver import current_device
@@ -100,7 +100,7 @@ class JITFunction(JITCallable, KernelInterface):
         self._fn_name = f"{fn.__module__}.{fn.__qualname__}"
         self.kernel, self.pre_run_hooks = None, []
         self.device_caches = defaultdict(lambda: ({},))   # ordinal -> (variant -> what stands for it,), to look at
-        self._programs, self._quick = {}, None
+        self._programs, self._quick = {}, {}   # _quick: by the device's ordinal
         self._interprets = knobs.runtime.interpret
         self._lock = threading.RLock()
 
@@ -111,7 +111,7 @@ class JITFunction(JITCallable, KernelInterface):
 
     def _unsafe_update_src(self, text):
         super()._unsafe_update_src(text)
-        self._quick = None
+        self._quick.clear()
         self._programs.clear()
 
     @property
@@ -126,7 +126,7 @@ class JITFunction(JITCallable, KernelInterface):
 
     def add_pre_run_hook(self, hook):
         self.pre_run_hooks.append(hook)
-        self._quick = None
+        self._quick.clear()
 
     @property
     def names_variants(self):
@@ -157,21 +157,24 @@ class JITFunction(JITCallable, KernelInterface):
         return functools.partial(self._start, grid)
 
     def _start(self, grid, *args, **kwargs):
-        quick = self._quick   # a launcher that has launched this kernel before
-        if quick is not None and quick.gatherer.is_current() and quick.is_for_now():
+        # A launcher that has launched this kernel before, on a gpu.
+        quick = self._quick and self._quick.get(current_ordinal())
+        if quick and quick.gatherer.is_current() and quick.is_for_now():
             return quick.launch(grid, *args, **kwargs)
         return self.run(*args, grid=grid, warmup=False, **kwargs)
 
     def run(self, *args, grid, warmup, **kwargs):
         for hook in self.pre_run_hooks:
             hook(*args, **kwargs)
-        bound, options = self._bind(args, kwargs)
+        bound, options, given = self._bind(args, kwargs)
         device = current_device(self._interprets or knobs.runtime.interpret)
         roots = []
         for value in bound.values():
             add_roots(value, roots)
         program = self._program_for(device, roots)
-        values = {p.name: argument(bound[p.name], p.is_constexpr, program.gatherer) for p in self.params}
+        # A constant that is left out has the value that the text has for it: the launcher in C leaves it out, too.
+        values = {p.name: argument(bound[p.name], p.is_constexpr, program.gatherer) for p in self.params
+                  if p.name in given or not p.is_constexpr}
         launch = {name: options[name] for name in _LAUNCH if options.get(name) is not None and name not in values}
         shape = shape_of(grid, {**bound, **options})
         try:
@@ -182,7 +185,7 @@ class JITFunction(JITCallable, KernelInterface):
             raise ValueError(f"Pointer argument cannot be accessed from Triton (cpu tensor?): {e}") from None
 
     def _bind(self, args, kwargs):
-        """Returns the values of the parameters by name, and the options of the launch."""
+        """Returns the values of the parameters by name, the options of the launch, and what was given of the former."""
         names = self.arg_names
         if len(args) > len(names):
             raise TypeError(f"{self.__name__}() takes {len(names)} positional arguments but {len(args)} were given")
@@ -203,7 +206,7 @@ class JITFunction(JITCallable, KernelInterface):
         if missing:
             raise TypeError(f"{self.__name__}() missing {len(missing)} required positional argument"
                             f"{'s' if len(missing) > 1 else ''}: {', '.join(map(repr, missing))}")
-        return {p.name: given[p.name] if p.name in given else p.default for p in self.params}, options
+        return {p.name: given[p.name] if p.name in given else p.default for p in self.params}, options, given
 
     def _flags(self, options):
         """Returns the options of tilec for a launch."""
@@ -287,9 +290,10 @@ class JITFunction(JITCallable, KernelInterface):
 
     def _teach(self, program, bound, launch):
         """Lets the launcher in C do the next launch like this one."""
-        quick = self._quick
+        ordinal = program.kernel.device.ordinal
+        quick = self._quick.get(ordinal)
         if quick is None or quick.program is not program:
-            quick = self._quick = Quick(self, program)
+            quick = self._quick[ordinal] = Quick(self, program)
         quick.learn(bound)
 
 
@@ -299,7 +303,8 @@ def by_name(module, name, depth):
     for part in name.split("."):
         value = getattr(value, part, None)
     if value is None:
-        raise pickle.PicklingError(f"{module} has no {name}: a kernel is pickled by the name that its module has for it")
+        raise pickle.PicklingError(f"{module} has no {name}: a kernel is pickled by the name that its module has "
+                                   "for it")
     if depth is None:
         return getattr(value, "_tile_function", value)
     for _ in range(depth):

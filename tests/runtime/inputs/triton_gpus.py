@@ -1,0 +1,106 @@
+"""The launcher in C beside hooks, texts, devices and memory of the host: which launches it makes, and what they do."""
+import sys
+import threading
+
+import torch
+import triton
+import triton.language as tl
+from triton.runtime.jit import JITFunction
+
+slow = []
+run = JITFunction.run
+
+
+def counted(self, *args, **kwargs):
+    slow.append(self.__name__)
+    return run(self, *args, **kwargs)
+
+
+JITFunction.run = counted
+
+
+def slowly(call):
+    """Returns how many of the launches in a call go through Python, and what they give."""
+    slow.clear()
+    result = call()
+    return len(slow), result
+
+
+@triton.jit
+def put(out, n, MODE: tl.constexpr, B: tl.constexpr = 4):
+    if MODE == "add":
+        n += 1
+    tl.store(out + tl.arange(0, B), n)
+
+
+out = torch.Tensor(0, 0, 0, 0)
+print("new, known:", [slowly(lambda: put[(1,)](out, 6, "add"))[0] for _ in range(3)], out.tolist())
+print("equal text:", slowly(lambda: put[(1,)](out, 7, "".join(("a", "dd"))))[0], out.tolist())
+
+# More texts than the launcher keeps: each works, the last ones quickly.
+names = [f"mode {i}" for i in range(40)]
+print("texts:", slowly(lambda: [put[(1,)](out, 2, name) for name in names])[0],
+      slowly(lambda: [put[(1,)](out, 2, name) for name in names[-20:]])[0],
+      slowly(lambda: put[(1,)](out, 8, "add"))[0], out.tolist(), slowly(lambda: put[(1,)](out, 9, "add"))[0], out.tolist())
+
+# A hook refuses a new variant each time that it is asked for, and no other.
+asked = []
+triton.knobs.runtime.jit_cache_hook = lambda **what: asked.append(what["compile"]["constants"]["B"]) or True
+print("refused:", put[(1,)](out, 1, "add", 2), put[(1,)](out, 1, "add", 2), out.tolist(), asked)
+put[(1,)](out, 3, "add")
+print("known:", out.tolist(), asked)
+triton.knobs.runtime.jit_cache_hook = None
+put[(1,)](out, 1, "add", 2)
+print("allowed:", out.tolist(), slowly(lambda: put[(1,)](out, 1, "add", 2))[0])
+
+# Memory of the host.
+pinned = torch.HostTensor(True, 0, 0, 0, 0)
+put[(1,)](pinned, 5, "add")
+try:
+    put[(1,)](torch.HostTensor(False, 0, 0, 0, 0), 5, "add")
+except ValueError as e:
+    print("host:", pinned.tolist(), e)
+
+# Two gpus: a launch is on the current one.
+torch.cuda.set_device(1)
+other = torch.Tensor(0, 0, 0, 0)
+counts = [slowly(lambda: put[(1,)](other, 20, "add"))[0] for _ in range(2)]
+torch.cuda.set_device(0)
+counts.append(slowly(lambda: put[(1,)](out, 10, "add"))[0])
+torch.cuda.set_device(1)
+counts.append(slowly(lambda: put[(1,)](other, 30, "add"))[0])
+print("gpus:", counts, out.tolist(), other.tolist(), sorted(put.device_caches))
+torch.cuda.set_device(0)
+
+
+@triton.autotune([triton.Config({"B": 4}, num_warps=1)], key=[])
+@triton.heuristics({"MODE": lambda args: "add" if args["n"] > 5 else "set"})
+@triton.jit
+def tuned(out, n, MODE: tl.constexpr, B: tl.constexpr):
+    if MODE == "add":
+        n += 1
+    tl.store(out + tl.arange(0, B), n)
+
+
+@triton.jit
+def raced(out, i, B: tl.constexpr):
+    tl.store(out + i * B + tl.arange(0, B), i + B)
+
+
+def launches(i, results):
+    mine = torch.Tensor(*[0] * 64)
+    for k in range(8):
+        raced[(1,)](mine, k, 8 if i % 2 else 4)
+    results[i] = mine.tolist()
+
+
+results = {}
+threads = [threading.Thread(target=launches, args=(i, results)) for i in range(8)]
+[t.start() for t in threads]
+[t.join() for t in threads]
+wanted = [[sum(([k + b] * b for k in range(8)), []) + [0] * (64 - 8 * b)] for b in (4, 8)]
+print("threads:", all(results[i] == wanted[i % 2][0] for i in range(8)))
+for n in (3, 9):
+    tuned[(1,)](out, n)
+    print("tuned:", out.tolist())
+assert "numpy" not in sys.modules
