@@ -98,8 +98,10 @@ const char *frontend_item_name(Arena *a, const char *name, uint32_t i);
 // A Config's meta-parameters into specs (those that -D or --signature set stay) and its launch options into launch.
 bool frontend_apply_config(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, LaunchOptions *launch,
                            const CtConfig *config);
-// Runs @triton.heuristics over args (parameter name -> value; constexprs of specs are added) and sets what they give.
-bool frontend_run_heuristics(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, CtDict *args);
+// Runs @triton.heuristics over args (parameter name -> value; constexprs of specs are added) and sets what they give:
+// constants in specs, num_warps and its like in launch.
+bool frontend_run_heuristics(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, LaunchOptions *launch,
+                             CtDict *args);
 // Parameters that still lack a type or value.
 uint32_t frontend_count_open(const CtFunction *kernel, const ParamSpec *specs);
 

@@ -99,7 +99,8 @@ static uint32_t stored_for_dot(const Coalesce *c, const Func *f, const Type *t, 
 
 // What a scattered store pays for neighbours in one thread: the lanes of an instruction then lie further apart, and
 // what it would write to a line of memory at once goes there in several parts. (Caches join the parts of loads.) Where
-// threads exchange elements, neighbours in one thread save more.
+// threads exchange elements, neighbours in one thread save more. PART for each doubling is more than what three loads
+// save by pairs.
 static int64_t cost_of_parts(const Coalesce *c, const Op *op, const AccessInfo *a, const Layout *l, uint32_t vec) {
   enum { PART = 6, SECTOR_BYTES = 32 };
   const int64_t step = min_i64(a->step[a->fastest], SECTOR_BYTES) * access_elem_bytes(op);
@@ -248,15 +249,35 @@ static bool accepts(void *user, const Op *op, const Layout *l) {
   return own == l || layout_cost_access(op, &a, l, warps) <= layout_cost_access(op, &a, own, warps) + conversion;
 }
 
+// How many elements of a row each thread has of a tile that TMA has written: those that make reading it, and reducing
+// tensors of its shape, cheapest together.
+static uint32_t tile_vector(const Coalesce *c, const Value *v, BlockedChoice b) {
+  enum { READ = 5 };           // an access to shared memory
+  const Func *f = value_block(v)->func;
+  const int64_t most = min_i64(16 / type_elem_bytes(v->type), elements_per_thread(c, v->type));
+  uint32_t best = 1;
+  int64_t best_cost = INT64_MAX;
+  for (b.vec = (uint32_t)most; b.vec > 0; b.vec /= 2) {
+    const Layout *l = layout_blocked_for(c->ctx, c->module->num_warps, v->type, &b);
+    int64_t cost = layout_regs_per_thread(l) / b.vec * READ * c->module->num_warps;
+    VEC_EACH(x, c->reductions)
+      if ((*x)->parent->func == f && type_same_shape(op_operand(*x, 0)->type, v->type))
+        cost += layout_loop_weight(*x, layout_cost_exchange(*x, l, c->module->num_warps));
+    if (cost >= best_cost) continue;
+    best = b.vec;
+    best_cost = cost;
+  }
+  return best;
+}
+
 static const Layout *otherwise(void *user, const Value *v) {
   Coalesce *c = user;
   const Type *t = v->type;
   BlockedChoice choice = {.vec = 1,
                           .rows_in_warps = t->rank > 1 && shape_is_reduced(c, value_block(v), t, t->rank - 1u)};
-  // Threads read a tile that TMA has written 16 bytes at a time.
-  bool from_tile = v->def && (v->def->opcode == OP_DESC_LOAD || v->def->opcode == OP_DESC_GATHER);
-  if (from_tile) choice.vec = (uint32_t)min_i64(16 / type_elem_bytes(t), elements_per_thread(c, t));
   for (uint32_t i = 0; i < t->rank; i++) choice.order[i] = t->rank - 1u - i;
+  if (v->def && (v->def->opcode == OP_DESC_LOAD || v->def->opcode == OP_DESC_GATHER))
+    choice.vec = tile_vector(c, v, choice);
   return layout_blocked_for(c->ctx, c->module->num_warps, t, &choice);
 }
 

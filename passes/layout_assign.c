@@ -125,6 +125,9 @@ static void assign_all(Assign *c, const LayoutAnchors *anchors) {
     set_pivot(c, c->ops.data[i], own);
     flow(c);
   }
+  // What a descriptor brings has a reason for its default; what it is combined with, masks for example, has none.
+  VEC_EACH(x, c->ops)
+    for (uint32_t k = 0; k < (*x)->num_results && op_unit(*x) == UNIT_DESC; k++) assign_default(c, &(*x)->results[k]);
   VEC_EACH(x, c->ops) {
     Op *op = *x;
     for (uint32_t k = 0; k < op->num_results; k++) assign_default(c, &op->results[k]);

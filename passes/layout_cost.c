@@ -80,8 +80,7 @@ int64_t layout_cost_convert(Context *ctx, const Type *t, const Layout *l, uint32
   const int64_t regs = (int64_t)layout_regs_per_thread(l) * num_warps;
   switch (scratch_convert_kind(ctx, t, type_with_layout(ctx, t, l))) {
     case CONVERT_NONE: case CONVERT_REGISTERS: return 0;
-    case CONVERT_SHUFFLE: case CONVERT_WARP:
-      return 2 * regs + (int64_t)layout_regs_per_thread(t->layout) * num_warps;     // selects among those of t
+    case CONVERT_SHUFFLE: case CONVERT_WARP: return 3 * regs;
     default: return layout_cost_conversion(t, num_warps) + 2 * regs;
   }
 }

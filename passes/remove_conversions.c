@@ -209,25 +209,47 @@ static void weigh(Op *op, void *user) {
 
 typedef struct { Remat *remat; AxisAnalysis *axes; } Stores;
 
+// What the store costs more in its layout than in the other; plans the way to its operands there. The registers of a
+// vector have one address and one mask, of which nothing is won; and each lane has to select its element.
+static int64_t gain(Remat *r, Op *store, const AccessInfo *a, const Layout *own, const Layout *other, bool in_vectors) {
+  enum { STORED = 2 };
+  const uint32_t warps = r->module->num_warps;
+  int64_t sum = (layout_cost_access(store, a, own, warps) - layout_cost_access(store, a, other, warps)) *
+                depth_weight(store);
+  r->plans = NULL;
+  for (uint32_t i = 0; i < store->num_operands; i++) {
+    Value *v = op_operand(store, i);
+    if (!v) continue;
+    const int64_t cost = plan_cost(r, v, layout_rule_operand(r->ctx, store, i, other), store, true, MAX_PLAN_DEPTH);
+    if (in_vectors && i == STORED) sum -= (int64_t)layout_regs_per_thread(own) * warps * depth_weight(store);
+    sum -= in_vectors && i != STORED ? max_i64(cost, 0) : cost;
+  }
+  return sum;
+}
+
 static void share_rows(Op *op, void *user) {
   const Stores *s = user;
   Remat *r = s->remat;
   AccessInfo a;
   if (op->num_results || !access_is_tensor(op) || !access_info(s->axes, op, &a)) return;
-  const Layout *own = layout_rule_pivot(r->ctx, op);
+  const Layout *own = layout_rule_pivot(r->ctx, op), *best = own;
   if (!own) return;
-  const uint32_t vector = log2_u32((uint32_t)layout_access_width(op, &a, own)), warps = r->module->num_warps;
-  const Layout *l = layout_share_registers(r->ctx, own, vector, layout_free_bits(own, LAYOUT_LANE));
-  if (l == own) return;
-  r->plans = NULL;
-  int64_t gain = (layout_cost_access(op, &a, own, warps) - layout_cost_access(op, &a, l, warps)) * depth_weight(op);
+  const uint32_t vector = log2_u32((uint32_t)layout_access_width(op, &a, own));
+  const uint32_t lanes = layout_free_bits(own, LAYOUT_LANE);
+  const Layout *choices[] = {layout_share_registers(r->ctx, own, vector, lanes),     // vectors stay
+                             layout_share_registers(r->ctx, own, 0, lanes)};
+  int64_t best_gain = 0;
+  for (uint32_t i = 0; i < countof(choices); i++) {
+    const int64_t won = choices[i] == own ? 0 : gain(r, op, &a, own, choices[i], i && vector);
+    if (won <= best_gain) continue;
+    best = choices[i];
+    best_gain = won;
+  }
+  if (best == own) return;
+  gain(r, op, &a, own, best, false);
   for (uint32_t i = 0; i < op->num_operands; i++)
     if (op_operand(op, i))
-      gain -= plan_cost(r, op_operand(op, i), layout_rule_operand(r->ctx, op, i, l), op, true, MAX_PLAN_DEPTH);
-  if (gain <= 0) return;
-  for (uint32_t i = 0; i < op->num_operands; i++)
-    if (op_operand(op, i))
-      op_set_operand(op, i, carry_out(r, op_operand(op, i), layout_rule_operand(r->ctx, op, i, l), op));
+      op_set_operand(op, i, carry_out(r, op_operand(op, i), layout_rule_operand(r->ctx, op, i, best), op));
 }
 
 void pass_remove_conversions(PassCtx *p) {

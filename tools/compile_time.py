@@ -92,6 +92,10 @@ def main():
         measure("attention 128x128, D 128", runs,
                 [tilec, "examples/attention.tile", "-k", "attention_fwd", "-w", "8", "--num-stages=3", "-o", out,
                  "-s", ",".join([half] * 4 + [whole, "fp32", "128,128,128,False"])])
+        tile = "tensordesc<fp16[128,128]>"
+        measure("gluon matmul 128x128x128", runs,
+                [tilec, "examples/gluon_matmul.tile", "-k", "matmul", "-w", "4", "-o", out,
+                 "-s", ",".join([tile] * 3 + ["i32"] * 3 + ["128,128,128,2"])])
         few = max(1, runs // 4)
         measure("block of 4 x 65536", few, [tilec, source, "-k", "block", "-s", "*fp32:16,*fp32:16,4,65536", "-o", out])
         for size, warps in ((64, 4), (128, 4), (128, 1), (256, 4)):

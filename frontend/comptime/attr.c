@@ -28,7 +28,7 @@ static CtValue *dtype_attr(Comptime *ct, CtValue *v, const char *name) {
     if (!strcmp(name, numbers[i].name) && numbers[i].value != absent) return ct_int(ct->ctx, numbers[i].value);
   if (!strcmp(name, "name")) return ct_str(ct->ctx, ct_type_name(ct->ctx, t));
   if (!strcmp(name, "scalar")) return ct_dtype(ct->ctx, ct_scalar_of(t));
-  if (!strcmp(name, "layout") && t->layout)
+  if (!strcmp(name, "layout") && (t->layout || t->spelled))
     return comptime_layout_on(ct, t->spelled ? t->spelled : comptime_layout_from_map(ct, t->layout), t->layout);
   if (!strcmp(name, "element_ty") && t->elem) return ct_dtype(ct->ctx, t->elem);
   if (!strcmp(name, "shape")) {

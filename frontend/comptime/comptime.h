@@ -80,6 +80,8 @@ const Layout *comptime_layout_map(Comptime *ct, const CtValue *layout, const int
                                   const char **why);
 // A layout with that map: a DistributedLinearLayout, or a SharedLinearLayout.
 CtValue *comptime_layout_from_map(Comptime *ct, const Layout *map);
+// The type of a tensor without a layout: its attribute `layout` is an AutoLayout.
+const CtType *comptime_type_of_auto(Comptime *ct, const CtType *t);
 CtValue *comptime_layout_slice(Comptime *ct, CtValue *parent, uint32_t dim);   // SliceLayout(dim, parent)
 // The parent of a SliceLayout of that dim; NULL for other layouts.
 CtValue *comptime_layout_parent(Comptime *ct, const CtValue *layout, uint32_t dim);

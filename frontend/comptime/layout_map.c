@@ -170,6 +170,13 @@ CtValue *comptime_layout_parent(Comptime *ct, const CtValue *v, uint32_t dim) {
   return layout_class(v) == L_SLICE && layout_field_int(ct, v, "dim", 0) == dim ? layout_field(ct, v, "parent") : NULL;
 }
 
+const CtType *comptime_type_of_auto(Comptime *ct, const CtType *t) {
+  CtType *copy = arena_new(&ct->ctx->arena, CtType);
+  *copy = *t;
+  copy->spelled = layout_instance(ct, L_AUTO);
+  return copy;
+}
+
 CtValue *comptime_layout_on(Comptime *ct, const CtValue *layout, const Layout *map) {
   CtValue *v = ct_instance_copy(ct, layout);
   v->instance->map = map;

@@ -36,7 +36,7 @@ Term *lower_shape_term(Lower *L, const CtType *t) {
 static Term *value_attribute(Lower *L, Term *base, const char *name, Span span) {
   const CtType *t = term_t(base);
   if (strcmp(name, "dtype") == 0) return term_const(L, ct_dtype(L->ctx, ct_scalar_of(t)));
-  if (strcmp(name, "type") == 0) return term_const(L, ct_dtype(L->ctx, t));
+  if (strcmp(name, "type") == 0) return term_const(L, ct_dtype(L->ctx, lower_type_of_tensor(L, t)));
   if (strcmp(name, "shape") == 0 && ct_is_ptr(t) && !ct_rank(t)) {
     lower_error(L, span, "%s is an address and has no shape", term_describe(L, base));
     return lower_hint(L, "pass the extents as parameters: `n: i32`");
@@ -101,7 +101,7 @@ static Term *desc_attribute(Lower *L, Term *base, const char *name, Span span) {
 static CtValue *type_of(Lower *L, const Term *t) {
   switch (t->kind) {
   case TERM_CONST: return comptime_constexpr_type(L->ct, t->ct);
-  case TERM_VALUE: return ct_dtype(L->ctx, term_t(t));
+  case TERM_VALUE: return ct_dtype(L->ctx, lower_type_of_tensor(L, term_t(t)));
   case TERM_DESC: return ct_dtype(L->ctx, t->desc.block);
   case TERM_BLOCK_PTR: return ct_dtype(L->ctx, ct_type_pointer(L->ctx, t->bp.block, false));
   case TERM_TUPLE: {

@@ -77,6 +77,8 @@ static bool is_instance(Lower *L, const Term *x, const CtValue *cls) {
   if (x->kind == TERM_VALUE) return strcmp(n, "tensor") == 0;
   if (x->kind == TERM_DESC) return strstr(n, "tensor_descriptor") != NULL;
   if (x->kind == TERM_BLOCK_PTR) return strcmp(n, "tensor") == 0;
+  if (x->kind == TERM_BUFFER) return strcmp(n, "shared_memory_descriptor") == 0;
+  if (x->kind == TERM_ACC) return strcmp(n, "warpgroup_mma_accumulator") == 0;
   if (x->kind == TERM_TUPLE) {
     if (x->tuple.cls)
       return (cls->kind == CT_CLASS && cls->cls == x->tuple.cls) ||

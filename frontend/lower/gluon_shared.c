@@ -38,12 +38,6 @@ static const CtType *shared_type(Lower *L, Call *c, uint32_t shape_arg, uint32_t
   if (!lower_check_shape(L, shape + skip, tile, c->spans[shape_arg])) return NULL;
   const Layout *map = lower_layout_map(L, layout, shape + skip, tile, c->spans[layout_arg]);
   if (!map) return NULL;
-  const CtValue *bits = comptime_get_attr(L->ct, layout, "element_bitwidth");
-  if (bits && (uint32_t)bits->i != ct_bits(elem)) {
-    arg_error(L, c, layout_arg, "%s is for elements of %d bits, and %s has %u", ct_repr(L->ctx, layout), (int)bits->i,
-              ct_type_text(L->ctx, elem), ct_bits(elem));
-    return lower_hint(L, "gl.NVMMASharedLayout.get_default_for(shape, dtype) makes one that fits");
-  }
   return ct_type_with_layout(L->ctx, ct_type_block(L->ctx, elem, shape, rank), map, layout);
 }
 

@@ -26,6 +26,10 @@ Term *gl_full_like(Lower *L, Call *c) {
   return v && rank ? term_value(L, build_splat(&L->b, term_v(v), lower_ir_type(L, to)), to) : v;
 }
 
+const CtType *lower_type_of_tensor(Lower *L, const CtType *t) {
+  return L->is_gluon && t->kind == CT_TYPE_BLOCK && !t->layout ? comptime_type_of_auto(L->ct, t) : t;
+}
+
 Term *gl_convert_layout(Lower *L, Call *c) {
   const bool is_set = c->row->data == 1;
   bool trivial = false;

@@ -357,10 +357,15 @@ static Op *for_to_while(Lower *L, Loop *lp, Value *lb, Value *ub, Value *step, b
   return finish_while(L, lp, &lb, 1, &iv_next, 1, keep);
 }
 
-// Carries a variable of the target's name and type, which holds the last number after the loop as in Python. False if
+// Carries a variable of the target's name and type, which holds the last number after the loop as in Python. If there
+// is none before the loop and `rest`, which follows it, reads one, it is 0 after a loop without iterations. False if
 // the target hides a variable of another type, which has no value after the loop.
-static bool carries_target(Lower *L, const Node *target, const CtType *iv_type, Carried *c) {
-  const Var *v = target->kind == NODE_NAME ? scope_find(&L->frame->scope, target->name.id) : NULL;
+static bool carries_target(Lower *L, const Node *target, const CtType *iv_type, const Cont *rest, Carried *c) {
+  if (target->kind != NODE_NAME) return true;
+  Scope *scope = &L->frame->scope;
+  if (!scope_find(scope, target->name.id) && scope_is_read_next(L, rest, target->name.id))
+    scope_set(L, scope, target->name.id, term_full(L, iv_type, 0, 0), target->span, 0);
+  const Var *v = scope_find(scope, target->name.id);
   if (!v) return true;
   const CtType *type = v->flags & VAR_FOLDED                    ? v->folded_type
                        : v->term && v->term->kind == TERM_VALUE ? term_t(v->term)
@@ -388,7 +393,7 @@ bool lower_counted_loop(Lower *L, const Node *s, RangeArgs *r) {
 
   if (!lower_enter_region(L, span)) return true;
   Carried c = {0};
-  bool hides = !carries_target(L, s->loop.target, iv_type, &c);
+  bool hides = !carries_target(L, s->loop.target, iv_type, r->rest, &c);
   find_carried(L, &s->loop.body, NULL, &c);
   Block *outer = L->b.block;
   Value *operands[3] = {lb, ub, step};

@@ -54,11 +54,15 @@ static void assign_elements(Lower *L, const Node *target, Term *value, bool cons
   uint32_t star = want, have = value->tuple.count;
   for (uint32_t i = 0; i < want; i++)
     if (target->list.data[i]->kind == NODE_STARRED) star = i;
-  if (star == want ? have != want : have + 1 < want) {
+  if (star == want ? have < want : have + 1 < want) {
     lower_error(L, target->span, "cannot unpack a tuple of %u into %u names", have, want);
     poison_target(L, target);
     return;
   }
+  if (star == want && have > want &&     // Triton drops the rest
+      diag_warning(L->ctx, WARN_UNUSED_VALUE, target->span, "%u names take %u of a tuple's %u values: nothing uses "
+                   "the others", want, want, have))
+    diag_note(L->ctx, (Span){0, 0}, "name them all, or take the rest with `*_`");
   for (uint32_t i = 0, j = 0; i < want; i++) {
     const Node *t = target->list.data[i];
     if (i == star) {
@@ -280,7 +284,6 @@ static void lower_stmt(Lower *L, const Node *s) {
   }
   case NODE_ANN_ASSIGN: lower_ann_assign(L, s); return;
   case NODE_RETURN: lower_return(L, s); return;
-  case NODE_FOR: lower_for(L, s); return;
   case NODE_WHILE: lower_while(L, s); return;
   case NODE_BREAK: scope->exits[EXIT_BREAK] = (Flag){FLAG_YES, NULL}; return;
   case NODE_CONTINUE: scope->exits[EXIT_CONTINUE] = (Flag){FLAG_YES, NULL}; return;
@@ -411,6 +414,7 @@ void lower_stmts(Lower *L, const Cont *k, const LiveOut *out) {
     k = new_cont(L, k->list, k->from + 1, k->next);
     if (L->options->stops) lower_stop_before(L, s);
     if (s->kind == NODE_WITH) lower_with(L, s);
+    else if (s->kind == NODE_FOR) lower_for(L, s, k);
     else if (s->kind == NODE_IF) k = lower_if(L, s, k, out);
     else lower_stmt(L, s);
   }

@@ -183,6 +183,7 @@ enum { MAX_TENSOR_NUMEL = 1 << 20 };
 CtValue *lower_layout_of(Lower *L, const CtType *t);              // NULL if it has none
 bool lower_print_layout(Lower *L, Term *t, Span span);            // at compile time, if t is one
 const char *lower_layout_text(Lower *L, const CtType *t);         // as written, and as a map
+const CtType *lower_type_of_tensor(Lower *L, const CtType *t);    // what `.type` shows: a Gluon tensor's has a layout
 // The block type with that layout (AutoLayout: without one). NULL after a diagnostic if it does not fit.
 const CtType *lower_with_layout(Lower *L, const CtType *t, CtValue *layout, Span span);
 const CtType *lower_inferred(Lower *L, const CtType *elem, const int64_t *shape, uint32_t rank, const Layout *map);
@@ -319,7 +320,7 @@ typedef struct { const NameVec *names; bool is_function_end; } LiveOut;
 // Counts statements that are about to be lowered. False if there are too many, now or before.
 bool lower_count(Lower *L, uint64_t statements, Span span);
 void lower_stmts(Lower *L, const Cont *k, const LiveOut *out);
-void lower_for(Lower *L, const Node *s);
+void lower_for(Lower *L, const Node *s, const Cont *rest);      // rest: what follows the loop
 // Leaves out statements after a diagnostic: the new names that they bind have no value, of which no message speaks.
 void lower_skip(Lower *L, const NodeList *body);
 void lower_while(Lower *L, const Node *s);
@@ -336,6 +337,7 @@ FlagState scope_flow(const Scope *s);                         // whether the pat
 void scope_resume(Scope *s, bool all);                        // clears `continue`, or all flags
 Value *scope_live(Lower *L, const Scope *s);                  // an i1: none of the flags is set
 Scope scope_copy(Lower *L, const Scope *s);
+bool scope_is_read_next(Lower *L, const Cont *k, const char *name);   // whether k reads the name before it binds it
 Var *scope_find(Scope *s, const char *name);
 void scope_set(Lower *L, Scope *s, const char *name, Term *term, Span span, uint8_t flags);
 void scope_remove(Scope *s, const char *name);
@@ -432,7 +434,7 @@ Term *arg_error(Lower *L, const Call *c, uint32_t i, const char *fmt, ...) PRINT
 bool lower_check_roles(Lower *L);
 
 // ---- range.c ----
-typedef struct { Term *start, *stop, *step; Call call; } RangeArgs;
+typedef struct { Term *start, *stop, *step; Call call; const Cont *rest; } RangeArgs;   // rest: follows the loop
 bool lower_split_range(Lower *L, Call *c, RangeArgs *r);         // a range's arguments; false after a diagnostic
 // Makes scalars of one type of a range's start, end and step; of a negative step it takes the magnitude. NULL after a
 // diagnostic.

@@ -195,3 +195,58 @@ bool lower_has_exit(const NodeList *body, bool with_break) {
   }
   return false;
 }
+
+// ---- whether a name is read ----
+typedef enum { USE_NONE, USE_READ, USE_BOUND } FirstUse;
+typedef struct { const char *name; bool found; } Mention;
+
+static void find_mention(const Node *n, void *user) {
+  Mention *m = user;
+  if (n->kind == NODE_NAME) m->found |= n->name.id == m->name;
+  else ast_each_child(n, find_mention, user);
+}
+
+static bool mentions(const Node *n, const char *name) {
+  Mention m = {name, false};
+  find_mention(n, &m);
+  return m.found;
+}
+
+static bool binds(Lower *L, const Node *target, const char *name) {
+  NameVec names = {0};
+  collect_target(L, target, &names);
+  for (uint32_t i = 0; i < names.count; i++)
+    if (names.data[i] == name) return true;
+  return false;
+}
+
+// What the statements from number `from` on do first with a name. A loop counts as one that runs.
+static FirstUse first_use(Lower *L, const NodeList *list, uint32_t from, const char *name) {
+  for (uint32_t i = from; i < list->count; i++) {
+    const Node *s = list->data[i];
+    FirstUse u = USE_NONE;
+    if (s->kind == NODE_ASSIGN) {
+      u = mentions(s->assign.value, name) ? USE_READ : USE_NONE;
+      for (uint32_t t = 0; t < s->assign.targets.count && u == USE_NONE; t++) {
+        const Node *target = s->assign.targets.data[t];
+        u = binds(L, target, name) ? USE_BOUND : mentions(target, name) ? USE_READ : USE_NONE;
+      }
+    } else if (s->kind == NODE_FOR) {
+      u = mentions(s->loop.iter, name) ? USE_READ : binds(L, s->loop.target, name) ? USE_BOUND : USE_NONE;
+      if (u == USE_NONE && first_use(L, &s->loop.body, 0, name) == USE_READ) u = USE_READ;
+    } else if (s->kind == NODE_IF) {
+      FirstUse a = first_use(L, &s->cond.body, 0, name), b = first_use(L, &s->cond.orelse, 0, name);
+      u = mentions(s->cond.test, name) || a == USE_READ || b == USE_READ ? USE_READ : a == b ? a : USE_NONE;
+    } else if (mentions(s, name)) {
+      u = USE_READ;
+    }
+    if (u != USE_NONE) return u;
+  }
+  return USE_NONE;
+}
+
+bool scope_is_read_next(Lower *L, const Cont *k, const char *name) {
+  FirstUse u = USE_NONE;
+  for (; k && u == USE_NONE; k = k->next) u = first_use(L, k->list, k->from, name);
+  return u == USE_READ;
+}

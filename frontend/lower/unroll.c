@@ -92,7 +92,7 @@ static const BuiltinRow *iter_row(Lower *L, const Node *iter, Term **other) {
 }
 
 // False after a diagnostic about what the loop goes over.
-static bool lower_over(Lower *L, const Node *s) {
+static bool lower_over(Lower *L, const Node *s, const Cont *rest) {
   Term *other;
   const BuiltinRow *row = iter_row(L, s->loop.iter, &other);
   if (!row) {
@@ -112,15 +112,16 @@ static bool lower_over(Lower *L, const Node *s) {
   if (!lower_call_args(L, s->loop.iter, NULL, &args) || !builtin_bind(L, row, NULL, &args, &call) ||
       !lower_split_range(L, &call, &r))
     return false;
+  r.rest = rest;
   return row->fn == tl_static_range ? lower_static_range(L, s, &r) : lower_counted_loop(L, s, &r);
 }
 
-void lower_for(Lower *L, const Node *s) {
+void lower_for(Lower *L, const Node *s, const Cont *rest) {
   if (s->loop.orelse.count) {
     lower_error(L, s->loop.orelse.data[0]->span, "`for … else` is not supported in kernels");
     lower_hint(L, "set a flag in the loop, and test it after the loop");
     lower_skip(L, &s->loop.body);
-  } else if (!lower_over(L, s)) {
+  } else if (!lower_over(L, s, rest)) {
     lower_skip(L, &s->loop.body);
   }
 }

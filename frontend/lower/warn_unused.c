@@ -111,8 +111,9 @@ static bool is_computation(const Node *v) {
   }
 }
 
-// A hint counts as an effect: in Triton it changes its operand.
+// A hint counts as an effect: in Triton it changes its operand. So does a layout for a tensor without one.
 static bool has_effect(const Op *op) {
+  if (op->opcode == OP_CONVERT_LAYOUT && !op_operand(op, 0)->type->layout) return true;
   if (op_int(op, ATTR_PURE, 0)) return false;
   if (op_is(op, TRAIT_WRITES | TRAIT_SYNC) || op->opcode == OP_HINT || op_int(op, ATTR_VOLATILE, 0)) return true;
   for (uint32_t i = 0; i < op->num_blocks; i++)

@@ -83,10 +83,11 @@ static bool specialize(const CompileJob *job, tile_program *p, CtFunction *k, ui
   }
   CtValue *args = ct_dict(ctx);
   if (job->specialize && !job->specialize(job->user, p, k, *specs, args->dict)) return false;
+  if (k->num_heuristics && !frontend_run_heuristics(p->frontend, k, *specs, launch, args->dict)) return false;
   override_launch(job->options, p->most_stages, launch);
   if (k == p->kernel && k->autotune && config < k->autotune->num_configs)
     p->config_text = effective_config_text(ctx, &k->autotune->configs[config], k, *specs, launch);
-  return !k->num_heuristics || frontend_run_heuristics(p->frontend, k, *specs, args->dict);
+  return true;
 }
 
 static bool same_launch(const LaunchOptions *a, const LaunchOptions *b) {

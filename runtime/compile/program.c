@@ -37,6 +37,9 @@ static tile_status compile_public(const char *path, const char *text, size_t siz
   RETURN_IF_FAILED(TAKE_GIVEN(tile_compile_options, &o, given, error));
   RETURN_IF_FAILED(hooks_take(&hooks, o.hooks, error));
   RETURN_IF_FAILED(source_map_check(o.source_map, o.num_source_map, error));
+  RETURN_IF_FAILED(given_texts(o.options, o.num_options, "options", error));
+  RETURN_IF_FAILED(given_texts(o.include_paths, o.num_include_paths, "include_paths", error));
+  RETURN_IF_FAILED(given_seconds(o.seconds, "seconds", error));
   Arena arena;
   jmp_buf on_empty, *const empty = &on_empty;
   arena_init_with(&arena, hooks_memory(&hooks), &empty);
@@ -79,6 +82,7 @@ tile_status tile_compile_file(const char *path, const tile_compile_options *opti
 tile_status tile_compile_memory(const char *name, const char *text, size_t size, const tile_compile_options *options,
                                 tile_program **program, tile_error **error) {
   RETURN_IF_NULL(name, "name");
+  if (!*name) return error_set(error, TILE_ERROR_USAGE, "`name` is empty: messages need one");
   if (size) RETURN_IF_NULL(text, "text");
   return compile_public(name, text ? text : "", size, options, program, error);   // no text is an empty one
 }

@@ -158,6 +158,17 @@ static tile_status open_deep(void *user, tile_error **error) {
   return scratch_contain(&((const Opening *)user)->jit->arena, "opening a JIT", open_contained, user, error);
 }
 
+static tile_status check_options(const tile_jit_options *o, tile_error **error) {
+  RETURN_IF_FAILED(given_texts(o->options, o->num_options, "options", error));
+  RETURN_IF_FAILED(given_texts(o->include_paths, o->num_include_paths, "include_paths", error));
+  RETURN_IF_FAILED(given_seconds(o->compile_seconds, "compile_seconds", error));
+  RETURN_IF_FAILED(given_seconds(o->tune_seconds, "tune_seconds", error));
+  if ((unsigned)o->tune > TILE_TUNE_ON || (unsigned)o->policy > TILE_JIT_FORBID)
+    return error_set(error, TILE_ERROR_USAGE, "tile_jit_options: tune is %d and policy %d; there are 0, 1 and 2",
+                     (int)o->tune, (int)o->policy);
+  return TILE_OK;
+}
+
 static tile_status open_jit(tile_device *device, const char *path, const char *text, size_t size,
                             const tile_jit_options *given, tile_jit **out, tile_error **error) {
   tile_jit_options o = TILE_JIT_OPTIONS_INIT;
@@ -165,6 +176,8 @@ static tile_status open_jit(tile_device *device, const char *path, const char *t
   *out = NULL;
   RETURN_IF_FAILED(TAKE_GIVEN(tile_jit_options, &o, given, error));
   RETURN_IF_FAILED(hooks_take(&hooks, o.hooks, error));
+  RETURN_IF_FAILED(check_options(&o, error));
+  if (text && !*path) return error_set(error, TILE_ERROR_USAGE, "`name` is empty: messages need one");
   if (!text) o.num_source_map = 0;
   RETURN_IF_FAILED(source_map_check(o.source_map, o.num_source_map, error));
   if (compile_is_ir_path(path))

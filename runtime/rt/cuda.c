@@ -35,8 +35,8 @@ static tile_status resolve(CudaDriver *d, bool simulator, tile_error **error) {
   return TILE_OK;
 }
 
-// A function that is the simulator's own: its name in libtile-sim.so, and in the simulator that is linked in.
-static void *own_symbol(const CudaDriver *d, const char *exported, const char *linked) {
+// A function that may be missing: its name in a library, and in the simulator that is linked in.
+static void *other_symbol(const CudaDriver *d, const char *exported, const char *linked) {
   return d->library ? dlsym(d->library, exported) : linked_parts.sim_symbol(linked);
 }
 
@@ -57,10 +57,11 @@ tile_status cuda_open(CudaDriver *d, bool simulator, tile_error **error) {
   }
   tile_status status = resolve(d, simulator, error);
   if (status == TILE_OK && simulator) {
-    *(void **)&d->last_report = own_symbol(d, "sim_last_report", "simLastReport");
-    *(void **)&d->set_stop = own_symbol(d, "sim_set_stop", "simSetStop");
-    *(void **)&d->count_launches = own_symbol(d, "sim_count_launches", "simCountLaunches");
+    *(void **)&d->last_report = other_symbol(d, "sim_last_report", "simLastReport");
+    *(void **)&d->set_stop = other_symbol(d, "sim_set_stop", "simSetStop");
+    *(void **)&d->count_launches = other_symbol(d, "sim_count_launches", "simCountLaunches");
   }
+  *(void **)&d->func_param_info = other_symbol(d, "cuFuncGetParamInfo", "cuFuncGetParamInfo");
   if (status == TILE_OK) {
     CUresult r = d->init(0);
     if (r != CUDA_SUCCESS && d->last_report) {   // it refuses a variable of the environment

@@ -23,6 +23,8 @@ typedef struct {
   void *library;               // dlopen's; NULL for the simulator
 #define CUDA_FN(member, symbol, ...) CUresult (*member)(__VA_ARGS__);
 #include "runtime/rt/cuda.def"
+  // NULL if the driver is too old.
+  CUresult (*func_param_info)(CUfunction function, size_t index, size_t *offset, size_t *size);
   // The simulator's account of the last failure; NULL for the real driver.
   const char *(*last_report)(void);
   // The simulator's: launches of this thread ask whether to stop (runtime/sim/driver.h). NULL for the real driver.

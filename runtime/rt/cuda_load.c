@@ -137,8 +137,28 @@ static tile_status load_module(CudaDevice *d, tile_kernel *k, tile_error **error
   return load_ptx(d, k, error);
 }
 
+// The driver copies as many bytes for each parameter as the code has. Metadata of another kernel would make it read past
+// what a launch packs (cuda_launch.c).
+static tile_status check_params(const CudaDevice *d, const tile_kernel *k, tile_error **error) {
+  size_t n = 0, offset, size;
+  bool fits = true;
+  if (!d->cu.func_param_info) return TILE_OK;   // a driver before CUDA 12.4
+  for (uint32_t i = 0; i < k->num_params; i++) {
+    const KernelParam *p = &k->params[i];
+    const bool has_map = p->rank && p->kind != PARAM_DESC_FIELDS, is_alone = p->kind == PARAM_AUTO_TENSORMAP;
+    for (uint32_t part = 0; part <= (is_alone ? 0 : 2 * p->rank); part++) {
+      const size_t room = part == 0 && has_map ? sizeof(CUtensorMap) : part && part <= p->rank ? 4 : 8;
+      if (d->cu.func_param_info(k->function, n++, &offset, &size) == CUDA_SUCCESS) fits = fits && size <= room;
+    }
+  }
+  if (fits && d->cu.func_param_info(k->function, n, &offset, &size) != CUDA_SUCCESS) return TILE_OK;
+  return error_set(error, TILE_ERROR_USAGE, "%s: its code has other parameters than its metadata; compile it again",
+                   k->name);
+}
+
 static tile_status set_up_function(CudaDevice *d, tile_kernel *k, tile_error **error) {
   CALL_OR_RETURN(d, module_function(&k->function, k->module, k->name), "finding the kernel in its module");
+  RETURN_IF_FAILED(check_params(d, k, error));
   if (k->shared_bytes > DEFAULT_SHARED) {
     if ((int)k->shared_bytes > d->shared_optin)
       return error_set(error, TILE_ERROR_RESOURCES,

@@ -8,6 +8,18 @@ tile_status given_null(tile_error **error, const char *function, const char *par
   return error_set(error, TILE_ERROR_USAGE, "%s: `%s` is NULL", function, parameter);
 }
 
+tile_status given_texts(const char *const *texts, size_t count, const char *name, tile_error **error) {
+  if (count && !texts) return error_set(error, TILE_ERROR_USAGE, "`%s` is NULL, and there are to be %zu", name, count);
+  for (size_t i = 0; i < count; i++)
+    if (!texts[i]) return error_set(error, TILE_ERROR_USAGE, "%s[%zu] is NULL", name, i);
+  return TILE_OK;
+}
+
+tile_status given_seconds(double seconds, const char *name, tile_error **error) {
+  if (seconds >= 0) return TILE_OK;
+  return error_set(error, TILE_ERROR_USAGE, "%s is %g; 0 means no limit", name, seconds);
+}
+
 static tile_status refuse_size(size_t given, size_t least, const char *name, tile_error **error) {
   return error_set(error, TILE_ERROR_USAGE,
                    "%s: its struct_size is %zu, and the structure has at least %zu bytes: start from its _INIT macro",

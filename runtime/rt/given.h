@@ -13,6 +13,10 @@
   do { if (!(pointer)) return given_null(error, function, name); } while (0)
 tile_status given_null(tile_error **error, const char *function, const char *parameter);
 
+// Refuse a list of texts with NULL in it, a time below 0.
+tile_status given_texts(const char *const *texts, size_t count, const char *name, tile_error **error);
+tile_status given_seconds(double seconds, const char *name, tile_error **error);
+
 // TYPE_least: the size of a structure in version 0.2, up to its last field then. A caller's cannot be smaller.
 #define GIVEN_SINCE(type, last) enum { type##_least = offsetof(type, last) + sizeof(((type *)0)->last) }
 GIVEN_SINCE(tile_diagnostic, num_fixits);

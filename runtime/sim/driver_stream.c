@@ -52,6 +52,19 @@ static CUstream stream_of(CUstream s) {
   return !s || s == CU_STREAM_LEGACY || s == CU_STREAM_PER_THREAD ? &driver_state()->legacy : s;
 }
 
+// Handles of streams that were destroyed, or never made, must not be looked into.
+static bool is_stream(CUstream s) {
+  const CUstream wanted = stream_of(s);
+  for (CUstream t = &driver_state()->legacy; t; t = t->next)
+    if (t == wanted) return true;
+  return false;
+}
+#define RETURN_IF_NO_STREAM(s)                                                                              \
+  do {                                                                                                      \
+    if (!is_stream(s))                                                                                      \
+      return driver_fail(CUDA_ERROR_INVALID_HANDLE, "no such stream: it was never made, or is destroyed"); \
+  } while (0)
+
 static bool is_loaded(CUmodule module) {
   for (CUmodule m = driver_state()->modules; m; m = m->next)
     if (m == module) return true;
@@ -86,6 +99,7 @@ static void free_work(CUgraph g) {
 
 CUresult driver_submit(CUstream stream, const StreamWork *k) {
   RETURN_IF_NO_CONTEXT(context);
+  RETURN_IF_NO_STREAM(stream);
   CUstream s = stream_of(stream);
   if (!s->capture) return run_work(k);
   return append_work(s->capture, k);
@@ -137,6 +151,7 @@ CUresult sim_cuStreamDestroy(CUstream stream) {
 CUresult sim_cuStreamSynchronize(CUstream stream) {
   LOCKED;
   RETURN_IF_NO_CONTEXT(context);
+  RETURN_IF_NO_STREAM(stream);
   if (stream_of(stream)->capture)
     return driver_fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "the stream is being captured");
   return CUDA_SUCCESS;
@@ -144,17 +159,20 @@ CUresult sim_cuStreamSynchronize(CUstream stream) {
 CUresult sim_cuStreamQuery(CUstream stream) { LOCKED; return sim_cuStreamSynchronize(stream); }
 CUresult sim_cuStreamGetFlags(CUstream stream, unsigned *flags) {
   LOCKED;
+  RETURN_IF_NO_STREAM(stream);
   *flags = stream_of(stream)->flags;
   return CUDA_SUCCESS;
 }
 CUresult sim_cuStreamGetPriority(CUstream stream, int *priority) {
   LOCKED;
+  RETURN_IF_NO_STREAM(stream);
   *priority = stream_of(stream)->priority;
   return CUDA_SUCCESS;
 }
 CUresult sim_cuStreamGetCtx(CUstream stream, CUcontext *out) {
   LOCKED;
   RETURN_IF_NO_CONTEXT(context);
+  RETURN_IF_NO_STREAM(stream);
   CUstream s = stream_of(stream);
   *out = s->context ? s->context : context;
   return CUDA_SUCCESS;
@@ -164,6 +182,7 @@ CUresult sim_cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
   (void)flags;
   RETURN_IF_NO_CONTEXT(context);
   RETURN_INVALID_UNLESS(event, "no event");
+  RETURN_IF_NO_STREAM(stream);
   CUstream s = stream_of(stream);
   // A stream that waits for an event of a captured stream joins the capture.
   if (!event->capture || s->capture) return CUDA_SUCCESS;
@@ -179,6 +198,7 @@ CUresult sim_cuStreamAddCallback(CUstream stream, CUstreamCallback callback, voi
   (void)flags;
   RETURN_IF_NO_CONTEXT(context);
   RETURN_INVALID_UNLESS(callback, "no function");
+  RETURN_IF_NO_STREAM(stream);
   if (stream_of(stream)->capture)
     return driver_fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "the stream is being captured");
   callback(stream, CUDA_SUCCESS, user);
@@ -188,6 +208,7 @@ CUresult sim_cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode) {
   LOCKED;
   (void)mode;
   RETURN_IF_NO_CONTEXT(context);
+  RETURN_IF_NO_STREAM(stream);
   CUstream s = stream_of(stream);
   if (s == &driver_state()->legacy)
     return driver_fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "the default stream cannot be captured");
@@ -201,6 +222,7 @@ CUresult sim_cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode) {
 CUresult sim_cuStreamEndCapture(CUstream stream, CUgraph *graph) {
   LOCKED;
   RETURN_IF_NO_CONTEXT(context);
+  RETURN_IF_NO_STREAM(stream);
   CUstream s = stream_of(stream);
   if (!s->capture) return driver_fail(CUDA_ERROR_ILLEGAL_STATE, "the stream is not being captured");
   if (!s->origin) return driver_fail(CUDA_ERROR_STREAM_CAPTURE_UNMATCHED, "capture began in another stream");
@@ -209,6 +231,7 @@ CUresult sim_cuStreamEndCapture(CUstream stream, CUgraph *graph) {
 }
 CUresult sim_cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status) {
   LOCKED;
+  RETURN_IF_NO_STREAM(stream);
   *status = stream_of(stream)->capture ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
   return CUDA_SUCCESS;
 }
@@ -238,6 +261,7 @@ CUresult sim_cuEventRecord(CUevent event, CUstream stream) {
   LOCKED;
   RETURN_IF_NO_CONTEXT(context);
   if (!event) return driver_fail(CUDA_ERROR_INVALID_HANDLE, "no event");
+  RETURN_IF_NO_STREAM(stream);
   CUstream s = stream_of(stream);
   event->capture = s->capture ? s->capture->serial : 0;
   event->recorded = !event->capture;

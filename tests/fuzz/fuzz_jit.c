@@ -34,7 +34,7 @@ static struct {
   uint64_t buffer;
   char folder[PATH_BYTES], entry[PATH_BYTES], results[PATH_BYTES];
   Header header;
-  char *key;
+  char *key, *payload;
   bool compiles;
 } bench;
 
@@ -82,6 +82,13 @@ static void remove_files(void) {
   unlink(bench.results), rmdir(bench.folder);
 }
 
+static void open_device(void) {
+  const char zeros[2 * N * 4] = {0};
+  must(tile_device_open("sim", &bench.device, NULL) == TILE_OK &&
+       tile_memory_alloc(bench.device, sizeof zeros, &bench.buffer, NULL) == TILE_OK &&
+       tile_memory_upload(bench.device, bench.buffer, zeros, sizeof zeros, NULL) == TILE_OK);
+}
+
 // Compiles the kernel once, for the entry that this makes.
 static void start(void) {
   tile_error *error = NULL;
@@ -90,10 +97,7 @@ static void start(void) {
   must(mkdtemp(bench.folder));
   snprintf(bench.results, PATH_BYTES, "%s/results.json", bench.folder);
   setenv("TILE_SIM_MAX_STEPS", "2000", 1);
-  must(tile_device_open("sim", &bench.device, &error) == TILE_OK);
-  const char zeros[2 * N * 4] = {0};
-  must(tile_memory_alloc(bench.device, sizeof zeros, &bench.buffer, &error) == TILE_OK &&
-       tile_memory_upload(bench.device, bench.buffer, zeros, sizeof zeros, &error) == TILE_OK);
+  open_device();
   tile_jit *jit = open_jit(true, TILE_TUNE_OFF, &error);
   must(jit);
   launch(jit, &error);
@@ -108,13 +112,11 @@ static void start(void) {
   must(f && fread(&bench.header, sizeof bench.header, 1, f) == 1);
   bench.key = malloc(bench.header.key_size);
   must(fread(bench.key, bench.header.key_size, 1, f) == 1);
+  bench.payload = malloc(bench.header.payload_size);
+  must(fread(bench.payload, bench.header.payload_size, 1, f) == 1);
   // What the entry holds, to begin with: TILE_FUZZ_ENTRY names a file for it.
-  const char *to = getenv("TILE_FUZZ_ENTRY");
-  char *payload = malloc(bench.header.payload_size + sizeof(Header) + 1);
-  memset(payload, 0, sizeof(Header) + 1);
-  must(fread(payload + sizeof(Header) + 1, bench.header.payload_size, 1, f) == 1);
-  if (to) write_file(to, payload, sizeof(Header) + 1, payload + sizeof(Header) + 1, bench.header.payload_size);
-  free(payload);
+  const char *to = getenv("TILE_FUZZ_ENTRY"), unchanged[sizeof(Header) + 1] = {0};
+  if (to) write_file(to, unchanged, sizeof unchanged, bench.payload, bench.header.payload_size);
   fclose(f);
   atexit(remove_files);
 }
@@ -130,11 +132,17 @@ static void read_entry(const uint8_t *data, size_t size, tile_error **error) {
   memcpy(head + sizeof h, bench.key, h.key_size);
   for (size_t i = 0; i < changed; i++) head[i] ^= (char)data[i];
   write_file(bench.entry, head, sizeof h + h.key_size, data + changed, size - changed);
-  free(head);
   tile_jit *jit = open_jit(false, TILE_TUNE_OFF, error);
   must(jit);
   launch(jit, error);
   tile_jit_close(jit);
+  const bool is_whole = h.payload_size == bench.header.payload_size && !memcmp(head, &h, sizeof h) &&
+                        !memcmp(data + changed, bench.payload, h.payload_size);
+  must(!is_whole || (!*error && !bench.compiles));
+  free(head);
+  if (!*error) return;
+  tile_device_close(bench.device);   // a kernel that failed leaves a device that is lost
+  open_device();
 }
 
 // Results that were read are still there after one is added and the file is written.

@@ -80,6 +80,12 @@ TEST(metadata) {
   memcpy(spoilt + (threads - json), "\"treads\" ", 9);
   REFUSED(tile_kernel_load_cubin(d, ptx, 4, spoilt, size, "first", &k, &error), TILE_ERROR_USAGE, "the kernel's metadata cannot be used: the number of threads is missing or wrong");
   free(spoilt);
+  // Metadata that names no parameters: a launch would pack none, and the driver would read some.
+  char *other = strdup(ptx), *params = strstr(other, "\"params\"");
+  assert_non_null(params);
+  memcpy(params, "\"parans\"", 8);
+  REFUSED(tile_kernel_load_ptx(d, other, strlen(other), "first", &k, &error), TILE_ERROR_USAGE, "first: its code has other parameters than its metadata; compile it again");
+  free(other);
   tile_program_free(p);
   tile_device_close(d);
 }

@@ -36,6 +36,38 @@ TEST(sizes_of_options) {
           "tile_hooks: its struct_size is 0, and the structure has at least 56 bytes: start from its _INIT macro");
 }
 
+TEST(values_of_options) {
+  tile_program *p = NULL;
+  tile_jit *jit = NULL;
+  tile_device *d = case_device("interp");
+  const char *texts[] = {"Wall", NULL};
+  tile_compile_options c = TILE_COMPILE_OPTIONS_INIT;
+  tile_jit_options j = TILE_JIT_OPTIONS_INIT;
+#define COMPILE(says) REFUSED(tile_compile_memory("one.tile", source, sizeof source - 1, &c, &p, &error), TILE_ERROR_USAGE, says)
+#define OPEN(says) REFUSED(tile_jit_open_memory(d, "one.tile", source, sizeof source - 1, &j, &jit, &error), TILE_ERROR_USAGE, says)
+  c.options = j.options = texts, c.num_options = j.num_options = 2;
+  COMPILE("options[1] is NULL");
+  OPEN("options[1] is NULL");
+  c.options = j.options = NULL;
+  COMPILE("`options` is NULL, and there are to be 2");
+  OPEN("`options` is NULL, and there are to be 2");
+  c.num_options = j.num_options = 0;
+  c.include_paths = j.include_paths = texts, c.num_include_paths = j.num_include_paths = 2;
+  COMPILE("include_paths[1] is NULL");
+  OPEN("include_paths[1] is NULL");
+  c.num_include_paths = j.num_include_paths = 0;
+  c.seconds = j.compile_seconds = -1;
+  COMPILE("seconds is -1; 0 means no limit");
+  OPEN("compile_seconds is -1; 0 means no limit");
+  j.compile_seconds = 0, j.tune_seconds = -0.5;
+  OPEN("tune_seconds is -0.5; 0 means no limit");
+  j.tune_seconds = 0, j.tune = (tile_tune_mode)3;
+  OPEN("tile_jit_options: tune is 3 and policy 0; there are 0, 1 and 2");
+  REFUSED(tile_compile_memory("", source, sizeof source - 1, NULL, &p, &error), TILE_ERROR_USAGE, "`name` is empty: messages need one");
+  REFUSED(tile_jit_open_memory(d, "", source, sizeof source - 1, NULL, &jit, &error), TILE_ERROR_USAGE, "`name` is empty: messages need one");
+  tile_device_close(d);
+}
+
 TEST(sizes_of_results) {
   tile_program *p = NULL;
   tile_error *e = NULL;
@@ -117,7 +149,7 @@ TEST(parameters) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(sizes_of_options), cmocka_unit_test(sizes_of_results),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(sizes_of_options), cmocka_unit_test(sizes_of_results), cmocka_unit_test(values_of_options),
                                      cmocka_unit_test(names_of_statuses), cmocka_unit_test(parameters)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -308,6 +308,9 @@ TEST(test_captures) {
   cu_ok(CU(cuStreamWaitEvent, (CUstream, CUevent, unsigned), t, e, 0), "fork");
   cu_ok(CU(cuStreamDestroy_v2, (CUstream), s), "destroy");
   told(CU(cuStreamDestroy_v2, (CUstream), s), CUDA_ERROR_INVALID_HANDLE, "no such stream");
+  told(CU(cuStreamSynchronize, (CUstream), s), CUDA_ERROR_INVALID_HANDLE, "no such stream: it was never made, or is destroyed");
+  told(CU(cuStreamIsCapturing, (CUstream, CUstreamCaptureStatus *), s, &(CUstreamCaptureStatus){0}), CUDA_ERROR_INVALID_HANDLE, "no such stream");
+  told(CU(cuStreamSynchronize, (CUstream), (CUstream)(uintptr_t)0x1234), CUDA_ERROR_INVALID_HANDLE, "no such stream");
   cu_ok(CU(cuStreamSynchronize, (CUstream), t), "synchronize");
   cu_ok(CU(cuStreamDestroy_v2, (CUstream), t), "destroy");
   cu_ok(CU(cuEventDestroy_v2, (CUevent), e), "destroy");

@@ -19,7 +19,7 @@ class ptr:
     __slots__ = ("address", "dtype")
 
     def __init__(self, address, dtype):
-        self.address, self.dtype = address, dtype
+        self.address, self.dtype = operator.index(address), dtype
 
     def data_ptr(self):
         return self.address

@@ -43,10 +43,18 @@ def is_pinned(value):
     return callable(pinned) and pinned()
 
 
+def _refuse_without_memory(value):
+    if getattr(value, "is_meta", False):
+        raise TypeError("a tensor of the device meta has no memory: make it on a real device")
+    if getattr(value, "is_sparse", False):
+        raise TypeError("a sparse tensor does not have its elements in order: pass x.to_dense()")
+
+
 def address_of(value):
     """Returns an array's address and the code of its element type."""
     data_ptr = getattr(value, "data_ptr", None)
     if data_ptr is not None:
+        _refuse_without_memory(value)
         return data_ptr(), _dtypes.code_of(value.dtype)
     interface = _interface(value)
     if interface is not None:
@@ -112,6 +120,7 @@ def memory_of(value):
     host may write there: the whole storage that the array is a view of, where the library names it."""
     storage = getattr(value, "untyped_storage", None)
     if storage is not None:
+        _refuse_without_memory(value)
         storage = storage()
         return storage.data_ptr(), storage.data_ptr() + storage.nbytes(), True
     begin, end = _span(value)

@@ -85,6 +85,8 @@ class Device:
     """
 
     def __init__(self, spec=None):
+        if spec is not None and not isinstance(spec, str):
+            raise TypeError(f"a device is named by a text such as 'gpu:0' or 'sim', not by {spec!r}")
         self._handle, e = c_void_p(), c_void_p()
         self._stop = False
         self.programs = weakref.WeakSet()

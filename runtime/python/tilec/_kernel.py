@@ -68,6 +68,9 @@ class Kernel:
     def __repr__(self):
         return f"<tilec.Kernel {self.__name__}({', '.join(self.params)}) of {self._program.name}>"
 
+    def __call__(self, *args, **kwargs):
+        raise TypeError(f"a launch needs a grid: {self.__name__}[grid](…), as in {self.__name__}[(16,)](…)")
+
     def __getitem__(self, grid):
         return functools.partial(self._launcher.launch if self._is_gpu else self._launch_here, grid)
 
@@ -259,6 +262,9 @@ class Bound:
 
 def grid_of(grid):
     axes = (grid,) if isinstance(grid, numbers.Integral) else tuple(grid)
+    for n in axes:
+        if not hasattr(n, "__index__"):
+            raise TypeError(f"the axes of a grid are integers, not {n!r}")
     axes = [operator.index(n) for n in axes]
     if not 1 <= len(axes) <= 3:
         raise ValueError(f"a grid has 1 to 3 axes, not {len(axes)}")

@@ -16,6 +16,12 @@ def _path(path):
     return os.fsencode(path) if path else None
 
 
+def _choice(name, value, values):
+    if value not in values:
+        raise ValueError(f"{name} is {value!r}; there are {', '.join(values)}")
+    return values.index(value)
+
+
 def _report(on_event, event):
     on_event(EVENTS[event.kind], event.kernel.decode(), event.variant.decode(), event.milliseconds)
 
@@ -38,8 +44,8 @@ class Program:
         self.name, self.policy = os.fspath(path), policy
         self._kernels, self._handle, e = {}, c_void_p(), c_void_p()
         o = JitOptions(
-            struct_size=ctypes.sizeof(JitOptions), policy=("allow", "warn", "forbid").index(policy),
-            no_cache=not cache, cache_dir=_path(cache_dir), tune=("off", "saved", "on").index(tune),
+            struct_size=ctypes.sizeof(JitOptions), policy=_choice("policy", policy, ("allow", "warn", "forbid")),
+            no_cache=not cache, cache_dir=_path(cache_dir), tune=_choice("tune", tune, ("off", "saved", "on")),
             tune_file=_path(tune_file), tune_seconds=tune_seconds, compile_seconds=compile_seconds, isolate=isolate,
             tilec=_path(tilec))
         self._log = log_function(on_log)   # the library keeps a pointer to it

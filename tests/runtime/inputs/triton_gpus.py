@@ -1,4 +1,6 @@
 """The launcher in C beside hooks, texts, devices and memory of the host: which launches it makes, and what they do."""
+import os
+import pickle
 import sys
 import threading
 
@@ -41,7 +43,8 @@ print("equal text:", slowly(lambda: put[(1,)](out, 7, "".join(("a", "dd"))))[0],
 names = [f"mode {i}" for i in range(40)]
 print("texts:", slowly(lambda: [put[(1,)](out, 2, name) for name in names])[0],
       slowly(lambda: [put[(1,)](out, 2, name) for name in names[-20:]])[0],
-      slowly(lambda: put[(1,)](out, 8, "add"))[0], out.tolist(), slowly(lambda: put[(1,)](out, 9, "add"))[0], out.tolist())
+      slowly(lambda: put[(1,)](out, 8, "add"))[0], out.tolist(),
+      slowly(lambda: put[(1,)](out, 9, "add"))[0], out.tolist())
 
 # A hook refuses a new variant each time that it is asked for, and no other.
 asked = []
@@ -100,7 +103,15 @@ threads = [threading.Thread(target=launches, args=(i, results)) for i in range(8
 [t.join() for t in threads]
 wanted = [[sum(([k + b] * b for k in range(8)), []) + [0] * (64 - 8 * b)] for b in (4, 8)]
 print("threads:", all(results[i] == wanted[i % 2][0] for i in range(8)))
-for n in (3, 9):
-    tuned[(1,)](out, n)
-    print("tuned:", out.tolist())
+for n in (3, 9, 12):
+    print("tuned:", slowly(lambda: tuned[(1,)](out, n))[0], out.tolist())
+source = triton.compiler.ASTSource(put, {"out": "*i32", "n": "i32"}, {"MODE": "add", "B": 4})
+bound = triton.compile(source, options={"num_warps": 4, "debug": False})
+for n in (20, 30):   # as torch.compile launches
+    print("bound:", slowly(lambda: bound.run(2, 1, 1, 0, None, None, None, None, None, out, n))[0], out.tolist())
+function, put.fn, put.__globals__ = put.fn, None, None
+bare = pickle.loads(pickle.dumps(put))   # as torch.compile pickles a kernel
+bare.fn = put.fn = function
+bare[(1,)](out, 50, "add")
+print("bare:", bare is not put, out.tolist(), os.environ["TORCHINDUCTOR_COMPILE_THREADS"])
 assert "numpy" not in sys.modules

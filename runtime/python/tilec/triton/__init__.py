@@ -40,7 +40,12 @@ def install():
         raise RuntimeError(f"triton is imported already, from {getattr(loaded, '__file__', '?')}: "
                            "call tilec.triton.install() before anything imports it")
     sys.meta_path.insert(0, _Finder())
-    sys.path.insert(1, _FOLDER)   # what multiprocessing and torch.compile give the processes that they start
+    sys.path.insert(1, _FOLDER)   # what multiprocessing gives the processes that it starts
+    # torch.compile's worker processes would open the GPU, each, for compilations of milliseconds.
+    os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
+    config = sys.modules.get("torch._inductor.config")
+    if config is not None and os.environ["TORCHINDUCTOR_COMPILE_THREADS"] == "1":
+        config.compile_threads = 1
 
 
 def install_for_children():

@@ -7,8 +7,11 @@ import re
 from ctypes import byref, c_size_t, c_void_p
 
 import tilec
+from tilec._compile import EMIT, archs, compile_text
 from tilec._device import check
 from tilec._library import Resources, lib
+
+from .._source import Gatherer
 
 _PTX, _METADATA, _CUBIN, _SASS = 32, 64, 128, 2048   # of TILE_EMIT_…
 
@@ -91,12 +94,16 @@ class _MockDescriptor:
 
 
 def compile(src, target=None, options=None, _env_vars=None):
-    """Compiles an ASTSource for the current device, and launches nothing."""
+    """Compiles an ASTSource, and launches nothing. target: a GPUTarget, by default the current device's."""
     from ..language import str_to_ty
+    from ..runtime.driver import current_device
     from ..runtime.jit import MockTensor
     if not isinstance(src, ASTSource):
         raise NotImplementedError("tilec compiles an ASTSource, not a file of Triton's IR")
     fn, values = src.fn, {}
+    arch = target and arch_of(target)
+    if arch and arch != current_device().arch:
+        return CompiledElsewhere(src, arch, target, options or {})
     for name, text in src.signature.items():
         name = name if isinstance(name, str) else fn.arg_names[name]
         if name in src.constants or text == "constexpr":
@@ -113,6 +120,53 @@ def compile(src, target=None, options=None, _env_vars=None):
     options = {name: value for name, value in (options or {}).items() if name not in values}
     compiled = fn.run(grid=(1,), warmup=True, **values, **options)
     return compiled.bound_to(src, options)
+
+
+def arch_of(target):
+    """Returns tilec's name of a GPUTarget: "sm_90a" of 90."""
+    name, known = f"sm_{target.arch}", archs()
+    if target.backend != "cuda" or name not in known and name + "a" not in known:
+        raise ValueError(f"{target}: tilec compiles for cuda and {', '.join(a[3:] for a in known)}")
+    return name + "a" if name + "a" in known else name
+
+
+class CompiledElsewhere:
+    """A kernel for another GPU than the current device's: there is code to look at, and nothing to launch."""
+
+    def __init__(self, src, arch, target, options):
+        gatherer, fn = Gatherer(), src.fn
+        kernel = gatherer.name_of(fn)
+        aligned = {key[0] if isinstance(key, tuple) else key for key, attrs in src.attrs.items()
+                   if ["tt.divisibility", 16] in [list(a) for a in attrs]}
+        parts = []
+        for i, name in enumerate(fn.arg_names):
+            kind = src.signature.get(name, src.signature.get(i, "constexpr"))
+            if name in src.constants or kind == "constexpr":
+                parts.append(gatherer.expression(src.constants.get(name)))
+            else:
+                parts.append(kind + (":16" if i in aligned or name in aligned else ""))
+        self._source = dict(name=fn._fn_name, text=gatherer.text(), kernel=kernel, signature=", ".join(parts),
+                            arch=arch, source_map=gatherer.ranges(), num_warps=options.get("num_warps", 4),
+                            num_stages=options.get("num_stages", 0))
+        self.src, self.name, self.asm = src, fn.__name__, _Asm(self)
+        data = json.loads(self.output(_METADATA))["kernels"][0]
+        values = dict(name=fn.__name__, target=target, num_warps=data["threads"] // 32, num_stages=data["num_stages"],
+                      num_ctas=data["cluster"], shared=data["shared_bytes"], maxnreg=data["maxnreg"], warp_size=32,
+                      global_scratch_size=data["scratch_bytes"], profile_scratch_size=0)
+        self.metadata = collections.namedtuple("KernelMetadata", sorted(values))(**values)
+
+    def output(self, emit):
+        from ..runtime.jit import translated
+        kind = next((name for name, bit in EMIT.items() if bit == emit), None)
+        if kind is None:
+            raise KeyError(f"a kernel for {self._source['arch']} is here for its {', '.join(EMIT)}")
+        try:
+            return compile_text(emit=(kind,), **self._source)[kind]
+        except tilec.Error as e:
+            raise translated(e) from None
+
+    def __getitem__(self, grid):
+        raise RuntimeError(f"{self.name} was compiled for {self._source['arch']}, which the current device is not")
 
 
 class _Asm(dict):
@@ -240,7 +294,7 @@ class CompiledKernel:
     def bound_to(self, src, options):
         """Returns the same kernel with the constants of an ASTSource: it is launched with the other arguments."""
         other = CompiledKernel(self._function, self._kernel, self._variant)
-        other.src, other._bound = src, options
+        other.src, other._bound = src, self._function.needed_options(options)
         return other
 
     def launch_metadata(self, grid, stream, *args):
@@ -252,7 +306,7 @@ class CompiledKernel:
         free = [name for name in fn.arg_names if name not in constants]
         names = fn.arg_names if len(args) == len(fn.arg_names) else free
         values = {**constants, **{name: value for name, value in zip(names, args) if name not in constants}}
-        fn.run(grid=(grid0, grid1, grid2), warmup=False, **values, **(self._bound or {}))
+        fn.go_on(grid=(grid0, grid1, grid2), **values, **(self._bound or {}))
 
     def __getitem__(self, grid):
         grid = (*grid, 1, 1)[:3]

@@ -28,7 +28,7 @@ def _told(function, compiled, options, is_warmup):
     chosen["enable_fp_fusion"] = options.get("enable_fp_fusion", True)
     chosen["launch_cooperative_grid"] = options.get("launch_cooperative_grid", False)
     data = {"name": function._fn_name, "signature": list(types.items()), "constants": _plain(compiled.constants),
-            "options": chosen, "key": compiled.hash}
+            "options": _plain({n: v for n, v in options.items() if v is not None}), "key": compiled.hash}
     return {
         "key": compiled.hash, "is_manual_warmup": is_warmup, "already_compiled": False,
         "repr": f"{compiled.name}[{', '.join(f'{name}={value}' for name, value in chosen.items())}]({listed})",
@@ -38,6 +38,6 @@ def _told(function, compiled, options, is_warmup):
                     "configs": [{}], "specialization_data": json.dumps(data), "is_warmup": is_warmup}}
 
 
-def _plain(constants):
+def _plain(values):
     return {name: value if isinstance(value, (bool, int, float, type(None))) else str(value)
-            for name, value in constants.items()}
+            for name, value in values.items()}

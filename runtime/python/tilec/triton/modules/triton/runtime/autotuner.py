@@ -121,7 +121,7 @@ class Autotuner(_Around):
                 config.pre_hook(full)
             self.pre_hook(full)
             try:
-                self.fn.run(*args, **current)
+                self.fn.go_on(*args, **current)
             except BaseException as e:
                 try:
                     self.post_hook(full, exception=e)
@@ -146,7 +146,7 @@ class Autotuner(_Around):
         full = {**self.nargs, **kwargs, **config.all_kwargs()}
         if config.pre_hook is not None:
             config.pre_hook(full)
-        result = self.fn.run(*args, **kwargs, **config.all_kwargs())
+        result = self.fn.go_on(*args, **kwargs, **config.all_kwargs())
         self.nargs = None
         return result
 
@@ -221,7 +221,7 @@ class Heuristics(_Around):
     def run(self, *args, **kwargs):
         for name, choose in self.values.items():
             kwargs[name] = choose({**dict(zip(self.arg_names, args)), **kwargs})
-        return self.fn.run(*args, **kwargs)
+        return self.fn.go_on(*args, **kwargs)
 
 
 def heuristics(values):

@@ -2,6 +2,7 @@
 import functools
 import importlib
 import inspect
+import json
 import pickle
 import threading
 from collections import defaultdict
@@ -11,7 +12,8 @@ from tilec._kernel import Bound, HostArrayError
 
 from .. import knobs
 from .._source import Gatherer, NotSource
-from ..compiler.compiler import CompiledKernel, LazyDict
+from ..compiler import compiler
+from ..compiler.compiler import ASTSource, CompiledKernel, LazyDict
 from ..compiler.errors import CompilationError, CompileTimeAssertionFailure
 from ..language import core
 from ._callable import JITCallable
@@ -42,6 +44,10 @@ class KernelInterface:
 
     def run(self, *args, grid, warmup, **kwargs):
         raise NotImplementedError("run is of the subclass")
+
+    def go_on(self, *args, **kwargs):
+        """Runs the kernel from a layer around it."""
+        return self.run(*args, **kwargs)
 
     def __getitem__(self, grid):
         return functools.partial(self.run, grid=grid, warmup=False)
@@ -99,9 +105,13 @@ class JITFunction(JITCallable, KernelInterface):
         self.__module__, self.__globals__ = fn.__module__, fn.__globals__
         self._fn_name = f"{fn.__module__}.{fn.__qualname__}"
         self.kernel, self.pre_run_hooks = None, []
+        self._interprets = knobs.runtime.interpret
+        self._begin()
+
+    def _begin(self):
+        """Sets what belongs to this process."""
         self.device_caches = defaultdict(lambda: ({},))   # ordinal -> (variant -> what stands for it,), to look at
         self._programs, self._quick = {}, {}   # _quick: by the device's ordinal
-        self._interprets = knobs.runtime.interpret
         self._lock = threading.RLock()
 
     def is_gluon(self):
@@ -143,13 +153,22 @@ class JITFunction(JITCallable, KernelInterface):
         raise RuntimeError("Cannot call @triton.jit'd outside of the scope of a kernel")
 
     def __reduce__(self):
+        if self.fn is None:   # torch.compile takes the function off, and puts it back where the kernel arrives
+            state = {name: value for name, value in vars(self).items()
+                     if name not in ("device_caches", "_programs", "_quick", "_lock", "pre_run_hooks")}
+            return _without_function, (type(self), state)
         return by_name, (self.module, self.fn.__qualname__, None)
 
     def __deepcopy__(self, memo):
         return self
 
     def preload(self, data):
-        raise NotImplementedError("tilec's kernels are kept by libtile's cache: preload() has nothing to load")
+        """Compiles the variant of a hook's specialization_data, so that its first launch need not."""
+        known = json.loads(data)
+        if known["name"] != self._fn_name:
+            raise RuntimeError(f"Specialization data is for {known['name']} but trying to preload for {self._fn_name}")
+        source = ASTSource(self, dict(known["signature"]), known["constants"])
+        return compiler.compile(source, options=known["options"])
 
     # ---- launches
 
@@ -162,6 +181,10 @@ class JITFunction(JITCallable, KernelInterface):
         if quick and quick.gatherer.is_current() and quick.is_for_now():
             return quick.launch(grid, *args, **kwargs)
         return self.run(*args, grid=grid, warmup=False, **kwargs)
+
+    def go_on(self, *args, grid, warmup=False, **kwargs):
+        """Does what run does, by the launcher in C where that can."""
+        return self.run(*args, grid=grid, warmup=True, **kwargs) if warmup else self._start(grid, *args, **kwargs)
 
     def run(self, *args, grid, warmup, **kwargs):
         for hook in self.pre_run_hooks:
@@ -180,7 +203,7 @@ class JITFunction(JITCallable, KernelInterface):
         try:
             return self._launch(program, shape, values, launch, options, warmup or 0 in shape, bound)
         except tilec.Error as e:
-            raise _translated(e) from None
+            raise translated(e) from None
         except HostArrayError as e:
             raise ValueError(f"Pointer argument cannot be accessed from Triton (cpu tensor?): {e}") from None
 
@@ -207,6 +230,12 @@ class JITFunction(JITCallable, KernelInterface):
             raise TypeError(f"{self.__name__}() missing {len(missing)} required positional argument"
                             f"{'s' if len(missing) > 1 else ''}: {', '.join(map(repr, missing))}")
         return {p.name: given[p.name] if p.name in given else p.default for p in self.params}, options, given
+
+    def needed_options(self, options):
+        """Returns the options without those that change nothing: the launcher in C knows few."""
+        flags = self._flags(options)
+        return {name: value for name, value in options.items()
+                if name in _LAUNCH and value is not None or flags and name in _OPTIONS}
 
     def _flags(self, options):
         """Returns the options of tilec for a launch."""
@@ -242,7 +271,7 @@ class JITFunction(JITCallable, KernelInterface):
             try:
                 kernel = tilec.Program(self._fn_name, text, device=device, source_map=ranges, on_log=_tell)[name]
             except tilec.Error as e:
-                raise _translated(e) from None
+                raise translated(e) from None
             gatherer.roots = list(roots)   # their ids are the key
             program = self._programs[key] = _Program(kernel, gatherer, name)
             return program
@@ -297,6 +326,13 @@ class JITFunction(JITCallable, KernelInterface):
         quick.learn(bound)
 
 
+def _without_function(kind, state):
+    kernel = object.__new__(kind)
+    vars(kernel).update(state, pre_run_hooks=[])
+    kernel._begin()
+    return kernel
+
+
 def by_name(module, name, depth):
     """Finds a kernel again when it is unpickled: the one that so many layers lie around, None: the innermost."""
     value = importlib.import_module(module)
@@ -318,7 +354,7 @@ def _tell(level, text):
         print(text, flush=True)
 
 
-def _translated(e):
+def translated(e):
     """Returns the exception that programs expect for one of tilec's."""
     if isinstance(e, tilec.OutOfResources):
         return OutOfResources(e.needed, e.limit, e.resource)

@@ -193,7 +193,7 @@ def main():
     parser.add_argument("--out-name", "-on", help="the first part of the C functions' names, instead of the kernel's")
     parser.add_argument("--out-path", "-o", type=Path, help="the first part of the files' names")
     parser.add_argument("--signature", "-s", required=True, help='types and constants: "*fp32:16, i32:16, i32:1, 1024"')
-    parser.add_argument("--grid", "-g", required=True, help="three C expressions over the arguments, separated by commas")
+    parser.add_argument("--grid", "-g", required=True, help="three C expressions over the arguments")
     compile_kernel(CompileArgs(**vars(parser.parse_args())))
 
 

@@ -1,0 +1,239 @@
+#!/usr/bin/env python3
+"""Programs of Triton's on tilec.triton beside Triton itself, on a GPU:
+
+    programs.py --part launch     what a launch with 12 arguments costs the host
+    programs.py --part tests --tests FOLDER --seed 7 --limit 20     each test's verdict here and there
+    programs.py --part compile    torch.compile of thirty functions and of a training step: results, times
+    programs.py --part first      the first call of each of eight kernels, without and with a cache on disk
+
+Without --part: all but tests. --minutes bounds each part. LIBTILE names libtile.so. --only ours runs without Triton;
+TILE_DEVICE=sim --small tries it without a GPU. --out FILE keeps the figures as lines of JSON.
+"""
+import argparse
+import importlib.util
+import json
+import math
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+SIDES = ("ours", "triton")
+
+
+class Part:
+    """The processes of a part: they share its time and its file of results."""
+
+    def __init__(self, options):
+        self.options, self.end = options, time.monotonic() + 60 * options.minutes
+        self.folder = tempfile.mkdtemp(prefix="programs")
+        self.file = os.path.join(self.folder, "results")
+
+    def environment(self, caches):
+        folder = os.path.join(self.folder, caches)
+        os.makedirs(folder, exist_ok=True)
+        e = dict(os.environ, TILE_CACHE_DIR=f"{folder}/tile", TRITON_CACHE_DIR=f"{folder}/triton",
+                 TORCHINDUCTOR_CACHE_DIR=f"{folder}/inductor")
+        e["PYTHONPATH"] = os.pathsep.join(filter(None, (os.path.join(ROOT, "runtime", "python"), HERE,
+                                                        os.environ.get("PYTHONPATH"))))
+        if os.environ.get("LIBTILE"):
+            e["TILE_LIBRARY"] = os.path.abspath(os.environ["LIBTILE"])
+        return e
+
+    def run(self, command, environment):
+        """Runs a process until it ends or the time is over. Returns its status; None: it was ended."""
+        left = self.end - time.monotonic()
+        if left <= 0:
+            return None
+        with open(os.path.join(self.folder, "log"), "a") as log:
+            try:
+                return subprocess.run(command, env=environment, stdout=log, stderr=log, timeout=left).returncode
+            except subprocess.TimeoutExpired:
+                print("  the time is over")
+                return None
+
+    def child(self, part, side, caches, *more):
+        command = [sys.executable, os.path.join(HERE, "programs_child.py"), part, side, self.file, *more]
+        if self.options.small:
+            command.append("--small")
+        if self.options.names:
+            command += ["--only", *self.options.names]
+        status = self.run(command, self.environment(caches))
+        if status:
+            print(f"  {part}, {side}: status {status}; the end of its log:")
+            print("    " + "    ".join(self.log()[-12:]), end="")
+
+    def log(self):
+        with open(os.path.join(self.folder, "log")) as f:
+            return f.readlines()
+
+    def lines(self, path=None):
+        try:
+            with open(path or self.file) as f:
+                return [json.loads(line) for line in f]
+        except FileNotFoundError:
+            return []
+
+    def close(self):
+        if self.options.out:
+            with open(self.options.out, "a") as out:
+                out.writelines(json.dumps(line) + "\n" for line in self.lines())
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def table(head, rows):
+    widths = [max(len(str(row[i])) for row in [head, *rows]) for i in range(len(head))]
+    for row in [head, *rows]:
+        print("  " + "  ".join(str(v).ljust(w) if i == 0 else str(v).rjust(w)
+                               for i, (v, w) in enumerate(zip(row, widths))))
+
+
+def number(value, digits=2):
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+# ---- the parts
+
+def part_launch(part):
+    part.child("launch", "both" if "triton" in part.options.sides else "ours", "launch")
+    rows = [(line["name"], number(line["us"])) for line in part.lines()]
+    table(("launch with 12 arguments", "us"), rows)
+    return 0 if rows else 1
+
+
+def compile_rows(lines):
+    """Returns rows and the names that are wrong, of the compile part's lines."""
+    found = {(line["name"], line["side"], line["round"]): line for line in lines}
+    rows, wrong, ratios = [], [], []
+    for name in dict.fromkeys(line["name"] for line in lines):
+        def of(side, key, which="cold"):
+            return found.get((name, side, which), {}).get(key)
+        failed = of("ours", "failed") or of("ours", "failed", "warm")
+        error = of("ours", "error")
+        if failed or error is not None and not error < 2e-2:
+            wrong.append(f"{name}: {failed or f'the error is {error:.3g}'}")
+        if of("ours", "ms") and of("triton", "ms"):
+            ratios.append(of("ours", "ms") / of("triton", "ms"))
+        rows.append((name, number(error, 5), *(number(of(side, "first_s", which)) for which in ("cold", "warm")
+                                               for side in SIDES),
+                     number(of("ours", "eager"), 3), *(number(of(side, "ms"), 3) for side in SIDES)))
+    return rows, wrong, ratios
+
+
+def part_compile(part):
+    for side in part.options.sides:
+        for which in ("cold", "warm"):   # a new process each; warm finds the caches on disk
+            part.child("compile", side, f"compile-{side}", "--round", which)
+    rows, wrong, ratios = compile_rows(part.lines())
+    table(("torch.compile", "error", "cold s: ours", "Triton", "warm s: ours", "Triton", "ms: eager", "ours", "Triton"),
+          rows)
+    if ratios:
+        mean = math.exp(statistics.fmean(map(math.log, ratios)))
+        print(f"  time of ours / Triton's, geometric mean of {len(ratios)}: {mean:.3f}, worst {max(ratios):.3f}")
+    print("".join(f"  WRONG {text}\n" for text in wrong), end="")
+    return 1 if wrong or not rows else 0
+
+
+def part_first(part):
+    for side in part.options.sides:
+        for which in ("cold", "warm"):
+            part.child("first", side, f"first-{side}", "--round", which)
+    found = {(line["name"], line["side"], line["round"]): line for line in part.lines()}
+    rows, wrong = [], []
+    for name in dict.fromkeys(line["name"] for line in part.lines()):
+        rows.append((name, *(number(found.get((name, side, which), {}).get("ms"), 1) for which in ("cold", "warm")
+                             for side in SIDES)))
+        for which in ("cold", "warm"):
+            line = found.get((name, "ours", which), {})
+            if not line.get("right"):
+                wrong.append(f"{name} ({which}): {line.get('failed', 'the result is wrong')}")
+    table(("first call", "no cache, ms: ours", "Triton", "cache, ms: ours", "Triton"), rows)
+    print("".join(f"  WRONG {text}\n" for text in wrong), end="")
+    return 1 if wrong or not rows else 0
+
+
+def run_tests(part, side):
+    """Runs the tests until all have a verdict: a process that dies goes on after the test that killed it."""
+    o = part.options
+    verdicts, known = (os.path.join(part.folder, f"{kind}-{side}") for kind in ("verdicts", "known"))
+    command = [sys.executable, *(("-m", "tilec.triton") if side == "ours" else ()), "-m", "pytest", "-q", "-p",
+               "programs_pytest", "-p", "no:cacheprovider", "--draw", str(o.limit), "--draw-seed", str(o.seed),
+               "--verdicts", verdicts, "--known", known, "--seconds", str(o.seconds),
+               f"--rootdir={os.path.commonpath([os.path.abspath(t) for t in o.tests if os.path.exists(t)])}", *o.tests]
+    if o.jobs > 1 and importlib.util.find_spec("xdist"):
+        command[command.index("-q"):command.index("-q")] = ["-n", str(o.jobs)]
+    share = (part.end - time.monotonic()) / (2 if side == "ours" and len(o.sides) > 1 else 1)
+    end, part.end = part.end, time.monotonic() + share
+    for attempt in range(20):
+        count = len(part.lines(verdicts))
+        if count:
+            shutil.copyfile(verdicts, known)
+        status = part.run(command, part.environment(f"tests-{side}"))
+        if status in (0, 1, 5, None) or len(part.lines(verdicts)) == count:
+            break
+    if status not in (0, 1, None):
+        print(f"  pytest, {side}: status {status}; the end of its log:\n    " + "    ".join(part.log()[-12:]), end="")
+    part.end = end
+    return {line["id"]: line for line in part.lines(verdicts)}
+
+
+def part_tests(part):
+    found = {side: run_tests(part, side) for side in part.options.sides}
+    lines = [{"part": "tests", "side": side, **line} for side in found for line in found[side].values()]
+    with open(part.file, "a") as f:
+        f.writelines(json.dumps(line) + "\n" for line in lines)
+    counts, differing = {}, []
+    for test in dict.fromkeys(line["id"] for line in lines):
+        pair = tuple(found[side].get(test, {}).get("outcome", "not run") for side in part.options.sides)
+        file = test.split("::")[0]
+        counts.setdefault(file, {}).setdefault(pair, 0)
+        counts[file][pair] += 1
+        if pair[0] in ("failed", "crashed") and pair[-1] in ("passed", pair[0])[:len(pair)]:
+            differing.append((test, pair, found["ours"].get(test, {}).get("reason", "")))
+    for file, pairs in counts.items():
+        print(f"  {file}: " + ", ".join(f"{n} {'/'.join(pair)}" for pair, n in sorted(pairs.items())))
+    for test, pair, reason in differing:
+        print(f"  {'/'.join(pair)}: {test}\n      {' '.join(reason.split())[-160:]}")
+    return 0 if counts else 1
+
+
+PARTS = {"launch": part_launch, "tests": part_tests, "compile": part_compile, "first": part_first}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--part", choices=PARTS, action="append")
+    parser.add_argument("--only", choices=SIDES, help="one side alone")
+    parser.add_argument("--minutes", type=float, default=8, help="for each part (default 8)")
+    parser.add_argument("--out", help="a file that the figures are appended to")
+    parser.add_argument("--small", action="store_true", help="small sizes and few repetitions")
+    parser.add_argument("--names", nargs="*", help="of functions and kernels: these alone")
+    parser.add_argument("--tests", nargs="*", default=[], help="folders and files of tests, and options of pytest")
+    parser.add_argument("--seed", type=int, default=7, help="which cases of a test are drawn (default 7)")
+    parser.add_argument("--limit", type=int, default=20, help="how many cases of a test (default 20)")
+    parser.add_argument("--seconds", type=int, default=60, help="for one test (default 60)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes of the tests, with pytest-xdist")
+    options = parser.parse_args()
+    options.sides = (options.only,) if options.only else SIDES
+    if options.part and "tests" in options.part and not options.tests:
+        parser.error("--part tests needs --tests FOLDER")
+    if options.tests and not any(map(os.path.exists, options.tests)):
+        parser.error(f"there is no {options.tests[0]}")
+    status = 0
+    for name in options.part or [p for p in PARTS if p != "tests"]:
+        print(f"{name}:")
+        part = Part(options)
+        try:
+            status |= PARTS[name](part)
+        finally:
+            part.close()
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
