@@ -24,7 +24,7 @@ for test in sorted(os.listdir("tests/passes")):
 for name in sorted(set(re.findall(r"^bool pass_(\w+)\(PassCtx", read("passes/*.c"), re.M)) - passes):
     missing.append(f"pass {name}: no row in passes/passes.def")
 
-# An operation of a test's IR stands where a line or a block begins, behind `=`, or in the tables of conformance/ops.tir.
+# An operation of a test's IR stands where a line or a block begins, after `=`, or in the tables of conformance/ops.tir.
 # In a file of the language, which is lowered, it stands in what a FileCheck line expects.
 ir = read("tests/**/*.tir", "tests/**/*.test", "tests/unit/*.c") + "\n".join(re.findall(r"# *[A-Z][A-Z0-9-]*:(.*)", read("tests/**/*.tile")))
 used = set(re.findall(r"""(?:^|[={"}:])\s*([a-z]\w*)(?=[ ",]|$)""", ir, re.M))

@@ -137,8 +137,8 @@ static tile_status load_module(CudaDevice *d, tile_kernel *k, tile_error **error
   return load_ptx(d, k, error);
 }
 
-// The driver copies as many bytes for each parameter as the code has. Metadata of another kernel would make it read past
-// what a launch packs (cuda_launch.c).
+// The driver copies as many bytes for each parameter as the code has. Metadata of another kernel would make it read
+// past what a launch packs (cuda_launch.c).
 static tile_status check_params(const CudaDevice *d, const tile_kernel *k, tile_error **error) {
   size_t n = 0, offset, size;
   bool fits = true;

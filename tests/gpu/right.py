@@ -52,7 +52,7 @@ PRECISION = {"fp64": 2 ** -52, "fp32": 2 ** -23, "fp16": 2 ** -11, "bf16": 2 ** 
 TEXT = {"fp16": "float16", "fp32": "float32", "fp64": "float64", "i32": "int32"}
 SMALL = [(1, 1, 1), (17, 17, 17), (127, 127, 127), (208, 416, 304)]
 LARGE = [(2000, 1000, 2000), (4096, 4096, 4096)]
-GUARD = 64   # elements behind each matrix
+GUARD = 64   # elements after each matrix
 
 
 def size_of(dtype):
@@ -162,7 +162,7 @@ class TorchBackend:
 
     def __init__(self):
         import torch
-        self.torch, self.completed = torch, 0   # bytes written in the last 16 bytes of rows, behind the matrix
+        self.torch, self.completed = torch, 0   # bytes written in the last 16 bytes of rows, after the matrix
         self.names = {"fp16": torch.float16, "bf16": torch.bfloat16, "fp32": torch.float32, "fp64": torch.float64, "i8": torch.int8,
                       "i32": torch.int32, "fp8e4nv": torch.float8_e4m3fn, "fp8e5": torch.float8_e5m2}
 

@@ -23,7 +23,7 @@ static const char *const case_prologue =
   ".reg .b32 %t, %s, %b;\n"
   "ld.param.u64 %d1, [buf]; mov.u32 %t, %tid.x; mov.u32 %s, sm; mov.u32 %b, bar;\n";
 
-// decl: what stands before the kernel; directives: behind its parameters.
+// decl: what stands before the kernel; directives: after its parameters.
 static inline char *case_text(const char *decl, const char *directives, const char *body) {
   char *text = NULL;
   size_t size = 0;

@@ -47,7 +47,7 @@ TEST(test_divergence) {
 }
 
 TEST(test_barrier_in_loop) {
-  // The odd lanes reach the barrier at the loop's head while the even ones are still behind it: they meet there.
+  // The odd lanes reach the barrier at the loop's head while the even ones are still in its body: they meet there.
   uint32_t out[64];
   run(KERNEL("", "mov.u32 %r2, 0;\nand.b32 %r3, %r1, 1;\nsetp.ne.u32 %p1, %r3, 0;\n"
                  "head: bar.sync 0;\n@%p1 bra odd;\nadd.u32 %r2, %r2, 1;\nadd.u32 %r2, %r2, 1;\nbra check;\n"

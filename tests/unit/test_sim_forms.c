@@ -75,7 +75,7 @@ static void add_mma(Forms *f, unsigned m, unsigned k, const char *d, const char 
   end_kernel(f, dn, nd, wide);
 }
 
-// A: 64 rows of 32 bytes, B: n rows behind it, both K-major in plain cores of 8 by 16 bytes.
+// A: 64 rows of 32 bytes, B: n rows after it, both K-major in plain cores of 8 by 16 bytes.
 static void add_wgmma(Forms *f, unsigned n, const char *d, const char *a, const char *b, bool in_registers, bool saturate) {
   const Type *ta = type_named(a), *tb = type_named(b), *td = type_named(d);
   unsigned k = 256 / ta->bits, nd = n * td->bits / 64;

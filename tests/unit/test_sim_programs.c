@@ -226,7 +226,7 @@ TEST(test_float_types) {
   for (size_t i = 0; i < countof(types); i++) run_case(&types[i], table, "");
 }
 
-// What stands outside the kernel, or behind its parameters.
+// What stands outside the kernel, or after its parameters.
 TEST(test_functions) {
   static const char *const twice = ".const .align 4 .u32 tab[4] = {7, 70, 700, 7000};\n.global .align 4 .u32 cell = 5;\n"
     ".func (.param .b32 r) twice(.param .b32 x) { .reg .b32 %q<3>; ld.param.b32 %q1, [x]; add.u32 %q2, %q1, %q1; st.param.b32 [r], %q2; ret; }\n"
