@@ -161,7 +161,6 @@ static void hint_value(Lower *L, const char *name, NameUse use) {
 Term *lower_unknown_name(Lower *L, const char *name, Span span, NameUse use) {
   const Frame *f = L->frame;
   lower_error(L, span, "`%s` is not defined", name);
-  if (L->is_repeated) return NULL;
   for (uint32_t i = f->lost.count; i-- > 0;)
     if (f->lost.data[i].name == name) {
       diag_note(L->ctx, f->lost.data[i].span, "it is assigned here, %s", f->lost.data[i].why);

@@ -110,7 +110,6 @@ struct Lower {
   uint64_t num_stmts;          // lowered so far, unrolled and inlined ones counted as often as they are copied
   bool may_wrap;               // the current operation may overflow without a check
   bool is_gluon;               // tensors have layouts, and the module is at LAID_OUT
-  bool is_repeated;            // the last error was reported before, so its hints are not added again
   bool gave_up;                // a limit was hit, so nothing more is lowered
   bool has_pruned_call;        // this specialisation left out code that may have an effect
   Map is_visited;
