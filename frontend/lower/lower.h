@@ -248,6 +248,7 @@ bool lower_condition(Lower *L, Term *c, Span span, const char *what, int *known,
 
 // ---- expr.c ----
 const char *lower_source_text(Lower *L, Span span);           // as the user wrote it; "x" if it is long
+const char *lower_source_text_or(Lower *L, Span span, const char *otherwise);   // what stands for long text
 Term *lower_expr(Lower *L, const Node *e);
 // Whether e is a, a.b, a.b.c, …, which may be lowered twice because it has no effect.
 bool lower_is_name_path(const Node *e);
@@ -261,6 +262,8 @@ Term *lower_shape_term(Lower *L, const CtType *t);                 // a tuple of
 Term *lower_find_method(Lower *L, Term *self, const char *name);
 // ---- subscript.c ----
 Term *lower_subscript(Lower *L, Term *base, const Node *index, Span span);
+// x[i] = v, or x[i] op= v if op is not NULL: if x is an address, an error that shows the store, and true. v may be NULL.
+bool lower_assign_to_address(Lower *L, const Term *base, const Node *target, const char *op, const Node *value);
 // ---- expr_display.c ----
 Term *lower_fstring(Lower *L, const Node *e);
 Term *lower_comprehension(Lower *L, const Node *e);
