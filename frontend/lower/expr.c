@@ -15,7 +15,8 @@ static Term *named_term(Lower *L, const char *name, Span span, NameUse use) {
   if (v && term_is_const(v->term) && v->term->ct->kind == CT_MISSING)   // a parameter's default value
     return lower_found(L, v->term->ct, span, use);
   if (v) return v->term && v->term->is_broken ? NULL : v->term;
-  CtValue *c = comptime_lookup(L->ct, L->frame->fn->env, name);
+  const LostName *lost = scope_find_lost(L, name);
+  CtValue *c = lost && !lost->why ? NULL : comptime_lookup(L->ct, L->frame->fn->env, name);   // deleted: still a local
   return c ? lower_found(L, c, span, use) : lower_unknown_name(L, name, span, use);
 }
 

@@ -251,10 +251,14 @@ static void lower_expr_stmt(Lower *L, const Node *s) {
   }
 }
 
-static void lower_delete(Lower *L, const Node *s) {
-  for (uint32_t i = 0; i < s->list.count; i++) {
-    const Node *target = s->list.data[i];
-    if (target->kind == NODE_NAME) scope_remove(&L->frame->scope, target->name.id);
+static void lower_delete(Lower *L, const NodeList *targets) {
+  for (uint32_t i = 0; i < targets->count; i++) {
+    const Node *target = targets->data[i];
+    if (target->kind == NODE_NAME) {
+      const char *name = target->name.id;
+      if (scope_find(&L->frame->scope, name)) scope_lose(L, &(Var){.name = name, .span = target->span}, NULL);
+      scope_remove(&L->frame->scope, name);
+    } else if (target->kind == NODE_TUPLE || target->kind == NODE_LIST) lower_delete(L, &target->list);
     else lower_error(L, target->span, "only names can be deleted in a kernel: values do not change");
   }
 }
@@ -292,7 +296,7 @@ static void lower_stmt(Lower *L, const Node *s) {
   case NODE_CONTINUE: scope->exits[EXIT_CONTINUE] = (Flag){FLAG_YES, NULL}; return;
   case NODE_ASSERT: lower_assert_stmt(L, s); return;
   case NODE_RAISE: lower_raise(L, s); return;
-  case NODE_DELETE: lower_delete(L, s); return;
+  case NODE_DELETE: lower_delete(L, &s->list); return;
   case NODE_ERROR: return;
   default: {
     const char *hint, *text = unsupported_statement(L, s, &hint);

@@ -71,12 +71,12 @@ typedef struct {
   Term *ret;                   // what a return on this path gives; NULL while nothing returned
 } Scope;
 
-typedef struct { const char *name; Span span; const char *why; } LostName;
+typedef struct { const char *name; Span span; const char *why; } LostName;   // why NULL: `del` stands at span
 struct Frame {
   const CtFunction *fn;
   Frame *caller;
   Scope scope;
-  VEC(LostName) lost;          // names that one path defined and another did not
+  VEC(LostName) lost;          // names that had a value on some path
   bool failed_return;
 };
 
@@ -348,7 +348,9 @@ void scope_remove(Scope *s, const char *name);
 void lower_collect_expr(Lower *L, const Node *e, NameVec *out);
 void lower_collect_assigned(Lower *L, const NodeList *body, NameVec *out);      // names that a statement list may bind
 // Remembers why the name has no value, for the message if it is used.
-void scope_lose(Lower *L, const Var *v, const char *why);
+void scope_lose(Lower *L, const Var *v, const char *why);   // why NULL: v->span is the `del`
+const LostName *scope_find_lost(const Lower *L, const char *name);   // where it lost its value last; NULL: nowhere
+const LostName *scope_note_lost(Lower *L, const char *name);         // the same, with a note about it
 bool lower_has_exit(const NodeList *body, bool with_break);                     // a return, or a break of this loop
 void lower_assign_target(Lower *L, const Node *target, Term *value, bool is_declared_constexpr, bool decay);
 
