@@ -72,7 +72,7 @@ with triton.knobs.autotuning.scope():
     triton.knobs.autotuning.cache = True
     show("knob:", tuned(configs), 5)
 files = glob.glob(os.path.join(os.environ["TRITON_CACHE_DIR"], "*", "put.autotune.json"))
-print(len(files))
+print("files:", len(files))
 for file in files:
     with open(file, "w") as f:
         f.write("{")
