@@ -54,11 +54,14 @@ PYTHON_OBJECTS(DECLARE)
 // As the module calls them: data_ptr() and dtype; address_of; the field `address`, of a tile_tensor; a tensor whose
 // is_cuda must be true.
 enum { OBJECT_TENSOR, OBJECT_OTHER_ARRAY, OBJECT_DESCRIPTOR, OBJECT_CUDA_TENSOR };
-enum { MAX_TYPES = 16, MAX_DTYPES = 32, MAX_TEXTS = 32, MAX_KNOWN = 64 };
+enum { MAX_TYPES = 16, MAX_DTYPES = 32, MAX_TEXTS = 32 };
 // Names that calls and objects are asked for: the options of a launch first, those that are numbers before the stream.
 enum { OPTION_STREAM = 4, NUM_OPTIONS, WORD_DATA_PTR = NUM_OPTIONS, WORD_DTYPE, WORD_ADDRESS, WORD_IS_CUDA, NUM_WORDS };
 static const char *const word_texts[NUM_WORDS] = {"num_warps", "num_stages", "num_ctas", "maxnreg", "stream",
                                                   "data_ptr",  "dtype",      "address",  "is_cuda"};
+
+// What the module makes of a variant; NULL: not made.
+typedef struct { const tile_variant *variant; Object *meta, *result; } Known;
 
 typedef struct {
   MethodDef method;
@@ -76,7 +79,8 @@ typedef struct {
   Object *texts[MAX_TEXTS];
   char *text_values[MAX_TEXTS];
   uint32_t next_text;
-  struct { const tile_variant *variant; Object *meta, *result; } known[MAX_KNOWN];   // meta, result: NULL: not made
+  Known **known;   // a hash table by variant, at most half full; an entry stays where it is when the table grows
+  uint32_t known_size;   // 0 or a power of two
   uint32_t num_names, num_types, num_dtypes, num_texts, num_known;
 } Launcher;
 
@@ -288,19 +292,41 @@ static Object *made_of(Object *function, const tile_variant *v, Object **of) {
   return *of;
 }
 
-// The index of a variant among those with objects of their own; -1: there are too many.
-static int known_index(Launcher *l, const tile_variant *v) {
-  for (uint32_t i = 0; i < l->num_known; i++)
-    if (l->known[i].variant == v) return (int)i;
-  if (l->num_known == MAX_KNOWN) return -1;
-  l->known[l->num_known].variant = v;
-  return (int)l->num_known++;
+// The slot of a variant, or the free one for it.
+static Known **known_slot(Known **table, uint32_t size, const tile_variant *v) {
+  uint32_t i = (uint32_t)cache_hash(&v, sizeof v, 0) & (size - 1);
+  while (table[i] && table[i]->variant != v) i = (i + 1) & (size - 1);
+  return &table[i];
+}
+
+static bool grow_known(Launcher *l) {
+  uint32_t size = l->known_size ? 2 * l->known_size : 16;
+  Known **table = calloc(size, sizeof(Known *));
+  if (!table) return false;
+  for (uint32_t i = 0; i < l->known_size; i++)
+    if (l->known[i]) *known_slot(table, size, l->known[i]->variant) = l->known[i];
+  free(l->known);
+  l->known = table;
+  l->known_size = size;
+  return true;
+}
+
+// The objects of a variant; NULL: out of memory.
+static Known *known_of(Launcher *l, const tile_variant *v) {
+  if (2 * l->num_known >= l->known_size && !grow_known(l)) return NULL;
+  Known **slot = known_slot(l->known, l->known_size, v);
+  if (*slot) return *slot;
+  Known *k = calloc(1, sizeof *k);
+  if (!k) return NULL;
+  k->variant = v;
+  l->num_known++;
+  return *slot = k;
 }
 
 static bool call_grid(Launcher *l, const tile_variant *v, Object *const *args, intptr_t n, Object *keywords,
                       intptr_t num_keywords, uint32_t grid[3]) {
-  int known = known_index(l, v);
-  Object *meta = known < 0 ? NULL : made_of(l->meta_of, v, &l->known[known].meta);   // the variant's constexprs
+  Known *known = known_of(l, v);
+  Object *meta = known ? made_of(l->meta_of, v, &known->meta) : NULL;   // the variant's constexprs
   Object *dict = meta ? PyDict_Copy(meta) : NULL;
   bool ok = dict != NULL;
   for (intptr_t i = 1; ok && i < n; i++) ok = !PyDict_SetItem(dict, l->names[i - 1], args[i]);
@@ -347,8 +373,8 @@ static bool try_launch(Launcher *l, Object *const *args, intptr_t n, Object *key
   if (is_function ? !call_grid(l, v, args, n, keywords, num_keywords, o.grid) : !read_grid(args[0], o.grid))
     return false;
   if (l->result_of) {
-    int known = known_index(l, v);
-    *result = known < 0 ? NULL : made_of(l->result_of, v, &l->known[known].result);
+    Known *known = known_of(l, v);
+    *result = known ? made_of(l->result_of, v, &known->result) : NULL;
     if (!*result) return false;
   }
   void *thread = PyEval_SaveThread();
@@ -375,7 +401,9 @@ static void launcher_destroy(Launcher *l) {
   for (uint32_t i = 0; i < NUM_WORDS; i++) drop(l->words[i]);
   for (uint32_t i = 0; i < l->num_dtypes; i++) drop(l->dtypes[i]);
   for (uint32_t i = 0; i < l->num_types; i++) drop(l->types[i]);
-  for (uint32_t i = 0; i < l->num_known; i++) drop(l->known[i].meta), drop(l->known[i].result);
+  for (uint32_t i = 0; i < l->known_size; i++)
+    if (l->known[i]) drop(l->known[i]->meta), drop(l->known[i]->result), free(l->known[i]);
+  free(l->known);
   for (uint32_t i = 0; i < l->num_texts; i++) drop(l->texts[i]), free(l->text_values[i]);
   free(l);
 }

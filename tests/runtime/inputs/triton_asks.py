@@ -1,6 +1,8 @@
 """What programs ask of triton beside kernels, and constants that they compute by others' classes."""
 import array
 import importlib.util
+import sys
+import types
 
 import triton
 import triton.language as tl
@@ -84,3 +86,40 @@ try:
     print("nvsmi:", type(triton.testing.nvsmi(["clocks.max.sm"])[0]).__name__)
 except OSError:
     print("nvsmi: int")   # no driver on this machine
+
+
+class finfo:   # PyTorch's, as far as a kernel reads it
+    def __init__(self, dtype):
+        if not dtype.startswith("float"):
+            raise TypeError(dtype)
+        self.bits, self.max, self.dtype = int(dtype[5:]), 65504.0, dtype
+
+
+class iinfo:
+    def __init__(self, dtype):
+        if not dtype.startswith("int"):
+            raise TypeError(dtype)
+        self.bits, self.min = int(dtype[3:]), -1 << int(dtype[3:]) - 1
+
+
+finfo.__module__ = iinfo.__module__ = "torch"
+torch = types.ModuleType("torch")
+vars(torch).update(finfo=finfo, iinfo=iinfo, float16="float16", float32="float32", int8="int8", int32="int32")
+
+
+@triton.jit
+def largest(x, D: tl.constexpr, I: tl.constexpr):
+    info = torch.finfo(D)
+    tl.store(x, info.max if info.bits == 16 else 1.0)
+    tl.store(x + 1, torch.iinfo(I).min)
+    tl.store(x + 2, torch.finfo(x.dtype.element_ty).bits)
+    tl.store(x + 3, torch.iinfo(torch.int8).bits)
+
+
+sys.modules["torch"] = torch
+for dtypes in ((tl.float16, tl.int8), (tl.float32, tl.int32), (tl.float32, tl.float16)):
+    try:
+        largest[(1,)](x, *dtypes)
+        print("limits:", x.data.tolist())
+    except triton.CompilationError as e:
+        print("limits:", str(e).replace("\n", " "))

@@ -46,6 +46,17 @@ print("texts:", slowly(lambda: [put[(1,)](out, 2, name) for name in names])[0],
       slowly(lambda: put[(1,)](out, 8, "add"))[0], out.tolist(),
       slowly(lambda: put[(1,)](out, 9, "add"))[0], out.tolist())
 
+
+@triton.jit
+def number(out, N: tl.constexpr):
+    tl.store(out, N)
+
+
+# Variants without end are launched quickly, also with a grid that is a function.
+for grid in ((1,), lambda meta: (meta["N"] // meta["N"],)):
+    print("variants:", [slowly(lambda: [number[grid](out, n) for n in range(1, 151)])[0] for _ in range(2)],
+          int(out.tolist()[0]))
+
 # A hook refuses a new variant each time that it is asked for, and no other.
 asked = []
 triton.knobs.runtime.jit_cache_hook = lambda **what: asked.append(what["compile"]["constants"]["B"]) or True

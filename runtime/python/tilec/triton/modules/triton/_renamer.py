@@ -6,6 +6,8 @@ import inspect
 import re
 import sys
 
+from ._limits import is_of_dtypes
+
 MISSING = object()
 
 
@@ -180,8 +182,8 @@ def has_source(cls):
 
 
 def _has_no_text(value):
-    """Whether a value is a class of another package that has no source, as those written in C."""
-    return isinstance(value, type) and not is_of_python(value.__module__) and not hasattr(value, "_tile_source") \
+    """Whether a value is a class of another package that has no source that tilec reads, as those written in C."""
+    return is_of_dtypes(value) or isinstance(value, type) and not is_of_python(value.__module__) and not hasattr(value, "_tile_source") \
         and value.__module__.split(".")[0] not in ("builtins", "triton") and not has_source(value)
 
 

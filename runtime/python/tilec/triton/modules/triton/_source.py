@@ -12,6 +12,7 @@ import sys
 import textwrap
 import types
 
+from . import _limits
 from ._annotations import annotation_text, annotations_of
 from ._renamer import MISSING, NotSource, Renamer, edited, has_source, is_of_python, is_plain, snapshot
 
@@ -151,6 +152,11 @@ class Gatherer:
         if is_of_python(module) and getattr(sys.modules.get(module), getattr(obj, "__name__", ""), None) is obj:
             name = self._name_for(obj, wish)
             self._add(f"from {module} import {obj.__name__} as {name}")
+            return name
+        if _limits.is_of_dtypes(obj):
+            name = self._name_for(obj, wish)
+            self._imports.setdefault("collections", "collections")
+            self._add(_limits.source(obj, name, self))
             return name
         if isinstance(obj, types.FunctionType):
             if obj.__name__ == "<lambda>":

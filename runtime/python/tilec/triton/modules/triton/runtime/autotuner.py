@@ -1,12 +1,15 @@
 """@triton.autotune and @triton.heuristics: host code that chooses constants before a launch."""
 import builtins
+import hashlib
 import inspect
+import json
 import pickle
 import time
 
 from .. import knobs
 from ..compiler.errors import CompileTimeAssertionFailure
-from .driver import driver, has_cuda
+from .cache import get_cache_manager, triton_key
+from .driver import current_device, driver, has_cuda
 from .errors import AutotunerError, OutOfResources, PTXASError
 from .jit import KernelInterface, by_name
 
@@ -77,7 +80,7 @@ class Autotuner(_Around):
                  cache_results=False):
         self.fn, self.arg_names, self.keys = fn, arg_names, key
         self.configs = configs or [Config({})]
-        self.cache, self.cache_results = {}, cache_results
+        self.cache, self.cache_results = {}, cache_results or knobs.autotuning.cache
         self.reset_to_zero, self.restore_value = list(reset_to_zero or []), list(restore_value or [])
         self.restore_copies = {}
         self.user_defined_pre_hook, self.user_defined_post_hook = pre_hook is not None, post_hook is not None
@@ -157,17 +160,33 @@ class Autotuner(_Around):
         key += tuple(str(value.dtype) for value in known.values() if hasattr(value, "dtype"))
         if key not in self.cache:
             configs = self.prune_configs(kwargs)
-            begin = time.time()
-            timings = {config: self._bench(*args, config=config, **kwargs) for config in configs}
-            self.bench_time = time.time() - begin
-            self.cache[key] = builtins.min(timings, key=timings.get)
-            full = {**self.nargs, **kwargs, **self.cache[key].all_kwargs()}
-            self.pre_hook(full, reset_only=True)
-            self.configs_timings = timings
-            if knobs.autotuning.print:
-                print(f"Triton autotuning for function {self.base_fn.__name__},\nwith key as {key},\n"
-                      f"finished after {self.bench_time:.2f}s,\nbest config selected: {self.cache[key]};")
+            file = self._file(key, configs)
+            timings = _read_timings(file, configs)
+            if timings is None:
+                timings = self._time(configs, args, kwargs, key)
+                _write_timings(file, key, timings)
+            self.configs_timings, self.cache[key] = timings, builtins.min(timings, key=timings.get)
         return self.cache[key]
+
+    def _time(self, configs, args, kwargs, key):
+        begin = time.time()
+        timings = {config: self._bench(*args, config=config, **kwargs) for config in configs}
+        self.bench_time = time.time() - begin
+        best = builtins.min(timings, key=timings.get)
+        self.pre_hook({**self.nargs, **kwargs, **best.all_kwargs()}, reset_only=True)
+        if knobs.autotuning.print:
+            print(f"Triton autotuning for function {self.base_fn.__name__},\nwith key as {key},\n"
+                  f"finished after {self.bench_time:.2f}s,\nbest config selected: {best};")
+        return timings
+
+    def _file(self, key, configs):
+        """Returns where the times for a key are kept on disk: (the cache, the file's name); None: they are not. A
+        configuration's hook cannot be compared with one of another process."""
+        if not self.cache_results or not key or any(config.pre_hook for config in configs):
+            return None
+        parts = (triton_key(), _machine(), self._tile_function.cache_key, key, *configs)
+        text = hashlib.sha256("-".join(map(str, parts)).encode()).hexdigest()
+        return get_cache_manager(text), f"{self.base_fn.__name__[:150]}.autotune.json"
 
     def prune_configs(self, kwargs):
         configs = self.configs
@@ -192,6 +211,30 @@ class Autotuner(_Around):
         results = [self.fn.warmup(*args, **kwargs, **config.all_kwargs()) for config in self.prune_configs(kwargs)]
         self.nargs = None
         return results
+
+
+def _machine():
+    """Returns what times depend on beside the kernel: the kind of device, its architecture, and the GPU's name."""
+    device = current_device()
+    return device.kind, device.arch, device.name
+
+
+def _read_timings(file, configs):
+    path = file and file[0].get_file(file[1])
+    if not path:
+        return None
+    try:
+        with open(path) as f:
+            times = [time for _, time in json.load(f)["configs_timings"]]
+    except (OSError, ValueError, KeyError, TypeError):   # of another program: times are taken anew
+        return None
+    return dict(zip(configs, times)) if len(times) == len(configs) else None
+
+
+def _write_timings(file, key, timings):
+    if file:
+        pairs = [(vars(config), time) for config, time in timings.items()]
+        file[0].put(json.dumps({"key": key, "configs_timings": pairs}, default=str), file[1], binary=False)
 
 
 def _without_gpu_or(benchmarker, warmup, rep):
