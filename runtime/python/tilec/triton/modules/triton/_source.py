@@ -301,7 +301,7 @@ class Gatherer:
             if value is MISSING:
                 return None
         if isinstance(value, types.ModuleType):
-            if value.__name__.split(".")[0] != "triton":
+            if not _is_of_triton(value):
                 return None
             return used, _MODULES.get(value.__name__) or self.name_of(value, path[used - 1])
         if not is_plain(value):
@@ -329,10 +329,17 @@ def _takes_gatherer(method):
     return bool(inspect.signature(method).parameters)
 
 
+def _is_of_triton(module):
+    """Whether tilec knows a module by its name: the others of triton's are kernels like anybody's."""
+    path = module.__name__.split(".")
+    return path[0] == "triton" and (
+        path[1:2] not in (["profiler"], ["tools"]) or path[1:] in (["tools"], ["tools", "tensor_descriptor"]))
+
+
 def _is_passed_through(value):
     """Whether a path goes on inside of the value: a module that is not triton's, or an object that is no constant."""
     if isinstance(value, types.ModuleType):
-        return value.__name__.split(".")[0] != "triton"
+        return not _is_of_triton(value)
     return not is_plain(value) and not _is_named(value)
 
 
