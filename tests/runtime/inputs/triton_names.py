@@ -12,7 +12,9 @@ import triton.profiler.viewer as viewer
 from triton.backends.nvidia.compiler import CUDABackend, get_ptxas, sm_arch_from_capability
 from triton.backends.nvidia.driver import ty_to_cpp
 from triton.compiler.compiler import GPUTarget, driver, get_cache_manager, triton_key
+from triton.language import standard
 from triton.language.core import _unwrap_iterable, constexpr_function
+from triton.language.standard import _elementwise_max, _elementwise_min
 from triton.testing import runtime
 from triton.tools.disasm import extract, get_sass
 
@@ -82,3 +84,22 @@ print("nvidia:", get_ptxas(100) == triton.knobs.nvidia.ptxas_blackwell, sm_arch_
       sm_arch_from_capability(90), CUDABackend.supports_target(GPUTarget("cuda", 90, 32)))
 print("same:", runtime.driver.active is driver.active, triton_key() == triton.runtime.cache.triton_key(),
       get_cache_manager is triton.runtime.cache.get_cache_manager)
+
+
+@triton.jit
+def reduced(x, N: tl.constexpr):
+    i = tl.arange(0, N)
+    v = i * 3 % 4
+    tl.store(x, tl.reduce(v, 0, tl.standard._sum_combine))
+    tl.store(x + 1, tl.reduce(v, 0, _elementwise_max) * 10 + tl.reduce(v + 1, 0, _elementwise_min))
+    best = tl.reduce((v, i), 0, triton.language.standard._argmax_combine_tie_break_left)
+    tl.store(x + 2, best[0] * 10 + best[1])
+    least = tl.reduce((v - 2, i), 0, tl.standard._argmin_combine_tie_break_left)
+    tl.store(x + 3, least[0] * 10 + least[1])
+    tl.store(x + 4, tl.reduce(v + 1, 0, tl.standard._prod_combine))
+    tl.store(x + 5, tl.reduce(1 << v, 0, tl.standard._or_combine) * 100 + tl.reduce(v + i, 0, standard._xor_combine))
+
+
+x = Ints(*[0] * 6)
+reduced[(1,)](x, 8)
+print("reduced:", x.data.tolist(), tl.core.is_builtin(tl.load), tl.core.is_builtin(reduced))

@@ -303,6 +303,9 @@ class Gatherer:
         if isinstance(value, types.ModuleType):
             if not _is_of_triton(value):
                 return None
+            kernel = _kernel_in(value, path[used:])
+            if kernel is not None:
+                return used + kernel[0], self.name_of(kernel[1])
             return used, _MODULES.get(value.__name__) or self.name_of(value, path[used - 1])
         if not is_plain(value):
             return used, self.name_of(value, path[used - 1])
@@ -330,10 +333,20 @@ def _takes_gatherer(method):
 
 
 def _is_of_triton(module):
-    """Whether tilec knows a module by its name: the others of triton's are kernels like anybody's."""
-    path = module.__name__.split(".")
-    return path[0] == "triton" and (
-        path[1:2] not in (["profiler"], ["tools"]) or path[1:] in (["tools"], ["tools", "tensor_descriptor"]))
+    return module.__name__.split(".")[0] == "triton"
+
+
+def _kernel_in(module, path):
+    """Returns (how many names of the path, what they mean) for a kernel that a module of triton's has as source."""
+    from .runtime.jit import JITFunction
+    value = module
+    for used, name in enumerate(path, 1):
+        value = getattr(value, name, None)
+        if isinstance(value, JITFunction):
+            return used, value
+        if not isinstance(value, types.ModuleType):
+            return None
+    return None
 
 
 def _is_passed_through(value):

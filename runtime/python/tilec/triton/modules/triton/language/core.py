@@ -397,6 +397,10 @@ class NotInKernels:
                                   "(@builtin or @extern); tilec cannot run it: write it as a @triton.jit function")
 
 
+def is_builtin(fn):
+    return getattr(fn, TRITON_BUILTIN, False)
+
+
 def builtin(fn):
     return NotInKernels(fn)
 
@@ -425,6 +429,10 @@ def __getattr__(name):
     if name in ("_log2", "_is_power_of_two"):   # torch.compile imports these
         from . import _constants
         return getattr(_constants, name)
+    if name.startswith(("_elementwise_", "_argm")) or name.endswith("_combine"):
+        from . import _reducers
+        if hasattr(_reducers, name):
+            return getattr(_reducers, name)
     if name == "constexpr_function":
         from ..runtime.jit import constexpr_function
         return constexpr_function
