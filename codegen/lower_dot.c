@@ -1,6 +1,6 @@
 // dot on multiply-adds: both operands go to scratch, row-major, and then every thread runs a loop over K that reads the
-// rows and columns of its own results. Starting from c, it does one fused multiply-add per k in ascending order; floats
-// narrower than f32 have f32 accumulators.
+// rows and columns of its own results. Large operands go there in parts along K, with a loop each. Starting from c,
+// every result is one fused multiply-add per k in ascending order; floats narrower than f32 have f32 accumulators.
 #include "codegen/cg.h"
 
 typedef struct {
@@ -10,13 +10,18 @@ typedef struct {
   ScalarKind a, b, acc;
   LLVMTypeRef acc_type;    // in which the accumulators are while the loop runs
   bool is_signed, narrow;  // narrow: the result is of a float type below f32
+  const Type *a_type, *b_type, *result;
+  LLVMValueRef a_base, b_base;     // where the operands lie in shared memory
+  uint32_t log2_k, log2_n;         // log2_k: of a part
 } Dot;
 
 static Dot dot_of(Cg *c, const Op *op) {
   const Type *result = op->results[0].type;
   Dot d = {.c = c, .reps = cg_reps(c, result), .regs = cg_num_regs(result), .acc = cg_elem_kind(result),
            .a = cg_elem_kind(op_operand(op, 0)->type), .b = cg_elem_kind(op_operand(op, 1)->type),
-           .is_signed = op_int(op, ATTR_SIGNED, 1) != 0};
+           .is_signed = op_int(op, ATTR_SIGNED, 1) != 0, .result = result,
+           .a_type = op_operand(op, 0)->type, .b_type = op_operand(op, 1)->type,
+           .log2_n = result->layout->log2_size[result->rank - 1]};
   d.narrow = scalar_is_float(d.acc) && d.acc != SC_F64 && d.acc != SC_F32;
   d.acc_type = d.narrow ? c->t_f32 : c->elem[d.acc];
   return d;
@@ -55,9 +60,45 @@ static LLVMValueRef scaled(Cg *c, LLVMValueRef k, uint32_t bytes, LLVMValueRef b
   return cg_add(c, cg_op(c, LLVMMul, k, bytes), base);
 }
 
-static void store_operand(Cg *c, LLVMValueRef base, const Value *v) {
-  PlaceMap m = placemap_of_layout(v->type->layout);
-  cg_shared_store(c, base, &m, type_elem(v->type), cg_get(v), NULL);
+// Stores those elements of an operand that belong to one part along K. low_bit: where k begins in its flat index.
+static void store_part(const Dot *d, LLVMValueRef base, const Value *v, uint32_t low_bit, uint32_t log2_k,
+                       uint32_t part) {
+  Cg *c = d->c;
+  PlaceMap m = placemap_of_layout(v->type->layout), of_part = m;
+  const uint32_t first = low_bit + d->log2_k, last = low_bit + log2_k, parts = (1u << (last - first)) - 1;
+  uint32_t thread_part[countof(m.thread)], register_part[countof(m.reg)], bit_of[countof(m.reg)];
+  uint32_t any_thread = 0, moving = 0;
+  of_part.num_reg_bits = of_part.free_reg = 0;
+  for (uint32_t i = 0; i < m.num_thread_bits; i++) {
+    any_thread |= thread_part[i] = m.thread[i] >> first & parts;
+    of_part.thread[i] = (m.thread[i] & ((1u << first) - 1)) | m.thread[i] >> last << first;
+  }
+  for (uint32_t i = 0; i < m.num_reg_bits; i++) {
+    if ((register_part[i] = m.reg[i] >> first & parts)) {
+      moving |= 1u << i;
+      continue;
+    }
+    of_part.free_reg |= (m.free_reg >> i & 1) << of_part.num_reg_bits;
+    bit_of[of_part.num_reg_bits] = i;
+    of_part.reg[of_part.num_reg_bits++] = (m.reg[i] & ((1u << first) - 1)) | m.reg[i] >> last << first;
+  }
+  LLVMValueRef of_thread = any_thread ? cg_thread_bits(c, thread_part, m.num_thread_bits) : NULL;
+  // Each setting of the bits that move from part to part has registers of one part.
+  for (uint32_t setting = moving;; setting = (setting - 1) & moving) {
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < m.num_reg_bits; i++) at ^= setting >> i & 1 ? register_part[i] : 0;
+    if (of_thread || at == part) {
+      CgValue *registers = cg_value_new(c, 1u << of_part.num_reg_bits);
+      for (uint32_t r = 0; r < registers->count; r++) {
+        uint32_t from = setting;
+        for (uint32_t i = 0; i < of_part.num_reg_bits; i++) from |= (r >> i & 1) << bit_of[i];
+        registers->v[r] = cg_reg(cg_get(v), from);
+      }
+      LLVMValueRef pred = of_thread ? cg_cmp(c, LLVMIntEQ, of_thread, at ^ part) : NULL;
+      cg_shared_store(c, base, &of_part, type_elem(v->type), registers, pred);
+    }
+    if (!setting) return;
+  }
 }
 
 // Adds one step of K. rows: A at all steps of the chunk, of which wide_a has the widened ones; cols: B at this step.
@@ -72,58 +113,69 @@ static void add_step(const Dot *d, const CgValue *rows, uint32_t step, LLVMValue
   }
 }
 
-void emit_dot(Cg *c, Op *op) {
-  c->has_loops = true;
-  Value *a = op_operand(op, 0), *b = op_operand(op, 1), *start = op_operand(op, 2);
-  const Type *result = op_result(op, 0)->type;
-  uint32_t a_bytes = type_elem_bytes(type_elem(a->type)), b_bytes = type_elem_bytes(type_elem(b->type));
-  uint32_t log2_k = a->type->layout->log2_size[a->type->rank - 1], log2_n = result->layout->log2_size[result->rank - 1];
-  Dot d = dot_of(c, op);
-  const uint32_t *reps = d.reps, regs = d.regs;
-  DotScratch at = scratch_dot(op);
-  LLVMValueRef scratch = cg_scratch(c, op), a_base = cg_add(c, scratch, cg_i32(c, at.a));
-  LLVMValueRef b_base = cg_add(c, scratch, cg_i32(c, at.b));
-  store_operand(c, a_base, a);
-  store_operand(c, b_base, b);
-  cg_barrier(c);
-
-  uint32_t log2_chunk = log2_k < 2 ? log2_k : 2, chunk = 1u << log2_chunk;
-  PlaceMap load_a = operand_map(result->layout, log2_k, true), load_b = operand_map(result->layout, log2_k, false);
+// The loop over one part along K, whose operands are in scratch. acc: the accumulators before and after.
+static void add_part(const Dot *d, LLVMValueRef *acc) {
+  Cg *c = d->c;
+  const uint32_t log2_chunk = d->log2_k < 2 ? d->log2_k : 2, chunk = 1u << log2_chunk;
+  const uint32_t a_bytes = type_elem_bytes(type_elem(d->a_type)), b_bytes = type_elem_bytes(type_elem(d->b_type));
+  PlaceMap load_a = operand_map(d->result->layout, d->log2_k, true),
+           load_b = operand_map(d->result->layout, d->log2_k, false);
   for (uint32_t i = 0; i < log2_chunk; i++) load_a.reg[load_a.num_reg_bits++] = 1u << i;
 
-  LLVMValueRef *acc = arena_array(c->arena, LLVMValueRef, regs), *phis = arena_array(c->arena, LLVMValueRef, regs);
-  const CgValue *init = cg_get(start);
-  for (uint32_t r = 0; r < regs; r++)
-    if (reps[r] == r) acc[r] = d.narrow ? cg_float_to_f32(c, cg_reg(init, r), d.acc) : cg_reg(init, r);
-
+  LLVMValueRef *phis = arena_array(c->arena, LLVMValueRef, d->regs);
   LLVMBasicBlockRef before = LLVMGetInsertBlock(c->b), loop = cg_block(c, "dot"), after = cg_block(c, "dot.end");
   LLVMBuildBr(c->b, loop);
   LLVMPositionBuilderAtEnd(c->b, loop);
   LLVMValueRef k = LLVMBuildPhi(c->b, c->t_i32, "k"), zero = cg_i32(c, 0);
   LLVMAddIncoming(k, &zero, &before, 1);
-  for (uint32_t r = 0; r < regs; r++) {
-    if (reps[r] != r) continue;
-    phis[r] = LLVMBuildPhi(c->b, d.acc_type, "");
+  for (uint32_t r = 0; r < d->regs; r++) {
+    if (d->reps[r] != r) continue;
+    phis[r] = LLVMBuildPhi(c->b, d->acc_type, "");
     LLVMAddIncoming(phis[r], &acc[r], &before, 1);
     acc[r] = phis[r];
   }
-  const CgValue *rows = cg_shared_load(c, scaled(c, k, a_bytes, a_base), &load_a, type_elem(a->type));
+  const CgValue *rows = cg_shared_load(c, scaled(c, k, a_bytes, d->a_base), &load_a, type_elem(d->a_type));
   LLVMValueRef *wide_a = arena_array(c->arena, LLVMValueRef, rows->count);
   for (uint32_t step = 0; step < chunk; step++) {
     LLVMValueRef row = cg_add(c, k, cg_i32(c, step));
-    const CgValue *cols = cg_shared_load(c, scaled(c, row, b_bytes << log2_n, b_base), &load_b, type_elem(b->type));
-    add_step(&d, rows, step, wide_a, cols, acc);
+    const CgValue *cols =
+        cg_shared_load(c, scaled(c, row, b_bytes << d->log2_n, d->b_base), &load_b, type_elem(d->b_type));
+    add_step(d, rows, step, wide_a, cols, acc);
   }
   LLVMBasicBlockRef latch = LLVMGetInsertBlock(c->b);
   LLVMValueRef next = cg_add(c, k, cg_i32(c, chunk));
   LLVMAddIncoming(k, &next, &latch, 1);
-  for (uint32_t r = 0; r < regs; r++)
-    if (reps[r] == r) LLVMAddIncoming(phis[r], &acc[r], &latch, 1);
-  LLVMBuildCondBr(c->b, cg_cmp(c, LLVMIntULT, next, 1u << log2_k), loop, after);
+  for (uint32_t r = 0; r < d->regs; r++)
+    if (d->reps[r] == r) LLVMAddIncoming(phis[r], &acc[r], &latch, 1);
+  LLVMBuildCondBr(c->b, cg_cmp(c, LLVMIntULT, next, 1u << d->log2_k), loop, after);
   LLVMPositionBuilderAtEnd(c->b, after);
+}
 
-  CgValue *out = cg_value_new(c, regs);
-  for (uint32_t r = 0; r < regs; r++)
-    out->v[r] = reps[r] != r ? out->v[reps[r]] : d.narrow ? cg_f32_to_float(c, acc[r], d.acc, ROUND_RNE) : acc[r];
+void emit_dot(Cg *c, Op *op) {
+  c->has_loops = true;
+  const Value *a = op_operand(op, 0), *b = op_operand(op, 1);
+  const uint32_t log2_k = a->type->layout->log2_size[a->type->rank - 1];
+  const DotScratch at = scratch_dot(op);
+  Dot d = dot_of(c, op);
+  LLVMValueRef scratch = cg_scratch(c, op);
+  d.log2_k = at.log2_k;
+  d.a_base = cg_add(c, scratch, cg_i32(c, at.a));
+  d.b_base = cg_add(c, scratch, cg_i32(c, at.b));
+
+  LLVMValueRef *acc = arena_array(c->arena, LLVMValueRef, d.regs);
+  const CgValue *init = cg_get(op_operand(op, 2));
+  for (uint32_t r = 0; r < d.regs; r++)
+    if (d.reps[r] == r) acc[r] = d.narrow ? cg_float_to_f32(c, cg_reg(init, r), d.acc) : cg_reg(init, r);
+  for (uint32_t part = 0; part < 1u << (log2_k - at.log2_k); part++) {
+    if (part) cg_barrier(c);   // after the reads of the last part
+    store_part(&d, d.a_base, a, 0, log2_k, part);
+    store_part(&d, d.b_base, b, d.log2_n, log2_k, part);
+    cg_barrier(c);
+    add_part(&d, acc);
+  }
+
+  CgValue *out = cg_value_new(c, d.regs);
+  for (uint32_t r = 0; r < d.regs; r++)
+    out->v[r] = d.reps[r] != r ? out->v[d.reps[r]] : d.narrow ? cg_f32_to_float(c, acc[r], d.acc, ROUND_RNE) : acc[r];
   cg_set(op_result(op, 0), out);
 }

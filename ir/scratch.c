@@ -205,11 +205,28 @@ uint32_t scratch_scan_offsets(const Op *op, uint32_t offsets[MAX_SCAN_OFFSETS]) 
 
 // ---- dot ----
 
+// Parts of this size leave room for the ring that the operands come from.
+enum { DOT_SCRATCH = 32 << 10, DOT_LEAST_LOG2_K = 2 };
+
+// Whether no register or thread bit of an operand moves both within a part along K and from part to part.
+static bool splits_along_k(const Type *t, uint32_t low_bit, uint32_t log2_k, uint32_t log2_part) {
+  const uint32_t from_part_to_part = ((1u << (log2_k - log2_part)) - 1) << (low_bit + log2_part);
+  for (uint32_t i = 0; i < LAYOUT_MAX_BITS; i++)
+    if (t->layout->basis[i] & from_part_to_part && t->layout->basis[i] & ~from_part_to_part) return false;
+  return true;
+}
+
 DotScratch scratch_dot(const Op *op) {
   const Type *a = op->operands[0].value->type, *b = op->operands[1].value->type;
-  DotScratch s = {0};
-  s.b = round_up((uint32_t)type_numel(a) * type_elem_bytes(type_elem(a)), 16);
-  s.bytes = s.b + (uint32_t)type_numel(b) * type_elem_bytes(type_elem(b));
+  const uint32_t a_bytes = (uint32_t)type_numel(a) * type_elem_bytes(type_elem(a)),
+                 b_bytes = (uint32_t)type_numel(b) * type_elem_bytes(type_elem(b)),
+                 log2_k = a->layout->log2_size[a->rank - 1], log2_n = b->layout->log2_size[b->rank - 1];
+  DotScratch s = {.log2_k = log2_k};
+  while (s.log2_k > DOT_LEAST_LOG2_K && (a_bytes + b_bytes) >> (log2_k - s.log2_k) > DOT_SCRATCH &&
+         splits_along_k(a, 0, log2_k, s.log2_k - 1) && splits_along_k(b, log2_n, log2_k, s.log2_k - 1))
+    s.log2_k--;
+  s.b = round_up(a_bytes >> (log2_k - s.log2_k), 16);
+  s.bytes = s.b + (b_bytes >> (log2_k - s.log2_k));
   return s;
 }
 

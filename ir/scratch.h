@@ -37,8 +37,9 @@ bool scratch_shuffle_stays(const ShufflePlan *p, uint32_t j);   // whether each 
 typedef struct { uint32_t num, dst[2], src[2], dst_mask, src_mask; } ShufflePacking;
 ShufflePacking scratch_shuffle_packing(const ShufflePlan *p, uint32_t elem_bits);
 
-// Where the two operands of a dot by multiply-adds lie in its scratch, in bytes and row-major.
-typedef struct { uint32_t a, b, bytes; } DotScratch;
+// Where the two operands of a dot by multiply-adds lie in its scratch, in bytes and row-major. Those of large dots go
+// there in parts of 1 << log2_k along K.
+typedef struct { uint32_t a, b, bytes, log2_k; } DotScratch;
 DotScratch scratch_dot(const Op *op);
 
 // How a reduction goes: whether the warps exchange partial results through scratch, how many there are for each

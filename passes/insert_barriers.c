@@ -15,12 +15,13 @@
 // have met: what it issues then (`issuer`) needs no barrier against accesses before the pingpong_wait. This does not
 // hold for the other warpgroups.
 //
-// A wgmma completes for the whole warpgroup, after all of its warps have issued it. Each warp of a block of one
-// warpgroup therefore knows, when it has waited for a wgmma, that all warps are done with what that read and with the
-// mbarriers that they waited for before it. This memory may then be written, by TMA too, without a barrier.
+// One thread arrives at an mbarrier for all, after a barrier if any of them used shared memory since the last. A block
+// of one warpgroup needs none for what its wgmma read, or for the mbarriers that it waited for before: a wgmma completes
+// for the whole warpgroup, after all of its warps have issued it.
 //
-// One thread arrives at an mbarrier for all, after a barrier if any of them used shared memory since the last in
-// another way than this.
+// The copy into a ring's slot waits for a barrier after what wgmma read there, also in a block of one warpgroup that has
+// waited for the wgmma: the slot's mbarrier is armed for the next phase with the copy, and a warp that still waits for
+// the last one would miss it.
 //
 // The blocks of a `roles` run at once, each with a slate of its own: a barrier in one orders its own warps, and
 // mbarriers alone order the blocks. Where the op begins and where it ends all warps meet.
@@ -41,9 +42,8 @@
 
 typedef enum { PENDING_NO, PENDING_COPY, PENDING_WGMMA, PENDING_BULK } Pending;
 
-// How a block of one warpgroup knows that all of its warps have done a read: by a wgmma after it that was waited for.
-// GROUP_OWN: what one thread did at an mbarrier, which publishes nothing of its own.
-typedef enum { GROUP_UNKNOWN, GROUP_OWN, GROUP_BEFORE_WGMMA, GROUP_IN_WGMMA, GROUP_DONE } Group;
+// How a block of one warpgroup knows that all of its warps have done an access: by a wgmma after it that was waited for.
+typedef enum { GROUP_UNKNOWN, GROUP_BEFORE_WGMMA, GROUP_IN_WGMMA, GROUP_DONE } Group;
 
 typedef struct {
   bool is_write;
@@ -99,10 +99,11 @@ static void add_global(Barriers *s, Slate *out, const Op *op, bool is_write) {
                (Access){.is_write = is_write, .root = root, .layout = t->kind == TYPE_TENSOR ? t->layout : NULL});
 }
 
+// What one thread does at an mbarrier publishes nothing of its own.
 static Group group_of(const Op *op) {
   const bool is_one = op_num_warps(op) == WARPGROUP_WARPS;
   switch (op->opcode) {
-    case OP_MBAR_ARRIVE: case OP_MBAR_EXPECT: case OP_TMA_LOAD: return GROUP_OWN;
+    case OP_MBAR_ARRIVE: case OP_MBAR_EXPECT: case OP_TMA_LOAD: return GROUP_DONE;
     case OP_MBAR_WAIT: return is_one ? GROUP_BEFORE_WGMMA : GROUP_UNKNOWN;
     case OP_WGMMA: return !is_one ? GROUP_UNKNOWN : op_int(op, ATTR_ASYNC, 0) ? GROUP_IN_WGMMA : GROUP_DONE;
     default: return GROUP_UNKNOWN;
@@ -138,7 +139,7 @@ static bool conflict(const Access *before, const Access *now) {
     if (now->is_write && before->is_write) return false;      // left to the program, as between two programs
     return now->layout != before->layout || holds_duplicates(now->is_write ? before->layout : now->layout);
   }
-  return before->pending == PENDING_NO && before->group != GROUP_DONE && before->lo < now->hi && now->lo < before->hi;
+  return before->pending == PENDING_NO && before->lo < now->hi && now->lo < before->hi;
 }
 
 // ---- the walk ----
@@ -188,7 +189,7 @@ static void advance_group(Slate *s, Group from, Group to) {
 
 static void meet_before_arrival(Barriers *s, Op *op) {
   VEC_EACH(x, s->slate)
-    if (!x->root && x->pending == PENDING_NO && x->group != GROUP_DONE && x->group != GROUP_OWN) {
+    if (!x->root && x->pending == PENDING_NO && x->group != GROUP_DONE) {
       add_barrier(s, op);
       clear_at_barrier(&s->slate);
       return;

@@ -15,16 +15,19 @@ static Term *named_term(Lower *L, const char *name, Span span, NameUse use) {
   if (v && term_is_const(v->term) && v->term->ct->kind == CT_MISSING)   // a parameter's default value
     return lower_found(L, v->term->ct, span, use);
   if (v) return v->term && v->term->is_broken ? NULL : v->term;
-  CtValue *c = comptime_lookup(L->ct, L->frame->fn->env, name);
+  const LostName *lost = scope_find_lost(L, name);
+  CtValue *c = lost && !lost->why ? NULL : comptime_lookup(L->ct, L->frame->fn->env, name);   // deleted: still a local
   return c ? lower_found(L, c, span, use) : lower_unknown_name(L, name, span, use);
 }
 
-const char *lower_source_text(Lower *L, Span span) {
+const char *lower_source_text_or(Lower *L, Span span, const char *otherwise) {
   enum { LONGEST = 40 };
   const SourceFile *f = source_locate(L->ctx, span.begin).file;
-  if (!f || span.end <= span.begin || span.end - span.begin > LONGEST) return "x";
+  if (!f || span.end <= span.begin || span.end - span.begin > LONGEST) return otherwise;
   return arena_strndup(L->arena, f->text + (span.begin - f->base), span.end - span.begin);
 }
+
+const char *lower_source_text(Lower *L, Span span) { return lower_source_text_or(L, span, "x"); }
 
 bool lower_is_name_path(const Node *e) {
   while (e->kind == NODE_ATTRIBUTE) e = e->attr.first;

@@ -115,9 +115,24 @@ static bool is_needed(const LiveOut *out, const char *name) {
   return false;
 }
 
+const LostName *scope_find_lost(const Lower *L, const char *name) {
+  for (uint32_t i = L->frame->lost.count; i-- > 0;)
+    if (L->frame->lost.data[i].name == name) return &L->frame->lost.data[i];
+  return NULL;
+}
+
 void scope_lose(Lower *L, const Var *v, const char *why) {
+  const LostName *last = scope_find_lost(L, v->name);
+  if (why && last && !last->why && last->span.begin > v->span.begin) return;   // the `del` says more
   LostName lost = {v->name, v->span, why};
   vec_push(L->arena, &L->frame->lost, lost);
+}
+
+const LostName *scope_note_lost(Lower *L, const char *name) {
+  const LostName *lost = scope_find_lost(L, name);
+  if (lost && lost->why) diag_note(L->ctx, lost->span, "it is assigned here, %s", lost->why);
+  else if (lost) diag_note(L->ctx, lost->span, "`%s` is deleted here", name);
+  return lost;
 }
 
 static void report_mismatch(Lower *L, const char *name, const Var *a, const Var *b) {

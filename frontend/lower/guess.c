@@ -159,14 +159,12 @@ static void hint_value(Lower *L, const char *name, NameUse use) {
 }
 
 Term *lower_unknown_name(Lower *L, const char *name, Span span, NameUse use) {
-  const Frame *f = L->frame;
   lower_error(L, span, "`%s` is not defined", name);
   if (L->is_repeated) return NULL;
-  for (uint32_t i = f->lost.count; i-- > 0;)
-    if (f->lost.data[i].name == name) {
-      diag_note(L->ctx, f->lost.data[i].span, "it is assigned here, %s", f->lost.data[i].why);
-      return lower_hint(L, "also give it a value before that");
-    }
+  const LostName *lost = scope_note_lost(L, name);
+  if (lost)
+    return lower_hint(L, lost->why ? "also give it a value before that"
+                                   : "remove the `del`, or move it below the last use of the name");
   if (use.kind == USE_CALLED) hint_called(L, name);
   else hint_value(L, name, use);
   return NULL;

@@ -66,11 +66,7 @@ static void report_type_change(Lower *L, const Carry *v, const Var *now) {
 
 static void report_lost(Lower *L, const Carry *v) {
   lower_error(L, v->span, "`%s` has a value before the loop and none after an iteration", v->name);
-  for (uint32_t i = L->frame->lost.count; i-- > 0;)
-    if (L->frame->lost.data[i].name == v->name) {
-      diag_note(L->ctx, L->frame->lost.data[i].span, "it is assigned here, %s", L->frame->lost.data[i].why);
-      break;
-    }
+  scope_note_lost(L, v->name);
   lower_hint(L, "give it a value on every path through the loop, or use another name inside");
 }
 
@@ -212,12 +208,8 @@ static void leave_loop(Lower *L, Loop *lp, Op *op, const bool *keep, uint32_t r)
     const Var *v = &lp->end.vars[i];
     if (!scope_find(scope, v->name)) scope_lose(L, v, "inside a loop");
   }
-  for (uint32_t i = scope->count; i-- > 0;) {   // deleted in the body
-    const Var v = scope->vars[i];
-    if (scope_find(&lp->end, v.name)) continue;
-    scope_lose(L, &v, "and deleted inside the loop");
-    scope_remove(scope, v.name);
-  }
+  for (uint32_t i = scope->count; i-- > 0;)   // deleted in the body
+    if (!scope_find(&lp->end, scope->vars[i].name)) scope_remove(scope, scope->vars[i].name);
   if (lp->has_any) r++;
   if (!lp->has_returned) return;
   scope->exits[EXIT_RETURN] = (Flag){FLAG_MAYBE, op_result(op, r++)};

@@ -75,18 +75,14 @@ static void assign_elements(Lower *L, const Node *target, Term *value, bool cons
   }
 }
 
-// x[i] = v: of a pointer it would be a store.
-static void assign_element(Lower *L, const Node *target, const Term *value) {
+// x[i] = v, or x[i] op= v if there is an operator, is an error. value: v, or NULL if it has no text.
+static void assign_element(Lower *L, const Node *target, const char *op, const Node *value) {
   const uint32_t errors = diag_error_count(L->ctx);
-  const Node *index = target->pair.second;
   Term *base = lower_expr(L, target->pair.first);
   if (!base && diag_error_count(L->ctx) > errors) return;
+  if (base && lower_assign_to_address(L, base, target, op, value)) return;
   lower_error(L, target->span, "elements cannot be assigned in a kernel: values do not change");
-  if (base && base->kind == TERM_VALUE && ct_is_ptr(term_t(base)) && index->kind != NODE_SLICE &&
-      index->kind != NODE_TUPLE)
-    lower_hint(L, "write tl.store(%s + %s, value, mask)", lower_source_text(L, target->pair.first->span),
-               lower_source_text(L, index->span));
-  else if (base && base->kind == TERM_TUPLE && value)
+  if (base && base->kind == TERM_TUPLE)
     lower_hint(L, "make a new tuple: t = t[:1] + (value,) + t[2:]");
   else if (base && base->kind == TERM_CONST && base->ct->kind == CT_DICT) {
     base->is_broken = true;
@@ -123,7 +119,7 @@ void lower_assign_target(Lower *L, const Node *target, Term *value, bool constex
     return;
   }
   case NODE_SUBSCRIPT:
-    assign_element(L, target, value);
+    assign_element(L, target, NULL, NULL);
     return;
   default: ice(L->ctx, "assignment to %s", ast_kind_name((NodeKind)target->kind));
   }
@@ -255,10 +251,14 @@ static void lower_expr_stmt(Lower *L, const Node *s) {
   }
 }
 
-static void lower_delete(Lower *L, const Node *s) {
-  for (uint32_t i = 0; i < s->list.count; i++) {
-    const Node *target = s->list.data[i];
-    if (target->kind == NODE_NAME) scope_remove(&L->frame->scope, target->name.id);
+static void lower_delete(Lower *L, const NodeList *targets) {
+  for (uint32_t i = 0; i < targets->count; i++) {
+    const Node *target = targets->data[i];
+    if (target->kind == NODE_NAME) {
+      const char *name = target->name.id;
+      if (scope_find(&L->frame->scope, name)) scope_lose(L, &(Var){.name = name, .span = target->span}, NULL);
+      scope_remove(&L->frame->scope, name);
+    } else if (target->kind == NODE_TUPLE || target->kind == NODE_LIST) lower_delete(L, &target->list);
     else lower_error(L, target->span, "only names can be deleted in a kernel: values do not change");
   }
 }
@@ -273,11 +273,18 @@ static void lower_stmt(Lower *L, const Node *s) {
   case NODE_ASSIGN: {
     Term *v = lower_expr(L, s->assign.value);
     if (v && s->assign.targets.data[0]->kind == NODE_NAME) v = term_decay(L, v, s->assign.value->span);
-    for (uint32_t i = 0; i < s->assign.targets.count; i++)
-      lower_assign_target(L, s->assign.targets.data[i], v, false, true);
+    for (uint32_t i = 0; i < s->assign.targets.count; i++) {
+      const Node *target = s->assign.targets.data[i];
+      if (v && target->kind == NODE_SUBSCRIPT) assign_element(L, target, NULL, s->assign.value);
+      else lower_assign_target(L, target, v, false, true);
+    }
     return;
   }
   case NODE_AUG_ASSIGN: {
+    if (s->binary.left->kind == NODE_SUBSCRIPT) {
+      assign_element(L, s->binary.left, pyop_text((PyOp)s->op), s->binary.right);
+      return;
+    }
     Term *a = lower_expr(L, s->binary.left), *b = lower_expr(L, s->binary.right);
     lower_assign_target(L, s->binary.left, lower_binary(L, (PyOp)s->op, a, b, s->span), false, true);
     return;
@@ -289,7 +296,7 @@ static void lower_stmt(Lower *L, const Node *s) {
   case NODE_CONTINUE: scope->exits[EXIT_CONTINUE] = (Flag){FLAG_YES, NULL}; return;
   case NODE_ASSERT: lower_assert_stmt(L, s); return;
   case NODE_RAISE: lower_raise(L, s); return;
-  case NODE_DELETE: lower_delete(L, s); return;
+  case NODE_DELETE: lower_delete(L, &s->list); return;
   case NODE_ERROR: return;
   default: {
     const char *hint, *text = unsupported_statement(L, s, &hint);

@@ -71,12 +71,12 @@ typedef struct {
   Term *ret;                   // what a return on this path gives; NULL while nothing returned
 } Scope;
 
-typedef struct { const char *name; Span span; const char *why; } LostName;
+typedef struct { const char *name; Span span; const char *why; } LostName;   // why NULL: `del` stands at span
 struct Frame {
   const CtFunction *fn;
   Frame *caller;
   Scope scope;
-  VEC(LostName) lost;          // names that one path defined and another did not
+  VEC(LostName) lost;          // names that had a value on some path
   bool failed_return;
 };
 
@@ -248,6 +248,7 @@ bool lower_condition(Lower *L, Term *c, Span span, const char *what, int *known,
 
 // ---- expr.c ----
 const char *lower_source_text(Lower *L, Span span);           // as the user wrote it; "x" if it is long
+const char *lower_source_text_or(Lower *L, Span span, const char *otherwise);   // what stands for long text
 Term *lower_expr(Lower *L, const Node *e);
 // Whether e is a, a.b, a.b.c, …, which may be lowered twice because it has no effect.
 bool lower_is_name_path(const Node *e);
@@ -261,6 +262,8 @@ Term *lower_shape_term(Lower *L, const CtType *t);                 // a tuple of
 Term *lower_find_method(Lower *L, Term *self, const char *name);
 // ---- subscript.c ----
 Term *lower_subscript(Lower *L, Term *base, const Node *index, Span span);
+// x[i] = v, or x[i] op= v if op is not NULL: if x is an address, an error that shows the store, and true. v may be NULL.
+bool lower_assign_to_address(Lower *L, const Term *base, const Node *target, const char *op, const Node *value);
 // ---- expr_display.c ----
 Term *lower_fstring(Lower *L, const Node *e);
 Term *lower_comprehension(Lower *L, const Node *e);
@@ -345,7 +348,9 @@ void scope_remove(Scope *s, const char *name);
 void lower_collect_expr(Lower *L, const Node *e, NameVec *out);
 void lower_collect_assigned(Lower *L, const NodeList *body, NameVec *out);      // names that a statement list may bind
 // Remembers why the name has no value, for the message if it is used.
-void scope_lose(Lower *L, const Var *v, const char *why);
+void scope_lose(Lower *L, const Var *v, const char *why);   // why NULL: v->span is the `del`
+const LostName *scope_find_lost(const Lower *L, const char *name);   // where it lost its value last; NULL: nowhere
+const LostName *scope_note_lost(Lower *L, const char *name);         // the same, with a note about it
 bool lower_has_exit(const NodeList *body, bool with_break);                     // a return, or a break of this loop
 void lower_assign_target(Lower *L, const Node *target, Term *value, bool is_declared_constexpr, bool decay);
 

@@ -10,18 +10,45 @@ static bool is_full_slice(Lower *L, const Node *n) {
   return true;
 }
 
+static bool is_address(const Term *t) { return t->kind == TERM_VALUE && ct_is_ptr(term_t(t)) && !ct_rank(term_t(t)); }
+
+// An expression as the right operand of another one, for messages.
+static const char *operand_text(Lower *L, const Node *e, const char *otherwise) {
+  const char *text = lower_source_text_or(L, e->span, otherwise);
+  const bool is_open = e->kind == NODE_BINARY || e->kind == NODE_UNARY || e->kind == NODE_COMPARE ||
+                       e->kind == NODE_BOOL_OP || e->kind == NODE_IF_EXP;
+  return is_open && text != otherwise ? arena_printf(L->arena, "(%s)", text) : text;
+}
+
+// The address of x[i] as an expression, for messages.
+static const char *address_text(Lower *L, const Node *index, Span span) {
+  const char *p = lower_source_text(L, span_of(span.begin, index->span.begin - 1));
+  if (index->kind == NODE_SLICE || index->kind == NODE_TUPLE || index->kind == NODE_ELLIPSIS)
+    return arena_printf(L->arena, "%s + row * stride + column", p);
+  const bool is_sum = index->kind == NODE_BINARY && (index->op == PYOP_ADD || index->op == PYOP_MUL);
+  return arena_printf(L->arena, "%s + %s", p, is_sum ? lower_source_text_or(L, index->span, "offset")
+                                                     : operand_text(L, index, "offset"));
+}
+
 // x[i] of a pointer.
 static Term *index_pointer(Lower *L, const Term *base, const Node *index, Span span) {
   lower_error(L, span, "%s is an address, which is not indexed", term_describe(L, base));
-  const char *i = lower_source_text(L, index->span),
-             *p = lower_source_text(L, span_of(span.begin, index->span.begin - 1));
-  const bool is_plain = index->kind == NODE_NAME || index->kind == NODE_INT || index->kind == NODE_BINARY;
-  if (is_plain) return lower_hint(L, "write tl.load(%s + %s, mask)", p, i);
-  return lower_hint(L, "compute the offsets: tl.load(%s + row * stride + column, mask)", p);
+  return lower_hint(L, "write tl.load(%s, mask)", address_text(L, index, span));
+}
+
+bool lower_assign_to_address(Lower *L, const Term *base, const Node *target, const char *op, const Node *value) {
+  if (!is_address(base)) return false;
+  lower_error(L, target->span, "%s is an address, which is not assigned by index", term_describe(L, base));
+  const char *address = address_text(L, target->pair.second, target->span);
+  if (op) lower_hint(L, "write tl.store(%s, tl.load(%s, mask) %s %s, mask)", address, address, op,
+                     operand_text(L, value, "value"));
+  else lower_hint(L, "write tl.store(%s, %s, mask)", address,
+                  value ? lower_source_text_or(L, value->span, "value") : "value");
+  return true;
 }
 
 static Term *index_tensor(Lower *L, Term *base, const Node *index, Span span) {
-  if (ct_is_ptr(term_t(base)) && !ct_rank(term_t(base)) && index->kind != NODE_SLICE && index->kind != NODE_TUPLE)
+  if (is_address(base) && index->kind != NODE_SLICE && index->kind != NODE_TUPLE)
     return index_pointer(L, base, index, span);
   const Node *const *items = (const Node *const *)&index;
   uint32_t n = 1;

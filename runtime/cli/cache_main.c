@@ -27,7 +27,7 @@ int cache_main(const Options *o, Arena *a) {
   }
   const tile_status environment = cache_check_environment(&error);
   if (environment != TILE_OK) return cli_finish(environment, error, o);
-  Cache *c = cache_open(NULL);
+  Cache *c = cache_look();
   // `stats` also works for a folder that can only be read.
   if (!c || !*cache_stats(c).folder || (which && !cache_is_writable(c))) {
     cache_close(c);

@@ -17,6 +17,7 @@ void cli_say(const Options *o, tile_level level, const char *fmt, ...) PRINTF_LI
 // Answers --help, --version, --list-archs and the like. True if one of them is given.
 bool cli_answer(const Options *o, Command command, int *exit_status);
 // False, with a usage error, if an option would have no effect in this subcommand or together with the others.
+// Also warns of folders of -I that do not exist.
 bool cli_check_options(const Options *o, Command command, tile_error **error);
 // Writes to standard error what the job printed and the program's warnings and configuration. program: NULL if the
 // compilation failed.

@@ -1,5 +1,8 @@
-// Refuses options that would have no effect: beside which others each means something, and in which subcommand.
+// Refuses options that would have no effect: beside which others each means something, and in which subcommand. Warns of
+// folders that do not exist.
+#include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "runtime/cli/cli.h"
 
@@ -62,6 +65,17 @@ static bool check_rule(const Options *o, const Rule *r, tile_error **error) {
   return true;
 }
 
+static void warn_folders(const Options *o) {
+  for (uint32_t i = 0; !o->quiet && i < o->include_paths.count; i++) {
+    const char *path = o->include_paths.data[i];
+    struct stat st;
+    const int reason = stat(path, &st) ? errno : S_ISDIR(st.st_mode) ? 0 : ENOTDIR;
+    if (reason)
+      cli_say(o, TILE_LEVEL_WARNING, "-I %s: %s; name the folder that has the modules to import", path,
+              strerror(reason));
+  }
+}
+
 bool cli_check_options(const Options *o, Command command, tile_error **error) {
   const char *idle = given_of(o, command == COMMAND_TUNE ? no_tune : command == COMMAND_PACK ? no_pack : "");
   if (idle)
@@ -69,5 +83,6 @@ bool cli_check_options(const Options *o, Command command, tile_error **error) {
                      command == COMMAND_TUNE ? "tune" : "pack"), false;
   for (uint32_t i = 0; command == COMMAND_RUN && i < countof(run_rules); i++)
     if (!check_rule(o, &run_rules[i], error)) return false;
+  warn_folders(o);
   return true;
 }

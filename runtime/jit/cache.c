@@ -105,7 +105,13 @@ tile_status cache_check_environment(tile_error **error) {
                                                "%s=%s: a number of bytes is needed, as in 512M or 2G", size_variable, size);
 }
 
-Cache *cache_open(const char *dir) {
+static bool open_folder(char *dir, size_t size, bool make) {
+  struct stat st;
+  if (make ? !make_folders(dir) : stat(dir, &st) != 0) return !make && errno == ENOENT;
+  return make_absolute(dir, size) && is_trusted(dir, true);
+}
+
+static Cache *open_cache(const char *dir, bool make) {
   Cache *c = calloc(1, sizeof *c);
   if (!c) return NULL;
   const char *own = getenv("TILE_CACHE_DIR"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME"),
@@ -115,10 +121,9 @@ Cache *cache_open(const char *dir) {
   if (dir) n = snprintf(c->dir, sizeof c->dir, "%s", dir);
   else if (xdg && *xdg == '/') n = snprintf(c->dir, sizeof c->dir, "%s/tilec", xdg);
   else if (home && *home == '/') n = snprintf(c->dir, sizeof c->dir, "%s/.cache/tilec", home);
-  bool usable = n > 0 && (size_t)n < sizeof c->dir && make_folders(c->dir) && make_absolute(c->dir, sizeof c->dir) &&
-                is_trusted(c->dir, true);
+  bool usable = n > 0 && (size_t)n < sizeof c->dir && open_folder(c->dir, sizeof c->dir, make);
   if (!usable) c->dir[0] = 0;
-  c->writable = usable && access(c->dir, W_OK) == 0;
+  c->writable = usable && (access(c->dir, W_OK) == 0 || errno == ENOENT);
   parse_limit(getenv(size_variable), &c->limit);
   if (read_only && *read_only && strlen(read_only) < sizeof c->read_only) {
     strcpy(c->read_only, read_only);
@@ -129,6 +134,8 @@ Cache *cache_open(const char *dir) {
   return NULL;
 }
 
+Cache *cache_open(const char *dir) { return open_cache(dir, true); }
+Cache *cache_look(void) { return open_cache(NULL, false); }
 bool cache_is_writable(const Cache *c) { return c->writable; }
 void cache_close(Cache *c) { free(c); }
 

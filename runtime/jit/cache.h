@@ -16,6 +16,8 @@ typedef struct { const char *folder; uint64_t entries, bytes, limit; } CacheStat
 // is only read; TILE_CACHE_SIZE is the limit (bytes, or with K, M, G, T; 1G if it is not given). Returns NULL if there
 // is no cache.
 Cache *cache_open(const char *dir);
+// cache_open(NULL) for its figures and for trimming: makes no folder. One that does not exist has no entries.
+Cache *cache_look(void);
 tile_status cache_check_environment(tile_error **error);   // a usage error if a variable makes no sense
 bool cache_is_writable(const Cache *c);
 void cache_close(Cache *c);

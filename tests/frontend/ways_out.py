@@ -134,12 +134,12 @@ def star(*args):
 
 # POINTERS: ways_out.py:20:5: error: a scalar *fp32 is an address, which is not indexed
 # POINTERS: note: write tl.load(p + o, mask)
-# POINTERS: ways_out.py:21:5: error: elements cannot be assigned in a kernel: values do not change
-# POINTERS: note: write tl.store(p + 0, value, mask)
+# POINTERS: ways_out.py:21:5: error: a scalar *fp32 is an address, which is not assigned by index
+# POINTERS: note: write tl.store(p + 0, 1.0, mask)
 # POINTERS: ways_out.py:22:7: error: a tensor is indexed by `:` and `None` only
 # POINTERS: note: load the part that you need from memory, or take elements with tl.gather, tl.split or a masked tl.sum
-# POINTERS: ways_out.py:23:5: error: elements cannot be assigned in a kernel: values do not change
-# POINTERS: note: choose per element with tl.where(…), or write to memory with tl.store(…)
+# POINTERS: ways_out.py:23:5: error: a scalar *fp32 is an address, which is not assigned by index
+# POINTERS: note: write tl.store(p + row * stride + column, 1.0, mask)
 # POINTERS: ways_out.py:24:5: error: a scalar *fp32 is an address and has no shape
 # POINTERS: note: pass the extents as parameters: `n: i32`
 # POINTERS: ways_out.py:25:9: error: a scalar *fp32 has no len
@@ -283,3 +283,23 @@ def star(*args):
 
 # STAR: ways_out.py:132:10: error: a kernel cannot have `*args`: its parameters are its binary interface
 # STAR: note: name each parameter; functions that the kernel calls may have `*args`
+
+# RUN: not %tilec %s -n stores -s *fp32,i32,fp32 --emit=tile -o - 2>&1 | FileCheck %s --check-prefix=STORES
+@triton.jit
+def stores(x, i, v):
+    x[0] += 1
+    # STORES: ways_out.py:[[#@LINE-1]]:5: error: a scalar *fp32 is an address, which is not assigned by index
+    # STORES-NEXT: x[0] += 1
+    # STORES-NEXT: {{\^}}
+    # STORES-NEXT: note: write tl.store(x + 0, tl.load(x + 0, mask) + 1, mask)
+    x[i] = v
+    # STORES: ways_out.py:[[#@LINE-1]]:5: error: a scalar *fp32 is an address, which is not assigned by index
+    # STORES: note: write tl.store(x + i, v, mask)
+    x[i & 3] *= v + 1
+    # STORES: note: write tl.store(x + (i & 3), tl.load(x + (i & 3), mask) * (v + 1), mask)
+    a, x[i * 2 + 1] = 1, 2
+    # STORES: note: write tl.store(x + i * 2 + 1, value, mask)
+    y = tl.load(x + tl.arange(0, 4))
+    y[0] += 1
+    # STORES: ways_out.py:[[#@LINE-1]]:5: error: elements cannot be assigned in a kernel: values do not change
+    # STORES-NOT: error:

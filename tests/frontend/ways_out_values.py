@@ -23,7 +23,7 @@ def values(p, n):
 # CHECK: ways_out_values.py:15:5: error: `.T` is for tensors of rank 2
 # CHECK: note: write tl.permute(x, (0, 2, 1))
 # CHECK: ways_out_values.py:16:5: error:
-# CHECK: note: compute the offsets: tl.load(p + row * stride + column, mask)
+# CHECK: note: write tl.load(p + tl.abs(o), mask)
 # CHECK: ways_out_values.py:17:12: error:
 # CHECK: note: print it with tl.device_print(f"…")
 # ELSEWHERE: note: `pointers` comes from another file: compile that one
