@@ -3,8 +3,8 @@
 
 def _refused(name):
     def refuse(*args, **kwargs):
-        raise RuntimeError(f"triton.profiler.viewer.{name} reads what triton.profiler measures, which tilec.triton does "
-                           "not: nsys and ncu profile kernels")
+        raise RuntimeError(f"triton.profiler.viewer.{name} reads what triton.profiler measures, which tilec.triton "
+                           "does not: nsys and ncu profile kernels")
     return refuse
 
 
