@@ -50,7 +50,7 @@ def argmax_rows(x):
 
 
 def sort_rows(x):
-    return torch.sort(x[:, :256], -1, stable=True)[0]
+    return torch.sort(x[:, :256], dim=-1, stable=True)[0]
 
 
 def clamp_round(x):

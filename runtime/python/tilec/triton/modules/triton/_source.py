@@ -301,8 +301,11 @@ class Gatherer:
             if value is MISSING:
                 return None
         if isinstance(value, types.ModuleType):
-            if value.__name__.split(".")[0] != "triton":
+            if not _is_of_triton(value):
                 return None
+            kernel = _kernel_in(value, path[used:])
+            if kernel is not None:
+                return used + kernel[0], self.name_of(kernel[1])
             return used, _MODULES.get(value.__name__) or self.name_of(value, path[used - 1])
         if not is_plain(value):
             return used, self.name_of(value, path[used - 1])
@@ -329,10 +332,27 @@ def _takes_gatherer(method):
     return bool(inspect.signature(method).parameters)
 
 
+def _is_of_triton(module):
+    return module.__name__.split(".")[0] == "triton"
+
+
+def _kernel_in(module, path):
+    """Returns (how many names of the path, what they mean) for a kernel that a module of triton's has as source."""
+    from .runtime.jit import JITFunction
+    value = module
+    for used, name in enumerate(path, 1):
+        value = getattr(value, name, None)
+        if isinstance(value, JITFunction):
+            return used, value
+        if not isinstance(value, types.ModuleType):
+            return None
+    return None
+
+
 def _is_passed_through(value):
     """Whether a path goes on inside of the value: a module that is not triton's, or an object that is no constant."""
     if isinstance(value, types.ModuleType):
-        return value.__name__.split(".")[0] != "triton"
+        return not _is_of_triton(value)
     return not is_plain(value) and not _is_named(value)
 
 

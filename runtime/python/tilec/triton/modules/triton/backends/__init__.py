@@ -2,6 +2,7 @@
 from types import SimpleNamespace
 
 from . import compiler   # noqa: F401
+from .compiler import BaseBackend   # noqa: F401
 from .driver import DriverBase   # noqa: F401
 
 

@@ -12,6 +12,7 @@ from tilec._device import check
 from tilec._library import Resources, lib
 
 from .._source import Gatherer
+from ..backends.compiler import GPUTarget   # noqa: F401
 
 _PTX, _METADATA, _CUBIN, _SASS = 32, 64, 128, 2048   # of TILE_EMIT_…
 
@@ -74,6 +75,15 @@ class _Backend:
 
 def make_backend(target):
     return _Backend(target)
+
+
+def __getattr__(name):
+    from .. import runtime   # which asks for this module
+    if name == "driver":
+        return runtime.driver
+    if name in ("get_cache_manager", "triton_key"):
+        return getattr(runtime.cache, name)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
 
 
 class _MockDescriptor:

@@ -18,6 +18,17 @@ def _unwrap_if_constexpr(value):
     return value.value if isinstance(value, constexpr) else value
 
 
+def _unwrap_iterable(x):
+    """Returns x[0] if it is all that x has, and has items itself: the shape of `f(2, 3)` and `f((2, 3))`."""
+    if len(x) != 1:
+        return x
+    try:
+        iter(x[0])
+    except TypeError:
+        return x
+    return x[0]
+
+
 class Builtin:
     """A function of the language. Outside of a kernel it can only be named."""
 
@@ -386,6 +397,10 @@ class NotInKernels:
                                   "(@builtin or @extern); tilec cannot run it: write it as a @triton.jit function")
 
 
+def is_builtin(fn):
+    return getattr(fn, TRITON_BUILTIN, False)
+
+
 def builtin(fn):
     return NotInKernels(fn)
 
@@ -414,4 +429,11 @@ def __getattr__(name):
     if name in ("_log2", "_is_power_of_two"):   # torch.compile imports these
         from . import _constants
         return getattr(_constants, name)
+    if name.startswith(("_elementwise_", "_argm")) or name.endswith("_combine"):
+        from . import _reducers
+        if hasattr(_reducers, name):
+            return getattr(_reducers, name)
+    if name == "constexpr_function":
+        from ..runtime.jit import constexpr_function
+        return constexpr_function
     raise AttributeError(f"module 'triton.language' has no attribute '{name}'")

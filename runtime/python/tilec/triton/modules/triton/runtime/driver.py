@@ -63,6 +63,10 @@ class Driver(DriverBase):
         p = current_device().properties()
         return GPUTarget("cuda", (p["compute_major"] or 9) * 10 + p["compute_minor"], 32)
 
+    def map_python_to_cpp_type(self, ty):
+        from ..backends.nvidia.driver import ty_to_cpp
+        return ty_to_cpp(ty)
+
     def get_current_device(self):
         return current_device().ordinal
 

@@ -1,0 +1,1 @@
+"""What programs ask the backend of NVIDIA GPUs for."""
