@@ -3,6 +3,8 @@
 A fenced block with a file's name beside its language is that file. In a block `console`, lines that begin with `$ ` are
 commands, and what follows is what they print: `…` stands for anything within a line, alone for any number of lines. The
 comment `<!-- not run: WHY -->` above a block leaves it out."""
+import contextlib
+import glob
 import os
 import pty
 import re
@@ -48,9 +50,26 @@ def script(steps, build):
     yield f"printf '{MARK}\\n'"
 
 
+@contextlib.contextmanager
+def kept(pattern):
+    """Files that are afterwards as they were before: what a user installed stays what `uninstall` removes."""
+    files = {}
+    for path in glob.glob(pattern):
+        with open(path, "rb") as f:
+            files[path] = f.read()
+    try:
+        yield
+    finally:
+        for path in glob.glob(pattern):
+            os.remove(path)
+        for path, content in files.items():
+            with open(path, "wb") as f:
+                f.write(content)
+
+
 def run(steps, build):
     """What each step printed, on a terminal."""
-    with tempfile.TemporaryDirectory() as home:
+    with tempfile.TemporaryDirectory() as home, kept(os.path.join(build, "install_manifest*.txt")):
         path = os.path.join(home, "script")
         with open(path, "w", encoding="utf-8") as f:
             f.write("\n".join(script(steps, build)) + "\n")

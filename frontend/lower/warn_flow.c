@@ -107,7 +107,7 @@ void warn_missing_store(Lower *L, const Func *f, const Node *def) {
     if (has_effect_statement(L->visited.data[i])) return;
   if (diag_warning(L->ctx, WARN_MISSING_STORE, def->func.name_span, "kernel `%s` stores nothing, so it has no effect",
                    def->func.name))
-    diag_note(L->ctx, (Span){0, 0}, "write its results to memory with tl.store(…)");
+    lower_hint(L, "write its results to memory with tl.store(…)");
 }
 
 // ---- functions that are defined twice ----
