@@ -67,7 +67,8 @@ struct Diag {
   Diag *next;              // notes follow the message they belong to
 };
 // Records an error and returns false: callers can `return diag_error(...)`. The text gives the reason first, in lower
-// case, without a full stop. A diag_note after it gives the way out ("write …", "pass -D …").
+// case, without a full stop. A diag_note after it gives the way out ("write …", "pass -D …"). An error that was recorded
+// before, of the same place and text, is only counted, and its notes are left out.
 bool diag_error(Context *ctx, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
 // Records a warning: each text once at each place, and none about the library's own sources. Returns false if the
 // warning is not reported; the caller then leaves out its notes.
@@ -87,7 +88,8 @@ void diag_misfit(Context *ctx, Fit what, uint64_t needed, uint64_t limit);
 void diag_drop(Context *ctx, Warning w);
 // Sorts the warnings by source position among themselves; other messages keep their places.
 void diag_sort_warnings(Context *ctx);
-uint32_t diag_error_count(const Context *ctx);           // without the warnings that are errors
+void diag_forget(Context *ctx);                          // all messages
+uint32_t diag_error_count(const Context *ctx);           // without the warnings that are errors, with repeated errors
 bool diag_failed(const Context *ctx);                    // with them
 // The text of a warning ends with its name: "[-Wunused-value]", or "[-Werror=unused-value]".
 const char *diag_text(Context *ctx, const Diag *d);
@@ -120,6 +122,8 @@ struct Context {
   WarningSet warnings;
   VEC(Ignore) ignores;
   Diag *last_message;                    // the last that is no note, if it was kept
+  bool is_repeated;                      // the last message is an error that was recorded before
+  uint32_t num_repeated;
   Map warned;                            // the warnings so far, as Diag
   bool has_raised;                       // a warning became an error
   Misfit misfit;                         // if all errors are that one

@@ -8,22 +8,49 @@
 
 enum { LONGEST_TEXT = 4000 };
 
+// A name of megabytes is not for reading.
+static char *shortened(char *text) {
+  if (strlen(text) <= LONGEST_TEXT) return text;
+  uint32_t end = LONGEST_TEXT;
+  while ((text[end] & 0xc0) == 0x80) end--;
+  memcpy(text + end, "…", sizeof "…");
+  return text;
+}
+
+// Code that is lowered several times, as a function with several calls is, has the same fault each time.
+static bool is_known_error(const Context *ctx, Span span, const char *text) {
+  for (const Diag *d = ctx->diags; d; d = d->next)
+    if (d->level == DIAG_ERROR && d->span.begin == span.begin && d->span.end == span.end && !strcmp(d->text, text))
+      return true;
+  return false;
+}
+
 static Diag *record(Context *ctx, DiagLevel level, Span span, const char *fmt, va_list ap) {
-  if (level == DIAG_ERROR && ctx->num_errors++) ctx->misfit.what = FIT_ALL;
-  if (level != DIAG_NOTE) ctx->last_message = NULL;
+  if (level != DIAG_NOTE) {
+    ctx->last_message = NULL;
+    ctx->is_repeated = false;
+  }
   // Past the limit nothing is kept: a note would belong to an error that is not shown.
-  if (ctx->num_errors > diag_limit(ctx)) return NULL;
+  if (ctx->num_errors > diag_limit(ctx)) {
+    ctx->num_errors += level == DIAG_ERROR;
+    return NULL;
+  }
+  if (ctx->is_repeated) return NULL;
+  char *text = arena_vprintf(&ctx->arena, fmt, ap);
+  if (level == DIAG_ERROR) {
+    text = shortened(text);
+    if (is_known_error(ctx, span, text)) {
+      ctx->is_repeated = true;
+      ctx->num_repeated++;
+      return NULL;
+    }
+    if (ctx->num_errors++) ctx->misfit.what = FIT_ALL;
+    if (ctx->num_errors > diag_limit(ctx)) return NULL;
+  }
   Diag *d = arena_new(&ctx->arena, Diag);
   d->level = level;
   d->warning = WARN_NONE;
   d->span = span;
-  char *text = arena_vprintf(&ctx->arena, fmt, ap);
-  // A name of megabytes is not for reading.
-  if (level == DIAG_ERROR && strlen(text) > LONGEST_TEXT) {
-    uint32_t end = LONGEST_TEXT;
-    while ((text[end] & 0xc0) == 0x80) end--;
-    memcpy(text + end, "…", sizeof "…");
-  }
   d->text = text;
   if (ctx->last_diag) ctx->last_diag->next = d; else ctx->diags = d;
   ctx->last_diag = d;
@@ -86,6 +113,7 @@ void diag_note(Context *ctx, Span span, const char *fmt, ...) {
 
 void diag_tell(Context *ctx, Span span, const char *fmt, ...) {
   va_list ap;
+  ctx->is_repeated = false;
   va_start(ap, fmt);
   Diag *d = record(ctx, DIAG_NOTE, span, fmt, ap);
   va_end(ap);
@@ -167,7 +195,13 @@ void diag_sort_warnings(Context *ctx) {
   *link = NULL;
 }
 
-uint32_t diag_error_count(const Context *ctx) { return ctx->num_errors; }
+uint32_t diag_error_count(const Context *ctx) { return ctx->num_errors + ctx->num_repeated; }
+
+void diag_forget(Context *ctx) {
+  ctx->diags = ctx->last_diag = ctx->last_message = NULL;
+  ctx->num_errors = ctx->num_repeated = 0;
+  ctx->is_repeated = false;
+}
 bool diag_failed(const Context *ctx) { return ctx->num_errors || ctx->has_raised; }
 
 const char *diag_text(Context *ctx, const Diag *d) {

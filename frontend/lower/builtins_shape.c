@@ -292,7 +292,7 @@ Term *tl_join(Lower *L, Call *c) {
   const CtType *to = lower_inferred(L, ct_scalar_of(t), shape, rank + 1,
                                     t->layout ? layout_join(L->ctx, t->layout) : NULL);
   Value *v[2] = {term_v(a), term_v(b)};
-  Term *r = term_of_op(L, lower_new_op(L, OP_JOIN, to, v, 2), to);
+  Term *r = lower_joined(L, term_of_op(L, lower_new_op(L, OP_JOIN, to, v, 2), to), t);
   int64_t two = 2;
   return was_scalar ? lower_reshape(L, r, &two, 1, false) : r;
 }
@@ -307,15 +307,13 @@ Term *tl_split(Lower *L, Call *c) {
   if (to_scalar) {   // [2] → two tensors [1] → two scalars
     const int64_t shape[2] = {1, 2};
     x = lower_reshape(L, x, shape, 2, false);
-    rank = 2;
   }
-  const Layout *half = term_t(x)->layout ? layout_split(L->ctx, term_t(x)->layout) : NULL;
-  if (term_t(x)->layout && !half) {
+  const CtType *to = lower_half(L, term_t(x));
+  if (!to) {
     builtin_error(L, c, "the two elements of `split` are not in one thread: the layout is %s",
                   lower_layout_text(L, term_t(x)));
     return lower_hint(L, "bring it to one in which the last axis is in registers: gl.convert_layout(x, L)");
   }
-  const CtType *to = lower_inferred(L, ct_scalar_of(term_t(x)), term_t(x)->shape, rank - 1, half);
   const Type *types[2] = {lower_ir_type(L, to), lower_ir_type(L, to)};
   Value *v = term_v(x);
   Op *op = build_op_typed(&L->b, OP_SPLIT, types, 2, &v, 1);

@@ -160,7 +160,6 @@ static void hint_value(Lower *L, const char *name, NameUse use) {
 
 Term *lower_unknown_name(Lower *L, const char *name, Span span, NameUse use) {
   lower_error(L, span, "`%s` is not defined", name);
-  if (L->is_repeated) return NULL;
   const LostName *lost = scope_note_lost(L, name);
   if (lost)
     return lower_hint(L, lost->why ? "also give it a value before that"

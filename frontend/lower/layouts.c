@@ -78,9 +78,26 @@ const CtType *lower_reduced(Lower *L, const CtType *t, const CtType *elem, uint3
                              comptime_layout_slice(L->ct, lower_layout_of(L, t), axis));
 }
 
+const CtType *lower_half(Lower *L, const CtType *t) {
+  const uint32_t rank = t->rank - 1u;
+  const Layout *half = t->layout ? layout_split(L->ctx, t->layout) : NULL;
+  if (t->layout && !half) return NULL;
+  const CtType *r = lower_inferred(L, ct_scalar_of(t), t->shape, rank, half);
+  return half ? ct_type_with_layout(L->ctx, r, half, comptime_layout_slice(L->ct, lower_layout_of(L, t), rank)) : r;
+}
+
 Term *lower_convert(Lower *L, Term *x, const CtType *to) {
   if (term_t(x)->layout == to->layout) return term_value(L, term_v(x), to);
   return term_value(L, build_convert_layout(&L->b, term_v(x), lower_block_part(L, to)->layout), to);
+}
+
+Term *lower_joined(Lower *L, Term *pair, const CtType *half) {
+  const CtType *t = term_t(pair);
+  CtValue *parent = half->spelled ? comptime_layout_parent(L->ct, half->spelled, half->rank) : NULL;
+  const char *why;
+  const Layout *map = parent ? comptime_layout_map(L->ct, parent, t->shape, t->rank, &why) : NULL;
+  if (!map || layout_split(L->ctx, map) != half->layout) return pair;
+  return lower_convert(L, pair, ct_type_with_layout(L->ctx, t, map, parent));
 }
 
 Term *lower_expand_dims_laid_out(Lower *L, Term *x, int64_t axis, Span span) {

@@ -110,7 +110,6 @@ struct Lower {
   uint64_t num_stmts;          // lowered so far, unrolled and inlined ones counted as often as they are copied
   bool may_wrap;               // the current operation may overflow without a check
   bool is_gluon;               // tensors have layouts, and the module is at LAID_OUT
-  bool is_repeated;            // the last error was reported before, so its hints are not added again
   bool gave_up;                // a limit was hit, so nothing more is lowered
   bool has_pruned_call;        // this specialisation left out code that may have an effect
   Map is_visited;
@@ -189,6 +188,10 @@ const CtType *lower_with_layout(Lower *L, const CtType *t, CtValue *layout, Span
 const CtType *lower_inferred(Lower *L, const CtType *elem, const int64_t *shape, uint32_t rank, const Layout *map);
 // Of a result of a reduction along the axis.
 const CtType *lower_reduced(Lower *L, const CtType *t, const CtType *elem, uint32_t axis);
+// Of each result of a split: t without its last axis, of size 2. NULL if that axis is not one register bit.
+const CtType *lower_half(Lower *L, const CtType *t);
+// The join of two tensors of type `half`, in their slice's parent if the new axis is one register bit there.
+Term *lower_joined(Lower *L, Term *pair, const CtType *half);
 Term *lower_convert(Lower *L, Term *x, const CtType *to);         // to's layout; x may have none yet
 Term *lower_expand_dims_laid_out(Lower *L, Term *x, int64_t axis, Span span);
 Term *lower_repeat_laid_out(Lower *L, Term *x, const int64_t *shape, uint32_t rank, Span span);

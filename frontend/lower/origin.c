@@ -22,7 +22,7 @@ static bool is_inside(Span inner, Span outer) { return inner.begin >= outer.begi
 
 void lower_note_shape(Lower *L, const Term *x, Span error) {
   const Op *op = term_is_tensor(x) ? shape_origin(term_v(x)) : NULL;
-  if (!op || L->is_repeated) return;
+  if (!op) return;
   Span span = op->span;
   for (const CallSite *site = op->inlined_at; site && lower_in_prelude(L, span); site = site->outer) span = site->span;
   if (is_inside(span, error) || lower_in_prelude(L, span)) return;
@@ -42,7 +42,7 @@ static const Value *base_param(const Value *v, int depth) {
 
 void lower_note_param(Lower *L, const Term *x) {
   const Value *v = x->kind == TERM_VALUE ? base_param(term_v(x), 0) : NULL;
-  if (!v || !v->name || !L->kernel || L->is_repeated) return;
+  if (!v || !v->name || !L->kernel) return;
   for (uint32_t i = 0; i < L->kernel->num_params; i++) {
     const CtParam *p = &L->kernel->params[i];
     const ParamSpec *s = &L->specs[i];

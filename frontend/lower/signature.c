@@ -159,6 +159,28 @@ bool frontend_set_constexpr(Frontend *fe, const CtFunction *kernel, ParamSpec *s
   return false;
 }
 
+// What a default value of a parameter of type t is, or NULL if v is one. None and values that are not known at compile
+// time are one of every type.
+static const char *other_than_default(Context *ctx, const CtType *t, bool is_desc, const CtValue *v) {
+  if (v->kind == CT_NONE || v->kind == CT_MISSING) return NULL;
+  if (is_desc || t->kind != CT_TYPE_SCALAR || ct_is_ptr(t)) return "None, because memory comes with the launch";
+  const bool is_whole = v->kind == CT_INT || v->kind == CT_BOOL;
+  if (ct_is_float(t)) return is_whole || v->kind == CT_FLOAT ? NULL : "a number";
+  if (!is_whole) return ct_is_bool(t) ? "True or False" : "an integer";
+  if (v->kind == CT_BOOL || (ct_is_bool(t) ? v->i == 0 || v->i == 1 : ct_int_fits(v->i, t))) return NULL;
+  return ct_is_bool(t) ? "True or False" : arena_printf(&ctx->arena, "an integer that fits %s", ct_type_text(ctx, t));
+}
+
+static void check_default(Frontend *fe, const CtParam *p, const char *type) {
+  const CtType *t;
+  bool is_desc;
+  if (!p->default_value || !p->node || !frontend_parse_type(fe->ctx, type, &t, &is_desc)) return;
+  const char *wanted = other_than_default(fe->ctx, t, is_desc, ct_unwrap(p->default_value));
+  if (!wanted) return;
+  diag_error(fe->ctx, p->node->param.default_value->span, "the default value of `%s`, which is %s, must be %s", p->name,
+             type, wanted);
+}
+
 ParamSpec *frontend_new_specs(Frontend *fe, const CtFunction *kernel) {
   ParamSpec *specs = arena_array(&fe->ctx->arena, ParamSpec, kernel->num_params + 1);
   for (uint32_t i = 0; i < kernel->num_params; i++) {
@@ -170,6 +192,7 @@ ParamSpec *frontend_new_specs(Frontend *fe, const CtFunction *kernel) {
     } else if (p->type_text) {
       if (!type_spec(fe, kernel, i, p->type_text, "its annotation", &s))
         s = (ParamSpec){.kind = SPEC_OPEN, .divisible = 1};
+      else if (s.kind == SPEC_TYPE) check_default(fe, p, s.type);
     } else if (p->default_value && ct_unwrap(p->default_value)->kind == CT_NONE) {
       s = constexpr_spec(p->default_value, "its default value");
     }

@@ -436,7 +436,6 @@ void *lower_hint(Lower *L, const char *fmt, ...) {
   va_start(ap, fmt);
   const char *text = arena_vprintf(L->arena, fmt, ap);
   va_end(ap);
-  if (L->is_repeated) return NULL;
   const bool is_bare = lower_is_bare(L);
   Buf b = buf_make(L->arena);
   for (const char *s = text, *next; is_bare && (next = strstr(s, "tl.")); s = next + 3) {
@@ -446,14 +445,6 @@ void *lower_hint(Lower *L, const char *fmt, ...) {
   buf_puts(&b, text);
   diag_note(L->ctx, (Span){0, 0}, "%s", buf_str(&b));
   return NULL;
-}
-
-// An unrolled loop, or a function that is called often, finds the same fault again; it is reported once.
-static bool is_reported(Lower *L, Span span, const char *text) {
-  for (const Diag *d = L->ctx->diags; d; d = d->next)
-    if (d->level == DIAG_ERROR && d->span.begin == span.begin && d->span.end == span.end && strcmp(d->text, text) == 0)
-      return true;
-  return false;
 }
 
 const char *lower_prelude_name(Lower *L, Span span) {
@@ -478,7 +469,6 @@ Term *lower_error(Lower *L, Span span, const char *fmt, ...) {
     through = chain->function;
     chain = chain->outer;
   }
-  if ((L->is_repeated = is_reported(L, span, text))) return NULL;
   diag_error(L->ctx, span, "%s", text);
   if (through) lower_hint(L, "inside `%s`, which is written in the language itself", through);
   const CallSite *last = NULL;

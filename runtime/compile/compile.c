@@ -132,8 +132,16 @@ static tile_status assemble(const CompileJob *job, tile_program *p, tile_error *
   uint32_t bit = log2_u32(TILE_EMIT_CUBIN);
   double start = clock_ms();
   MachineCode code = {0};
-  const tile_status status = ptxas_assemble(&p->ctx.arena, p->outputs[log2_u32(TILE_EMIT_PTX)].data, p->target->name,
-                                            job->options->ptx_options, &code, error);
+  Arena *arena = &p->ctx.arena;
+  const char *wish = getenv("TILE_ASSEMBLER"), *named = getenv("TILE_PTXAS"), *options = job->options->ptx_options;
+  const bool any = !wish || !*wish;
+  // A program that is named is no matter of choice: without it, the error says what is missing.
+  if (!options && (any ? named && *named : !strcmp(wish, "ptxas"))) options = "";
+  tile_status status = machine_code_assemble(p, options, arena, &code, error);
+  if (status == TILE_OK && !code.cubin && any) status = machine_code_assemble(p, "", arena, &code, error);
+  else if (status == TILE_OK && !code.cubin)
+    status = error_set(error, TILE_ERROR_FILE, "TILE_ASSEMBLER=%s makes no cubin here: name ptxas, or emit PTX", wish);
+  p->cubin_made_by = code.made_by;
   clock_row(job->options->time_passes ? job->times : NULL, &start, "ptxas");
   p->outputs[bit].data = code.cubin;
   p->outputs[bit].size = code.size;

@@ -37,6 +37,7 @@ struct tile_program {
   const char *config_text;     // that configuration as the source writes it, or NULL
   uint32_t ptx_version;        // ×10
   struct { const char *data; size_t size; } outputs[NUM_EMITS];
+  const char *cubin_made_by;   // the assembler of TILE_EMIT_CUBIN, with its version
   CostReport *report;              // with TILE_EMIT_REPORT
 };
 
@@ -99,6 +100,9 @@ tile_status sass_of_cubin(Arena *a, const char *cubin, size_t size, const char *
 void assembler_warn(tile_program *program, const MachineCode *code);
 
 // resources.c: the program's machine code, made if need be.
+// Runs the assembler that TILE_ASSEMBLER chooses, or ptxas if there are options for it. Without one out->cubin is NULL.
+tile_status machine_code_assemble(const tile_program *program, const char *ptx_options, Arena *a, MachineCode *out,
+                                  tile_error **error);
 tile_status machine_code_make(const tile_program *program, Arena *a, MachineCode *out, tile_error **error);
 // Fills all of *out but struct_size.
 void machine_code_resources(const tile_program *program, const MachineCode *code, const char *kernel,

@@ -176,8 +176,7 @@ static tile_status run_contained(void *user, tile_error **error) {
   const Running *r = user;
   Context *ctx = r->ctx;
   Diag *diags = ctx->diags, *last = ctx->last_diag;
-  ctx->diags = ctx->last_diag = NULL;
-  ctx->num_errors = 0;
+  diag_forget(ctx);
   ctx->current_pass = "the interpreter";
   tile_status status = TILE_OK;
   jmp_buf on_ice;
@@ -194,9 +193,9 @@ static tile_status run_contained(void *user, tile_error **error) {
   }
   ctx->on_ice = NULL;
   ctx->current_pass = NULL;
+  diag_forget(ctx);
   ctx->diags = diags;
   ctx->last_diag = last;
-  ctx->num_errors = 0;
   return status;
 }
 

@@ -4,21 +4,33 @@
 #include "ir/roles.h"
 #include "runtime/compile/compile.h"
 
+tile_status machine_code_assemble(const tile_program *p, const char *ptx_options, Arena *a, MachineCode *out,
+                                  tile_error **error) {
+  const char *ptx = p->outputs[log2_u32(TILE_EMIT_PTX)].data;
+  Assembler *assembler = NULL;
+  *out = (MachineCode){0};
+  if (!ptx_options) RETURN_IF_FAILED(assembler_open(&assembler, error));
+  tile_status status = TILE_OK;
+  if (assembler) {
+    status = assembler_run(assembler, a, ptx, p->target->name, out, error);
+    out->made_by = assembler_version(assembler, a);
+  } else if (ptx_options) {
+    status = ptxas_assemble(a, ptx, p->target->name, ptx_options, out, error);
+    out->made_by = ptxas_version(a);
+  }
+  assembler_close(assembler);
+  return status;
+}
+
 tile_status machine_code_make(const tile_program *p, Arena *a, MachineCode *out, tile_error **error) {
   const uint32_t cubin = log2_u32(TILE_EMIT_CUBIN), ptx = log2_u32(TILE_EMIT_PTX);
   *out = (MachineCode){0};
   if (!p->outputs[ptx].data) return error_set(error, TILE_ERROR_USAGE, "the program was compiled without PTX");
   if (p->outputs[cubin].data) {
-    *out = (MachineCode){ptxas_version(a), p->outputs[cubin].data, p->outputs[cubin].size, ""};   // told already
+    *out = (MachineCode){p->cubin_made_by, p->outputs[cubin].data, p->outputs[cubin].size, ""};   // told already
     return TILE_OK;
   }
-  Assembler *assembler;
-  RETURN_IF_FAILED(assembler_open(&assembler, error));
-  if (!assembler) return TILE_OK;
-  const tile_status status = assembler_run(assembler, a, p->outputs[ptx].data, p->target->name, out, error);
-  out->made_by = assembler_version(assembler, a);
-  assembler_close(assembler);
-  return status;
+  return machine_code_assemble(p, NULL, a, out, error);
 }
 
 void machine_code_resources(const tile_program *p, const MachineCode *code, const char *name, tile_resources *out) {

@@ -8,16 +8,11 @@
 #include "runtime/compile/compile.h"
 #include "runtime/jit/source.h"
 
-static void forget_messages(Call *c) {
-  c->ctx->diags = c->ctx->last_diag = NULL;
-  c->ctx->num_errors = 0;
-}
-
 static tile_status failed(Call *c, const char *what, tile_error **error) {
   tile_status status = diag_error_count(c->ctx)
                            ? error_set_diagnostics(error, TILE_ERROR_PROGRAM, c->ctx, false)
                            : error_set(error, TILE_ERROR_PROGRAM, "%s: %s fails", c->k->name, what);
-  forget_messages(c);
+  diag_forget(c->ctx);
   return status;
 }
 
@@ -235,7 +230,7 @@ static tile_status pre_hooks(Call *c, const CtConfig *config, bool is_timed, Are
   *out = (Hooked){.args = c->r->args};
   if (!config->pre_hook && !all) return TILE_OK;
   if (run_pre_hooks(c, config, all, true, a, out, NULL) == TILE_OK) return TILE_OK;
-  forget_messages(c);
+  diag_forget(c->ctx);
   tile_status status = run_pre_hooks(c, config, all, false, a, out, error);
   out->depends = config->pre_hook != NULL;
   return status;

@@ -124,6 +124,33 @@ TEST(test_notes_and_limit) {
   context_free(&ctx);
 }
 
+// An error of one place and text is shown once, with its notes; what counts errors sees each.
+TEST(test_repeated) {
+  Context ctx;
+  context_init(&ctx);
+  ctx.error_limit = 2;
+  const SourceFile *f = add(&ctx, "abc");
+  const Span a = span_of(f->base, f->base + 1), b = span_of(f->base + 1, f->base + 2);
+  for (int i = 0; i < 3; i++) {
+    diag_error(&ctx, a, "e");
+    diag_note(&ctx, (Span){0, 0}, "of e");
+    diag_fixit(&ctx, a, "x");
+  }
+  diag_tell(&ctx, b, "told");
+  diag_error(&ctx, b, "e");
+  diag_note(&ctx, (Span){0, 0}, "of the other");
+  assert_int_equal(diag_error_count(&ctx), 4);
+  assert_string_equal(diag_render(&ctx, false),
+                      "k.tile:1:1: error: e\n  abc\n  ^\n  x\nnote: of e\n"
+                      "k.tile:1:2: note: told\n  abc\n   ^\n"
+                      "k.tile:1:2: error: e\n  abc\n   ^\nnote: of the other\n");
+  diag_forget(&ctx);
+  assert_int_equal(diag_error_count(&ctx), 0);
+  diag_error(&ctx, a, "e");
+  assert_string_equal(ctx.diags->text, "e");
+  context_free(&ctx);
+}
+
 TEST(test_no_place) {
   Context ctx;
   context_init(&ctx);
@@ -190,6 +217,7 @@ TEST(test_buf) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_caret),  cmocka_unit_test(test_width),  cmocka_unit_test(test_long_line), cmocka_unit_test(test_long_text), cmocka_unit_test(test_notes_and_limit),
+      cmocka_unit_test(test_repeated),
       cmocka_unit_test(test_no_place), cmocka_unit_test(test_locate), cmocka_unit_test(test_intern),  cmocka_unit_test(test_ice),
       cmocka_unit_test(test_buf), cmocka_unit_test(test_fixits), cmocka_unit_test(test_warnings),
   };

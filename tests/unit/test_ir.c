@@ -145,8 +145,7 @@ static void expect_error(Context *ctx, const char *text, const char *want) {
   bool ok = m && ir_verify(m);
   const char *messages = diag_render(ctx, false);
   if (ok || diag_error_count(ctx) == before || !strstr(messages, want)) fail_msg("wanted '%s', got:\n%s", want, messages);
-  ctx->diags = ctx->last_diag = NULL;
-  ctx->num_errors = 0;
+  diag_forget(ctx);
 }
 
 static void test_errors(void **state) {

@@ -68,8 +68,7 @@ static bool accepted(Context *ctx, Case *c, const char **why) {
     Buf b = buf_make(&ctx->arena);
     add_function(&b, c, attrs[a]);
     c->text = buf_str(&b);
-    ctx->diags = ctx->last_diag = NULL;
-    ctx->num_errors = 0;
+    diag_forget(ctx);
     if (ir_verify(parse(ctx, c->text))) return true;
     *why = ctx->diags->text;
     if (!strstr(*why, "predicate")) return false;

@@ -19,7 +19,11 @@ class ptr:
     __slots__ = ("address", "dtype")
 
     def __init__(self, address, dtype):
-        self.address, self.dtype = operator.index(address), dtype
+        try:
+            self.address, self.dtype = operator.index(address), dtype
+        except TypeError:
+            raise TypeError(f"the address of a tilec.ptr is an integer, not {address!r}; an array is an argument "
+                            "as it is") from None
 
     def data_ptr(self):
         return self.address
