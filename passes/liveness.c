@@ -25,7 +25,13 @@ static uint32_t use_end(const OpOrder *o, const Op *op, const Block *home) {
 }
 
 // align: of the views; one that is reinterpreted may need more than the buffer.
-typedef struct { Context *ctx; const OpOrder *order; const Block *home; uint32_t end, align; VEC(Value *) seen; } UseSearch;
+typedef struct {
+  Context *ctx;
+  const OpOrder *order;
+  const Block *home;
+  uint32_t end, align;
+  VEC(Value *) seen;
+} UseSearch;
 
 static void search_uses(Value *v, void *user);
 

@@ -132,7 +132,7 @@ Term *gl_mbar_wait(Lower *L, Call *c) {
 }
 
 // ---- TMA ----
-// Whether a tile lies as a descriptor's boxes expect it. The boxes of a slice may lie elsewhere than those of a whole tile.
+// Whether a tile lies as a descriptor's boxes expect it. Those of a slice may lie elsewhere than those of a whole tile.
 static bool lies_in_boxes(const CtType *have, const CtType *want, const Type *desc) {
   uint32_t places[LAYOUT_MAX_BITS], wanted[LAYOUT_MAX_BITS];
   const Layout *h = have->layout, *w = want->layout;

@@ -115,7 +115,8 @@ Term *gl_wgmma(Lower *L, Call *c) {
   if (!check_product(L, c, a, b, acc) || !check_types(L, c, a, b, acc) || !check_acc(L, c, t) ||
       !check_shared_operand(L, c, 1, b, 0, t))
     return NULL;
-  if (a->kind == TERM_BUFFER ? !check_shared_operand(L, c, 0, a, 1, t) : !check_register_operand(L, c, a, t)) return NULL;
+  if (a->kind == TERM_BUFFER ? !check_shared_operand(L, c, 0, a, 1, t) : !check_register_operand(L, c, a, t))
+    return NULL;
   Value *use_acc = NULL;
   int64_t known, imprecise = 0;
   bool is_async;

@@ -1,5 +1,5 @@
-// What an assembler tells of PTX that it takes, but does not run as it is written. ptxas, nvJitLink and the driver write
-// the same lines: "ptxas info    : (C7507) Potential Performance Loss: 'setmaxnreg' ignored to …".
+// What an assembler tells of PTX that it takes, but does not run as it is written. ptxas, nvJitLink and the driver
+// write the same lines: "ptxas info    : (C7507) Potential Performance Loss: 'setmaxnreg' ignored to …".
 #include <ctype.h>
 #include <stdio.h>
 
@@ -85,7 +85,7 @@ static bool last_loc(const char *from, const char *to, unsigned long out[3]) {
   return found;
 }
 
-// Writes "PATH:LINE:COLUMN: " of the function's first instruction that the note is about, by the PTX's line information.
+// Writes "PATH:LINE:COLUMN: " of the function's first instruction that the note is about, by the line information.
 static void put_place(char *to, size_t room, const AssemblerNote *note, const char *ptx) {
   char entry[256];
   snprintf(entry, sizeof entry, ".entry %.*s(", note->function_size, note->function);
