@@ -258,7 +258,8 @@ static uint32_t column_start(Cg *c, const Op *op, uint32_t column) {
   const Layout *l = tile->layout;
   uint32_t places[LAYOUT_MAX_BITS], at = 0;
   if (!layout_right_inverse(l, places)) cg_unsupported(c, op, "the tile's layout has holes");
-  for (uint32_t x = column; x; x &= x - 1) at ^= places[layout_axis_shift(l, l->rank - 1u) + (uint32_t)__builtin_ctz(x)];
+  const uint32_t *along = places + layout_axis_shift(l, l->rank - 1u);
+  for (uint32_t x = column; x; x &= x - 1) at ^= along[__builtin_ctz(x)];
   return at * type_elem_bytes(type_elem(tile));
 }
 

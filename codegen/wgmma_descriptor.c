@@ -10,7 +10,7 @@ WgmmaDescriptor wgmma_descriptor_make(Cg *c, const Op *op, Value *buf, uint32_t 
   uint64_t strides = (uint64_t)(d.tile.leading >> 4 & 0x3fff) << 16 | (uint64_t)(d.tile.stride >> 4 & 0x3fff) << 32;
   uint64_t constant = strides | (uint64_t)modes[d.tile.span / 32] << 62;
   const CgValue *v = cg_get(buf);
-  LLVMValueRef start = v->count > 1 ? cg_add(c, v->v[0], v->v[1]) : v->v[0];   // its bits are free in the tile's address
+  LLVMValueRef start = v->count > 1 ? cg_add(c, v->v[0], v->v[1]) : v->v[0];   // bits that are 0 in v[0]
   LLVMValueRef address = cg_op(c, LLVMAnd, cg_smem_addr(c, start), 0x3ffff);
   address = LLVMBuildZExt(c->b, cg_op(c, LLVMLShr, address, 4), c->t_i64, "");
   d.base = cg_op(c, LLVMOr, address, constant);

@@ -272,7 +272,7 @@ Term *gl_smem_keep(Lower *L, Call *c) {
 Term *lower_buffer_attribute(Lower *L, Term *base, const char *name, Span span) {
   const CtType *t = base->buffer.type;
   if (strcmp(name, "dtype") == 0) return term_const(L, ct_dtype(L->ctx, t->elem));
-  if (strcmp(name, "type") == 0) return term_const(L, ct_dtype(L->ctx, lower_type_of_tensor(L, t)));
+  if (strcmp(name, "type") == 0) return term_const(L, ct_dtype(L->ctx, t));
   if (strcmp(name, "shape") == 0) return lower_shape_term(L, t);
   if (strcmp(name, "rank") == 0) return term_int(L, t->rank);
   if (strcmp(name, "numel") == 0) return term_int(L, ct_numel(t));

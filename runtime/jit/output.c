@@ -53,7 +53,8 @@ static tile_status cubin_of(Making *m, Arena *a, Bytes *out, tile_error **error)
       assembler_run(assembler, a, ptx.data, m->program ? m->program->target->name : target->name, &code, error);
   assembler_close(assembler);
   *out = (Bytes){code.cubin, code.size};
-  if (status == TILE_OK) assembler_notes_log(&m->variant->owner->jit->hooks, m->variant->owner->name, ptx.data, code.said);
+  const tile_jit_kernel *k = m->variant->owner;
+  if (status == TILE_OK) assembler_notes_log(&k->jit->hooks, k->name, ptx.data, code.said);
   return status;
 }
 
