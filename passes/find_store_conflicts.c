@@ -151,13 +151,13 @@ static void check_store(Conflicts *c, const Op *op) {
                      "address does not",
                      axis))
       diag_note(c->ctx, (Span){0, 0},
-                "let the address depend on it, combine by tl.atomic_add(…), or store under `if tl.program_id(%d) == "
+                "let the address depend on it, combine by atomic_add(…), or store under `if program_id(%d) == "
                 "0:`",
                 axis);
   } else if (is_plain && c->axes && !(where & ANY_AXIS) && comes_from(c, value, op, 0)) {
     if (diag_warning(c->ctx, WARN_STORE_CONFLICT, span,
                      "every program loads this place and stores to it again, which loses the others' changes"))
-      diag_note(c->ctx, (Span){0, 0}, "use tl.atomic_add(…) or another atomic operation");
+      diag_note(c->ctx, (Span){0, 0}, "use atomic_add(…) or another atomic operation");
   }
 }
 

@@ -1,4 +1,5 @@
 // --check and --expect: compares buffers with what they should hold, and says how they differ.
+#include <math.h>
 #include <string.h>
 
 #include "runtime/cli/cli.h"
@@ -34,11 +35,21 @@ static void print_index(Buf *out, const HostTensor *t, uint64_t i) {
   buf_putc(out, ']');
 }
 
+// A NaN is what is expected where the other is one too, and an error in both is easily overlooked.
+static void tell_nans(Buf *out, const Comparison *c) {
+  uint64_t nans = 0;
+  for (uint64_t i = 0; i < c->ref->count; i++) nans += isnan(host_get(c->ref, i)) && isnan(host_get(c->got, i));
+  if (nans)
+    buf_printf(out, "  %llu of %llu elements are NaN in both\n", (unsigned long long)nans,
+               (unsigned long long)c->ref->count);
+}
+
 bool run_tell(Buf *out, const Comparison *c, const CheckLimits *limits) {
   const double rtol = rtol_of(limits, c->dtype);
   const HostDifference d = host_compare(c->got, c->ref, rtol, limits->atol, host_largest(c->ref));
   buf_printf(out, "%s %s: largest absolute error %.3g, relative %.3g (rtol %g): %s\n", c->what, c->name, d.abs, d.rel,
              rtol, d.bad ? "FAILED" : "ok");
+  tell_nans(out, c);
   if (!d.bad) return true;
   buf_printf(out, "  %llu of %llu elements differ; the first is ", (unsigned long long)d.bad,
              (unsigned long long)c->ref->count);
