@@ -90,8 +90,8 @@ static bool type_spec(Frontend *fe, const CtFunction *kernel, uint32_t i, const 
     const char *near = lower_guess_type_text(&fe->ctx->arena, type);
     if (near) diag_note(fe->ctx, none, "write %s", near);
     diag_note(fe->ctx, none,
-              "types are i1 i8 i16 i32 i64 u8 u16 u32 u64 fp8e4nv fp8e5 fp16 bf16 fp32 fp64, pointers *fp32, and "
-              "tensordesc<fp16[128,64]>");
+              "types are i1 i8 i16 i32 i64 u8 u16 u32 u64 fp8e4nv fp8e4b15 fp8e5 fp16 bf16 fp32 fp64, pointers "
+              "*fp32, and tensordesc<fp16[128,64]>");
     return false;
   }
   if (hint == 1 && !open_shape) {

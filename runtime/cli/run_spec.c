@@ -175,7 +175,7 @@ static ArgSpec *parse_desc(Arena *a, const char *open, uint32_t depth, ArgSpec *
   return out;
 }
 
-#define DTYPE_NAMES "i1 i8 i16 i32 i64 u8 u16 u32 u64 fp8e4nv fp8e5 fp16 bf16 fp32 fp64"
+#define DTYPE_NAMES "i1 i8 i16 i32 i64 u8 u16 u32 u64 fp8e4nv fp8e4b15 fp8e5 fp16 bf16 fp32 fp64"
 
 static ArgSpec *parse_file(Arena *a, const char *path, ArgSpec *out, tile_error **error) {
   out->kind = ARG_FILE;
