@@ -14,7 +14,7 @@ BINARY(subf, LLVMFSub)
 BINARY(mulf, LLVMFMul)
 BINARY(divf_rn, LLVMFDiv)
 
-// A register that nobody sets, and of which LLVM knows that it is neither zero nor negative, in whatever width.
+// An undefined register of any integer width, with a range from which LLVM knows that it is positive.
 static LLVMValueRef unset_divisor(Cg *c) {
   if (c->unset_divisor) return c->unset_divisor;
   LLVMBasicBlockRef here = LLVMGetInsertBlock(c->b);

@@ -145,7 +145,7 @@ static void read_entry(const uint8_t *data, size_t size, tile_error **error) {
   open_device();
 }
 
-// Results that were read are still there after one is added and the file is written.
+// Results read from the file survive when one is added and the file is written again.
 static void read_results(const uint8_t *data, size_t size, tile_error **error) {
   write_file(bench.results, "", 0, data, size);
   tile_jit *jit = open_jit(false, TILE_TUNE_SAVED, error);
