@@ -137,8 +137,20 @@ static tile_status load_module(CudaDevice *d, tile_kernel *k, tile_error **error
   return load_ptx(d, k, error);
 }
 
+// Does the entry of that name have n parameters? A text without the entry is left to the driver.
+static bool entry_has_params(const char *ptx, const char *name, size_t n) {
+  char entry[256];
+  snprintf(entry, sizeof entry, ".entry %s(", name);
+  const char *at = strstr(ptx, entry), *end = at ? strchr(at + strlen(entry), ')') : NULL;
+  if (!end) return true;
+  size_t found = 0;
+  while ((at = strstr(at, ".param ")) && at < end) found++, at++;
+  return found == n;
+}
+
 // The driver copies as many bytes for each parameter as the code has. Metadata of another kernel would make it read
-// past what a launch packs (cuda_launch.c).
+// past what a launch packs (cuda_launch.c). The text tells how many parameters there are: of machine code alone the
+// driver is asked for one more, which tools such as compute-sanitizer report as a failed call.
 static tile_status check_params(const CudaDevice *d, const tile_kernel *k, tile_error **error) {
   size_t n = 0, offset, size;
   bool fits = true;
@@ -151,7 +163,9 @@ static tile_status check_params(const CudaDevice *d, const tile_kernel *k, tile_
       if (d->cu.func_param_info(k->function, n++, &offset, &size) == CUDA_SUCCESS) fits = fits && size <= room;
     }
   }
-  if (fits && d->cu.func_param_info(k->function, n, &offset, &size) != CUDA_SUCCESS) return TILE_OK;
+  if (fits && (k->ptx ? entry_has_params(k->ptx, k->name, n)
+                      : d->cu.func_param_info(k->function, n, &offset, &size) != CUDA_SUCCESS))
+    return TILE_OK;
   return error_set(error, TILE_ERROR_USAGE, "%s: its code has other parameters than its metadata; compile it again",
                    k->name);
 }
