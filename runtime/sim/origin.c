@@ -32,7 +32,7 @@ static void visit(Origin *o, const Instr *in) {
     const PtxOperand *from = &in->ops[i];
     for (uint32_t k = 0; from->sym && k < o->func->num_params; k++) o->params[k] |= o->func->params[k] == from->sym;
     if (from->kind != OPND_MEM) need(o, from);
-    else if (in->space == SPACE_PARAM && from->base_kind == OPND_REG) need_register(o, from);   // one parameter or another
+    else if (in->space == SPACE_PARAM && from->base_kind == OPND_REG) need_register(o, from);   // a chosen parameter
   }
 }
 
