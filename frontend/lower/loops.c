@@ -256,6 +256,32 @@ static Op *finish_while(Lower *L, Loop *lp, Value *const *head, uint32_t num_hea
   return rebuild_loop(L, lp, head, num_head, true, keep);
 }
 
+static bool test_binds_new(Lower *L, const Node *test) {
+  NameVec names = {0};
+  lower_collect_expr(L, test, &names);
+  for (uint32_t i = 0; i < names.count; i++)
+    if (!scope_find(&L->frame->scope, names.data[i])) return true;
+  return false;
+}
+
+// `while test: body` as `while True: if not test: break; body`, where body sees the names that the test binds.
+static const Node *test_in_body(Lower *L, const Node *s) {
+  const Node made[] = {{.kind = NODE_TRUE, .span = s->loop.iter->span},
+                       {.kind = NODE_BREAK, .span = s->loop.iter->span},
+                       {.kind = NODE_UNARY, .span = s->loop.iter->span, .op = PYOP_NOT},
+                       {.kind = NODE_IF, .span = s->loop.iter->span},
+                       *s};
+  Node *n = memcpy(arena_array(L->arena, Node, countof(made)), made, sizeof made);
+  n[2].unary.value = s->loop.iter;
+  n[3].cond.test = &n[2];
+  vec_push(L->arena, &n[3].cond.body, &n[1]);
+  n[4].loop.iter = &n[0];
+  n[4].loop.body = (NodeList){0};
+  vec_push(L->arena, &n[4].loop.body, &n[3]);
+  for (uint32_t i = 0; i < s->loop.body.count; i++) vec_push(L->arena, &n[4].loop.body, s->loop.body.data[i]);
+  return &n[4];
+}
+
 void lower_while(Lower *L, const Node *s) {
   if (s->loop.orelse.count) {
     lower_error(L, s->loop.else_span, "`while … else` is not supported in kernels");
@@ -264,6 +290,7 @@ void lower_while(Lower *L, const Node *s) {
     return;
   }
   if (!lower_enter_region(L, s->span)) return;
+  if (test_binds_new(L, s->loop.iter)) s = test_in_body(L, s);
   bool exits = lower_has_exit(&s->loop.body, true);
   Carried c = {0};
   Block *outer = L->b.block;
