@@ -3,8 +3,20 @@
 #include <string.h>
 
 #include "frontend/comptime/comptime_impl.h"
+#include "ir/nearest.h"
 
 // ---- arguments ----
+
+static bool no_parameter(Comptime *ct, const CtArgs *a, const char *what, const char *name, const char *const *names,
+                         uint32_t n) {
+  const char *near = nearest_name(name, names, n);
+  Buf all = buf_make(ct->arena);
+  for (uint32_t i = 0; i < n; i++) buf_printf(&all, "%s%s", i ? ", " : "", names[i]);
+  if (near)
+    return ct_fail(ct, a->span, "TypeError", "%s() has no parameter '%s'; did you mean '%s'?", what, name, near) != NULL;
+  return ct_fail(ct, a->span, "TypeError", "%s() has no parameter '%s'%s%s", what, name, n ? "; its parameters: " : "",
+                 buf_str(&all)) != NULL;
+}
 
 bool ct_take_args(Comptime *ct, const char *signature, const CtArgs *a, CtValue **out) {
   enum { MOST = 16 };
@@ -24,9 +36,9 @@ bool ct_take_args(Comptime *ct, const char *signature, const CtArgs *a, CtValue 
   for (uint32_t i = 0; i < a->num_kwargs; i++) {
     uint32_t k = 0;
     while (k < n && strcmp(names[k], a->kwargs[i].name)) k++;
-    if (k == n || out[k])
-      return ct_fail(ct, a->span, "TypeError", k == n ? "%s() has no parameter '%s'" : "%s() got two values for '%s'",
-                     what, a->kwargs[i].name) != NULL;
+    if (k == n) return no_parameter(ct, a, what, a->kwargs[i].name, names, n);
+    if (out[k])
+      return ct_fail(ct, a->span, "TypeError", "%s() got two values for '%s'", what, a->kwargs[i].name) != NULL;
     out[k] = a->kwargs[i].value;
   }
   for (uint32_t k = 0; k < n; k++)

@@ -190,17 +190,21 @@ static CtValue *apply_autotune(Comptime *ct, const CtDict *options, CtValue *v, 
   v = ct_unwrap(v);
   if (v->kind == CT_MISSING) return v;
   if (v->kind != CT_FUNCTION || v->fn->role != FN_JIT)
-    return ct_fail(ct, span, "TypeError", "autotune decorates a jit function, not '%s'", ct_kind_name(v));
+    return ct_fail(ct, span, "TypeError", "autotune decorates a jit function, not '%s': put it above @triton.jit or @kernel",
+                   ct_kind_name(v));
   CtFunction *fn = copy_function(ct, v->fn);
   CtAutotune *tune = fn->autotune = arena_new(ct->arena, CtAutotune);
   CtList configs;
-  if (!ct_iterate(ct, ct_dict_get_str(options, "configs"), span, &configs)) return NULL;
+  CtValue *given = ct_dict_get_str(options, "configs");
+  if (comptime_read_config(ct, given, &(CtConfig){0}))
+    return ct_fail(ct, span, "TypeError", "configs of autotune is a list: configs=[triton.Config(…)]");
+  if (!ct_iterate(ct, given, span, &configs)) return NULL;
   tune->configs = arena_array(ct->arena, CtConfig, configs.count + 1);
   for (uint32_t i = 0; i < configs.count; i++) {
     if (comptime_read_config(ct, configs.data[i], &tune->configs[tune->num_configs])) tune->num_configs++;
     else if (configs.data[i]->kind != CT_MISSING)
-      return ct_fail(ct, span, "TypeError", "configs[%u] is a '%s', not a triton.Config", i,
-                     ct_kind_name(configs.data[i]));
+      return ct_fail(ct, span, "TypeError", "configs[%u] is a '%s', not a triton.Config: write triton.Config({…}, num_warps=…)",
+                     i, ct_kind_name(configs.data[i]));
   }
   static const char *const lists[] = {"key", "reset_to_zero", "restore_value"};
   for (size_t i = 0; i < countof(lists); i++) check_names(ct, fn, options, lists[i], span);
@@ -218,7 +222,8 @@ static CtValue *apply_heuristics(Comptime *ct, const CtDict *values, CtValue *v,
   v = ct_unwrap(v);
   if (v->kind == CT_MISSING) return v;
   if (v->kind != CT_FUNCTION || v->fn->role != FN_JIT)
-    return ct_fail(ct, span, "TypeError", "heuristics decorates a jit function, not '%s'", ct_kind_name(v));
+    return ct_fail(ct, span, "TypeError", "heuristics decorates a jit function, not '%s': put it above @triton.jit or @kernel",
+                   ct_kind_name(v));
   CtFunction *fn = copy_function(ct, v->fn);
   // An outer decorator runs before the inner ones.
   fn->num_heuristics = values->count + v->fn->num_heuristics;
@@ -226,6 +231,11 @@ static CtValue *apply_heuristics(Comptime *ct, const CtDict *values, CtValue *v,
   for (uint32_t i = 0; i < values->count; i++) {
     const CtValue *key = values->entries[i].key;
     if (key->kind != CT_STR) return ct_fail(ct, span, "TypeError", "the keys of heuristics must be parameter names");
+    const CtKind kind = values->entries[i].value->kind;
+    if (kind == CT_INT || kind == CT_FLOAT || kind == CT_BOOL || kind == CT_STR || kind == CT_NONE)
+      return ct_fail(ct, span, "TypeError", "the heuristic of '%s' is %s, not a function: write lambda args: %s",
+                     key->str.data, ct_repr(ct->ctx, values->entries[i].value),
+                     ct_repr(ct->ctx, values->entries[i].value));
     fn->heuristics[i] = (CtHeuristic){intern(ct->ctx, key->str.data), values->entries[i].value};
   }
   for (uint32_t i = 0; i < v->fn->num_heuristics; i++) fn->heuristics[values->count + i] = v->fn->heuristics[i];

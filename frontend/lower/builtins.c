@@ -248,8 +248,8 @@ static bool not_constant(Lower *L, Call *c, uint32_t i, const char *what) {
   arg_error(L, c, i, "`%s` of `%s` must be %s, not %s", param_name(L, c, i), c->row->name, what,
               term_describe(L, c->args[i]));
   if (c->args[i]->kind == TERM_VALUE)
-    lower_hint(L, "a plain assignment makes a run-time value; keep a constant with `x: tl.constexpr = …` or a "
-                  "constexpr parameter");
+    lower_hint(L, "a plain assignment makes a run-time value; keep a constant with `x: tl.constexpr = …`, computed from "
+                  "constants, or a constexpr parameter");
   return false;
 }
 

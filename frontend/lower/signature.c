@@ -404,6 +404,9 @@ bool frontend_run_heuristics(Frontend *fe, const CtFunction *kernel, ParamSpec *
     if (i < kernel->num_params && specs[i].kind != SPEC_OPEN && !specs[i].is_default) continue;
     CtValue *v = comptime_call(fe->ct, heuristic->fn, &arg, 1, NULL, 0, kernel->def->span);
     if (!v) return false;
+    if (v->kind == CT_DICT)
+      return diag_error(fe->ctx, kernel->def->func.name_span, "the heuristic of `%s` gives all arguments: write "
+                        "lambda args: args[\"NAME\"], and compute with that", heuristic->name);
     const bool is_option = i == kernel->num_params && launch_option(launch, heuristic->name);
     if (is_option ? !set_launch_option(fe, kernel, launch, heuristic->name, v)
                   : !frontend_set_constexpr(fe, kernel, specs, heuristic->name, v, "@triton.heuristics"))

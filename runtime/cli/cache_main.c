@@ -22,7 +22,8 @@ int cache_main(const Options *o, Arena *a) {
   while (which < countof(actions) && strcmp(action, actions[which])) which++;
   if (which == countof(actions) || o->inputs.count > 1) {
     tile_status status = error_set(&error, TILE_ERROR_USAGE,
-                                   "write tilec cache stats, tilec cache trim or tilec cache clear");
+                                   "write tilec cache stats, tilec cache trim or tilec cache clear; "
+                                   "TILE_CACHE_DIR names the folder");
     return cli_finish(status, error, o);
   }
   const tile_status environment = cache_check_environment(&error);

@@ -150,6 +150,15 @@ static const char *meant_command(const char *word) {
   return access(word, F_OK) == 0 ? NULL : nearest_name(word, names, n);
 }
 
+static tile_status too_many_inputs(const Options *o, const char *command, tile_error **error) {
+  const char *name = o->inputs.data[0], *next = o->inputs.data[1], *way = "";
+  if (!command && !strchr(name, '.') && access(name, F_OK))
+    return error_set(error, TILE_ERROR_USAGE, "there is no file and no subcommand %s; `tilec --help` lists them", name);
+  if (strchr(next, '=')) way = "; a constexpr is given with -D NAME=VALUE, an argument of `tilec run` with --arg NAME=SPEC";
+  else if (!strchr(next, '.') && access(next, F_OK)) way = "; a kernel is named with -k";
+  return error_set(error, TILE_ERROR_USAGE, "one input file at a time, please: %s, %s%s", name, next, way);
+}
+
 tile_status cli_input(Arena *a, const Options *o, const char *command, const char **path, const char **text,
                       size_t *size, tile_error **error) {
   if (!o->inputs.count)
@@ -160,8 +169,7 @@ tile_status cli_input(Arena *a, const Options *o, const char *command, const cha
   if (meant)
     return error_set(error, TILE_ERROR_USAGE, "there is no file and no subcommand %s; did you mean `tilec %s`?", name,
                      meant);
-  if (o->inputs.count != 1)
-    return error_set(error, TILE_ERROR_USAGE, "one input file at a time, please: %s, %s", name, o->inputs.data[1]);
+  if (o->inputs.count != 1) return too_many_inputs(o, command, error);
   *path = strcmp(name, "-") ? name : o->stdin_name ? o->stdin_name : "<stdin>";
   RETURN_IF_FAILED(file_read(a, name, text, size, error));
   if (o->messages) messages_add_source(o->messages, *path, *text, *size);

@@ -86,7 +86,9 @@ static bool as_int(Scope *s, const char *what, const char *text, CtValue *v, int
   if (v->kind == CT_BOOL) v = ct_int(s->ctx, v->b);
   if (v->kind == CT_FLOAT && v->f >= -0x1p63 && v->f < 0x1p63 && v->f == (double)(int64_t)v->f)
     v = ct_int(s->ctx, (Int128)v->f);
-  if (v->kind != CT_INT) return usage(s, "%s: '%s' is %s, not a whole number", what, text, ct_repr(s->ctx, v));
+  if (v->kind != CT_INT)
+    return usage(s, "%s: '%s' is %s, not a whole number%s", what, text, ct_repr(s->ctx, v),
+                 v->kind == CT_FLOAT && strchr(text, '/') ? "; write // or cdiv(a, b)" : "");
   if (v->i < least)
     return usage(s, "%s: '%s' is %s; at least %lld is needed", what, text, ct_repr(s->ctx, v), (long long)least);
   if (v->i > INT64_MAX) return usage(s, "%s: '%s' is %s, more than 64 bits hold", what, text, ct_repr(s->ctx, v));

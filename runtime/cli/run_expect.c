@@ -152,7 +152,7 @@ tile_status run_expect_prepare(Run *run, tile_program *p, tile_error **error) {
   run->expected = arena_array(run->arena, Expectation, all->count + 1);
   for (uint32_t i = 0; i < all->count; i++) {
     const char *text = all->data[i], *eq = equals(text);
-    if (!*eq || eq == text || !eq[1])
+    if (!*eq || eq == text || !eq[1] || eq[1] == '=')
       return error_set(error, TILE_ERROR_USAGE, "--expect takes NAME=EXPR or NAME=@FILE.npy, not '%s'", text);
     const char *end = eq, *value = eq + 1 + strspn(eq + 1, " ");
     while (end > text && end[-1] == ' ') end--;

@@ -196,6 +196,9 @@ static ArgSpec *parse_tuple(Arena *a, const char *name, const char *open, uint32
                             tile_error **error) {
   if (depth == MAX_NESTING) return BAD("'%.40s…': tuples nest deeper than %d", out->text, MAX_NESTING);
   size_t end = closing(open);
+  DtypeKind dtype;
+  if (dtype_find(name, &dtype))
+    return BAD("'%s': a buffer is written dtype[shape]=fill, as in fp16[512,512]=randn:0", out->text);
   if (!end || open[end + 1])
     return BAD("'%s': a tuple is written (SPEC, SPEC, …), a namedtuple NAME(SPEC, SPEC, …)", out->text);
   StrList parts = run_spec_split(a, open + 1, end - 1);

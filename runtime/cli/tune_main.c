@@ -54,11 +54,25 @@ static void on_event(void *user, const tile_event *e) {
 
 // ---- arguments ----
 
+// True, after a diagnostic, if a configuration has another value for the name of -D.
+static bool is_tuned(Tune *t, const char *define) {
+  const char *name = arena_strndup(&t->ctx.arena, define, strcspn(define, " ="));
+  const CtAutotune *tune = t->kernel->autotune;
+  for (uint32_t i = 0; tune && i < tune->num_configs; i++)
+    if (ct_dict_get_str(tune->configs[i].kwargs, name)) {
+      diag_error(&t->ctx, (Span){0, 0}, "-D %s: the configurations choose `%s`", define, name);
+      diag_note(&t->ctx, (Span){0, 0}, "leave it out, or give it to `tilec run`, which times it with --bench");
+      return true;
+    }
+  return false;
+}
+
 static ParamSpec *new_specs(Tune *t) {
   ParamSpec *specs = frontend_new_specs(t->frontend, t->kernel);
   const StrList *defines = &t->run.options->defines;
   for (uint32_t i = 0; i < defines->count; i++)
-    if (!frontend_apply_define(t->frontend, t->kernel, specs, defines->data[i], "-D")) return NULL;
+    if (!frontend_apply_define(t->frontend, t->kernel, specs, defines->data[i], "-D") || is_tuned(t, defines->data[i]))
+      return NULL;
   return specs;
 }
 

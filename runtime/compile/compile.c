@@ -1,6 +1,7 @@
 // Compiles a file: reads it, tries one autotune configuration after the other, and reports why none compiles.
 #include "runtime/compile/compile.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -155,7 +156,9 @@ static tile_status find_target(const CompileJob *job, const Target **target, til
   const char *names[64];
   uint32_t n = 0;
   while (n < countof(names) && target_at(n)) names[n] = target_at(n)->name, n++;
-  const char *near = nearest_name(arch, names, n);
+  char number[32];   // 90 for sm_90
+  snprintf(number, sizeof number, "sm_%s", arch);
+  const char *near = target_find(number) ? number : nearest_name(arch, names, n);
   return error_set(error, TILE_ERROR_USAGE, "there is no architecture %s%s%s; --list-archs lists them", arch,
                    near ? "; did you mean " : "", near ? near : "");
 }

@@ -121,6 +121,10 @@ static bool unknown(Options *o, const char *name, size_t n, tile_error **error) 
   for (uint32_t i = 0; i < NUM_OPTION_ROWS; i++) names[i] = option_rows[i].name;
   const char *text = arena_strndup(o->arena, name, n);
   const char *near = nearest_name(text, names, NUM_OPTION_ROWS);
+  for (uint32_t i = 0; !near && i < NUM_OPTION_ROWS; i++) {   // --warps, which is the end of --num-warps
+    const size_t size = strlen(names[i]);
+    if (n > 2 && size > n && names[i][size - n - 1] == '-' && !strcmp(names[i] + size - n, text)) near = names[i];
+  }
   return near ? usage(error, "there is no option --%s; did you mean --%s?", text, near)
               : usage(error, "there is no option --%s; --help lists them", text);
 }

@@ -43,9 +43,13 @@ tile_status tile_device_open(const char *spec, tile_device **device, tile_error 
   static const char *const order[] = {"gpu", "sim"};
   tile_error *why = NULL;   // there is no gpu
   for (uint32_t i = 0; i < countof(order); i++) {
-    if (open_by_name(order[i], device, i ? NULL : &why) != TILE_OK) continue;
-    tile_error_free(why);
-    return TILE_OK;
+    tile_error *other = NULL;
+    const tile_status status = open_by_name(order[i], device, i ? &other : &why);
+    if (status == TILE_OK || (i && status == TILE_ERROR_USAGE)) {   // the simulator refuses a variable
+      tile_error_free(why);
+      return status == TILE_OK ? status : error_pass_on(error, other);
+    }
+    tile_error_free(other);
   }
   if (!linked_parts.open_interp) return error_pass_on(error, why);
   tile_error_free(why);
