@@ -163,7 +163,8 @@ static bool report_open(Frontend *fe, const CtFunction *kernel, const ParamSpec 
   if (values.size) {
     diag_error(fe->ctx, kernel->def->func.name_span, "the value of constexpr %s of kernel `%s` is not known",
                buf_str(&values), kernel->name);
-    diag_note(fe->ctx, (Span){0, 0}, "give %s with%s", strchr(buf_str(&values), ',') ? "them" : "it", buf_str(&flags));
+    diag_note(fe->ctx, (Span){0, 0}, "give %s with%s, or at the launch as an argument",
+              strchr(buf_str(&values), ',') ? "them" : "it", buf_str(&flags));
   }
   return false;
 }

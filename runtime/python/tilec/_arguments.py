@@ -89,6 +89,7 @@ class desc:
 
     def __init__(self, tensor, block, shape=None, strides=None, pad_nan=False, layout=None):
         address, code = address_of(tensor)
+        block = (block,) if isinstance(block, numbers.Integral) else block
         own_shape, own_strides = layout_of(tensor) if shape is None or strides is None else (None, None)
         if shape is None:
             if own_shape is None:
@@ -99,7 +100,8 @@ class desc:
         if strides is None:
             strides = own_strides if own_strides is not None else dense(shape)
         if not len(shape) == len(strides) == len(block) <= 5:
-            raise ValueError("shape, strides and block of a descriptor must have the same length, at most 5")
+            raise ValueError("shape, strides and block of a descriptor must have the same length, at most 5, not "
+                             f"{len(shape)}, {len(strides)} and {len(block)}")
         self.base = tensor
         cga = _cga(layout)
         self.tensor = Tensor(base=address, rank=len(shape), shape=_int64s(shape), strides=_int64s(strides), type=code,
@@ -175,7 +177,10 @@ def expression_of(value):
     if code is not None:
         return _dtypes.DTYPES[code][0]
     if is_number(value) or hasattr(value, "__index__"):
-        return expression_of(value.item() if is_number(value) else value.__index__())
+        try:
+            return expression_of(value.item() if is_number(value) else value.__index__())
+        except TypeError:   # an array of several elements
+            raise TypeError(f"a constexpr is a number, a text, a dtype or a function, not {type(value).__name__}") from None
     if callable(value) and hasattr(value, "__name__"):
         return value.__name__   # a function of the kernel's file
     raise TypeError(f"{value!r} cannot be the value of a constexpr")

@@ -1,6 +1,7 @@
 """Kernels and their launches."""
 import ast
 import ctypes
+import difflib
 import functools
 import numbers
 import operator
@@ -126,7 +127,9 @@ class Kernel:
                 launch.stream = getattr(value, "cuda_stream", value)
                 continue
             elif i is None:
-                raise TypeError(f"{self.__name__} has no parameter '{name}'; it has {', '.join(self.params)}")
+                near = difflib.get_close_matches(name, (*self.params, *_LAUNCH_NUMBERS, "stream"), 1)
+                raise TypeError(f"{self.__name__} has no parameter '{name}'; " +
+                                (f"did you mean '{near[0]}'?" if near else f"it has {', '.join(self.params)}"))
             if i is not None:
                 if i < len(args):
                     raise TypeError(f"{self.__name__}: '{name}' is given twice")
@@ -250,7 +253,7 @@ class Bound:
 
         def of_variant(user, variant, out):
             try:
-                meta = dict(self.kernel.meta(c_void_p(variant)))
+                meta = _Meta(self.kernel.meta(c_void_p(variant)))
                 meta.update(zip(self.kernel.params, self._args))
                 meta.update(self._kwargs)
                 out[0], out[1], out[2] = grid_of(grid(meta))
@@ -262,8 +265,18 @@ class Bound:
         self._launch.grid_fn = ctypes.cast(self._grid_fn, c_void_p)
 
 
+class _Meta(dict):
+    """What a grid's function is given: the arguments and constexprs of the launch, by name."""
+
+    def __missing__(self, name):
+        raise KeyError(f"the grid's function asks for {name!r}; there are {', '.join(self)}")
+
+
 def grid_of(grid):
-    axes = (grid,) if isinstance(grid, numbers.Integral) else tuple(grid)
+    axes = (grid,) if isinstance(grid, numbers.Integral) else grid
+    if isinstance(axes, str) or not hasattr(axes, "__iter__"):
+        raise TypeError(f"a grid is a number, a tuple of 1 to 3 numbers or a function that gives one, not {grid!r}")
+    axes = tuple(axes)
     for n in axes:
         if not hasattr(n, "__index__"):
             raise TypeError(f"the axes of a grid are integers, not {n!r}")

@@ -8,7 +8,7 @@ def refused(call):
     try:
         call()
         print("accepted")
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, KeyError, tilec.Error) as error:
         print(f"{type(error).__name__}: {error}")
 
 
@@ -38,3 +38,13 @@ refused(lambda: tilec.loads(SOURCE, "put.tile", tune="maybe"))
 refused(lambda: tilec.loads(SOURCE, "put.tile", policy="never"))
 refused(lambda: tilec.Device(3))
 refused(lambda: tilec.ptr("a", "fp32"))
+TILED = "@kernel\ndef fill(x: *fp32, n: i32, B: constexpr):\n    store(x + arange(0, B), n)\n"
+fill = tilec.loads(TILED, "fill.tile", device="interp").fill
+refused(lambda: put["cdiv(n,B)"](x, 3))
+refused(lambda: put[2.5](x, 3))
+refused(lambda: put[(1,)](x, 3, num_warp=4))
+refused(lambda: put[(1,)](x, 3, BLOCK_SIZE=4))
+refused(lambda: fill[lambda meta: (meta["BLOCK"],)](x, 3, B=1))
+refused(lambda: fill[(1,)](x, 3))
+refused(lambda: tilec.desc(x, [1, 2]))
+refused(lambda: tilec.desc(x, 1) and 1)
