@@ -247,7 +247,11 @@ Term *arg_value(Lower *L, Call *c, uint32_t i) {
 static bool not_constant(Lower *L, Call *c, uint32_t i, const char *what) {
   arg_error(L, c, i, "`%s` of `%s` must be %s, not %s", param_name(L, c, i), c->row->name, what,
               term_describe(L, c->args[i]));
-  if (c->args[i]->kind == TERM_VALUE)
+  if (c->args[i]->kind != TERM_VALUE) return false;
+  const Value *v = term_v(c->args[i]);
+  if (v->block == L->b.func->body && v->name)   // a parameter of the kernel
+    lower_hint(L, "declare the parameter `%s: tl.constexpr`", v->name);
+  else
     lower_hint(L, "a plain assignment makes a run-time value; keep a constant with `x: tl.constexpr = …`, computed from "
                   "constants, or a constexpr parameter");
   return false;

@@ -204,6 +204,13 @@ static bool check_arg_names(Scope *s, const CtFunction *k) {
       ok = usage(s, "--arg %s: %s has no parameter of that name; %s%s%s", run->args[i].name, k->name,
                  near ? "did you mean " : "its parameters: ", near ? near : buf_str(&all), near ? "?" : "");
     }
+  for (uint32_t i = 0; i < run->num_args; i++) {
+    const uint32_t p = frontend_param_index(k, run->args[i].name);
+    const ArgSpecKind kind = run->args[i].spec->kind;
+    if (p < k->num_params && k->params[p].is_constexpr && (kind == ARG_BUFFER || kind == ARG_FILE || kind == ARG_DESC))
+      ok = usage(s, "--arg %s: the parameter is a constexpr of %s, which takes a value, not an array",
+                 run->args[i].name, k->name);
+  }
   return ok;
 }
 

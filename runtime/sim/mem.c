@@ -37,7 +37,7 @@ static ExecResult bad_global(Warp *w, const Instr *in, int lane, Space space, ui
   else snprintf(of, sizeof of, "the %llu-byte allocation at %#llx", end - begin, begin);
   if (from.name && !a)
     snprintf(where, sizeof where, "%.180s is %s", from.name,
-             from.pointer ? "an address where nothing is allocated" : "a null pointer");
+             from.pointer ? "an address where nothing is allocated: of the host, or freed" : "a null pointer");
   else if (a && addr >= a->base)
     snprintf(where, sizeof where, "%llu bytes past the end of %s", addr + size - end, of);
   else if (a)

@@ -180,7 +180,8 @@ def expression_of(value):
         try:
             return expression_of(value.item() if is_number(value) else value.__index__())
         except TypeError:   # an array of several elements
-            raise TypeError(f"a constexpr is a number, a text, a dtype or a function, not {type(value).__name__}") from None
+            raise TypeError("a constexpr is a number, a text, a dtype or a function, not "
+                            f"{type(value).__name__}") from None
     if callable(value) and hasattr(value, "__name__"):
         return value.__name__   # a function of the kernel's file
     raise TypeError(f"{value!r} cannot be the value of a constexpr")
