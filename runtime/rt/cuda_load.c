@@ -170,9 +170,19 @@ static tile_status check_params(const CudaDevice *d, const tile_kernel *k, tile_
                    k->name);
 }
 
+// In the order in which cuda_launch.c packs them.
+static void name_pointers(const CudaDevice *d, const tile_kernel *k) {
+  for (uint32_t i = 0, n = 0; i < k->num_params; i++) {
+    const KernelParam *p = &k->params[i];
+    if (p->name && (p->is_pointer || p->kind == PARAM_DESC_FIELDS)) d->cu.name_pointer(k->function, n, p->name);
+    n += p->kind == PARAM_AUTO_TENSORMAP ? 1 : 1 + 2 * p->rank;
+  }
+}
+
 static tile_status set_up_function(CudaDevice *d, tile_kernel *k, tile_error **error) {
   CALL_OR_RETURN(d, module_function(&k->function, k->module, k->name), "finding the kernel in its module");
   RETURN_IF_FAILED(check_params(d, k, error));
+  if (d->cu.name_pointer) name_pointers(d, k);
   if (k->shared_bytes > DEFAULT_SHARED) {
     if ((int)k->shared_bytes > d->shared_optin)
       return error_set(error, TILE_ERROR_RESOURCES,
