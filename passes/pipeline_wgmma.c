@@ -1,4 +1,5 @@
-// Of pipeline_loops: wgmmas that stay in flight into the next iteration, and the waits that they need.
+// Of pipeline_loops: wgmmas that stay in flight, into the next iteration or beside the issue of copies, and the waits that
+// they need.
 #include "passes/buffer.h"
 #include "passes/pipeline_loops.h"
 #include "passes/pressure.h"
@@ -122,6 +123,12 @@ Op *pipe_overlap_wgmmas(Pipe *p) {
   return last->next;
 }
 
+// Whether threads add up parts of the dot themselves, and wait for each.
+static bool is_in_parts(const Op *wgmma) {
+  const int64_t depth = op_operand(wgmma, 1)->type->shape[0], terms = op_int(wgmma, ATTR_IMPRECISE_ACC, 0);
+  return terms > 0 && terms <= depth;
+}
+
 // The first op of the body that needs a tile.
 static Op *first_consumer(const Pipe *p) {
   EACH_OP(op, pipe_body(p))
@@ -137,9 +144,27 @@ static bool leaves_registers(const Pipe *p) {
   return 2 * carried <= THREAD_REGISTERS;
 }
 
+// Whether all that use the op's results come after `first`.
+static bool is_for_later(Pipe *p, const Op *op, const Op *first) {
+  for (uint32_t i = 0; i < op->num_results; i++)
+    EACH_USE(u, &op->results[i])
+      if (!pipe_is_before(first, pipe_in_body(p, u->user))) return false;
+  return true;
+}
+
+// What `first` does not need is computed while it runs: what waits for a load, above all. Loads stay where they are.
+static void compute_under(Pipe *p, const Op *first, Op *before) {
+  for (Op *op = first->prev, *prev; op; op = prev) {
+    prev = op->prev;
+    if (!op_is(op, TRAIT_PURE) || op->num_blocks || (op->mark & IN_SLICE) || !is_for_later(p, op, first)) continue;
+    op_move_before(op, before);
+    before = op;
+  }
+}
+
 Op *pipe_issue_under_wgmma(Pipe *p) {
   Op *first = first_consumer(p);
-  if (first->opcode != OP_WGMMA || is_packed(first) || op_attr(first, ATTR_IMPRECISE_ACC)) return NULL;
+  if (first->opcode != OP_WGMMA || is_packed(first) || is_in_parts(first)) return NULL;
   Builder after = after_loop(p);
   bool any = false;
   for (Op *op = pipe_body(p)->last->prev; op != first && leaves_registers(p); op = op->prev) {
@@ -158,5 +183,6 @@ Op *pipe_issue_under_wgmma(Pipe *p) {
     next = u->next;
     if (u->user != waited->def) op_set_operand(u->user, u->index, waited);
   }
+  compute_under(p, first, waited->def);
   return free;
 }

@@ -112,7 +112,7 @@ KINDS["attend"], KINDS["attend_one"], KINDS["grouped"], KINDS["persistent"] = at
 KINDS["converted"], KINDS["large"], KINDS["tile_sums"] = converted, large, tile_sums
 KINDS["read_late"] = read_late
 KINDS["attend, cp.async"] = lambda arch, trips: attend(arch, trips) + ["--no-auto-tma"]
-for kind in ("read_first", "nested", "chained"):
+for kind in ("read_first", "nested", "chained", "scaled"):
     KINDS[kind], KINDS[kind + ", cp.async"] = small(kind), by_threads(kind)
 KINDS["tile_sums_beside"], KINDS["unpacked"] = tile_sums_beside, unpacked
 
