@@ -4,8 +4,8 @@
 usage: ulp.py [--only NAME…] [--device gpu|sim|interp] [--list] [--out PAGE]      LIBTILE names libtile.so; needs PyTorch
 
 On the GPU a function of one argument is computed for all 2^32 numbers, one of two for 2^28 pairs: a third any bits, a third near 1
-in both, a third of small whole and half numbers, with every pair of the special values first. Elsewhere samples: 2^20 numbers of one
-argument, then 2^18 near those with the largest errors, and 2^16 pairs. TILE_SIM_APPROX=1 makes the simulator's approximate instructions
+in both, a third of small whole and half numbers, with every pair of the special values first. Elsewhere samples: 2^21 numbers of one
+argument, then 2^19 near those with the largest errors, and 2^17 pairs. TILE_SIM_APPROX=1 makes the simulator's approximate instructions
 as bad as the ISA allows. The reference is PyTorch's in float64. Prints the largest error of each function and where; fails where one is above what docs/language.md promises,
 where a NaN or an infinity is not one in the other, and where a zero has the other sign. PAGE, docs/results/ulp.md, is overwritten."""
 import argparse
