@@ -63,7 +63,7 @@ typedef struct Cg {
   uint32_t num_warps, barrier;
   RolesInfo roles;                           // of the function
   VEC(Op *) roles_ops;                       // lowered so far; their workers are lowered after the kernel's own code
-  struct { LLVMBasicBlockRef block; uint32_t warp; LLVMValueRef pred; } issuer;   // the last answer of cg_issuer
+  struct { LLVMBasicBlockRef block; LLVMValueRef pred; } elected;   // the last election, of a lane of each warp
   LLVMBasicBlockRef entry, workers;          // workers: where those of `roles` go from the entry
   uint32_t ptx;                              // lowest PTX version that suffices so far, ×10
   uint32_t num_pinned;                       // names given to registers of pinned accumulators

@@ -4,19 +4,18 @@
 
 static void set_token(Cg *c, Op *op) { cg_set(op_result(op, 0), cg_value_new(c, 0)); }
 
-// i1: whether this thread issues TMA loads for the block, an elected lane of the issuing warp, and pred holds (NULL:
-// always). From an election, unlike a comparison of thread numbers, ptxas knows that it is one lane of a converged
-// warp.
-static LLVMValueRef issuer(Cg *c, const Op *op, LLVMValueRef pred) {
+// i1: whether this thread issues TMA loads for the block, an elected lane of one of `warps` warps from the issuing one
+// on, and pred holds (NULL: always). From an election, unlike a comparison of thread numbers, ptxas knows that it is
+// one lane of a converged warp.
+static LLVMValueRef issuer(Cg *c, const Op *op, uint32_t warps, LLVMValueRef pred) {
   LLVMBasicBlockRef here = LLVMGetInsertBlock(c->b);
-  uint32_t warp = (uint32_t)op_int(op, ATTR_ISSUER, 0);
-  if (c->issuer.block != here || c->issuer.warp != warp) {
-    LLVMValueRef elected = cg_cmp(c, LLVMIntNE, cg_insn(c, INSN_ELECT, c->t_i32, NULL, 0), 0);
-    c->issuer.block = here;
-    c->issuer.warp = warp;
-    c->issuer.pred = cg_and(c, cg_cmp(c, LLVMIntEQ, cg_uniform_warp(c), warp), elected);
+  const uint32_t first = (uint32_t)op_int(op, ATTR_ISSUER, 0);
+  if (c->elected.block != here) {
+    c->elected.pred = cg_cmp(c, LLVMIntNE, cg_insn(c, INSN_ELECT, c->t_i32, NULL, 0), 0);
+    c->elected.block = here;
   }
-  return cg_and(c, c->issuer.pred, pred);
+  LLVMValueRef warp = cg_add(c, cg_uniform_warp(c), cg_i32(c, -first));
+  return cg_and(c, cg_and(c, cg_cmp(c, LLVMIntULT, warp, warps), c->elected.pred), pred);
 }
 
 static LLVMValueRef thread0(Cg *c, LLVMValueRef pred) {
@@ -203,7 +202,7 @@ void emit_mbar_inval(Cg *c, Op *op) {
 
 void emit_mbar_expect(Cg *c, Op *op) {
   LLVMValueRef args[] = {barrier_address(c, op, 0), cg_i32(c, (uint32_t)op_int(op, ATTR_BYTES, 0)),
-                         issuer(c, op, optional(op, 1))};
+                         issuer(c, op, 1, optional(op, 1))};
   cg_insn(c, INSN_MBAR_EXPECT, c->t_void, args, 3);
 }
 
@@ -252,7 +251,7 @@ void emit_pingpong_pass(Cg *c, Op *op) {
 // A tile wider than a box moves as boxes side by side along the last axis, one chunk of the shared layout each
 // (tile_layout of passes/tma.c).
 
-// Bytes from the tile's start to a column's.
+// Bytes from the tile's start to a column's: linear over GF(2).
 static uint32_t column_start(Cg *c, const Op *op, uint32_t column) {
   const Type *tile = op_operand(op, 1)->type;
   const Layout *l = tile->layout;
@@ -263,28 +262,54 @@ static uint32_t column_start(Cg *c, const Op *op, uint32_t column) {
   return at * type_elem_bytes(type_elem(tile));
 }
 
+// How many warps share out the boxes of a load: those of a warpgroup, if there are as many boxes. One warp would issue
+// its boxes one after the other, and ptxas keeps the operands of each in uniform registers. What the block has made
+// itself is a tensor map for its first warp alone (lower_tensor_map.c).
+static uint32_t sharing_warps(const Cg *c, const Op *op) {
+  const Value *desc = op_operand(op, 0);
+  if (!desc->block || desc->block->parent) return 1;
+  const int64_t boxes = desc->type->shape[desc->type->rank - 1] / type_desc_box_width(desc->type);
+  return (uint32_t)min_i64(boxes, min_i64(c->num_warps, WARPGROUP_WARPS));
+}
+
 static LLVMValueRef tensor_map(Cg *c, const Op *op) {
   const CgValue *d = cg_get(op_operand(op, 0));
   if (!d->v[0]) cg_unsupported(c, op, "the descriptor has no tensor map");
   return d->v[0];
 }
 
+// Where boxes lie that several warps share out: the w-th takes every warps-th box from the w-th on.
+typedef struct { LLVMValueRef column, start; } Share;
+
+static Share share_of_warp(Cg *c, const Op *op, uint32_t warps) {
+  const uint32_t width = type_desc_box_width(op_operand(op, 0)->type);
+  Share s = {cg_i32(c, 0), cg_i32(c, 0)};
+  for (uint32_t bit = 1; bit < warps; bit <<= 1) {
+    LLVMValueRef mine = cg_op(c, LLVMAnd, cg_op(c, LLVMLShr, cg_uniform_warp(c), log2_u32(bit)), 1);
+    s.column = cg_add(c, s.column, cg_op(c, LLVMMul, mine, bit * width));
+    s.start = cg_xor(c, s.start, cg_op(c, LLVMMul, mine, column_start(c, op, bit * width)));
+  }
+  return s;
+}
+
 // Moves each box between the descriptor's tensor and the buffer. bar: the mbarrier of a load; NULL: a store, or the
-// reduction.
+// reduction. Several warps issue every warps-th box each, if pred holds.
 static void move_boxes(Cg *c, const Op *op, InsnId id, const char *reduction, LLVMValueRef shared, LLVMValueRef bar,
-                       LLVMValueRef pred) {
+                       uint32_t warps, LLVMValueRef pred) {
   const Type *desc = op_operand(op, 0)->type;
-  uint32_t rank = desc->rank, width = type_desc_box_width(desc);
-  for (uint32_t column = 0; column < desc->shape[rank - 1]; column += width) {
+  uint32_t rank = desc->rank, stride = warps * type_desc_box_width(desc);
+  const Share own = share_of_warp(c, op, warps);
+  for (uint32_t column = 0; column < desc->shape[rank - 1]; column += stride) {
+    LLVMValueRef start = cg_xor(c, own.start, cg_i32(c, column ? column_start(c, op, column) : 0));
     CgAsm a = cg_asm_new(c);
-    cg_asm_arg(&a, cg_add(c, shared, cg_i32(c, column ? column_start(c, op, column) : 0)));
+    cg_asm_arg(&a, cg_add(c, shared, start));
     cg_asm_arg(&a, tensor_map(c, op));
     if (bar) cg_asm_arg(&a, bar);
     uint32_t guard = cg_asm_arg(&a, pred);
     for (uint32_t k = 0; k < rank; k++) {   // TMA counts axes from the fastest
       const Value *coordinate = op_operand(op, (bar ? 4 : 2) + rank - 1 - k);
       LLVMValueRef x = LLVMBuildIntCast2(c->b, cg_scalar(coordinate), c->t_i32, true, "");
-      cg_asm_arg(&a, k ? x : cg_add(c, x, cg_i32(c, column)));
+      cg_asm_arg(&a, k ? x : cg_add(c, x, cg_add(c, own.column, cg_i32(c, column))));
     }
     buf_printf(&a.text, "@$%u cp%s.async.bulk.tensor.%ud", guard, *reduction ? ".reduce" : "", rank);
     if (bar)
@@ -300,12 +325,13 @@ static void move_boxes(Cg *c, const Op *op, InsnId id, const char *reduction, LL
 
 void emit_tma_load(Cg *c, Op *op) {
   LLVMValueRef to = cg_smem_addr(c, cg_scalar(op_operand(op, 1))), bar = barrier_address(c, op, 2);
-  move_boxes(c, op, INSN_TMA_LOAD, "", to, bar, issuer(c, op, optional(op, 3)));
+  const uint32_t warps = sharing_warps(c, op);
+  move_boxes(c, op, INSN_TMA_LOAD, "", to, bar, warps, issuer(c, op, warps, optional(op, 3)));
 }
 
 static void tma_out(Cg *c, const Op *op, InsnId id, const char *reduction) {
   LLVMValueRef from = cg_smem_addr(c, cg_scalar(op_operand(op, 1))), pred = thread0(c, NULL);
-  move_boxes(c, op, id, reduction, from, NULL, pred);
+  move_boxes(c, op, id, reduction, from, NULL, 1, pred);
   cg_insn(c, INSN_BULK_COMMIT, c->t_void, &pred, 1);
 }
 

@@ -155,7 +155,7 @@ static Warps warps_now(const Cg *c) { return (Warps){c->tid, c->warp, c->uniform
 static void set_warps(Cg *c, Warps w) {
   c->tid = w.tid, c->warp = w.warp, c->uniform_warp = w.uniform_warp;
   c->num_warps = w.num_warps, c->barrier = w.barrier;
-  c->issuer.block = NULL;
+  c->elected.block = NULL;
 }
 
 // Counts threads and warps from the block's first warp.

@@ -83,10 +83,13 @@ int64_t layout_cost_conversion(const Type *t, uint32_t num_warps) {
 
 int64_t layout_cost_convert(Context *ctx, const Type *t, const Layout *l, uint32_t num_warps) {
   const int64_t regs = (int64_t)layout_regs_per_thread(l) * num_warps;
+  // A bit is a predicate, which becomes a number for the way, of a vector's part, and a predicate again after it.
+  const int64_t sent = (int64_t)layout_regs_per_thread(t->layout) * num_warps;
+  const int64_t bits = type_elem_bits(t) == 1 ? 2 * (regs + sent) : 0;
   switch (scratch_convert_kind(ctx, t, type_with_layout(ctx, t, l))) {
     case CONVERT_NONE: case CONVERT_REGISTERS: return 0;
-    case CONVERT_SHUFFLE: case CONVERT_WARP: return 3 * regs;
-    default: return layout_cost_conversion(t, num_warps) + 2 * regs;
+    case CONVERT_SHUFFLE: case CONVERT_WARP: return 3 * regs + bits;
+    default: return layout_cost_conversion(t, num_warps) + 2 * regs + bits;
   }
 }
 

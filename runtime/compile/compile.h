@@ -81,6 +81,9 @@ const char *compile_llvm_version(void);
 const char *compile_config_text(Context *ctx, const CtConfig *config);   // as the source writes it
 bool compile_is_ir_path(const char *path);   // suffix .tir
 
+// kernel.c: the kernel of that name, or the only one; NULL with an error.
+Func *program_func(const tile_program *program, const char *name, tile_error **error);
+
 // metadata.c: what a launcher must know of every kernel of the program's module, as JSON.
 void metadata_write(Buf *out, const tile_program *program);
 void metadata_put_kernel(JsonWriter *w, const tile_program *program, const Func *f);   // one kernel

@@ -3,14 +3,12 @@
 
 #include "runtime/compile/compile.h"
 
-static Func *find_func(const tile_program *p, const char *name, tile_error **error) {
+Func *program_func(const tile_program *p, const char *name, tile_error **error) {
   Func *f = p->module ? p->module->funcs : NULL;
   if (!f) return error_set(error, TILE_ERROR_USAGE, "the program has no kernel"), NULL;
   if (!name) {
     if (f->next)
-      return error_set(error, TILE_ERROR_USAGE, "the program has several kernels (%s, %s, …): name one", f->name,
-                       f->next->name),
-             NULL;
+      return error_which_kernel(error, "the program", f->name, f->next->name, f->next->next), NULL;
     return f;
   }
   while (f && strcmp(f->name, name)) f = f->next;
@@ -29,7 +27,7 @@ static tile_status describe(void *user, Arena *a, tile_error **error) {
 }
 
 tile_kernel *kernel_describe(tile_device *device, const tile_program *program, const char *name, tile_error **error) {
-  Func *f = find_func(program, name, error);
+  Func *f = program_func(program, name, error);
   if (!f) return NULL;
   Description d = {device, program, f->name, NULL};
   scratch_run(device ? hooks_memory(&device->hooks) : (ArenaMemory){0}, "describing a kernel", describe, &d, error);

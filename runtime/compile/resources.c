@@ -57,11 +57,8 @@ tile_status tile_program_resources(const tile_program *p, const char *name, tile
   RETURN_IF_NULL(p, "program");
   RETURN_IF_NULL(resources, "resources");
   RETURN_IF_FAILED(CHECK_OUT(tile_resources, resources, error));
-  const Func *f = p->module ? p->module->funcs : NULL;
-  while (f && name && strcmp(f->name, name)) f = f->next;
-  if (!f) return error_set(error, TILE_ERROR_USAGE, "there is no kernel %s in the program", name ? name : "");
-  if (!name && f->next)
-    return error_set(error, TILE_ERROR_USAGE, "the program has several kernels: name one of them");
+  const Func *f = program_func(p, name, error);
+  if (!f) return TILE_ERROR_USAGE;
   Question q = {p, f->name, &all};
   RETURN_IF_FAILED(scratch_run((ArenaMemory){0}, "asking for resources", find_resources, &q, error));
   given_fill_out(resources, &all, sizeof all);

@@ -249,8 +249,7 @@ tile_status tile_jit_get_kernel(const tile_jit *jit, const char *name, tile_jit_
   }
   if (!name && jit->num_kernels == 1) *kernel = &jit->kernels[0];
   if (!*kernel && !name)
-    return error_set(error, TILE_ERROR_USAGE, "%s has %u kernels (%s, %s, …): name one", jit->path, jit->num_kernels,
-                     names[0], names[1]);
+    return error_which_kernel(error, jit->path, names[0], names[1], jit->num_kernels > 2);
   if (*kernel && (*kernel)->num_params > JIT_MAX_PARAMS) {
     *kernel = NULL;
     return error_set(error, TILE_ERROR_USAGE, "%s has more than %d parameters", name ? name : names[0], JIT_MAX_PARAMS);

@@ -31,6 +31,8 @@ typedef struct {
   void (*set_stop)(bool (*should_stop)(void *user), void *user);
   // The simulator's: starts or ends counting, as DeviceOps.count_launches does. NULL for the real driver.
   const struct LaunchCounts *(*count_launches)(bool on);
+  // The simulator's: says what its reports call a pointer. NULL for the real driver.
+  void (*name_pointer)(CUfunction function, uint32_t index, const char *name);
 } CudaDriver;
 
 tile_status cuda_open(CudaDriver *driver, bool simulator, tile_error **error);

@@ -137,8 +137,20 @@ static tile_status load_module(CudaDevice *d, tile_kernel *k, tile_error **error
   return load_ptx(d, k, error);
 }
 
+// Does the entry of that name have n parameters? A text without the entry is left to the driver.
+static bool entry_has_params(const char *ptx, const char *name, size_t n) {
+  char entry[256];
+  snprintf(entry, sizeof entry, ".entry %s(", name);
+  const char *at = strstr(ptx, entry), *end = at ? strchr(at + strlen(entry), ')') : NULL;
+  if (!end) return true;
+  size_t found = 0;
+  while ((at = strstr(at, ".param ")) && at < end) found++, at++;
+  return found == n;
+}
+
 // The driver copies as many bytes for each parameter as the code has. Metadata of another kernel would make it read
-// past what a launch packs (cuda_launch.c).
+// past what a launch packs (cuda_launch.c). The text tells how many parameters there are: of machine code alone the
+// driver is asked for one more, which tools such as compute-sanitizer report as a failed call.
 static tile_status check_params(const CudaDevice *d, const tile_kernel *k, tile_error **error) {
   size_t n = 0, offset, size;
   bool fits = true;
@@ -151,14 +163,26 @@ static tile_status check_params(const CudaDevice *d, const tile_kernel *k, tile_
       if (d->cu.func_param_info(k->function, n++, &offset, &size) == CUDA_SUCCESS) fits = fits && size <= room;
     }
   }
-  if (fits && d->cu.func_param_info(k->function, n, &offset, &size) != CUDA_SUCCESS) return TILE_OK;
+  if (fits && (k->ptx ? entry_has_params(k->ptx, k->name, n)
+                      : d->cu.func_param_info(k->function, n, &offset, &size) != CUDA_SUCCESS))
+    return TILE_OK;
   return error_set(error, TILE_ERROR_USAGE, "%s: its code has other parameters than its metadata; compile it again",
                    k->name);
+}
+
+// In the order in which cuda_launch.c packs them.
+static void name_pointers(const CudaDevice *d, const tile_kernel *k) {
+  for (uint32_t i = 0, n = 0; i < k->num_params; i++) {
+    const KernelParam *p = &k->params[i];
+    if (p->name && (p->is_pointer || p->kind == PARAM_DESC_FIELDS)) d->cu.name_pointer(k->function, n, p->name);
+    n += p->kind == PARAM_AUTO_TENSORMAP ? 1 : 1 + 2 * p->rank;
+  }
 }
 
 static tile_status set_up_function(CudaDevice *d, tile_kernel *k, tile_error **error) {
   CALL_OR_RETURN(d, module_function(&k->function, k->module, k->name), "finding the kernel in its module");
   RETURN_IF_FAILED(check_params(d, k, error));
+  if (d->cu.name_pointer) name_pointers(d, k);
   if (k->shared_bytes > DEFAULT_SHARED) {
     if ((int)k->shared_bytes > d->shared_optin)
       return error_set(error, TILE_ERROR_RESOURCES,

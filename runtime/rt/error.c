@@ -62,6 +62,11 @@ tile_status error_set_cuda(tile_error **out, tile_status status, int cuda_result
   return status;
 }
 
+tile_status error_which_kernel(tile_error **out, const char *where, const char *first, const char *second, bool more) {
+  return error_set(out, TILE_ERROR_USAGE, "%s has several kernels (%s, %s%s): name one", where, first, second,
+                   more ? ", …" : "");
+}
+
 tile_status error_resource(tile_error **out, tile_resource resource, uint64_t needed, uint64_t limit) {
   tile_error *e = out ? *out : NULL;
   if (e && e->status == TILE_ERROR_RESOURCES && !e->resource) e->resource = resource, e->needed = needed, e->limit = limit;

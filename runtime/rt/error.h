@@ -22,6 +22,8 @@ tile_status error_resource(tile_error **out, tile_resource resource, uint64_t ne
 static inline tile_status error_no_memory(tile_error **out) {
   return error_set(out, TILE_ERROR_NO_MEMORY, "out of memory");
 }
+// A caller that names no kernel, where there is more than one: the names of two, and whether there are more.
+tile_status error_which_kernel(tile_error **out, const char *where, const char *first, const char *second, bool more);
 // Gives `why`, which must be an error, to the caller of an API function; frees it if the caller wants none.
 tile_status error_pass_on(tile_error **out, tile_error *why);
 // A diagnostic and its fix-its, num_fixits of them.

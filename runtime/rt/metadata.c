@@ -233,8 +233,8 @@ static const JsonValue *find_kernel(const JsonValue *root, const char *name, til
     return error_set(error, TILE_ERROR_USAGE, "this is not metadata of this tilec version; compile the kernel again"),
            NULL;
   if (!name && n > 1)
-    return error_set(error, TILE_ERROR_USAGE, "there are several kernels (%s, %s, …): name one",
-                     json_get_string(kernels[0], "name", "?"), json_get_string(kernels[1], "name", "?")),
+    return error_which_kernel(error, "the code", json_get_string(kernels[0], "name", "?"),
+                              json_get_string(kernels[1], "name", "?"), n > 2),
            NULL;
   for (uint32_t i = 0; i < n; i++)
     if (!name || !strcmp(name, json_get_string(kernels[i], "name", ""))) return kernels[i];

@@ -216,8 +216,7 @@ static const JsonValue *find_kernel(const tile_package *p, const char *name, til
   uint32_t n = json_get_items(p->index, "kernels", &kernels);
   if (!name && n == 1) return kernels[0];
   if (!name)
-    return error_set(error, TILE_ERROR_USAGE, "the package has several kernels (%s, %s, …): name one",
-                     text_of(kernels[0], "name"), text_of(kernels[1], "name")),
+    return error_which_kernel(error, "the package", text_of(kernels[0], "name"), text_of(kernels[1], "name"), n > 2),
            NULL;
   for (uint32_t i = 0; i < n; i++)
     if (!strcmp(text_of(kernels[i], "name"), name)) return kernels[i];

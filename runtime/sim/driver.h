@@ -3,10 +3,13 @@
 #define TILE_RUNTIME_SIM_DRIVER_H
 
 #include <stdbool.h>
+#include <stdint.h>
+
+struct CUfunc_st;
 
 // Returns the simulator's implementation of the driver function of that name ("cuInit", "cuMemAlloc_v2", …), or NULL.
-// Four names are the simulator's own: "simLastReport" is sim_last_report, "simReset" is sim_reset, "simCountLaunches"
-// is sim_count_launches, "simSetStop" is sim_set_stop.
+// Five names are the simulator's own: "simLastReport" is sim_last_report, "simReset" is sim_reset, "simCountLaunches"
+// is sim_count_launches, "simSetStop" is sim_set_stop, "simNamePointer" is sim_name_pointer.
 void *sim_driver_symbol(const char *name);
 // Returns the text of the last failure: why a call was refused, or what a kernel did wrong. Never NULL; valid until
 // the calling thread's next call into the driver.
@@ -20,6 +23,8 @@ const struct LaunchCounts *sim_count_launches(bool on);
 // Launches of the calling thread ask should_stop every few milliseconds. If it returns true, they end with
 // CUDA_ERROR_NOT_READY, and the context stays usable. NULL: launches ask nobody.
 void sim_set_stop(bool (*should_stop)(void *user), void *user);
+// Says what reports call a pointer among a kernel's parameters. Without a call they have the names of the PTX.
+void sim_name_pointer(struct CUfunc_st *function, uint32_t index, const char *name);
 #pragma GCC visibility pop
 
 #endif

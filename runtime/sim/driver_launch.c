@@ -183,6 +183,13 @@ CUresult sim_cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offse
   if (size) *size = s->size;
   return CUDA_SUCCESS;
 }
+void sim_name_pointer(CUfunction function, uint32_t index, const char *name) {
+  LOCKED;
+  PtxFunction *f = function_of(function);
+  if (index >= f->num_params) return;
+  f->params[index]->argument = arena_strndup(&f->module->arena, name, strlen(name));
+  f->names_pointers = true;
+}
 CUresult sim_cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config) {
   LOCKED;
   (void)config;

@@ -77,6 +77,14 @@ ExecResult mem_resolve_one(Warp *w, const Instr *in, int lane, Space space, uint
 uint64_t mem_symbol_address(const Warp *w, const Symbol *s, int lane);
 uint64_t mem_operand_address(Warp *w, const PtxOperand *op, int lane);          // base + offset, unchecked
 
+// The parameter that an address of the instruction was computed from. name NULL: it is not known, or there are several.
+typedef struct {
+  const char *name;
+  uint64_t pointer;            // its value
+  const Alloc *alloc;          // what it points into, or NULL
+} AddressOrigin;
+AddressOrigin origin_of(Warp *w, const Instr *in, int lane, uint64_t addr);   // origin.c, for reports
+
 // ---- operands at run time
 static inline const uint64_t *src_row(const Warp *w, const PtxOperand *op) {
   return op->kind == OPND_IMM ? op->lanes : w->r + (size_t)op->slot * WARP_SIZE;

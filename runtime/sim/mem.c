@@ -26,25 +26,24 @@ static const char *const space_names[] = {"generic", "global", "shared", "shared
                                           "local",   "const",  "param",  "param"};
 static const char *const access_names[] = {"read", "write", "atomic"};
 
+// Tells where the address is by the argument that it was computed from, or else by the nearest allocation.
 static ExecResult bad_global(Warp *w, const Instr *in, int lane, Space space, uint64_t addr, uint32_t size,
                              AccessKind kind) {
-  Device *d = w->grid->device;
-  const Alloc *a = device_nearest(d, addr);
-  if (!a)
-    return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS,
-                       "%s of %u bytes at %#llx in %s memory: nothing is allocated there", access_names[kind], size,
-                       (unsigned long long)addr, space_names[space]);
-  if (addr >= a->base)
-    return warp_report(
-        w, in, lane, REPORT_OUT_OF_BOUNDS,
-        "%s of %u bytes at %#llx in %s memory: %llu bytes past the end of the %llu-byte allocation at %#llx",
-        access_names[kind], size, (unsigned long long)addr, space_names[space],
-        (unsigned long long)(addr + size - a->base - a->size), (unsigned long long)a->size,
-        (unsigned long long)a->base);
-  return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS,
-                     "%s of %u bytes at %#llx in %s memory: %llu bytes before the %llu-byte allocation at %#llx",
-                     access_names[kind], size, (unsigned long long)addr, space_names[space],
-                     (unsigned long long)(a->base - addr), (unsigned long long)a->size, (unsigned long long)a->base);
+  AddressOrigin from = origin_of(w, in, lane, addr);
+  const Alloc *a = from.name ? from.alloc : device_nearest(w->grid->device, addr);
+  unsigned long long begin = !a ? 0 : from.name ? from.pointer : a->base, end = a ? a->base + a->size : 0;
+  char where[320] = "nothing is allocated there", of[256];
+  if (from.name) snprintf(of, sizeof of, "%.180s (%llu bytes at %#llx)", from.name, end - begin, begin);
+  else snprintf(of, sizeof of, "the %llu-byte allocation at %#llx", end - begin, begin);
+  if (from.name && !a)
+    snprintf(where, sizeof where, "%.180s is %s", from.name,
+             from.pointer ? "an address where nothing is allocated" : "a null pointer");
+  else if (a && addr >= a->base)
+    snprintf(where, sizeof where, "%llu bytes past the end of %s", addr + size - end, of);
+  else if (a)
+    snprintf(where, sizeof where, "%llu bytes before %s", begin - addr, of);
+  return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS, "%s of %u bytes at %#llx in %s memory: %s", access_names[kind],
+                     size, (unsigned long long)addr, space_names[space], where);
 }
 
 // addr is an address of the shared window; written is what the program wrote.

@@ -69,6 +69,7 @@ typedef enum { SYM_VAR, SYM_REG, SYM_PRED, SYM_LABEL, SYM_FUNC, SYM_TARGETS } Sy
 typedef struct Symbol Symbol;
 struct Symbol {
   const char *name;
+  const char *argument;        // of an entry's pointer parameter: its name in the source (driver.h), or NULL
   SymKind kind;
   Space space;                 // SYM_VAR
   PtxType type;                // element or register type
@@ -166,6 +167,7 @@ struct PtxFunction {
   const char *name;
   PtxModule *module;
   bool is_entry, is_defined;
+  bool names_pointers;         // entry: the pointers among params are those that have an argument's name
   Symbol **params, **rets;     // formal parameters; space PARAM (entry) or FRAME, or SYM_REG in the old style
   uint32_t num_params, num_rets;
   uint32_t param_bytes;        // entry: size of the parameter block

@@ -14,6 +14,7 @@ import argparse
 import glob
 import json
 import os
+import queue
 import re
 import subprocess
 import sys
@@ -26,6 +27,8 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, HERE)
 PARTS = ("right", "tests", "times", "seed")
 FP16_BOUND = 2e-3
+MARK = "@ "              # begins a line from the process that times to the one that started it
+QUIET_SECONDS = 25
 
 
 class Budget:
@@ -178,7 +181,8 @@ def row(bench, lib, name, file, kernel, grid, tensors, rest, constants, warps, w
         mine = ours(lib, path, kernel, grid, args, constants, num_warps=warps)
         descriptors = [descriptor(t, block) for t, block in tensors]
         peer = lambda: fn[grid](*descriptors, *rest, **constants, num_warps=warps)
-        for f in (mine, peer):
+        for who, f in (("tilec", mine), ("triton", peer)):
+            print(f"{MARK}{name}: {who}'s first launch", flush=True)
             out.fill_(float("nan")); f(); check(out, want, FP16_BOUND)
         clock = Clock()
         clock.start()
@@ -187,59 +191,102 @@ def row(bench, lib, name, file, kernel, grid, tensors, rest, constants, warps, w
     guarded(bench, name, run)
 
 
-def time_gemm(bench, lib, budget):
+def gemm_row(bench, lib, size, case):
     import torch
+    (m, n, k), (name, file, constants, warps, blocks) = size, case
+    a, b = (torch.randn(*s, device="cuda").half() for s in ((m, k), (k, n)))
+    c, want = torch.empty(m, n, device="cuda", dtype=torch.float16), a @ b
+    bm, bn, bk = blocks(constants)
+    tiles = -(-m // (2 * bm if "HALF" in constants else bm)) * -(-n // bn)
     sms = torch.cuda.get_device_properties(0).multi_processor_count
-    for m, n, k in GEMM_SIZES:
-        a, b = (torch.randn(*s, device="cuda").half() for s in ((m, k), (k, n)))
-        c, want = torch.empty(m, n, device="cuda", dtype=torch.float16), a @ b
-        for name, file, constants, warps, blocks in gemm_cases():
-            if budget.left() <= 0: return
-            bm, bn, bk = blocks(constants)
-            rows = 2 * bm if "HALF" in constants else bm
-            tiles = -(-m // rows) * -(-n // bn)
-            grid = (-(-m // bm), -(-n // bn)) if name == "pipelined" else (min(sms, tiles),)
-            row(bench, lib, f"{m}x{n}x{k} {label(name, constants, warps)}", file, "matmul", grid,
-                [(a, (bm, bk)), (b, (bk, bn)), (c, (bm, bn))], (m, n, k), constants, warps, want, c, 2 * m * n * k)
+    grid = (-(-m // bm), -(-n // bn)) if name == "pipelined" else (min(sms, tiles),)
+    row(bench, lib, f"{m}x{n}x{k} {label(name, constants, warps)}", file, "matmul", grid,
+        [(a, (bm, bk)), (b, (bk, bn)), (c, (bm, bn))], (m, n, k), constants, warps, want, c, 2 * m * n * k)
 
 
-def time_attention(bench, lib, budget):
+def attention_row(bench, lib, size, case):
     import torch
-    for heads, seq in ATTENTION_SIZES:
-        for name, file, constants, warps in attention_cases():
-            if budget.left() <= 0: return
-            width, causal = constants["D"], constants["CAUSAL"]
-            q, k, v = (torch.randn(heads * seq, width, device="cuda").half() for _ in range(3))
-            out, scale = torch.empty_like(q), width ** -0.5
-            shaped = [x.view(1, heads, seq, width) for x in (q, k, v)]
-            want = torch.nn.functional.scaled_dot_product_attention(*shaped, is_causal=causal, scale=scale).reshape(heads * seq, width)
-            own, keys = (constants["HALF"], width), (constants["BN"], width)
-            row(bench, lib, f"{heads}x{seq} {label(name, constants, warps)}", file, "attention",
-                (seq // (2 * constants["HALF"]), heads), [(q, own), (k, keys), (v, keys), (out, own)],
-                (seq, scale * 1.4426950408889634), constants, warps, want, out, 4 * heads * seq * seq * width / (2 if causal else 1))
+    (heads, seq), (name, file, constants, warps) = size, case
+    width, causal = constants["D"], constants["CAUSAL"]
+    q, k, v = (torch.randn(heads * seq, width, device="cuda").half() for _ in range(3))
+    out, scale = torch.empty_like(q), width ** -0.5
+    shaped = [x.view(1, heads, seq, width) for x in (q, k, v)]
+    want = torch.nn.functional.scaled_dot_product_attention(*shaped, is_causal=causal, scale=scale).reshape(heads * seq, width)
+    own, keys = (constants["HALF"], width), (constants["BN"], width)
+    row(bench, lib, f"{heads}x{seq} {label(name, constants, warps)}", file, "attention",
+        (seq // (2 * constants["HALF"]), heads), [(q, own), (k, keys), (v, keys), (out, own)],
+        (seq, scale * 1.4426950408889634), constants, warps, want, out, 4 * heads * seq * seq * width / (2 if causal else 1))
+
+
+def timed_rows():
+    """What `times` measures: the kernel and its constants, and a function of (bench, lib), which measures a row."""
+    for make, sizes, cases in ((gemm_row, GEMM_SIZES, gemm_cases), (attention_row, ATTENTION_SIZES, attention_cases)):
+        for case in cases():
+            for size in sizes:
+                yield label(case[0], case[2], case[3]), lambda bench, lib, make=make, size=size, case=case: make(bench, lib, size, case)
+
+
+def time_rows(options):
+    """The process that `times` starts: measures from row --first on, and tells what it is about to do."""
+    import tile_ctypes
+    from bench_common import Bench
+    bench, lib = Bench(options.rounds), tile_ctypes.Library()
+    bench.reading_ms = 40
+    for i, (_, measure) in enumerate(timed_rows()):
+        if i < options.first: continue
+        print(f"{MARK}row {i}", flush=True)
+        measure(bench, lib)
+        print(f"{MARK}is {json.dumps(bench.rows.pop())}", flush=True)
 
 
 def part_times(budget, options):
-    import tile_ctypes
-    import torch
-    import triton
-    from bench_common import Bench
-    bench = Bench(options.rounds)
-    bench.reading_ms = 40
-    print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, Triton {triton.__version__}, {options.rounds} rounds")
-    lib = tile_ctypes.Library()
-    time_gemm(bench, lib, budget)
-    time_attention(bench, lib, budget)
+    """A kernel that hangs costs its row alone: a process that says nothing for a while is ended, the next goes on after."""
+    from importlib.metadata import version
+    print(f"PyTorch {version('torch')}, Triton {version('triton')}, {options.rounds} rounds")
+    rows, labels = [], [name for name, _ in timed_rows()]
+    number = len(labels)
+    while len(rows) < number and budget.left() > 0:
+        rows += rows_of_process(budget, options, len(rows))
+        while rows and rows[-1].get("hangs") and len(rows) < number and labels[len(rows)] == labels[len(rows) - 1]:
+            rows.append({"name": labels[len(rows)], "failed": "not tried: it hung before", "hangs": True})
     print(f"\n{'kernel':76} {'ours':>7} {'triton':>7}  ratio (10 %–90 %)       MHz")
-    for r in bench.rows:
+    for r in rows:
         if "failed" in r:
-            print(f"{r['name']:76} failed")
+            print(f"{r['name']:76} failed: {r['failed'][:100]}")
             continue
         ratio, low, high = r["ratio_triton"]
         print(f"{r['name']:76} {r['ours']:7.0f} {r['triton']:7.0f}  {ratio:.3f} ({low:.3f}–{high:.3f}) {r['mhz']:9.0f}")
+    if len(rows) < number: print(f"{number - len(rows)} rows: no time")
     if options.json:
-        with open(options.json, "w") as f: json.dump(bench.rows, f)
-    return any("failed" in r for r in bench.rows)
+        with open(options.json, "w") as f: json.dump(rows, f)
+    return any("failed" in r for r in rows)
+
+
+def rows_of_process(budget, options, first):
+    command = [sys.executable, os.path.abspath(__file__), "rows", "--first", str(first), "--rounds", str(options.rounds)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment())
+    lines, rows, doing, said = queue.Queue(), [], "starting", []
+
+    def read():
+        for line in process.stdout: lines.put(line)
+        lines.put(None)
+
+    threading.Thread(target=read, daemon=True).start()
+    while True:
+        try:
+            line = lines.get(timeout=max(0.1, min(QUIET_SECONDS, budget.left())))
+        except queue.Empty:
+            process.kill()
+            if budget.left() > 0: rows.append({"name": doing, "failed": f"nothing happened for {QUIET_SECONDS} s", "hangs": True})
+            return rows
+        if line is None: break
+        if not line.startswith(MARK):
+            said.append(line)
+            print(line, end="", flush=True)
+        elif line.startswith(MARK + "is "): rows.append(json.loads(line[len(MARK) + 3:]))
+        else: doing = line[len(MARK):].strip()
+    if process.wait() or not rows: rows.append({"name": doing, "failed": f"status {process.returncode}: {' '.join(said[-1:])}"})
+    return rows
 
 
 # ---- seed ----
@@ -309,12 +356,14 @@ def main():
     p.add_argument("--rounds", type=int, default=10)
     p.add_argument("--file")
     p.add_argument("--seed")
+    p.add_argument("--first", type=int, default=0, help=argparse.SUPPRESS)
     p.add_argument("--json")
     p.add_argument("--device", default="gpu", choices=["gpu", "sim", "interp"], help="of the part `right`")
     p.add_argument("--peers", nargs="+", default=["tilec", "triton"], choices=["tilec", "triton"])
     p.add_argument("--dry-run", action="store_true")
     options = p.parse_args()
     if options.dry_run: return dry_run()
+    if options.parts == ["rows"]: return time_rows(options)
     wrong = [part for part in options.parts if part not in PARTS]
     if wrong: p.error(f"there is no part {wrong[0]}")
     budget, failed = Budget(options.seconds), 0

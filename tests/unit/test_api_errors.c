@@ -34,7 +34,7 @@ TEST(programs) {
   tile_device *d = case_device("interp");
   tile_program *p = program_of(typed, NULL, NULL);
   tile_kernel *k = NULL;
-  REFUSED(tile_kernel_load(d, p, NULL, &k, &error), TILE_ERROR_USAGE, "the program has several kernels (first, second, …): name one");
+  REFUSED(tile_kernel_load(d, p, NULL, &k, &error), TILE_ERROR_USAGE, "the program has several kernels (first, second): name one");
   REFUSED(tile_kernel_load(d, p, "third", &k, &error), TILE_ERROR_USAGE, "the program has no kernel 'third'");
   tile_compile_options o = TILE_COMPILE_OPTIONS_INIT;
   const char *extra[] = {"grid=3"};
@@ -66,7 +66,7 @@ TEST(metadata) {
   tile_program *p = program_of(typed, NULL, NULL);
   size_t size;
   const char *ptx = tile_program_output(p, TILE_EMIT_PTX, &size);
-  REFUSED(tile_kernel_load_ptx(d, ptx, size, NULL, &k, &error), TILE_ERROR_USAGE, "there are several kernels (first, second, …): name one");
+  REFUSED(tile_kernel_load_ptx(d, ptx, size, NULL, &k, &error), TILE_ERROR_USAGE, "the code has several kernels (first, second): name one");
   REFUSED(tile_kernel_load_ptx(d, ".version 8.0", 12, NULL, &k, &error), TILE_ERROR_USAGE, "this PTX does not begin with the metadata that tilec writes; load it as tilec wrote it");
   static const struct { const char *text, *says; } cases[] = {
     {"[}", "the metadata is not JSON from byte 1 on; compile the kernel again"},
@@ -110,7 +110,7 @@ TEST(jit) {
   tile_jit_close(j);
   free(many);
   j = case_jit(d, kernels);
-  REFUSED(tile_jit_get_kernel(j, NULL, &k, &error), TILE_ERROR_USAGE, "case.py has 3 kernels (fill, copy, …): name one");
+  REFUSED(tile_jit_get_kernel(j, NULL, &k, &error), TILE_ERROR_USAGE, "case.py has several kernels (fill, copy, …): name one");
   REFUSED(tile_jit_get_kernel(j, "file", &k, &error), TILE_ERROR_USAGE, "case.py has no kernel 'file'; did you mean fill?");
   REFUSED(tile_jit_get_kernel(j, "zzz", &k, &error), TILE_ERROR_USAGE, "case.py has no kernel 'zzz'");
   uint64_t p = case_buffer(d, NULL, 256);

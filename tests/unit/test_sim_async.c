@@ -29,7 +29,7 @@ static const Case cases[] = {
   {"bulk copy to a misaligned address", INIT(1) "@%p1 bra L2; add.u32 %r1, %s, 8; cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%d1], 256, [%b]; L2:", 32, 0,
    "misaligned access: write of 256 bytes at 0x408 in shared::cluster memory is not aligned to 16", 0, 0},
   {"bulk copy beyond the buffer", INIT(1) "@%p1 bra L2; add.u64 %d2, %d1, 4000; and.b64 %d2, %d2, -16; cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%d2], 256, [%b]; L2:", 32, 0,
-   "out-of-bounds access: read of 256 bytes at 0x* in global memory: 160 bytes past the end of the 4096-byte allocation at 0x*", 0, 0},
+   "out-of-bounds access: read of 256 bytes at 0x* in global memory: 160 bytes past the end of buf (4096 bytes at 0x*)", 0, 0},
   {"bulk store", "shl.b32 %r1, %t, 2; add.u32 %r2, %s, %r1; add.u32 %r3, %t, 1000; st.shared.u32 [%r2], %r3; fence.proxy.async.shared::cta; bar.sync 0; setp.ne.u32 %p1, %t, 0; @%p1 bra L1;"
    "add.u64 %d2, %d1, 1024; cp.async.bulk.global.shared::cta.bulk_group [%d2], [%s], 256; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; L1:", 64, 0, NULL, 256 + 33, 1033},
   {"bulk store of bytes never set", "setp.ne.u32 %p1, %t, 0; @%p1 bra L1; cp.async.bulk.global.shared::cta.bulk_group [%d1], [%s], 256; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; L1:", 32, 0,

@@ -359,7 +359,7 @@ TEST(test_reports) {
   if (host_on_gpu()) skip();   // the GPU reports nothing, and a fault ends its context
   int n = 30;
   CUdeviceptr d = host_buffer(NULL, 128);
-  expect_report("out_of_bounds", CUDA_ERROR_ILLEGAL_ADDRESS, "4 bytes past the end of the 128-byte allocation", 32, ARGS(&d, &n));
+  expect_report("out_of_bounds", CUDA_ERROR_ILLEGAL_ADDRESS, "4 bytes past the end of out_of_bounds_param_0 (128 bytes at ", 32, ARGS(&d, &n));
   expect_report("out_of_bounds", CUDA_ERROR_ILLEGAL_ADDRESS, "thread (2,0,0)", 32, ARGS(&d, &n));
   expect_report("misaligned", CUDA_ERROR_MISALIGNED_ADDRESS, "not aligned to 4", 1, ARGS(&d));
   expect_report("check_positive", CUDA_ERROR_ASSERT, "x[threadIdx.x] > 0", 32, ARGS(&d));

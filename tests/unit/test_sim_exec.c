@@ -214,9 +214,18 @@ TEST(test_exited_threads) {
 
 // --------------------------------------------------------------------------------------------------------- reports
 
+TEST(test_null_pointer) {
+  if (host_on_gpu()) skip();
+  CUmodule m = host_load(KERNEL("", "add.u64 %rd6, %rd2, 64;\nld.global.u32 %r2, [%rd6];"));
+  CUdeviceptr out = host_buffer(NULL, 128), none = 0;
+  assert_int_equal(host_try_launch(host_function(m, "k"), 1, 1, 0, ARGS(&out, &none)), CUDA_ERROR_ILLEGAL_ADDRESS);
+  assert_non_null(strstr(sim_last_report(), "read of 4 bytes at 0x40 in global memory: in is a null pointer"));
+  cu_ok(CU(cuDevicePrimaryCtxReset_v2, (CUdevice), 0), "reset");
+}
+
 TEST(test_reports) {
   if (host_on_gpu()) skip();
-  expect(KERNEL("", "st.global.u32 [%rd1+-4], %r1;"), 1, CUDA_ERROR_ILLEGAL_ADDRESS, "in global memory: 4 bytes before the 256-byte allocation at");
+  expect(KERNEL("", "st.global.u32 [%rd1+-4], %r1;"), 1, CUDA_ERROR_ILLEGAL_ADDRESS, "in global memory: 4 bytes before out (256 bytes at");
   expect(KERNEL("", "mov.u64 %rd6, 0;\nld.global.u32 %r2, [%rd6];"), 1, CUDA_ERROR_ILLEGAL_ADDRESS, "out-of-bounds access: read of 4 bytes at 0 in global memory: ");
   expect(KERNEL("", "ld.global.v4.u32 {%r2, %r3, %r4, %r5}, [%rd1+4];"), 1, CUDA_ERROR_MISALIGNED_ADDRESS, "misaligned access: read of 16 bytes at");
   expect(KERNEL(".shared .u32 s[4];\n", "mov.u32 %r9, s;\nst.shared.u32 [%r9+16], %r1;"), 1, CUDA_ERROR_ILLEGAL_ADDRESS, "out-of-bounds access: write of 4 bytes at 0x410 in shared memory: the block has 16 bytes from 0x400 on");
@@ -257,7 +266,7 @@ int main(void) {
     cmocka_unit_test(test_divergence), cmocka_unit_test(test_barrier_in_loop), cmocka_unit_test(test_warp_lock), cmocka_unit_test(test_branch_table),
     cmocka_unit_test(test_scopes), cmocka_unit_test(test_calls), cmocka_unit_test(test_access_widths), cmocka_unit_test(test_spaces),
     cmocka_unit_test(test_initialisers), cmocka_unit_test(test_wide_values), cmocka_unit_test(test_atomics), cmocka_unit_test(test_named_barriers),
-    cmocka_unit_test(test_barrier_reductions), cmocka_unit_test(test_exited_threads), cmocka_unit_test(test_reports), cmocka_unit_test(test_source_lines),
+    cmocka_unit_test(test_barrier_reductions), cmocka_unit_test(test_exited_threads), cmocka_unit_test(test_null_pointer), cmocka_unit_test(test_reports), cmocka_unit_test(test_source_lines),
   };
   return cmocka_run_group_tests(tests, host_setup, host_teardown);
 }

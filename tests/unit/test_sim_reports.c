@@ -35,7 +35,7 @@ static const Case plain[] = {
   {"cluster barrier not entered", "barrier.cluster.wait;", 32, 0, "divergent barrier: barrier.cluster.wait without an arrive before it", 0, 0},
   // addresses
   {"nothing near", "mov.u64 %d2, 0x7ffffffffffff000; ld.global.u32 %r5, [%d2];", 32, 0, "out-of-bounds access: read of 4 bytes at 0x7ffffffffffff000 in global memory: nothing is allocated there", 0, 0},
-  {"before the buffer", "red.global.add.u32 [%d1+-4], 1;", 32, 0, "out-of-bounds access: atomic of 4 bytes at 0x* in global memory: 4 bytes before the 4096-byte allocation at 0x*", 0, 0},
+  {"before the buffer", "red.global.add.u32 [%d1+-4], 1;", 32, 0, "out-of-bounds access: atomic of 4 bytes at 0x* in global memory: 4 bytes before buf (4096 bytes at 0x*)", 0, 0},
   {"shared memory of no block", "add.u32 %r1, %s, 0x1000000; ld.shared::cluster.u32 %r5, [%r1];", 32, 0, "out-of-bounds access: read of 4 bytes at 0x1000400 in shared memory: no such block in the cluster", 0, 0},
   {"parameter written", "mov.b64 %d2, buf; st.global.u32 [%d2], %t;", 32, 0, "out-of-bounds access: write at 0x*: parameter memory cannot be written", 0, 0},
   {"mapa beyond the cluster", "mapa.shared::cluster.u32 %r1, %s, 3;", 32, 0, "invalid operation: mapa to block 3 of a cluster of 1", 0, 0},
