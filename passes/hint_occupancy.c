@@ -7,7 +7,7 @@
 //     streams.
 //   - Loops with several loads and no dots, for example matrix-vector products, sums over rows, norms: without a hint
 //     the assembler may save registers for one more block by waiting for some of an iteration's loads before it issues
-//     the others. A limit with room for all of them prevents that. If registers do not limit occupancy, there is no
+//     the others. A limit with room for all of them prevents that. If registers hardly limit occupancy, there is no
 //     hint; nor if threads wait in the loop, or write, and the fewer blocks had too few loads in flight. If no block
 //     has room for all of them, and what is held at waits leaves no room for two, the hint is one block.
 //   - Kernels that spill in any case, dots among them: without a hint the assembler may then keep to 32 registers and
@@ -21,6 +21,7 @@
 enum {
   MIN_WARPS = 16,
   ROOM = 16,
+  FEW = 8,                   // registers that the assembler saves without waiting for loads
   IN_FLIGHT = 24 << 10,      // bytes on their way to an SM that keep memory busy
 };
 
@@ -38,7 +39,7 @@ static uint32_t blocks_wanted(const Module *m, Func *f) {
   uint32_t blocks = SM_REGISTERS / (need * threads);
   if (!blocks && p.words > pressure_limit(2, threads)) return 1;
   if (p.waits && blocks * threads * p.loaded * 4 < IN_FLIGHT) return 0;
-  return blocks >= target_blocks_per_sm(m->target, threads) ? 0 : blocks;
+  return need <= pressure_limit(target_blocks_per_sm(m->target, threads), threads) + FEW ? 0 : blocks;
 }
 
 void pass_hint_occupancy(PassCtx *p) {
