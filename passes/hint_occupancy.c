@@ -8,7 +8,8 @@
 //   - Loops with several loads and no dots, for example matrix-vector products, sums over rows, norms: without a hint
 //     the assembler may save registers for one more block by waiting for some of an iteration's loads before it issues
 //     the others. A limit with room for all of them prevents that. If registers do not limit occupancy, there is no
-//     hint; nor if threads wait in the loop, or write, and the fewer blocks had too few loads in flight.
+//     hint; nor if threads wait in the loop, or write, and the fewer blocks had too few loads in flight. If no block
+//     has room for all of them, and what is held at waits leaves no room for two, the hint is one block.
 //   - Kernels with dots of which an SM's shared memory holds three or four warps for each scheduler: without a hint the
 //     assembler takes a few registers more than fit three times, and two of these warps are left. The hint is for as
 //     many blocks as shared memory holds.
@@ -52,8 +53,9 @@ static uint32_t blocks_wanted(Context *ctx, const Module *m, Func *f) {
   if (is_row && p.blocks > 1 && pressure_limit(p.blocks, threads) >= p.most) return p.blocks;
   if (!p.stream || need > THREAD_REGISTERS) return 0;
   uint32_t blocks = SM_REGISTERS / (need * threads);
+  if (!blocks && p.words > pressure_limit(2, threads)) return 1;
   if (p.waits && blocks * threads * p.loaded * 4 < IN_FLIGHT) return 0;
-  return blocks > target_blocks_per_sm(m->target, threads) ? 0 : blocks;
+  return blocks >= target_blocks_per_sm(m->target, threads) ? 0 : blocks;
 }
 
 void pass_hint_occupancy(PassCtx *p) {
