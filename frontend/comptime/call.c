@@ -136,7 +136,7 @@ static void note_call(Comptime *ct, const CtFunction *fn, Span span) {
 static CtValue *call_function(Comptime *ct, CtFunction *fn, const CtArgs *a) {
   if (!ct_step(ct, a->span)) return NULL;
   if (fn->role == FN_JIT)
-    return ct_missing(ct, fn->name, "a @triton.jit function runs in a kernel, not at compile time", a->span);
+    return ct_missing(ct, fn->name, "a jit function runs in a kernel, not at compile time", a->span);
   if (fn->def->is_async) return ct_unsupported(ct, a->span, "an async function");
   if (ct->depth >= MAX_CALLS) {
     ct_fail(ct, a->span, "RecursionError", "more than %d nested calls of '%s' at compile time", MAX_CALLS, fn->name);

@@ -275,7 +275,8 @@ static Term *call_comptime(Lower *L, CtValue *fn, CallArgs *args, const char *wh
                   "%s runs at compile time, but this argument is %s", what, term_describe(L, t));
       if (fn->kind == CT_FUNCTION && fn->fn->role == FN_PLAIN)
         diag_note(L->ctx, fn->fn->def->kind == NODE_FUNCTION_DEF ? fn->fn->def->func.name_span : fn->fn->def->span,
-                  "`%s` is host code; decorate it with @triton.jit to call it on run-time values", fn->fn->name);
+                  "`%s` is host code; decorate it with %s to call it on run-time values", fn->fn->name,
+                  lower_decorator(L));
       else if (fn->kind == CT_BUILTIN) lower_hint_function(L, fn->builtin.name);
       return NULL;
     }

@@ -60,6 +60,14 @@ static const Node *value_return(const NodeList *body) {
   return NULL;
 }
 
+// As the file's other kernels have it, or as its imports allow.
+static const char *decorator(Frontend *fe) {
+  if (fe->kernels.count)
+    return fe->kernels.data[0]->is_bare ? "@kernel" : fe->kernels.data[0]->is_gluon ? "@gluon.jit" : "@triton.jit";
+  const CtValue *triton = comptime_lookup(fe->ct, fe->module->env, intern(fe->ctx, "triton"));
+  return triton && triton->kind == CT_MODULE ? "@triton.jit" : "@triton.jit or @kernel";
+}
+
 // Says why what the name stands for is no kernel of this file. False if it does not look like one.
 static bool explain_no_kernel(Frontend *fe, const char *name, const CtValue *v) {
   if (v && v->kind == CT_MISSING) {
@@ -72,7 +80,7 @@ static bool explain_no_kernel(Frontend *fe, const char *name, const CtValue *v) 
   if (source_locate(fe->ctx, def->span.begin).file != file)
     diag_note(fe->ctx, def->func.name_span, "`%s` comes from another file: compile that one", name);
   else if (v->fn->role == FN_PLAIN)
-    diag_note(fe->ctx, def->func.name_span, "`%s` has no decorator: write @triton.jit or @kernel on the line above", name);
+    diag_note(fe->ctx, def->func.name_span, "`%s` has no decorator: write %s on the line above", name, decorator(fe));
   else if (ret)
     diag_note(fe->ctx, ret->span, "`%s` returns a value here, so it is a function for kernels to call; "
               "a kernel stores its results with tl.store(…)", name);
@@ -91,7 +99,7 @@ void frontend_explain_no_kernels(Frontend *fe) {
     if (body->data[i]->kind == NODE_FUNCTION_DEF)
       shown += explain_no_kernel(fe, body->data[i]->func.name,
                                  comptime_lookup(fe->ct, env, body->data[i]->func.name));
-  if (!shown) diag_note(fe->ctx, (Span){0, 0}, "a kernel is a function decorated with @triton.jit or @kernel");
+  if (!shown) diag_note(fe->ctx, (Span){0, 0}, "a kernel is a function decorated with %s", decorator(fe));
 }
 
 CtFunction *frontend_find_kernel(Frontend *fe, const char *name) {
@@ -131,7 +139,7 @@ static bool report_open(Frontend *fe, const CtFunction *kernel, const ParamSpec 
       buf_printf(&signature, "%s%s", signature.size ? ", " : "",
                  specs[i].kind == SPEC_TYPE        ? specs[i].type
                  : specs[i].kind == SPEC_CONSTEXPR ? ct_repr(fe->ctx, specs[i].value)
-                                                   : "?");
+                                                   : "TYPE");
     if (!open) continue;
     Buf *to = p->is_constexpr ? &values : &types;
     buf_printf(to, "%s`%s`", to->size ? ", " : "", p->name);
@@ -141,7 +149,7 @@ static bool report_open(Frontend *fe, const CtFunction *kernel, const ParamSpec 
     diag_error(fe->ctx, kernel->def->func.name_span, "the type of %s of kernel `%s` is not known", buf_str(&types),
                kernel->name);
     diag_note(fe->ctx, (Span){0, 0},
-              "give the types with --signature \"%s\", or annotate the parameters: `x: \"*fp32\"`",
+              "give the types with --signature \"%s\", a TYPE like i32 or *fp32, or annotate the parameters: `x: \"*fp32\"`",
               buf_str(&signature));
     for (uint32_t i = 0; i < kernel->num_params; i++) {
       const CtParam *p = &kernel->params[i];

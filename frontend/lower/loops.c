@@ -258,7 +258,7 @@ static Op *finish_while(Lower *L, Loop *lp, Value *const *head, uint32_t num_hea
 
 void lower_while(Lower *L, const Node *s) {
   if (s->loop.orelse.count) {
-    lower_error(L, s->loop.orelse.data[0]->span, "`while … else` is not supported in kernels");
+    lower_error(L, s->loop.else_span, "`while … else` is not supported in kernels");
     lower_hint(L, "set a flag in the loop, and test it after the loop");
     lower_skip(L, &s->loop.body);
     return;

@@ -485,7 +485,9 @@ static inline const CtType *term_t(const Term *t) { return t->value.type; }
 // Reports an error with the chain of calls that led to it. Returns NULL.
 Term *lower_error(Lower *L, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
 bool lower_is_bare(Lower *L);                                       // in a function that may leave out `tl.`
-// Adds the way out after an error; in a @kernel, leaves out each `tl.` of the text. Returns NULL.
+const char *lower_decorator(Lower *L);                              // of functions for kernels: "@triton.jit"
+// Adds the way out after an error; in a @kernel, leaves out each `tl.` of the text, and its decorator takes the place
+// of @triton.jit. Returns NULL.
 void *lower_hint(Lower *L, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void *lower_hint_wait(Lower *L);                                  // for an accumulator where a tensor is needed
 

@@ -74,6 +74,14 @@ static bool split_hint(Context *ctx, const char *text, const char **type, int64_
   return end != colon + 1 && !*end && (*hint == 16 || *hint == 1 || *hint == 8);
 }
 
+// "x: *fp32" and "x=*fp32" where the type alone belongs.
+static void explain_named(Frontend *fe, const CtFunction *kernel, const char *text) {
+  const size_t n = strcspn(text, ":= ");
+  const char *rest = text + n + strspn(text + n, ":= ");
+  if (n && *rest && frontend_param_index(kernel, trim(fe->ctx, text, n)) < kernel->num_params)
+    diag_note(fe->ctx, (Span){0, 0}, "a signature has the types alone, in the order of the parameters: write %s", rest);
+}
+
 static bool type_spec(Frontend *fe, const CtFunction *kernel, uint32_t i, const char *text, const char *origin,
                       ParamSpec *out) {
   const CtType *t;
@@ -82,13 +90,17 @@ static bool type_spec(Frontend *fe, const CtFunction *kernel, uint32_t i, const 
   const char *type;
   const char *name = kernel->params[i].name;
   Span none = {0, 0};
-  if (!split_hint(fe->ctx, text, &type, &hint))
-    return diag_error(fe->ctx, none, "the hint of `%s` for parameter `%s` must be :16 or :1", text, name);
+  if (!split_hint(fe->ctx, text, &type, &hint)) {
+    diag_error(fe->ctx, none, "the hint of `%s` for parameter `%s` must be :16 or :1", text, name);
+    explain_named(fe, kernel, text);
+    return false;
+  }
   bool open_shape = strncmp(type, "tensordesc<", 11) == 0;   // its shape may name constexprs: looked at when lowering
   if (!open_shape && !frontend_parse_type(fe->ctx, type, &t, &is_desc)) {
     diag_error(fe->ctx, none, "`%s` is not a type, in %s for parameter `%s`", type, origin, name);
     const char *near = lower_guess_type_text(&fe->ctx->arena, type);
     if (near) diag_note(fe->ctx, none, "write %s", near);
+    explain_named(fe, kernel, text);
     diag_note(fe->ctx, none,
               "types are i1 i8 i16 i32 i64 u8 u16 u32 u64 fp8e4nv fp8e4b15 fp8e5 fp16 bf16 fp32 fp64, pointers "
               "*fp32, and tensordesc<fp16[128,64]>");

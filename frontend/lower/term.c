@@ -427,6 +427,8 @@ bool lower_is_bare(Lower *L) {
   return f && f->fn->is_bare;
 }
 
+const char *lower_decorator(Lower *L) { return lower_is_bare(L) ? "@jit" : L->is_gluon ? "@gluon.jit" : "@triton.jit"; }
+
 static bool ends_name(const char *text, const char *at) {
   return at > text && (at[-1] == '_' || at[-1] == '.' || (at[-1] >= 'a' && at[-1] <= 'z'));
 }
@@ -436,13 +438,14 @@ void *lower_hint(Lower *L, const char *fmt, ...) {
   va_start(ap, fmt);
   const char *text = arena_vprintf(L->arena, fmt, ap);
   va_end(ap);
+  static const char jit[] = "@triton.jit";
   const bool is_bare = lower_is_bare(L);
   Buf b = buf_make(L->arena);
-  for (const char *s = text, *next; is_bare && (next = strstr(s, "tl.")); s = next + 3) {
-    buf_write(&b, s, (size_t)(next - s) + (ends_name(text, next) ? 3 : 0));
-    text = next + 3;
+  for (const char *s = text; *s;) {
+    if (!strncmp(s, jit, strlen(jit))) buf_puts(&b, lower_decorator(L)), s += strlen(jit);
+    else if (is_bare && !strncmp(s, "tl.", 3) && !ends_name(text, s)) s += 3;
+    else buf_putc(&b, *s++);
   }
-  buf_puts(&b, text);
   diag_note(L->ctx, (Span){0, 0}, "%s", buf_str(&b));
   return NULL;
 }

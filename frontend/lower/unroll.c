@@ -118,7 +118,7 @@ static bool lower_over(Lower *L, const Node *s, const Cont *rest) {
 
 void lower_for(Lower *L, const Node *s, const Cont *rest) {
   if (s->loop.orelse.count) {
-    lower_error(L, s->loop.orelse.data[0]->span, "`for … else` is not supported in kernels");
+    lower_error(L, s->loop.else_span, "`for … else` is not supported in kernels");
     lower_hint(L, "set a flag in the loop, and test it after the loop");
     lower_skip(L, &s->loop.body);
   } else if (!lower_over(L, s, rest)) {

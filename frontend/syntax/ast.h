@@ -63,7 +63,7 @@ struct Node {
     struct { Node *lower, *upper, *step; } slice;
     // elt; DICT_COMP elt: value; generators: COMP_FOR
     struct { Node *elt, *value; NodeList generators; } comp;
-    struct { Node *target, *iter; NodeList body, orelse; } loop;
+    struct { Node *target, *iter; NodeList body, orelse; Span else_span; } loop;   // else_span: the word
       // FOR; WHILE: iter is the test, target NULL; COMP_FOR: body holds the `if` conditions
     struct { Node *test; NodeList body, orelse; } cond;                   // IF; an elif is an IF alone in orelse
     struct { NodeList targets; Node *value; } assign;                     // t0 = t1 = … = value

@@ -1,5 +1,7 @@
 // Tree construction: what the grammar's actions call for statements. Checks that `break`, `continue` and `return`
 // have something to leave.
+#include <string.h>
+
 #include "frontend/syntax/parser.h"
 
 // ---- functions and classes ----
@@ -94,10 +96,11 @@ Node *ast_delete(PyParser *p, Span span, Node *targets) {
 }
 
 Node *ast_loop(PyParser *p, NodeKind kind, Span span, Node *target, Node *iter, const NodeList *body,
-               const NodeList *orelse) {
+               const NodeList *orelse, Span else_span) {
   if (target) ast_check_target(p, target, TARGET_ASSIGN);
+  else_span.end = else_span.begin + (uint32_t)strlen("else");
   return ast_make(p, (Node){.kind = kind, .span = span,
-                            .loop = {target, iter, ast_list_of(body), ast_list_of(orelse)}});
+                            .loop = {target, iter, ast_list_of(body), ast_list_of(orelse), else_span}});
 }
 
 Node *ast_if(PyParser *p, Span span, Node *test, const NodeList *body, const NodeList *orelse) {

@@ -259,11 +259,11 @@ opt_else
   ;
 
 while_stmt
-  : WHILE named COLON block opt_else       { $$ = ast_loop(p, NODE_WHILE, @$, NULL, $2, $4, $5); }
+  : WHILE named COLON block opt_else       { $$ = ast_loop(p, NODE_WHILE, @$, NULL, $2, $4, $5, @5); }
   ;
 
 for_stmt
-  : FOR exprlist IN star_tests COLON block opt_else  { $$ = ast_loop(p, NODE_FOR, @$, $2, $4, $6, $7); }
+  : FOR exprlist IN star_tests COLON block opt_else  { $$ = ast_loop(p, NODE_FOR, @$, $2, $4, $6, $7, @7); }
   ;
 
 try_stmt

@@ -134,7 +134,7 @@ Node *ast_aug_assign(PyParser *p, PyOp op, Span span, Node *target, Node *value)
 Node *ast_ann_assign(PyParser *p, Span span, Node *target, Node *annotation, Node *value);
 Node *ast_delete(PyParser *p, Span span, Node *targets);
 Node *ast_loop(PyParser *p, NodeKind kind, Span span, Node *target, Node *iter, const NodeList *body,
-               const NodeList *orelse);
+               const NodeList *orelse, Span else_span);
 Node *ast_if(PyParser *p, Span span, Node *test, const NodeList *body, const NodeList *orelse);
 Node *ast_with(PyParser *p, Span span, const NodeList *items, const NodeList *body);
 Node *ast_try(PyParser *p, Span span, const NodeList *body, const NodeList *handlers, const NodeList *orelse,

@@ -16,4 +16,7 @@ typedef struct {
 // NULL after a diagnostic in ctx, which points into the text; `what` stands for its file.
 const Nd *expression_eval(Context *ctx, const char *what, const char *text, const ExpressionScope *scope);
 
+// The same for what picks elements of an array: a name with indices.
+const Nd *expression_pick(Context *ctx, const char *what, const char *text, const ExpressionScope *scope);
+
 #endif

@@ -14,6 +14,10 @@ static inline double relu(double x) { return x > 0 ? x : isnan(x) ? x : 0; }
 static inline double gelu(double x) { return x / 2 * (1 + erf(x * M_SQRT1_2)); }
 static inline double signum(double x) { return isnan(x) ? x : (x > 0) - (x < 0); }
 static inline double is_nan(double x) { return isnan(x); }
+static inline double is_inf(double x) { return isinf(x) != 0; }
+static inline double is_finite(double x) { return isfinite(x) != 0; }
+static inline double both(double x, double y) { return x != 0 && y != 0; }
+static inline double either(double x, double y) { return x != 0 || y != 0; }
 static inline double larger(double x, double y) { return isnan(x) || x > y ? x : y; }
 static inline double smaller(double x, double y) { return isnan(x) || x < y ? x : y; }
 
@@ -90,6 +94,19 @@ static inline int by_size(const void *a, const void *b) {   // NaNs last
   return (x > y) - (x < y);
 }
 static inline void sorted(double *v, uint64_t n) { qsort(v, n, sizeof *v, by_size); }
+typedef struct { double value, place; } Placed;
+static inline int by_size_and_place(const void *a, const void *b) {
+  const Placed *x = a, *y = b;
+  const int order = by_size(&x->value, &y->value);
+  return order ? order : (x->place > y->place) - (x->place < y->place);
+}
+static inline void places_of_sorted(double *v, uint64_t n) {
+  Placed *all = malloc(n * sizeof *all);
+  for (uint64_t i = 0; all && i < n; i++) all[i] = (Placed){v[i], (double)i};
+  if (all) qsort(all, n, sizeof *all, by_size_and_place);
+  for (uint64_t i = 0; i < n; i++) v[i] = all ? all[i].place : NAN;
+  free(all);
+}
 #undef SUM
 
 // Python's operators. Of whole numbers, those of bits are those of 64-bit integers.

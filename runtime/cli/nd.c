@@ -24,6 +24,7 @@ Nd *nd_of_host(Arena *a, const HostTensor *t, uint64_t first) {
   const int64_t rest = (int64_t)(t->count - first);
   Nd *x = first ? nd_new(a, 1, &rest) : nd_new(a, t->rank, t->shape);
   for (uint64_t i = 0; i < x->count; i++) x->data[i] = host_get(t, first + i);
+  x->is_bool = t->dtype == DT_INT1;
   return x;
 }
 
@@ -127,6 +128,7 @@ Nd *nd_broadcast(Arena *a, const Nd *x, uint32_t rank, const int64_t *shape, con
     return NULL;
   }
   Nd *r = nd_new(a, rank, shape);
+  r->is_bool = x->is_bool;
   const Nd *all[] = {x};
   Walk w = walk_over(rank, shape, all, 1);
   for (uint64_t i = 0; i < r->count; i++, walk_on(&w)) r->data[i] = x->data[w.offset[0]];
@@ -185,6 +187,28 @@ Nd *nd_scan(Arena *a, const Nd *x, uint32_t axis, NdScan f) {
   return nd_transpose(a, moved, order);
 }
 
+// The axes of the indices take the place of the axis.
+Nd *nd_take(Arena *a, const Nd *x, const Nd *indices, uint32_t axis, const char **why) {
+  int64_t shape[2 * HOST_MAX_RANK], n = x->shape[axis];
+  uint64_t rank = 0, inner = 1;
+  for (uint32_t i = 0; i < axis; i++) shape[rank++] = x->shape[i];
+  for (uint32_t i = 0; i < indices->rank; i++) shape[rank++] = indices->shape[i];
+  for (uint32_t i = axis + 1; i < x->rank; i++) inner *= (uint64_t)(shape[rank++] = x->shape[i]);
+  if (rank > HOST_MAX_RANK) return *why = too_deep, NULL;
+  Nd *r = nd_new(a, (uint32_t)rank, shape);
+  r->is_bool = x->is_bool;
+  for (uint64_t i = 0; i < r->count; i += inner) {
+    const uint64_t part = i / inner;
+    const double at = indices->data[part % indices->count], from = at < 0 ? at + (double)n : at;
+    if (!(from >= 0 && from < (double)n && from == floor(from)))
+      return *why = arena_printf(a, "index %g is outside of axis %u, which has %lld elements", at, axis, (long long)n),
+             NULL;
+    const uint64_t row = part / indices->count * (uint64_t)n + (uint64_t)from;
+    memcpy(r->data + i, x->data + row * inner, inner * sizeof *r->data);
+  }
+  return r;
+}
+
 // ---- shapes ----
 
 Nd *nd_transpose(Arena *a, const Nd *x, const uint32_t *order) {
@@ -196,6 +220,7 @@ Nd *nd_transpose(Arena *a, const Nd *x, const uint32_t *order) {
     w.steps[0][i] = steps[order[i]];
   }
   Nd *r = nd_new(a, x->rank, shape);
+  r->is_bool = x->is_bool;
   for (uint64_t i = 0; i < r->count; i++, walk_on(&w)) r->data[i] = x->data[w.offset[0]];
   return r;
 }
@@ -322,6 +347,7 @@ Nd *nd_index(Arena *a, const Nd *x, const NdIndex *index, uint32_t n, const char
   }
   for (uint32_t i = 0; i < w.rank; i++) w.shape[i] = shape[i];
   Nd *r = nd_new(a, w.rank, shape);
+  r->is_bool = x->is_bool;
   for (uint64_t i = 0; i < r->count; i++, walk_on(&w)) r->data[i] = x->data[base + w.offset[0]];
   return r;
 }

@@ -9,6 +9,7 @@ typedef struct {
   uint32_t rank;
   int64_t shape[HOST_MAX_RANK];
   uint64_t count;
+  bool is_bool;                // ~x is `not x`, as of NumPy's bool
   double *data;
 } Nd;
 
@@ -32,6 +33,7 @@ typedef double (*NdReduce)(const double *v, uint64_t n);
 typedef void (*NdScan)(double *v, uint64_t n);
 Nd *nd_reduce(Arena *a, const Nd *x, uint32_t axes, bool keepdims, NdReduce f);
 Nd *nd_scan(Arena *a, const Nd *x, uint32_t axis, NdScan f);
+Nd *nd_take(Arena *a, const Nd *x, const Nd *indices, uint32_t axis, const char **why);
 bool nd_axis(const Nd *x, double number, uint32_t *axis);    // from the end if negative; false: there is none
 
 Nd *nd_matmul(Arena *a, const Nd *x, const Nd *y, const char **why);

@@ -7,7 +7,12 @@
 #include "runtime/cli/expression.h"
 #include "runtime/cli/run.h"
 
-typedef struct Expectation { const RunBuffer *buffer; HostTensor want; } Expectation;   // want: fp64
+typedef struct Expectation {
+  const RunBuffer *buffer;
+  const char *left;            // what stands before the `=`
+  const double *places;        // of the elements that it picks; NULL: all
+  HostTensor want;             // fp64
+} Expectation;
 
 typedef struct {
   const Run *run;
@@ -49,13 +54,35 @@ static ExpressionScope scope_of(Scope *s) {
   return (ExpressionScope){find, s, names, n, "is not an argument, a buffer or a constexpr of the kernel"};
 }
 
-// As an array of the buffer's shape, in the run's arena.
-static void keep(const Run *run, const Nd *x, Expectation *to) {
+static void *keep(const Run *run, const Nd *x) {   // in the run's arena
+  return memcpy(arena_alloc(run->arena, (x->count + 1) * sizeof *x->data), x->data, x->count * sizeof *x->data);
+}
+
+typedef struct { const ExpressionScope *scope; const char *name; const Nd *places; } PickScope;
+static const Nd *find_places(void *user, const char *name) {
+  const PickScope *s = user;
+  return strcmp(name, s->name) ? s->scope->find(s->scope->user, name) : s->places;
+}
+
+// Finds out which elements are compared, and sets the shape of what is wanted.
+static bool pick(Run *run, Context *ctx, const ExpressionScope *scope, Expectation *to) {
   const HostTensor *like = &to->buffer->initial;
   to->want = *like;
   to->want.dtype = DT_FP64;
-  to->want.data = arena_alloc(run->arena, host_bytes(&to->want) + 1);
-  memcpy(to->want.data, x->data, host_bytes(&to->want));
+  if (!strcmp(to->left, to->buffer->name)) return true;
+  Nd *places = nd_new(&ctx->arena, like->rank, like->shape);
+  for (uint64_t i = 0; i < places->count; i++) places->data[i] = (double)i;
+  PickScope p = {scope, to->buffer->name, places};
+  ExpressionScope within = *scope;
+  within.find = find_places;
+  within.user = &p;
+  const Nd *x = expression_pick(ctx, "--expect", to->left, &within);
+  if (!x) return false;
+  to->places = keep(run, x);
+  to->want.rank = x->rank;
+  to->want.count = x->count;
+  memcpy(to->want.shape, x->shape, sizeof x->shape);
+  return true;
 }
 
 static tile_status read_reference(Run *run, const char *path, Expectation *to, tile_error **error) {
@@ -70,25 +97,28 @@ static tile_status read_reference(Run *run, const char *path, Expectation *to, t
   // bf16 and fp8 are kept as raw bits of that size.
   if (!host_is_float(t.dtype) && host_is_float(like->dtype) && host_elem_bytes(t.dtype) == host_elem_bytes(like->dtype))
     t.dtype = like->dtype;
-  if (t.count != like->count)
-    return error_set(error, TILE_ERROR_USAGE, "--expect %s: %s has %llu elements, the buffer has %llu",
-                     to->buffer->name, path, (unsigned long long)t.count, (unsigned long long)like->count);
-  keep(run, nd_of_host(run->arena, &t, 0), to);
+  if (t.count != to->want.count)
+    return error_set(error, TILE_ERROR_USAGE, "--expect %s: %s has %llu elements, the %s has %llu", to->left, path,
+                     (unsigned long long)t.count, to->places ? "part" : "buffer", (unsigned long long)to->want.count);
+  to->want.data = keep(run, nd_of_host(run->arena, &t, 0));
   return TILE_OK;
 }
 
+// text: the expression; NULL: only what stands before the `=`.
 static bool compute(Run *run, const tile_program *p, Context *ctx, const char *text, Expectation *to) {
-  const HostTensor *like = &to->buffer->initial;
+  const HostTensor *want = &to->want;
   const Func *f = p->module->funcs;
   const char *kernel = p->kernel ? p->kernel->name : run->options->kernel;
   while (f && kernel && strcmp(f->name, kernel)) f = f->next;
   Scope s = {run, f, &ctx->arena};
   const ExpressionScope scope = scope_of(&s);
-  const char *what = arena_printf(&ctx->arena, "--expect %s", to->buffer->name), *why = "";
+  if (!pick(run, ctx, &scope, to)) return false;
+  if (!text) return true;
+  const char *what = arena_printf(&ctx->arena, "--expect %s", to->left), *why = "";
   const Nd *x = expression_eval(ctx, what, text, &scope);
-  const Nd *all = x ? nd_broadcast(&ctx->arena, x, like->rank, like->shape, &why) : NULL;
-  if (x && !all) return diag_error(ctx, (Span){0, 0}, "--expect %s=%s: %s", to->buffer->name, text, why);
-  if (all) keep(run, all, to);
+  const Nd *all = x ? nd_broadcast(&ctx->arena, x, want->rank, want->shape, &why) : NULL;
+  if (x && !all) return diag_error(ctx, (Span){0, 0}, "--expect %s=%s: %s", to->left, text, why);
+  if (all) to->want.data = keep(run, all);
   return all != NULL;
 }
 
@@ -111,32 +141,48 @@ static tile_status compute_guarded(Run *run, const tile_program *p, const char *
   return *error ? tile_error_status(*error) : TILE_OK;
 }
 
+// The first `=` outside of brackets, or the end.
+static const char *equals(const char *s) {
+  for (int depth = 0; *s && (*s != '=' || depth); s++) depth += (*s == '[' || *s == '(') - (*s == ']' || *s == ')');
+  return s;
+}
+
 tile_status run_expect_prepare(Run *run, tile_program *p, tile_error **error) {
   const StrList *all = &run->options->expects;
   run->expected = arena_array(run->arena, Expectation, all->count + 1);
   for (uint32_t i = 0; i < all->count; i++) {
-    const char *text = all->data[i], *eq = strchr(text, '=');
-    if (!eq || eq == text || !eq[1])
+    const char *text = all->data[i], *eq = equals(text);
+    if (!*eq || eq == text || !eq[1])
       return error_set(error, TILE_ERROR_USAGE, "--expect takes NAME=EXPR or NAME=@FILE.npy, not '%s'", text);
     const char *end = eq, *value = eq + 1 + strspn(eq + 1, " ");
     while (end > text && end[-1] == ' ') end--;
-    const char *name = arena_strndup(run->arena, text, (size_t)(end - text));
     Expectation *e = &run->expected[i];
+    *e = (Expectation){.left = arena_strndup(run->arena, text, (size_t)(end - text))};
+    static const char ends[] = "[]().,:+-*/%@<>!&|^~ ";
+    const char *name = arena_strndup(run->arena, e->left, strcspn(e->left, ends));
     e->buffer = run_buffer_named(run, name);
     if (!e->buffer) return run_no_buffer(run, "expect", name, error);
-    RETURN_IF_FAILED(*value == '@' ? read_reference(run, value + 1, e, error)
-                                   : compute_guarded(run, p, value, e, error));
+    RETURN_IF_FAILED(compute_guarded(run, p, *value == '@' ? NULL : value, e, error));
+    if (*value == '@') RETURN_IF_FAILED(read_reference(run, value + 1, e, error));
   }
   return TILE_OK;
+}
+
+static HostTensor result_of(const Run *run, const Expectation *e) {
+  HostTensor got = e->want;
+  const double *all = nd_of_host(run->arena, &e->buffer->result, 0)->data;
+  double *part = arena_array(run->arena, double, got.count + 1);
+  for (uint64_t i = 0; i < got.count; i++) part[i] = all[e->places ? (uint64_t)e->places[i] : i];
+  got.data = (uint8_t *)part;
+  return got;
 }
 
 bool run_expect_compare(const Run *run, const CheckLimits *limits, Buf *out) {
   bool ok = true;
   for (uint32_t i = 0; i < run->options->expects.count; i++) {
     const Expectation *e = &run->expected[i];
-    HostTensor got = e->want;
-    got.data = (uint8_t *)nd_of_host(run->arena, &e->buffer->result, 0)->data;
-    const Comparison c = {"expect", e->buffer->name, "expected", &got, &e->want, e->buffer->result.dtype};
+    const HostTensor got = result_of(run, e);
+    const Comparison c = {"expect", e->left, "expected", &got, &e->want, e->buffer->result.dtype};
     ok = run_tell(out, &c, limits) && ok;
   }
   return ok;

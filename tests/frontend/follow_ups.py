@@ -66,13 +66,13 @@ def loops(x, n):
     for i in tl.static_range(n):
         f = i
     tl.store(x, f)
-    # LOOPS: follow_ups.py:[[#@LINE+4]]:9: error: `for … else` is not supported in kernels
+    # LOOPS: follow_ups.py:[[#@LINE+3]]:5: error: `for … else` is not supported in kernels
     for i in range(n):
         h = i
     else:
         n = 3
     tl.store(x, h)
-    # LOOPS: follow_ups.py:[[#@LINE+4]]:9: error: `while … else` is not supported in kernels
+    # LOOPS: follow_ups.py:[[#@LINE+3]]:5: error: `while … else` is not supported in kernels
     while n:
         h = 3
     else:

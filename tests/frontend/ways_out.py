@@ -260,7 +260,7 @@ def star(*args):
 # NAMES: ways_out.py:99:5: error: elements cannot be assigned in a kernel: values do not change
 # NAMES: note: make a new tuple: t = t[:1] + (value,) + t[2:]
 
-# STATEMENTS: ways_out.py:107:9: error: `for … else` is not supported in kernels
+# STATEMENTS: ways_out.py:106:5: error: `for … else` is not supported in kernels
 # STATEMENTS: note: set a flag in the loop, and test it after the loop
 # STATEMENTS: ways_out.py:108:10: error: `with` needs an object that has __enter__ and __exit__, not a scalar i32
 # STATEMENTS: note: a kernel has no resources to close: write the body without `with`
@@ -278,7 +278,7 @@ def star(*args):
 # STATEMENTS: note: leave it out, or round the value before
 
 # PLAIN: tilec: error: there is no kernel `plain` in {{.*}}ways_out.py
-# PLAIN: ways_out.py:122:5: note: `plain` has no decorator: write @triton.jit or @kernel on the line above
+# PLAIN: ways_out.py:122:5: note: `plain` has no decorator: write @triton.jit on the line above
 # PLAIN: note: the kernels are pointers, shapes, operators, names, statements, star
 
 # STAR: ways_out.py:132:10: error: a kernel cannot have `*args`: its parameters are its binary interface
