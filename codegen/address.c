@@ -24,6 +24,15 @@ LLVMValueRef address_reg(Cg *c, const Address *a, uint32_t r) {
   return bytes ? LLVMBuildGEP2(c->b, c->t_i8, at, &distance, 1, "") : at;
 }
 
+const char *access_address(CgAsm *a, LLVMValueRef at) {
+  Cg *c = a->c;
+  const bool is_near = LLVMIsAGetElementPtrInst(at) && LLVMGetGEPSourceElementType(at) == c->t_i8 &&
+                       LLVMGetNumOperands(at) == 2 && LLVMIsAConstantInt(LLVMGetOperand(at, 1));
+  const int64_t bytes = is_near ? LLVMConstIntGetSExtValue(LLVMGetOperand(at, 1)) : 0;
+  const uint32_t base = cg_asm_arg(a, is_near ? LLVMGetOperand(at, 0) : at);
+  return bytes ? arena_printf(c->arena, "[$%u%+lld]", base, (long long)bytes) : arena_printf(c->arena, "[$%u]", base);
+}
+
 AccessShape access_shape(uint32_t vector, uint32_t elem_bytes) {
   uint32_t count = vector ? vector : 1;
   while (count * elem_bytes > 16) count /= 2;
@@ -44,13 +53,13 @@ void access_put_width(CgAsm *a, const AccessShape *s) {
 void access_store(Cg *c, InsnId id, const char *modifiers, LLVMValueRef at, LLVMValueRef pred,
                   const LLVMValueRef *elems, const AccessShape *s) {
   CgAsm a = cg_asm_new(c);
-  cg_asm_arg(&a, at);
+  const char *place = access_address(&a, at);
   for (uint32_t i = 0; i < s->num_words; i++)
     cg_asm_arg(&a, cg_pack(c, elems + i * s->per_word, s->per_word, s->word_bits / s->per_word));
   if (pred) buf_printf(&a.text, "@$%u ", cg_asm_arg(&a, pred));
   buf_printf(&a.text, "st%s", modifiers);
   access_put_width(&a, s);
-  buf_puts(&a.text, "[$0], ");
+  buf_printf(&a.text, "%s, ", place);
   access_put_words(&a, 1, s);
   buf_puts(&a.text, ";");
   cg_asm_call(&a, id);

@@ -20,6 +20,10 @@ LLVMValueRef address_reg(Cg *c, const Address *a, uint32_t r);
 typedef struct { uint32_t count, num_words, word_bits, per_word; } AccessShape;
 AccessShape access_shape(uint32_t vector, uint32_t elem_bytes);
 
+// Makes the address an operand of an access under construction and returns its text, `[$1]` or `[$1+16]`: a constant
+// distance stays in the text. As a part of the operand it would make an address of its own, which LLVM computes before
+// a loop and keeps in two machine registers.
+const char *access_address(CgAsm *a, LLVMValueRef at);
 // Write `.v2.b32 `, and `{$first, …}` or `$first`, to the text of an access under construction.
 void access_put_width(CgAsm *a, const AccessShape *s);
 void access_put_words(CgAsm *a, uint32_t first, const AccessShape *s);

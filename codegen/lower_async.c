@@ -152,9 +152,9 @@ void emit_async_copy(Cg *c, Op *op) {
     }
     CgAsm copy = cg_asm_new(c);
     cg_asm_arg(&copy, cg_add(c, address, at));
-    cg_asm_arg(&copy, from);
+    const char *source = access_address(&copy, from);
     // Bypasses L1 if the machine can: the data goes to shared memory anyway. A source of 0 bytes fills with zeros.
-    buf_printf(&copy.text, "cp.async.%s.shared.global [$0], [$1], %u", bytes == 16 ? "cg" : "ca", bytes);
+    buf_printf(&copy.text, "cp.async.%s.shared.global [$0], %s, %u", bytes == 16 ? "cg" : "ca", source, bytes);
     if (keep) {
       LLVMValueRef kept = s.count <= whole ? cg_select(c, keep, cg_i32(c, bytes), cg_i32(c, 0))
                                            : cg_op(c, LLVMMul, kept_elements(c, mask, r, s.count), a.elem_bytes);

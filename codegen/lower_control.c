@@ -3,6 +3,8 @@
 #include "codegen/cg.h"
 #include "codegen/wgmma.h"
 
+#include <llvm-c/DebugInfo.h>
+
 // The phis of one carried value: v has one per distinct register.
 static CgValue *make_phis(Cg *c, const Type *t) {
   uint32_t n = cg_num_regs(t);
@@ -21,6 +23,22 @@ static void add_incoming(Cg *c, const CgValue *phis, const Type *t, const CgValu
     LLVMValueRef x = cg_reg(from, r);
     LLVMAddIncoming(phis->v[r], &x, &block, 1);
   }
+}
+
+static void find_loop(Op *op, void *user) { *(bool *)user |= op_is(op, TRAIT_LOOP); }
+
+// Asks the assembler to keep a loop around other loops as it is. Once it has unrolled the inner ones, it would unroll
+// the outer one, too: code of as many copies, and registers for what they compute and load at once.
+static void keep_outer_loop(Cg *c, const Op *loop, LLVMValueRef branch) {
+  bool has_inner = false;
+  block_walk(loop->blocks[0], find_loop, &has_inner);
+  if (!has_inner) return;
+  LLVMMetadataRef name = LLVMMDStringInContext2(c->ll, "llvm.loop.unroll.disable", 24);
+  LLVMMetadataRef itself = LLVMTemporaryMDNode(c->ll, NULL, 0);       // of a loop's node the first operand is the node
+  LLVMMetadataRef parts[2] = {itself, LLVMMDNodeInContext2(c->ll, &name, 1)};
+  LLVMMetadataRef node = LLVMMDNodeInContext2(c->ll, parts, 2);
+  LLVMMetadataReplaceAllUsesWith(itself, node);
+  LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(c->ll, "llvm.loop", 9), LLVMMetadataAsValue(c->ll, node));
 }
 
 void emit_for(Cg *c, Op *op) {
@@ -58,7 +76,8 @@ void emit_for(Cg *c, Op *op) {
   LLVMBasicBlockRef latch = LLVMGetInsertBlock(c->b);
   LLVMValueRef next = LLVMBuildAdd(c->b, iv, step, "");
   if (LLVMIsAInstruction(next)) LLVMSetNSW(next, true);
-  LLVMBuildCondBr(c->b, LLVMBuildICmp(c->b, LLVMIntSLT, next, ub, ""), loop, after);
+  LLVMValueRef again = LLVMBuildCondBr(c->b, LLVMBuildICmp(c->b, LLVMIntSLT, next, ub, ""), loop, after);
+  keep_outer_loop(c, op, again);
   LLVMAddIncoming(iv, &next, &latch, 1);
   Op *yield = block_terminator(body);
   for (uint32_t i = 0; i < n; i++)

@@ -77,13 +77,13 @@ static LLVMValueRef asm_load(Cg *c, LLVMValueRef at, LLVMValueRef mask, const LL
                              const Hints *h) {
   CgAsm a = cg_asm_new(c);
   for (uint32_t i = 0; i < s->num_words; i++) cg_asm_result(&a, int_type(c, s->word_bits < 16 ? 16 : s->word_bits));
-  uint32_t address = cg_asm_arg(&a, at);
+  const char *place = access_address(&a, at);
   if (mask) buf_printf(&a.text, "@$%u ", cg_asm_arg(&a, mask));
   for (uint32_t i = 0; i < s->num_words && mask; i++) cg_asm_tie(&a, i, fill[i]);
   buf_printf(&a.text, "ld%s", h->modifiers);
   access_put_width(&a, s);
   access_put_words(&a, 0, s);
-  buf_printf(&a.text, ", [$%u];", address);
+  buf_printf(&a.text, ", %s;", place);
   return cg_asm_call(&a, h->evict ? INSN_LD_GLOBAL_HINT : INSN_LD_GLOBAL);
 }
 

@@ -55,11 +55,11 @@ static LLVMValueRef pack_word(Cg *c, const CgValue *v, uint32_t first, uint32_t 
   if (k == SC_F64) return cg_reg(v, first);
   if (is_tf32) return cg_bitcast(c, cg_reg(v, first), c->t_i32);
   LLVMValueRef parts[4];
-  // The tensor core would cut f32 to tf32; rounding to nearest loses less. Ties to even is one machine instruction.
-  const InsnId round = c->target->sm >= 90 ? INSN_CVT_RN_TF32_F32 : INSN_CVT_RNA_TF32_F32;
   for (uint32_t i = 0; i < n; i++) {
     parts[i] = cg_reg(v, first + i);
-    parts[i] = k == SC_F32 ? cg_insn(c, round, c->t_i32, &parts[i], 1) : cg_to_storage(c, parts[i], k);
+    // The tensor core would cut f32 to tf32; rounding to nearest loses less. Ties away from zero are an addition and a
+    // comparison, which two pipes do side by side; to even, a conversion that takes as long.
+    parts[i] = k == SC_F32 ? cg_insn(c, INSN_CVT_TF32_F32, c->t_i32, &parts[i], 1) : cg_to_storage(c, parts[i], k);
   }
   return cg_pack(c, parts, n, 32 / n);
 }

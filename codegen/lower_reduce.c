@@ -3,7 +3,7 @@
 #include "codegen/tuple.h"
 #include "ir/reduce_order.h"
 
-enum { MAX_ROWS = 64, MANY_HALVES = 128 };
+enum { MAX_ROWS = 64, MANY_HALVES = 64 };
 
 typedef struct {
   Combine of;

@@ -44,9 +44,12 @@ uint32_t reduce_product_folds(const Type *t, uint32_t axis) {
 }
 
 bool reduce_by_halves(uint32_t rows, uint32_t lane_bits, uint32_t *shuffles) {
+  enum { SHUFFLE = 4, OTHER = 1 };                             // an SM shuffles 32 values in a clock, and adds 128
   const uint32_t alone = rows * lane_bits, splits = (uint32_t)min_i64(log2_u32(rows), lane_bits), left = rows >> splits;
-  const uint32_t sent = rows - left, halves = sent + left * (lane_bits - splits) + rows;
-  const bool pays = 4 * (halves + sent) <= 3 * alone;          // two selects at a split cost as much as one shuffle
+  const uint32_t sent = rows - left, combined = sent + left * (lane_bits - splits), halves = combined + rows;
+  const uint32_t cost = SHUFFLE * halves + OTHER * (combined + 2 * sent), cost_alone = (SHUFFLE + OTHER) * alone;
+  // The fetch is one more step to wait for; two rows alone are in flight together.
+  const bool pays = rows > 2 && 4 * cost <= 3 * cost_alone;
   *shuffles = pays ? halves + sent : alone;
   return pays;
 }

@@ -7,42 +7,62 @@
 //     streams.
 //   - Loops with several loads and no dots, for example matrix-vector products, sums over rows, norms: without a hint
 //     the assembler may save registers for one more block by waiting for some of an iteration's loads before it issues
-//     the others. A limit with room for all of them prevents that. If registers do not limit occupancy, there is no
-//     hint; nor if threads wait in the loop, or write, and the fewer blocks had too few loads in flight.
+//     the others. A limit with room for all of them prevents that. If registers hardly limit occupancy, there is no
+//     hint; nor if threads wait in the loop, or write, and the fewer blocks had too few loads in flight. If no block
+//     has room for all of them, and what is held at waits leaves no room for two, the hint is one block.
+//   - Kernels with dots of which an SM's shared memory holds three or four warps for each scheduler: without a hint the
+//     assembler takes a few registers more than fit three times, and two of these warps are left. The hint is for as
+//     many blocks as shared memory holds.
 //   - Kernels that spill in any case, dots among them: without a hint the assembler may then keep to 32 registers and
 //     spill several times as much. The hint of one block, which limits nothing, prevents that.
 // Where blocks run at once (`roles`), the estimate does not hold, and there is no hint.
 // In, out: LAID_OUT; sets the module's min_blocks.
 #include "ir/roles.h"
+#include "passes/packing.h"
 #include "passes/pass.h"
 #include "passes/pressure.h"
 
 enum {
   MIN_WARPS = 16,
   ROOM = 16,
+  FEW = 8,                   // registers that the assembler saves without waiting for loads
   IN_FLIGHT = 24 << 10,      // bytes on their way to an SM that keep memory busy
 };
 
+// The blocks that an SM's shared memory holds, if these have no more than a quarter of its threads and all that is live
+// in order fits; 0 otherwise. Each of an SM's four schedulers has its own quarter of the registers.
+static uint32_t blocks_by_shared(Context *ctx, const Module *m, Func *f, uint32_t most) {
+  enum { SCHEDULERS = 4 };
+  Liveness l = liveness_compute(ctx, m, f);
+  const uint32_t bytes = packing_place(ctx, &l, arena_array(&ctx->arena, Placed, l.count + 1));
+  const uint32_t blocks = (m->target->shared_bytes + SYSTEM_SHARED_BYTES) / (bytes + SYSTEM_SHARED_BYTES);
+  const uint32_t warps = blocks * m->num_warps, each = (warps + SCHEDULERS - 1) / SCHEDULERS;
+  if (!blocks || 4 * warps * WARP_SIZE > m->target->sm_threads) return 0;
+  const uint32_t limit = pressure_limit(each, SCHEDULERS * WARP_SIZE);
+  return limit < THREAD_REGISTERS && most <= limit ? blocks : 0;
+}
+
 // Returns 0 for no hint.
-static uint32_t blocks_wanted(const Module *m, Func *f) {
+static uint32_t blocks_wanted(Context *ctx, const Module *m, Func *f) {
   if (roles_info(f).num_ops) return 0;
   Pressure p = pressure_of(m, f);
   uint32_t threads = m->num_warps * WARP_SIZE, need = (uint32_t)max_i64(max_i64(p.stream, p.words) + ROOM, p.most);
   const uint32_t all = pressure_limit(1, threads);
   if ((p.complex || p.words > all) && p.most > 2 * all) return 1;
-  if (p.complex) return 0;
+  if (p.complex) return blocks_by_shared(ctx, m, f, p.most);
   const bool is_row = (!p.stream || p.waits) && m->num_warps >= MIN_WARPS;
   if (is_row && p.blocks > 1 && pressure_limit(p.blocks, threads) >= p.most) return p.blocks;
   if (!p.stream || need > THREAD_REGISTERS) return 0;
   uint32_t blocks = SM_REGISTERS / (need * threads);
+  if (!blocks && p.words > pressure_limit(2, threads)) return 1;
   if (p.waits && blocks * threads * p.loaded * 4 < IN_FLIGHT) return 0;
-  return blocks > target_blocks_per_sm(m->target, threads) ? 0 : blocks;
+  return need <= pressure_limit(target_blocks_per_sm(m->target, threads), threads) + FEW ? 0 : blocks;
 }
 
 void pass_hint_occupancy(PassCtx *p) {
   uint32_t blocks = UINT32_MAX;
   if (p->module->maxnreg) return;
-  EACH_FUNC(f, p->module) blocks = (uint32_t)min_i64(blocks, blocks_wanted(p->module, f));
+  EACH_FUNC(f, p->module) blocks = (uint32_t)min_i64(blocks, blocks_wanted(p->ctx, p->module, f));
   if (!p->module->funcs || !blocks) return;
   p->module->min_blocks = blocks;
   EACH_FUNC(f, p->module)

@@ -5,33 +5,38 @@
 #include "ir/scratch.h"
 
 // The unit is one instruction. A sector that an instruction touches costs one: a line of four takes the cache as long
-// as four instructions take to issue. Issuing an access, with its address, costs ISSUE. If two loads of the widest take
-// the halves of the same sectors, the first brings these to the cache, and the other's cost a CACHED-th: memory is
-// several times slower than the cache. Stores write through the cache, and each costs. A shuffle takes as long as a
-// line; an EXCHANGE is a shuffle and what combines its result.
-enum { SECTOR_BYTES = 32, WIDEST_BYTES = 16, ISSUE = 4, CACHED = 4, EXCHANGE = 5, MAX_TOUCHED = 2 * WARP_SIZE };
+// as four instructions take to issue. A line of which a load or a store touches strided elements takes it as long;
+// atomics go past this cache. Issuing an access, with its address, costs ISSUE. If two loads of the widest take the
+// halves of the same sectors, the first brings these to the cache, and the other's cost a CACHED-th: memory is several
+// times slower than the cache. Stores write through the cache, and each costs. A shuffle takes as long as a line; an
+// EXCHANGE is a shuffle and what combines its result.
+enum { SECTOR_BYTES = 32, LINE_BYTES = 128, WIDEST_BYTES = 16, ISSUE = 4, CACHED = 4, EXCHANGE = 5 };
+enum { MAX_TOUCHED = 2 * WARP_SIZE };
 
-// Returns the sectors that one instruction of a warp touches.
-static uint32_t sectors_touched(const AccessInfo *a, const Layout *l, uint32_t axis, uint32_t bytes, int64_t vec,
-                                uint32_t idle) {
-  uint32_t mask = layout_axis_mask(l, axis), shift = layout_axis_shift(l, axis), count = 0;
-  uint64_t seen[MAX_TOUCHED], step = (uint64_t)min_i64(a->step[axis], SECTOR_BYTES) * bytes;
+// Returns the sectors that one instruction of a warp touches; of elements a sector or more apart, those of whole lines.
+static uint32_t sectors_touched(const Op *op, const AccessInfo *a, const Layout *l, int64_t vec, uint32_t idle) {
+  const uint32_t axis = a->fastest, mask = layout_axis_mask(l, axis), shift = layout_axis_shift(l, axis);
+  const uint64_t bytes = access_elem_bytes(op), step = (uint64_t)min_i64(a->step[axis], LINE_BYTES) * bytes;
+  const bool apart = a->contiguity[axis] == 1 && step >= SECTOR_BYTES && op->opcode != OP_ATOMIC_RMW;
+  const uint64_t unit = apart ? LINE_BYTES : SECTOR_BYTES;
+  uint64_t seen[MAX_TOUCHED];
+  uint32_t count = 0;
   for (uint32_t lane = 0; lane < WARP_SIZE; lane++) {
     if (lane & idle) continue;
     uint32_t e = layout_apply(l, 0, lane, 0, 0);
     uint64_t column = (e & mask) >> shift, row = e & ~mask, runs = (uint64_t)a->contiguity[axis];
     // Only elements of one aligned run are known to be neighbours in memory.
     uint64_t run = column / runs, first = column % runs * bytes;
-    if (runs == 1 && step < SECTOR_BYTES) run = 0, first = column * step;
+    if (runs == 1 && step < unit) run = 0, first = column * step;
     const uint64_t last = first + (uint64_t)vec * bytes - 1;
-    for (uint64_t at = first / SECTOR_BYTES; at <= last / SECTOR_BYTES; at++) {
+    for (uint64_t at = first / unit; at <= last / unit; at++) {
       uint64_t key = row << 40 ^ run << 20 ^ at;
       uint32_t i = 0;
       while (i < count && seen[i] != key) i++;
       if (i == count && count < MAX_TOUCHED) seen[count++] = key;
     }
   }
-  return count;
+  return apart ? count * (LINE_BYTES / SECTOR_BYTES) : count;
 }
 
 int64_t layout_access_width(const Op *op, const AccessInfo *a, const Layout *l) {
@@ -47,12 +52,12 @@ int64_t layout_cost_access(const Op *op, const AccessInfo *a, const Layout *l, u
   uint32_t idle_lanes = is_load ? 0 : layout_free_bits(l, LAYOUT_LANE),
            idle_warps = is_load ? 0 : layout_free_bits(l, LAYOUT_WARP);
   const int64_t regs = layout_regs_per_thread(l), warps = (int64_t)num_warps >> __builtin_popcount(idle_warps);
-  const int64_t instructions = max_i64(1, regs / vec), touched = sectors_touched(a, l, axis, bytes, vec, idle_lanes);
+  const int64_t instructions = max_i64(1, regs / vec), touched = sectors_touched(op, a, l, vec, idle_lanes);
   int64_t sectors = instructions * touched;
   const bool halves = is_load && vec * bytes == WIDEST_BYTES && a->contiguity[axis] >= 2 * vec &&
                       layout_contiguity(l, axis) >= 2 * vec;
   if (halves) {
-    const int64_t both = sectors_touched(a, l, axis, bytes, 2 * vec, idle_lanes);
+    const int64_t both = sectors_touched(op, a, l, 2 * vec, idle_lanes);
     sectors = instructions / 2 * (both + (2 * touched - both) / CACHED);
   }
   return warps * (sectors + ISSUE * instructions);
@@ -78,10 +83,13 @@ int64_t layout_cost_conversion(const Type *t, uint32_t num_warps) {
 
 int64_t layout_cost_convert(Context *ctx, const Type *t, const Layout *l, uint32_t num_warps) {
   const int64_t regs = (int64_t)layout_regs_per_thread(l) * num_warps;
+  // A bit is a predicate, which becomes a number for the way, of a vector's part, and a predicate again after it.
+  const int64_t sent = (int64_t)layout_regs_per_thread(t->layout) * num_warps;
+  const int64_t bits = type_elem_bits(t) == 1 ? 2 * (regs + sent) : 0;
   switch (scratch_convert_kind(ctx, t, type_with_layout(ctx, t, l))) {
     case CONVERT_NONE: case CONVERT_REGISTERS: return 0;
-    case CONVERT_SHUFFLE: case CONVERT_WARP: return 3 * regs;
-    default: return layout_cost_conversion(t, num_warps) + 2 * regs;
+    case CONVERT_SHUFFLE: case CONVERT_WARP: return 3 * regs + bits;
+    default: return layout_cost_conversion(t, num_warps) + 2 * regs + bits;
   }
 }
 

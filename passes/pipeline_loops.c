@@ -190,6 +190,7 @@ static void expand(Pipe *p) {
   EACH_OP(op, body)
     if (op->opcode == OP_PINGPONG_PASS) new.issue_after = op;
   new.issue_before = pipe_choose_slots(p, new.issue_after);
+  if (issue_at_wait(&new)) new.issue_after = pipe_issue_under_wgmma(p);
   bool any_short = ring_any_short(p);
   tell_pipelined(p);
 

@@ -1,6 +1,8 @@
-// Of pipeline_loops: wgmmas that stay in flight into the next iteration, and the waits that they need.
+// Of pipeline_loops: wgmmas that stay in flight, into the next iteration or beside the issue of copies, and the waits that
+// they need.
 #include "passes/buffer.h"
 #include "passes/pipeline_loops.h"
+#include "passes/pressure.h"
 
 static bool operand_is_staged(const Pipe *p, const Value *buf) {
   while (buf->def && buffer_is_view(buf->def)) buf = op_operand(buf->def, 0);
@@ -11,15 +13,18 @@ static bool operand_is_staged(const Pipe *p, const Value *buf) {
   return false;
 }
 
-// The accumulator stays in flight if nothing in the iteration except nested conditionals reads it.
-static bool can_overlap(const Pipe *p, Op *wgmma) {
-  Value *r = op_result(wgmma, 0), *c = op_operand(wgmma, 2);
+// Carrying packed halves would unpack them, which reads them.
+static bool is_packed(const Op *wgmma) { return type_is_scalar(type_elem(wgmma->results[0].type), SC_F16); }
+
+// The accumulator stays in flight if nothing in the iteration except nested conditionals reads it. `from_registers`:
+// the first operand may be a tensor, which nothing writes before another wgmma of the next iteration has been waited
+// for.
+static bool can_overlap(const Pipe *p, Op *wgmma, bool from_registers) {
+  Value *r = op_result(wgmma, 0), *a = op_operand(wgmma, 0), *c = op_operand(wgmma, 2);
   Block *body = pipe_body(p);
-  // Carrying packed halves would unpack them, which reads them.
-  if (type_is_scalar(type_elem(c->type), SC_F16)) return false;
-  if (wgmma->parent != body || !operand_is_staged(p, op_operand(wgmma, 0)) ||
-      !operand_is_staged(p, op_operand(wgmma, 1)))
-    return false;
+  if (is_packed(wgmma) || wgmma->parent != body) return false;
+  if (!(from_registers && a->type->kind == TYPE_TENSOR) && !operand_is_staged(p, a)) return false;
+  if (!operand_is_staged(p, op_operand(wgmma, 1))) return false;
   if (c->block != body || op_operand(body->last, c->index - 1) != r || !value_has_one_use(c)) return false;
   EACH_USE(u, r) {
     const Op *at = u->user;
@@ -81,32 +86,103 @@ static void wait_in_conditionals(Pipe *p, Op *wgmma) {
   }
 }
 
-// Returns the op after which slot s − 1 is free: the wait for the previous iteration's wgmmas.
+// Leaves the wgmma in flight at the iteration's end; its result is waited for after the loop.
+static void leave_in_flight(Pipe *p, Op *wgmma, Builder *after) {
+  op_set_int(p->ctx, wgmma, ATTR_ASYNC, 1);
+  wait_in_conditionals(p, wgmma);
+  Value *r = op_result(p->loop, op_operand(wgmma, 2)->index - 1), *waited = r;
+  build_wgmma_wait(after, 0, &waited);
+  for (Use *u = r->uses, *next; u; u = next) {
+    next = u->next;
+    if (u->user != waited->def) op_set_operand(u->user, u->index, waited);
+  }
+}
+
+static Builder after_loop(Pipe *p) {
+  Builder b = builder_at_end(p->ctx, p->loop->parent->func, p->loop->parent, p->loop->span);
+  b.before = p->loop->next;
+  return b;
+}
+
 Op *pipe_overlap_wgmmas(Pipe *p) {
   Op *last = NULL;
   uint32_t num = 0;
   bool mixed = false;
   EACH_OP(op, pipe_body(p)) {
     if (op->opcode != OP_WGMMA) continue;
-    if (can_overlap(p, op)) num++, last = op;
+    if (can_overlap(p, op, false)) num++, last = op;
     else mixed = true;
   }
   // A wait counts groups in order. With a synchronous wgmma between them, every group is waited for anyway.
   if (!last || mixed) return NULL;
-  Builder after = builder_at_end(p->ctx, p->loop->parent->func, p->loop->parent, p->loop->span);
-  after.before = p->loop->next;
-  EACH_OP(op, pipe_body(p)) {
-    if (op->opcode != OP_WGMMA) continue;
-    op_set_int(p->ctx, op, ATTR_ASYNC, 1);
-    wait_in_conditionals(p, op);
-    Value *r = op_result(p->loop, op_operand(op, 2)->index - 1), *waited = r;
-    build_wgmma_wait(&after, 0, &waited);
-    for (Use *u = r->uses, *next; u; u = next) {
-      next = u->next;
-      if (u->user != waited->def) op_set_operand(u->user, u->index, waited);
-    }
-  }
+  Builder after = after_loop(p);
+  EACH_OP(op, pipe_body(p))
+    if (op->opcode == OP_WGMMA) leave_in_flight(p, op, &after);
   Builder b = builder_after(p->ctx, last);
   build_wgmma_wait(&b, num, NULL);
   return last->next;
+}
+
+// Whether threads add up parts of the dot themselves, and wait for each.
+static bool is_in_parts(const Op *wgmma) {
+  const int64_t depth = op_operand(wgmma, 1)->type->shape[0], terms = op_int(wgmma, ATTR_IMPRECISE_ACC, 0);
+  return terms > 0 && terms <= depth;
+}
+
+// The first op of the body that needs a tile.
+static Op *first_consumer(const Pipe *p) {
+  EACH_OP(op, pipe_body(p))
+    VEC_EACH(a, p->loads)
+      if (a->consumer == op) return op;
+  return pipe_body(p)->last;
+}
+
+// Whether what the loop carries leaves half of a thread's registers for what is in flight beside an iteration's values.
+static bool leaves_registers(const Pipe *p) {
+  uint32_t carried = 0;
+  for (uint32_t i = 0; i < pipe_body(p)->num_args; i++) carried += pressure_words(pipe_body(p)->args[i]);
+  return 2 * carried <= THREAD_REGISTERS;
+}
+
+// Whether all that use the op's results come after `first`.
+static bool is_for_later(Pipe *p, const Op *op, const Op *first) {
+  for (uint32_t i = 0; i < op->num_results; i++)
+    EACH_USE(u, &op->results[i])
+      if (!pipe_is_before(first, pipe_in_body(p, u->user))) return false;
+  return true;
+}
+
+// What `first` does not need is computed while it runs: what waits for a load, above all. Loads stay where they are.
+static void compute_under(Pipe *p, const Op *first, Op *before) {
+  for (Op *op = first->prev, *prev; op; op = prev) {
+    prev = op->prev;
+    if (!op_is(op, TRAIT_PURE) || op->num_blocks || (op->mark & IN_SLICE) || !is_for_later(p, op, first)) continue;
+    op_move_before(op, before);
+    before = op;
+  }
+}
+
+Op *pipe_issue_under_wgmma(Pipe *p) {
+  Op *first = first_consumer(p);
+  if (first->opcode != OP_WGMMA || is_packed(first) || is_in_parts(first)) return NULL;
+  Builder after = after_loop(p);
+  bool any = false;
+  for (Op *op = pipe_body(p)->last->prev; op != first && leaves_registers(p); op = op->prev) {
+    if (op->opcode != OP_WGMMA) continue;
+    if (!can_overlap(p, op, true)) break;
+    leave_in_flight(p, op, &after);
+    any = true;
+  }
+  op_set_int(p->ctx, first, ATTR_ASYNC, 1);
+  Builder b = builder_after(p->ctx, first);
+  Value *r = op_result(first, 0), *waited = r;
+  if (any) build_wgmma_wait(&b, 1, NULL);
+  Op *free = b.before ? b.before->prev : first;
+  build_wgmma_wait(&b, 0, &waited);
+  for (Use *u = r->uses, *next; u; u = next) {
+    next = u->next;
+    if (u->user != waited->def) op_set_operand(u->user, u->index, waited);
+  }
+  compute_under(p, first, waited->def);
+  return free;
 }

@@ -38,12 +38,14 @@ static bool is_cheap(const Value *v, uint32_t depth) {
 }
 
 uint32_t pressure_words(const Value *v) {
+  const Op *op = v->def;
+  if (op && (op->opcode == OP_BROADCAST || op->opcode == OP_EXPAND_DIMS)) return pressure_words(op_operand(op, 0));
   if (v->type->kind != TYPE_TENSOR || !v->type->layout || is_cheap(v, 8)) return 0;
   return (layout_regs_per_thread(v->type->layout) * type_elem_bits(v->type) + 31) / 32;
 }
 
 // Whether v, which is visible to op, is needed after op: by a later op, or by the next iteration of a loop that v is
-// defined outside of.
+// defined outside of. What a loop only begins with is not needed in it.
 static bool used_after(const OpOrder *o, const Value *v, const Op *op) {
   uint32_t at = op_order_begin(o, op);
   EACH_USE(u, v) {
@@ -51,7 +53,7 @@ static bool used_after(const OpOrder *o, const Value *v, const Op *op) {
     for (const Op *p = op->parent->parent; p; p = p->parent->parent) {
       bool is_loop = op_is(p, TRAIT_LOOP);
       if (!is_loop || !value_defined_outside(v, p)) continue;
-      for (const Op *q = u->user; q; q = q->parent->parent)
+      for (const Op *q = u->user->parent->parent; q; q = q->parent->parent)
         if (q == p) return true;
     }
   }

@@ -141,8 +141,8 @@ static void move_up(Sink *s) {
   }
 }
 
-// The region after the conversion `first` and those after it that are like it.
-static bool sink_after(Sink *s, Op *first) {
+// The region after the conversion `first` and those after it that are like it, if more than `least` is gained.
+static bool sink_after(Sink *s, Op *first, int64_t least) {
   s->from = op_operand(first, 0)->type->layout;
   s->to = first->results[0].type->layout;
   s->sources.count = s->members.count = 0;
@@ -156,13 +156,15 @@ static bool sink_after(Sink *s, Op *first) {
       vec_push(&s->ctx->arena, &s->members, op);
     }
   }
-  if (!s->members.count || shrink(s) <= 0) return false;
+  if (!s->members.count || shrink(s) <= least) return false;
   move_up(s);
   return true;
 }
 
-// Lets lanes keep the rows of a reduction if what follows is cheaper then.
+// Lets lanes keep the rows of a reduction if what follows is cheaper then, by more than the fetch is waited for: a
+// shuffle's latency, in which the warps that share a scheduler issue STEP instructions each.
 static void keep_rows(Sink *s, Op *reduce) {
+  enum { STEP = 8 };
   Value *v = &reduce->results[0];
   const Type *all = v->type;
   if (reduce->opcode != OP_REDUCE || reduce->num_results != 1 || all->kind != TYPE_TENSOR) return;
@@ -177,7 +179,7 @@ static void keep_rows(Sink *s, Op *reduce) {
   Op *fetch = build_op_typed(&b, OP_CONVERT_LAYOUT, &all, 1, (Value *[]){v}, 1);
   value_replace_all_uses(v, op_result(fetch, 0));
   op_set_operand(fetch, 0, v);
-  if (reached && sink_after(s, fetch)) return;
+  if (reached && sink_after(s, fetch, STEP * (int64_t)s->module->num_warps)) return;
   value_replace_all_uses(op_result(fetch, 0), v);
   v->type = all;
   op_erase(fetch);
@@ -203,7 +205,7 @@ static void sink_block(Sink *s, Block *b) {
     for (uint32_t i = 0; i < op->num_blocks; i++) sink_block(s, op->blocks[i]);
   // Conversions that the pass makes come after what it has looked at; those it removes are never the next op.
   for (Op *op = b->first, *next; op; op = next) {
-    if (op->opcode == OP_CONVERT_LAYOUT && op->results[0].uses) sink_after(s, op);
+    if (op->opcode == OP_CONVERT_LAYOUT && op->results[0].uses) sink_after(s, op, 0);
     keep_rows(s, op);
     next = op->next;
   }

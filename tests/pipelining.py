@@ -106,12 +106,13 @@ def persistent(arch, trips):
             "-D", "NUM_SMS=2"]
 
 
-KINDS = {name: small(name) for name in ("product", "masked", "descriptors", "made", "conditional", "two_products", "row_sums", "indirect", "indexed", "chained", "fed_back")}
+KINDS = {name: small(name) for name in ("product", "masked", "descriptors", "made", "conditional", "two_products", "row_sums", "indirect", "indexed", "fed_back")}
 KINDS["left_of_row"], KINDS["left_of_row, argument"] = left_of_row(1), left_of_row(-1)
 KINDS["attend"], KINDS["attend_one"], KINDS["grouped"], KINDS["persistent"] = attend, small("attend"), grouped, persistent
 KINDS["converted"], KINDS["large"], KINDS["tile_sums"] = converted, large, tile_sums
 KINDS["read_late"] = read_late
-for kind in ("read_first", "nested"):
+KINDS["attend, cp.async"] = lambda arch, trips: attend(arch, trips) + ["--no-auto-tma"]
+for kind in ("read_first", "nested", "chained", "scaled"):
     KINDS[kind], KINDS[kind + ", cp.async"] = small(kind), by_threads(kind)
 KINDS["tile_sums_beside"], KINDS["unpacked"] = tile_sums_beside, unpacked
 

@@ -31,6 +31,7 @@ static CtValue *dtype_attr(Comptime *ct, CtValue *v, const char *name) {
   if (!strcmp(name, "layout") && (t->layout || t->spelled))
     return comptime_layout_on(ct, t->spelled ? t->spelled : comptime_layout_from_map(ct, t->layout), t->layout);
   if (!strcmp(name, "element_ty") && t->elem) return ct_dtype(ct->ctx, t->elem);
+  if (!strcmp(name, "block_type") && t->kind == CT_TYPE_BLOCK) return v;   // a descriptor's type is that of its tile
   if (!strcmp(name, "shape")) {
     CtValue *shape = ct_tuple(ct->ctx, NULL, 0);
     for (uint32_t i = 0; t->kind == CT_TYPE_BLOCK && i < t->rank; i++)

@@ -1,6 +1,6 @@
 // Floating-point arithmetic. A NaN result of .f32 and the 16-bit types is the canonical one (all exponent and
 // fraction bits set, sign clear). Approximate functions are computed in double and rounded once. The results lie
-// within the bounds of the ISA; their last bits differ from the hardware's.
+// within the bounds of the ISA; their last bits differ from the hardware's. TILE_SIM_APPROX moves them to the bounds.
 #include "runtime/sim/exec_arith.h"
 
 #include <math.h>
@@ -44,14 +44,43 @@ F32_BINARY(op_sub_f32, a - b, num_sub_f32, false)
 F32_BINARY(op_mul_f32, a * b, num_mul_f32, true)
 F32_BINARY(op_div_f32, a / b, num_div_f32, false)
 
-// div.approx multiplies by a reciprocal, which is flushed for divisors above 2^126.
+// How far the approximate .f32 form of an operation may be from the exact result y, by the ISA, except: CUDA promises
+// 2 ulp for rsqrt; ex2 of x in [0, 1], which libdevice's exponentials use, is within 1.25 ulp on the hardware.
+static double error_bound(unsigned op, double x, double y) {
+  const double ulp = ldexp(1, ilogb(y) - 23);
+  switch (op) {
+  case OP_rcp: return ulp;
+  case OP_sqrt: return 0x1p-23 * fabs(y);
+  case OP_rsqrt: return fmin(0x1.125p-23 * fabs(y), 2 * ulp);   // 2^-22.9
+  case OP_lg2: return x > 0.5 && x < 2 ? 0x1p-22 : 0x1p-22 * fabs(y);
+  case OP_ex2: return x >= 0 && x <= 1 ? 1.25 * ulp : 2 * ulp;
+  case OP_sin:
+  case OP_cos: return fabs(x) < 6.2831855 ? 0x1.6ap-21 : 0x1.3bp-15;   // 2^-20.5, 2^-14.7
+  case OP_tanh: return 0x1p-11 * fabs(y);
+  default: return 2 * ulp;   // div
+  }
+}
+// y rounded once; with TILE_SIM_APPROX as far from y as it may be, up or down by a hash of the operands. A result that
+// fp32 holds exactly stays: the hardware is exact for powers of two, zeros and infinities.
+static float approximate(const Warp *w, unsigned op, double x, double divisor, double y) {
+  const uint64_t seed = w->grid->sim->approx;
+  if (!seed || (float)y == y || !(fabs(y) < 0x1p128)) return (float)y;
+  uint64_t state = seed ^ (uint64_t)num_bits_f32((float)x) << 32 ^ num_bits_f32((float)divisor) ^ (uint64_t)op << 24;
+  const double bound = error_bound(op, x, y);
+  const float r = (float)(rng_next(&state) & 1 ? y + bound : y - bound);
+  return fabs(r - y) > bound ? nextafterf(r, (float)y) : r;
+}
+
+// div.approx multiplies by a reciprocal, which is flushed for divisors above 2^126; div.full does not flush it.
 static ExecResult op_div_approx(Warp *w, const Instr *in, uint32_t mask) {
   uint64_t *d = dst_at(w, in);
   const uint64_t *A = src_at(w, in, 1), *B = src_at(w, in, 2);
+  const bool full = has_mod(in, M_full);
   FOR_LANES(l, mask) {
     float a = f32(A[l]), b = f32(B[l]);
     if (in->ftz) a = flush(a), b = flush(b);
-    float r = fabsf(b) > 0x1p126f && fabsf(b) < INFINITY ? a * copysignf(0, b) : a / b;
+    float r = !full && fabsf(b) > 0x1p126f && fabsf(b) < INFINITY ? a * copysignf(0, b)
+                                                                 : approximate(w, OP_div, a, b, (double)a / b);
     d[l] = b32(in->ftz ? flush(r) : r);
   }
   return EXEC_NEXT;
@@ -179,7 +208,7 @@ bool decode_float(PtxParser *p, Instr *in) {
   if (in->op == OP_div) {
     if (t == T_F64) return in->rnd != RND_NONE;
     if (t != T_F32 || (in->rnd == RND_NONE && !has_mod(in, M_approx) && !has_mod(in, M_full))) return false;
-    in->exec = has_mod(in, M_approx) ? op_div_approx : in->rnd > RND_RN || in->ftz ? op_div_f32_slow : op_div_f32;
+    in->exec = has_mod(in, M_approx) || has_mod(in, M_full) ? op_div_approx : in->rnd > RND_RN || in->ftz ? op_div_f32_slow : op_div_f32;
     return true;
   }
   if (t == T_F64) return (srcs != 3 || in->rnd != RND_NONE) && !in->ftz && !in->sat;
@@ -231,7 +260,7 @@ static ExecResult op_transcendental(Warp *w, const Instr *in, uint32_t mask) {
       float x = in->ftz ? flush(f32(a[l])) : f32(a[l]), r;
       if (in->rnd && in->op == OP_rcp) r = rnd == NUM_RNE ? 1.0f / x : num_div_f32(1, x, rnd, in->ftz);
       else if (in->rnd) r = rnd == NUM_RNE ? sqrtf(x) : num_sqrt_f32(x, rnd, in->ftz);
-      else r = (float)transcendental(in->op, x);
+      else r = approximate(w, in->op, x, 0, transcendental(in->op, x));
       d[l] = b32(in->ftz ? flush(r) : r);
     } else if (t == T_F64) {
       double x = num_f64_bits(a[l]), r;

@@ -8,7 +8,7 @@
 
 // A variable of the environment, which must be a whole number from lo to hi.
 typedef struct { const char *name; uint64_t lo, hi, value; } Variable;
-enum { SEED, SEEDS, SEED_STEP, CHECKS, MAX_STEPS, DEVICES, SMS, SHARED, MEMORY, NUM_VARIABLES };
+enum { SEED, SEEDS, SEED_STEP, CHECKS, MAX_STEPS, APPROX, DEVICES, SMS, SHARED, MEMORY, NUM_VARIABLES };
 
 static bool read_variable(Variable *v) {
   const char *s = getenv(v->name);
@@ -28,6 +28,7 @@ void sim_init(Sim *sim) {
       [SEED_STEP] = {"TILE_SIM_SEED_STEP", 0, UINT64_MAX, 0},
       [CHECKS] = {"TILE_SIM_CHECKS", 0, CHECK_ALL, CHECK_ALL},
       [MAX_STEPS] = {"TILE_SIM_MAX_STEPS", 0, UINT64_MAX, 0},
+      [APPROX] = {"TILE_SIM_APPROX", 0, UINT64_MAX, 0},
       [DEVICES] = {"TILE_SIM_DEVICES", 1, 64, 1},
       [SMS] = {"TILE_SIM_SMS", 1, 4096, 132},
       [SHARED] = {"TILE_SIM_SHARED", 48 * 1024, 227 * 1024, 227 * 1024},
@@ -43,6 +44,7 @@ void sim_init(Sim *sim) {
   sim->seed_step = all[SEED_STEP].value;
   sim->checks = (uint32_t)all[CHECKS].value;
   sim->max_steps = all[MAX_STEPS].value;
+  sim->approx = all[APPROX].value;
   sim->trace_path = getenv("TILE_SIM_TRACE");
   sim->num_devices = (int)all[DEVICES].value;
   const int sms = (int)all[SMS].value, shared = (int)all[SHARED].value;

@@ -278,6 +278,7 @@ struct Sim {
   uint64_t seed_step;          // added to seed after each launch
   uint32_t checks;
   uint64_t max_steps;
+  uint64_t approx;             // moves approximate results within their bounds, each by this seed; 0: none
   const char *trace_path;
   char refused[256];           // a variable of the environment that makes no sense, and why; "": all do
   char *report;                // of the last failure; "" when none

@@ -2,6 +2,7 @@
 # On a GPU machine, in a folder made by bundle.sh (or the repository with a build): every example with --device=gpu against
 # the interpreter, the conformance kernels against Python, guard bytes round every buffer checked; under compute-sanitizer as well where it is installed.
 #   run.sh [TILEC]
+# Three lanes run side by side; what each says comes when it has ended.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 [ -d "$here/examples" ] || here=$(cd "$here/../.." && pwd)
@@ -13,21 +14,14 @@ tilec=${1:-}
 [ -n "$tilec" ] || { [ -x ./tilec ] && tilec=./tilec || tilec=build/tilec; }
 kernels=(examples/*.tile)
 "$tilec" --version
-jobs=$(nproc)
-tools/run_lines.sh "$tilec" -j "$jobs" -o "-q --device=gpu --check" "${kernels[@]}"
-status=$?
-echo "== sm_80 code"
-tools/run_lines.sh "$tilec" -j "$jobs" -o "-q --device=gpu --check --arch=sm_80" "${kernels[@]}" || status=1
-python3 tests/conformance/run.py "$tilec" --device=gpu -j"$jobs" || status=1
-for products in dots pipelining; do python3 tests/$products.py "$tilec" --device=gpu --full || status=1; done
-python3 tests/random_kernels.py "$tilec" --device=gpu --count 1000 || status=1
-python3 tests/random_kernels.py "$tilec" --device=gpu --count 200 --expressions || status=1
-[ -d seeds ] && { python3 tests/guide/check.py seeds/triton_guide.md seeds/matmul_tma_persistent.txt "$tilec" --device=gpu || status=1; }
-python3 -c 'import torch' 2>/dev/null && { python3 tests/gpu/right.py || status=1; }
-[ -f libtile.so ] || [ -n "${LIBTILE:-}" ] && { LIBTILE=${LIBTILE:-$PWD/libtile.so} python3 tests/gpu/cluster.py || status=1; }
-[ -f libtile.so ] || [ -n "${LIBTILE:-}" ] && python3 -c 'import torch' 2>/dev/null && { LIBTILE=${LIBTILE:-$PWD/libtile.so} python3 tests/gpu/ulp.py || status=1; }
-if command -v compute-sanitizer >/dev/null; then
-  wrapper=$(mktemp) && trap 'rm -f "$wrapper"' EXIT
+jobs=$(($(nproc) / 2 + 1))
+n=0 running=()
+scratch=$(mktemp -d) && trap 'rm -rf "$scratch"' EXIT
+has_torch() { python3 -c 'import torch' 2>/dev/null; }
+
+memcheck() {
+  command -v compute-sanitizer >/dev/null || { echo "memcheck: compute-sanitizer is not here"; return; }
+  local wrapper=$scratch/memcheck
   printf '#!/bin/sh\nexec compute-sanitizer --tool=memcheck --error-exitcode=9 "%s" "$@"\n' "$(realpath "$tilec")" >"$wrapper"
   chmod +x "$wrapper"
   echo "== memcheck"
@@ -36,7 +30,38 @@ if command -v compute-sanitizer >/dev/null; then
   if "$wrapper" run tests/gpu/far_store.tile -k far_store --grid 1 --device=gpu -q --arg "x=i32[4]=zeros" >/dev/null 2>&1; then
     echo "memcheck did not see a store out of bounds"; status=1
   fi
-else
-  echo "memcheck: compute-sanitizer is not here"
-fi
-exit $status
+}
+
+examples() {
+  tools/run_lines.sh "$tilec" -j "$jobs" -o "-q --device=gpu --check" "${kernels[@]}" || status=1
+  echo "== sm_80 code"
+  tools/run_lines.sh "$tilec" -j "$jobs" -o "-q --device=gpu --check --arch=sm_80" "${kernels[@]}" || status=1
+  memcheck
+  [ -d seeds ] && { python3 tests/guide/check.py seeds/triton_guide.md seeds/matmul_tma_persistent.txt "$tilec" --device=gpu || status=1; }
+}
+
+kernels_beside_python() {
+  python3 tests/conformance/run.py "$tilec" --device=gpu -j"$jobs" || status=1
+  python3 tests/random_kernels.py "$tilec" --device=gpu --count 1000 || status=1
+  python3 tests/random_kernels.py "$tilec" --device=gpu --count 200 --expressions || status=1
+}
+
+products_and_functions() {
+  for products in dots pipelining; do python3 tests/$products.py "$tilec" --device=gpu --full || status=1; done
+  has_torch && { python3 tests/gpu/right.py || status=1; }
+  [ -f libtile.so ] || [ -n "${LIBTILE:-}" ] || return
+  export LIBTILE=${LIBTILE:-$PWD/libtile.so}
+  python3 tests/gpu/cluster.py || status=1
+  has_torch && { python3 tests/gpu/ulp.py || status=1; }
+}
+
+lanes=(examples kernels_beside_python products_and_functions)
+for lane in "${lanes[@]}"; do
+  (status=0; $lane >"$scratch/$lane" 2>&1; exit $status) & running[$((n++))]=$!
+done
+failed=0 n=0
+for lane in "${lanes[@]}"; do
+  wait "${running[$((n++))]}" || failed=1
+  cat "$scratch/$lane"
+done
+exit $failed

@@ -88,7 +88,11 @@ class Array:
         self.library, self.values, self.address = library, values, C.c_uint64()
         size = C.c_size_t(C.sizeof(values))
         library._check(lambda e: library.c.tile_memory_alloc(library.device, size, C.byref(self.address), e))
-        library._check(lambda e: library.c.tile_memory_upload(library.device, self.address, values, size, e))
+        self.write()
+
+    def write(self):
+        size = C.c_size_t(C.sizeof(self.values))
+        self.library._check(lambda e: self.library.c.tile_memory_upload(self.library.device, self.address, self.values, size, e))
 
     def read(self):
         self.library._check(lambda e: self.library.c.tile_device_synchronize(self.library.device, e))
