@@ -400,7 +400,7 @@ TEST(test_errors) {
   check_error("def f(a): pass\nf(1, 2)\n", "2:1 f() takes 1 positional arguments, not 2");
   check_error("x = 2 ** 500\n", "1:5 integer result does not fit in 128 bits");
   check_error("x = 999999999999999999999999999999999999999999\n", "1:5 integer literal does not fit in 128 bits");
-  check_error("import triton\n@triton.autotune(configs=[1], key=[])\n@triton.jit\ndef k(x): pass\n", "2:2 configs[0] is a 'int', not a triton.Config");
+  check_error("import triton\n@triton.autotune(configs=[1], key=[])\n@triton.jit\ndef k(x): pass\n", "2:2 configs[0] is a 'int', not a triton.Config: write triton.Config({…}, num_warps=…)");
 }
 
 TEST(test_limits) {
