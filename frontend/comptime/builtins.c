@@ -7,13 +7,14 @@
 
 // ---- arguments ----
 
-static bool no_parameter(Comptime *ct, const CtArgs *a, const char *what, const char *name, const char *const *names,
-                         uint32_t n) {
+static bool no_parameter(Comptime *ct, const CtArgs *a, const char *what, const char *name,
+                         const char *const *names, uint32_t n) {
   const char *near = nearest_name(name, names, n);
   Buf all = buf_make(ct->arena);
   for (uint32_t i = 0; i < n; i++) buf_printf(&all, "%s%s", i ? ", " : "", names[i]);
   if (near)
-    return ct_fail(ct, a->span, "TypeError", "%s() has no parameter '%s'; did you mean '%s'?", what, name, near) != NULL;
+    return ct_fail(ct, a->span, "TypeError", "%s() has no parameter '%s'; did you mean '%s'?", what, name,
+                   near) != NULL;
   return ct_fail(ct, a->span, "TypeError", "%s() has no parameter '%s'%s%s", what, name, n ? "; its parameters: " : "",
                  buf_str(&all)) != NULL;
 }

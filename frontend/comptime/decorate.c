@@ -190,8 +190,8 @@ static CtValue *apply_autotune(Comptime *ct, const CtDict *options, CtValue *v, 
   v = ct_unwrap(v);
   if (v->kind == CT_MISSING) return v;
   if (v->kind != CT_FUNCTION || v->fn->role != FN_JIT)
-    return ct_fail(ct, span, "TypeError", "autotune decorates a jit function, not '%s': put it above @triton.jit or @kernel",
-                   ct_kind_name(v));
+    return ct_fail(ct, span, "TypeError",
+                   "autotune decorates a jit function, not '%s': put it above @triton.jit or @kernel", ct_kind_name(v));
   CtFunction *fn = copy_function(ct, v->fn);
   CtAutotune *tune = fn->autotune = arena_new(ct->arena, CtAutotune);
   CtList configs;
@@ -203,8 +203,9 @@ static CtValue *apply_autotune(Comptime *ct, const CtDict *options, CtValue *v, 
   for (uint32_t i = 0; i < configs.count; i++) {
     if (comptime_read_config(ct, configs.data[i], &tune->configs[tune->num_configs])) tune->num_configs++;
     else if (configs.data[i]->kind != CT_MISSING)
-      return ct_fail(ct, span, "TypeError", "configs[%u] is a '%s', not a triton.Config: write triton.Config({…}, num_warps=…)",
-                     i, ct_kind_name(configs.data[i]));
+      return ct_fail(ct, span, "TypeError",
+                     "configs[%u] is a '%s', not a triton.Config: write triton.Config({…}, num_warps=…)", i,
+                     ct_kind_name(configs.data[i]));
   }
   static const char *const lists[] = {"key", "reset_to_zero", "restore_value"};
   for (size_t i = 0; i < countof(lists); i++) check_names(ct, fn, options, lists[i], span);
@@ -222,8 +223,8 @@ static CtValue *apply_heuristics(Comptime *ct, const CtDict *values, CtValue *v,
   v = ct_unwrap(v);
   if (v->kind == CT_MISSING) return v;
   if (v->kind != CT_FUNCTION || v->fn->role != FN_JIT)
-    return ct_fail(ct, span, "TypeError", "heuristics decorates a jit function, not '%s': put it above @triton.jit or @kernel",
-                   ct_kind_name(v));
+    return ct_fail(ct, span, "TypeError",
+                   "heuristics decorates a jit function, not '%s': put it above @triton.jit or @kernel", ct_kind_name(v));
   CtFunction *fn = copy_function(ct, v->fn);
   // An outer decorator runs before the inner ones.
   fn->num_heuristics = values->count + v->fn->num_heuristics;

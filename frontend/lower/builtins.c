@@ -252,8 +252,8 @@ static bool not_constant(Lower *L, Call *c, uint32_t i, const char *what) {
   if (v->block == L->b.func->body && v->name)   // a parameter of the kernel
     lower_hint(L, "declare the parameter `%s: tl.constexpr`", v->name);
   else
-    lower_hint(L, "a plain assignment makes a run-time value; keep a constant with `x: tl.constexpr = …`, computed from "
-                  "constants, or a constexpr parameter");
+    lower_hint(L, "a plain assignment makes a run-time value; keep a constant with `x: tl.constexpr = …`, computed "
+                  "from constants, or a constexpr parameter");
   return false;
 }
 

@@ -149,7 +149,8 @@ static bool report_open(Frontend *fe, const CtFunction *kernel, const ParamSpec 
     diag_error(fe->ctx, kernel->def->func.name_span, "the type of %s of kernel `%s` is not known", buf_str(&types),
                kernel->name);
     diag_note(fe->ctx, (Span){0, 0},
-              "give the types with --signature \"%s\", a TYPE like i32 or *fp32, or annotate the parameters: `x: \"*fp32\"`",
+              "give the types with --signature \"%s\", a TYPE like i32 or *fp32, or annotate the parameters: "
+              "`x: \"*fp32\"`",
               buf_str(&signature));
     for (uint32_t i = 0; i < kernel->num_params; i++) {
       const CtParam *p = &kernel->params[i];
