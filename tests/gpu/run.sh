@@ -2,7 +2,7 @@
 # On a GPU machine, in a folder made by bundle.sh (or the repository with a build): every example with --device=gpu against
 # the interpreter, the conformance kernels against Python, guard bytes round every buffer checked; under compute-sanitizer as well where it is installed.
 #   run.sh [TILEC]
-# Three lanes run side by side; what each says comes when it has ended.
+# Three lanes run side by side; a line begins with the first letter of its lane.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 [ -d "$here/examples" ] || here=$(cd "$here/../.." && pwd)
@@ -15,7 +15,7 @@ tilec=${1:-}
 kernels=(examples/*.tile)
 "$tilec" --version
 jobs=$(($(nproc) / 2 + 1))
-n=0 running=()
+running=()
 scratch=$(mktemp -d) && trap 'rm -rf "$scratch"' EXIT
 has_torch() { python3 -c 'import torch' 2>/dev/null; }
 
@@ -55,13 +55,10 @@ products_and_functions() {
   has_torch && { python3 tests/gpu/ulp.py || status=1; }
 }
 
-lanes=(examples kernels_beside_python products_and_functions)
-for lane in "${lanes[@]}"; do
-  (status=0; $lane >"$scratch/$lane" 2>&1; exit $status) & running[$((n++))]=$!
+set -o pipefail
+for lane in examples kernels_beside_python products_and_functions; do
+  (status=0; $lane; exit $status) 2>&1 | sed -u "s/^/${lane:0:1} /" & running+=($!)
 done
-failed=0 n=0
-for lane in "${lanes[@]}"; do
-  wait "${running[$((n++))]}" || failed=1
-  cat "$scratch/$lane"
-done
+failed=0
+for lane in "${running[@]}"; do wait "$lane" || failed=1; done
 exit $failed

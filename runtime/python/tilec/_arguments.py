@@ -3,7 +3,7 @@ import ctypes
 import numbers
 import operator
 import struct
-from ctypes import c_int64, c_uint8, c_uint64
+from ctypes import c_uint64
 
 from . import _dtypes
 from ._arrays import address_of, dense, is_array, is_number, layout_of
@@ -103,10 +103,13 @@ class desc:
             raise ValueError("shape, strides and block of a descriptor must have the same length, at most 5, not "
                              f"{len(shape)}, {len(strides)} and {len(block)}")
         self.base = tensor
-        cga = _cga(layout)
-        self.tensor = Tensor(base=address, rank=len(shape), shape=_int64s(shape), strides=_int64s(strides), type=code,
-                             block=_int64s(block), pad_nan=pad_nan, swizzle=_swizzle(layout), num_cga=len(cga),
-                             cga=(c_uint8 * 4)(*cga))
+        sizes, cga = (*_axes(shape), *_axes(strides), *_axes(block)), _cga(layout)
+        try:
+            packed = _TENSOR.pack(address, len(shape), code, *sizes, pad_nan, _swizzle(layout), len(cga), cga)
+        except struct.error:
+            large = next((v for v in sizes if not -1 << 63 <= v < 1 << 63), address)
+            raise OverflowError(f"{large} does not fit 64 bits") from None
+        self.tensor = Tensor.from_buffer_copy(packed)
         self.address = ctypes.addressof(self.tensor)
 
     def __repr__(self):
@@ -147,13 +150,12 @@ def _cga_byte(vector):
     return sum(16 * axis + n.bit_length() for axis, n in moved)
 
 
-def _int64s(values):
-    """Returns up to five integers for ctypes, and refuses what it would silently cut to 64 bits."""
-    values = [operator.index(v) for v in values]
-    for v in values:
-        if not -1 << 63 <= v < 1 << 63:
-            raise OverflowError(f"{v} does not fit 64 bits")
-    return (c_int64 * 5)(*values)
+_TENSOR = struct.Struct("@QIi15q?BB4s33x")   # as the class Tensor; to fill its fields one by one takes several times as long
+
+
+def _axes(values):
+    """Returns up to five integers, filled up with zeros."""
+    return *map(operator.index, values), *(0,) * (5 - len(values))
 
 
 def expression_of(value):

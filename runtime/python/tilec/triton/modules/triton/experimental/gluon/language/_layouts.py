@@ -1,4 +1,5 @@
 """Gluon's layouts as objects of the host: fields, comparison, and the expression that a kernel writes for them."""
+import functools
 import operator
 from dataclasses import dataclass, field, fields
 from typing import List
@@ -8,6 +9,8 @@ from ....language.core import _Named, _unwrap_if_constexpr, constexpr_type
 
 def _plain(value):
     """Returns a field without the constexprs in it."""
+    if type(value) is int:
+        return value
     value = _unwrap_if_constexpr(value)
     if isinstance(value, (list, tuple)):
         return type(value)(map(_plain, value))
@@ -27,15 +30,20 @@ def _frozen(value):
     return tuple(map(_frozen, value)) if isinstance(value, (list, tuple)) else value
 
 
-_known = {}
+_known, _made = {}, {}
 
 
 class _Interned(_Named):
-    """The class of layouts: equal ones are one object, by which the launcher in C knows a constant again."""
+    """The class of layouts: equal ones are one object, by which the launcher in C knows a constant again. What a layout
+    was made from is remembered, too: programs make theirs anew for every launch."""
 
     def __call__(cls, *args, **kwargs):
-        layout = super().__call__(*args, **kwargs)
-        return _known.setdefault(layout, layout)
+        given = cls, _frozen(args), _frozen(tuple(kwargs.items()))
+        layout = _made.get(given)
+        if layout is None:
+            layout = super().__call__(*args, **kwargs)
+            layout = _made[given] = _known.setdefault(layout, layout)
+        return layout
 
 
 class _Layout(metaclass=_Interned):
@@ -198,16 +206,20 @@ class NVMMASharedLayout(SharedLayout):
     @staticmethod
     def get_default_for(block_shape, dtype, transposed=False, fp4_padded=False, cga_layout=None):
         """Returns the layout of the widest swizzle that fits rows of the block."""
-        shape, cga = _plain(block_shape), _plain(cga_layout) or []
         bits = _unwrap_if_constexpr(dtype).primitive_bitwidth
-        transposed, fp4_padded = _plain(transposed), _plain(fp4_padded)
-        outer = _shape_per_cta(shape, cga)
-        row = outer.pop(0 if transposed else -1) * bits * (2 if fp4_padded else 1) // 8
-        rows = 1
-        for n in outer:
-            rows *= n
-        swizzle = next((s for s in (128, 64, 32) if outer and rows >= 8 and row >= s and row % s == 0), 0)
-        return NVMMASharedLayout(swizzle, bits, len(shape), transposed, fp4_padded, cga)
+        return _default_for(_frozen(_plain(block_shape)), bits, _plain(transposed), _plain(fp4_padded),
+                            _frozen(_plain(cga_layout) or ()))
+
+
+@functools.cache
+def _default_for(shape, bits, transposed, fp4_padded, cga):
+    outer = _shape_per_cta(shape, cga)
+    row = outer.pop(0 if transposed else -1) * bits * (2 if fp4_padded else 1) // 8
+    rows = 1
+    for n in outer:
+        rows *= n
+    swizzle = next((s for s in (128, 64, 32) if outer and rows >= 8 and row >= s and row % s == 0), 0)
+    return NVMMASharedLayout(swizzle, bits, len(shape), transposed, fp4_padded, [list(v) for v in cga])
 
 
 @_layout
