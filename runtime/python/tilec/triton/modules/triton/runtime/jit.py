@@ -45,8 +45,8 @@ class KernelInterface:
     def run(self, *args, grid, warmup, **kwargs):
         raise NotImplementedError("run is of the subclass")
 
-    def go_on(self, *args, **kwargs):
-        """Runs the kernel from a layer around it."""
+    def go_on(self, args, kwargs):
+        """Runs the kernel from a layer around it, which does not use kwargs any more."""
         return self.run(*args, **kwargs)
 
     def __getitem__(self, grid):
@@ -183,11 +183,11 @@ class JITFunction(JITCallable, KernelInterface):
             return quick.launch(grid, *args, **kwargs)
         return self.run(*args, grid=grid, warmup=False, **kwargs)
 
-    def go_on(self, *args, grid, warmup=False, **kwargs):
+    def go_on(self, args, kwargs):
         """Does what run does, by the launcher in C where that can."""
-        if warmup:
-            return self.run(*args, grid=grid, warmup=True, **kwargs)
-        return self._launch_now(grid, *args, **kwargs)
+        if kwargs.pop("warmup", False):
+            return self.run(*args, warmup=True, **kwargs)
+        return self._launch_now(kwargs.pop("grid"), *args, **kwargs)
 
     def run(self, *args, grid, warmup, **kwargs):
         for hook in self.pre_run_hooks:
