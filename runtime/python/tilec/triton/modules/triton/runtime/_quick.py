@@ -26,8 +26,8 @@ class Quick:
         the one that was not for now, whose guards are made anew; another one is of another gpu."""
         if self._guarded is None or self._guarded is failed:
             torch = sys.modules.get("torch")
-            guards = [(self._function.pre_run_hooks,), (self.program.refused,), *knobs.runtime.guards(),
-                      *self.gatherer.guards()]
+            guards = [(self._function.pre_run_hooks,), (self.program.refused,), (vars(knobs), "runtime", knobs.runtime),
+                      *knobs.runtime.guards(), *self.gatherer.guards()]
             if not torch:
                 guards.append((sys.modules, "torch"))
             self._guarded = self._launcher.guarded(guards, torch and torch._C._cuda_getDevice, self._function.start)
