@@ -111,8 +111,8 @@ tile_status machine_code_make(const tile_program *program, Arena *a, MachineCode
 void machine_code_resources(const tile_program *program, const MachineCode *code, const char *kernel,
                             tile_resources *out);
 
-// spill.c: assembles PTX by the given function; if kernel_with_other_hint has another text for what comes out, assembles
-// that, too, and keeps the better code.
+// spill.c: assembles PTX by the given function; if the kernel then uses local memory and the PTX has an occupancy hint,
+// assembles it once more without the hint and keeps the code that uses less.
 typedef tile_status AssembleFn(void *user, Arena *a, const char *ptx, MachineCode *code, tile_error **error);
 tile_status assemble_checked(AssembleFn *assemble, void *user, Arena *a, const char *ptx, MachineCode *code,
                              tile_error **error);

@@ -1,6 +1,6 @@
 // Checks the occupancy hint (`.minnctapersm`) against what the assembler made of it. The compiler guesses how many
 // registers a kernel needs; where the guess is too low the assembler spills, which costs far more than a resident
-// block. Where there is no hint, the assembler may take a few registers more than it needs and lose a block for them.
+// block.
 #include <stdlib.h>
 
 #include "runtime/compile/compile.h"
@@ -14,7 +14,7 @@ tile_status assemble_checked(AssembleFn *assemble, void *user, Arena *a, const c
   char *text = kernel_with_other_hint(ptx, &use);
   MachineCode other = *code;
   if (text && assemble(user, a, text, &other, NULL) == TILE_OK &&
-      resources_of_cubin(other.cubin, other.size, NULL, &other_use) && kernel_code_is_better(&other_use, &use))
+      resources_of_cubin(other.cubin, other.size, NULL, &other_use) && other_use.local_bytes < use.local_bytes)
     *code = other;
   free(text);
   return TILE_OK;

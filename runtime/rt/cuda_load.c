@@ -83,8 +83,8 @@ tile_status cuda_code_use(const tile_kernel *k, CodeUse *out, tile_error **error
   return cuda_check(&d->cu, ask_use(d, k, k->module, out), "asking for a kernel's registers", error);
 }
 
-// Loads PTX. If the driver's assembler spilled, or took a few registers too many to fill an SM, it also loads the PTX
-// with another occupancy hint, and keeps the code that uses less local memory, or as little with fewer registers.
+// Loads PTX. If the driver's assembler spilled, it also loads the PTX with another occupancy hint, and keeps the code
+// that uses less local memory: a spill costs more than a resident block.
 static tile_status load_ptx(CudaDevice *d, tile_kernel *k, tile_error **error) {
   char *said = calloc(2, LOG_BYTES), *said_of_other = said + LOG_BYTES;
   if (!said) return error_no_memory(error);
@@ -95,7 +95,7 @@ static tile_status load_ptx(CudaDevice *d, tile_kernel *k, tile_error **error) {
   char *text = is_known ? kernel_with_other_hint(k->ptx, &use) : NULL;
   bool better = false;
   if (text && load_code(d, k, text, "PTX", said_of_other, NULL) == TILE_OK) {
-    better = ask_use(d, k, k->module, &other) == CUDA_SUCCESS && kernel_code_is_better(&other, &use);
+    better = ask_use(d, k, k->module, &other) == CUDA_SUCCESS && other.local_bytes < use.local_bytes;
     d->cu.module_unload(better ? first : k->module);
   }
   if (!better) k->module = first;

@@ -206,14 +206,10 @@ bool assembler_note_next(const char **log, AssemblerNote *out);   // and moves *
 // Logs each as a warning, with its place if the PTX has line information. hooks may be NULL.
 void assembler_notes_log(const tile_hooks *hooks, const char *kernel, const char *ptx, const char *log);
 
-// kernel.c: a PTX text to assemble in place of one whose code spills, or takes a few registers too many for as many
-// blocks as fill an SM with threads; to be freed. NULL if there is none, or no memory.
-// If code spills, the text lacks the occupancy hints that limit registers. If there are none, and the assembler kept to
-// half of the registers or fewer, it has the hint of one block: the assembler gives up on some kernels and then keeps
-// to 32 registers. Code without a hint that does not spill gets the hint of those blocks.
+// kernel.c: a PTX text to assemble in place of one whose code spills, to be freed; NULL if there is none, or no memory.
+// It lacks the occupancy hints that limit registers. If there are none, and the assembler kept to half of the registers
+// or fewer, it has the hint of one block: the assembler gives up on some kernels and then keeps to 32 registers.
 char *kernel_with_other_hint(const char *ptx, const CodeUse *use);
-// Whether one's code is to be kept: it uses less local memory, or as much and fewer registers.
-bool kernel_code_is_better(const CodeUse *one, const CodeUse *other);
 tile_kernel *kernel_new(tile_device *device);   // kernel.c. NULL: out of memory. device may be NULL
 // load.c: loads a kernel that its metadata describes; frees it if that fails.
 tile_status kernel_start(tile_kernel *k, tile_error **error);

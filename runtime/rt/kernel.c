@@ -1,5 +1,4 @@
 // Kernels as objects: what callers ask of one.
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,56 +25,34 @@ static uint32_t most_registers(const char *ptx) {
   return n && SM_REGISTERS / n < THREAD_REGISTERS ? (uint32_t)(SM_REGISTERS / n) : THREAD_REGISTERS;
 }
 
-// The blocks that fill an SM with threads, if the code takes a few registers too many for that; 0 if not, or if the
-// text has several kernels. Then the assembler saw no need to save: it finds these registers almost always.
-static uint32_t blocks_to_fill(const char *ptx, uint32_t registers) {
-  enum { FEW = 8 };
-  static const char target[] = "\n.target ";
-  const char *at = strstr(ptx, target), *count = strstr(ptx, threads);
-  if (!at || !count || strstr(count + 1, threads)) return 0;
-  char name[16];
-  at += sizeof target - 1;
-  snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ",\n"), at);
-  const Target *t = target_find(name);
-  const uint32_t n = (uint32_t)strtoul(count + sizeof threads - 1, NULL, 10);
-  const uint32_t blocks = t && n ? target_blocks_per_sm(t, n) : 0;
-  const uint32_t limit = blocks ? SM_REGISTERS / (blocks * n) / 8 * 8 : 0;
-  return registers > limit && registers <= limit + FEW ? blocks : 0;
-}
-
-// Adds the hint of so many blocks, below 100, to each kernel.
-static void ask_for(char *out, const char *ptx, uint32_t blocks) {
+// Adds the hint of one block to each kernel.
+static void ask_for_all(char *out, const char *ptx) {
+  static const char all[] = "\n.minnctapersm 1";
   for (const char *at; (at = strstr(ptx, threads));) {
     const char *end = at + 1 + strcspn(at + 1, "\n");
     memcpy(out, ptx, (size_t)(end - ptx));
     out += end - ptx;
-    out += sprintf(out, "%s%u", hint, blocks);
+    memcpy(out, all, sizeof all - 1);
+    out += sizeof all - 1;
     ptx = end;
   }
   memcpy(out, ptx, strlen(ptx) + 1);
 }
 
 char *kernel_with_other_hint(const char *ptx, const CodeUse *use) {
-  const bool spills = use->local_bytes > resources_declared_local(ptx);
-  const bool is_free = !strstr(ptx, hint + 1) && !strstr(ptx, ".maxnreg ") && !strstr(ptx, "setmaxnreg");
-  uint32_t blocks = 0;
-  if (is_free && spills) blocks = 2 * use->registers <= most_registers(ptx);
-  else if (is_free) blocks = blocks_to_fill(ptx, use->registers);
-  if (!blocks && !spills) return NULL;
+  if (use->local_bytes <= resources_declared_local(ptx)) return NULL;
   size_t size = strlen(ptx) + 1;
   for (const char *at = ptx; (at = strstr(at, threads)); at++) size += sizeof hint + 1;
   char *out = malloc(size);
   if (!out) return NULL;
   memcpy(out, ptx, strlen(ptx) + 1);
-  if (blocks) ask_for(out, ptx, blocks);
-  if (blocks || drop_hints(out)) return out;
+  if (drop_hints(out)) return out;
+  if (!strstr(ptx, hint + 1) && !strstr(ptx, ".maxnreg ") && 2 * use->registers <= most_registers(ptx)) {
+    ask_for_all(out, ptx);
+    return out;
+  }
   free(out);
   return NULL;
-}
-
-bool kernel_code_is_better(const CodeUse *one, const CodeUse *other) {
-  if (one->local_bytes != other->local_bytes) return one->local_bytes < other->local_bytes;
-  return one->registers < other->registers;
 }
 
 tile_kernel *kernel_new(tile_device *d) {

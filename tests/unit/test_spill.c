@@ -75,15 +75,6 @@ static void test_other_hints(void **state) {
   text = other_hint("a\n.reqntid 128,1,1\n{\n}\nb\n.reqntid 64,1,1\n{\n}\n", 32, 8);     // all registers are offered
   assert_string_equal(text, "a\n.reqntid 128,1,1\n.minnctapersm 1\n{\n}\nb\n.reqntid 64,1,1\n.minnctapersm 1\n{\n}\n");
   free(text);
-  // 36 registers for the 32 that fill an SM, of sm_86 for 42.
-  text = other_hint("a\n.target sm_90a\n.reqntid 128, 1, 1\n{\n", 36, 0);
-  assert_string_equal(text, "a\n.target sm_90a\n.reqntid 128, 1, 1\n.minnctapersm 16\n{\n");
-  free(text);
-  assert_null(other_hint("a\n.target sm_86\n.reqntid 128, 1, 1\n{\n", 36, 0));
-  assert_null(other_hint("a\n.target sm_90a\n.reqntid 128, 1, 1\n{\n", 32, 0));
-  assert_null(other_hint("a\n.target sm_90a\n.reqntid 128, 1, 1\n{\n", 41, 0));
-  assert_null(other_hint("a\n.target sm_90a\n.reqntid 128, 1, 1\n.minnctapersm 4\n{\n", 36, 0));
-  assert_null(other_hint("a\n.target sm_90a\n.reqntid 128, 1, 1\n{\n}\n.reqntid 128, 1, 1\n{\n", 36, 0));
   // What offers all already, has its limit from the user, takes most, does not spill, or has so many threads.
   assert_null(other_hint(".reg\n.reqntid 512, 1, 1\n.minnctapersm 1\n{\n", 32, 8));
   assert_null(other_hint(".reg\n.reqntid 128,1,1\n.maxnreg 32\n{\n", 32, 8));

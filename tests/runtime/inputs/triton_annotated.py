@@ -8,27 +8,7 @@ import triton
 import triton.language as tl
 from triton.language import constexpr
 
-
-class Ints:
-    dtype, device, is_cuda = "torch.int32", "cpu", False
-
-    def __init__(self, n):
-        self.data, self.shape = array.array("i", [0] * n), (n,)
-
-    def data_ptr(self):
-        return self.data.buffer_info()[0]
-
-    def numel(self):
-        return len(self.data)
-
-    def element_size(self):
-        return self.data.itemsize
-
-    def is_contiguous(self):
-        return True
-
-    def stride(self):
-        return (1,)
+from ints import Ints
 
 
 def typed(**types):
@@ -39,7 +19,7 @@ def typed(**types):
 
 
 def helper() -> Ints:
-    return Ints(1)
+    return Ints(0)
 
 
 @triton.jit
@@ -62,7 +42,7 @@ def second(out, v, w, B):
     tl.store(out + tl.arange(0, B), v + w.to(tl.int32))
 
 
-out = Ints(4)
+out = Ints(0, 0, 0, 0)
 first[(1,)](out, 3, 1 << 40, 4)
 print(out.data.tolist(), first.params[3].is_constexpr, repr(first.params[0].annotation))
 second[(1,)](out, 250, 7.0, 4)

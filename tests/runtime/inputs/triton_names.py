@@ -1,5 +1,4 @@
 """Names that programs import from Triton beside those of kernels: each does what it says, or says what is missing."""
-import array
 import os
 import sys
 import warnings
@@ -18,25 +17,7 @@ from triton.language.standard import _elementwise_max, _elementwise_min
 from triton.testing import runtime
 from triton.tools.disasm import extract, get_sass
 
-
-class Ints:
-    dtype, device, is_cuda = "torch.int32", "cpu", False
-
-    def __init__(self, *values):
-        self.data = array.array("i", values)
-        self.shape = (len(values),)
-
-    def data_ptr(self):
-        return self.data.buffer_info()[0]
-
-    def numel(self):
-        return len(self.data)
-
-    def element_size(self):
-        return self.data.itemsize
-
-    def is_contiguous(self):
-        return True
+from ints import Ints
 
 
 def refusal(what, f, *args):

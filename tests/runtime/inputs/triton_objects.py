@@ -1,5 +1,4 @@
 """What programs do with Triton's objects: they look at them, change them, copy them and pickle them."""
-import array
 import copy
 import os
 import pickle
@@ -9,28 +8,7 @@ import triton.language as tl
 from triton import knobs
 from triton.runtime.jit import JITCallable, JITFunction
 
-
-class Ints:
-    dtype, device, is_cuda = "torch.int32", "cpu", False
-
-    def __init__(self, *values):
-        self.data = array.array("i", values)
-        self.shape = (len(values),)
-
-    def data_ptr(self):
-        return self.data.buffer_info()[0]
-
-    def numel(self):
-        return len(self.data)
-
-    def element_size(self):
-        return self.data.itemsize
-
-    def is_contiguous(self):
-        return True
-
-    def stride(self):
-        return (1,)
+from ints import Ints
 
 
 FACTOR = 3
