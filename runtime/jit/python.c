@@ -1,57 +1,11 @@
-// The quick way of the package tilec (runtime/python): a Python function in C that launches a variant that exists. It
-// uses the running interpreter's stable interface by weak symbols: libtile neither links nor includes Python.
+// The quick way of the package tilec (runtime/python): a Python function in C that launches a variant that exists.
 // Everything unusual (a missing variant, an object of a type not seen before, an error) goes to the module's own
 // function, which explains.
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/jit/jit_impl.h"
-
-typedef struct { intptr_t refs; void *type; } Object;   // an object's head; has_python checks it
-typedef struct {
-  const char *name;
-  Object *(*call)(Object *self, Object *const *args, intptr_t n, Object *names);
-  int flags;
-  const char *doc;
-} MethodDef;
-enum { METH_KEYWORDS = 2, METH_FASTCALL = 0x80 };
-
-// What is needed of the interpreter. Weak: all of it is there if the process runs Python, and NULL otherwise.
-#define PYTHON_FUNCTIONS(F) \
-  F(Object *, PyCFunction_NewEx, MethodDef *, Object *, Object *) \
-  F(Object *, PyCapsule_New, void *, const char *, void (*)(Object *)) \
-  F(void *, PyCapsule_GetPointer, Object *, const char *) \
-  F(Object *, PyDict_Copy, Object *) \
-  F(Object *, PyDict_GetItemWithError, Object *, Object *) \
-  F(int, PyDict_SetItem, Object *, Object *, Object *) \
-  F(int, PyCallable_Check, Object *) \
-  F(void, PyErr_Clear, void) \
-  F(void *, PyEval_SaveThread, void) \
-  F(void, PyEval_RestoreThread, void *) \
-  F(double, PyFloat_AsDouble, Object *) \
-  F(long long, PyLong_AsLongLongAndOverflow, Object *, int *) \
-  F(unsigned long long, PyLong_AsUnsignedLongLong, Object *) \
-  F(Object *, PyLong_FromLong, long) \
-  F(Object *, PyLong_FromVoidPtr, void *) \
-  F(Object *, PyObject_GetAttr, Object *, Object *) \
-  F(int, PyObject_IsTrue, Object *) \
-  F(Object *, PyObject_Vectorcall, Object *, Object *const *, size_t, Object *) \
-  F(Object *, PyObject_VectorcallMethod, Object *, Object *const *, size_t, Object *) \
-  F(Object *, PyTuple_GetItem, Object *, intptr_t) \
-  F(intptr_t, PyTuple_Size, Object *) \
-  F(int, PyUnicode_Compare, Object *, Object *) \
-  F(Object *, PyUnicode_InternFromString, const char *) \
-  F(void, Py_DecRef, Object *) \
-  F(void, Py_IncRef, Object *)
-#define PYTHON_OBJECTS(F) \
-  F(PyBool_Type) F(PyDict_Type) F(PyFloat_Type) F(PyLong_Type) F(PyTuple_Type) F(PyUnicode_Type) \
-  F(_Py_NoneStruct) F(_Py_TrueStruct)
-#define DECLARE(result, name, ...) extern result name(__VA_ARGS__) __attribute__((weak));
-PYTHON_FUNCTIONS(DECLARE)
-#undef DECLARE
-#define DECLARE(name) extern Object name __attribute__((weak));
-PYTHON_OBJECTS(DECLARE)
-#undef DECLARE
+#include "runtime/jit/python.h"
 
 // As the module calls them: data_ptr() and dtype; address_of; the field `address`, of a tile_tensor; a tensor whose
 // is_cuda must be true.
@@ -101,14 +55,6 @@ static bool has_python(void) {
   bool ok = n && n->type == &PyLong_Type && _Py_TrueStruct.type == &PyBool_Type;
   if (n) Py_DecRef(n);
   return ok;
-}
-
-static void drop(Object *o) {
-  if (o) Py_DecRef(o);
-}
-static Object *keep(Object *o) {
-  Py_IncRef(o);
-  return o;
 }
 
 // ---- arguments ----
