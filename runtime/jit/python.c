@@ -1,55 +1,11 @@
-// The quick way of the package tilec (runtime/python): a Python function in C that launches a variant that exists. It
-// uses the running interpreter's stable interface by weak symbols: libtile neither links nor includes Python.
+// The quick way of the package tilec (runtime/python): a Python function in C that launches a variant that exists.
 // Everything unusual (a missing variant, an object of a type not seen before, an error) goes to the module's own
 // function, which explains.
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/jit/jit_impl.h"
-
-typedef struct { intptr_t refs; void *type; } Object;   // an object's head; has_python checks it
-typedef struct {
-  const char *name;
-  Object *(*call)(Object *self, Object *const *args, intptr_t n, Object *names);
-  int flags;
-  const char *doc;
-} MethodDef;
-enum { METH_KEYWORDS = 2, METH_FASTCALL = 0x80 };
-
-// What is needed of the interpreter. Weak: all of it is there if the process runs Python, and NULL otherwise.
-#define PYTHON_FUNCTIONS(F) \
-  F(Object *, PyCFunction_NewEx, MethodDef *, Object *, Object *) \
-  F(Object *, PyCapsule_New, void *, const char *, void (*)(Object *)) \
-  F(void *, PyCapsule_GetPointer, Object *, const char *) \
-  F(Object *, PyDict_Copy, Object *) \
-  F(int, PyDict_SetItem, Object *, Object *, Object *) \
-  F(int, PyCallable_Check, Object *) \
-  F(void, PyErr_Clear, void) \
-  F(void *, PyEval_SaveThread, void) \
-  F(void, PyEval_RestoreThread, void *) \
-  F(double, PyFloat_AsDouble, Object *) \
-  F(long long, PyLong_AsLongLongAndOverflow, Object *, int *) \
-  F(unsigned long long, PyLong_AsUnsignedLongLong, Object *) \
-  F(Object *, PyLong_FromLong, long) \
-  F(Object *, PyLong_FromVoidPtr, void *) \
-  F(Object *, PyObject_GetAttr, Object *, Object *) \
-  F(Object *, PyObject_Vectorcall, Object *, Object *const *, size_t, Object *) \
-  F(Object *, PyObject_VectorcallMethod, Object *, Object *const *, size_t, Object *) \
-  F(Object *, PyTuple_GetItem, Object *, intptr_t) \
-  F(intptr_t, PyTuple_Size, Object *) \
-  F(int, PyUnicode_Compare, Object *, Object *) \
-  F(Object *, PyUnicode_InternFromString, const char *) \
-  F(void, Py_DecRef, Object *) \
-  F(void, Py_IncRef, Object *)
-#define PYTHON_OBJECTS(F) \
-  F(PyBool_Type) F(PyFloat_Type) F(PyLong_Type) F(PyTuple_Type) F(PyUnicode_Type) \
-  F(_Py_NoneStruct) F(_Py_TrueStruct)
-#define DECLARE(result, name, ...) extern result name(__VA_ARGS__) __attribute__((weak));
-PYTHON_FUNCTIONS(DECLARE)
-#undef DECLARE
-#define DECLARE(name) extern Object name __attribute__((weak));
-PYTHON_OBJECTS(DECLARE)
-#undef DECLARE
+#include "runtime/jit/python.h"
 
 // As the module calls them: data_ptr() and dtype; address_of; the field `address`, of a tile_tensor; a tensor whose
 // is_cuda must be true.
@@ -64,13 +20,15 @@ static const char *const word_texts[NUM_WORDS] = {"num_warps", "num_stages", "nu
 typedef struct { const tile_variant *variant; Object *meta, *result; } Known;
 
 typedef struct {
-  MethodDef method;
+  MethodDef method, guarded;
   tile_jit_kernel *k;
   Object **names, *words[NUM_WORDS];
   Object *slow, *type_code, *meta_of;   // of the module: all of a launch; a dtype's code; a variant's constexprs
   Object *address_of;                   // and (address, code) of an array
   Object *result_of;                    // what a launch of a variant returns; NULL: None
   Object *stream_of, *ordinal;          // the current stream of the device as an integer; NULL: the default stream
+  // Of the guarded function: what must hold, the current device's ordinal, who launches if not. NULL: there is none.
+  Object *guards, *device_of, *otherwise;
   Object *types[MAX_TYPES];             // of objects that are arrays or descriptors
   uint8_t type_kinds[MAX_TYPES];
   Object *dtypes[MAX_DTYPES];
@@ -97,14 +55,6 @@ static bool has_python(void) {
   bool ok = n && n->type == &PyLong_Type && _Py_TrueStruct.type == &PyBool_Type;
   if (n) Py_DecRef(n);
   return ok;
-}
-
-static void drop(Object *o) {
-  if (o) Py_DecRef(o);
-}
-static Object *keep(Object *o) {
-  Py_IncRef(o);
-  return o;
 }
 
 // ---- arguments ----
@@ -240,10 +190,12 @@ static bool make_arg(Launcher *l, uint32_t i, Object *o, tile_arg *a, Items *poo
   return true;
 }
 
-// Most names in a call are interned, as the launcher's are.
-static int name_index(Object *const *names, uint32_t count, Object *name) {
+static int same_index(Object *const *names, uint32_t count, const Object *name) {
   for (uint32_t i = 0; i < count; i++)
     if (names[i] == name) return (int)i;
+  return -1;
+}
+static int equal_index(Object *const *names, uint32_t count, Object *name) {
   for (uint32_t i = 0; i < count; i++)
     if (!PyUnicode_Compare(names[i], name)) return (int)i;
   return -1;
@@ -251,9 +203,12 @@ static int name_index(Object *const *names, uint32_t count, Object *name) {
 
 static bool keyword(Launcher *l, Object *name, Object *value, uint32_t num_given, tile_arg *args,
                     tile_jit_launch_options *o, Items *pool) {
-  int i = name_index(l->names, l->k->num_params, name);
+  int i = same_index(l->names, l->k->num_params, name), option = same_index(l->words, NUM_OPTIONS, name), overflow = 0;
+  if (i < 0 && option < 0) {   // most names in a call are interned, as the launcher's are; this one is not
+    i = equal_index(l->names, l->k->num_params, name);
+    option = equal_index(l->words, NUM_OPTIONS, name);
+  }
   if (i >= 0 && ((uint32_t)i < num_given || !make_arg(l, (uint32_t)i, value, &args[i], pool))) return false;
-  int option = name_index(l->words, NUM_OPTIONS, name), overflow = 0;
   if (option < 0) return i >= 0;
   if (option == OPTION_STREAM && i >= 0) return true;
   if ((Object *)value->type != &PyLong_Type) return false;
@@ -392,9 +347,48 @@ static Object *launch(Object *self, Object *const *args, intptr_t n, Object *key
   return PyObject_Vectorcall(l->slow, args, (size_t)n, keywords);
 }
 
+// Guards are of jit.h's kinds. An object's identity is what is compared.
+static bool guard_holds(const Object *guard) {
+  Object *g = (Object *)guard;
+  intptr_t size = g->type == &PyTuple_Type ? PyTuple_Size(g) : 0;
+  if (!size) {
+    Object *answer = PyObject_Vectorcall(g, NULL, 0, NULL);
+    drop(answer);
+    return answer == &_Py_TrueStruct;
+  }
+  Object *of = PyTuple_GetItem(g, 0);
+  if (size == 1) return !PyObject_IsTrue(of);
+  Object *name = PyTuple_GetItem(g, 1), *value = size > 2 ? PyTuple_GetItem(g, 2) : NULL;
+  if (of->type == &PyDict_Type) return PyDict_GetItemWithError(of, name) == value;
+  Object *now = PyObject_GetAttr(of, name);
+  drop(now);
+  return now && now == value;
+}
+
+static bool guards_hold(Launcher *l) {
+  Object *guards = keep(l->guards);   // Python code may replace them
+  intptr_t n = PyTuple_Size(guards);
+  bool hold = true;
+  for (intptr_t i = 0; hold && i < n; i++) hold = guard_holds(PyTuple_GetItem(guards, i));
+  Py_DecRef(guards);
+  if (!hold || !l->device_of) return hold;
+  Object *ordinal = PyObject_Vectorcall(l->device_of, NULL, 0, NULL);
+  drop(ordinal);
+  return ordinal == l->ordinal;   // one object for each small number
+}
+
+static Object *launch_guarded(Object *self, Object *const *args, intptr_t n, Object *keywords) {
+  Launcher *l = PyCapsule_GetPointer(self, capsule_name);
+  if (!l) return NULL;
+  if (guards_hold(l)) return launch(self, args, n, keywords);
+  PyErr_Clear();
+  return PyObject_Vectorcall(l->otherwise, args, (size_t)n, keywords);
+}
+
 // The kernel may have been freed by now.
 static void launcher_destroy(Launcher *l) {
-  Object *const single[] = {l->address_of, l->slow, l->type_code, l->meta_of, l->result_of, l->stream_of, l->ordinal};
+  Object *const single[] = {l->address_of, l->slow,    l->type_code, l->meta_of,   l->result_of,
+                            l->stream_of,  l->ordinal, l->guards,    l->device_of, l->otherwise};
   for (uint32_t i = 0; i < countof(single); i++) drop(single[i]);
   for (uint32_t i = 0; l->names && i < l->num_names; i++) drop(l->names[i]);
   free(l->names);
@@ -481,4 +475,17 @@ void tile_jit_python_use_stream(void *capsule, void *stream_of, void *ordinal) {
   l->ordinal = keep(ordinal);
   drop(old[0]);
   drop(old[1]);
+}
+
+void *tile_jit_python_guard(void *capsule, void *guards, void *device_of, void *otherwise) {
+  if (!capsule || !guards || !device_of || !otherwise || ((Object *)guards)->type != &PyTuple_Type) return NULL;
+  Launcher *l = PyCapsule_GetPointer(capsule, capsule_name);
+  Object *old[] = {l->guards, l->device_of, l->otherwise};
+  l->guards = keep(guards);
+  l->device_of = device_of != &_Py_NoneStruct ? keep(device_of) : NULL;
+  l->otherwise = keep(otherwise);
+  for (uint32_t i = 0; i < countof(old); i++) drop(old[i]);
+  l->guarded = (MethodDef){"launch", launch_guarded, METH_FASTCALL | METH_KEYWORDS,
+                           "Launches the kernel while the guards hold: the grid, then its arguments."};
+  return PyCFunction_NewEx(&l->guarded, capsule, NULL);
 }

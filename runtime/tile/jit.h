@@ -235,6 +235,11 @@ TILE_API void tile_jit_python_learn_type(void *capsule, void *type, int kind);
 TILE_API void tile_jit_python_learn_text(void *capsule, void *value, const char *text);    /* of a constexpr */
 /* stream_of(ordinal) is the stream. */
 TILE_API void tile_jit_python_use_stream(void *capsule, void *stream_of, void *ordinal);
+/* Makes a function that launches, too, and calls otherwise(grid, *args, **kwargs) if the current device, device_of()
+ * unless that is None, is not the stream's, or if one of the guards does not hold. A new tuple of guards replaces the
+ * old one for all functions of the capsule. Guards: (collection,) that is empty; (dict, name) that is not in it;
+ * (dict, name, value) or (object, name of an attribute, value) that is the very value; a function that returns True. */
+TILE_API void *tile_jit_python_guard(void *capsule, void *guards, void *device_of, void *otherwise);
 
 #ifdef __cplusplus
 }

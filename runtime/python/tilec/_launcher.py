@@ -44,6 +44,11 @@ class Launcher:
         if self._capsule is not None:
             held.tile_jit_python_close(self._capsule)
 
+    def guarded(self, guards, device_of, otherwise):
+        """Returns a launch that calls otherwise if a guard (tile/jit.h) fails or device_of() is another device."""
+        guarded = self._capsule and held.tile_jit_python_guard(self._capsule, tuple(guards), device_of, otherwise)
+        return _take(guarded) if guarded else otherwise
+
     def learn(self, args, kwargs, texts=()):
         """Teaches it to do a launch like this one, which has succeeded. texts: (value, text) of constexprs."""
         if self._capsule is None:

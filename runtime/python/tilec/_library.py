@@ -136,6 +136,7 @@ _LOCKED_FUNCTIONS = {
     "tile_jit_python_close": (None, c_void_p),
     "tile_jit_python_use_results": (None, c_void_p, py_object),
     "tile_jit_python_use_stream": (None, c_void_p, py_object, py_object),
+    "tile_jit_python_guard": (c_void_p, c_void_p, py_object, py_object, py_object),
 }
 
 

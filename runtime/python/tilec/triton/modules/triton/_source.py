@@ -54,6 +54,16 @@ class Scope:
         value = self.module.get(name, MISSING)
         return self.others.get(name, MISSING) if value is MISSING else value
 
+    def guards(self, name):
+        """Returns what the launcher in C asks to know that a name has the value that it has now."""
+        if name in self.cells:
+            return [(self.cells[name], "cell_contents", self(name))]
+        return _guards_in(self.module, name) + (_guards_in(self.others, name) if name not in self.module else [])
+
+
+def _guards_in(names, name):
+    return [(names, name, names[name]) if name in names else (names, name)]
+
 
 class Gatherer:
 
@@ -94,6 +104,19 @@ class Gatherer:
             if not (now is value and _is_untouched(now, known)) and not _same(snapshot(now), known):
                 return False
         return self.has_current_sources()
+
+    def guards(self):
+        """Returns what the launcher in C asks in place of is_current: the function itself where that is not enough."""
+        guards = [(vars(function), "_num_replaced", function._num_replaced) for function, _ in self._sources]
+        for scope, name, value, known in self.watched:
+            owner = getattr(scope, "__self__", None)   # whose `get` the scope is
+            if scope(name) is not value or not _is_untouched(value, known) or not isinstance(scope, Scope) and \
+                    type(owner) is not dict:
+                return [self.is_current]
+            guards += scope.guards(name) if isinstance(scope, Scope) else _guards_in(owner, name)
+            if value is not known:   # a constexpr
+                guards.append((value, "value", known.value))
+        return guards
 
     def change(self):
         """Returns (name, value before, value now) of a value that has changed."""

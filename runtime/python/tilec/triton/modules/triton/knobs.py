@@ -270,6 +270,15 @@ class runtime_knobs(base_knobs):
         values = vars(self)
         return not (self.launch_enter_hook or self.launch_exit_hook or values.get("debug") or values.get("interpret"))
 
+    def guards(self):
+        """Returns what the launcher in C asks in place of launches_alone, which is true now."""
+        values, guards = vars(self), []
+        for name in ("launch_enter_hook", "launch_exit_hook", "debug", "interpret"):
+            guards.append((values, name, values[name]) if name in values else (values, name))
+        for hook in (self.launch_enter_hook, self.launch_exit_hook):
+            guards += [(hook.calls,), (vars(hook), "calls", hook.calls)] if isinstance(hook, HookChain) else []
+        return guards
+
 
 class language_knobs(base_knobs):
     fp32_default, default_fp_fusion = env_opt_str("TRITON_F32_DEFAULT"), env_bool("TRITON_DEFAULT_FP_FUSION", True)

@@ -316,7 +316,7 @@ class CompiledKernel:
         free = [name for name in fn.arg_names if name not in constants]
         names = fn.arg_names if len(args) == len(fn.arg_names) else free
         values = {**constants, **{name: value for name, value in zip(names, args) if name not in constants}}
-        fn.go_on(grid=(grid0, grid1, grid2), **values, **(self._bound or {}))
+        fn.go_on((), {"grid": (grid0, grid1, grid2), **values, **(self._bound or {})})
 
     def __getitem__(self, grid):
         grid = (*grid, 1, 1)[:3]

@@ -10,7 +10,7 @@ class Quick:
 
     def __init__(self, function, program):
         self.program, self.gatherer = program, program.gatherer
-        self._function = function
+        self._function, self._guarded = function, None
         self._launcher = program.kernel.launcher(self._slow, lambda variant: function._compiled(program, variant))
         self.launch = self._launcher.launch
 
@@ -18,8 +18,20 @@ class Quick:
         return self._function.run(*args, grid=grid, warmup=False, **kwargs)
 
     def is_for_now(self):
-        """Whether nothing but the launch itself is wanted."""
-        return knobs.runtime.launches_alone() and not self.program.refused
+        """Whether nothing but the launch itself is wanted, of the text that was gathered."""
+        return knobs.runtime.launches_alone() and not self.program.refused and self.gatherer.is_current()
+
+    def guarded(self, failed):
+        """Returns a launch that asks itself whether it is for now, and goes on by the function's start if not. failed:
+        the one that was not for now, whose guards are made anew; another one is of another gpu."""
+        if self._guarded is None or self._guarded is failed:
+            torch = sys.modules.get("torch")
+            guards = [(self._function.pre_run_hooks,), (self.program.refused,), (vars(knobs), "runtime", knobs.runtime),
+                      *knobs.runtime.guards(), *self.gatherer.guards()]
+            if not torch:
+                guards.append((sys.modules, "torch"))
+            self._guarded = self._launcher.guarded(guards, torch and torch._C._cuda_getDevice, self._function.start)
+        return self._guarded
 
     def learn(self, bound):
         texts = []

@@ -25,8 +25,16 @@ class Config:
         vars(self).update({"maxnreg": None, "ir_override": None, **state})
 
     def all_kwargs(self):
-        options = {name: getattr(self, name) for name in ("num_warps", "num_ctas", "num_stages", "maxnreg")}
-        return {**self.kwargs, **{name: value for name, value in options.items() if value is not None}}
+        given = dict(self.kwargs)   # written out: each launch of an autotuned kernel asks
+        if self.num_warps is not None:
+            given["num_warps"] = self.num_warps
+        if self.num_ctas is not None:
+            given["num_ctas"] = self.num_ctas
+        if self.num_stages is not None:
+            given["num_stages"] = self.num_stages
+        if self.maxnreg is not None:
+            given["maxnreg"] = self.maxnreg
+        return given
 
     def __str__(self):
         parts = [f"{name}: {value}" for name, value in self.kwargs.items()]
@@ -73,12 +81,24 @@ class _Around(KernelInterface):
         return self.__copy__()
 
 
+_WITHOUT_DTYPE, _MISSING = frozenset((bool, int, float, str, tuple, list, type(None))), object()
+
+
+class _Texts(dict):
+    """dtype -> its text."""
+
+    def __missing__(self, dtype):
+        text = self[dtype] = str(dtype)
+        return text
+
+
 class Autotuner(_Around):
 
     def __init__(self, fn, arg_names, configs, key, reset_to_zero=None, restore_value=None, pre_hook=None,
                  post_hook=None, prune_configs_by=None, warmup=None, rep=None, use_cuda_graph=False, do_bench=None,
                  cache_results=False):
         self.fn, self.arg_names, self.keys = fn, arg_names, key
+        self._texts, self._places = _Texts(), {}   # _places: types and names of arguments -> what _places_of says
         self.configs = configs or [Config({})]
         self.cache, self.cache_results = {}, cache_results or knobs.autotuning.cache
         self.reset_to_zero, self.restore_value = list(reset_to_zero or []), list(restore_value or [])
@@ -124,7 +144,7 @@ class Autotuner(_Around):
                 config.pre_hook(full)
             self.pre_hook(full)
             try:
-                self.fn.go_on(*args, **current)
+                self.fn.go_on(args, dict(current))
             except BaseException as e:
                 try:
                     self.post_hook(full, exception=e)
@@ -140,33 +160,53 @@ class Autotuner(_Around):
             return [float("inf")] * 3
 
     def run(self, *args, **kwargs):
-        self.nargs = dict(zip(self.arg_names, args))
-        if len(self.configs) > 1:
-            config = self._chosen(args, kwargs)
-        else:
-            config = self.configs[0]
+        config = self.configs[0] if len(self.configs) == 1 else self.cache.get(self._key(args, kwargs))
+        if config is None or config.pre_hook is not None:
+            self.nargs = dict(zip(self.arg_names, args))
+            self.best_config = config = config or self._chosen(args, kwargs)
+            if config.pre_hook is not None:
+                config.pre_hook({**self.nargs, **kwargs, **config.all_kwargs()})
+            self.nargs = None
         self.best_config = config
-        full = {**self.nargs, **kwargs, **config.all_kwargs()}
-        if config.pre_hook is not None:
-            config.pre_hook(full)
-        result = self.fn.go_on(*args, **kwargs, **config.all_kwargs())
-        self.nargs = None
-        return result
+        options = config.all_kwargs()
+        if not options.keys().isdisjoint(kwargs):
+            raise TypeError(f"{self.base_fn.__name__}() got multiple values for keyword arguments that its "
+                            f"configuration gives: {', '.join(options.keys() & kwargs.keys())}")
+        kwargs.update(options)
+        return self.fn.go_on(args, kwargs)
 
     def _chosen(self, args, kwargs):
         """Returns the fastest configuration for arguments like these, which it times at the first time."""
-        known = {name: value for name, value in {**self.nargs, **kwargs}.items() if name in self.arg_names}
-        key = tuple(known[name] for name in self.keys if name in known)
-        key += tuple(str(value.dtype) for value in known.values() if hasattr(value, "dtype"))
-        if key not in self.cache:
-            configs = self.prune_configs(kwargs)
-            file = self._file(key, configs)
-            timings = _read_timings(file, configs)
-            if timings is None:
-                timings = self._time(configs, args, kwargs, key)
-                _write_timings(file, key, timings)
-            self.configs_timings, self.cache[key] = timings, builtins.min(timings, key=timings.get)
+        key = self._key(args, kwargs)
+        configs = self.prune_configs(kwargs)
+        file = self._file(key, configs)
+        timings = _read_timings(file, configs)
+        if timings is None:
+            timings = self._time(configs, args, kwargs, key)
+            _write_timings(file, key, timings)
+        self.configs_timings, self.cache[key] = timings, builtins.min(timings, key=timings.get)
         return self.cache[key]
+
+    def _key(self, args, kwargs):
+        """Returns what a choice depends on: the values of the key's parameters, and the dtypes of all arguments."""
+        values = (*args, *kwargs.values())
+        kinds = (*map(type, values), *kwargs)
+        places = self._places.get(kinds)
+        if places is None:
+            places = self._places[kinds] = self._places_of(kinds, len(args))
+        keys, objects = places
+        texts = self._texts
+        return (*[values[i] for i in keys], *[texts[dtype] for i in objects
+                                              if (dtype := getattr(values[i], "dtype", _MISSING)) is not _MISSING])
+
+    def _places_of(self, kinds, count):
+        """Returns where in a call's values the key's parameters are, and the arguments that may have a dtype. kinds:
+        the values' types, and the names of those after the first count."""
+        num_named = (len(kinds) - count) // 2
+        names = [*self.arg_names[:count], *kinds[count + num_named:]]
+        at = {name: i for i, name in enumerate(names) if name in self.arg_names}
+        return ([at[name] for name in self.keys if name in at],
+                [i for i in at.values() if kinds[i] not in _WITHOUT_DTYPE])
 
     def _time(self, configs, args, kwargs, key):
         begin = time.time()
@@ -262,9 +302,10 @@ class Heuristics(_Around):
         self.fn, self.arg_names, self.values = fn, arg_names, values
 
     def run(self, *args, **kwargs):
+        named = dict(zip(self.arg_names, args))
         for name, choose in self.values.items():
-            kwargs[name] = choose({**dict(zip(self.arg_names, args)), **kwargs})
-        return self.fn.go_on(*args, **kwargs)
+            kwargs[name] = choose({**named, **kwargs})
+        return self.fn.go_on(args, kwargs)
 
 
 def heuristics(values):

@@ -45,8 +45,8 @@ class KernelInterface:
     def run(self, *args, grid, warmup, **kwargs):
         raise NotImplementedError("run is of the subclass")
 
-    def go_on(self, *args, **kwargs):
-        """Runs the kernel from a layer around it."""
+    def go_on(self, args, kwargs):
+        """Runs the kernel from a layer around it, which does not use kwargs any more."""
         return self.run(*args, **kwargs)
 
     def __getitem__(self, grid):
@@ -112,6 +112,7 @@ class JITFunction(JITCallable, KernelInterface):
         """Sets what belongs to this process."""
         self.device_caches = defaultdict(lambda: ({},))   # ordinal -> (variant -> what stands for it,), to look at
         self._programs, self._quick = {}, {}   # _quick: by the device's ordinal
+        self._launch_now = self.start          # or the launcher in C of the device that was the last one
         self._lock = threading.RLock()
 
     def is_gluon(self):
@@ -136,7 +137,6 @@ class JITFunction(JITCallable, KernelInterface):
 
     def add_pre_run_hook(self, hook):
         self.pre_run_hooks.append(hook)
-        self._quick.clear()
 
     @property
     def names_variants(self):
@@ -155,7 +155,7 @@ class JITFunction(JITCallable, KernelInterface):
     def __reduce__(self):
         if self.fn is None:   # torch.compile takes the function off, and puts it back where the kernel arrives
             state = {name: value for name, value in vars(self).items()
-                     if name not in ("device_caches", "_programs", "_quick", "_lock", "pre_run_hooks")}
+                     if name not in ("device_caches", "_programs", "_quick", "_launch_now", "_lock", "pre_run_hooks")}
             return _without_function, (type(self), state)
         return by_name, (self.module, self.fn.__qualname__, None)
 
@@ -173,18 +173,21 @@ class JITFunction(JITCallable, KernelInterface):
     # ---- launches
 
     def __getitem__(self, grid):
-        return functools.partial(self._start, grid)
+        return functools.partial(self._launch_now, grid)
 
-    def _start(self, grid, *args, **kwargs):
-        # A launcher that has launched this kernel before, on a gpu.
+    def start(self, grid, *args, **kwargs):
+        """Launches by the launcher in C of the current gpu if there is one that may, and by run otherwise."""
         quick = self._quick and self._quick.get(current_ordinal())
-        if quick and quick.gatherer.is_current() and quick.is_for_now():
+        if quick and quick.is_for_now() and not self.pre_run_hooks:
+            self._launch_now = quick.guarded(self._launch_now)
             return quick.launch(grid, *args, **kwargs)
         return self.run(*args, grid=grid, warmup=False, **kwargs)
 
-    def go_on(self, *args, grid, warmup=False, **kwargs):
+    def go_on(self, args, kwargs):
         """Does what run does, by the launcher in C where that can."""
-        return self.run(*args, grid=grid, warmup=True, **kwargs) if warmup else self._start(grid, *args, **kwargs)
+        if kwargs.pop("warmup", False):
+            return self.run(*args, warmup=True, **kwargs)
+        return self._launch_now(kwargs.pop("grid"), *args, **kwargs)
 
     def run(self, *args, grid, warmup, **kwargs):
         for hook in self.pre_run_hooks:

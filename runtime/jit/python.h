@@ -1,0 +1,62 @@
+// The running interpreter's stable interface by weak symbols: libtile neither links nor includes Python.
+#ifndef TILE_RUNTIME_JIT_PYTHON_H
+#define TILE_RUNTIME_JIT_PYTHON_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct { intptr_t refs; void *type; } Object;   // an object's head; has_python checks it
+typedef struct {
+  const char *name;
+  Object *(*call)(Object *self, Object *const *args, intptr_t n, Object *names);
+  int flags;
+  const char *doc;
+} MethodDef;
+enum { METH_KEYWORDS = 2, METH_FASTCALL = 0x80 };
+
+// What is needed of the interpreter. Weak: all of it is there if the process runs Python, and NULL otherwise.
+#define PYTHON_FUNCTIONS(F) \
+  F(Object *, PyCFunction_NewEx, MethodDef *, Object *, Object *) \
+  F(Object *, PyCapsule_New, void *, const char *, void (*)(Object *)) \
+  F(void *, PyCapsule_GetPointer, Object *, const char *) \
+  F(Object *, PyDict_Copy, Object *) \
+  F(Object *, PyDict_GetItemWithError, Object *, Object *) \
+  F(int, PyDict_SetItem, Object *, Object *, Object *) \
+  F(int, PyCallable_Check, Object *) \
+  F(void, PyErr_Clear, void) \
+  F(void *, PyEval_SaveThread, void) \
+  F(void, PyEval_RestoreThread, void *) \
+  F(double, PyFloat_AsDouble, Object *) \
+  F(long long, PyLong_AsLongLongAndOverflow, Object *, int *) \
+  F(unsigned long long, PyLong_AsUnsignedLongLong, Object *) \
+  F(Object *, PyLong_FromLong, long) \
+  F(Object *, PyLong_FromVoidPtr, void *) \
+  F(Object *, PyObject_GetAttr, Object *, Object *) \
+  F(int, PyObject_IsTrue, Object *) \
+  F(Object *, PyObject_Vectorcall, Object *, Object *const *, size_t, Object *) \
+  F(Object *, PyObject_VectorcallMethod, Object *, Object *const *, size_t, Object *) \
+  F(Object *, PyTuple_GetItem, Object *, intptr_t) \
+  F(intptr_t, PyTuple_Size, Object *) \
+  F(int, PyUnicode_Compare, Object *, Object *) \
+  F(Object *, PyUnicode_InternFromString, const char *) \
+  F(void, Py_DecRef, Object *) \
+  F(void, Py_IncRef, Object *)
+#define PYTHON_OBJECTS(F) \
+  F(PyBool_Type) F(PyDict_Type) F(PyFloat_Type) F(PyLong_Type) F(PyTuple_Type) F(PyUnicode_Type) \
+  F(_Py_NoneStruct) F(_Py_TrueStruct)
+#define DECLARE(result, name, ...) extern result name(__VA_ARGS__) __attribute__((weak));
+PYTHON_FUNCTIONS(DECLARE)
+#undef DECLARE
+#define DECLARE(name) extern Object name __attribute__((weak));
+PYTHON_OBJECTS(DECLARE)
+#undef DECLARE
+
+static inline void drop(Object *o) {
+  if (o) Py_DecRef(o);
+}
+static inline Object *keep(Object *o) {
+  Py_IncRef(o);
+  return o;
+}
+
+#endif
