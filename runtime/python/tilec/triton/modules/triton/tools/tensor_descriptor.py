@@ -39,9 +39,9 @@ class Descriptor:
         made = self.__dict__.get("_made")
         if made is None or made[0] != key:
             from tilec import desc
-            shape, strides, block = ([int(n) for n in v] for v in (self.shape, self.strides, self.block_shape))
-            made = self.__dict__["_made"] = key, desc(self.base, block, shape=shape, strides=strides,
-                                                      pad_nan=self.padding == "nan", layout=self.layout)
+            made = self.__dict__["_made"] = key, desc(self.base, self.block_shape, shape=self.shape,
+                                                      strides=self.strides, pad_nan=self.padding == "nan",
+                                                      layout=self.layout)
         return made[1]
 
 
