@@ -278,7 +278,8 @@ static LLVMValueRef tensor_map(Cg *c, const Op *op) {
   return d->v[0];
 }
 
-// Where boxes lie that several warps share out: the w-th takes every warps-th box from the w-th on.
+// The first box of this warp, where several warps share out a tile's boxes round robin: its column, and its offset in
+// the tile in bytes.
 typedef struct { LLVMValueRef column, start; } Share;
 
 static Share share_of_warp(Cg *c, const Op *op, uint32_t warps) {

@@ -57,8 +57,9 @@ static LLVMValueRef pack_word(Cg *c, const CgValue *v, uint32_t first, uint32_t 
   LLVMValueRef parts[4];
   for (uint32_t i = 0; i < n; i++) {
     parts[i] = cg_reg(v, first + i);
-    // The tensor core would cut f32 to tf32; rounding to nearest loses less. Ties away from zero are an addition and a
-    // comparison, which two pipes do side by side; to even, a conversion that takes as long.
+    // The tensor core would cut f32 to tf32; rounding to nearest loses less. Rounding ties away from
+    // zero takes an addition and a comparison, which run on different pipes at once; rounding them to even takes one
+    // conversion, which is no faster.
     parts[i] = k == SC_F32 ? cg_insn(c, INSN_CVT_TF32_F32, c->t_i32, &parts[i], 1) : cg_to_storage(c, parts[i], k);
   }
   return cg_pack(c, parts, n, 32 / n);

@@ -48,7 +48,7 @@ bool reduce_by_halves(uint32_t rows, uint32_t lane_bits, uint32_t *shuffles) {
   const uint32_t alone = rows * lane_bits, splits = (uint32_t)min_i64(log2_u32(rows), lane_bits), left = rows >> splits;
   const uint32_t sent = rows - left, combined = sent + left * (lane_bits - splits), halves = combined + rows;
   const uint32_t cost = SHUFFLE * halves + OTHER * (combined + 2 * sent), cost_alone = (SHUFFLE + OTHER) * alone;
-  // The fetch is one more step to wait for; two rows alone are in flight together.
+  // Fetching the result adds the latency of one more shuffle. Two rows are faster without: their shuffles overlap.
   const bool pays = rows > 2 && 4 * cost <= 3 * cost_alone;
   *shuffles = pays ? halves + sent : alone;
   return pays;

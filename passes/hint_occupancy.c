@@ -7,9 +7,10 @@
 //     streams.
 //   - Loops with several loads and no dots, for example matrix-vector products, sums over rows, norms: without a hint
 //     the assembler may save registers for one more block by waiting for some of an iteration's loads before it issues
-//     the others. A limit with room for all of them prevents that. If registers hardly limit occupancy, there is no
-//     hint; nor if threads wait in the loop, or write, and the fewer blocks had too few loads in flight. If no block
-//     has room for all of them, and what is held at waits leaves no room for two, the hint is one block.
+//     the others. A limit with room for all of them prevents that. There is no hint if
+//     registers hardly limit occupancy, or if the loop waits or stores and the fewer blocks would have too few loads in
+//     flight. If not even one block has room for all loads, and the registers live at waits rule out two blocks, the
+//     hint is one block.
 //   - Kernels with dots of which an SM's shared memory holds three or four warps for each scheduler: without a hint the
 //     assembler takes a few registers more than fit three times, and two of these warps are left. The hint is for as
 //     many blocks as shared memory holds.

@@ -5,15 +5,16 @@
 #include "ir/scratch.h"
 
 // The unit is one instruction. A sector that an instruction touches costs one: a line of four takes the cache as long
-// as four instructions take to issue. A line of which a load or a store touches strided elements takes it as long;
-// atomics go past this cache. Issuing an access, with its address, costs ISSUE. If two loads of the widest take the
-// halves of the same sectors, the first brings these to the cache, and the other's cost a CACHED-th: memory is several
-// times slower than the cache. Stores write through the cache, and each costs. A shuffle takes as long as a line; an
-// EXCHANGE is a shuffle and what combines its result.
+// as four instructions take to issue. A line of which a load or a store touches only strided elements occupies the
+// cache for as long; atomics bypass this cache. Issuing an access, with its address, costs ISSUE. If two loads of the
+// widest take the halves of the same sectors, the first brings these to the cache, and the other's cost a CACHED-th:
+// memory is several times slower than the cache. Stores write through the cache, and each costs. A shuffle takes as
+// long as a line; an EXCHANGE is a shuffle and what combines its result.
 enum { SECTOR_BYTES = 32, LINE_BYTES = 128, WIDEST_BYTES = 16, ISSUE = 4, CACHED = 4, EXCHANGE = 5 };
 enum { MAX_TOUCHED = 2 * WARP_SIZE };
 
-// Returns the sectors that one instruction of a warp touches; of elements a sector or more apart, those of whole lines.
+// Returns how many sectors one instruction of a warp touches. If elements are a sector or more apart, each line that it
+// touches counts whole.
 static uint32_t sectors_touched(const Op *op, const AccessInfo *a, const Layout *l, int64_t vec, uint32_t idle) {
   const uint32_t axis = a->fastest, mask = layout_axis_mask(l, axis), shift = layout_axis_shift(l, axis);
   const uint64_t bytes = access_elem_bytes(op), step = (uint64_t)min_i64(a->step[axis], LINE_BYTES) * bytes;

@@ -1,5 +1,5 @@
-// Of pipeline_loops: wgmmas that stay in flight, into the next iteration or beside the issue of copies, and the waits that
-// they need.
+// Of pipeline_loops: wgmmas that stay in flight, into the next iteration or while copies are issued, and the waits
+// that they need.
 #include "passes/buffer.h"
 #include "passes/pipeline_loops.h"
 #include "passes/pressure.h"
@@ -123,7 +123,7 @@ Op *pipe_overlap_wgmmas(Pipe *p) {
   return last->next;
 }
 
-// Whether threads add up parts of the dot themselves, and wait for each.
+// Whether the dot is split along K into partial products that the threads add up, waiting for each.
 static bool is_in_parts(const Op *wgmma) {
   const int64_t depth = op_operand(wgmma, 1)->type->shape[0], terms = op_int(wgmma, ATTR_IMPRECISE_ACC, 0);
   return terms > 0 && terms <= depth;

@@ -81,7 +81,7 @@ const char *compile_llvm_version(void);
 const char *compile_config_text(Context *ctx, const CtConfig *config);   // as the source writes it
 bool compile_is_ir_path(const char *path);   // suffix .tir
 
-// kernel.c: the kernel of that name, or the only one; NULL with an error.
+// kernel.c: returns the kernel of that name, or the only one if there is no name; NULL and an error if there is none.
 Func *program_func(const tile_program *program, const char *name, tile_error **error);
 
 // metadata.c: what a launcher must know of every kernel of the program's module, as JSON.

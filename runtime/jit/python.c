@@ -366,7 +366,7 @@ static bool guard_holds(const Object *guard) {
 }
 
 static bool guards_hold(Launcher *l) {
-  Object *guards = keep(l->guards);   // Python code may replace them
+  Object *guards = keep(l->guards);   // a guard is Python code, which may replace the tuple
   intptr_t n = PyTuple_Size(guards);
   bool hold = true;
   for (intptr_t i = 0; hold && i < n; i++) hold = guard_holds(PyTuple_GetItem(guards, i));

@@ -1,12 +1,14 @@
-"""A tensor of integers on the host, for machines without PyTorch."""
+"""Tensors of the host, for machines without PyTorch."""
 import array
 
 
-class Ints:
-    dtype, device, is_cuda = "torch.int32", "cpu", False
+class Numbers:
+    """As an object around a tensor: it does not say is_cuda."""
+
+    dtype, device, code = "torch.int32", "cpu", "i"
 
     def __init__(self, *values):
-        self.data = array.array("i", values)
+        self.data = array.array(self.code, values)
         self.shape = (len(values),)
 
     def data_ptr(self):
@@ -23,3 +25,7 @@ class Ints:
 
     def stride(self):
         return (1,)
+
+
+class Ints(Numbers):
+    is_cuda = False

@@ -1,5 +1,4 @@
 """What programs ask of triton beside kernels, and constants that they compute by others' classes."""
-import array
 import importlib.util
 import sys
 import types
@@ -8,26 +7,13 @@ import triton
 import triton.language as tl
 import triton.testing
 
+from ints import Numbers
+
 BITS = 4
 
 
-class Floats:
-    dtype, device = "torch.float32", "cpu"
-
-    def __init__(self, n):
-        self.data, self.shape = array.array("f", [0] * n), (n,)
-
-    def data_ptr(self):
-        return self.data.buffer_info()[0]
-
-    def numel(self):
-        return len(self.data)
-
-    def element_size(self):
-        return self.data.itemsize
-
-    def is_contiguous(self):
-        return True
+class Floats(Numbers):
+    dtype, code = "torch.float32", "f"
 
 
 class Half:
@@ -53,7 +39,7 @@ def put(x, N: tl.constexpr):
     tl.store(x + tl.arange(0, N), LARGEST + tl.zeros([N], tl.float32))
 
 
-x = Floats(4)
+x = Floats(*[0] * 4)
 put[(1,)](x, 4)
 print("limits:", x.data.tolist())
 BITS = 1

@@ -2,25 +2,11 @@
 import torch
 import triton
 import triton.language as tl
-from triton.runtime.jit import JITFunction
 
-slow, timed, asked = [], [], []
+from slow_launches import slowly
+
+timed, asked = [], []
 torch._C._cuda_getCurrentRawStream = lambda ordinal: asked.append(ordinal) or 0
-run = JITFunction.run
-
-
-def counted(self, *args, **kwargs):
-    slow.append(self.__name__)
-    return run(self, *args, **kwargs)
-
-
-JITFunction.run = counted
-
-
-def slowly(call):
-    slow.clear()
-    call()
-    return len(slow)
 
 
 def bench(launch, quantiles):
@@ -55,7 +41,7 @@ floats.dtype = "torch.float32"
 print("key:", [times(lambda: tuned[(1,)](out, n, m)) for n, m in ((1, 1), (1, 2), (2, 2), (1, 3))], sorted(tuned.cache))
 print("dtype:", [times(lambda: tuned[(1,)](floats, 1, 1)) for _ in range(2)], len(tuned.cache))
 print("names:", [times(lambda: tuned[(1,)](out, m=1, n=n)) for n in (1, 3, 3)], out.tolist()[:2])
-print("quick:", slowly(lambda: tuned[(1,)](out, m=1, n=3)), slowly(lambda: tuned[(1,)](out, 3, 5)), out.tolist()[:2])
+print("quick:", slowly(lambda: tuned[(1,)](out, m=1, n=3))[0], slowly(lambda: tuned[(1,)](out, 3, 5))[0], out.tolist()[:2])
 tuned.cache.clear()
 print("cleared:", times(lambda: tuned[(1,)](out, 1, 1)))
 try:
@@ -71,24 +57,24 @@ kernel = scaled[(1,)]
 kernel(out, 3, 4)
 kernel = scaled[(1,)]
 launch = scaled[(1,)]
-print("plain:", slowly(lambda: launch(out, 3, 4)), slowly(lambda: launch(out, 3, B=4)))
+print("plain:", slowly(lambda: launch(out, 3, 4))[0], slowly(lambda: launch(out, 3, B=4))[0])
 asked.clear()
-print("streams:", slowly(lambda: [launch(out, 3, 4), tuned[(1,)](out, 1, 1)]), asked)
+print("streams:", slowly(lambda: [launch(out, 3, 4), tuned[(1,)](out, 1, 1)])[0], asked)
 runtime = triton.knobs.runtime
 seen = []
 runtime.launch_enter_hook.add(lambda metadata: seen.append(metadata.get()["name"]))
 launch(out, 4, 4)
 runtime.launch_enter_hook.calls.clear()
 launch(out, 4, 4)
-print("hook added:", seen, slowly(lambda: launch(out, 4, 4)))
+print("hook added:", seen, slowly(lambda: launch(out, 4, 4))[0])
 runtime.launch_exit_hook = lambda metadata: seen.append("left")
 launch(out, 4, 4)
 runtime.launch_exit_hook = None
-print("hook set:", seen, [slowly(lambda: scaled[(1,)](out, 4, 4)) for _ in range(2)])
+print("hook set:", seen, [slowly(lambda: scaled[(1,)](out, 4, 4))[0] for _ in range(2)])
 scaled.add_pre_run_hook(lambda *args, **kwargs: seen.append("before"))
 launch(out, 5, 4)
 scaled.pre_run_hooks.clear()
-print("before:", seen, slowly(lambda: scaled[(1,)](out, 5, 4)), out.tolist())
+print("before:", seen, slowly(lambda: scaled[(1,)](out, 5, 4))[0], out.tolist())
 
 SCALE = 2
 try:
@@ -96,4 +82,4 @@ try:
 except RuntimeError as e:
     print("global:", str(e).split(":")[0])
 SCALE = 1
-print("global back:", slowly(lambda: launch(out, 6, 4)), out.tolist())
+print("global back:", slowly(lambda: launch(out, 6, 4))[0], out.tolist())

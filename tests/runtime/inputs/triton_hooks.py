@@ -1,29 +1,9 @@
 """What programs ask of Triton's hooks, and of the constants' functions that torch.compile imports."""
-import array
-
 import triton
 import triton.language as tl
 from triton.language.standard import _is_power_of_two, _log2
 
-
-class Ints:
-    dtype, device = "torch.int32", "cpu"   # as an object around a tensor: it does not say is_cuda
-
-    def __init__(self, n):
-        self.data = array.array("i", [0] * n)
-        self.shape = (n,)
-
-    def data_ptr(self):
-        return self.data.buffer_info()[0]
-
-    def numel(self):
-        return len(self.data)
-
-    def element_size(self):
-        return self.data.itemsize
-
-    def is_contiguous(self):
-        return True
+from ints import Numbers
 
 
 @triton.jit
@@ -33,7 +13,7 @@ def put(out, n, B: tl.constexpr, more: tl.constexpr = tl.core.CONSTEXPR_0):
     tl.store(out + tl.arange(0, B), n + bits + more)
 
 
-out, asked = Ints(8), []
+out, asked = Numbers(*[0] * 8), []
 
 
 def refuse(**what):
