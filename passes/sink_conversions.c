@@ -2,13 +2,15 @@
 //
 // remove_conversions lets the layouts of heavy accesses flow to what is computed for them. A conversion therefore often
 // stands at a load of few elements, and what follows is computed by every lane that will need it. Here the elementwise
-// ops after conversions from one layout to another, which need nothing else, are taken together. If they and the
-// conversions of their results cost less in the layout before, they move there.
+// ops after conversions from one layout to another, which need nothing else but what is computed of free values alone,
+// are taken together. If they and the conversions of their results cost less in the layout before, they move there.
+// What is converted onward to a third layout is then converted to that at once.
 //
 // Lanes that reduce several rows together may each keep a part of them (ir/scratch.h), where each of these lanes would
-// otherwise fetch all rows. What is computed for the rows is then computed by one lane, and its result is fetched. A
-// reduction whose result is only converted gives it the wanted layout itself, if that is such a layout, or if warps
-// exchange partial results anyway.
+// otherwise fetch all rows. What is computed for the rows is then computed by one lane, and its result is fetched.
+// Reductions of one block with the same layouts are taken together, because what is computed of one's rows often goes
+// into what is computed of another's. A reduction whose result is only converted gives it the wanted layout itself, if
+// that is such a layout, or if warps exchange partial results anyway.
 // In, out: LAID_OUT.
 #include "ir/scratch.h"
 #include "passes/layout_cost.h"
@@ -25,6 +27,8 @@ typedef struct {
 // Op.mark
 enum { OUTSIDE, SOURCE, MEMBER };
 
+enum { MAX_REDONE = 2 };     // a comparison of extended indices
+
 static bool is_source(const Sink *s, const Op *op) {
   return op->opcode == OP_CONVERT_LAYOUT && op_operand(op, 0)->type->layout == s->from &&
          op->results[0].type->layout == s->to;
@@ -32,7 +36,19 @@ static bool is_source(const Sink *s, const Op *op) {
 
 static bool is_inside(const Value *v, const Block *b) { return v->def && v->def->parent == b && v->def->mark != OUTSIDE; }
 
-// Whether the op needs only what comes from the conversions, and numbers and constants.
+// Whether the value can be computed again in another layout by `ops` ops in a row from free values.
+static bool is_redone(const Value *v, uint32_t ops) {
+  const Op *op = v->def;
+  if (layout_rule_is_free(v)) return true;
+  if (!ops || !op || !op_is(op, TRAIT_ELEMENTWISE) || !layout_can_redo(op) || op->num_results != 1) return false;
+  for (uint32_t i = 0; i < op->num_operands; i++) {
+    const Value *x = op_operand(op, i);
+    if (x && x->type->kind == TYPE_TENSOR && !is_redone(x, ops - 1)) return false;
+  }
+  return true;
+}
+
+// Whether the op needs only what comes from the conversions, and numbers and what is computed again.
 static bool joins(const Sink *s, const Op *op) {
   if (!op_is(op, TRAIT_ELEMENTWISE) || !layout_can_redo(op) || op->num_results != 1) return false;
   const Type *t = op->results[0].type;
@@ -40,9 +56,10 @@ static bool joins(const Sink *s, const Op *op) {
   bool any = false;
   for (uint32_t i = 0; i < op->num_operands; i++) {
     const Value *v = op_operand(op, i);
-    if (!v || v->type->kind != TYPE_TENSOR || layout_rule_is_free(v)) continue;
-    if (!is_inside(v, op->parent)) return false;
-    any = true;
+    if (!v || v->type->kind != TYPE_TENSOR) continue;
+    const bool inside = is_inside(v, op->parent);
+    if (!inside && !is_redone(v, MAX_REDONE)) return false;
+    any |= inside;
   }
   return any;
 }
@@ -52,17 +69,56 @@ static bool goes_back(const Sink *s, const Op *user) {
   return user->opcode == OP_CONVERT_LAYOUT && user->results[0].type->layout == s->from;
 }
 
+// Narrow elements travel together.
+static int64_t cost_between(const Sink *s, const Type *t, const Layout *from, const Layout *to) {
+  const uint32_t warps = s->module->num_warps;
+  t = type_with_layout(s->ctx, t, from);
+  const int64_t cost = layout_cost_convert(s->ctx, t, to, warps);
+  return cost ? cost + (int64_t)layout_regs_per_thread(to) * type_elem_bits(t) / 16 * warps : 0;
+}
+
+static int64_t convert_cost(const Sink *s, const Value *v) { return cost_between(s, v->type, s->from, s->to); }
+
+// The layout of what the op, a conversion or one after a new axis, converts, if its value comes in layout l.
+static const Layout *layout_before(const Sink *s, const Op *convert, const Layout *l) {
+  const Op *axis = op_operand(convert, 0)->def;
+  return axis->opcode == OP_EXPAND_DIMS ? layout_rule_pivot_of_operand(s->ctx, axis, 0, l) : l;
+}
+
+// Whether the conversion, to a third layout, takes no more from the layout before.
+static bool converts_onward(const Sink *s, const Op *op, const Block *block) {
+  if (op->opcode != OP_CONVERT_LAYOUT || op->parent != block) return false;
+  const Type *t = op_operand(op, 0)->type;
+  const Layout *to = op->results[0].type->layout, *before = layout_before(s, op, s->from);
+  return before && cost_between(s, t, before, to) <= cost_between(s, t, t->layout, to);
+}
+
+// Whether all that the user does with a value of the region is to convert it onward.
+static bool goes_onward(const Sink *s, const Op *user, const Block *block) {
+  if (user->opcode != OP_EXPAND_DIMS) return converts_onward(s, user, block);
+  EACH_USE(u, &user->results[0])
+    if (!converts_onward(s, u->user, block)) return false;
+  return user->parent == block;
+}
+
 static bool used_outside(const Sink *s, const Op *op) {
-  EACH_USE(u, &op->results[0])
-    if ((u->user->parent != op->parent || u->user->mark != MEMBER) && !goes_back(s, u->user)) return true;
+  EACH_USE(u, &op->results[0]) {
+    const bool inside = u->user->parent == op->parent && u->user->mark == MEMBER;
+    if (!inside && !goes_back(s, u->user) && !goes_onward(s, u->user, op->parent)) return true;
+  }
   return false;
 }
 
-// Narrow elements travel together.
-static int64_t convert_cost(const Sink *s, const Value *v) {
-  const Type *t = type_with_layout(s->ctx, v->type, s->from);
-  const int64_t cost = layout_cost_convert(s->ctx, t, s->to, s->module->num_warps);
-  return cost ? cost + (int64_t)layout_regs_per_thread(s->to) * type_elem_bits(t) / 16 * s->module->num_warps : 0;
+// What computing the op's operands again costs more than it saves.
+static int64_t redo_cost(const Sink *s, const Op *op) {
+  int64_t sum = 0;
+  for (uint32_t i = 0; i < op->num_operands; i++) {
+    const Value *v = op_operand(op, i);
+    if (!v || v->type->kind != TYPE_TENSOR || is_inside(v, op->parent) || layout_rule_is_free(v)) continue;
+    sum += layout_cost_op(v->def, s->from, s->module->num_warps) + redo_cost(s, v->def);
+    if (value_has_one_use(v)) sum -= layout_cost_op(v->def, s->to, s->module->num_warps);
+  }
+  return sum;
 }
 
 // What the region costs more as it is than in the layout before. A source that others use stays.
@@ -73,7 +129,7 @@ static int64_t gain(const Sink *s) {
     if (!used_outside(s, *x)) sum += convert_cost(s, &(*x)->results[0]);
   VEC_EACH(x, s->members) {
     if ((*x)->mark != MEMBER) continue;
-    sum += layout_cost_op(*x, s->to, warps) - layout_cost_op(*x, s->from, warps);
+    sum += layout_cost_op(*x, s->to, warps) - layout_cost_op(*x, s->from, warps) - redo_cost(s, *x);
     if (used_outside(s, *x)) sum -= convert_cost(s, &(*x)->results[0]);
   }
   return sum;
@@ -103,22 +159,47 @@ static void take_back(const Sink *s, const Value *v, Value *before) {
   }
 }
 
+// What goes onward from v does so from the value that v is made of.
+static void send_onward(const Sink *s, const Value *v, Value *before) {
+  for (Use *u = v->uses, *next; u; u = next) {
+    next = u->next;
+    Op *user = u->user;
+    if (user->mark == MEMBER || goes_back(s, user) || !goes_onward(s, user, v->def->parent)) continue;
+    if (user->opcode == OP_EXPAND_DIMS && user->results[0].uses) {
+      const Layout *l = layout_before(s, user->results[0].uses->user, s->from);
+      user->results[0].type = type_with_layout(s->ctx, user->results[0].type, l);
+    }
+    op_set_operand(user, u->index, before);
+  }
+}
+
+static Value *redo(const Sink *s, const Value *v, Op *before) {
+  ValueMap *map = value_map_new(s->ctx);
+  for (uint32_t i = 0; !layout_rule_is_free(v) && i < v->def->num_operands; i++) {
+    const Value *x = op_operand(v->def, i);
+    if (x && x->type->kind == TYPE_TENSOR) value_map_set(s->ctx, map, x, redo(s, x, before));
+  }
+  Op *copy = op_clone(s->ctx, v->def, map);
+  copy->results[0].type = type_with_layout(s->ctx, v->type, s->from);
+  copy->mark = OUTSIDE;
+  op_insert_before(copy, before);
+  return &copy->results[0];
+}
+
 static void move_up(Sink *s) {
   ValueMap *map = value_map_new(s->ctx);
   VEC_EACH(x, s->sources) {
     value_map_set(s->ctx, map, &(*x)->results[0], op_operand(*x, 0));
     take_back(s, &(*x)->results[0], op_operand(*x, 0));
+    send_onward(s, &(*x)->results[0], op_operand(*x, 0));
   }
   VEC_EACH(x, s->members) {
     Op *op = *x;
     if (op->mark != MEMBER) continue;
     for (uint32_t i = 0; i < op->num_operands; i++) {
       Value *v = op_operand(op, i);
-      if (!v || v->type->kind != TYPE_TENSOR || !layout_rule_is_free(v)) continue;
-      Op *copy = op_clone(s->ctx, v->def, value_map_new(s->ctx));
-      copy->results[0].type = type_with_layout(s->ctx, v->type, s->from);
-      op_insert_before(copy, op);
-      value_map_set(s->ctx, map, v, &copy->results[0]);
+      if (!v || v->type->kind != TYPE_TENSOR || is_inside(v, op->parent)) continue;
+      value_map_set(s->ctx, map, v, redo(s, v, op));
     }
     Op *copy = op_clone(s->ctx, op, map);
     op_insert_before(copy, op);
@@ -131,6 +212,7 @@ static void move_up(Sink *s) {
     if (op->mark != MEMBER) continue;
     Value *v = value_map_get(map, &op->results[0]);
     take_back(s, &op->results[0], v);
+    send_onward(s, &op->results[0], v);
     Builder b = builder_before(s->ctx, op);
     b.span = op->span;
     if (op->results[0].uses) {
@@ -156,33 +238,62 @@ static bool sink_after(Sink *s, Op *first, int64_t least) {
       vec_push(&s->ctx->arena, &s->members, op);
     }
   }
-  if (!s->members.count || shrink(s) <= least) return false;
+  if (shrink(s) <= least) return false;
   move_up(s);
   return true;
 }
 
-// Lets lanes keep the rows of a reduction if what follows is cheaper then, by more than the fetch is waited for: a
-// shuffle's latency, in which the warps that share a scheduler issue STEP instructions each.
-static void keep_rows(Sink *s, Op *reduce) {
-  enum { STEP = 8 };
+// The type of a reduction's result if each of the lanes that reduce several rows together keeps its part; NULL if there
+// are none, or if that is not reached without shared memory.
+static const Type *kept_type(Sink *s, Op *reduce) {
+  if (reduce->opcode != OP_REDUCE || reduce->num_results != 1) return NULL;
   Value *v = &reduce->results[0];
   const Type *all = v->type;
-  if (reduce->opcode != OP_REDUCE || reduce->num_results != 1 || all->kind != TYPE_TENSOR) return;
+  if (all->kind != TYPE_TENSOR || scratch_reduce_plan(s->ctx, reduce).through_shared) return NULL;
   const uint32_t folded = layout_free_bits(all->layout, LAYOUT_LANE) &
                           ~layout_free_bits(op_operand(reduce, 0)->type->layout, LAYOUT_LANE);
   const Type *kept = type_with_layout(s->ctx, all, layout_share_registers(s->ctx, all->layout, 0, folded));
-  if (kept == all || scratch_reduce_plan(s->ctx, reduce).through_shared) return;
+  if (kept == all) return NULL;
   v->type = kept;
   const bool reached = !scratch_reduce_plan(s->ctx, reduce).through_shared;
+  v->type = all;
+  return reached ? kept : NULL;
+}
+
+// Gives the reduction's result the type, and fetches all rows after it.
+static Op *fetch_after(Sink *s, Op *reduce, const Type *kept) {
+  Value *v = &reduce->results[0];
+  const Type *all = v->type;
+  v->type = kept;
   Builder b = builder_before(s->ctx, reduce->next);
   b.span = reduce->span;
   Op *fetch = build_op_typed(&b, OP_CONVERT_LAYOUT, &all, 1, (Value *[]){v}, 1);
   value_replace_all_uses(v, op_result(fetch, 0));
   op_set_operand(fetch, 0, v);
-  if (reached && sink_after(s, fetch, STEP * (int64_t)s->module->num_warps)) return;
-  value_replace_all_uses(op_result(fetch, 0), v);
-  v->type = all;
-  op_erase(fetch);
+  return fetch;
+}
+
+// Lets lanes keep the rows of a reduction, and `together` those of all reductions after it with the same layouts, if
+// what follows is cheaper then, by more than the fetch is waited for: a shuffle's latency, in which the warps that share
+// a scheduler issue STEP instructions each.
+static bool keep_rows(Sink *s, Op *first, bool together) {
+  enum { STEP = 8 };
+  const Type *kept = kept_type(s, first), *all = first->num_results ? first->results[0].type : NULL;
+  VEC(Op *) fetches = {0};
+  for (Op *op = kept ? first : NULL, *next; op; op = next) {
+    next = together ? op->next : NULL;
+    if (op->opcode != OP_REDUCE || op->results[0].type != all || kept_type(s, op) != kept) continue;
+    vec_push(&s->ctx->arena, &fetches, fetch_after(s, op, kept));
+  }
+  if (!fetches.count) return false;
+  if (sink_after(s, fetches.data[0], STEP * (int64_t)s->module->num_warps)) return true;
+  VEC_EACH(x, fetches) {
+    Value *v = op_operand(*x, 0);
+    value_replace_all_uses(op_result(*x, 0), v);
+    v->type = all;
+    op_erase(*x);
+  }
+  return false;
 }
 
 // A reduction gives its result the layout that it is converted to.
@@ -206,7 +317,7 @@ static void sink_block(Sink *s, Block *b) {
   // Conversions that the pass makes come after what it has looked at; those it removes are never the next op.
   for (Op *op = b->first, *next; op; op = next) {
     if (op->opcode == OP_CONVERT_LAYOUT && op->results[0].uses) sink_after(s, op, 0);
-    keep_rows(s, op);
+    if (!keep_rows(s, op, true)) keep_rows(s, op, false);
     next = op->next;
   }
   for (Op *op = b->first, *next; op; op = next) {
