@@ -41,6 +41,14 @@ static void keep_outer_loop(Cg *c, const Op *loop, LLVMValueRef branch) {
   LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(c->ll, "llvm.loop", 9), LLVMMetadataAsValue(c->ll, node));
 }
 
+// How the next number compares with the bound if there is another iteration. A 64-bit counter that grows by one meets the
+// bound, as the guard has found it below: LLVM then counts down to zero, or lets an address count, and the assembler,
+// which knows the number of iterations of such a loop only, unrolls it.
+static LLVMIntPredicate goes_on(const Cg *c, LLVMValueRef lb, LLVMValueRef step) {
+  uint64_t by = 0;
+  return LLVMTypeOf(lb) == c->t_i64 && cg_const_int(step, &by) && by == 1 ? LLVMIntNE : LLVMIntSLT;
+}
+
 void emit_for(Cg *c, Op *op) {
   c->has_loops = true;
   LLVMValueRef lb = cg_scalar(op_operand(op, 0)), ub = cg_scalar(op_operand(op, 1));
@@ -76,7 +84,7 @@ void emit_for(Cg *c, Op *op) {
   LLVMBasicBlockRef latch = LLVMGetInsertBlock(c->b);
   LLVMValueRef next = LLVMBuildAdd(c->b, iv, step, "");
   if (LLVMIsAInstruction(next)) LLVMSetNSW(next, true);
-  LLVMValueRef again = LLVMBuildCondBr(c->b, LLVMBuildICmp(c->b, LLVMIntSLT, next, ub, ""), loop, after);
+  LLVMValueRef again = LLVMBuildCondBr(c->b, LLVMBuildICmp(c->b, goes_on(c, lb, step), next, ub, ""), loop, after);
   keep_outer_loop(c, op, again);
   LLVMAddIncoming(iv, &next, &latch, 1);
   Op *yield = block_terminator(body);
