@@ -277,11 +277,37 @@ static void store_operand(Accel *s, Builder *b, uint32_t index, uint32_t bits, F
   f->buffer = operand_buffer(s, b, f->source, bits, f->source->type->rank - (index == 0 ? 1u : 2u), false, true);
 }
 
+// Fragments of so few registers are kept for so many mma after the one that they were read for. Those of 32 bits are
+// read and rounded word by word; of narrower ones one instruction reads four registers.
+enum { KEPT_WORDS = 16, KEPT_FOR = 2 };
+
+// Whether both are one buffer, or the same view of one.
+static bool same_buffer(const Value *a, const Value *b) {
+  if (value_op(a, OP_BUFFER_TRANS) && value_op(b, OP_BUFFER_TRANS) && a->type == b->type)
+    return op_operand(a->def, 0) == op_operand(b->def, 0);
+  return a == b;
+}
+
+// The operand's fragments if one of the last mma of this block has read them. Operand buffers do not change.
+static Value *read_before(const Builder *b, uint32_t index, const Value *buffer, const Type *t) {
+  uint32_t looked = 0;
+  if (type_elem_bits(t) != 32 || layout_regs_per_thread(t->layout) > KEPT_WORDS) return NULL;
+  for (const Op *op = b->before->prev; op && looked < KEPT_FOR; op = op->prev) {
+    if (op->opcode != OP_MMA) continue;
+    Value *v = op_operand(op, index);
+    if (value_op(v, OP_LOCAL_LOAD) && v->type == t && same_buffer(op_operand(v->def, 0), buffer)) return v;
+    looked++;
+  }
+  return NULL;
+}
+
 static Value *mma_operand(Accel *s, Builder *b, Op *dot, uint32_t index, const Fragments *f, uint32_t bits,
                           const MmaShape *shape) {
   const Layout *layout = layout_make_mma_operand(s->ctx, index, f->source->type->shape, shape, dot_k_width(bits));
   if (!f->buffer) return build_convert_layout(b, f->source, layout);
-  Value *v = build_local_load(b, f->buffer, type_with_layout(s->ctx, f->source->type, layout));
+  const Type *t = type_with_layout(s->ctx, f->source->type, layout);
+  Value *v = read_before(b, index, f->buffer, t);
+  if (!v) v = build_local_load(b, f->buffer, t);
   const Type *wanted = type_elem(op_operand(dot, index)->type);
   return type_elem(v->type) == wanted ? v : build_cast(b, OP_FPEXT, v, wanted);
 }
