@@ -1,5 +1,5 @@
 // Asynchronous copies (cp.async), mbarriers, TMA and proxy fences. Thread 0 does what one thread does for the block, by
-// predicated instructions and without a branch.
+// predicated instructions; only initialisation has a branch.
 #include "codegen/address.h"
 
 static void set_token(Cg *c, Op *op) { cg_set(op_result(op, 0), cg_value_new(c, 0)); }
@@ -184,20 +184,39 @@ static LLVMValueRef barrier_address(Cg *c, const Op *op, uint32_t i) {
   return cg_smem_addr(c, cg_scalar(op_operand(op, i)));
 }
 
+// The op of the same kind after it (or before it), if between them there are only ops without instructions.
+static const Op *neighbour(const Op *op, bool after) {
+  const Op *at = after ? op->next : op->prev;
+  while (at && op_unit(at) == UNIT_NONE) at = after ? at->next : at->prev;
+  return at && at->opcode == op->opcode ? at : NULL;
+}
+
+// Thread 0 executes `name` for each mbarrier of a row of ops, of which this is the last. One branch goes round them: of
+// predicated instructions ptxas makes a branch and a fence each.
+static void emit_row(Cg *c, const Op *last, InsnId id, const char *name) {
+  const Op *op = last;
+  for (const Op *before; (before = neighbour(op, false)); op = before) {}
+  CgAsm a = cg_asm_new(c);
+  buf_printf(&a.text, "@!$%u bra $$others${:uid};\n\t", cg_asm_arg(&a, thread0(c, NULL)));
+  for (; op; op = neighbour(op, true)) {
+    buf_printf(&a.text, "mbarrier.%s.shared::cta.b64 [$%u]", name, cg_asm_arg(&a, barrier_address(c, op, 0)));
+    if (op->opcode == OP_MBAR_INIT) buf_printf(&a.text, ", %u", (uint32_t)op_int(op, ATTR_COUNT, 1));
+    buf_puts(&a.text, ";\n\t");
+  }
+  buf_puts(&a.text, "$$others${:uid}:");
+  cg_asm_call(&a, id);
+}
+
 void emit_mbar_init(Cg *c, Op *op) {
-  LLVMValueRef args[] = {barrier_address(c, op, 0), cg_i32(c, (uint32_t)op_int(op, ATTR_COUNT, 1)), thread0(c, NULL)};
-  cg_insn(c, INSN_MBAR_INIT, c->t_void, args, 3);
-  // One fence for a row of them: between them there are only ops without instructions.
-  const Op *next = op->next;
-  while (next && op_unit(next) == UNIT_NONE) next = next->next;
-  if (next && next->opcode == OP_MBAR_INIT) return;
-  // The fences make it visible to the async proxy and the cluster; a barrier of insert_barriers, to the block.
+  if (neighbour(op, true)) return;
+  emit_row(c, op, INSN_MBAR_INIT, "init");
+  // The fences make them visible to the async proxy and the cluster; a barrier of insert_barriers, to the block.
   cg_insn(c, INSN_FENCE_MBAR_INIT, c->t_void, NULL, 0);
   cg_insn(c, INSN_FENCE_ASYNC, c->t_void, NULL, 0);
 }
 
 void emit_mbar_inval(Cg *c, Op *op) {
-  cg_insn(c, INSN_MBAR_INVAL, c->t_void, (LLVMValueRef[]){barrier_address(c, op, 0), thread0(c, NULL)}, 2);
+  if (!neighbour(op, true)) emit_row(c, op, INSN_MBAR_INVAL, "inval");
 }
 
 void emit_mbar_expect(Cg *c, Op *op) {

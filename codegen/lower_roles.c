@@ -14,6 +14,8 @@
 // The workers go through all `roles` in their order. If one is inside a loop or an if, they loop instead: at each
 // meeting they read the number of the op that runs, 0 for the kernel's end.
 //
+// After the kernel's last op nobody waits for the others: where its blocks end, their warps exit.
+//
 // A worker computes again what depends on parameters alone, and reads the rest from the op's scratch.
 #include "codegen/cg.h"
 
@@ -25,6 +27,9 @@ static void meet_all(Cg *c) {
   LLVMValueRef args[] = {cg_i32(c, BARRIER_LAUNCH), cg_i32(c, c->roles.total_warps * WARP_SIZE)};
   cg_insn(c, INSN_BARRIER_PART, c->t_void, args, 2);
 }
+
+// Whether the kernel ends with op.
+static bool ends_kernel(const Cg *c, const Op *op) { return !loops(c) && op->next && op->next->opcode == OP_RETURN; }
 
 // ---- registers ----
 
@@ -140,8 +145,10 @@ void emit_roles(Cg *c, Op *op) {
   set_registers(c, outside.own, inside.own);
   cg_lower_block(c, op->blocks[0]);
   c->op = op;
-  meet_all(c);
-  set_registers(c, inside.own, outside.own);
+  if (!ends_kernel(c, op)) {
+    meet_all(c);
+    set_registers(c, inside.own, outside.own);
+  }
   for (uint32_t i = 0; i < op->num_results; i++)
     cg_set(op_result(op, i), cg_get(op_operand(block_terminator(op->blocks[0]), i)));
 }
@@ -221,9 +228,9 @@ static void lower_unit(Cg *c, Op *op, uint32_t first, uint32_t end) {
   LLVMPositionBuilderAtEnd(c->b, join);
 }
 
-// Emits what the workers do, from the barrier that begins op to the barrier that ends it. For each path the assembler
-// takes the number of registers from the setmaxnreg before it. Each warpgroup therefore changes its registers in the
-// branch of its workers.
+// Emits what the workers do, from the barrier that begins op to the barrier that ends it, or to the kernel's end. For
+// each path the assembler takes the number of registers from the setmaxnreg before it. Each warpgroup therefore changes
+// its registers in the branch of its workers.
 static void lower_workers(Cg *c, Op *op) {
   const RolesRegisters outside = registers_of(c, NULL), inside = registers_of(c, op);
   LLVMBasicBlockRef join = cg_block(c, "join");
@@ -240,8 +247,10 @@ static void lower_workers(Cg *c, Op *op) {
     set_registers(c, outside.worker[group], inside.worker[group]);
     lower_unit(c, op, first, end);
     c->op = op;
-    meet_all(c);
-    set_registers(c, inside.worker[group], outside.worker[group]);
+    if (!ends_kernel(c, op)) {
+      meet_all(c);
+      set_registers(c, inside.worker[group], outside.worker[group]);
+    }
     LLVMBuildBr(c->b, join);
     if (others) LLVMPositionBuilderAtEnd(c->b, others);
   }
