@@ -145,6 +145,7 @@ typedef struct {
 } CgAsm;
 CgAsm cg_asm_new(Cg *c);
 uint32_t cg_asm_result(CgAsm *a, LLVMTypeRef type);        // returns its number
+uint32_t cg_asm_result_from(CgAsm *a, LLVMTypeRef type, uint64_t x);   // its register has x before the instruction
 uint32_t cg_asm_arg(CgAsm *a, LLVMValueRef v);             // returns its number; a byte is extended to 16 bits
 void cg_asm_tie(CgAsm *a, uint32_t result, LLVMValueRef v);   // an operand that is in the register of that result
 // Writes `$first, …`, n numbers, between the two.

@@ -72,14 +72,19 @@ static LLVMValueRef plain_load(Cg *c, const GlobalAccess *a, uint32_t r) {
   return v;
 }
 
-// fill: the words that masked-off lanes get, tied to the results.
+// fill: the words that masked-off lanes get. The assembly itself writes constants: LLVM takes time for each operand.
 static LLVMValueRef asm_load(Cg *c, LLVMValueRef at, LLVMValueRef mask, const LLVMValueRef *fill, const AccessShape *s,
                              const Hints *h) {
   CgAsm a = cg_asm_new(c);
-  for (uint32_t i = 0; i < s->num_words; i++) cg_asm_result(&a, int_type(c, s->word_bits < 16 ? 16 : s->word_bits));
+  LLVMTypeRef word = int_type(c, s->word_bits < 16 ? 16 : s->word_bits);
+  uint64_t x;
+  for (uint32_t i = 0; i < s->num_words; i++)
+    if (mask && cg_const_int(fill[i], &x)) cg_asm_result_from(&a, word, x);
+    else cg_asm_result(&a, word);
   const char *place = access_address(&a, at);
   if (mask) buf_printf(&a.text, "@$%u ", cg_asm_arg(&a, mask));
-  for (uint32_t i = 0; i < s->num_words && mask; i++) cg_asm_tie(&a, i, fill[i]);
+  for (uint32_t i = 0; i < s->num_words && mask; i++)
+    if (!cg_const_int(fill[i], &x)) cg_asm_tie(&a, i, fill[i]);
   buf_printf(&a.text, "ld%s", h->modifiers);
   access_put_width(&a, s);
   access_put_words(&a, 0, s);

@@ -69,6 +69,13 @@ uint32_t cg_asm_result(CgAsm *a, LLVMTypeRef type) {
   return a->results.count - 1;
 }
 
+uint32_t cg_asm_result_from(CgAsm *a, LLVMTypeRef type, uint64_t x) {
+  add_constraint(a, "=&", type);   // written before the operands are read
+  buf_printf(&a->text, "mov.b%u $%u, %llu; ", cg_bits(a->c, type), a->results.count, (unsigned long long)x);
+  vec_push(a->c->arena, &a->results, type);
+  return a->results.count - 1;
+}
+
 static LLVMValueRef add_arg(CgAsm *a, LLVMValueRef v) {
   if (LLVMTypeOf(v) == a->c->t_i8) v = LLVMBuildZExt(a->c->b, v, a->c->t_i16, "");
   vec_push(a->c->arena, &a->args, v);

@@ -1,6 +1,7 @@
 #include "passes/global_memory.h"
-#include "passes/ties.h"
 
+#include "ir/map.h"
+#include "passes/ties.h"
 
 const Value *global_root(const Value *v) {
   while (v->def && (op_is(v->def, TRAIT_BASE) || (op_is(v->def, TRAIT_MOVES) && v->def->num_operands == 1)))
@@ -10,7 +11,7 @@ const Value *global_root(const Value *v) {
   return v->def || v->block->parent ? NULL : v;
 }
 
-typedef struct { Context *ctx; GlobalUses *found; VEC(Value *) seen; } Search;
+typedef struct { Context *ctx; GlobalUses *found; Map seen; } Search;
 
 static bool is_tma_copy(const Op *op) {
   return op->opcode == OP_TMA_LOAD || op->opcode == OP_TMA_STORE || op->opcode == OP_TMA_REDUCE;
@@ -19,9 +20,8 @@ static bool is_tma_copy(const Op *op) {
 static void search(Value *v, void *user) {
   Search *s = user;
   if (!v || (v->type->kind != TYPE_DESC && type_elem(v->type)->kind != TYPE_PTR)) return;
-  VEC_EACH(x, s->seen)
-    if (*x == v) return;
-  vec_push(&s->ctx->arena, &s->seen, v);
+  if (map_get(&s->seen, v)) return;
+  map_at(&s->ctx->arena, &s->seen, v);
   EACH_USE(u, v) {
     Op *op = u->user;
     if (op_unit(op) == UNIT_GMEM || op_unit(op) == UNIT_DESC || is_tma_copy(op)) {

@@ -185,7 +185,7 @@ static const char *real_path(Comptime *ct, const char *path) {
   return interned;
 }
 
-static CtModule *load(Comptime *ct, const SourceFile *file, const char *name) {
+static CtModule *load(Comptime *ct, const SourceFile *file, const char *name, uint32_t size) {
   CtModule *m = arena_new(ct->arena, CtModule);
   m->name = name;
   m->file = file;
@@ -194,7 +194,7 @@ static CtModule *load(Comptime *ct, const SourceFile *file, const char *name) {
   vec_push(ct->arena, &ct->modules, m);
   if (!file->is_embedded) vec_push(ct->arena, &ct->files, file);
   uint32_t errors = diag_error_count(ct->ctx);
-  m->tree = parse_module(ct->ctx, file);
+  m->tree = size == file->size ? parse_module(ct->ctx, file) : parse_part(ct->ctx, file, 0, size);
   m->env = ct_env_new(ct, NULL, m);
   m->failed = diag_error_count(ct->ctx) != errors;
   m->is_loading = true;
@@ -236,14 +236,27 @@ CtModule *ct_load_file(Comptime *ct, const char *path, const char *name, bool *f
   *found = text != NULL;
   if (!text) return NULL;
   const SourceFile *file = source_add(ct->ctx, path, text, size);
-  return file ? load(ct, file, name) : NULL;
+  return file ? load(ct, file, name, (uint32_t)file->size) : NULL;
+}
+
+CtModule *comptime_load_start(Comptime *ct, const SourceFile *file, const char *module_name, uint32_t size) {
+  ENTER(ct);
+  CtModule *m = load(ct, file, intern(ct->ctx, module_name), size);
+  leave(ct);
+  return m->failed ? NULL : m;
 }
 
 CtModule *comptime_load_source(Comptime *ct, const SourceFile *file, const char *module_name) {
+  return comptime_load_start(ct, file, module_name, (uint32_t)file->size);
+}
+
+bool comptime_load_more(Comptime *ct, CtModule *module, uint32_t begin, uint32_t end) {
   ENTER(ct);
-  CtModule *m = load(ct, file, intern(ct->ctx, module_name));
+  const uint32_t errors = diag_error_count(ct->ctx);
+  const Node *tree = parse_part(ct->ctx, module->file, begin, end);
+  const bool ok = diag_error_count(ct->ctx) == errors && ct_exec_top_level(ct, &tree->block, module->env);
   leave(ct);
-  return m->failed ? NULL : m;
+  return ok;
 }
 
 static const char *module_name_of(Context *ctx, const char *path) {

@@ -25,6 +25,9 @@ Comptime *comptime_new(Context *ctx, const ComptimeOptions *options);
 // Reads (or takes), parses and evaluates a module. NULL after errors. A path already loaded is not evaluated twice.
 CtModule *comptime_load_file(Comptime *ct, const char *path);
 CtModule *comptime_load_source(Comptime *ct, const SourceFile *file, const char *module_name);
+// Makes a module of the first `size` bytes of a text; comptime_load_more adds the statements in [begin, end).
+CtModule *comptime_load_start(Comptime *ct, const SourceFile *file, const char *module_name, uint32_t size);
+bool comptime_load_more(Comptime *ct, CtModule *module, uint32_t begin, uint32_t end);
 // Every file read, in order, the main one first: for -MD and cache keys.
 uint32_t comptime_num_files(const Comptime *ct);
 const SourceFile *comptime_file(const Comptime *ct, uint32_t i);

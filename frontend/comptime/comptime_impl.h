@@ -99,6 +99,7 @@ bool ct_truth(Comptime *ct, CtValue *v, Span span, bool *out);
 
 // ---- exec.c ----
 bool ct_exec_module(Comptime *ct, CtModule *module);
+bool ct_exec_top_level(Comptime *ct, const NodeList *body, CtEnv *env);   // statements of a module
 // of a class or function; a return's value is the frame's
 bool ct_exec_statements(Comptime *ct, const NodeList *body, CtEnv *env);
 

@@ -426,17 +426,21 @@ static void set_package(Comptime *ct, CtModule *module) {
   bind(ct, module, "__package__", ct_str(ct->ctx, name));
 }
 
+bool ct_exec_top_level(Comptime *ct, const NodeList *body, CtEnv *env) {
+  CtFrame *caller = ct->frame;
+  const uint32_t tries = ct->tries;
+  ct->frame = NULL;
+  ct->tries = 0;
+  bool ok = exec_block(ct, body, env) != FLOW_ERROR;
+  ct->frame = caller;
+  ct->tries = tries;
+  return ok;
+}
+
 bool ct_exec_module(Comptime *ct, CtModule *module) {
   bind(ct, module, "__name__", ct_str(ct->ctx, module->name));
   bind(ct, module, "__file__", ct_str(ct->ctx, module->file->path));
   bind(ct, module, "__doc__", ct_none());
   set_package(ct, module);
-  CtFrame *caller = ct->frame;
-  const uint32_t tries = ct->tries;
-  ct->frame = NULL;
-  ct->tries = 0;
-  bool ok = exec_block(ct, &module->tree->block, module->env) != FLOW_ERROR;
-  ct->frame = caller;
-  ct->tries = tries;
-  return ok;
+  return ct_exec_top_level(ct, &module->tree->block, module->env);
 }

@@ -220,6 +220,7 @@ Term *lower_no_builtin(Lower *L, const char *name, Span span) {
 
 bool lower_is_foreign_member(Lower *L, const CtValue *v) {
   if (v->kind != CT_BUILTIN || strncmp(v->builtin.name, "tl.", 3) != 0) return false;
+  if (builtin_row_of(v->builtin.name)) return false;   // most names
   const char *last = strrchr(v->builtin.name, '.') + 1;
   DtypeKind kind;
   if (!comptime_foreign(FOREIGN_VALUE, last) && !comptime_foreign(FOREIGN_DTYPE, last) && !dtype_find(last, &kind))

@@ -83,6 +83,9 @@ struct Frame {
 // What an expression is used as, and which member of it is taken. Suggestions for unknown names depend on this.
 typedef struct { enum { USE_VALUE, USE_CALLED, USE_BASE, USE_DTYPE } kind; const char *member; } NameUse;
 
+// A file of the prelude: a module with the functions used so far. unread: the places of the names of the others.
+typedef struct { CtModule *module; Map unread; } Prelude;
+
 struct Frontend {
   Context *ctx;
   Comptime *ct;
@@ -90,7 +93,7 @@ struct Frontend {
   const Target *target;
   uint32_t max_statements;     // that a kernel may expand to
   CtKernelList kernels;
-  CtModule **prelude;          // by file number, loaded on first use
+  Prelude *prelude;            // by file number
 };
 
 // The first two count over all inlined calls and bound the C stack.

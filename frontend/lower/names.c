@@ -1,35 +1,67 @@
-// What the language's names mean: a row of the builtin table, or a function of the prelude. Each text of the prelude is
-// loaded here on first use.
+// What the language's names mean: a row of the builtin table, or a function of the prelude. Each function of the
+// prelude is loaded here on first use.
 #include "frontend/lower/lower.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "frontend/prelude/prelude.h"
 
 // ---- functions of the prelude ----
-static CtModule *load(Lower *L, uint32_t i) {
+static Prelude *load_imports(Lower *L, uint32_t i) {
   Frontend *fe = L->fe;
   if (!fe->prelude) {
     uint32_t n = 0;
     while (prelude_file(n)) n++;
-    fe->prelude = arena_array(L->arena, CtModule *, n);
+    fe->prelude = arena_array(L->arena, Prelude, n);
   }
-  if (fe->prelude[i]) return fe->prelude[i];
+  Prelude *p = &fe->prelude[i];
+  if (p->module) return p;
   const PreludeFile *f = prelude_file(i);
-  fe->prelude[i] = comptime_load_source(L->ct, source_add_embedded(L->ctx, f->path, f->text, f->size), f->path);
-  if (!fe->prelude[i]) ice(L->ctx, "the prelude file %s does not load: %s", f->path, diag_render(L->ctx, false));
-  return fe->prelude[i];
+  const SourceFile *file = source_add_embedded(L->ctx, f->path, f->text, f->size);
+  p->module = comptime_load_start(L->ct, file, f->path, prelude_imports_size(f));
+  if (!p->module) ice(L->ctx, "the prelude file %s does not load: %s", f->path, diag_render(L->ctx, false));
+  size_t n;
+  for (const char *at = f->text, *name; (name = prelude_next_function(&at, &n));)
+    map_at(L->arena, &p->unread, intern_n(L->ctx, name, n))->number = (uint64_t)(name - f->text);
+  return p;
+}
+
+static size_t word_size(const char *s) {
+  size_t n = 0;
+  while (isalnum((unsigned char)s[n]) || s[n] == '_') n++;
+  return n;
+}
+
+// Loads a function of the file and the functions of the file that its text names.
+static void load_function(Lower *L, const PreludeFile *f, Prelude *p, const char *name) {
+  MapSlot *slot = map_get(&p->unread, name);
+  if (!slot || !slot->number) return;
+  const PreludePart part = prelude_function(f, f->text + slot->number);
+  slot->number = 0;
+  if (!comptime_load_more(L->ct, p->module, part.begin, part.end))
+    ice(L->ctx, "%s of the prelude file %s does not load: %s", name, f->path, diag_render(L->ctx, false));
+  for (const char *s = f->text + part.begin, *end = f->text + part.end; s < end;) {
+    const size_t n = word_size(s);
+    if (n && s[-1] != '.') load_function(L, f, p, intern_n(L->ctx, s, n));
+    s += n ? n : 1;
+  }
+}
+
+static CtValue *function_of(Lower *L, uint32_t i, const char *name) {
+  Prelude *p = load_imports(L, i);
+  load_function(L, prelude_file(i), p, intern(L->ctx, name));
+  return ct_env_get_local(p->module->env, intern(L->ctx, name));
 }
 
 static Term *prelude_find(Lower *L, const char *name, bool libdevice) {
   const PreludeFile *f;
   for (uint32_t i = 0; (f = prelude_file(i)); i++) {
     if ((libdevice && !f->is_math) || !prelude_defines(f, name)) continue;
-    const CtEnv *env = load(L, i)->env;
-    CtValue *v = ct_env_get_local(env, intern(L->ctx, name));
+    CtValue *v = function_of(L, i, name);
     if (v) return term_const(L, v);
     size_t stem = strlen(name) - 1;   // name_rz is _name_r with a direction
-    v = ct_env_get_local(env, intern(L->ctx, arena_printf(L->arena, "_%.*s", (int)stem, name)));
+    v = function_of(L, i, arena_printf(L->arena, "_%.*s", (int)stem, name));
     if (!v) return NULL;
     CtValue *named = arena_new(L->arena, CtValue);   // called name_rz in messages
     *named = *v;

@@ -48,3 +48,13 @@ bool prelude_defines(const PreludeFile *file, const char *name) {
       return true;
   return false;
 }
+
+uint32_t prelude_imports_size(const PreludeFile *file) {
+  return (uint32_t)(strstr(file->text, "\n@") + 1 - file->text);
+}
+
+PreludePart prelude_function(const PreludeFile *file, const char *name) {
+  const char *begin = name, *next = strstr(name, "\n@");
+  while (begin[-1] != '\n' || *begin != '@') begin--;
+  return (PreludePart){(uint32_t)(begin - file->text), next ? (uint32_t)(next + 1 - file->text) : (uint32_t)file->size};
+}

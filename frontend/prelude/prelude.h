@@ -1,5 +1,5 @@
-// The prelude: builtins written in the language itself, as texts embedded in the library. The lowering parses each text
-// when a kernel first uses one of its functions.
+// The prelude: builtins written in the language itself, as texts embedded in the library. The lowering parses each
+// function when a kernel first uses it. A text is imports, then functions with one decorator each.
 #ifndef TILE_FRONTEND_PRELUDE_H
 #define TILE_FRONTEND_PRELUDE_H
 
@@ -16,5 +16,9 @@ bool prelude_defines(const PreludeFile *file, const char *name);
 #define PRELUDE_DIRECTIONS "nzdu"
 // The next function defined at or after *at, which advances past it: its name, of *length bytes; NULL after the last.
 const char *prelude_next_function(const char **at, size_t *length);
+// The part of the text with the function whose name stands at `name`, and the part before all functions.
+typedef struct { uint32_t begin, end; } PreludePart;
+PreludePart prelude_function(const PreludeFile *file, const char *name);
+uint32_t prelude_imports_size(const PreludeFile *file);
 
 #endif

@@ -45,15 +45,15 @@ static size_t utf8_length(const unsigned char *s, size_t n) {
 }
 
 // Source must be UTF-8 without NUL bytes: every later stage relies on it.
-static bool check_bytes(Context *ctx, const SourceFile *file) {
+static bool check_bytes(Context *ctx, const SourceFile *file, uint32_t begin, uint32_t end) {
   const unsigned char *s = (const unsigned char *)file->text;
   bool ok = true;
-  for (size_t i = 0; i < file->size;) {
+  for (size_t i = begin; i < end;) {
     Span at = {file->base + (Loc)i, file->base + (Loc)i + 1};
-    size_t len = utf8_length(s + i, file->size - i);
+    size_t len = utf8_length(s + i, end - i);
     if (!len) {
       ok = diag_error(ctx, at, "byte 0x%02x is not valid UTF-8", s[i]);
-      while (i < file->size && s[i] != '\n') i++;   // one report a line
+      while (i < end && s[i] != '\n') i++;   // one report a line
     } else if (!s[i]) {
       return diag_error(ctx, at, "NUL byte in the source");
     } else {
@@ -67,18 +67,22 @@ static uint32_t skip_mark(const SourceFile *file) {
   return file->size >= 3 && !memcmp(file->text, "\xef\xbb\xbf", 3) ? 3 : 0;
 }
 
-Node *parse_module(Context *ctx, const SourceFile *file) {
-  Node *tree = check_bytes(ctx, file)
-                   ? run(ctx, arena_new(&ctx->arena, PyParser), file, skip_mark(file), (uint32_t)file->size, true)
+Node *parse_part(Context *ctx, const SourceFile *file, uint32_t begin, uint32_t end) {
+  Node *tree = check_bytes(ctx, file, begin, end)
+                   ? run(ctx, arena_new(&ctx->arena, PyParser), file, begin, end, true)
                    : NULL;
   if (tree) return tree;
   Node *empty = arena_new(&ctx->arena, Node);
-  *empty = (Node){.kind = NODE_MODULE, .depth = 1, .span = {file->base, file->base + (Loc)file->size}};
+  *empty = (Node){.kind = NODE_MODULE, .depth = 1, .span = {file->base + begin, file->base + end}};
   return empty;
 }
 
+Node *parse_module(Context *ctx, const SourceFile *file) {
+  return parse_part(ctx, file, skip_mark(file), (uint32_t)file->size);
+}
+
 Node *parse_expression(Context *ctx, const SourceFile *file) {
-  return check_bytes(ctx, file)
+  return check_bytes(ctx, file, 0, (uint32_t)file->size)
              ? run(ctx, arena_new(&ctx->arena, PyParser), file, skip_mark(file), (uint32_t)file->size, false)
              : NULL;
 }

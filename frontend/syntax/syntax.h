@@ -8,6 +8,8 @@
 // Parses a whole file. Returns its MODULE (statements that failed are ERROR nodes), never NULL; syntax errors are
 // in the Context's diagnostics, so compare diag_error_count before and after.
 Node *parse_module(Context *ctx, const SourceFile *file);
+// The same for the statements in [begin, end) of the file's text.
+Node *parse_part(Context *ctx, const SourceFile *file, uint32_t begin, uint32_t end);
 // Parses one expression (a `-D` value, a grid). NULL after an error.
 Node *parse_expression(Context *ctx, const SourceFile *file);
 

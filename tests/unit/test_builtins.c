@@ -97,6 +97,22 @@ static void test_hidden_functions(void **state) {
     }
 }
 
+// The functions' parts follow one another from the imports to the end of the text.
+static void test_prelude_parts(void **state) {
+  (void)state;
+  size_t length;
+  for (uint32_t k = 0; prelude_file(k); k++) {
+    const PreludeFile *f = prelude_file(k);
+    uint32_t end = prelude_imports_size(f);
+    for (const char *at = f->text, *name; (name = prelude_next_function(&at, &length));) {
+      const PreludePart part = prelude_function(f, name);
+      if (part.begin != end) fail_msg("%s: %.*s has not one decorator", f->path, (int)length, name);
+      end = part.end;
+    }
+    assert_int_equal(end, f->size);
+  }
+}
+
 static void test_prelude_directions(void **state) {
   (void)state;
   assert_true(in_prelude("add_rn") && in_prelude("add_rz") && in_prelude("fma_rd") && in_prelude("double2int_ru"));
@@ -131,7 +147,8 @@ static void test_arg_beyond(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_rows), cmocka_unit_test(test_prelude_methods),
-      cmocka_unit_test(test_hidden_functions), cmocka_unit_test(test_prelude_directions), cmocka_unit_test(test_node_names),
+      cmocka_unit_test(test_hidden_functions), cmocka_unit_test(test_prelude_parts),
+      cmocka_unit_test(test_prelude_directions), cmocka_unit_test(test_node_names),
       cmocka_unit_test_setup_teardown(test_arg_beyond, setup, teardown)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
