@@ -44,7 +44,7 @@ typedef struct {
 
 static const char capsule_name[] = "tile.launcher";
 
-static bool has_python(void) {
+bool python_is_here(void) {
 #define FUNCTION(result, name, ...) (void *)name,
 #define OBJECT(name) &name,
   const void *const needed[] = {PYTHON_FUNCTIONS(FUNCTION) PYTHON_OBJECTS(OBJECT)};
@@ -407,7 +407,7 @@ void *tile_jit_python_launcher(tile_jit_kernel *k, void *slow, void *type_code, 
                                void **capsule) {
   if (capsule) *capsule = NULL;
   if (!k || !slow || !type_code || !meta || !address_of || !capsule) return NULL;
-  Launcher *l = has_python() ? calloc(1, sizeof *l) : NULL;
+  Launcher *l = python_is_here() ? calloc(1, sizeof *l) : NULL;
   if (!l) return NULL;
   l->k = k;
   l->num_names = k->num_params;

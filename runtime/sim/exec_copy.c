@@ -4,18 +4,21 @@
 
 #include "runtime/sim/shadow.h"
 
-// aux: index of the src-size or ignore-src operand, 0 when there is none
+// How many bytes a lane reads: the others of its copy are zero.
+static uint64_t source_bytes(const Warp *w, const Instr *in, uint32_t l) {
+  const PtxOperand *extra = in->num_ops > 3 && !(in->num_ops == 4 && has_mod(in, M_L2_cache_hint)) ? &in->ops[3] : NULL;
+  if (extra && extra->kind == OPND_PRED) return src_pred(w, extra) >> l & 1 ? 0 : in->sel;
+  return extra ? (uint32_t)src_row(w, extra)[l] : in->sel;
+}
+
 static ExecResult exec_copy(Warp *w, const Instr *in, uint32_t mask) {
   uint32_t bytes = in->sel;
   MemAccess dst, src;
   TRY(mem_resolve(w, in, &in->ops[0], SPACE_SHARED, bytes, bytes, ACCESS_WRITE, mask, &dst));
   uint32_t reads = mask;
   uint8_t size[WARP_SIZE], *from[WARP_SIZE];
-  const PtxOperand *extra = in->num_ops > 3 && !(in->num_ops == 4 && has_mod(in, M_L2_cache_hint)) ? &in->ops[3] : NULL;
   FOR_LANES(l, mask) {
-    uint64_t n = bytes;
-    if (extra && extra->kind == OPND_PRED) n = src_pred(w, extra) >> l & 1 ? 0 : bytes;
-    else if (extra) n = (uint32_t)src_row(w, extra)[l];
+    uint64_t n = source_bytes(w, in, l);
     if (n > bytes)
       return warp_report(w, in, l, REPORT_INVALID, "src-size %llu is larger than cp-size %u", (unsigned long long)n,
                          bytes);
@@ -41,6 +44,11 @@ static ExecResult exec_copy(Warp *w, const Instr *in, uint32_t mask) {
   }
   TRY(agent_copy_issue(op));
   return async_issue(op);
+}
+
+uint32_t copy_lanes_that_read(const Warp *w, const Instr *in, uint32_t mask) {
+  if (in->exec != exec_copy) return mask;
+  return LANES_WHERE(l, mask, source_bytes(w, in, l) != 0);
 }
 
 static ExecResult exec_copy_commit(Warp *w, const Instr *in, uint32_t mask) {

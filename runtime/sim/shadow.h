@@ -89,6 +89,8 @@ ExecResult blocks_bulk(Warp *w, const Instr *in, int lane, Alloc *a, uint64_t ad
 
 // ---- shadow_undef.c
 ExecResult undef_step(Warp *w, const Instr *in, uint32_t mask);
+// The lanes whose source an instruction reads: a cp.async of no bytes reads none (exec_copy.c).
+uint32_t copy_lanes_that_read(const Warp *w, const Instr *in, uint32_t mask);
 ExecResult undef_access(Warp *w, const Instr *in, const MemAccess *a);
 void undef_grid_begin(Grid *g);
 ExecResult undef_map_use(Warp *w, const Instr *in, int lane, const Alloc *a, uint64_t addr);

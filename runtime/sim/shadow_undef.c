@@ -223,7 +223,7 @@ ExecResult undef_step(Warp *w, const Instr *in, uint32_t mask) {
     const PtxOperand *o = &in->ops[i];
     if (i == 0 && has_dst) continue;
     if (o->kind == OPND_MEM) {
-      TRY(check_address(w, in, o, mask));
+      TRY(check_address(w, in, o, i == 1 ? copy_lanes_that_read(w, in, mask) : mask));
     } else if (o->kind == OPND_VEC) {
       if (in->op == OP_wgmma) continue;
       for (uint32_t k = 0; k < o->count; k++) any |= undef_lanes_of(w, &o->sub[k], mask);

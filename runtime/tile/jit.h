@@ -240,6 +240,10 @@ TILE_API void tile_jit_python_use_stream(void *capsule, void *stream_of, void *o
  * old one for all functions of the capsule. Guards: (collection,) that is empty; (dict, name) that is not in it;
  * (dict, name, value) or (object, name of an attribute, value) that is the very value; a function that returns True. */
 TILE_API void *tile_jit_python_guard(void *capsule, void *guards, void *device_of, void *otherwise);
+/* Makes a method launch(grid, *args, **kwargs) for a class of layers around kernels, which calls the method named slow
+ * for everything unusual. kind 0: autotuned kernels, which launch with the configuration that was chosen before; 1:
+ * heuristics. */
+TILE_API void *tile_jit_python_layer(void *slow, int kind);
 
 #ifdef __cplusplus
 }

@@ -10,11 +10,13 @@ Without --part: all but tests. --minutes bounds each part. LIBTILE names libtile
 TILE_DEVICE=sim --small tries it without a GPU. --out FILE keeps the figures as lines of JSON.
 """
 import argparse
+import contextlib
 import importlib.util
 import json
 import math
 import os
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -51,11 +53,16 @@ class Part:
         if left <= 0:
             return None
         with open(os.path.join(self.folder, "log"), "a") as log:
+            child = subprocess.Popen(command, env=environment, stdout=log, stderr=log, start_new_session=True)
             try:
-                return subprocess.run(command, env=environment, stdout=log, stderr=log, timeout=left).returncode
+                return child.wait(left)
             except subprocess.TimeoutExpired:
                 print("  the time is over")
                 return None
+            finally:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(child.pid, signal.SIGKILL)   # and the processes that it started
+                child.wait()
 
     def child(self, part, side, caches, *more):
         command = [sys.executable, os.path.join(HERE, "programs_child.py"), part, side, self.file, *more]
@@ -157,14 +164,21 @@ def part_first(part):
     return 1 if wrong or not rows else 0
 
 
+def root_of(tests):
+    """Returns the folder that the tests' names begin in, and from which on pytest reads conftest.py."""
+    here = os.getcwd()
+    paths = [os.path.abspath(t) for t in tests if os.path.exists(t)]
+    return here if os.path.commonpath([here, *paths]) == here else os.path.commonpath(paths)
+
+
 def run_tests(part, side):
     """Runs the tests until all have a verdict: a process that dies goes on after the test that killed it."""
     o = part.options
     verdicts, known = (os.path.join(part.folder, f"{kind}-{side}") for kind in ("verdicts", "known"))
     command = [sys.executable, *(("-m", "tilec.triton") if side == "ours" else ()), "-m", "pytest", "-q", "-p",
-               "programs_pytest", "-p", "no:cacheprovider", "--draw", str(o.limit), "--draw-seed", str(o.seed),
-               "--verdicts", verdicts, "--known", known, "--seconds", str(o.seconds),
-               f"--rootdir={os.path.commonpath([os.path.abspath(t) for t in o.tests if os.path.exists(t)])}", *o.tests]
+               "programs_pytest", "-p", "no:cacheprovider", "--continue-on-collection-errors", "--draw", str(o.limit),
+               "--draw-seed", str(o.seed), "--verdicts", verdicts, "--known", known, "--seconds", str(o.seconds),
+               f"--rootdir={root_of(o.tests)}", *o.tests]
     if o.jobs > 1 and importlib.util.find_spec("xdist"):
         command[command.index("-q"):command.index("-q")] = ["-n", str(o.jobs)]
     share = (part.end - time.monotonic()) / (2 if side == "ours" and len(o.sides) > 1 else 1)
@@ -179,7 +193,14 @@ def run_tests(part, side):
     if status not in (0, 1, None):
         print(f"  pytest, {side}: status {status}; the end of its log:\n    " + "    ".join(part.log()[-12:]), end="")
     part.end = end
-    return {line["id"]: line for line in part.lines(verdicts)}
+    found, over = {}, status is None
+    for line in part.lines(verdicts):
+        if line["outcome"] != "crashed" or found.get(line["id"], line)["outcome"] != "failed":   # it is why
+            found[line["id"]] = line
+    for line in found.values():
+        if line["outcome"] == "running":
+            line["outcome"] = "not run" if over else "crashed"
+    return found
 
 
 def part_tests(part):
@@ -187,16 +208,18 @@ def part_tests(part):
     lines = [{"part": "tests", "side": side, **line} for side in found for line in found[side].values()]
     with open(part.file, "a") as f:
         f.writelines(json.dumps(line) + "\n" for line in lines)
-    counts, differing = {}, []
+    counts, files, differing = {}, {}, []
     for test in dict.fromkeys(line["id"] for line in lines):
         pair = tuple(found[side].get(test, {}).get("outcome", "not run") for side in part.options.sides)
-        file = test.split("::")[0]
-        counts.setdefault(file, {}).setdefault(pair, 0)
-        counts[file][pair] += 1
-        if pair[0] in ("failed", "crashed") and pair[-1] in ("passed", pair[0])[:len(pair)]:
+        for count in (counts, files.setdefault(test.split("::")[0], {})):
+            count[pair] = count.get(pair, 0) + 1
+        if pair[0] in ("failed", "crashed") and (len(pair) == 1 or pair[1] != pair[0]):
             differing.append((test, pair, found["ours"].get(test, {}).get("reason", "")))
-    for file, pairs in counts.items():
+    for file, pairs in (*((f, p) for f, p in files.items() if any(len(set(pair)) > 1 for pair in p)), ("all", counts)):
         print(f"  {file}: " + ", ".join(f"{n} {'/'.join(pair)}" for pair, n in sorted(pairs.items())))
+    for side in part.options.sides:
+        seconds = sum(line.get("seconds", 0) for line in found[side].values())
+        print(f"  {side}: {seconds:.0f} s in {len(found[side])} tests")
     for test, pair, reason in differing:
         print(f"  {'/'.join(pair)}: {test}\n      {' '.join(reason.split())[-160:]}")
     return 0 if counts else 1
@@ -213,7 +236,7 @@ def main():
     parser.add_argument("--out", help="a file that the figures are appended to")
     parser.add_argument("--small", action="store_true", help="small sizes and few repetitions")
     parser.add_argument("--names", nargs="*", help="of functions and kernels: these alone")
-    parser.add_argument("--tests", nargs="*", default=[], help="folders and files of tests, and options of pytest")
+    parser.add_argument("--tests", nargs="*", default=[], help="folders and files; PYTEST_ADDOPTS has more options")
     parser.add_argument("--seed", type=int, default=7, help="which cases of a test are drawn (default 7)")
     parser.add_argument("--limit", type=int, default=20, help="how many cases of a test (default 20)")
     parser.add_argument("--seconds", type=int, default=60, help="for one test (default 60)")

@@ -23,6 +23,14 @@ def many_chosen(a, b, c, m, n, k, p, q, r, s, t, u, B: tl.constexpr):
     tl.store(c + o, tl.load(a + o) + tl.load(b + o) + m + n + k + p + q + r + s + t + u)
 
 
+@triton.autotune([triton.Config({}, num_warps=w) for w in (1, 2, 4)], key=["m"])
+@triton.heuristics({"B": lambda args: 128 if args["m"] < 1 << 20 else 256})
+@triton.jit
+def many_both(a, b, c, m, n, k, p, q, r, s, t, u, B: tl.constexpr):
+    o = tl.arange(0, B)
+    tl.store(c + o, tl.load(a + o) + tl.load(b + o) + m + n + k + p + q + r + s + t + u)
+
+
 @triton.jit
 def add(x, y, out, n, B: tl.constexpr):
     o = tl.program_id(0) * B + tl.arange(0, B)

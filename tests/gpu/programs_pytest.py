@@ -3,8 +3,10 @@
     pytest -p programs_pytest --draw 20 --draw-seed 7 --verdicts FILE --seconds 60
 """
 import json
+import os
 import random
 import signal
+import sys
 
 import pytest
 
@@ -27,14 +29,16 @@ def _lines(path):
 
 
 def drawn(items, limit, seed):
-    """Returns at most `limit` of each function's cases: the same ones wherever the seed is the same."""
-    groups, chosen = {}, set()
+    """Returns at most `limit` of each function's cases: the same ones wherever the seed is the same. The first case of
+    each function comes first, then the second of each: what a short time lets run is a sample, too."""
+    groups, rounds = {}, []
     for item in items:
         groups.setdefault(item.nodeid.split("[")[0], []).append(item)
     for name, group in groups.items():
         generator = random.Random(f"{seed} {name.rpartition('/')[2]}")
-        chosen.update(map(id, group if len(group) <= limit else generator.sample(group, limit)))
-    return [item for item in items if id(item) in chosen]
+        rounds.append(generator.sample(group, min(limit, len(group))))
+    random.Random(seed).shuffle(rounds)
+    return [cases[i] for i in range(limit) for cases in rounds if i < len(cases)]
 
 
 def pytest_collection_modifyitems(config, items):
@@ -46,6 +50,22 @@ def pytest_collection_modifyitems(config, items):
     items[:] = chosen
 
 
+class Collecting:
+    """Records the files that cannot be imported; a plugin of its own, for the sake of the config."""
+
+    def __init__(self, config):
+        self.config = config
+
+    def pytest_collectreport(self, report):
+        if report.failed:
+            lines = str(report.longrepr).splitlines()
+            _write(self.config, id=report.nodeid, outcome="failed", reason="\n".join(lines[-3:])[-400:])
+
+
+def pytest_configure(config):
+    config.pluginmanager.register(Collecting(config))
+
+
 def _write(config, **line):
     path = config.getoption("--verdicts")
     if path:
@@ -53,10 +73,28 @@ def _write(config, **line):
             f.write(json.dumps(line) + "\n")
 
 
+_failed = set()
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_protocol(item, nextitem):
-    _write(item.config, id=item.nodeid, outcome="crashed")   # unless another verdict follows
+    _write(item.config, id=item.nodeid, outcome="running")   # another verdict follows, unless the process ends
     yield
+    if item.nodeid in _failed and not _gpu_works():
+        os._exit(3)   # nothing that follows in this process would work
+
+
+def _gpu_works():
+    torch = sys.modules.get("torch")
+    try:
+        return not torch or not torch.cuda.is_initialized() or torch.cuda.synchronize() is None
+    except RuntimeError:
+        return False
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_handlecrashitem(crashitem, report, sched):
+    _write(sched.config, id=crashitem, outcome="crashed")
 
 
 class TooSlow(Exception):
@@ -82,6 +120,8 @@ def pytest_runtest_call(item):
 def pytest_runtest_makereport(item, call):
     report = (yield).get_result()
     if report.when == "call" or report.outcome != "passed":
+        if report.failed:
+            _failed.add(item.nodeid)
         reason = "" if report.passed else str(getattr(report.longrepr, "reprcrash", report.longrepr) or "")
         _write(item.config, id=item.nodeid, outcome=report.outcome, seconds=round(report.duration, 2),
                reason=reason[-400:])

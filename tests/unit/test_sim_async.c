@@ -22,6 +22,9 @@ static const Case cases[] = {
    "L2: @%p1 cp.async.ca.shared.global [%r6], [%d1], 4; add.u32 %r6, %r6, 4; sub.u32 %r7, %r7, 1; setp.ne.u32 %p2, %r7, 0; @%p2 bra L2;\n"
    "cp.async.commit_group; cp.async.wait_group 1; bar.sync 0;" READ_OTHER STORE5 "cp.async.wait_all;", 64, 0, NULL, 512 + 2, 4 * 3 + 1},
   {"cp.async zero fill", "shl.b32 %r1, %t, 4; add.u32 %r2, %s, %r1; mad.wide.u32 %d2, %t, 16, %d1; cp.async.ca.shared.global [%r2], [%d2], 16, 4; cp.async.wait_all; ld.shared.u32 %r5, [%r2+4];" STORE5, 32, 0, NULL, 512 + 3, 0},
+  {"cp.async of no bytes from an address never set", "mov.u32 %r1, 0; cp.async.ca.shared.global [%s], [%d15], 16, %r1; cp.async.wait_all; ld.shared.u32 %r5, [%s+4];" STORE5, 1, 0, NULL, 512, 0},
+  {"cp.async of a byte from an address never set", "mov.u32 %r1, 1; cp.async.ca.shared.global [%s], [%d15], 16, %r1; cp.async.wait_all;", 1, 0,
+   "use of an undefined value: the address has never been set (or was computed from a value that has not)", 0, 0},
   {"cp.async arrives on an mbarrier", INIT(64) COPY16 "cp.async.mbarrier.arrive.noinc.shared.b64 [%b];" WAIT(0) READ_OTHER STORE5, 64, 0, NULL, 512 + 9, 4 * 8 + 1},
   {"counted arrival changes nothing", INIT(64) COPY16 "cp.async.mbarrier.arrive.shared.b64 [%b]; mbarrier.arrive.shared.b64 _, [%b];" WAIT(0) "cp.async.wait_all; bar.sync 0;" READ_OTHER STORE5, 64, 0, NULL, 512 + 9, 4 * 8 + 1},
   {"bulk copy", INIT(1) "@%p1 bra L2; mbarrier.arrive.expect_tx.shared.b64 _, [%b], 256; cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%d1], 256, [%b]; L2:\n" WAIT(0)

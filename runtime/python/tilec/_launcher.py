@@ -82,6 +82,15 @@ class Launcher:
         held.tile_jit_python_learn_type(self._capsule, type(value), kind)
 
 
+TUNED, CHOSEN = range(2)
+
+
+def layer_method(slow, kind):
+    """Returns a launch in C for a class of layers around kernels (runtime/jit/python_layers.c); None: there is none."""
+    method = held.tile_jit_python_layer(slow, kind)
+    return _take(method) if method else None
+
+
 def _take(address):
     """Takes over a reference from the library and returns its object."""
     value = ctypes.cast(address, py_object).value

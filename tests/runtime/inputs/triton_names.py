@@ -84,3 +84,17 @@ def reduced(x, N: tl.constexpr):
 x = Ints(*[0] * 6)
 reduced[(1,)](x, 8)
 print("reduced:", x.data.tolist(), tl.core.is_builtin(tl.load), tl.core.is_builtin(reduced))
+
+from triton._C.libtriton import nvidia
+from triton._filecheck import filecheck_test, run_filecheck
+from triton._utils import find_paths_if, get_iterable_path
+from triton.backends.nvidia.driver import libcuda_dirs
+from triton.runtime.cache import _base32
+from triton.runtime.interpreter import InterpretedFunction
+
+nested = ((1, [2, "a"]), 3)
+paths = find_paths_if(nested, lambda path, value: isinstance(value, int))
+print("paths:", paths, [get_iterable_path(nested, path) for path in paths], _base32("ab12"))
+refusal("filecheck:", filecheck_test(marked))
+refusal("filecheck:", run_filecheck, "name", "", "")
+print("internals:", nvidia.cublas.CublasLt.__name__, callable(libcuda_dirs), isinstance(marked, InterpretedFunction))

@@ -1,10 +1,13 @@
 """@triton.autotune and @triton.heuristics: host code that chooses constants before a launch."""
 import builtins
+import functools
 import hashlib
 import inspect
 import json
 import pickle
 import time
+
+from tilec._launcher import CHOSEN, TUNED, layer_method
 
 from .. import knobs
 from ..compiler.errors import CompileTimeAssertionFailure
@@ -54,6 +57,14 @@ class _Around(KernelInterface):
     """A layer around a kernel. In other kernels it is the kernel itself."""
 
     @property
+    def _launch_now(self):
+        is_own = getattr(self.run, "__func__", None) in _OWN_RUNS   # programs replace run
+        return self._quick_launch if is_own else self.launch_by_run
+
+    def __getitem__(self, grid):
+        return functools.partial(self._launch_now, grid)
+
+    @property
     def _tile_function(self):
         return getattr(self.fn, "_tile_function", self.fn)
 
@@ -81,24 +92,13 @@ class _Around(KernelInterface):
         return self.__copy__()
 
 
-_WITHOUT_DTYPE, _MISSING = frozenset((bool, int, float, str, tuple, list, type(None))), object()
-
-
-class _Texts(dict):
-    """dtype -> its text."""
-
-    def __missing__(self, dtype):
-        text = self[dtype] = str(dtype)
-        return text
-
-
 class Autotuner(_Around):
 
     def __init__(self, fn, arg_names, configs, key, reset_to_zero=None, restore_value=None, pre_hook=None,
                  post_hook=None, prune_configs_by=None, warmup=None, rep=None, use_cuda_graph=False, do_bench=None,
                  cache_results=False):
-        self.fn, self.arg_names, self.keys = fn, arg_names, key
-        self._texts, self._places = _Texts(), {}   # _places: types and names of arguments -> what _places_of says
+        self.fn, self.arg_names, self.keys = fn, arg_names, list(key or ())
+        self._texts = {}   # dtype -> its text, for the method in C
         self.configs = configs or [Config({})]
         self.cache, self.cache_results = {}, cache_results or knobs.autotuning.cache
         self.reset_to_zero, self.restore_value = list(reset_to_zero or []), list(restore_value or [])
@@ -160,6 +160,14 @@ class Autotuner(_Around):
             return [float("inf")] * 3
 
     def run(self, *args, **kwargs):
+        if kwargs.pop("warmup", False):
+            return self._run(args, {**kwargs, "warmup": True})
+        return self._quick_launch(kwargs.pop("grid"), *args, **kwargs)
+
+    def _launch_slowly(self, grid, *args, **kwargs):
+        return self._run(args, {"grid": grid, "warmup": False, **kwargs})
+
+    def _run(self, args, kwargs):
         config = self.configs[0] if len(self.configs) == 1 else self.cache.get(self._key(args, kwargs))
         if config is None or config.pre_hook is not None:
             self.nargs = dict(zip(self.arg_names, args))
@@ -189,24 +197,9 @@ class Autotuner(_Around):
 
     def _key(self, args, kwargs):
         """Returns what a choice depends on: the values of the key's parameters, and the dtypes of all arguments."""
-        values = (*args, *kwargs.values())
-        kinds = (*map(type, values), *kwargs)
-        places = self._places.get(kinds)
-        if places is None:
-            places = self._places[kinds] = self._places_of(kinds, len(args))
-        keys, objects = places
-        texts = self._texts
-        return (*[values[i] for i in keys], *[texts[dtype] for i in objects
-                                              if (dtype := getattr(values[i], "dtype", _MISSING)) is not _MISSING])
-
-    def _places_of(self, kinds, count):
-        """Returns where in a call's values the key's parameters are, and the arguments that may have a dtype. kinds:
-        the values' types, and the names of those after the first count."""
-        num_named = (len(kinds) - count) // 2
-        names = [*self.arg_names[:count], *kinds[count + num_named:]]
-        at = {name: i for i, name in enumerate(names) if name in self.arg_names}
-        return ([at[name] for name in self.keys if name in at],
-                [i for i in at.values() if kinds[i] not in _WITHOUT_DTYPE])
+        given = {name: value for name, value in (*zip(self.arg_names, args), *kwargs.items()) if name in self.arg_names}
+        return (*[given[name] for name in self.keys if name in given],
+                *[str(value.dtype) for value in given.values() if hasattr(value, "dtype")])
 
     def _time(self, configs, args, kwargs, key):
         begin = time.time()
@@ -306,6 +299,14 @@ class Heuristics(_Around):
         for name, choose in self.values.items():
             kwargs[name] = choose({**named, **kwargs})
         return self.fn.go_on(args, kwargs)
+
+    def _launch_slowly(self, grid, *args, **kwargs):
+        return Heuristics.run(self, *args, grid=grid, warmup=False, **kwargs)
+
+
+_OWN_RUNS = (Autotuner.run, Heuristics.run)
+for _type, _kind in ((Autotuner, TUNED), (Heuristics, CHOSEN)):
+    _type._quick_launch = layer_method("_launch_slowly", _kind) or _type._launch_slowly
 
 
 def heuristics(values):

@@ -1,4 +1,5 @@
 """libtile has its own cache on disk (TILE_CACHE_DIR); these are the names that programs import."""
+import base64
 import hashlib
 import os
 import tempfile
@@ -53,3 +54,7 @@ def get_cache_manager(key):
 
 
 get_dump_manager = get_override_manager = get_cache_manager
+
+
+def _base32(key):
+    return base64.b32encode(bytes.fromhex(key)).decode().rstrip("=")

@@ -1,0 +1,84 @@
+"""Autotuned kernels and heuristics by their methods in C: what goes through Python, and what programs may replace."""
+import torch
+import triton
+import triton.language as tl
+from triton.runtime.autotuner import Autotuner, Heuristics
+
+slow, asked = [], []
+for kind in (Autotuner, Heuristics):
+    def counted(self, grid, *args, _python=kind._launch_slowly, **kwargs):
+        slow.append(type(self).__name__)
+        return _python(self, grid, *args, **kwargs)
+    kind._launch_slowly = counted
+
+
+def store(out, n, m, B: tl.constexpr):
+    tl.store(out + tl.arange(0, B), n + m)
+
+
+def bench(launch, quantiles):
+    launch()
+    return [1.0] * 3
+
+
+def layers_of(call):
+    """Returns which layers went through Python in a call, or the error."""
+    slow.clear()
+    asked.clear()
+    try:
+        call()
+    except (TypeError, ValueError, LookupError) as e:
+        return f"{type(e).__name__}: {e}"
+    return list(slow)
+
+
+def choose(args):
+    asked.append({name: value for name, value in args.items() if name != "out"})
+    if args["n"] < 0:
+        raise ValueError("n is negative")
+    args["n"] = 7   # of a dict of its own
+    return 4 if args["m"] < 100 else 2
+
+
+configs = [triton.Config({"B": 2}), triton.Config({"B": 4})]
+tuned = triton.autotune(configs, key=("n", "absent"), do_bench=bench)(triton.jit(store))
+chosen = triton.heuristics({"B": choose})(triton.jit(store))
+both = triton.autotune([triton.Config({}, num_warps=w) for w in (1, 2)], key=["m"], do_bench=bench)(
+    triton.heuristics({"B": choose})(triton.jit(store)))
+out, other = torch.Tensor(0, 0, 0, 0), torch.Tensor(0, 0, 0, 0)
+other.dtype = "torch.float32"
+
+print("tuned:", [layers_of(lambda: tuned[(1,)](out, n, 1)) for n in (1, 1, 2, 2)], out.tolist())
+print("best:", tuned.best_config is tuned.cache[1, "torch.int32"], len(tuned.cache))
+print("mixed:", [layers_of(lambda: tuned[(1,)](out, m=3, **{"".join("n"): n})) for n in (1, 3, 3)])
+print("twice:", layers_of(lambda: tuned[(1,)](out, 1, 1, B=4)))
+print("many:", layers_of(lambda: tuned[(1,)](out, 1, 1, 1, 1)))
+print("no hash:", layers_of(lambda: tuned[(1,)](out, [1], 1)))
+print("missing:", layers_of(lambda: tuned[(1,)](out, 1)))
+tuned.cache[1, "torch.int32"].kwargs["B"] = 4
+print("changed:", layers_of(lambda: tuned[(1,)](out, 1, 5)), out.tolist())
+hooked = tuned.cache[1, "torch.int32"]
+hooked.pre_hook = lambda given: asked.append(given["m"])
+print("hook:", layers_of(lambda: tuned[(1,)](out, 1, 6)), asked)
+hooked.pre_hook, tuned.configs = None, configs[:1]
+print("one:", layers_of(lambda: tuned[(1,)](out, 9, 1)), out.tolist())
+
+print("chosen:", [layers_of(lambda: chosen[(1,)](out, 1, m)) for m in (1, 1)], asked, out.tolist())
+print("given:", layers_of(lambda: chosen[(1,)](out, 1, 1, B=2)), len(asked))
+print("raises:", layers_of(lambda: chosen[(1,)](out, -1, 1)), len(asked))
+chosen.values["B"] = lambda args: 2
+print("replaced:", layers_of(lambda: chosen[(1,)](out, 2, 2)), out.tolist())
+print("both:", [layers_of(lambda: both[(1,)](out, 1, 1, num_stages=3)) for _ in range(2)], end=" ")
+print([layers_of(lambda: both[(1,)](out, n, m)) for n, m in ((1, 1), (2, 1), (2, 2))], len(asked))
+
+
+class Mine(Autotuner):
+    def run(self, *args, **kwargs):
+        asked.append(sorted(kwargs))
+        return super().run(*args, **kwargs)
+
+
+mine = Mine(tuned.fn, tuned.arg_names, configs, ["n"], do_bench=bench)
+print("subclass:", [layers_of(lambda: mine[(1,)](out, 1, 1)) + asked for _ in range(2)])
+chosen.run = lambda *args, **kwargs: asked.append("mine")
+print("run:", layers_of(lambda: chosen[(1,)](out, 1, 1)), asked)
