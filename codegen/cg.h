@@ -59,7 +59,6 @@ typedef struct Cg {
   // warps they are; the named barrier at which they meet.
   LLVMValueRef tid, lane, warp;
   LLVMValueRef uniform_warp;                 // of cg_uniform_warp; made on first use
-  LLVMValueRef unset_divisor;                // of lower_arith.c; made on first use
   uint32_t num_warps, barrier;
   RolesInfo roles;                           // of the function
   VEC(Op *) roles_ops;                       // lowered so far; their workers are lowered after the kernel's own code

@@ -14,37 +14,28 @@ BINARY(subf, LLVMFSub)
 BINARY(mulf, LLVMFMul)
 BINARY(divf_rn, LLVMFDiv)
 
-// An undefined register of any integer width, with a range from which LLVM knows that it is positive.
-static LLVMValueRef unset_divisor(Cg *c) {
-  if (c->unset_divisor) return c->unset_divisor;
-  LLVMBasicBlockRef here = LLVMGetInsertBlock(c->b);
-  LLVMValueRef last = LLVMGetBasicBlockTerminator(c->entry);
-  if (last) LLVMPositionBuilderBefore(c->b, last);
-  else LLVMPositionBuilderAtEnd(c->b, c->entry);
-  c->unset_divisor = cg_insn(c, INSN_UNSET, c->t_i32, NULL, 0);
-  cg_set_range(c, c->unset_divisor, 1, 1 << 7);
-  LLVMPositionBuilderAtEnd(c->b, here);
-  return c->unset_divisor;
-}
-
 // LLVM may assume that a divisor is not zero and remove what depends on it; a program that selects the result away
-// afterwards relies on the opposite. The quotient by an unset register is undefined and harmless. The simulator
-// reports it where it decides something; ptxas drops the selection.
-static LLVMValueRef nonzero(Cg *c, LLVMValueRef d) {
+// afterwards relies on the opposite. Of a copy that it cannot see through it may assume what it likes. Equal copies are
+// one value.
+static LLVMValueRef divisor(Cg *c, LLVMValueRef d) {
   uint64_t x;
   if (cg_const_int(d, &x) && x) return d;
-  LLVMValueRef unset = LLVMBuildIntCast2(c->b, unset_divisor(c), LLVMTypeOf(d), false, "");
-  return cg_select(c, cg_cmp(c, LLVMIntEQ, d, 0), unset, d);
+  const bool narrow = LLVMTypeOf(d) == c->t_i8;
+  CgAsm a = cg_asm_new(c);
+  cg_asm_result(&a, narrow ? c->t_i16 : LLVMTypeOf(d));
+  cg_asm_tie(&a, 0, d);
+  LLVMValueRef copy = cg_asm_call(&a, INSN_COPY);
+  return narrow ? LLVMBuildTrunc(c->b, copy, c->t_i8, "") : copy;
 }
 // LLVM may also assume that nobody divides the least number by −1, which wraps. If the divisor is a constant, it
 // would decide comparisons with the quotient by that.
 SCALAR_EMITTER(divsi) {
   if (LLVMIsAConstantInt(in[1]) && LLVMConstIntGetSExtValue(in[1]) == -1) return LLVMBuildNeg(c->b, in[0], "");
-  return LLVMBuildSDiv(c->b, in[0], nonzero(c, in[1]), "");
+  return LLVMBuildSDiv(c->b, in[0], divisor(c, in[1]), "");
 }
-SCALAR_EMITTER(divui) { return LLVMBuildUDiv(c->b, in[0], nonzero(c, in[1]), ""); }
-SCALAR_EMITTER(remsi) { return LLVMBuildSRem(c->b, in[0], nonzero(c, in[1]), ""); }
-SCALAR_EMITTER(remui) { return LLVMBuildURem(c->b, in[0], nonzero(c, in[1]), ""); }
+SCALAR_EMITTER(divui) { return LLVMBuildUDiv(c->b, in[0], divisor(c, in[1]), ""); }
+SCALAR_EMITTER(remsi) { return LLVMBuildSRem(c->b, in[0], divisor(c, in[1]), ""); }
+SCALAR_EMITTER(remui) { return LLVMBuildURem(c->b, in[0], divisor(c, in[1]), ""); }
 
 // (x / y) · y = x − x % y, if nothing else needs the quotient: one correction of it and the product are saved.
 static LLVMValueRef multiple_below(Cg *c, const Value *x, const Value *y, LLVMValueRef quotient) {
