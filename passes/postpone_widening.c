@@ -16,7 +16,7 @@ static bool widens(const Op *op) {
   return type_elem_bits(from) > 1 && type_elem_bits(from) < type_elem_bits(to);
 }
 
-// The first op of block b in which v is used. Op.mark is the position; what has moved has that of what it stands before.
+// The first op of block b in which v is used. Op.mark is the position; an op that has moved has that of its user.
 static Op *first_user(const Block *b, const Value *v) {
   Op *first = NULL;
   EACH_USE(u, v) {
