@@ -37,6 +37,14 @@ typedef struct {
   LLVMValueRef v[];
 } CgValue;
 
+// Quotients and remainders of 64-bit tensors (lower_division.c).
+typedef struct {
+  const Value *x, *y;
+  const Block *block;
+  bool is_signed;
+  CgValue *quotient, *remainder;
+} CgDivision;
+
 typedef struct DebugLines DebugLines;
 
 typedef struct Cg {
@@ -59,9 +67,9 @@ typedef struct Cg {
   // warps they are; the named barrier at which they meet.
   LLVMValueRef tid, lane, warp;
   LLVMValueRef uniform_warp;                 // of cg_uniform_warp; made on first use
-  LLVMValueRef unset_divisor;                // of lower_arith.c; made on first use
   uint32_t num_warps, barrier;
   RolesInfo roles;                           // of the function
+  VEC(CgDivision) divisions;                 // of the function, so far
   VEC(Op *) roles_ops;                       // lowered so far; their workers are lowered after the kernel's own code
   struct { LLVMBasicBlockRef block; LLVMValueRef pred; } elected;   // the last election, of a lane of each warp
   LLVMBasicBlockRef entry, workers;          // workers: where those of `roles` go from the entry
@@ -241,6 +249,8 @@ typedef LLVMValueRef ScalarEmitter(Cg *c, const Op *op, ScalarKind k, LLVMValueR
 // Conversions of several elements at once (lower_cast.c).
 bool cg_is_packed_cast(const Cg *c, const Op *op);
 void cg_lower_packed_cast(Cg *c, Op *op, const uint32_t *reps);
+bool cg_is_wide_division(Cg *c, const Op *op);             // of several 64-bit numbers
+void cg_lower_wide_division(Cg *c, Op *op);
 LLVMValueRef cg_float_to_f32(Cg *c, LLVMValueRef v, ScalarKind k);
 LLVMValueRef cg_f32_to_float(Cg *c, LLVMValueRef v, ScalarKind k, Rounding rounding);
 

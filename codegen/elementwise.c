@@ -99,6 +99,10 @@ void cg_lower_elementwise(Cg *c, Op *op) {
     cg_lower_packed_cast(c, op, s.reps);
     return;
   }
+  if (cg_is_wide_division(c, op)) {
+    cg_lower_wide_division(c, op);
+    return;
+  }
   s.out = cg_value_new(c, n);
   if (is_packed(c, op, s.k)) lower_packed(c, op, s.k, s.in, s.reps, s.out);
   for (uint32_t r = 0; r < n; r++) lower_register(c, &s, r);
@@ -121,7 +125,7 @@ bool run_is_apart(const Run *run, const Op *op) {
 }
 
 bool run_take(Cg *c, Run *run, Op *op) {
-  if (!op_is(op, TRAIT_ELEMENTWISE) || cg_is_packed_cast(c, op)) return false;
+  if (!op_is(op, TRAIT_ELEMENTWISE) || cg_is_packed_cast(c, op) || cg_is_wide_division(c, op)) return false;
   const Type *t = op->results[0].type;
   const uint32_t n = type_is_tensor(t) ? cg_num_regs(t) : 1;
   const ScalarKind k = cg_elem_kind(op_operand(op, op_subject(op->opcode))->type);

@@ -14,58 +14,6 @@ BINARY(subf, LLVMFSub)
 BINARY(mulf, LLVMFMul)
 BINARY(divf_rn, LLVMFDiv)
 
-// An undefined register of any integer width, with a range from which LLVM knows that it is positive.
-static LLVMValueRef unset_divisor(Cg *c) {
-  if (c->unset_divisor) return c->unset_divisor;
-  LLVMBasicBlockRef here = LLVMGetInsertBlock(c->b);
-  LLVMValueRef last = LLVMGetBasicBlockTerminator(c->entry);
-  if (last) LLVMPositionBuilderBefore(c->b, last);
-  else LLVMPositionBuilderAtEnd(c->b, c->entry);
-  c->unset_divisor = cg_insn(c, INSN_UNSET, c->t_i32, NULL, 0);
-  cg_set_range(c, c->unset_divisor, 1, 1 << 7);
-  LLVMPositionBuilderAtEnd(c->b, here);
-  return c->unset_divisor;
-}
-
-// LLVM may assume that a divisor is not zero and remove what depends on it; a program that selects the result away
-// afterwards relies on the opposite. The quotient by an unset register is undefined and harmless. The simulator
-// reports it where it decides something; ptxas drops the selection.
-static LLVMValueRef nonzero(Cg *c, LLVMValueRef d) {
-  uint64_t x;
-  if (cg_const_int(d, &x) && x) return d;
-  LLVMValueRef unset = LLVMBuildIntCast2(c->b, unset_divisor(c), LLVMTypeOf(d), false, "");
-  return cg_select(c, cg_cmp(c, LLVMIntEQ, d, 0), unset, d);
-}
-// LLVM may also assume that nobody divides the least number by −1, which wraps. If the divisor is a constant, it
-// would decide comparisons with the quotient by that.
-SCALAR_EMITTER(divsi) {
-  if (LLVMIsAConstantInt(in[1]) && LLVMConstIntGetSExtValue(in[1]) == -1) return LLVMBuildNeg(c->b, in[0], "");
-  return LLVMBuildSDiv(c->b, in[0], nonzero(c, in[1]), "");
-}
-SCALAR_EMITTER(divui) { return LLVMBuildUDiv(c->b, in[0], nonzero(c, in[1]), ""); }
-SCALAR_EMITTER(remsi) { return LLVMBuildSRem(c->b, in[0], nonzero(c, in[1]), ""); }
-SCALAR_EMITTER(remui) { return LLVMBuildURem(c->b, in[0], nonzero(c, in[1]), ""); }
-
-// (x / y) · y = x − x % y, if nothing else needs the quotient: one correction of it and the product are saved.
-static LLVMValueRef multiple_below(Cg *c, const Value *x, const Value *y, LLVMValueRef quotient) {
-  const Op *div = x->def;
-  if (!div || (div->opcode != OP_DIVSI && div->opcode != OP_DIVUI) || op_operand(div, 1) != y ||
-      !value_has_one_use(x) || !LLVMIsABinaryOperator(quotient))
-    return NULL;
-  const LLVMOpcode opcode = LLVMGetInstructionOpcode(quotient);
-  if (opcode != LLVMSDiv && opcode != LLVMUDiv) return NULL;
-  LLVMValueRef from = LLVMGetOperand(quotient, 0), by = LLVMGetOperand(quotient, 1);
-  if (LLVMIsAConstantInt(by)) return NULL;
-  return LLVMBuildSub(c->b, from, LLVMBuildBinOp(c->b, opcode == LLVMSDiv ? LLVMSRem : LLVMURem, from, by, ""), "");
-}
-
-SCALAR_EMITTER(muli) {
-  const Value *x = op_operand(op, 0), *y = op_operand(op, 1);
-  LLVMValueRef below = multiple_below(c, x, y, in[0]);
-  if (!below) below = multiple_below(c, y, x, in[1]);
-  return below ? below : LLVMBuildMul(c->b, in[0], in[1], "");
-}
-
 // A shift by the width or more is poison in LLVM; in the tile IR it gives 0, or the sign.
 static LLVMValueRef shift(Cg *c, LLVMValueRef *in, LLVMOpcode opcode) {
   LLVMTypeRef t = LLVMTypeOf(in[0]);

@@ -133,7 +133,8 @@ void cg_lower_func(Cg *c, Func *f) {
   c->tid = thread_number(c);
   c->lane = LLVMBuildAnd(c->b, c->tid, cg_i32(c, WARP_SIZE - 1), "lane");
   c->warp = LLVMBuildLShr(c->b, c->tid, cg_i32(c, log2_u32(WARP_SIZE)), "warp");
-  c->uniform_warp = c->unset_divisor = NULL;
+  c->uniform_warp = NULL;
+  c->divisions.count = 0;
   c->elected.block = NULL;
   bind_params(c, f);
   if (c->roles.num_ops) cg_begin_roles(c);

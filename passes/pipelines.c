@@ -57,6 +57,7 @@ static const PipelineStep laid_out_steps[] = {
   STEP(cse),
   STEP(licm),
   STEP(dce),
+  STEP_IF(postpone_widening, chooses),
   STEP_IF(order_loads, chooses),
   STEP_IF(hint_occupancy, chooses),
 };
