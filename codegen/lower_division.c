@@ -35,11 +35,13 @@ SCALAR_EMITTER(remui) { return LLVMBuildURem(c->b, in[0], divisor(c, in[1]), "")
 static bool is_quotient(const Op *op) { return op->opcode == OP_DIVSI || op->opcode == OP_DIVUI; }
 static bool is_signed(const Op *op) { return op->opcode == OP_DIVSI || op->opcode == OP_REMSI; }
 
-// Quotients of which neighbours are equal are few.
+// Quotients of which neighbours are equal are few. Of remainders whose neighbours are consecutive most are not needed:
+// LLVM removes their divisions, which a test of all of them would keep.
 bool cg_is_wide_division(Cg *c, const Op *op) {
   if (!is_quotient(op) && op->opcode != OP_REMSI && op->opcode != OP_REMUI) return false;
   const Type *t = op->results[0].type;
-  if (!type_is_tensor(t) || type_elem_bits(t) != 64 || op_attr(op, ATTR_CONSTANCY)) return false;
+  if (!type_is_tensor(t) || type_elem_bits(t) != 64) return false;
+  if (op_attr(op, ATTR_CONSTANCY) || op_attr(op, ATTR_CONTIGUITY)) return false;
   const CgValue *x = cg_get(op_operand(op, 0)), *y = cg_get(op_operand(op, 1));
   if ((x->splat && y->splat) || (y->splat && LLVMIsAConstantInt(y->v[0]))) return false;
   const uint32_t *reps = cg_reps(c, t), n = cg_num_regs(t);

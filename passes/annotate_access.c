@@ -4,24 +4,29 @@
 // more (`copy`), because its mask may end within the access. Atomics go in pairs if two halves fit a word and nobody
 // wants the result.
 // Likewise sets constancy: an integer or i1 that is the same over a thread's neighbouring registers (a mask of whole
-// vectors) is computed once for them.
-// In, out: LAID_OUT; sets `vector`, `copy` and `constancy`.
+// vectors) is computed once for them; and the contiguity of remainders, of which an access needs a run's first.
+// In, out: LAID_OUT; sets `vector`, `copy`, `constancy` and `contiguity`.
 #include "passes/access.h"
 #include "passes/axis_info.h"
 #include "passes/pass.h"
 
 typedef struct { Context *ctx; AxisAnalysis *axes; } Annotate;
 
-static void note_constancy(Annotate *a, Op *op) {
+// Sets the attribute if runs of more than one element lie in a thread's neighbouring registers.
+static void note_runs(Annotate *a, Op *op, AttrKey key, const int64_t *runs) {
+  const Type *t = op->results[0].type;
+  bool any = false;
+  for (uint32_t axis = 0; axis < t->rank; axis++) any |= runs[axis] > 1 && layout_contiguity(t->layout, axis) > 1;
+  if (any) op_set_ints(a->ctx, op, key, runs, t->rank);
+}
+
+static void note_integers(Annotate *a, Op *op) {
   Value *v = &op->results[0];
   const Type *t = v->type;
   if (t->kind != TYPE_TENSOR || !type_is_int(t) || !t->layout) return;
   const AxisInfo *x = axis_info(a->axes, v);
-  bool any = false;
-  for (uint32_t axis = 0; axis < t->rank; axis++)
-    any |= x->constancy[axis] > 1 && layout_contiguity(t->layout, axis) > 1;
-  if (!any) return;
-  op_set_ints(a->ctx, op, ATTR_CONSTANCY, x->constancy, t->rank);
+  note_runs(a, op, ATTR_CONSTANCY, x->constancy);
+  if (op->opcode == OP_REMSI || op->opcode == OP_REMUI) note_runs(a, op, ATTR_CONTIGUITY, x->contiguity);
 }
 
 // Why an access along its fastest axis moves only `vector` elements at once.
@@ -55,7 +60,7 @@ static void tell_width(const Annotate *a, const Op *op, const Type *t, const Acc
 static void annotate(Op *op, void *user) {
   Annotate *a = user;
   if (op_is(op, TRAIT_ELEMENTWISE)) {
-    note_constancy(a, op);
+    note_integers(a, op);
     return;
   }
   bool is_copy = op->opcode == OP_ASYNC_COPY;
