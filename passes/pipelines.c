@@ -40,7 +40,7 @@ static const PipelineStep laid_out_steps[] = {
   STEP_IF(accelerate_dot, chooses),
   STEP_IF(remove_conversions, chooses),
   STEP_IF(dce, chooses),
-  STEP_IF(defer_reductions, chooses),
+  STEP(defer_reductions),
   STEP_IF(sink_conversions, chooses),
   STEP_IF(narrow_compares, chooses),
   STEP(canonicalize),
