@@ -139,19 +139,7 @@ CgValue *wgmma_pinned_result(Cg *c, const Op *loop, uint32_t i, CgValue *pinned)
 // Whether the wait is of those through which a loop's pinned accumulator goes; after the loop it takes the result.
 static bool stays_pinned(const Value *acc) { return !acc->def || !op_is(acc->def, TRAIT_LOOP); }
 
-// Whether tensors are computed between the dot, the wait or the end of a loop before this wait, and the wait.
-static bool follows_work(const Op *wait) {
-  for (const Op *op = wait->prev; op && !op->num_blocks; op = op->prev) {
-    if (op->opcode == OP_WGMMA || op->opcode == OP_WGMMA_WAIT) return false;
-    if (op->num_operands && op->num_results && type_is_tensor(op->results[0].type)) return true;
-  }
-  return false;
-}
-
-// ptxas moves a wait up past arithmetic, to which it sees no relation. What an author wrote before the wait is there
-// to run beside the dots in flight.
 void emit_wgmma_wait(Cg *c, Op *op) {
-  if (c->module->as_written && follows_work(op)) cg_insn(c, INSN_HOLD_ORDER, c->t_void, NULL, 0);
   VEC(LLVMValueRef) all = {0};
   for (uint32_t i = 0; i < op->num_operands; i++) {
     const CgValue *x = cg_get(op_operand(op, i));
