@@ -173,6 +173,7 @@ static uint32_t string_end(const char *text, uint32_t at, uint32_t limit, int de
       if (i + 1 < limit && text[i + 1] == '{') { i += 2; continue; }
       has_fields = scan_field(text, i + 1, limit, &f, depth, &field);
       if (has_fields) { i = field.end; continue; }
+      if (depth) return 0;   // else each string of a field might be read to the end of the text, at every depth
     }
     i++;
   }

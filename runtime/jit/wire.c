@@ -68,12 +68,16 @@ static void take_arg(WireReader *r, tile_arg *a, uint32_t depth) {
     a->value.text = wire_take_text(r);
   } else if (a->kind == TILE_ARG_TUPLE) {
     a->value.tuple = read_tuple(r, depth);
-  } else if (a->kind == TILE_ARG_TENSOR && r->left >= sizeof(tile_tensor)) {
+  } else if (a->kind == TILE_ARG_TENSOR) {
     tile_tensor *t = arena_new(r->arena, tile_tensor);
+    a->value.tensor = t;
+    if (r->left < sizeof *t) {
+      r->bad = true;
+      return;
+    }
     memcpy(t, r->at, sizeof *t);
     r->at += sizeof *t;
     r->left -= sizeof *t;
-    a->value.tensor = t;
   } else {
     a->value.i = (int64_t)wire_take_u64(r);
   }

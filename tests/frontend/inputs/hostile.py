@@ -16,6 +16,7 @@ MAKE = {
     "random": lambda: bytes((i * 7919 + i // 251 * 31) % 256 for i in range(100000)),
     "indent": lambda: (KERNEL + "        store(x, n)\n   store(x, n)\n\t store(x, n)\n").encode(),
     "string": lambda: (KERNEL + '    """never closed\n' + "text\n" * 1000).encode(),
+    "fields": lambda: (KERNEL + '    static_print(f"{' + "a(f'p1{6), 0nb(f'p1{6), 0nc(inf'p1{6), 0n).d so(" * 100 + '")\n').encode(),
     "empty": lambda: b"",
     "pieces": lambda: ("TEXT = (" + "f'a'\n" * 300000 + ")\n" + KERNEL + "    store(x, n)\n").encode(),
     "names": lambda: (KERNEL + "    a = n\n" + "    a = a + n\n" * 60000 + "    store(x, a)\n").encode(),
