@@ -47,7 +47,7 @@ static const char capsule_name[] = "tile.launcher";
 bool python_is_here(void) {
 #define FUNCTION(result, name, ...) (void *)name,
 #define OBJECT(name) &name,
-  const void *const needed[] = {PYTHON_FUNCTIONS(FUNCTION) PYTHON_OBJECTS(OBJECT)};
+  const void *const needed[] = {PYTHON_FUNCTIONS(FUNCTION) PYTHON_OBJECTS(OBJECT) &PyExc_Exception};
   for (uint32_t i = 0; i < countof(needed); i++)
     if (!needed[i]) return false;
   // Builds of Python without a global lock have another head.
@@ -343,8 +343,7 @@ static Object *launch(Object *self, Object *const *args, intptr_t n, Object *key
   if (!l) return NULL;
   Object *result = &_Py_NoneStruct;
   if (try_launch(l, args, n, keywords, &result)) return keep(result);
-  PyErr_Clear();
-  return PyObject_Vectorcall(l->slow, args, (size_t)n, keywords);
+  return clear_error() ? PyObject_Vectorcall(l->slow, args, (size_t)n, keywords) : NULL;
 }
 
 // Guards are of jit.h's kinds. An object's identity is what is compared.
@@ -381,8 +380,7 @@ static Object *launch_guarded(Object *self, Object *const *args, intptr_t n, Obj
   Launcher *l = PyCapsule_GetPointer(self, capsule_name);
   if (!l) return NULL;
   if (guards_hold(l)) return launch(self, args, n, keywords);
-  PyErr_Clear();
-  return PyObject_Vectorcall(l->otherwise, args, (size_t)n, keywords);
+  return clear_error() ? PyObject_Vectorcall(l->otherwise, args, (size_t)n, keywords) : NULL;
 }
 
 // The kernel may have been freed by now.

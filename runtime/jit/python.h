@@ -28,6 +28,8 @@ enum { METH_KEYWORDS = 2, METH_FASTCALL = 0x80 };
   F(intptr_t, PyDict_Size, Object *) \
   F(int, PyCallable_Check, Object *) \
   F(void, PyErr_Clear, void) \
+  F(int, PyErr_GivenExceptionMatches, Object *, Object *) \
+  F(Object *, PyErr_Occurred, void) \
   F(void *, PyEval_SaveThread, void) \
   F(void, PyEval_RestoreThread, void *) \
   F(double, PyFloat_AsDouble, Object *) \
@@ -61,6 +63,7 @@ PYTHON_FUNCTIONS(DECLARE)
 #define DECLARE(name) extern Object name __attribute__((weak));
 PYTHON_OBJECTS(DECLARE)
 #undef DECLARE
+extern Object *PyExc_Exception __attribute__((weak));
 
 bool python_is_here(void);   // with all of that, of a kind that libtile knows
 
@@ -70,6 +73,15 @@ static inline void drop(Object *o) {
 static inline Object *keep(Object *o) {
   Py_IncRef(o);
   return o;
+}
+
+// Clears what the quick way has raised, which the slow way meets again. False: that does not come again, such as an
+// interrupt or an exit; it stays set.
+static inline bool clear_error(void) {
+  Object *type = PyErr_Occurred();
+  if (type && !PyErr_GivenExceptionMatches(type, PyExc_Exception)) return false;
+  PyErr_Clear();
+  return true;
 }
 
 #endif

@@ -72,7 +72,7 @@ static bool add_dtype(const Call *c, Values *key, Object *value) {
   for (uint32_t i = 0; i < countof(plain); i++)
     if (value->type == plain[i]) return true;
   Object *dtype = value != &_Py_NoneStruct ? PyObject_GetAttr(value, c->words[WORD_DTYPE]) : NULL;
-  if (!dtype) return PyErr_Clear(), true;
+  if (!dtype) return clear_error();
   Object *texts = c->fields[FIELD_TEXTS], *text = PyDict_GetItemWithError(texts, dtype);
   if (!text) {
     Object *made = PyObject_Str(dtype);
@@ -210,8 +210,7 @@ static Object *launch(Object *capsule, Object *const *args, intptr_t n, Object *
   for (uint32_t i = 0; i < NUM_FIELDS; i++) drop(c.fields[i]);
   drop(dict);
   if (ok) return result;   // NULL: the kernel's launch has raised an exception
-  PyErr_Clear();
-  return PyObject_VectorcallMethod(l->slow, args, (size_t)n, names);
+  return clear_error() ? PyObject_VectorcallMethod(l->slow, args, (size_t)n, names) : NULL;
 }
 
 static Object *tuned(Object *capsule, Object *const *args, intptr_t n, Object *names) {

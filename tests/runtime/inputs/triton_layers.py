@@ -82,3 +82,45 @@ mine = Mine(tuned.fn, tuned.arg_names, configs, ["n"], do_bench=bench)
 print("subclass:", [layers_of(lambda: mine[(1,)](out, 1, 1)) + asked for _ in range(2)])
 chosen.run = lambda *args, **kwargs: asked.append("mine")
 print("run:", layers_of(lambda: chosen[(1,)](out, 1, 1)), asked)
+
+
+def interrupted(call):
+    """Returns what a call that is interrupted once in the code of the program raises."""
+    global interrupts
+    interrupts = 1
+    try:
+        call()
+    except BaseException as e:
+        return type(e).__name__
+
+
+def interrupt():
+    global interrupts
+    if interrupts:
+        interrupts -= 1
+        raise KeyboardInterrupt
+
+
+def grid(args):
+    interrupt()
+    return (1,)
+
+
+class Interrupted(triton.Config):
+    def all_kwargs(self):
+        interrupt()
+        return super().all_kwargs()
+
+
+class Typed(int):
+    @property
+    def dtype(self):
+        interrupt()
+        return "int"
+
+
+interrupts, plain = 0, triton.jit(store)
+plain[(1,)](out, 1, 1, B=4)
+single = triton.autotune([Interrupted({"B": 4})], key=[])(plain)
+print("interrupted:", [interrupted(call) for call in (
+    lambda: plain[grid](out, 1, 1, B=4), lambda: single[(1,)](out, 1, 1), lambda: mine[(1,)](out, Typed(1), 1))])
