@@ -146,11 +146,12 @@ static bool has_fields(const Call *c, uint32_t first, uint32_t last) {
 static bool launch_tuned(const Call *c, Object *dict, Object **result) {
   Object *config = has_fields(c, FIELD_CONFIGS, FIELD_TEXTS) ? config_of(c) : NULL;
   Object *hook = config ? PyObject_GetAttr(config, c->words[WORD_PRE_HOOK]) : NULL;
-  Object *options =
+  Object *given =
       hook == &_Py_NoneStruct ? PyObject_VectorcallMethod(c->words[WORD_ALL_KWARGS], &config, 1, NULL) : NULL;
-  bool ok = options && options->type == &PyDict_Type && !PyDict_SetItem(dict, c->words[WORD_BEST_CONFIG], config) &&
-            launch_with(c, options, result);
+  Object *options = given && given->type == &PyDict_Type ? PyDict_Copy(given) : NULL;   // others may change their dict
+  bool ok = options && !PyDict_SetItem(dict, c->words[WORD_BEST_CONFIG], config) && launch_with(c, options, result);
   drop(options);
+  drop(given);
   drop(hook);
   drop(config);
   return ok;

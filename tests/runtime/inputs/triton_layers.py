@@ -84,6 +84,32 @@ chosen.run = lambda *args, **kwargs: asked.append("mine")
 print("run:", layers_of(lambda: chosen[(1,)](out, 1, 1)), asked)
 
 
+def constant(out, n, B: tl.constexpr, K: tl.constexpr):
+    tl.store(out + tl.arange(0, B), n + (K == 10 ** 12))
+
+
+class Shared(triton.Config):
+    def all_kwargs(self):
+        return self.kwargs
+
+
+shared = Shared({"B": 4, "K": int("1" + 12 * "0")})
+holder = triton.autotune([shared], key=[])(triton.jit(constant))
+for _ in range(2):
+    holder[(1,)](out, 5)
+
+
+def clear(args):
+    args.clear()
+    shared.kwargs.clear()
+    asked.extend(2 * 10 ** 12 + i for i in range(99))   # in memory that is free now
+    return [1]   # a list goes through Python
+
+
+holder[clear](out, 7)
+print("shared:", shared.kwargs, out.tolist())
+
+
 def interrupted(call):
     """Returns what a call that is interrupted once in the code of the program raises."""
     global interrupts
