@@ -82,6 +82,10 @@ mine = Mine(tuned.fn, tuned.arg_names, configs, ["n"], do_bench=bench)
 print("subclass:", [layers_of(lambda: mine[(1,)](out, 1, 1)) + asked for _ in range(2)])
 chosen.run = lambda *args, **kwargs: asked.append("mine")
 print("run:", layers_of(lambda: chosen[(1,)](out, 1, 1)), asked)
+chosen.run = mine.run
+print("run of another:", layers_of(lambda: chosen[(1,)](out, 1, 1)), asked)
+chosen.run = triton.heuristics({"B": choose})(tuned.fn).run
+print("run of its kind:", layers_of(lambda: chosen[(1,)](out, 1, 1)), len(asked))
 
 
 def constant(out, n, B: tl.constexpr, K: tl.constexpr):

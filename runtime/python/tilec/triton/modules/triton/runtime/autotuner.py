@@ -58,7 +58,8 @@ class _Around(KernelInterface):
 
     @property
     def _launch_now(self):
-        is_own = getattr(self.run, "__func__", None) in _OWN_RUNS   # programs replace run
+        run = self.run   # programs replace it, also by another layer's
+        is_own = getattr(run, "__func__", None) in _OWN_RUNS and run.__self__ is self
         return self._quick_launch if is_own else self.launch_by_run
 
     def __getitem__(self, grid):
