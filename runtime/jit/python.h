@@ -27,6 +27,7 @@ enum { METH_KEYWORDS = 2, METH_FASTCALL = 0x80 };
   F(int, PyDict_SetItem, Object *, Object *, Object *) \
   F(intptr_t, PyDict_Size, Object *) \
   F(int, PyCallable_Check, Object *) \
+  F(int, PyErr_BadArgument, void) \
   F(void, PyErr_Clear, void) \
   F(int, PyErr_GivenExceptionMatches, Object *, Object *) \
   F(Object *, PyErr_Occurred, void) \

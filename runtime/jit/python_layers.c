@@ -204,7 +204,8 @@ static Object *launch(Object *capsule, Object *const *args, intptr_t n, Object *
   const Layer *l = PyCapsule_GetPointer(capsule, capsule_name);
   Object *dict = l && n > 1 ? PyObject_GenericGetDict(args[0], NULL) : NULL, *result = NULL;
   Call c = {.args = args + 1, .num_positional = n - 1, .num_names = names ? PyTuple_Size(names) : 0, .names = names};
-  if (!l) return NULL;
+  if (l && n < 1) PyErr_BadArgument();   // called by way of the class, without an object
+  if (!l || n < 1) return NULL;
   c.words = l->words;
   for (uint32_t i = 0; dict && i < NUM_FIELDS; i++) c.fields[i] = keep(PyDict_GetItemWithError(dict, l->words[i]));
   bool ok = dict && has_fields(&c, FIELD_FN, FIELD_ARG_NAMES) && try_launch(&c, dict, &result);

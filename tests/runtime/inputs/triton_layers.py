@@ -86,6 +86,7 @@ chosen.run = mine.run
 print("run of another:", layers_of(lambda: chosen[(1,)](out, 1, 1)), asked)
 chosen.run = triton.heuristics({"B": choose})(tuned.fn).run
 print("run of its kind:", layers_of(lambda: chosen[(1,)](out, 1, 1)), len(asked))
+print("no object:", layers_of(lambda: Autotuner._quick_launch()))
 
 
 def constant(out, n, B: tl.constexpr, K: tl.constexpr):
