@@ -174,7 +174,7 @@ static Object *seen_by(const Call *c) {
 static bool is_given(const Call *c) {
   Object *name, *function;
   for (intptr_t place = 0; PyDict_Next(c->fields[FIELD_VALUES], &place, &name, &function);)
-    if (names_index(c, name) >= 0) return true;
+    if (names_index(c, name) >= 0 || PyErr_Occurred()) return true;   // or the name is no string
   return false;
 }
 

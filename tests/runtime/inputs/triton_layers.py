@@ -45,6 +45,7 @@ tuned = triton.autotune(configs, key=("n", "absent"), do_bench=bench)(triton.jit
 chosen = triton.heuristics({"B": choose})(triton.jit(store))
 both = triton.autotune([triton.Config({}, num_warps=w) for w in (1, 2)], key=["m"], do_bench=bench)(
     triton.heuristics({"B": choose})(triton.jit(store)))
+plain = triton.jit(store)
 out, other = torch.Tensor(0, 0, 0, 0), torch.Tensor(0, 0, 0, 0)
 other.dtype = "torch.float32"
 
@@ -87,6 +88,7 @@ print("run of another:", layers_of(lambda: chosen[(1,)](out, 1, 1)), asked)
 chosen.run = triton.heuristics({"B": choose})(tuned.fn).run
 print("run of its kind:", layers_of(lambda: chosen[(1,)](out, 1, 1)), len(asked))
 print("no object:", layers_of(lambda: Autotuner._quick_launch()))
+print("no name:", layers_of(lambda: triton.heuristics({1: lambda args: 4})(plain)[(1,)](out, 1, m=1)))
 
 
 def constant(out, n, B: tl.constexpr, K: tl.constexpr):
@@ -150,7 +152,7 @@ class Typed(int):
         return "int"
 
 
-interrupts, plain = 0, triton.jit(store)
+interrupts = 0
 plain[(1,)](out, 1, 1, B=4)
 single = triton.autotune([Interrupted({"B": 4})], key=[])(plain)
 print("interrupted:", [interrupted(call) for call in (
