@@ -33,7 +33,7 @@ typedef struct {
   uint32_t count;
 } Values;
 
-// Most names are interned: another object is rarely an equal one.
+// Equal names are mostly the same object.
 static intptr_t list_index(Object *list, Object *name) {
   intptr_t n = PyList_Size(list);
   for (intptr_t i = 0; i < n; i++)
