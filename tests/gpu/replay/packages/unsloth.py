@@ -143,8 +143,8 @@ def cases():
         kernels("qk_norm_rope").fast_qk_norm_rope(
             layer(weight=leaf(128)),
             layer(weight=leaf(128)),
-            leaf(2, 32, 4096, 128),
-            leaf(2, 8, 4096, 128),
+            leaf(2, 4096, 32, 128),
+            leaf(2, 4096, 8, 128),
             rand(4096, 128),
             rand(4096, 128),
         )
