@@ -41,9 +41,9 @@ static void keep_outer_loop(Cg *c, const Op *loop, LLVMValueRef branch) {
   LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(c->ll, "llvm.loop", 9), LLVMMetadataAsValue(c->ll, node));
 }
 
-// How the next number compares with the bound if there is another iteration. A 64-bit counter that grows by one meets the
-// bound, as the guard has found it below: LLVM then counts down to zero, or lets an address count, and the assembler,
-// which knows the number of iterations of such a loop only, unrolls it.
+// How the next number compares with the bound if there is another iteration. A 64-bit counter that grows by one meets
+// the bound, as the guard has found it below: LLVM then counts down to zero, or lets an address count, and the
+// assembler, which knows the number of iterations of such a loop only, unrolls it.
 static LLVMIntPredicate goes_on(const Cg *c, LLVMValueRef lb, LLVMValueRef step) {
   uint64_t by = 0;
   return LLVMTypeOf(lb) == c->t_i64 && cg_const_int(step, &by) && by == 1 ? LLVMIntNE : LLVMIntSLT;

@@ -50,7 +50,8 @@ typedef struct {
 } GlobalAccess;
 
 static GlobalAccess access_of(Cg *c, const Op *op, const Type *t, const Value *mask) {
-  GlobalAccess a = {.address = address_of(c, op, op_operand(op, 0), op_operand(op, 1)), .mask = mask ? cg_get(mask) : NULL,
+  GlobalAccess a = {.address = address_of(c, op, op_operand(op, 0), op_operand(op, 1)),
+                    .mask = mask ? cg_get(mask) : NULL,
                     .hints = hints_of(op)};
   a.num_regs = cg_num_regs(t);
   a.bits = a.address.elem_bytes * 8;

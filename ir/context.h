@@ -67,8 +67,8 @@ struct Diag {
   Diag *next;              // notes follow the message they belong to
 };
 // Records an error and returns false: callers can `return diag_error(...)`. The text gives the reason first, in lower
-// case, without a full stop. A diag_note after it gives the way out ("write …", "pass -D …"). An error that was recorded
-// before, of the same place and text, is only counted, and its notes are left out.
+// case, without a full stop. A diag_note after it gives the way out ("write …", "pass -D …"). An error that was
+// recorded before, of the same place and text, is only counted, and its notes are left out.
 bool diag_error(Context *ctx, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
 // Records a warning: each text once at each place, and none about the library's own sources. Returns false if the
 // warning is not reported; the caller then leaves out its notes.

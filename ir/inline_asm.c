@@ -55,7 +55,8 @@ const char *inline_asm_registers(Context *ctx, const Op *op, AsmRegisters *out) 
       return arena_printf(&ctx->arena, "constraint %u is `%s`, which is none of h, r, l, f, d, b%s", n, text,
                           is_result ? "" : ", n or a result's number");
     uint64_t bits;
-    if (inline_asm_is_number(kind) && n < want && !value_constant_bits(operand_of(op, n - out->num_results, pack), &bits))
+    if (inline_asm_is_number(kind) && n < want &&
+        !value_constant_bits(operand_of(op, n - out->num_results, pack), &bits))
       return arena_printf(&ctx->arena, "constraint %u is `%s`, a constant in the text, and its argument is computed at "
                           "run time: use h, r or l", n, text);
     if (n < want) out->letters[n] = kind;

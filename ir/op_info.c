@@ -112,7 +112,7 @@ enum {
   ROW(id, STAGES_OF_##id, "lives in no stage")                                                                         \
   ROW(id, IS_GONE_##how == !(STAGES_OF_##id & STAGE_ALLOCATED), "GONE ops alone cannot be ALLOCATED")                  \
   ROW(id, !HAS(id, PURE) || !(HAS(id, READS) || HAS(id, WRITES) || HAS(id, SYNC)), "a pure op has no effect")          \
-  ROW(id, HAS(id, REGION) == ((blocks) != 0), "G says that it has blocks")                                              \
+  ROW(id, HAS(id, REGION) == ((blocks) != 0), "G says that it has blocks")                                             \
   ROW(id, !HAS(id, CARRIES) || HAS(id, REGION), "only an op with blocks carries values (V)")                           \
   ROW(id, !HAS(id, LOOP) || HAS(id, CARRIES), "a loop (L) carries values (V)")                                         \
   ROW(id, HAS(id, ELEMENTWISE) == (ELEMS_OF_##id != 0), "an elementwise op, and no other, names its elements")         \

@@ -217,7 +217,8 @@ static void to_wgmma(Accel *s, Op *dot, uint32_t bits) {
   Value *a, *asrc = operand_source(op_operand(dot, 0), &transposed);
   if (!transposed && bits == 16 && warps_n == 1 && comes_from_dot(s, asrc)) {
     MmaShape shape = {.rank = 2, .warps = {warps_m, warps_n}, .warps_m_first = true, .instr_n = instr_n};
-    a = build_convert_layout(&b, asrc, layout_make_mma_operand(s->ctx, 0, asrc->type->shape, &shape, dot_k_width(bits)));
+    a = build_convert_layout(&b, asrc,
+                             layout_make_mma_operand(s->ctx, 0, asrc->type->shape, &shape, dot_k_width(bits)));
   } else {
     a = operand_buffer(s, &b, op_operand(dot, 0), bits, 1, k_major, false);
   }

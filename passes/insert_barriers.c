@@ -16,12 +16,12 @@
 // hold for the other warpgroups.
 //
 // One thread arrives at an mbarrier for all, after a barrier if any of them used shared memory since the last. A block
-// of one warpgroup needs none for what its wgmma read, or for the mbarriers that it waited for before: a wgmma completes
-// for the whole warpgroup, after all of its warps have issued it.
+// of one warpgroup needs none for what its wgmma read, or for the mbarriers that it waited for before: a wgmma
+// completes for the whole warpgroup, after all of its warps have issued it.
 //
-// The copy into a ring's slot waits for a barrier after what wgmma read there, also in a block of one warpgroup that has
-// waited for the wgmma: the slot's mbarrier is armed for the next phase with the copy, and a warp that still waits for
-// the last one would miss it.
+// The copy into a ring's slot waits for a barrier after what wgmma read there, also in a block of one warpgroup that
+// has waited for the wgmma: the slot's mbarrier is armed for the next phase with the copy, and a warp that still waits
+// for the last one would miss it.
 //
 // The blocks of a `roles` run at once, each with a slate of its own: a barrier in one orders its own warps, and
 // mbarriers alone order the blocks. Where the op begins and where it ends all warps meet.
@@ -42,7 +42,8 @@
 
 typedef enum { PENDING_NO, PENDING_COPY, PENDING_WGMMA, PENDING_BULK } Pending;
 
-// How a block of one warpgroup knows that all of its warps have done an access: by a wgmma after it that was waited for.
+// How a block of one warpgroup knows that all of its warps have done an access: by a wgmma after it that was waited
+// for.
 typedef enum { GROUP_UNKNOWN, GROUP_BEFORE_WGMMA, GROUP_IN_WGMMA, GROUP_DONE } Group;
 
 typedef struct {

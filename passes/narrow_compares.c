@@ -12,7 +12,7 @@
 
 enum {
   LIMIT = 1 << 30,                    // a power of two: what divides the bound divides it still
-  MIN_COMPARES = 4,                   // of a thread: a 64-bit sum and comparison are four instructions, a bound some ten
+  MIN_COMPARES = 4,                   // of a thread: a 64-bit sum and comparison are four instructions, a bound ten
 };
 
 typedef struct { Context *ctx; AxisAnalysis *axes; } Narrow;

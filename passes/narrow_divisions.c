@@ -27,7 +27,8 @@ static void visit(Op *op, void *user) {
   if (p->lo == INT32_MIN && q->lo <= -1 && q->hi >= -1) return;
   Builder b = builder_before(s->ctx, op);
   const Type *narrow = type_scalar(s->ctx, SC_I32);
-  Value *made = build_binary(&b, op->opcode, build_cast(&b, OP_TRUNCI, x, narrow), build_cast(&b, OP_TRUNCI, y, narrow));
+  Value *made = build_binary(&b, op->opcode, build_cast(&b, OP_TRUNCI, x, narrow),
+                             build_cast(&b, OP_TRUNCI, y, narrow));
   made = build_cast(&b, OP_EXTSI, made, type_elem(x->type));
   op_replace(op, &made);
 }

@@ -254,7 +254,8 @@ bool pipe_choose_loads(Pipe *p, bool all_loads) {
   p->loads.count = 0;
   EACH_OP(op, pipe_body(p)) op->mark = 0;
   if (global_is_acquired(pipe_body(p))) {   // memory may have changed then
-    remark_missed(p->loop, "not pipelined: what it learns from other programs (an atomic's result, a volatile load) may change "
+    remark_missed(p->loop,
+                  "not pipelined: what it learns from other programs (an atomic's result, a volatile load) may change "
                            "what its loads read");
     return false;
   }

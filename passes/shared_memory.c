@@ -25,7 +25,9 @@ static void add_buffer(Context *ctx, SharedAccesses *out, Value *v, bool is_writ
 void shared_accesses(Context *ctx, const Op *op, SharedAccesses *out) {
   enum { READ, WRITE };
   switch (op->opcode) {
-    case OP_ALLOC: if (op_operand(op, 0)) add_buffer(ctx, out, (Value *)&op->results[0], WRITE, SHARED_BY_THREADS); break;
+    case OP_ALLOC:
+      if (op_operand(op, 0)) add_buffer(ctx, out, (Value *)&op->results[0], WRITE, SHARED_BY_THREADS);
+      break;
     case OP_LOCAL_LOAD: add_buffer(ctx, out, op_operand(op, 0), READ, SHARED_BY_THREADS); break;
     case OP_LOCAL_STORE: add_buffer(ctx, out, op_operand(op, 1), WRITE, SHARED_BY_THREADS); break;
     case OP_ASYNC_COPY: add_buffer(ctx, out, op_operand(op, 0), WRITE, SHARED_BY_COPY); break;

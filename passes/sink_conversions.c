@@ -34,7 +34,9 @@ static bool is_source(const Sink *s, const Op *op) {
          op->results[0].type->layout == s->to;
 }
 
-static bool is_inside(const Value *v, const Block *b) { return v->def && v->def->parent == b && v->def->mark != OUTSIDE; }
+static bool is_inside(const Value *v, const Block *b) {
+  return v->def && v->def->parent == b && v->def->mark != OUTSIDE;
+}
 
 // Whether the value can be computed again in another layout by `ops` ops in a row from free values.
 static bool is_redone(const Value *v, uint32_t ops) {
@@ -274,8 +276,8 @@ static Op *fetch_after(Sink *s, Op *reduce, const Type *kept) {
 }
 
 // Lets lanes keep the rows of a reduction, and `together` those of all reductions after it with the same layouts, if
-// what follows is cheaper then, by more than the fetch is waited for: a shuffle's latency, in which the warps that share
-// a scheduler issue STEP instructions each.
+// what follows is cheaper then, by more than the fetch is waited for: a shuffle's latency, in which the warps that
+// share a scheduler issue STEP instructions each.
 static bool keep_rows(Sink *s, Op *first, bool together) {
   enum { STEP = 8 };
   const Type *kept = kept_type(s, first), *all = first->num_results ? first->results[0].type : NULL;

@@ -224,7 +224,8 @@ static CtValue *apply_heuristics(Comptime *ct, const CtDict *values, CtValue *v,
   if (v->kind == CT_MISSING) return v;
   if (v->kind != CT_FUNCTION || v->fn->role != FN_JIT)
     return ct_fail(ct, span, "TypeError",
-                   "heuristics decorates a jit function, not '%s': put it above @triton.jit or @kernel", ct_kind_name(v));
+                   "heuristics decorates a jit function, not '%s': put it above @triton.jit or @kernel",
+                   ct_kind_name(v));
   CtFunction *fn = copy_function(ct, v->fn);
   // An outer decorator runs before the inner ones.
   fn->num_heuristics = values->count + v->fn->num_heuristics;

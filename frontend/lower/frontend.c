@@ -157,7 +157,8 @@ static bool report_open(Frontend *fe, const CtFunction *kernel, const ParamSpec 
       const Node *annotation = p->node ? p->node->param.annotation : NULL;
       if (specs[i].kind != SPEC_OPEN || p->is_constexpr || p->is_const || !annotation) continue;
       const char *instead = lower_guess_annotation(fe, kernel, annotation);
-      diag_note(fe->ctx, annotation->span, "this annotation of `%s` is not a type that a kernel's parameter can have%s%s",
+      diag_note(fe->ctx, annotation->span,
+                "this annotation of `%s` is not a type that a kernel's parameter can have%s%s",
                 p->name, instead ? ": " : "", instead ? instead : "");
     }
   }

@@ -293,7 +293,8 @@ static void check_left(Op *op, void *user) {
              "the workers ask for more registers than there are: of %u for each of %u threads, too few are left for "
              "the default partition",
              info->registers, info->total_warps * WARP_SIZE);
-  lower_hint(s->L, "the workers' warps, each four with the most that one of them asks for, may have %u together and ask "
+  lower_hint(s->L,
+             "the workers' warps, each four with the most that one of them asks for, may have %u together and ask "
                    "for %u: lower worker_num_regs, or %s",
              all > least ? all - least : 0, asked,
              s->L->module->maxnreg ? "launch with a higher maxnreg" : "give the partitions fewer warps");

@@ -56,8 +56,10 @@ Term *lower_buffer_arg(Lower *L, Call *c, uint32_t i) { return buffer_arg(L, c, 
 Term *lower_data_arg(Lower *L, Call *c, uint32_t i) {
   Term *b = buffer_arg(L, c, i, true);
   if (!b || !b->buffer.type->spelled || !comptime_is_mbarrier_layout(b->buffer.type->spelled)) return b;
-  arg_error(L, c, i, "an mbarrier holds no data: `%s` needs a buffer in another layout than MBarrierLayout", c->row->name);
-  return lower_hint(L, "mbarrier.init, expect, arrive and wait use it; gl.SwizzledSharedLayout(1, 1, 1, [0]) is for data");
+  arg_error(L, c, i, "an mbarrier holds no data: `%s` needs a buffer in another layout than MBarrierLayout",
+            c->row->name);
+  return lower_hint(L,
+                    "mbarrier.init, expect, arrive and wait use it; gl.SwizzledSharedLayout(1, 1, 1, [0]) is for data");
 }
 
 static void store(Lower *L, Term *x, Term *b) {

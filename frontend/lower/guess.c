@@ -257,7 +257,8 @@ void term_note_types_differ(Lower *L, const Term *a, const Term *b, const char *
       otherwise = "give the moved pointers another name, or add tl.arange(…) to both";
     else if (one_is_scalar) {
       const CtType *t = ct_rank(ta) ? ta : tb;
-      otherwise = arena_printf(L->arena, "give both one shape: tl.full(%s, …, tl.%s) makes a tensor, tl.sum and tl.max a "
+      otherwise = arena_printf(L->arena,
+                               "give both one shape: tl.full(%s, …, tl.%s) makes a tensor, tl.sum and tl.max a "
                                "scalar", lower_shape_text(L, t), ct_type_text(L->ctx, ct_scalar_of(t)));
     } else if (ta->rank != tb->rank || memcmp(ta->shape, tb->shape, ta->rank * sizeof *ta->shape) != 0)
       otherwise = "give the value of the other shape another name";

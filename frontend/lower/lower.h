@@ -268,7 +268,8 @@ Term *lower_shape_term(Lower *L, const CtType *t);                 // a tuple of
 Term *lower_find_method(Lower *L, Term *self, const char *name);
 // ---- subscript.c ----
 Term *lower_subscript(Lower *L, Term *base, const Node *index, Span span);
-// x[i] = v, or x[i] op= v if op is not NULL: if x is an address, an error that shows the store, and true. v may be NULL.
+// x[i] = v, or x[i] op= v if op is not NULL: if x is an address, an error that shows the store, and true. v may be
+// NULL.
 bool lower_assign_to_address(Lower *L, const Term *base, const Node *target, const char *op, const Node *value);
 // ---- expr_display.c ----
 Term *lower_fstring(Lower *L, const Node *e);

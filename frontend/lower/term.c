@@ -127,7 +127,8 @@ static Term *hint_value(Lower *L, const Term *t) {
   if (t->kind == TERM_DESC || t->kind == TERM_BLOCK_PTR) return lower_hint(L, "load what it points to");
   if (t->kind != TERM_CONST) return NULL;
   switch (t->ct->kind) {
-  case CT_STR: return lower_hint(L, "a kernel has no texts at run time: print values by tl.device_print(\"text\", value)");
+  case CT_STR:
+    return lower_hint(L, "a kernel has no texts at run time: print values by tl.device_print(\"text\", value)");
   case CT_NONE: return lower_hint(L, "guard its use with `if x is not None:`, which is decided at compile time");
   case CT_DTYPE: return lower_hint(L, "a type is given as dtype=, or to x.to(…)");
   case CT_FUNCTION: case CT_CLASS: return lower_hint(L, "call it with parentheses");

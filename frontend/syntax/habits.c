@@ -45,7 +45,8 @@ static bool declares(Word w) {
 
 static bool is_word(Word w) { return w.size && (isalpha((unsigned char)*w.text) || *w.text == '_'); }
 static bool is_number(Word w) {
-  return w.size && (isdigit((unsigned char)*w.text) || (*w.text == '.' && w.size > 1 && isdigit((unsigned char)w.text[1])));
+  return w.size &&
+    (isdigit((unsigned char)*w.text) || (*w.text == '.' && w.size > 1 && isdigit((unsigned char)w.text[1])));
 }
 
 static bool fits(Word w, const char *pattern, size_t size) {

@@ -1,5 +1,5 @@
-// Refuses options that would have no effect: beside which others each means something, and in which subcommand. Warns of
-// folders that do not exist.
+// Refuses options that would have no effect: beside which others each means something, and in which subcommand. Warns
+// of folders that do not exist.
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>

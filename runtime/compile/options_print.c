@@ -167,7 +167,8 @@ static void print_help(Buf *out, Command c) {
     }
   }
   buf_puts(out, "\nExit status:\n");
-  for (uint32_t i = 0; i < countof(statuses); i++) buf_printf(out, "  %-4d%s\n", statuses[i].status, statuses[i].meaning);
+  for (uint32_t i = 0; i < countof(statuses); i++)
+    buf_printf(out, "  %-4d%s\n", statuses[i].status, statuses[i].meaning);
 }
 
 // ---- man page ----

@@ -102,7 +102,8 @@ tile_status cache_check_environment(tile_error **error) {
   uint64_t limit;
   return parse_limit(size, &limit) ? TILE_OK
                                    : error_set(error, TILE_ERROR_USAGE,
-                                               "%s=%s: a number of bytes is needed, as in 512M or 2G", size_variable, size);
+                                               "%s=%s: a number of bytes is needed, as in 512M or 2G",
+                                               size_variable, size);
 }
 
 static bool open_folder(char *dir, size_t size, bool make) {

@@ -336,7 +336,8 @@ static tile_status report(void *user, Arena *a, tile_error **error) {
     const char *skipped = c->is_pruned ? "pruned"
                           : c->error   ? arena_printf(a, "%s", reason(c->error))
                                        : NULL;
-    out->candidates[i] = (tile_tune_candidate){sizeof(tile_tune_candidate), arena_printf(a, "%s", t->k->config_texts[i]),
+    out->candidates[i] = (tile_tune_candidate){sizeof(tile_tune_candidate),
+                                               arena_printf(a, "%s", t->k->config_texts[i]),
                                                skipped,
                                                c->median,
                                                c->low,

@@ -112,8 +112,8 @@ tile_status cuda_check(const CudaDriver *d, CUresult r, const char *doing, tile_
   d->error_string(r, &text);
   if (is_lost(d->loss, r, doing, name ? name : "unknown error", what, sizeof what))
     return error_set_cuda(error, TILE_ERROR_DRIVER, (int)r,
-                          "%s: the context of %s is lost since a kernel failed (%s): free its kernels, close the device "
-                          "and open it anew; its memory is gone",
+                          "%s: the context of %s is lost since a kernel failed (%s): free its kernels, close the "
+                          "device and open it anew; its memory is gone",
                           doing, d->device, what);
   return error_set_cuda(error, is_kernel_failure(r) ? TILE_ERROR_RUN : TILE_ERROR_DRIVER, (int)r, "%s: %s: %s%s%s",
                         doing, name ? name : "unknown error", text ? text : "", report && *report ? "\n" : "",

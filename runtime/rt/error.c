@@ -69,7 +69,8 @@ tile_status error_which_kernel(tile_error **out, const char *where, const char *
 
 tile_status error_resource(tile_error **out, tile_resource resource, uint64_t needed, uint64_t limit) {
   tile_error *e = out ? *out : NULL;
-  if (e && e->status == TILE_ERROR_RESOURCES && !e->resource) e->resource = resource, e->needed = needed, e->limit = limit;
+  if (e && e->status == TILE_ERROR_RESOURCES && !e->resource)
+    e->resource = resource, e->needed = needed, e->limit = limit;
   return TILE_ERROR_RESOURCES;
 }
 

@@ -110,7 +110,8 @@ tile_status tile_stream_wait_event(tile_device *d, void *stream, const tile_stre
 tile_status tile_stream_event_synchronize(tile_stream_event *e, tile_error **error) {
   RETURN_IF_NULL(e, "event");
   if (!e->handle) return TILE_OK;
-  return wait_for(e->device, e->handle, e->device->ops->streams->event_synchronize, e->device->ops->streams->event_query,
+  return wait_for(e->device, e->handle, e->device->ops->streams->event_synchronize,
+                  e->device->ops->streams->event_query,
                   error);
 }
 

@@ -208,7 +208,9 @@ bool decode_float(PtxParser *p, Instr *in) {
   if (in->op == OP_div) {
     if (t == T_F64) return in->rnd != RND_NONE;
     if (t != T_F32 || (in->rnd == RND_NONE && !has_mod(in, M_approx) && !has_mod(in, M_full))) return false;
-    in->exec = has_mod(in, M_approx) || has_mod(in, M_full) ? op_div_approx : in->rnd > RND_RN || in->ftz ? op_div_f32_slow : op_div_f32;
+    in->exec = has_mod(in, M_approx) || has_mod(in, M_full) ? op_div_approx
+               : in->rnd > RND_RN || in->ftz                ? op_div_f32_slow
+                                                            : op_div_f32;
     return true;
   }
   if (t == T_F64) return (srcs != 3 || in->rnd != RND_NONE) && !in->ftz && !in->sat;

@@ -155,8 +155,8 @@ TILE_API tile_status tile_jit_prepare_all(const tile_jit_request *requests, size
 
 /* Times the configurations of @triton.autotune for a launch with these arguments, even if a result is known, and keeps
  * the new result: its variant, and an entry in tune_file. The jit's tune mode must not be OFF. report may be NULL;
- * otherwise the caller frees the report, which says what was tried after a failure, too. If tune_file cannot be written,
- * the result holds in this JIT, and the call returns why. */
+ * otherwise the caller frees the report, which says what was tried after a failure, too. If tune_file cannot be
+ * written, the result holds in this JIT, and the call returns why. */
 typedef struct tile_tuning tile_tuning;
 typedef struct tile_tune_candidate {
   size_t struct_size;

@@ -285,7 +285,7 @@ typedef struct tile_tensor {
   bool pad_nan;                /* a read outside the tensor gives NaN, not 0 */
   uint8_t swizzle;             /* TILE_SWIZZLE_…; what is none of these is the default */
   uint8_t num_cga, cga[4];     /* with a swizzle: the layout's cga_layout. Entry i is for bit i of a block's number in
-                                * its cluster: 0 for a vector of zeros, 1 + log2(n) + 16 * axis for one with n on axis */
+                                * its cluster: 0 for a vector of zeros, 1 + log2(n) + 16 * axis for n on axis */
   uint8_t reserved[33];
 } tile_tensor;
 

@@ -85,8 +85,8 @@ TILE_API tile_status tile_compile_memory(const char *name, const char *text, siz
 TILE_API const char *tile_program_output(const tile_program *program, unsigned emit, size_t *size);
 TILE_API size_t tile_program_num_kernels(const tile_program *program);
 TILE_API const char *tile_program_kernel_name(const tile_program *program, size_t index);   /* NULL past the end */
-/* What a kernel needs on the architecture that it was compiled for. Its cubin says it or, without one, an assembler that
- * is found (TILE_ASSEMBLER); if there is none, is_assembled is false. name NULL: the program's only kernel. The
+/* What a kernel needs on the architecture that it was compiled for. Its cubin says it or, without one, an assembler
+ * that is found (TILE_ASSEMBLER); if there is none, is_assembled is false. name NULL: the program's only kernel. The
  * program must have PTX. */
 TILE_API tile_status tile_program_resources(const tile_program *program, const char *name, tile_resources *resources,
                                             tile_error **error);
