@@ -41,9 +41,9 @@ static void keep_outer_loop(Cg *c, const Op *loop, LLVMValueRef branch) {
   LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(c->ll, "llvm.loop", 9), LLVMMetadataAsValue(c->ll, node));
 }
 
-// How the next number compares with the bound if there is another iteration. A 64-bit counter that grows by one meets
-// the bound, as the guard has found it below: LLVM then counts down to zero, or lets an address count, and the
-// assembler, which knows the number of iterations of such a loop only, unrolls it.
+// The predicate of next and bound that continues the loop. A 64-bit counter of step 1 is compared for inequality: the
+// guard has checked that it starts below the bound, so it reaches it. LLVM then counts down to zero or uses an address
+// as the counter, and ptxas, which can only then compute the trip count, unrolls the loop.
 static LLVMIntPredicate goes_on(const Cg *c, LLVMValueRef lb, LLVMValueRef step) {
   uint64_t by = 0;
   return LLVMTypeOf(lb) == c->t_i64 && cg_const_int(step, &by) && by == 1 ? LLVMIntNE : LLVMIntSLT;

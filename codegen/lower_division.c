@@ -50,7 +50,7 @@ bool cg_is_wide_division(Cg *c, const Op *op) {
   return distinct > 1;
 }
 
-// The division of the same numbers, if the block had it before.
+// An earlier division of the same numbers in the block, or NULL.
 static const CgDivision *known(Cg *c, const Value *x, const Value *y, bool is_signed, const Block *block) {
   VEC_EACH(d, c->divisions)
     if (d->x == x && d->y == y && d->is_signed == is_signed && d->block == block) return d;

@@ -228,9 +228,9 @@ static void lower_unit(Cg *c, Op *op, uint32_t first, uint32_t end) {
   LLVMPositionBuilderAtEnd(c->b, join);
 }
 
-// Emits what the workers do, from the barrier that begins op to the barrier that ends it, or to the kernel's end. For
-// each path the assembler takes the number of registers from the setmaxnreg before it. Each warpgroup therefore changes
-// its registers in the branch of its workers.
+// Emits the workers' branches, from the barrier that begins op to the barrier that ends it, or to the kernel's end.
+// ptxas allocates the registers of a path by the setmaxnreg before it, so each warpgroup changes its registers in the
+// branch of its own workers.
 static void lower_workers(Cg *c, Op *op) {
   const RolesRegisters outside = registers_of(c, NULL), inside = registers_of(c, op);
   LLVMBasicBlockRef join = cg_block(c, "join");

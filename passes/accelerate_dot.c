@@ -289,7 +289,8 @@ static bool same_buffer(const Value *a, const Value *b) {
   return a == b;
 }
 
-// The operand's fragments if one of the last mma of this block has read them. Operand buffers do not change.
+// The operand's fragments if one of the last KEPT_FOR mma ops of this block loaded them, or NULL. An operand's buffer
+// does not change while a block's dots read it.
 static Value *read_before(const Builder *b, uint32_t index, const Value *buffer, const Type *t) {
   uint32_t looked = 0;
   if (type_elem_bits(t) != 32 || layout_regs_per_thread(t->layout) > KEPT_WORDS) return NULL;

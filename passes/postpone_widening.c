@@ -1,9 +1,9 @@
-// postpone_widening: what makes wider numbers of narrower ones, and is not used before threads wait for each other, is
-// computed after the wait: the narrower numbers take fewer registers until then.
+// postpone_widening: a conversion to a wider type whose result is first used after threads exchange data or after a
+// loop is moved down to that use. Until then the narrower numbers take fewer registers.
 //
 //   %w = fpext %n        …, reduce, …, mulf %x, %w        →        …, reduce, …, %w = fpext %n, mulf %x, %w
 //
-// The assembler would move it, too, but decides before that how many registers the kernel gets. Only within a block.
+// ptxas would move it as well, but only after it has chosen the kernel's register count. Only within a block.
 // In, out: LAID_OUT.
 #include "passes/pass.h"
 

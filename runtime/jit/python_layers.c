@@ -157,7 +157,8 @@ static bool launch_tuned(const Call *c, Object *dict, Object **result) {
   return ok;
 }
 
-// What a function of heuristics sees: the arguments by name, grid and warmup. NULL: there are too many.
+// The dict that a heuristics function receives: the arguments by name, grid and warmup. NULL if there are too many
+// arguments.
 static Object *seen_by(const Call *c) {
   Object *seen = c->num_positional - 1 <= PyList_Size(c->fields[FIELD_ARG_NAMES]) ? PyDict_New() : NULL;
   bool ok = seen != NULL;
