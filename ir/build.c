@@ -161,6 +161,11 @@ Value *build_expand_dims(Builder *b, Value *x, uint32_t axis) {
   return folded(b, op);
 }
 
+Value *build_mask_if(Builder *b, Value *mask, Value *condition, const Type *t) {
+  if (type_is_tensor(t)) condition = build_splat(b, condition, type_with_elem(b->ctx, t, type_scalar(b->ctx, SC_I1)));
+  return mask ? build_binary(b, OP_ANDI, mask, condition) : condition;
+}
+
 Value *build_load(Builder *b, Value *ptr, Value *offset, Value *mask, Value *other) {
   return op_result(build_op(b, OP_LOAD, (Value *[]){ptr, offset, mask, other}, 4), 0);
 }

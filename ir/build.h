@@ -49,6 +49,8 @@ Value *build_broadcast(Builder *b, Value *x, const Type *to);
 Value *build_convert_layout(Builder *b, Value *x, const Layout *layout);     // x itself if it has that layout
 Value *build_range(Builder *b, int64_t start, int64_t end, const Layout *layout);
 Value *build_expand_dims(Builder *b, Value *x, uint32_t axis);
+// The mask, or NULL, of an access to a value of type t, if it is only to be done where the i1 `condition` holds.
+Value *build_mask_if(Builder *b, Value *mask, Value *condition, const Type *t);
 Value *build_load(Builder *b, Value *ptr, Value *offset, Value *mask, Value *other);
 Op *build_store(Builder *b, Value *ptr, Value *offset, Value *value, Value *mask);
 Value *build_atomic(Builder *b, AtomicKind kind, Value *ptr, Value *value, Value *mask, int64_t sem, int64_t scope);

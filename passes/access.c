@@ -102,6 +102,11 @@ bool access_feeds_dot(const Op *load) {
   return reaches_dot(&load->results[0], load->parent, &left);
 }
 
+uint32_t access_stages(const Op *loop) {
+  const int64_t asked = op_int(loop, ATTR_NUM_STAGES, -1);
+  return asked >= 0 ? (uint32_t)asked : loop->parent->func->module->num_stages;
+}
+
 bool access_is_copied(const Op *op) {
   const Op *loop = op->parent->parent;
   if (op->opcode != OP_LOAD || !loop || loop->opcode != OP_FOR || op_int(op, ATTR_VOLATILE, 0)) return false;
@@ -109,6 +114,5 @@ bool access_is_copied(const Op *op) {
   const Value *other = op_operand(op, 3);
   uint64_t bits;
   if (!m->target->has_cp_async || (other && !(value_constant_bits(other, &bits) && bits == 0))) return false;
-  int64_t asked = op_int(loop, ATTR_NUM_STAGES, -1);
-  return asked >= 0 ? asked > 1 : m->num_stages > 1 && access_feeds_dot(op);
+  return access_stages(loop) > 1 && (op_int(loop, ATTR_NUM_STAGES, -1) >= 0 || access_feeds_dot(op));
 }

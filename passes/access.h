@@ -32,6 +32,8 @@ int64_t access_max_copy(const AccessInfo *x, uint32_t axis, uint32_t elem_bytes)
 // Whether an operand of a dot is computed from the load, in its block: the tile itself, its transpose, or a conversion
 // from smaller numbers.
 bool access_feeds_dot(const Op *load);
+// The stages that a `for` asks for, or the module's.
+uint32_t access_stages(const Op *loop);
 // Whether the load is in a pipelined loop and cp.async will do it, as far as can be told without its layout: a dot
 // reads it, or the loop asks for all loads, and what the mask leaves out is zero.
 bool access_is_copied(const Op *op);

@@ -45,6 +45,18 @@ GlobalUses global_uses_of(Context *ctx, Func *f, uint32_t param) {
   return found;
 }
 
+void global_mark_written(Context *ctx, const Block *b, uint32_t mark) {
+  Func *f = b->func;
+  for (uint32_t i = 0; i < f->num_params; i++) {
+    if (f->params[i].kind == PARAM_AUTO_TENSORMAP) continue;   // with its base
+    GlobalUses uses = global_uses_of(ctx, f, i);
+    bool written = false;
+    VEC_EACH(x, uses.writes)
+      written |= block_encloses(b, (*x)->parent);
+    for (uint32_t k = 0; written && k < uses.reads.count; k++) uses.reads.data[k]->mark |= mark;
+  }
+}
+
 static bool acquires(const Op *op) {
   switch (op->opcode) {
     case OP_GRID_DEPENDENCY: return !op_int(op, ATTR_DEPENDENTS, 0);

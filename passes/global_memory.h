@@ -14,6 +14,9 @@ typedef struct { OpList reads, writes; } GlobalUses;
 // chosen by conditionals, and through the launcher's tensor maps of it.
 GlobalUses global_uses_of(Context *ctx, Func *f, uint32_t param);
 
+// Sets the mark of each access that reads an array into which the block writes.
+void global_mark_written(Context *ctx, const Block *b, uint32_t mark);
+
 // Whether a load after an op of the block, or inside one, may read what another program wrote before that op: the op
 // waits for other grids, is an atomic whose result is used, a volatile load, or assembly with effects.
 bool global_is_acquired(const Block *b);

@@ -1,6 +1,6 @@
 // Of pipeline_loops: which loads become asynchronous. A load does if its tile can be copied to shared memory unchanged,
 // if its address can be computed ahead (the ops between the loop's carried values and the load, the slice, are pure and
-// cheap), and if earlier iterations do not write what it reads.
+// cheap, or loads that only the next iteration uses), and if earlier iterations do not write what it reads.
 #include "passes/access.h"
 #include "passes/global_memory.h"
 #include "passes/pipeline_loops.h"
@@ -49,19 +49,6 @@ static const Type *plain_buffer(Context *ctx, const Type *t) {
   return type_buffer(ctx, type_elem(t), t->rank, t->shape, layout_make_shared_plain(ctx, t->rank, t->shape, order), 0);
 }
 
-// Marks the loads of arrays that the loop writes: a copy issued before earlier iterations would miss their writes.
-static void mark_written(Pipe *p) {
-  Func *f = p->loop->parent->func;
-  for (uint32_t i = 0; i < f->num_params; i++) {
-    if (f->params[i].kind == PARAM_AUTO_TENSORMAP) continue;   // with its base
-    GlobalUses uses = global_uses_of(p->ctx, f, i);
-    bool written = false;
-    VEC_EACH(x, uses.writes)
-      written |= block_encloses(pipe_body(p), (*x)->parent);
-    for (uint32_t k = 0; written && k < uses.reads.count; k++) uses.reads.data[k]->mark = WRITTEN;
-  }
-}
-
 // Why can_copy_async refuses a load, in words.
 static const char *why_not_async(const Pipe *p, const Op *load) {
   if (!type_is_tensor(load->results[0].type)) return "it loads one value";
@@ -75,6 +62,7 @@ static const char *why_not_async(const Pipe *p, const Op *load) {
 
 static void consider(Pipe *p, Op *op, bool all_loads) {
   AsyncLoad a = {.load = op};
+  if (op->opcode == OP_LOAD && !all_loads && slice_is_of_next(op)) return;    // it is early already
   if (op->mark & WRITTEN) {
     remark_missed(op, "%s " STAYS "the loop also writes that array", remark_name(op));
     return;
@@ -118,55 +106,28 @@ static void consider(Pipe *p, Op *op, bool all_loads) {
 
 // ---- what their addresses need ----
 
-static bool add_to_slice(Pipe *p, Value *v);
-
-static bool add_captures(Pipe *p, Block *b) {
-  EACH_OP(op, b) {
-    if (!op_is(op, TRAIT_PURE | TRAIT_TERMINATOR) && op->opcode != OP_IF) return false;
-    for (uint32_t i = 0; i < op->num_operands; i++)
-      if (op_operand(op, i) && !add_to_slice(p, op_operand(op, i))) return false;
-    for (uint32_t i = 0; i < op->num_blocks; i++)
-      if (!add_captures(p, op->blocks[i])) return false;
-  }
-  return true;
+// Nobody waits for it before the next iteration's copies are issued.
+static bool is_early(const Op *load, void *user) {
+  (void)user;
+  return !(load->mark & WRITTEN) && slice_is_of_next(load);
 }
 
-static bool add_to_slice(Pipe *p, Value *v) {
-  Block *body = pipe_body(p);
-  if (v->block == body) {
-    if (v->index == 0 || p->carried_in_slice[v->index - 1]) return true;
-    p->carried_in_slice[v->index - 1] = true;
-    return add_to_slice(p, op_operand(body->last, v->index - 1));
-  }
-  if (!v->def || v->def->parent != body) return true;   // outside the loop, or inside an op that is cloned whole
-  Op *op = v->def;
-  if (op->mark & IN_SLICE) return true;
-  // Not worth running twice.
-  if (op->opcode != OP_IF && (!op_is(op, TRAIT_PURE) || op->num_blocks || op_unit(op) == UNIT_DOT)) return false;
-  op->mark |= IN_SLICE;
-  for (uint32_t i = 0; i < op->num_operands; i++)
-    if (op_operand(op, i) && !add_to_slice(p, op_operand(op, i))) return false;
-  for (uint32_t i = 0; i < op->num_blocks; i++)
-    if (!add_captures(p, op->blocks[i])) return false;
-  return true;
-}
-
-static bool slice_of(Pipe *p, const Op *load) {
+static bool slice_of(LoopSlice *s, const Op *load) {
   for (uint32_t i = 0; i < load->num_operands; i++)
-    if (op_operand(load, i) && !add_to_slice(p, op_operand(load, i))) return false;
+    if (op_operand(load, i) && !slice_add(s, op_operand(load, i))) return false;
   return true;
 }
 
-// Marks the slices of all loads. Drops loads whose slice would contain memory accesses.
+// Marks the slices of all loads. Drops loads whose slice would contain other memory accesses than early ones.
 static void find_slices(Pipe *p) {
-  p->carried_in_slice = arena_array(&p->ctx->arena, bool, p->loop->num_results + 1);
   for (bool all = false; !all;) {      // a failed attempt leaves marks: repeat with the remaining loads
-    EACH_OP(op, pipe_body(p)) op->mark &= ~(uint32_t)IN_SLICE;
-    for (uint32_t i = 0; i < p->loop->num_results; i++) p->carried_in_slice[i] = false;
+    LoopSlice slice = slice_begin(p->ctx, p->loop, is_early, NULL);
+    p->carried_in_slice = slice.carried;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < p->loads.count; i++) {
       const Op *load = p->loads.data[i].load;
-      if (slice_of(p, load)) p->loads.data[kept++] = p->loads.data[i];
+      if (load->mark & IN_SLICE) continue;   // every issue does it
+      if (slice_of(&slice, load)) p->loads.data[kept++] = p->loads.data[i];
       else remark_missed(load, "%s " STAYS "its address depends on what the loop reads", remark_name(load));
     }
     all = kept == p->loads.count;
@@ -259,7 +220,7 @@ bool pipe_choose_loads(Pipe *p, bool all_loads) {
                            "what its loads read");
     return false;
   }
-  mark_written(p);
+  global_mark_written(p->ctx, pipe_body(p), WRITTEN);
   EACH_OP(op, pipe_body(p)) consider(p, op, all_loads);
   if (p->loads.count == 0) return false;
   pipe_measure(p);

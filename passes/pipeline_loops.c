@@ -15,7 +15,7 @@
 //
 // Every issue clones the ops that addresses depend on (the *slice*). Loop-carried values that they need get a second
 // copy that runs S − 1 iterations ahead. dce removes what only the old slice needed. A load whose slice contains
-// memory accesses stays in place. Predicates cover trip counts of 0 and below S; there is no epilogue. Around the dots
+// memory accesses stays in place, unless these are loads for the next iteration (advance_indices). Predicates cover trip counts of 0 and below S; there is no epilogue. Around the dots
 // of ping_pong the rings extend beyond the loop. Loads of the next iteration (`peeled` 1) are one slot further on in
 // theirs, and slot 0 is for the dot before the loop. The dot after the loop takes the slot after the last iteration's.
 // Waits come before pingpong_wait. Copies are issued after pingpong_pass by a warp of the last warpgroup, which by then
@@ -23,6 +23,7 @@
 // may do with S − 1 slots: pipeline_slots.c. Whoever frees a slot reads it before the block barrier that
 // insert_barriers puts before the next copy into it.
 #include "ir/scratch.h"
+#include "passes/access.h"
 #include "passes/pipeline_loops.h"
 
 // The new loop while it is built.
@@ -245,14 +246,13 @@ static bool loads_tiles(const Pipe *p) {
 }
 
 static void pipeline(Pipe *p, Op *loop) {
-  int64_t asked = op_int(loop, ATTR_NUM_STAGES, -1);
   p->loop = loop;
-  p->stages = (uint32_t)(asked >= 0 ? asked : p->module->num_stages);
+  p->stages = access_stages(loop);
   if (p->stages < 2) {
     if (loads_tiles(p)) remark_missed(loop, "not pipelined: num_stages is %u", p->stages);
     return;
   }
-  if (!pipe_choose_loads(p, asked >= 0)) {
+  if (!pipe_choose_loads(p, op_attr(loop, ATTR_NUM_STAGES) != NULL)) {
     if (loads_tiles(p)) remark_missed(loop, "not pipelined: no load can be copied ahead");
     return;
   }

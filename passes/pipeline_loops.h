@@ -9,10 +9,11 @@
 #define TILE_PASSES_PIPELINE_LOOPS_H
 
 #include "passes/liveness.h"
+#include "passes/loop_slice.h"
 #include "passes/tma.h"
 
-// Op.mark: every issue clones the op; the prologue needs its result; the load reads what the loop writes.
-enum { IN_SLICE = 1, NEEDED = 2, WRITTEN = 4 };
+// Op.mark, beside IN_SLICE: the prologue needs the op's result; the load reads what the loop writes.
+enum { NEEDED = 2, WRITTEN = 4 };
 
 typedef struct {
   Op *load;                // load or desc_load in the loop body

@@ -56,10 +56,7 @@ static void issue_tma(Builder *b, const ValueMap *map, const AsyncLoad *a, Value
 
 // Returns its token.
 static Value *issue_copy(Builder *b, const ValueMap *map, const AsyncLoad *a, Value *buf, Value *pred) {
-  const Type *t = op_result(a->load, 0)->type;
-  Value *mask = slice_value(map, op_operand(a->load, 2));
-  Value *all = build_splat(b, pred, type_with_elem(b->ctx, t, type_scalar(b->ctx, SC_I1)));
-  mask = mask ? build_binary(b, OP_ANDI, mask, all) : all;
+  Value *mask = build_mask_if(b, slice_value(map, op_operand(a->load, 2)), pred, op_result(a->load, 0)->type);
   Value *args[5] = {buf, slice_value(map, op_operand(a->load, 0)), slice_value(map, op_operand(a->load, 1)), mask,
                     NULL};
   Op *copy = build_op(b, OP_ASYNC_COPY, args, 5);
@@ -86,9 +83,19 @@ static void issue_group(Pipe *p, Builder *b, const ValueMap *map, uint32_t g, Ri
   if (!bar) build_op(b, OP_ASYNC_COMMIT, tokens, num_tokens);
 }
 
+// A load for the iteration after this one: only if this one exists, as in the loop.
+static void issue_early_load(Builder *b, Op *load, ValueMap *map, Value *pred) {
+  Op *clone = build_clone(b, load, map);
+  Builder before = builder_before(b->ctx, clone);
+  op_set_operand(clone, 2, build_mask_if(&before, op_operand(clone, 2), pred, clone->results[0].type));
+}
+
 void ring_issue(Pipe *p, Builder *b, ValueMap *map, RingWrite here, RingWrite next, int64_t issuer) {
-  EACH_OP(op, pipe_body(p))
-    if (op->mark & IN_SLICE) build_clone(b, op, map);
+  EACH_OP(op, pipe_body(p)) {
+    if (!(op->mark & IN_SLICE)) continue;
+    if (op->opcode == OP_LOAD) issue_early_load(b, op, map, here.pred);
+    else build_clone(b, op, map);
+  }
   for (uint32_t g = 0; g < p->groups.count; g++) {
     RingWrite place = p->groups.data[g].ahead ? next : here;
     if (place.slot) issue_group(p, b, map, g, place, issuer);

@@ -50,6 +50,7 @@ static const PipelineStep laid_out_steps[] = {
   STEP(annotate_access),
   STEP(annotate_offsets),
   STEP_IF(ping_pong, chooses),
+  STEP_IF(advance_indices, chooses),
   STEP_IF(pipeline_loops, chooses),
   STEP(lower_tma),
   STEP(lower_allocs),

@@ -106,6 +106,20 @@ def persistent(arch, trips):
             "-D", "NUM_SMS=2"]
 
 
+def gathered(twice):
+    """The tables have no numbers beyond the last iteration's."""
+    def command(arch, trips):
+        bk = BLOCKS[arch][2]
+        count = bk * max(trips, 1)
+        return small("gathered")(arch, trips) + ["--arg", f"rows=i32[{count}]=randint:3:0:{bk * MAX_TRIPS}", "--arg",
+                                                 f"places=i64[{count}]=randint:4:0:{count}", "-D", f"TWICE={twice}"]
+    return command
+
+
+def next_block(arch, trips):
+    return small("next_block")(arch, trips) + ["--arg", f"blocks=i32[{trips + 1}]=randint:5:0:{MAX_TRIPS}"]
+
+
 KINDS = {name: small(name) for name in ("product", "masked", "descriptors", "made", "conditional", "two_products", "row_sums", "indirect", "indexed", "fed_back")}
 KINDS["left_of_row"], KINDS["left_of_row, argument"] = left_of_row(1), left_of_row(-1)
 KINDS["attend"], KINDS["attend_one"], KINDS["grouped"], KINDS["persistent"] = attend, small("attend"), grouped, persistent
@@ -114,6 +128,8 @@ KINDS["read_late"] = read_late
 KINDS["attend, cp.async"] = lambda arch, trips: attend(arch, trips) + ["--no-auto-tma"]
 for kind in ("read_first", "nested", "chained", "scaled"):
     KINDS[kind], KINDS[kind + ", cp.async"] = small(kind), by_threads(kind)
+KINDS["gathered"], KINDS["gathered twice"], KINDS["next_block"] = gathered(False), gathered(True), next_block
+KINDS["next_block, cp.async"] = lambda arch, trips: next_block(arch, trips) + ["--no-auto-tma"]
 KINDS["tile_sums_beside"], KINDS["unpacked"] = tile_sums_beside, unpacked
 
 

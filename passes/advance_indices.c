@@ -1,0 +1,145 @@
+// advance_indices: a load that the addresses of copied tiles need is done one iteration early, and the loop carries its
+// value. pipeline_loops can then copy the tiles ahead without a wait for the load.
+//   in, out: LAID_OUT; before pipeline_loops
+//
+//   for i, acc                               r = load rows[lb], if lb < ub
+//     %r = load rows[i]                      for i, acc, %r
+//     %x = load X[%r, …]              →        %x = load X[%r, …]
+//     dot(%x, …)                               dot(%x, …)
+//                                              %n = load rows[i + step], if i + step < ub
+//                                              yield …, %n
+//
+// If that load's address needs another load (the page of a row's page table), the other one is then done two iterations
+// early. Two iterations of a loop do not read what the loop writes, nor what it learns from other programs.
+#include "passes/access.h"
+#include "passes/global_memory.h"
+#include "passes/loop_slice.h"
+#include "passes/pass.h"
+#include "passes/pressure.h"
+#include "passes/tma.h"
+
+enum { WRITTEN = 2, WAITED_FOR = 4 };           // Op.mark: the load reads what the loop writes; a tile's address needs it
+enum { MAX_WORDS = 16, MAX_LOADS = 8 };         // registers of a thread for one load's value; loads of a loop
+
+typedef struct {
+  Context *ctx;
+  Module *module;
+  VEC(Op *) found;                              // loads of a slice that are not early yet, in no order
+} Advance;
+
+// For a slice's loads: keeps those that are not early yet.
+static bool may_be_early(const Op *load, void *user) {
+  Advance *a = user;
+  if (slice_is_of_next(load)) return !(load->mark & WRITTEN);
+  const Type *t = load->results[0].type;
+  const uint32_t words = type_is_tensor(t) ? pressure_words(&load->results[0]) : 0;
+  if ((load->mark & WRITTEN) || op_int(load, ATTR_VOLATILE, 0) || words > MAX_WORDS) return false;
+  vec_push(&a->ctx->arena, &a->found, (Op *)load);
+  return true;
+}
+
+// Whether pipeline_loops would copy the tile if its address were known.
+static bool is_copied(const Advance *a, const Op *op, const Op *loop) {
+  if (op->mark & WRITTEN) return false;
+  if (op->opcode == OP_LOAD) return type_is_tensor(op->results[0].type) && access_is_copied(op);
+  return op->opcode == OP_DESC_LOAD && tma_usable(a->module, op_operand(op, 0)) &&
+         value_defined_outside(op_operand(op, 0), loop);
+}
+
+// The last load of the body that a copied tile's address waits for; NULL: none.
+static Op *last_waited_for(Advance *a, Op *loop) {
+  Block *body = loop->blocks[0];
+  EACH_OP(op, body) op->mark &= ~(uint32_t)WAITED_FOR;
+  EACH_OP(op, body) {
+    if (!is_copied(a, op, loop)) continue;
+    a->found.count = 0;
+    LoopSlice slice = slice_begin(a->ctx, loop, may_be_early, a);
+    bool fine = true;
+    for (uint32_t i = 0; i < op->num_operands && fine; i++)
+      fine = !op_operand(op, i) || slice_add(&slice, op_operand(op, i));
+    for (uint32_t i = 0; i < a->found.count && fine; i++) a->found.data[i]->mark |= WAITED_FOR;
+  }
+  Op *last = body->last;
+  while (last && !(last->mark & WAITED_FOR)) last = last->prev;
+  return last;
+}
+
+// An iteration for which ops of the body are cloned at the cursor.
+typedef struct {
+  Builder *b;
+  const Op *loop;
+  ValueMap *map;             // of its induction variable and carried values, and of what has been cloned
+  Value *exists;             // i1
+} Iteration;
+
+// Clones an op of the body, and first what it needs of the body.
+static void clone_with_needs(Iteration *it, const Op *op);
+
+static void clone_needs(Iteration *it, const Op *op) {
+  for (uint32_t i = 0; i < op->num_operands; i++) {
+    Value *v = op_operand(op, i);
+    if (v && v->def && v->def->parent == it->loop->blocks[0] && value_map_get(it->map, v) == v)
+      clone_with_needs(it, v->def);
+  }
+  for (uint32_t k = 0; k < op->num_blocks; k++)
+    EACH_OP(inner, op->blocks[k]) clone_needs(it, inner);
+}
+
+static void clone_with_needs(Iteration *it, const Op *op) {
+  clone_needs(it, op);
+  Op *made = build_clone(it->b, op, it->map);
+  if (op->opcode != OP_LOAD) return;
+  Builder b = builder_before(it->b->ctx, made);
+  op_set_operand(made, 2, build_mask_if(&b, op_operand(made, 2), it->exists, made->results[0].type));
+}
+
+// The load's value in the iteration of this induction variable and these carried values.
+static Value *load_for(Builder *b, Op *load, const Op *loop, Value *iv, Value *const *carried) {
+  const Block *body = loop->blocks[0];
+  Iteration it = {b, loop, value_map_new(b->ctx), build_cmp(b, CMP_SLT, iv, op_operand(loop, 1))};
+  value_map_set(b->ctx, it.map, body->args[0], iv);
+  for (uint32_t i = 1; i < body->num_args; i++) value_map_set(b->ctx, it.map, body->args[i], carried[i - 1]);
+  clone_with_needs(&it, load);
+  return value_map_get(it.map, op_result(load, 0));
+}
+
+// The loop with the load's value as its last carried one.
+static Op *advance(Advance *a, Op *loop, Op *load) {
+  Builder before = builder_before(a->ctx, loop), end = builder_before(a->ctx, loop->blocks[0]->last);
+  before.span = end.span = load->span;
+  before.inlined_at = end.inlined_at = load->inlined_at;
+  const uint32_t n = loop->num_results;
+  Value **operands = arena_array(&a->ctx->arena, Value *, n + 4);
+  const Type **types = arena_array(&a->ctx->arena, const Type *, n + 1);
+  for (uint32_t i = 0; i < n + 3; i++) operands[i] = op_operand(loop, i);
+  for (uint32_t i = 0; i < n; i++) types[i] = loop->results[i].type;
+  operands[n + 3] = load_for(&before, load, loop, operands[0], operands + 3);
+  types[n] = load->results[0].type;
+  Op *yield = loop->blocks[0]->last;
+  Value *next = build_binary(&end, OP_ADDI, loop->blocks[0]->args[0], op_operand(loop, 2));
+  op_append_operand(a->ctx, yield, load_for(&end, load, loop, next, op_operand_values(a->ctx, yield, 0)));
+  remark_applied(load, "%s is loaded an iteration early: addresses of tiles that are copied ahead need it",
+                 remark_name(load));
+
+  Op *made = op_rebuild(a->ctx, loop, types, n + 1, operands, n + 4);
+  Value *early = block_add_arg(a->ctx, made->blocks[0], types[n]);
+  early->name = load->results[0].name;
+  op_replace(load, &early);
+  for (uint32_t i = 0; i < n; i++) made->results[i].name = loop->results[i].name;
+  op_replace(loop, op_result_values(a->ctx, made));
+  return made;
+}
+
+static void visit(Op *op, void *user) {
+  Advance *a = user;
+  if (op->opcode != OP_FOR || access_stages(op) < 2 || global_is_acquired(op->blocks[0])) return;
+  EACH_OP(inner, op->blocks[0]) inner->mark = 0;
+  global_mark_written(a->ctx, op->blocks[0], WRITTEN);
+  Op *load;
+  for (uint32_t i = 0; i < MAX_LOADS && (load = last_waited_for(a, op)); i++) op = advance(a, op, load);
+}
+
+void pass_advance_indices(PassCtx *p) {
+  Advance a = {.ctx = p->ctx, .module = p->module};
+  module_walk_inside_out(p->module, visit, &a);
+}

@@ -1,0 +1,48 @@
+#include "passes/loop_slice.h"
+
+LoopSlice slice_begin(Context *ctx, Op *loop, bool (*takes)(const Op *load, void *user), void *user) {
+  EACH_OP(op, loop->blocks[0]) op->mark &= ~(uint32_t)IN_SLICE;
+  return (LoopSlice){loop, arena_array(&ctx->arena, bool, loop->num_results + 1), takes, user};
+}
+
+static bool add_captures(LoopSlice *s, Block *b) {
+  EACH_OP(op, b) {
+    if (!op_is(op, TRAIT_PURE | TRAIT_TERMINATOR) && op->opcode != OP_IF) return false;
+    for (uint32_t i = 0; i < op->num_operands; i++)
+      if (op_operand(op, i) && !slice_add(s, op_operand(op, i))) return false;
+    for (uint32_t i = 0; i < op->num_blocks; i++)
+      if (!add_captures(s, op->blocks[i])) return false;
+  }
+  return true;
+}
+
+static bool may_clone(const LoopSlice *s, const Op *op) {
+  if (op->opcode == OP_LOAD) return s->takes(op, s->user);
+  return op->opcode == OP_IF || (op_is(op, TRAIT_PURE) && !op->num_blocks && op_unit(op) != UNIT_DOT);
+}
+
+bool slice_add(LoopSlice *s, Value *v) {
+  Block *body = s->loop->blocks[0];
+  if (v->block == body) {
+    if (v->index == 0 || s->carried[v->index - 1]) return true;
+    s->carried[v->index - 1] = true;
+    return slice_add(s, op_operand(body->last, v->index - 1));
+  }
+  if (!v->def || v->def->parent != body) return true;   // outside the loop, or inside an op that is cloned whole
+  Op *op = v->def;
+  if (op->mark & IN_SLICE) return true;
+  if (!may_clone(s, op)) return false;
+  op->mark |= IN_SLICE;
+  for (uint32_t i = 0; i < op->num_operands; i++)
+    if (op_operand(op, i) && !slice_add(s, op_operand(op, i))) return false;
+  for (uint32_t i = 0; i < op->num_blocks; i++)
+    if (!add_captures(s, op->blocks[i])) return false;
+  return true;
+}
+
+bool slice_is_of_next(const Op *load) {
+  const Op *yield = load->parent->last;
+  EACH_USE(u, &load->results[0])
+    if (u->user != yield) return false;
+  return load->results[0].uses && yield->opcode == OP_YIELD && load->parent->parent->opcode == OP_FOR;
+}
