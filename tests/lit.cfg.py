@@ -36,8 +36,9 @@ if os.path.exists(os.path.join(build, "libtile.so")) and not (os.path.exists(cac
 # A Python with PyTorch may be another than lit's.
 torch_python = os.environ.get("TORCH_PYTHON", sys.executable)
 config.substitutions.insert(0, ("%torch_python", torch_python))
-if not subprocess.run([torch_python, "-c", "import importlib.util as u, sys; sys.exit(u.find_spec('torch') is None)"],
-                      stderr=subprocess.DEVNULL).returncode:
-    config.available_features.add("torch")
+for feature, module in (("torch", "torch"), ("xdist", "xdist")):
+    if not subprocess.run([torch_python, "-c", f"import importlib.util as u, sys; sys.exit(not u.find_spec('{module}'))"],
+                          stderr=subprocess.DEVNULL).returncode:
+        config.available_features.add(feature)
 if shutil.which("localedef") and os.path.exists("/usr/share/i18n/locales/de_DE"):
     config.available_features.add("localedef")

@@ -11,7 +11,6 @@ TILE_DEVICE=sim --small tries it without a GPU. --out FILE keeps the figures as 
 """
 import argparse
 import contextlib
-import importlib.util
 import json
 import math
 import os
@@ -22,6 +21,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import programs_tests
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -85,6 +86,10 @@ class Part:
                 return [json.loads(line) for line in f]
         except FileNotFoundError:
             return []
+
+    @staticmethod
+    def write(file, **line):
+        file.write(json.dumps(line) + "\n")
 
     def close(self):
         if self.options.out:
@@ -164,68 +169,7 @@ def part_first(part):
     return 1 if wrong or not rows else 0
 
 
-def root_of(tests):
-    """Returns the folder that the tests' names begin in, and from which on pytest reads conftest.py."""
-    here = os.getcwd()
-    paths = [os.path.abspath(t) for t in tests if os.path.exists(t)]
-    return here if os.path.commonpath([here, *paths]) == here else os.path.commonpath(paths)
-
-
-def run_tests(part, side):
-    """Runs the tests until all have a verdict: a process that dies goes on after the test that killed it."""
-    o = part.options
-    verdicts, known = (os.path.join(part.folder, f"{kind}-{side}") for kind in ("verdicts", "known"))
-    command = [sys.executable, *(("-m", "tilec.triton") if side == "ours" else ()), "-m", "pytest", "-q", "-p",
-               "programs_pytest", "-p", "no:cacheprovider", "--continue-on-collection-errors", "--draw", str(o.limit),
-               "--draw-seed", str(o.seed), "--verdicts", verdicts, "--known", known, "--seconds", str(o.seconds),
-               f"--rootdir={root_of(o.tests)}", *o.tests]
-    if o.jobs > 1 and importlib.util.find_spec("xdist"):
-        command[command.index("-q"):command.index("-q")] = ["-n", str(o.jobs)]
-    share = (part.end - time.monotonic()) / (2 if side == "ours" and len(o.sides) > 1 else 1)
-    end, part.end = part.end, time.monotonic() + share
-    for attempt in range(20):
-        count = len(part.lines(verdicts))
-        if count:
-            shutil.copyfile(verdicts, known)
-        status = part.run(command, part.environment(f"tests-{side}"))
-        if status in (0, 1, 5, None) or len(part.lines(verdicts)) == count:
-            break
-    if status not in (0, 1, None):
-        print(f"  pytest, {side}: status {status}; the end of its log:\n    " + "    ".join(part.log()[-12:]), end="")
-    part.end = end
-    found, over = {}, status is None
-    for line in part.lines(verdicts):
-        if line["outcome"] != "crashed" or found.get(line["id"], line)["outcome"] != "failed":   # it is why
-            found[line["id"]] = line
-    for line in found.values():
-        if line["outcome"] == "running":
-            line["outcome"] = "not run" if over else "crashed"
-    return found
-
-
-def part_tests(part):
-    found = {side: run_tests(part, side) for side in part.options.sides}
-    lines = [{"part": "tests", "side": side, **line} for side in found for line in found[side].values()]
-    with open(part.file, "a") as f:
-        f.writelines(json.dumps(line) + "\n" for line in lines)
-    counts, files, differing = {}, {}, []
-    for test in dict.fromkeys(line["id"] for line in lines):
-        pair = tuple(found[side].get(test, {}).get("outcome", "not run") for side in part.options.sides)
-        for count in (counts, files.setdefault(test.split("::")[0], {})):
-            count[pair] = count.get(pair, 0) + 1
-        if pair[0] in ("failed", "crashed") and (len(pair) == 1 or pair[1] != pair[0]):
-            differing.append((test, pair, found["ours"].get(test, {}).get("reason", "")))
-    for file, pairs in (*((f, p) for f, p in files.items() if any(len(set(pair)) > 1 for pair in p)), ("all", counts)):
-        print(f"  {file}: " + ", ".join(f"{n} {'/'.join(pair)}" for pair, n in sorted(pairs.items())))
-    for side in part.options.sides:
-        seconds = sum(line.get("seconds", 0) for line in found[side].values())
-        print(f"  {side}: {seconds:.0f} s in {len(found[side])} tests")
-    for test, pair, reason in differing:
-        print(f"  {'/'.join(pair)}: {test}\n      {' '.join(reason.split())[-160:]}")
-    return 0 if counts else 1
-
-
-PARTS = {"launch": part_launch, "tests": part_tests, "compile": part_compile, "first": part_first}
+PARTS = {"launch": part_launch, "tests": programs_tests.part_tests, "compile": part_compile, "first": part_first}
 
 
 def main():
@@ -240,6 +184,7 @@ def main():
     parser.add_argument("--seed", type=int, default=7, help="which cases of a test are drawn (default 7)")
     parser.add_argument("--limit", type=int, default=20, help="how many cases of a test (default 20)")
     parser.add_argument("--seconds", type=int, default=60, help="for one test (default 60)")
+    parser.add_argument("--list", type=int, default=60, help="how many functions with differing verdicts are shown")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes of the tests, with pytest-xdist")
     options = parser.parse_args()
     options.sides = (options.only,) if options.only else SIDES

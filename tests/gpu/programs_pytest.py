@@ -2,13 +2,19 @@
 
     pytest -p programs_pytest --draw 20 --draw-seed 7 --verdicts FILE --seconds 60
 """
+import faulthandler
+import inspect
 import json
 import os
 import random
+import re
 import signal
 import sys
 
 import pytest
+
+
+GRACE = 15   # seconds
 
 
 def pytest_addoption(parser):
@@ -17,6 +23,7 @@ def pytest_addoption(parser):
     group.addoption("--draw-seed", type=int, default=7)
     group.addoption("--verdicts", default="", help="the file that verdicts are appended to")
     group.addoption("--known", default="", help="a file of verdicts: its tests are left out")
+    group.addoption("--chosen", default="", help="a file of names: of the drawn tests these alone")
     group.addoption("--seconds", type=int, default=60, help="for a test")
 
 
@@ -45,6 +52,10 @@ def pytest_collection_modifyitems(config, items):
     known = {line["id"] for line in _lines(config.getoption("--known"))}
     chosen = drawn(items, config.getoption("--draw"), config.getoption("--draw-seed"))
     chosen = [item for item in chosen if item.nodeid not in known]
+    if config.getoption("--chosen"):
+        with open(config.getoption("--chosen")) as f:
+            names = set(f.read().splitlines())
+        chosen = [item for item in chosen if item.nodeid in names]
     kept = set(map(id, chosen))
     config.hook.pytest_deselected(items=[item for item in items if id(item) not in kept])
     items[:] = chosen
@@ -79,17 +90,33 @@ _failed = set()
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_protocol(item, nextitem):
     _write(item.config, id=item.nodeid, outcome="running")   # another verdict follows, unless the process ends
+    # what Python's signals do not reach, a kernel without an end or C code, ends the process some seconds later
+    faulthandler.dump_traceback_later(item.config.getoption("--seconds") + GRACE, exit=True, file=sys.__stderr__)
     yield
+    faulthandler.cancel_dump_traceback_later()
     if item.nodeid in _failed and not _gpu_works():
         os._exit(3)   # nothing that follows in this process would work
+    _release_memory()
+
+
+def _torch_on_gpu():
+    torch = sys.modules.get("torch")
+    return torch if torch and torch.cuda.is_initialized() else None
 
 
 def _gpu_works():
-    torch = sys.modules.get("torch")
+    torch = _torch_on_gpu()
     try:
-        return not torch or not torch.cuda.is_initialized() or torch.cuda.synchronize() is None
+        return not torch or torch.cuda.synchronize() is None
     except RuntimeError:
         return False
+
+
+def _release_memory():
+    """Gives back what PyTorch keeps beyond a few GB: many processes share the GPU."""
+    torch = _torch_on_gpu()
+    if torch and torch.cuda.memory_reserved() > 4 << 30:
+        torch.cuda.empty_cache()
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -124,4 +151,28 @@ def pytest_runtest_makereport(item, call):
             _failed.add(item.nodeid)
         reason = "" if report.passed else str(getattr(report.longrepr, "reprcrash", report.longrepr) or "")
         _write(item.config, id=item.nodeid, outcome=report.outcome, seconds=round(report.duration, 2),
-               reason=reason[-400:])
+               reason=_short(reason), triton=_triton_version(), reads=_reads(item))
+
+
+# What a test may look at that belongs to one compiler, by what its source says.
+_READS = {"ir": r"ttir|ttgir|llir|mlir|filecheck", "code": r"[\"'](ptx|sass|cubin)[\"']|nvdisasm",
+          "texts": r"match=|str\(e|\.value\b|err_msg|capfd|capsys|\.stderr|\.stdout|pytest\.warns"}
+
+
+def _reads(item):
+    try:
+        source = inspect.getsource(inspect.unwrap(item.function))
+    except (AttributeError, OSError, TypeError):
+        return []
+    return [kind for kind, pattern in _READS.items() if re.search(pattern, source)]
+
+
+def _short(text):
+    return text if len(text) <= 400 else f"{text[:160]} … {text[-230:]}"
+
+
+def _triton_version():
+    """Returns whose package triton is: the version, and whether it is tilec's."""
+    triton = sys.modules.get("triton")
+    file = getattr(triton, "__file__", None) or ""
+    return f"{'tilec, ' if 'tilec' in file.split(os.sep) else ''}triton {getattr(triton, '__version__', 'none')}"
