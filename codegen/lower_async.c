@@ -267,18 +267,25 @@ void emit_pingpong_pass(Cg *c, Op *op) {
 }
 
 // ---- TMA ----
-// A tile wider than a box moves as boxes side by side along the last axis, one chunk of the shared layout each
-// (tile_layout of passes/tma.c).
+// A tile larger than a box moves as several boxes (type_desc_box). They are numbered; those side by side along the last
+// axis come first.
 
-// Bytes from the tile's start to a column's: linear over GF(2).
-static uint32_t column_start(Cg *c, const Op *op, uint32_t column) {
-  const Type *tile = op_operand(op, 1)->type;
+// What a bit of a box's number adds to its place: elements along an axis, and bytes in the tile, by xor.
+typedef struct { uint32_t axis, elements, bytes; } BoxBit;
+
+static uint32_t box_bits(Cg *c, const Op *op, BoxBit bits[LAYOUT_MAX_BITS]) {
+  const Type *desc = op_operand(op, 0)->type, *tile = op_operand(op, 1)->type;
   const Layout *l = tile->layout;
-  uint32_t places[LAYOUT_MAX_BITS], at = 0;
+  const uint32_t left_out = desc->rank - l->rank;    // of leading axes of one element
+  uint32_t places[LAYOUT_MAX_BITS], n = 0;
   if (!layout_right_inverse(l, places)) cg_unsupported(c, op, "the tile's layout has holes");
-  const uint32_t *along = places + layout_axis_shift(l, l->rank - 1u);
-  for (uint32_t x = column; x; x &= x - 1) at ^= along[__builtin_ctz(x)];
-  return at * type_elem_bytes(type_elem(tile));
+  for (uint32_t axis = desc->rank; axis-- > 0;) {
+    for (uint32_t size = type_desc_box(desc, axis); size < desc->shape[axis]; size *= 2) {
+      const uint32_t place = places[layout_axis_shift(l, axis - left_out) + log2_u32(size)];
+      bits[n++] = (BoxBit){axis, size, place * type_elem_bytes(type_elem(tile))};
+    }
+  }
+  return n;
 }
 
 // How many warps share out the boxes of a load: those of a warpgroup, if there are as many boxes. One warp would issue
@@ -287,7 +294,8 @@ static uint32_t column_start(Cg *c, const Op *op, uint32_t column) {
 static uint32_t sharing_warps(const Cg *c, const Op *op) {
   const Value *desc = op_operand(op, 0);
   if (!desc->block || desc->block->parent) return 1;
-  const int64_t boxes = desc->type->shape[desc->type->rank - 1] / type_desc_box_width(desc->type);
+  int64_t boxes = 1;
+  for (uint32_t i = 0; i < desc->type->rank; i++) boxes *= desc->type->shape[i] / type_desc_box(desc->type, i);
   return (uint32_t)min_i64(boxes, min_i64(c->num_warps, WARPGROUP_WARPS));
 }
 
@@ -297,40 +305,52 @@ static LLVMValueRef tensor_map(Cg *c, const Op *op) {
   return d->v[0];
 }
 
-// The first box of this warp, where several warps share out a tile's boxes round robin: its column, and its offset in
-// the tile in bytes.
-typedef struct { LLVMValueRef column, start; } Share;
+// The place of a box: where it begins along each axis of the descriptor, and its offset in the tile in bytes.
+typedef struct { LLVMValueRef along[MAX_DESC_RANK], start; } BoxPlace;
 
-static Share share_of_warp(Cg *c, const Op *op, uint32_t warps) {
-  const uint32_t width = type_desc_box_width(op_operand(op, 0)->type);
-  Share s = {cg_i32(c, 0), cg_i32(c, 0)};
-  for (uint32_t bit = 1; bit < warps; bit <<= 1) {
-    LLVMValueRef mine = cg_op(c, LLVMAnd, cg_op(c, LLVMLShr, cg_uniform_warp(c), log2_u32(bit)), 1);
-    s.column = cg_add(c, s.column, cg_op(c, LLVMMul, mine, bit * width));
-    s.start = cg_xor(c, s.start, cg_op(c, LLVMMul, mine, column_start(c, op, bit * width)));
+static BoxPlace tile_start(Cg *c, const Op *op) {
+  const uint32_t rank = op_operand(op, 0)->type->rank, first = op->num_operands - rank;
+  BoxPlace p = {.start = cg_i32(c, 0)};
+  for (uint32_t i = 0; i < rank; i++)
+    p.along[i] = LLVMBuildIntCast2(c->b, cg_scalar(op_operand(op, first + i)), c->t_i32, true, "");
+  return p;
+}
+
+// Where several warps share out a tile's boxes round robin, each moves the place to its first one.
+static void add_share_of_warp(Cg *c, BoxPlace *p, const BoxBit *bits, uint32_t warps) {
+  for (uint32_t i = 0; 1u << i < warps; i++) {
+    LLVMValueRef mine = cg_op(c, LLVMAnd, cg_op(c, LLVMLShr, cg_uniform_warp(c), i), 1);
+    p->along[bits[i].axis] = cg_add(c, p->along[bits[i].axis], cg_op(c, LLVMMul, mine, bits[i].elements));
+    p->start = cg_xor(c, p->start, cg_op(c, LLVMMul, mine, bits[i].bytes));
   }
-  return s;
+}
+
+static void add_box(Cg *c, BoxPlace *p, const BoxBit *bits, uint32_t number) {
+  for (uint32_t i = 0; number >> i; i++) {
+    if (!(number >> i & 1)) continue;
+    p->along[bits[i].axis] = cg_add(c, p->along[bits[i].axis], cg_i32(c, bits[i].elements));
+    p->start = cg_xor(c, p->start, cg_i32(c, bits[i].bytes));
+  }
 }
 
 // Moves each box between the descriptor's tensor and the buffer. bar: the mbarrier of a load; NULL: a store, or the
 // reduction. Several warps issue every warps-th box each, if pred holds.
 static void move_boxes(Cg *c, const Op *op, InsnId id, const char *reduction, LLVMValueRef shared, LLVMValueRef bar,
                        uint32_t warps, LLVMValueRef pred) {
-  const Type *desc = op_operand(op, 0)->type;
-  uint32_t rank = desc->rank, stride = warps * type_desc_box_width(desc);
-  const Share own = share_of_warp(c, op, warps);
-  for (uint32_t column = 0; column < desc->shape[rank - 1]; column += stride) {
-    LLVMValueRef start = cg_xor(c, own.start, cg_i32(c, column ? column_start(c, op, column) : 0));
+  const uint32_t rank = op_operand(op, 0)->type->rank;
+  BoxBit bits[LAYOUT_MAX_BITS];
+  const uint32_t boxes = 1u << box_bits(c, op, bits);
+  BoxPlace own = tile_start(c, op);
+  add_share_of_warp(c, &own, bits, warps);
+  for (uint32_t number = 0; number < boxes; number += warps) {
+    BoxPlace box = own;
+    add_box(c, &box, bits, number);
     CgAsm a = cg_asm_new(c);
-    cg_asm_arg(&a, cg_add(c, shared, start));
+    cg_asm_arg(&a, cg_add(c, shared, box.start));
     cg_asm_arg(&a, tensor_map(c, op));
     if (bar) cg_asm_arg(&a, bar);
     uint32_t guard = cg_asm_arg(&a, pred);
-    for (uint32_t k = 0; k < rank; k++) {   // TMA counts axes from the fastest
-      const Value *coordinate = op_operand(op, (bar ? 4 : 2) + rank - 1 - k);
-      LLVMValueRef x = LLVMBuildIntCast2(c->b, cg_scalar(coordinate), c->t_i32, true, "");
-      cg_asm_arg(&a, k ? x : cg_add(c, x, cg_add(c, own.column, cg_i32(c, column))));
-    }
+    for (uint32_t k = rank; k-- > 0;) cg_asm_arg(&a, box.along[k]);   // TMA counts axes from the fastest
     buf_printf(&a.text, "@$%u cp%s.async.bulk.tensor.%ud", guard, *reduction ? ".reduce" : "", rank);
     if (bar)
       cg_asm_list(&a, ".shared::cluster.global.tile.mbarrier::complete_tx::bytes [$0], [$1, {", guard + 1, rank,

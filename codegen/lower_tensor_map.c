@@ -46,7 +46,7 @@ static void put_fields(MapWriter *w, const Op *op) {
   for (uint32_t i = 0; i < rank; i++) {   // TMA counts axes from the fastest
     uint32_t axis = rank - 1 - i;
     LLVMValueRef extent = cg_binary_intrinsic(c, "llvm.smax", cg_scalar(op_operand(op, 2 + axis)), cg_i32(c, 1));
-    put(w, "box_dim", (int)i, cg_i32(c, i ? (uint32_t)t->shape[axis] : type_desc_box_width(t)), 0);
+    put(w, "box_dim", (int)i, cg_i32(c, type_desc_box(t, axis)), 0);
     put(w, "global_dim", (int)i, extent, 0);
     put(w, "element_stride", (int)i, cg_i32(c, 1), 0);
     if (i)

@@ -138,11 +138,13 @@ uint32_t type_desc_swizzle_bytes(const Type *desc) {
   return bytes >= 128 ? 128 : bytes >= 64 ? 64 : bytes >= 32 ? 32 : 0;
 }
 
-uint32_t type_desc_box_width(const Type *desc) {
+uint32_t type_desc_box(const Type *desc, uint32_t axis) {
   enum { MOST = 256 };   // elements of a box along an axis
-  uint32_t span = type_desc_swizzle_bytes(desc) / type_elem_bytes(desc), most = span ? span : MOST;
-  int64_t inner = desc->shape[desc->rank - 1];
-  return inner < (int64_t)most ? (uint32_t)inner : most;
+  const uint32_t last = desc->rank - 1u, span = type_desc_swizzle_bytes(desc) / type_elem_bytes(desc);
+  const int64_t most = axis == last && span ? span : MOST;
+  for (uint32_t i = axis + 1; i < last; i++)
+    if (desc->shape[i] > MOST) return 1;
+  return (uint32_t)(desc->shape[axis] < most ? desc->shape[axis] : most);
 }
 
 bool type_is_int(const Type *t) {

@@ -67,10 +67,12 @@ bool type_is_float(const Type *t);
 bool type_is_ptr(const Type *t);                 // of the element
 // Of a slice whose start is xored to offsets (layout.h): the value has the start's bytes beside the tile's address.
 static inline bool type_is_moved(const Type *t) { return t->kind == TYPE_BUFFER && t->layout && t->layout->moved; }
-// How TMA moves a descriptor's tile: the bytes of the swizzle span (0, 32, 64, 128), and the elements of the last axis
-// that one box holds. A wider tile is moved as boxes side by side, each of whole rows.
+// How TMA moves a descriptor's tile: the bytes of the swizzle span (0, 32, 64, 128), and the elements of each axis that
+// one box holds. A larger tile is moved as several boxes. In shared memory each box is one piece: boxes side by side
+// along the last axis are chunks of the tile's layout, and an axis before it is cut only if the axes before that one
+// have one element in a box.
 uint32_t type_desc_swizzle_bytes(const Type *desc);
-uint32_t type_desc_box_width(const Type *desc);
+uint32_t type_desc_box(const Type *desc, uint32_t axis);
 bool type_same_shape(const Type *a, const Type *b);
 
 #endif

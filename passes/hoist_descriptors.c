@@ -48,7 +48,6 @@ static void hoist(Op *op, void *user) {
                  .padding = (Padding)op_int(op, ATTR_PADDING, PAD_ZERO)};
   if (!tma_can_pad(t, p.padding)) return;
   for (uint32_t i = 0; i < t->rank; i++) {
-    if (i != last && t->shape[i] > TMA_MAX_BOX) return;
     if (!known_to_launcher(f, op_operand(op, 1 + i), &p.extent_params[i], &p.extent_values[i])) return;
     if (!known_to_launcher(f, op_operand(op, 1 + t->rank + i), &p.stride_params[i], &p.stride_values[i])) return;
     bool is_constant = p.stride_params[i] < 0;

@@ -89,14 +89,7 @@ static Value *padding(Builder *b, const Fields *f, const Type *tile) {
 
 // Reports what cuTensorMapEncodeTiled would refuse at the launch.
 static void check_box(Context *ctx, const Op *op, const Type *desc) {
-  int axis = tma_axis_too_long(desc);
-  if (axis >= 0) {
-    diag_error(ctx, op->span, "a block of %lld elements on axis %d: TMA moves at most %d", (long long)desc->shape[axis],
-               axis, TMA_MAX_BOX);
-    diag_note(ctx, (Span){0, 0}, "use a block of %d and move it twice, or plain pointers", TMA_MAX_BOX);
-    return;
-  }
-  uint32_t bytes = type_elem_bytes(desc), width = type_desc_box_width(desc);
+  uint32_t bytes = type_elem_bytes(desc), width = type_desc_box(desc, desc->rank - 1u);
   if (width * bytes >= TMA_ALIGNMENT) return;
   diag_error(ctx, op->span, "a block of %u bytes on the last axis: TMA moves at least %d", width * bytes,
              TMA_ALIGNMENT);
@@ -113,15 +106,7 @@ static void tell_pointers(Lower *l, const Op *make) {
   vec_push(&l->ctx->arena, &l->told, make);
   const Type *t = make->results[0].type;
   uint32_t bytes = type_elem_bytes(t);
-  int long_axis = tma_axis_too_long(t);
   static const char by_pointers[] = "its tiles are moved by plain pointers";
-  if (long_axis >= 0) {
-    if (diag_warning(l->ctx, WARN_POINTER_DESCRIPTOR, make->span,
-                     "a descriptor with a block of %lld elements on axis %d, of which TMA moves at most %d: %s",
-                     (long long)t->shape[long_axis], long_axis, TMA_MAX_BOX, by_pointers))
-      diag_note(l->ctx, (Span){0, 0}, "use a block of %d and move it twice", TMA_MAX_BOX);
-    return;
-  }
   if (!tma_can_pad(t, (Padding)op_int(make, ATTR_PADDING, PAD_ZERO))) {
     if (diag_warning(l->ctx, WARN_POINTER_DESCRIPTOR, make->span,
                      "an fp8 descriptor that pads with NaN, which TMA does for wider types only: %s", by_pointers))

@@ -18,8 +18,7 @@
 #include "passes/op_order.h"
 
 static void box_of(const Type *desc, int64_t box[MAX_DESC_RANK]) {
-  for (uint32_t i = 0; i < desc->rank; i++) box[i] = desc->shape[i];
-  box[desc->rank - 1] = type_desc_box_width(desc);
+  for (uint32_t i = 0; i < desc->rank; i++) box[i] = type_desc_box(desc, i);
 }
 
 static Value *alloc_tile(Builder *b, const Type *desc) {

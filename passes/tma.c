@@ -8,7 +8,8 @@ static const Layout *tile_layout(Context *ctx, const Type *desc) {
   if (desc->layout) return desc->layout;
   uint32_t order[MAX_RANK], swizzle = type_desc_swizzle_bytes(desc);
   for (uint32_t i = 0; i < desc->rank; i++) order[i] = desc->rank - 1u - i;
-  if (!swizzle) return layout_make_shared_chunked(ctx, desc->rank, desc->shape, type_desc_box_width(desc), order);
+  const uint32_t width = type_desc_box(desc, desc->rank - 1u);
+  if (!swizzle) return layout_make_shared_chunked(ctx, desc->rank, desc->shape, width, order);
   return layout_make_shared_swizzled(ctx, desc->rank, desc->shape, type_elem_bytes(desc) * 8, swizzle, order);
 }
 
@@ -21,13 +22,6 @@ const Type *tma_load_buffer(Context *ctx, const Op *load) {
   return tma_tile_buffer(ctx, type_desc(ctx, t->elem, (int)t->rank, t->shape, NULL));
 }
 
-int tma_axis_too_long(const Type *desc) {
-  uint32_t last = desc->rank - 1u;
-  for (uint32_t i = 0; i < desc->rank; i++)
-    if ((i == last ? type_desc_box_width(desc) : desc->shape[i]) > TMA_MAX_BOX) return (int)i;
-  return -1;
-}
-
 bool tma_usable(const Module *m, const Value *desc) {
   if (!m->target->has_tma) return false;
   if (desc->block) return !desc->block->parent && desc->block->func->params[desc->index].kind != PARAM_DESC_FIELDS;
@@ -35,7 +29,7 @@ bool tma_usable(const Module *m, const Value *desc) {
   if (desc->def->opcode != OP_MAKE_DESC || !m->target->arch_specific) return false;
   const Type *t = desc->type;
   uint32_t bytes = type_elem_bytes(t);
-  if (tma_axis_too_long(t) >= 0 || type_desc_box_width(t) * bytes < TMA_ALIGNMENT) return false;
+  if (type_desc_box(t, t->rank - 1u) * bytes < TMA_ALIGNMENT) return false;
   if (!tma_can_pad(t, (Padding)op_int(desc->def, ATTR_PADDING, PAD_ZERO))) return false;
   for (uint32_t i = 0; i < t->rank; i++) {
     int64_t stride;

@@ -18,9 +18,7 @@ bool tma_can_reduce(AtomicKind kind, const Type *elem);
 // There is no tensor map of an empty tensor: an extent that is not positive becomes 1. If so, the access through the
 // descriptor that `make` makes moves outside, where it reads padding and writes nothing.
 void tma_guard_empty(Op *access, Op *make);
-// The axis along which TMA cannot move the block in boxes of at most TMA_MAX_BOX elements, or −1.
-enum { TMA_MAX_BOX = 256, TMA_ALIGNMENT = 16 };
-int tma_axis_too_long(const Type *desc);
+enum { TMA_MAX_BOX = 256, TMA_ALIGNMENT = 16 };   // elements of a box along an axis; bytes
 uint32_t tma_tile_bytes(const Type *desc);
 // Builds the load of one tile into buf by the warp `issuer`. It completes on bar, whose expect op the caller has built.
 void tma_build_load(Builder *b, Value *desc, Value *buf, Value *bar, Value *pred, Value *const *coords, int64_t issuer);

@@ -141,11 +141,10 @@ static bool lies_in_boxes(const CtType *have, const CtType *want, const Type *de
   if (h->moved || h->num_pads || h->num_bits[LAYOUT_BLOCK] || w->num_bits[LAYOUT_BLOCK] ||
       !layout_right_inverse(h, places) || !layout_right_inverse(w, wanted))
     return false;
-  const uint32_t last = want->rank - 1, in_box = log2_u32(type_desc_box_width(desc));
   for (uint32_t axis = 0; axis < want->rank; axis++)
     for (uint32_t i = 0; i < log2_u32((uint32_t)want->shape[axis]); i++) {
       const uint32_t place = places[layout_axis_shift(h, axis) + i];
-      const bool begins_box = axis == last && i >= in_box;
+      const bool begins_box = i >= log2_u32(type_desc_box(desc, axis));
       if (begins_box ? place * (uint32_t)ct_bits(want) / 8 % TMA_TILE_ALIGN != 0
                      : place != wanted[layout_axis_shift(w, axis) + i])
         return false;
