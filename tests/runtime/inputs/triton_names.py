@@ -98,3 +98,9 @@ print("paths:", paths, [get_iterable_path(nested, path) for path in paths], _bas
 refusal("filecheck:", filecheck_test(marked))
 refusal("filecheck:", run_filecheck, "name", "", "")
 print("internals:", nvidia.cublas.CublasLt.__name__, callable(libcuda_dirs), isinstance(marked, InterpretedFunction))
+
+from triton.backends import backends
+
+print("backends:", isinstance(backends, dict), list(backends), len(backends), "cpu" in backends, backends.get("cpu"),
+      [(name, backend.compiler is CUDABackend, backend is backends["nvidia"], backend.driver.is_active(),
+        isinstance(driver.active, backend.driver)) for name, backend in backends.items()])

@@ -48,3 +48,9 @@ def gated(x, y):
 
 for f in (function, gated):
     print("compiled:", f.__name__, torch.allclose(torch.compile(f)(x, y), f(x, y), atol=1e-5))
+
+from torch._inductor.runtime.triton_helpers import get_backend_options, set_driver_to_gpu
+
+active = triton.runtime.driver.active
+set_driver_to_gpu()   # what torch.compile calls before it compiles a kernel for a GPU
+print("driver kept:", triton.runtime.driver.active is active, get_backend_options()["num_warps"])

@@ -1,23 +1,23 @@
 """The one backend, under the name that programs look for."""
-from types import SimpleNamespace
+from functools import cached_property
 
 from . import compiler   # noqa: F401
 from .compiler import BaseBackend   # noqa: F401
 from .driver import DriverBase   # noqa: F401
 
 
-class _Backends(dict):
+class Backend:
+    """What Triton has for a kind of GPU; the classes are imported when somebody asks for them."""
 
-    def __missing__(self, name):
-        if name != "nvidia":
-            raise KeyError(name)
+    @cached_property
+    def compiler(self):
         from ..compiler.compiler import _Backend
+        return _Backend
+
+    @cached_property
+    def driver(self):
         from ..runtime.driver import Driver
-        self[name] = SimpleNamespace(compiler=_Backend, driver=Driver)
-        return self[name]
-
-    def __contains__(self, name):
-        return name == "nvidia"
+        return Driver
 
 
-backends = _Backends()
+backends = {"nvidia": Backend()}
