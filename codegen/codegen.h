@@ -9,7 +9,6 @@ typedef struct {
   bool line_info;          // whether PTX has .loc lines (default: yes)
   uint32_t ptx_version;    // ×10; 0 = the lowest the code needs
   uint32_t opt_level;      // 0…3, default 3
-  bool verify;             // whether LLVM's verifier checks the LLVM IR: a bug of ours is then reported by ice()
   Buf *times;              // when set, rows of milliseconds: the lowering, LLVM's optimiser and its code generator
 } CodegenOptions;
 

@@ -159,13 +159,6 @@ static void drop_debug_flag(char *ptx) {
   memmove(at, rest, strlen(rest) + 1);
 }
 
-static void verify(Cg *c) {
-  if (LLVMVerifyModule(c->mod, LLVMReturnStatusAction, &c->message))
-    ice(c->ctx, "codegen: invalid LLVM IR: %s", c->message);
-  LLVMDisposeMessage(c->message);
-  c->message = NULL;
-}
-
 static bool emit(Cg *c, LlvmErrors *errors, bool want_llvm, bool want_ptx, CodegenResult *result) {
   double start = clock_ms();
   if (c->options->line_info) c->debug = debug_lines_new(c);
@@ -186,7 +179,10 @@ static bool emit(Cg *c, LlvmErrors *errors, bool want_llvm, bool want_ptx, Codeg
     LLVMDisposeMessage(c->message);
     c->message = NULL;
   }
-  if (c->options->verify) verify(c);
+  if (LLVMVerifyModule(c->mod, LLVMReturnStatusAction, &c->message))
+    ice(c->ctx, "codegen: invalid LLVM IR: %s", c->message);
+  LLVMDisposeMessage(c->message);
+  c->message = NULL;
   clock_row(c->options->times, &start, "codegen");
   if (want_ptx) {
     if (c->options->opt_level) optimize(c, tm);

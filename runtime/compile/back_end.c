@@ -99,11 +99,8 @@ static bool generate_code(const CompileJob *job, tile_program *p) {
   }
   ctx->current_pass = "codegen";
   ctx->current_op = NULL;
-  CodegenOptions co = {.line_info = o->line_info,
-                       .ptx_version = (uint32_t)o->ptx_version,
-                       .opt_level = (uint32_t)o->opt_level,
-                       .verify = o->verify_each,
-                       .times = times_of(job)};
+  CodegenOptions co = {o->line_info, (uint32_t)o->ptx_version, (uint32_t)o->opt_level,
+                       times_of(job)};
   CodegenResult result = {0};
   const bool wants_ptx = job->emit & (EMIT_OF_PTX | TILE_EMIT_METADATA);
   if (!codegen_emit(p->module, &co, (job->emit & TILE_EMIT_LLVM) != 0, wants_ptx, &result)) return false;
