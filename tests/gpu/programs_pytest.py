@@ -5,6 +5,7 @@
 import faulthandler
 import inspect
 import json
+import multiprocessing
 import os
 import random
 import re
@@ -94,8 +95,11 @@ def pytest_runtest_protocol(item, nextitem):
     faulthandler.dump_traceback_later(item.config.getoption("--seconds") + GRACE, exit=True, file=sys.__stderr__)
     yield
     faulthandler.cancel_dump_traceback_later()
-    if item.nodeid in _failed and not _gpu_works():
-        os._exit(3)   # nothing that follows in this process would work
+    if item.nodeid in _failed:
+        for child in multiprocessing.active_children():   # of a test that did not wait for them: Python would at its end
+            child.kill()
+        if not _gpu_works():
+            os._exit(3)   # nothing that follows in this process would work
     _release_memory()
 
 
