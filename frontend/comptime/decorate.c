@@ -289,14 +289,27 @@ CT_FN(call_heuristics) {
   return delayed(ct, "triton.heuristics", values->dict);
 }
 
-static CtValue *change_function(Comptime *ct, const char *what, const CtArgs *a, FnRole role, bool must_use) {
+static CtValue *change_function(Comptime *ct, const char *what, const CtArgs *a, FnRole role) {
   CtValue *v = a->num_args == 1 ? ct_unwrap(a->args[0]) : NULL;
   if (v && (v->kind == CT_MISSING || v->kind == CT_BUILTIN)) return v;
   if (!v || v->kind != CT_FUNCTION) return ct_fail(ct, a->span, "TypeError", "%s decorates one function", what);
   CtFunction *fn = copy_function(ct, v->fn);
   if (role == FN_CONSTEXPR) fn->role = FN_CONSTEXPR;
-  fn->must_use_result |= must_use;
   return ct_function_value(ct, fn);
+}
+
+// @must_use_result, or @must_use_result("why").
+CT_FN(call_must_use_result) {
+  const CtValue *given = a->num_args == 1 ? ct_unwrap(a->args[0]) : NULL;
+  if (!self && given && given->kind == CT_STR) {
+    CtValue *options = ct_dict(ct->ctx);
+    ct_dict_set_str(ct->ctx, options->dict, "reason", a->args[0]);
+    return delayed(ct, "triton.must_use_result", options->dict);
+  }
+  CtValue *changed = change_function(ct, "must_use_result", a, FN_PLAIN);
+  if (changed && changed->kind == CT_FUNCTION)
+    changed->fn->must_use_result = self ? ct_unwrap(ct_dict_get_str(self->dict, "reason"))->str.data : "";
+  return changed;
 }
 
 static CtValue *make_aggregate(Comptime *ct, const CtArgs *a) {
@@ -341,8 +354,8 @@ CtValue *ct_call_triton(Comptime *ct, const char *name, CtValue *self, const CtA
   if (!strcmp(name, "triton.autotune")) return call_autotune(ct, self, a);
   if (!strcmp(name, "triton.heuristics")) return call_heuristics(ct, self, a);
   if (!strcmp(name, "triton.Config")) return make_config(ct, a);
-  if (!strcmp(last, "constexpr_function")) return change_function(ct, last, a, FN_CONSTEXPR, false);
-  if (!strcmp(last, "must_use_result")) return change_function(ct, last, a, FN_PLAIN, true);
+  if (!strcmp(last, "constexpr_function")) return change_function(ct, last, a, FN_CONSTEXPR);
+  if (!strcmp(last, "must_use_result")) return call_must_use_result(ct, self, a);
   if (!strcmp(last, "_aggregate") || !strcmp(last, "aggregate")) return make_aggregate(ct, a);
   *known = false;
   return NULL;

@@ -169,7 +169,8 @@ struct CtFunction {
   bool is_bare;                // in the spelling without `tl.`, where max(x, 0) is tl.max
   bool is_gluon;
   bool is_generator;           // yields
-  bool noinline, must_use_result, debug;
+  bool noinline, debug;
+  const char *must_use_result;   // why, "" without a reason; NULL: the result may be left unused
   CtParam *params;
   uint32_t num_params;
   CtAutotune *autotune;        // NULL unless autotuned

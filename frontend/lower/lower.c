@@ -216,10 +216,11 @@ static void lower_raise(Lower *L, const Node *s) {
   L->frame->failed_return = true;
 }
 
-static bool must_use_result(Lower *L, const Node *func) {
-  if (!lower_is_name_path(func)) return false;
+// Returns why the result of a call must be used, "" without a reason; NULL if it may be left unused.
+static const char *must_use_result(Lower *L, const Node *func) {
+  if (!lower_is_name_path(func)) return NULL;
   const Term *f = lower_expr(L, func);
-  return term_is_const(f) && f->ct->kind == CT_FUNCTION && f->ct->fn->must_use_result;
+  return term_is_const(f) && f->ct->kind == CT_FUNCTION ? f->ct->fn->must_use_result : NULL;
 }
 
 // ++i and --i are two signs.
@@ -242,11 +243,13 @@ static void lower_expr_stmt(Lower *L, const Node *s) {
   Term *t = lower_expr(L, v);
   if (t && t->kind != TERM_BLOCK_PTR) warn_unused_value(L, v, t, block, before);
   if (!t || v->kind != NODE_CALL) return;
+  const char *why;
   if (t->kind == TERM_BLOCK_PTR) {
     lower_error(L, s->span, "the result of this call is unused, so it does nothing");
     lower_hint(L, "assign it: `p = tl.advance(p, …)`");
-  } else if (must_use_result(L, v->call.func)) {
-    lower_error(L, s->span, "the result of this call is unused, but its function is marked @triton.must_use_result");
+  } else if ((why = must_use_result(L, v->call.func))) {
+    lower_error(L, s->span, "the result of this call is unused, but its function is marked @triton.must_use_result%s%s",
+                *why ? ": " : "", why);
     lower_hint(L, "assign it, to `_` if it is not needed");
   }
 }

@@ -109,3 +109,21 @@ for dtypes in ((tl.float16, tl.int8), (tl.float32, tl.int32), (tl.float32, tl.fl
         print("limits:", x.data.tolist())
     except triton.CompilationError as e:
         print("limits:", str(e).replace("\n", " "))
+
+
+@triton.must_use_result("it writes nothing")
+@triton.jit
+def negated(x):
+    return -x
+
+
+@triton.jit
+def forgets(x):
+    _ = negated(tl.load(x))
+    negated(tl.load(x))
+
+
+try:
+    forgets[(1,)](x)
+except triton.CompilationError as e:
+    print("forgotten:", str(e).replace("\n", " "))

@@ -89,7 +89,7 @@ class Gatherer:
         lines, ranges = head + [""], []
         for text, file, line in self._chunks:
             body = text.split("\n")
-            skipped = 1 if body[0].startswith("@") else 0   # a decorator of ours
+            skipped = next(i for i, line in enumerate(body) if not line.startswith("@"))   # decorators of ours
             ranges.append((len(lines) + 1 + skipped, file, line) if file else (len(lines) + 1, None, 1))
             lines += body + [""]
         return "\n".join(lines) + "\n", ranges

@@ -409,7 +409,11 @@ extern = builtin
 
 
 def must_use_result(x, s=True):
-    return x if not isinstance(x, str) else (lambda fn: fn)
+    """Marks a function whose result a kernel may not leave unused. A text instead of the function says why."""
+    if isinstance(x, str):
+        return lambda fn: must_use_result(fn, x)
+    x._must_use_result = s
+    return x
 
 
 def _aggregate(cls):

@@ -60,5 +60,7 @@ class JITCallable:
         return self.fn.__globals__ | inspect.getclosurevars(self.fn).nonlocals
 
     def _tile_source(self, gatherer, name):
-        gatherer.add_function(self.fn, name, self._decorator, self._source if self._num_replaced else None)
+        why = getattr(self, "_must_use_result", False)
+        must_use = f"@triton.must_use_result{f'({why!r})' if isinstance(why, str) else ''}\n" if why else ""
+        gatherer.add_function(self.fn, name, must_use + self._decorator, self._source if self._num_replaced else None)
         gatherer.watch_source(self)
