@@ -8,8 +8,7 @@
 // Then it weighs each remaining conversion against recomputing its value in the wanted layout. Going backward from the
 // conversion, it either recomputes an op (or, if the op has no other users, moves it) with operands obtained the same
 // way, or converts the op's result where it is computed, which hoists conversions to smaller tensors and out of loops.
-// Of loads only those of no more elements than the block has threads are repeated: several threads have each element
-// anyway.
+// Loads are never repeated.
 //
 // Last, it looks at stores of rows that several lanes hold: each of these lanes computes the addresses, masks and
 // values of all its rows, for one of them to store. If that costs less, each lane does so for a part of the rows.
@@ -85,7 +84,6 @@ struct Plan {
 typedef struct {
   Context *ctx;
   Module *module;
-  AxisAnalysis *axes;
   Plan *plans;
   bool changed;
 } Remat;
@@ -100,18 +98,6 @@ static Plan *find_plan(Remat *r, const Value *v, const Layout *l) {
   for (Plan *p = r->plans; p; p = p->next)
     if (p->value == v && p->layout == l) return p;
   return NULL;
-}
-
-static bool can_load_again(const Remat *r, const Op *op) {
-  return op->opcode == OP_LOAD && !op_int(op, ATTR_VOLATILE, 0) &&
-         type_numel(op->results[0].type) <= r->module->num_warps * WARP_SIZE;
-}
-
-static int64_t cost_in(Remat *r, const Op *op, const Layout *l) {
-  AccessInfo a;
-  if (op->opcode != OP_LOAD) return layout_cost_op(op, l, r->module->num_warps);
-  access_info(r->axes, op, &a);
-  return layout_cost_access(op, &a, l, r->module->num_warps);
 }
 
 enum { MAX_PLAN_DEPTH = 48 };
@@ -134,8 +120,7 @@ static int64_t plan_cost(Remat *r, Value *v, const Layout *l, const Op *place, b
     p->cost = value_has_one_use(v) ? 0 : 2 * layout_regs_per_thread(l) * r->module->num_warps * depth_weight(op);
     return p->cost;
   }
-  const Layout *pivot =
-      layout_can_redo(op) || can_load_again(r, op) ? layout_rule_pivot_of_result(r->ctx, op, v->index, l) : NULL;
+  const Layout *pivot = layout_can_redo(op) ? layout_rule_pivot_of_result(r->ctx, op, v->index, l) : NULL;
   if (op->opcode == OP_CONVERT_LAYOUT) {
     // Of two conversions only the second matters.
     Value *x = op_operand(op, 0);
@@ -147,9 +132,10 @@ static int64_t plan_cost(Remat *r, Value *v, const Layout *l, const Op *place, b
   Plan *before = r->plans;
   // An op that moves is computed by as many registers more, or fewer, as the layouts say.
   const bool one_use = value_has_one_use(v);
-  int64_t again = moves || !one_use ? cost_in(r, op, l) : 0;
+  const uint32_t warps = r->module->num_warps;
+  int64_t again = moves || !one_use ? layout_cost_op(op, l, warps) : 0;
   moves &= one_use;
-  if (moves) again -= cost_in(r, op, v->type->layout);
+  if (moves) again -= layout_cost_op(op, v->type->layout, warps);
   again *= depth_weight(op);
   for (uint32_t i = 0; i < op->num_operands && again < p->cost; i++)
     if (op_operand(op, i))
@@ -270,7 +256,7 @@ void pass_remove_conversions(PassCtx *p) {
   Reflow reflow = {.ctx = p->ctx, .module = p->module, .axes = axis_analyse(p->ctx, p->module)};
   module_walk(p->module, gather, &reflow);
   layout_assign(p->ctx, p->module, &reflow.anchors, &(LayoutChoices){choose, accepts, otherwise, &reflow});
-  Remat r = {.ctx = p->ctx, .module = p->module, .axes = reflow.axes};
+  Remat r = {.ctx = p->ctx, .module = p->module};
   for (uint32_t round = 0; round < 8; round++) {
     r.changed = false;
     module_walk(p->module, weigh, &r);
