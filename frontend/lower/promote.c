@@ -117,8 +117,8 @@ Term *lower_cast_rounded(Lower *L, Term *x, const CtType *to, Downcast rounding,
                        ct_type_text(L->ctx, from), ct_type_text(L->ctx, to));
   if (rounding == DOWNCAST_RTZ && to->scalar == DT_FP8E5 && ct_bits(from) <= 32) return truncate_to_fp8e5(L, x, from);
   if (rounding == DOWNCAST_RTZ && (ct_bits(to) != 16 || ct_bits(from) != 32))
-    return lower_error(L, span, "rounding \"rtz\" exists for fp32 -> fp16, fp32 -> bf16 and for fp8e5 of at most 32 bits, "
-                       "not for %s -> %s", ct_type_text(L->ctx, from), ct_type_text(L->ctx, to));
+    return lower_error(L, span, "rounding \"rtz\" exists for fp32 -> fp16, fp32 -> bf16 and for fp8e5 of at most 32 "
+                       "bits, not for %s -> %s", ct_type_text(L->ctx, from), ct_type_text(L->ctx, to));
   if (ct_is_ptr(from) || ct_is_ptr(to)) return cast_pointer(L, x, from, to, span);
   if (to->scalar == DT_VOID || from->scalar == DT_VOID) return lower_error(L, span, "cannot cast to or from void");
   if (from_float && to_float) return cast_float(L, x, from, to, rounding);
