@@ -226,6 +226,7 @@ Value *func_add_param(Func *f, const Type *type, FuncParam param);
 // The bytes that a launch passes, and how many it may pass: 4096 before PTX 8.1 (CUDA 12.1).
 enum { MAX_PARAM_BYTES = 32764, MAX_PARAM_BYTES_OLD = 4096 };
 uint32_t func_param_bytes(const Func *f);
+enum { MAX_STAGES = 64 };   // of a pipeline; a program that asks for more gets these
 Value *block_add_arg(Context *ctx, Block *b, const Type *type);
 void block_remove_arg(Block *b, uint32_t index);                  // the argument must have no uses
 

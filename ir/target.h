@@ -19,9 +19,9 @@ const Target *target_find(const char *name);             // NULL if there is non
 bool target_is_ptx_version(uint32_t version);            // ×10; one that LLVM 22 can print
 const Target *target_at(uint32_t i);                     // NULL past the end
 enum { WARP_SIZE = 32, WARPGROUP_WARPS = 4 };
-// The same for all: the 32-bit registers of an SM, the most that a thread can have, and the shared memory that the
-// system takes in each block. (The SM has that much more than its largest block.)
-enum { SM_REGISTERS = 65536, THREAD_REGISTERS = 255, SYSTEM_SHARED_BYTES = 1024 };
+// The same for all: the most threads of a block, the 32-bit registers of an SM, the most that a thread can have, and
+// the shared memory that the system takes in each block. (The SM has that much more than its largest block.)
+enum { MAX_BLOCK_THREADS = 1024, SM_REGISTERS = 65536, THREAD_REGISTERS = 255, SYSTEM_SHARED_BYTES = 1024 };
 // The most blocks of `threads` threads that an SM holds, as far as registers and shared memory allow.
 static inline uint32_t target_blocks_per_sm(const Target *t, uint32_t threads) {
   uint32_t by_threads = t->sm_threads / threads;

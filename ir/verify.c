@@ -162,7 +162,8 @@ static bool check_module(const Module *m) {
     return diag_error(m->ctx, none, "num_warps is %u; it must be a power of two, at most 32", m->num_warps);
   if (!is_pow2_u64(m->num_ctas) || m->num_ctas > 16)
     return diag_error(m->ctx, none, "num_ctas is %u; it must be a power of two, at most 16", m->num_ctas);
-  if (m->num_stages > 64) return diag_error(m->ctx, none, "num_stages is %u; it must be at most 64", m->num_stages);
+  if (m->num_stages > MAX_STAGES)
+    return diag_error(m->ctx, none, "num_stages is %u; it must be at most %d", m->num_stages, MAX_STAGES);
   return true;
 }
 

@@ -173,8 +173,20 @@ Term *lower_attribute(Lower *L, Term *base, const char *name, Span span) {
                                        : lower_found(L, a, span, (NameUse){USE_VALUE, NULL});
 }
 
+// `t.type` where t was declared a constexpr and is a tuple: NULL elsewhere. A constexpr has its value as its type.
+static Term *constexpr_tuple_type(Lower *L, const Node *e) {
+  const Node *base = e->attr.first;
+  if (base->kind != NODE_NAME || strcmp(e->attr.name, "type") != 0) return NULL;
+  const Var *v = scope_find(&L->frame->scope, base->name.id);
+  if (!v || !(v->flags & VAR_CONSTEXPR) || !v->term || v->term->kind != TERM_TUPLE || v->term->tuple.cls) return NULL;
+  CtValue *value = term_to_ct(L, v->term);
+  return value ? term_const(L, comptime_constexpr_type(L->ct, value)) : NULL;
+}
+
 Term *lower_attribute_node(Lower *L, const Node *e, NameUse use) {
   CtValue *fact = known_of_missing(L, e);
+  Term *type = constexpr_tuple_type(L, e);
+  if (type) return type;
   L->use = use.kind == USE_BASE ? use : (NameUse){USE_BASE, e->attr.name};
   return fact ? term_const(L, fact) : lower_attribute(L, lower_expr(L, e->attr.first), e->attr.name, e->span);
 }

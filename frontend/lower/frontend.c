@@ -354,8 +354,14 @@ static bool add_params(Lower *L, CtFunction *kernel, const ParamSpec *specs, Sco
 
 // ---- lowering ----
 static bool check_options(Frontend *fe, const LaunchOptions *o, Span at) {
-  if (!is_pow2_u64(o->num_warps) || o->num_warps > 32)
+  const uint64_t threads = WARP_SIZE * (uint64_t)o->num_warps;
+  if (!is_pow2_u64(o->num_warps))
     return diag_error(fe->ctx, at, "num_warps must be a power of two up to 32, not %u", o->num_warps);
+  if (threads > MAX_BLOCK_THREADS) {
+    diag_misfit(fe->ctx, FIT_THREADS, threads, MAX_BLOCK_THREADS);
+    return diag_error(fe->ctx, at, "num_warps=%u makes %llu threads, and a block has at most %d", o->num_warps,
+                      (unsigned long long)threads, MAX_BLOCK_THREADS);
+  }
   if (!is_pow2_u64(o->num_ctas) || o->num_ctas > 16)
     return diag_error(fe->ctx, at, "num_ctas must be a power of two up to 16, not %u", o->num_ctas);
   if (o->num_ctas > 1 && !fe->target->has_cluster)
@@ -430,7 +436,7 @@ Module *frontend_lower(Frontend *fe, CtFunction *kernel, const ParamSpec *specs,
   }
   Module *m = module_new(fe->ctx, fe->target);
   m->num_warps = launch->num_warps;
-  m->num_stages = launch->num_stages;
+  m->num_stages = (uint32_t)min_i64(launch->num_stages, MAX_STAGES);
   m->maxnreg = launch->maxnreg;
   m->fp_fusion = launch->enable_fp_fusion;
   m->debug = launch->debug;

@@ -71,6 +71,16 @@ static Term *cast_float(Lower *L, Term *x, const CtType *from, const CtType *to,
   return r;
 }
 
+// An fp8e5 is the upper half of an fp16. fp32 holds any `x` exactly, and makes one fp16 of all NaN.
+static Term *truncate_to_fp8e5(Lower *L, Term *x, const CtType *from) {
+  const CtType *f32 = lower_scalar(L, DT_FP32), *f16 = lower_scalar(L, DT_FP16);
+  if (ct_bits(from) < 32) x = cast_op(L, OP_FPEXT, x, f32);
+  Term *bits = cast_op(L, OP_BITCAST, cast_float(L, x, f32, f16, DOWNCAST_RTZ), lower_scalar(L, DT_UINT16));
+  Value *upper = build_binary(&L->b, OP_SHRUI, term_v(bits), term_v(term_full(L, term_t(bits), 0, 8)));
+  Term *byte = cast_op(L, OP_TRUNCI, term_value(L, upper, term_t(bits)), lower_scalar(L, DT_UINT8));
+  return cast_op(L, OP_BITCAST, byte, lower_scalar(L, DT_FP8E5));
+}
+
 static Term *cast_pointer(Lower *L, Term *x, const CtType *from, const CtType *to, Span span) {
   if (ct_is_ptr(from) && ct_is_ptr(to)) {
     const Type *a = lower_ir_elem_type(L, from), *b = lower_ir_elem_type(L, to);
@@ -105,9 +115,10 @@ Term *lower_cast_rounded(Lower *L, Term *x, const CtType *to, Downcast rounding,
   if (rounding != DOWNCAST_DEFAULT && !narrows)
     return lower_error(L, span, "fp_downcast_rounding applies to narrowing float conversions only, not to %s -> %s",
                        ct_type_text(L->ctx, from), ct_type_text(L->ctx, to));
+  if (rounding == DOWNCAST_RTZ && to->scalar == DT_FP8E5 && ct_bits(from) <= 32) return truncate_to_fp8e5(L, x, from);
   if (rounding == DOWNCAST_RTZ && (ct_bits(to) != 16 || ct_bits(from) != 32))
-    return lower_error(L, span, "rounding \"rtz\" exists for fp32 -> fp16 and fp32 -> bf16 only, not for %s -> %s",
-                       ct_type_text(L->ctx, from), ct_type_text(L->ctx, to));
+    return lower_error(L, span, "rounding \"rtz\" exists for fp32 -> fp16, fp32 -> bf16 and for fp8e5 of at most 32 "
+                       "bits, not for %s -> %s", ct_type_text(L->ctx, from), ct_type_text(L->ctx, to));
   if (ct_is_ptr(from) || ct_is_ptr(to)) return cast_pointer(L, x, from, to, span);
   if (to->scalar == DT_VOID || from->scalar == DT_VOID) return lower_error(L, span, "cannot cast to or from void");
   if (from_float && to_float) return cast_float(L, x, from, to, rounding);

@@ -1,7 +1,7 @@
 // A loop's range: its bounds, and what it asks of the loop.
 #include "frontend/lower/lower.h"
 
-enum { MAX_UNROLL_FACTOR = 1024, MAX_LOOP_STAGES = 32 };
+enum { MAX_UNROLL_FACTOR = 1024 };
 
 bool lower_split_range(Lower *L, Call *c, RangeArgs *r) {
   *r = (RangeArgs){.call = *c};
@@ -63,13 +63,17 @@ void lower_range_attrs(Lower *L, Op *op, Call *c) {
     int64_t v;
     if (!c->given[a] || arg_is_none(c, a)) continue;
     if (!arg_int(L, c, a, &v)) continue;
-    bool stages = attrs[i].key == ATTR_NUM_STAGES;
-    int64_t most = stages ? MAX_LOOP_STAGES : MAX_UNROLL_FACTOR;
-    if ((stages || attrs[i].key == ATTR_UNROLL) && (v < 0 || v > most)) {
-      arg_error(L, c, a, "`%s` of `range` must be from 0 to %lld, not %lld",
-                  stages ? "num_stages" : "loop_unroll_factor", (long long)most, (long long)v);
+    const bool stages = attrs[i].key == ATTR_NUM_STAGES, unroll = attrs[i].key == ATTR_UNROLL;
+    if (stages && v < 0) {
+      arg_error(L, c, a, "`num_stages` of `range` must not be negative, but is %lld", (long long)v);
       continue;
     }
+    if (unroll && (v < 0 || v > MAX_UNROLL_FACTOR)) {
+      arg_error(L, c, a, "`loop_unroll_factor` of `range` must be from 0 to %d, not %lld", MAX_UNROLL_FACTOR,
+                (long long)v);
+      continue;
+    }
+    if (stages) v = min_i64(v, MAX_STAGES);
     if (attrs[i].key != IGNORED && (v != 0 || stages)) op_set_int(L->ctx, op, (AttrKey)attrs[i].key, v);
   }
 }

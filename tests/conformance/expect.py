@@ -85,7 +85,7 @@ def rnd(T, v, mode="rtne"):
         return v
     big = largest(T)
     if math.isinf(v):
-        return v if bits(T) > 8 else math.copysign(big, v)
+        return v if bits(T) > 8 or mode == "rtz" else math.copysign(big, v)
     if abs(v) >= 2 * big:
         return math.copysign(big if bits(T) == 8 or mode == "rtz" else inf, v)
     q = int(math.log2(ulp(T, v)))

@@ -159,13 +159,14 @@ def pytest_runtest_makereport(item, call):
 
 
 # What a test may look at that belongs to one compiler, by what its source says.
-_READS = {"ir": r"ttir|ttgir|llir|mlir|filecheck", "code": r"[\"'](ptx|sass|cubin)[\"']|nvdisasm",
+_READS = {"ir": r"ttir|ttgir|llir|mlir|filecheck|run_parser", "code": r"[\"'](ptx|sass|cubin)[\"']|nvdisasm",
           "texts": r"match=|str\(e|\.value\b|err_msg|capfd|capsys|\.stderr|\.stdout|pytest\.warns"}
 
 
 def _reads(item):
     try:
-        source = inspect.getsource(inspect.unwrap(item.function))
+        function = inspect.unwrap(item.function)
+        source = inspect.getsource(getattr(function, "fn", function))   # fn: a test may be a kernel
     except (AttributeError, OSError, TypeError):
         return []
     return [kind for kind, pattern in _READS.items() if re.search(pattern, source)]

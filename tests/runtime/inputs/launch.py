@@ -32,3 +32,9 @@ def eight(outputs: "*i32"):
 @triton.jit
 def twice(out: "*i32", t, t_0):
     tl.store(out, t_0 + t[0])
+
+
+@triton.autotune(configs=[triton.Config({}, num_warps=64)], key=[])
+@triton.jit
+def wide(out: "*i32"):
+    tl.store(out, 1)

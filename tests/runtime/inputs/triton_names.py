@@ -104,3 +104,8 @@ from triton.backends import backends
 print("backends:", isinstance(backends, dict), list(backends), len(backends), "cpu" in backends, backends.get("cpu"),
       [(name, backend.compiler is CUDABackend, backend is backends["nvidia"], backend.driver.is_active(),
         isinstance(driver.active, backend.driver)) for name, backend in backends.items()])
+lines = []
+for disabled in ("0", "1"):
+    os.environ["TRITON_DISABLE_LINE_INFO"] = disabled
+    lines.append(".loc" in marked.warmup(x, grid=(1,)).asm["ptx"])
+print("line information:", lines)

@@ -1,5 +1,5 @@
-"""Triton's settings. tilec obeys those of `runtime` (hooks, debug, interpret), `compilation.listener`, `autotuning`
-and `language.default_fp_fusion`; the others keep what a program sets.
+"""Triton's settings. tilec obeys those of `runtime` (hooks, debug, interpret), `autotuning`,
+`compilation.listener` and `.disable_line_info`, and `language.default_fp_fusion`; the others keep what a program sets.
 
 A setting reads what the program has set, otherwise what its variable of the environment says at that time.
 """

@@ -256,8 +256,9 @@ class JITFunction(JITCallable, KernelInterface):
                  "enable_fp_fusion": options.get("enable_fp_fusion", knobs.language.default_fp_fusion),
                  "sanitize_overflow": options.get("sanitize_overflow") and debug}
         given.update((name, options[name]) for name in _OPTIONS if name not in given and options.get(name))
-        return tuple(f"{_OPTIONS[name]}={int(bool(value))}" for name, value in given.items()
-                     if value is not None and bool(value) != (name == "enable_fp_fusion"))
+        flags = tuple(f"{_OPTIONS[name]}={int(bool(value))}" for name, value in given.items()
+                      if value is not None and bool(value) != (name == "enable_fp_fusion"))
+        return (*flags, "line-info=0") if knobs.compilation.disable_line_info else flags
 
     def _program_for(self, device, roots):
         """Returns the program with this kernel and the objects that are its constants."""
