@@ -9,25 +9,16 @@
 
 #include "ir/buf.h"
 #include "ir/context.h"
+#include "ir/utf8.h"
 
 enum { TAB = 8, WINDOW = 160, BEFORE_CARET = 100 };
 
 // One character of s[0..n): its length in bytes, and its code point, or -1 if the first byte begins no valid sequence.
 static size_t decode(const char *s, size_t n, int32_t *code) {
-  const unsigned char *p = (const unsigned char *)s;
-  if (p[0] < 0x80) return *code = p[0], 1;
-  size_t len = p[0] >= 0xf0 && p[0] < 0xf5 ? 4 : p[0] >= 0xe0 ? 3 : p[0] >= 0xc2 ? 2 : 0;
-  *code = -1;
-  if (p[0] >= 0xf5 || !len || len > n) return 1;
-  int32_t c = p[0] & (0x7f >> len);
-  for (size_t i = 1; i < len; i++) {
-    if ((p[i] & 0xc0) != 0x80) return 1;
-    c = c << 6 | (p[i] & 0x3f);
-  }
-  bool overlong = (len == 3 && c < 0x800) || (len == 4 && c < 0x10000);
-  if (overlong || c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) return 1;
-  *code = c;
-  return len;
+  uint32_t c;
+  const size_t len = utf8_decode(s, n, &c);
+  *code = len ? (int32_t)c : -1;
+  return len ? len : 1;
 }
 
 typedef struct { int32_t first, last; } Range;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "frontend/syntax/parser.h"
+#include "ir/utf8.h"
 #include "tile_grammar.h"
 
 #define YYSTYPE TILE_STYPE   // the scanner's header asks for them under these names
@@ -28,31 +29,16 @@ static Node *run(Context *ctx, PyParser *p, const SourceFile *file, uint32_t beg
   return NULL;
 }
 
-// Length of the valid UTF-8 sequence at s, or 0.
-static size_t utf8_length(const unsigned char *s, size_t n) {
-  size_t len = s[0] < 0x80                   ? 1
-               : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
-               : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
-               : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
-                                             : 0;
-  if (!len || len > n) return 0;
-  for (size_t i = 1; i < len; i++)
-    if ((s[i] & 0xc0) != 0x80) return 0;
-  if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) || (s[0] == 0xf0 && s[1] < 0x90) ||
-      (s[0] == 0xf4 && s[1] >= 0x90))
-    return 0;
-  return len;
-}
-
 // Source must be UTF-8 without NUL bytes: every later stage relies on it.
 static bool check_bytes(Context *ctx, const SourceFile *file, uint32_t begin, uint32_t end) {
-  const unsigned char *s = (const unsigned char *)file->text;
+  const char *s = file->text;
   bool ok = true;
   for (size_t i = begin; i < end;) {
     Span at = {file->base + (Loc)i, file->base + (Loc)i + 1};
-    size_t len = utf8_length(s + i, end - i);
+    uint32_t code;
+    const size_t len = utf8_decode(s + i, end - i, &code);
     if (!len) {
-      ok = diag_error(ctx, at, "byte 0x%02x is not valid UTF-8", s[i]);
+      ok = diag_error(ctx, at, "byte 0x%02x is not valid UTF-8", (unsigned char)s[i]);
       while (i < end && s[i] != '\n') i++;   // one report a line
     } else if (!s[i]) {
       return diag_error(ctx, at, "NUL byte in the source");

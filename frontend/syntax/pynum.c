@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/utf8.h"
+
 void pynum_put_int_base(Buf *b, Int128 value, uint32_t base, bool upper) {
   char digits[132], *s = digits + sizeof digits;
   unsigned __int128 v = value < 0 ? -(unsigned __int128)value : (unsigned __int128)value;
@@ -32,14 +34,8 @@ void pynum_put_float(Buf *b, double value) {
 }
 
 void pynum_put_utf8(Buf *b, uint32_t c) {
-  if (c < 0x80) buf_putc(b, (char)c);
-  else if (c < 0x800) buf_putc(b, (char)(0xc0 | c >> 6)), buf_putc(b, (char)(0x80 | (c & 0x3f)));
-  else if (c < 0x10000)
-    buf_putc(b, (char)(0xe0 | c >> 12)), buf_putc(b, (char)(0x80 | (c >> 6 & 0x3f))),
-        buf_putc(b, (char)(0x80 | (c & 0x3f)));
-  else
-    buf_putc(b, (char)(0xf0 | c >> 18)), buf_putc(b, (char)(0x80 | (c >> 12 & 0x3f))),
-        buf_putc(b, (char)(0x80 | (c >> 6 & 0x3f))), buf_putc(b, (char)(0x80 | (c & 0x3f)));
+  char text[UTF8_LONGEST];
+  buf_write(b, text, utf8_encode(text, c));
 }
 
 static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }

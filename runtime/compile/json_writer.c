@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/utf8.h"
+
 JsonWriter json_writer(Buf *out) { return (JsonWriter){.out = out}; }
 
 static void new_line(JsonWriter *w) {
@@ -46,25 +48,8 @@ void json_end_object(JsonWriter *w) { end(w, '}'); }
 void json_begin_array(JsonWriter *w, bool on_one_line) { begin(w, '[', on_one_line); }
 void json_end_array(JsonWriter *w) { end(w, ']'); }
 
-// Length of the UTF-8 sequence at p, 0 if it is not one.
-static size_t sequence_length(const unsigned char *p) {
-  size_t n = p[0] < 0x80                   ? 1
-             : p[0] >= 0xc2 && p[0] < 0xe0 ? 2
-             : p[0] >= 0xe0 && p[0] < 0xf0 ? 3
-             : p[0] >= 0xf0 && p[0] < 0xf5 ? 4
-                                           : 0;
-  for (size_t i = 1; i < n; i++)
-    if ((p[i] & 0xc0) != 0x80) return 0;
-  if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] >= 0xa0) || (p[0] == 0xf0 && p[1] < 0x90) ||
-      (p[0] == 0xf4 && p[1] >= 0x90))
-    return 0;
-  return n;
-}
-
-// The character of a sequence of n bytes, in ASCII: the metadata is also a comment in PTX, and ptxas reads no other.
-static void put_escaped(Buf *b, const unsigned char *s, size_t n) {
-  uint32_t c = s[0] & (0x7fu >> n);
-  for (size_t i = 1; i < n; i++) c = c << 6 | (s[i] & 0x3fu);
+// A character in ASCII: the metadata is also a comment in PTX, and ptxas reads no other.
+static void put_escaped(Buf *b, uint32_t c) {
   if (c >= 0x10000) {
     c -= 0x10000;
     buf_printf(b, "\\u%04x", 0xd800 + (c >> 10));
@@ -77,15 +62,15 @@ static void put_string(Buf *b, const char *s) {
   static const char escapes[][2] = {{'"', '"'},  {'\\', '\\'}, {'\n', 'n'}, {'\r', 'r'},
                                     {'\t', 't'}, {'\b', 'b'},  {'\f', 'f'}};
   buf_putc(b, '"');
-  while (*s) {
-    size_t n = sequence_length((const unsigned char *)s);
+  for (const char *end = s + strlen(s); s < end;) {
+    uint32_t code;
+    size_t n = utf8_decode(s, (size_t)(end - s), &code);
     const char *escape = NULL;
     for (uint32_t i = 0; i < countof(escapes); i++)
       if (*s == escapes[i][0]) escape = &escapes[i][1];
     if (escape) buf_putc(b, '\\'), buf_putc(b, *escape);
     else if (n == 0) buf_puts(b, "\\ufffd"), n = 1;
-    else if ((unsigned char)*s < 0x20) buf_printf(b, "\\u%04x", (unsigned)*s);
-    else if (n > 1) put_escaped(b, (const unsigned char *)s, n);
+    else if (code < 0x20 || n > 1) put_escaped(b, code);
     else buf_putc(b, *s);
     s += n;
   }

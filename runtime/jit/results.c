@@ -152,10 +152,8 @@ static tile_status save(void *user, Arena *a, tile_error **error) {
   return file_write(a, f->path, buf_str(&b), b.size, error);
 }
 
-static bool read_results(tile_jit *jit, Arena *a, const char *text, size_t size) {
-  size_t where;
-  const JsonValue *const *list = NULL, *root = json_read(a, text, size, &where);
-  const JsonValue *results = json_get(root, "results");
+static bool read_results(tile_jit *jit, const JsonValue *root) {
+  const JsonValue *const *list = NULL, *results = json_get(root, "results");
   bool ok = results && results->kind == JSON_ARRAY;
   for (uint32_t i = 0, n = ok ? json_get_items(root, "results", &list) : 0; ok && i < n; i++) {
     const char *kernel = json_get_string(list[i], "kernel", NULL), *device = json_get_string(list[i], "device", NULL);
@@ -169,10 +167,23 @@ static bool read_results(tile_jit *jit, Arena *a, const char *text, size_t size)
 
 typedef struct { tile_jit *jit; const char *text; size_t size; Arena *scratch; } Saved;
 
+static tile_status not_json(const Saved *s, size_t where, tile_error **error) {
+  size_t line = 1, begin = 0;
+  for (size_t i = 0; i < where; i++)
+    if (s->text[i] == '\n') line++, begin = i + 1;
+  return error_set(error, TILE_ERROR_FILE,
+                   "%s:%zu:%zu: here it is not JSON in UTF-8, so it is neither used nor overwritten; correct it, or "
+                   "remove it and tune again",
+                   s->jit->tune_file, line, where - begin + 1);
+}
+
 static tile_status keep_results(void *user, Arena *a, tile_error **error) {
   (void)a;
   const Saved *s = user;
-  return read_results(s->jit, s->scratch, s->text, s->size)
+  size_t where;
+  const JsonValue *root = json_read(s->scratch, s->text, s->size, &where);
+  if (!root) return not_json(s, where, error);
+  return read_results(s->jit, root)
              ? TILE_OK
              : error_set(error, TILE_ERROR_FILE, "%s holds no tuning results; `tilec tune` writes such files",
                          s->jit->tune_file);

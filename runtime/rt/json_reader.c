@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/utf8.h"
+
 enum { DEEPEST = 64 };
 typedef struct { Arena *arena; const char *at, *end; uint32_t depth; } Reader;
 
@@ -44,25 +46,6 @@ static bool read_hex4(Reader *r, uint32_t *code) {
   return true;
 }
 
-static char *put_utf8(char *to, uint32_t c) {
-  if (c < 0x80) {
-    *to++ = (char)c;
-  } else if (c < 0x800) {
-    *to++ = (char)(0xc0 | c >> 6);
-    *to++ = (char)(0x80 | (c & 0x3f));
-  } else if (c < 0x10000) {
-    *to++ = (char)(0xe0 | c >> 12);
-    *to++ = (char)(0x80 | (c >> 6 & 0x3f));
-    *to++ = (char)(0x80 | (c & 0x3f));
-  } else {
-    *to++ = (char)(0xf0 | c >> 18);
-    *to++ = (char)(0x80 | (c >> 12 & 0x3f));
-    *to++ = (char)(0x80 | (c >> 6 & 0x3f));
-    *to++ = (char)(0x80 | (c & 0x3f));
-  }
-  return to;
-}
-
 // After a backslash. NUL and lone surrogates are refused.
 static char *read_escape(Reader *r, char *to) {
   static const char from[] = "\"\\/bfnrt", into[] = "\"\\/\b\f\n\r\t";
@@ -80,7 +63,7 @@ static char *read_escape(Reader *r, char *to) {
     if (!read_hex4(r, &low) || low < 0xdc00 || low >= 0xe000) return NULL;
     code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
   }
-  return put_utf8(to, code);
+  return to + utf8_encode(to, code);
 }
 
 static const char *read_string(Reader *r) {
@@ -91,8 +74,10 @@ static const char *read_string(Reader *r) {
   // No escape is longer than what it stands for.
   char *text = arena_alloc(r->arena, (size_t)(close - r->at) + 1), *to = text;
   while (r->at < r->end && *r->at != '"') {
-    if ((unsigned char)*r->at < 0x20) return NULL;
-    if (*r->at != '\\') *to++ = *r->at++;
+    uint32_t code;
+    const size_t n = utf8_decode(r->at, (size_t)(r->end - r->at), &code);
+    if (!n || code < 0x20) return NULL;
+    if (code != '\\') memcpy(to, r->at, n), to += n, r->at += n;
     else if (r->at++, r->at >= r->end || !(to = read_escape(r, to))) return NULL;
   }
   if (r->at >= r->end) return NULL;

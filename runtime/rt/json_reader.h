@@ -18,7 +18,7 @@ struct JsonValue {
   uint32_t count;
 };
 
-// NULL if the text is no JSON; *where is then the offset of the mistake.
+// NULL if the text is no JSON in UTF-8; *where is then the offset of the mistake.
 const JsonValue *json_read(Arena *a, const char *text, size_t size, size_t *where);
 // A member of an object; NULL when there is none, or when o is NULL or no object.
 const JsonValue *json_get(const JsonValue *o, const char *key);

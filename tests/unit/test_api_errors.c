@@ -278,7 +278,7 @@ TEST(results) {
   o.no_cache = true;
   o.tune = TILE_TUNE_SAVED;
   o.tune_file = "tests/unit/test_api_errors.c";
-  REFUSED(tile_jit_open_memory(d, "case.py", pruning, strlen(pruning), &o, &j, &error), TILE_ERROR_FILE, "tests/unit/test_api_errors.c holds no tuning results; `tilec tune` writes such files");
+  REFUSED(tile_jit_open_memory(d, "case.py", pruning, strlen(pruning), &o, &j, &error), TILE_ERROR_FILE, "tests/unit/test_api_errors.c:1:1: here it is not JSON in UTF-8, so it is neither used nor overwritten; correct it, or remove it and tune again");
   // What another process kept meanwhile stays; what is no file of results stays as it is.
   char path[] = "/tmp/tile-results-XXXXXX", text[1024] = "";
   const int fd = mkstemp(path);

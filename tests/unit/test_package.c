@@ -358,6 +358,12 @@ TEST(json) {
   static const char *const bad[] = {"", "{", "[1,]", "{\"a\" 1}", "[1] 2", "\"\\u0000\"", "\"\\ud800\"", "\"a", "nul", "-", "[\"\n\"]", "\"\\", "{1: 2}"};
   for (size_t i = 0; i < countof(bad); i++)
     if (json_read(&a, bad[i], strlen(bad[i]), &where)) fail_msg("taken: %s", bad[i]);
+  // Cut off, alone, overlong, a surrogate, too large, in a key: strings are UTF-8, and where one is not is known.
+  static const char *const foreign[] = {"[\"a\xd0\"]", "[\"a\x80\"]", "[\"a\xc1\x81\"]", "[\"a\xed\xa0\x80\"]", "[\"a\xf4\x90\x80\x80\"]", "{\"a\xff\": 1}"};
+  for (size_t i = 0; i < countof(foreign); i++) {
+    assert_null(json_read(&a, foreign[i], strlen(foreign[i]), &where));
+    assert_int_equal(where, 3);
+  }
   char deep[400];
   memset(deep, '[', sizeof deep);
   assert_null(json_read(&a, deep, sizeof deep, &where));

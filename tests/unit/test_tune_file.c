@@ -123,7 +123,41 @@ TEST(together) {
   assert_int_equal(system(command), 0);
 }
 
+static void write_text(const char *file, const char *text) {
+  FILE *f = fopen(file, "w");
+  assert_true(f && fputs(text, f) >= 0 && fclose(f) == 0);
+}
+
+// Two keys that differ in a byte that is no UTF-8 would be one in the file that is written: it is refused, and stays.
+TEST(foreign) {
+  static const char text[] = "{\"tile_tuning\": 1, \"results\": [\n"
+                             "{\"kernel\": \"tuned\", \"device\": \"d\", \"key\": \"n=1\xd0\", \"config\": \"B=64\"},\n"
+                             "{\"kernel\": \"tuned\", \"device\": \"d\", \"key\": \"n=1\xd4\", \"config\": \"B=32\"}]}\n";
+  char file[] = "/tmp/tile-tune-XXXXXX", wanted[256], now[sizeof text + 1] = "";
+  close(mkstemp(file));
+  write_text(file, "{\"tile_tuning\": 1, \"results\": []}\n");
+  tile_device *d = case_device("interp");
+  tile_jit *jit = open_jit(d, file), *none = NULL;
+  assert_non_null(jit);
+  tile_jit_kernel *k = case_kernel(jit, "tuned");
+  write_text(file, text);
+  snprintf(wanted, sizeof wanted, "%s:2:47: here it is not JSON in UTF-8, so it is neither used nor overwritten; correct it, or remove it and tune again", file);
+  REFUSED(jit_keep_result(k, "*i32, n=7", 1, 1, &error), TILE_ERROR_FILE, wanted);
+  assert_int_equal(jit_find_result(k, "*i32, n=7"), 1);   // the process has its result
+  tile_jit_options o = TILE_JIT_OPTIONS_INIT;
+  o.tune = TILE_TUNE_SAVED;
+  o.tune_file = file;
+  REFUSED(tile_jit_open_memory(d, "tuned.py", source, strlen(source), &o, &none, &error), TILE_ERROR_FILE, wanted);
+  FILE *f = fopen(file, "r");
+  assert_int_equal(fread(now, 1, sizeof now, f), sizeof text - 1);
+  fclose(f);
+  assert_string_equal(now, text);
+  tile_jit_close(jit);
+  tile_device_close(d);
+  unlink(file);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(together)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(together), cmocka_unit_test(foreign)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
