@@ -56,6 +56,7 @@ print("twice:", layers_of(lambda: tuned[(1,)](out, 1, 1, B=4)))
 print("many:", layers_of(lambda: tuned[(1,)](out, 1, 1, 1, 1)))
 print("no hash:", layers_of(lambda: tuned[(1,)](out, [1], 1)))
 print("missing:", layers_of(lambda: tuned[(1,)](out, 1)))
+print("no grid:", layers_of(lambda: tuned.run(out, 1, 1)), "|", layers_of(lambda: chosen.run(out, 1, 1)))
 tuned.cache[1, "torch.int32"].kwargs["B"] = 4
 print("changed:", layers_of(lambda: tuned[(1,)](out, 1, 5)), out.tolist())
 hooked = tuned.cache[1, "torch.int32"]

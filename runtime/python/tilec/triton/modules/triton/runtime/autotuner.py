@@ -160,10 +160,10 @@ class Autotuner(_Around):
                 print(f"Autotuning failed with {e}")
             return [float("inf")] * 3
 
-    def run(self, *args, **kwargs):
-        if kwargs.pop("warmup", False):
-            return self._run(args, {**kwargs, "warmup": True})
-        return self._quick_launch(kwargs.pop("grid"), *args, **kwargs)
+    def run(self, *args, grid, warmup=False, **kwargs):
+        if warmup:
+            return self._run(args, {**kwargs, "grid": grid, "warmup": True})
+        return self._quick_launch(grid, *args, **kwargs)
 
     def _launch_slowly(self, grid, *args, **kwargs):
         return self._run(args, {"grid": grid, "warmup": False, **kwargs})

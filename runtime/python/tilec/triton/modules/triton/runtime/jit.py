@@ -192,6 +192,8 @@ class JITFunction(JITCallable, KernelInterface):
         """Does what run does, by the launcher in C where that can."""
         if kwargs.pop("warmup", False):
             return self.run(*args, warmup=True, **kwargs)
+        if "grid" not in kwargs:
+            return self.run(*args, warmup=False, **kwargs)   # says what is missing
         return self._launch_now(kwargs.pop("grid"), *args, **kwargs)
 
     def run(self, *args, grid, warmup, **kwargs):
