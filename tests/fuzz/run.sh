@@ -30,8 +30,13 @@ for s in 'x[0:4, :2] + v' 'softmax(x, axis=-1) @ x.T' 'where(x > 0, x, -inf).sum
 printf '\001{"a": [1, 2.5e3, "\\u00e9", null, true], "b": {"c": "x"}}' >"$seeds/fuzz_readers/json"
 if [ -x build/tilec ]; then
   for form in 2:ptx 3:json; do
-    { printf "\\00${form%%:*}"; build/tilec examples/vector_add.tile --emit="${form#*:}" -o -; } >"$seeds/fuzz_readers/${form#*:}"
+    { printf "\\00${form%%:*}"; build/tilec examples/vector_add.tile --emit="${form#*:}" -o -; } >"$seeds/fuzz_readers/of_${form#*:}"
   done
+  # A package as the target reads it: 64 bytes of code, then the index, which names them.
+  build/tilec pack examples/vector_add.tile --no-cubin --arch=sm_90a -s "add(*fp32:16, *fp32:16, *fp32:16, i32, 1024)" -o "$seeds/package.tilepack" &&
+    python3 -c 'import re, sys; d = open(sys.argv[1], "rb").read(); at, n = (int.from_bytes(d[i:i + 8], "little") for i in (24, 32))
+sys.stdout.buffer.write(b"\4" + bytes(64) + re.sub(rb"\"offset\": \d+, \"size\": \d+", b"\"offset\": 64, \"size\": 32", d[at:at + n]))' \
+      "$seeds/package.tilepack" >"$seeds/fuzz_readers/package"
 fi
 # The entry of a cache that the target makes for itself; results of tuning, good and incomplete; a launch with two numbers.
 [ -x build-fuzz/tests/fuzz/fuzz_jit ] && printf '\002' >"$seeds/first" &&
