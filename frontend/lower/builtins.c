@@ -258,7 +258,11 @@ static bool not_constant(Lower *L, Call *c, uint32_t i, const char *what) {
 }
 
 bool arg_int(Lower *L, Call *c, uint32_t i, int64_t *out) {
-  return term_get_int(arg(L, c, i), out) || not_constant(L, c, i, "a constant integer");
+  const Term *t = arg(L, c, i);
+  if (term_get_int(t, out)) return true;
+  not_constant(L, c, i, "a constant integer");
+  if (term_is_const(t) && t->ct->kind == CT_FLOAT) lower_hint(L, "write // to divide integers: / gives a float");
+  return false;
 }
 
 bool arg_bool(Lower *L, Call *c, uint32_t i, bool *out) {

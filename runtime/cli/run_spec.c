@@ -257,6 +257,8 @@ static ArgSpec *parse_at(Arena *a, const char *text, uint32_t depth, tile_error 
     if (*rest && !rest[1]) return BAD("'%s': an offset is missing after +", text);
     return s;
   }
+  const size_t size = strlen(text);
+  if (size > 4 && !strcmp(text + size - 4, ".npy")) return BAD("'%s': a file is written @%s", text, text);
   return BAD(
       "'%s' is not understood: write a number, true, none, dtype:number, dtype[shape]=fill, @file.npy, NAME, "
       "NAME+OFFSET, desc(…), constexpr(…) or a tuple (…)",

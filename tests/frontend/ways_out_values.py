@@ -16,6 +16,7 @@ def values(p, n):
     p[tl.abs(o)]
     tl.exp(f"{n}")
     tl.store(p + o, v)
+    tl.arange(0, 16 / 2)
 
 
 # CHECK: ways_out_values.py:13:13: error:
@@ -26,4 +27,6 @@ def values(p, n):
 # CHECK: note: write tl.load(p + tl.abs(o), mask)
 # CHECK: ways_out_values.py:17:12: error:
 # CHECK: note: print it with tl.device_print(f"…")
+# CHECK: ways_out_values.py:19:18: error: `end` of `arange` must be a constant integer, not the constant 8.0
+# CHECK: note: write // to divide integers: / gives a float
 # ELSEWHERE: note: `pointers` comes from another file: compile that one

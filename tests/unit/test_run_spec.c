@@ -80,7 +80,7 @@ TEST(refusals) {
     {"i32:2.5", "whole numbers"},           {"i32:x", "not a number"},            {"@", "file name"},                     {"x+", "offset is missing"},
     {"desc(x)", "desc(NAME"},               {"desc(3,[4])", "made of a buffer"},  {"desc(x,[4],foo)", "'foo'"},           {"desc(x,[4]", "desc(NAME"},
     {"constexpr(", "constexpr("},            {"(", "("},   {"((((((((((((((((((1,),),),),),),),),),),),),),),),),),)", "deeper than 16"},                              {"constexpr()x", "constexpr()x"},
-    {"", "not understood"},                 {"3 4", "not understood"},            {"fp16[1,2,3,4,5,6,7,8,9]=ones", "at most 8"},
+    {"", "not understood"},                 {"3 4", "not understood"},            {"a/x.npy", "a file is written @a/x.npy"}, {"fp16[1,2,3,4,5,6,7,8,9]=ones", "at most 8"},
   };
   Arena a;
   arena_init(&a);
