@@ -74,11 +74,8 @@ static void put_escaped(Buf *b, const char *s) {
 // The part of a line that is shown, in bytes; a very long one is shown from a little before the caret.
 typedef struct { const char *text; size_t first, last, size; bool cut_left, cut_right; } Line;
 
-static Line line_at(LineCol at, size_t caret) {
-  const SourceFile *f = at.file;
-  Line l = {.text = f->text + f->line_starts[at.line - 1]};
-  size_t n = at.line < f->num_lines ? f->line_starts[at.line] - f->line_starts[at.line - 1] - 1
-                                    : f->size - f->line_starts[at.line - 1];
+static Line line_of(const char *text, size_t n, size_t caret) {
+  Line l = {.text = text};
   if (n && l.text[n - 1] == '\r') n--;
   l.size = l.last = n;
   if (caret > n) caret = n;
@@ -88,6 +85,12 @@ static Line line_at(LineCol at, size_t caret) {
   while (l.first && ((unsigned char)l.text[l.first] & 0xc0) == 0x80) l.first--;
   while (l.cut_right && l.last > l.first && ((unsigned char)l.text[l.last] & 0xc0) == 0x80) l.last--;
   return l;
+}
+
+static Line line_at(LineCol at) {
+  const SourceFile *f = at.file;
+  const size_t begin = f->line_starts[at.line - 1];
+  return line_of(f->text + begin, (at.line < f->num_lines ? f->line_starts[at.line] - 1 : f->size) - begin, at.col - 1);
 }
 
 // The column in which byte `at` of the line is shown. b takes the text up to it and may be scratch.
@@ -116,25 +119,36 @@ static void put_fixits(Buf *b, const Context *ctx, LineCol at, const Line *l, co
   if (col) buf_putc(b, '\n');
 }
 
-static void put_snippet(Buf *b, const Context *ctx, LineCol at, const Diag *d, const char *mark, const char *reset) {
-  const Line l = line_at(at, at.col - 1);
-  const size_t caret = at.col - 1 < l.size ? at.col - 1 : l.size;
-  size_t end = d->span.end > d->span.begin ? caret + (d->span.end - d->span.begin) : caret + 1;
-  if (end > l.size) end = l.size;
-  buf_puts(b, l.cut_left ? "  ..." : "  ");
-  const uint32_t caret_col = column_of(b, &l, caret);
+// The line, and below it a mark from byte caret on, of `marked` bytes.
+static void put_marked(Buf *b, uint32_t indent, const Line *l, size_t caret, size_t marked, const char *mark,
+                       const char *reset) {
+  if (caret > l->size) caret = l->size;
+  const size_t end = marked < l->size - caret ? caret + marked : l->size;
+  buf_fill(b, ' ', indent);
+  buf_puts(b, l->cut_left ? "..." : "");
+  const uint32_t caret_col = column_of(b, l, caret);
   Buf scratch = buf_make(b->arena);
-  const uint32_t end_col = column_of(&scratch, &l, end);
+  const uint32_t end_col = column_of(&scratch, l, end);
   uint32_t col = caret_col;
   size_t len;
-  for (size_t i = l.first > caret ? l.first : caret; i < l.last; i += len)
-    col += put_char(b, l.text + i, l.size - i, col, &len);
-  buf_puts(b, l.cut_right ? "...\n  " : "\n  ");
-  buf_fill(b, ' ', caret_col);
+  for (size_t i = l->first > caret ? l->first : caret; i < l->last; i += len)
+    col += put_char(b, l->text + i, l->size - i, col, &len);
+  buf_puts(b, l->cut_right ? "...\n" : "\n");
+  buf_fill(b, ' ', indent + caret_col);
   buf_puts(b, mark);
   buf_putc(b, '^');
   if (end_col > caret_col + 1) buf_fill(b, '~', end_col - caret_col - 1);
   buf_printf(b, "%s\n", reset);
+}
+
+void diag_put_line(Buf *b, uint32_t indent, const char *text, size_t size, uint32_t col) {
+  const Line l = line_of(text, size, col - 1);
+  put_marked(b, indent, &l, col - 1, 1, "", "");
+}
+
+static void put_snippet(Buf *b, const Context *ctx, LineCol at, const Diag *d, const char *mark, const char *reset) {
+  const Line l = line_at(at);
+  put_marked(b, 2, &l, at.col - 1, d->span.end > d->span.begin ? d->span.end - d->span.begin : 1, mark, reset);
   put_fixits(b, ctx, at, &l, d->fixits);
 }
 

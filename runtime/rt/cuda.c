@@ -62,6 +62,7 @@ tile_status cuda_open(CudaDriver *d, bool simulator, tile_error **error) {
     *(void **)&d->set_stop = other_symbol(d, "sim_set_stop", "simSetStop");
     *(void **)&d->count_launches = other_symbol(d, "sim_count_launches", "simCountLaunches");
     *(void **)&d->name_pointer = other_symbol(d, "sim_name_pointer", "simNamePointer");
+    *(void **)&d->show_source = other_symbol(d, "sim_show_source", "simShowSource");
   }
   *(void **)&d->func_param_info = other_symbol(d, "cuFuncGetParamInfo", "cuFuncGetParamInfo");
   if (status == TILE_OK) {

@@ -33,6 +33,8 @@ typedef struct {
   const struct LaunchCounts *(*count_launches)(bool on);
   // The simulator's: says what its reports call a pointer. NULL for the real driver.
   void (*name_pointer)(CUfunction function, uint32_t index, const char *name);
+  // The simulator's: gives a source text for its reports (runtime/sim/driver.h). NULL for the real driver.
+  void (*show_source)(CUfunction function, const char *file, uint32_t first_line, const char *text, size_t size);
 } CudaDriver;
 
 tile_status cuda_open(CudaDriver *driver, bool simulator, tile_error **error);

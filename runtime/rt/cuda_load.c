@@ -179,10 +179,22 @@ static void name_pointers(const CudaDevice *d, const tile_kernel *k) {
   }
 }
 
+// The program's files, if it is there: a kernel from PTX or from a package has none.
+static void show_sources(const CudaDevice *d, const tile_kernel *k) {
+  const Context *ctx = k->ir ? k->ir->ctx : NULL;
+  for (uint32_t i = 0; ctx && i < ctx->num_files; i++) {
+    const SourceFile *f = ctx->files[i];
+    uint32_t lines = 1;
+    for (size_t at = 0; at < f->size; at++) lines += f->text[at] == '\n';
+    if (!f->is_embedded) d->cu.show_source(k->function, f->path, f->num_lines - lines + 1, f->text, f->size);
+  }
+}
+
 static tile_status set_up_function(CudaDevice *d, tile_kernel *k, tile_error **error) {
   CALL_OR_RETURN(d, module_function(&k->function, k->module, k->name), "finding the kernel in its module");
   RETURN_IF_FAILED(check_params(d, k, error));
   if (d->cu.name_pointer) name_pointers(d, k);
+  if (d->cu.show_source) show_sources(d, k);
   if (k->shared_bytes > DEFAULT_SHARED) {
     if ((int)k->shared_bytes > d->shared_optin)
       return error_set(error, TILE_ERROR_RESOURCES,

@@ -3,13 +3,15 @@
 #define TILE_RUNTIME_SIM_DRIVER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct CUfunc_st;
 
 // Returns the simulator's implementation of the driver function of that name ("cuInit", "cuMemAlloc_v2", …), or NULL.
-// Five names are the simulator's own: "simLastReport" is sim_last_report, "simReset" is sim_reset, "simCountLaunches"
-// is sim_count_launches, "simSetStop" is sim_set_stop, "simNamePointer" is sim_name_pointer.
+// Six names are the simulator's own: "simLastReport" is sim_last_report, "simReset" is sim_reset, "simCountLaunches"
+// is sim_count_launches, "simSetStop" is sim_set_stop, "simNamePointer" is sim_name_pointer, "simShowSource" is
+// sim_show_source.
 void *sim_driver_symbol(const char *name);
 // Returns the text of the last failure: why a call was refused, or what a kernel did wrong. Never NULL; valid until
 // the calling thread's next call into the driver.
@@ -25,6 +27,9 @@ const struct LaunchCounts *sim_count_launches(bool on);
 void sim_set_stop(bool (*should_stop)(void *user), void *user);
 // Says what reports call a pointer among a kernel's parameters. Without a call they have the names of the PTX.
 void sim_name_pointer(struct CUfunc_st *function, uint32_t index, const char *name);
+// Gives the text of a source file, from its line first_line (from 1) on, that line information of the function's module
+// may name: reports then show the line with a caret. Copies the text. Without a call they have file, line and column.
+void sim_show_source(struct CUfunc_st *function, const char *file, uint32_t first_line, const char *text, size_t size);
 #pragma GCC visibility pop
 
 #endif

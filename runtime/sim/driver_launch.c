@@ -190,6 +190,15 @@ void sim_name_pointer(CUfunction function, uint32_t index, const char *name) {
   f->params[index]->argument = arena_strndup(&f->module->arena, name, strlen(name));
   f->names_pointers = true;
 }
+void sim_show_source(CUfunction function, const char *file, uint32_t first_line, const char *text, size_t size) {
+  LOCKED;
+  PtxModule *m = function_of(function)->module;
+  uint32_t i = 0;
+  while (i < m->files.count && !(m->files.data[i] && !strcmp(m->files.data[i], file))) i++;
+  if (i == m->files.count) return;   // no code is from there
+  const SourceText s = {m->files.data[i], arena_strndup(&m->arena, text, size), size, first_line};
+  vec_push(&m->arena, &m->sources, s);
+}
 CUresult sim_cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config) {
   LOCKED;
   (void)config;

@@ -17,10 +17,10 @@ static const struct { const char *name; void *fn; } symbols[] = {
 #undef SIM_FN
   {"simLastReport", (void *)sim_last_report}, {"simReset", (void *)sim_reset},
   {"simCountLaunches", (void *)sim_count_launches}, {"simSetStop", (void *)sim_set_stop},
-  {"simNamePointer", (void *)sim_name_pointer},
+  {"simNamePointer", (void *)sim_name_pointer}, {"simShowSource", (void *)sim_show_source},
 };
 
-_Static_assert(countof(symbols) == NUM_ROWS + 5, "the rows of driver.def and the five names of the simulator's own");
+_Static_assert(countof(symbols) == NUM_ROWS + 6, "the rows of driver.def and the six names of the simulator's own");
 
 static void *find_symbol(const char *name, size_t n) {
   for (size_t i = 0; i < countof(symbols); i++)

@@ -186,6 +186,8 @@ struct PtxFunction {
 };
 
 typedef VEC(Symbol *) SymbolVec;
+// The text of a source file, or of a part that begins with its line first_line.
+typedef struct { const char *file, *text; size_t size; uint32_t first_line; } SourceText;
 struct PtxModule {
   Arena arena;
   Device *device;
@@ -201,6 +203,7 @@ struct PtxModule {
   SymbolVec globals;           // .global and .const
   SymbolVec shared_syms;
   VEC(const char *) files;     // by .file number
+  VEC(SourceText) sources;     // of them that sim_show_source gave
   const char *error;           // what is wrong with the text, or NULL
   CUresult error_code;
   struct CUmod_st *handle;     // the driver's, which owns this module

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/buf.h"
+#include "ir/context.h"
 #include "runtime/sim/exec.h"
 
 static const struct { const char *name; CUresult code; } kinds[] = {
@@ -24,24 +26,54 @@ static const struct { const char *name; CUresult code; } kinds[] = {
 
 _Static_assert(countof(kinds) == REPORT_COUNT, "a kind of report without its name");
 
+static const char *file_of(const PtxModule *m, const SrcLoc *l) {
+  return l->file < m->files.count ? m->files.data[l->file] : NULL;
+}
+
 static void print_loc(FILE *f, const PtxModule *m, const SrcLoc *l) {
   for (const char *word = "source"; l; l = l->inlined_at, word = "  inlined at") {
-    const char *file = l->file < m->files.count && m->files.data[l->file] ? m->files.data[l->file] : "?";
-    fprintf(f, "  %s %s:%u:%u\n", word, file, l->line, l->col);
+    const char *file = file_of(m, l);
+    fprintf(f, "  %s %s:%u:%u\n", word, file ? file : "?", l->line, l->col);
   }
 }
 
-const char *report_user_line(const PtxModule *m, const Instr *in, uint32_t *line) {
-  const char *path = NULL;
-  *line = 0;
+static const SrcLoc *user_loc(const PtxModule *m, const Instr *in) {
+  const SrcLoc *found = NULL;
   for (const SrcLoc *l = in->loc; l; l = l->inlined_at) {
-    const char *file = l->line && l->file < m->files.count ? m->files.data[l->file] : NULL;
+    const char *file = l->line ? file_of(m, l) : NULL;
     if (!file) continue;
-    path = file;
-    *line = l->line;
+    found = l;
     if (*file != '<') break;
   }
-  return path;
+  return found;
+}
+
+const char *report_user_line(const PtxModule *m, const Instr *in, uint32_t *line) {
+  const SrcLoc *l = user_loc(m, in);
+  *line = l ? l->line : 0;
+  return l ? file_of(m, l) : NULL;
+}
+
+// The user's source line with a caret, if its text is known.
+static void print_line(FILE *f, const PtxModule *m, const Instr *in) {
+  const SrcLoc *l = user_loc(m, in);
+  if (!l || !l->col) return;
+  for (uint32_t i = 0; i < m->sources.count; i++) {
+    const SourceText *s = &m->sources.data[i];
+    if (strcmp(s->file, file_of(m, l)) || l->line < s->first_line) continue;
+    const char *line = s->text, *end = s->text + s->size;
+    for (uint32_t n = s->first_line; line && n < l->line; n++)
+      if ((line = memchr(line, '\n', (size_t)(end - line)))) line++;
+    if (!line || line == end) continue;
+    const char *newline = memchr(line, '\n', (size_t)(end - line));
+    Arena scratch;
+    arena_init(&scratch);
+    Buf b = buf_make(&scratch);
+    diag_put_line(&b, 4, line, (size_t)((newline ? newline : end) - line), l->col);
+    fputs(buf_str(&b), f);
+    arena_free(&scratch);
+    return;
+  }
 }
 
 void report_place(FILE *f, const PtxModule *m, const Instr *in) {
@@ -51,6 +83,11 @@ void report_place(FILE *f, const PtxModule *m, const Instr *in) {
   while (n && (*s == ' ' || *s == '\t')) s++, n--;
   fprintf(f, "  ptx:%u: %.*s\n", in->line, n > 160 ? 160 : (int)n, s);
   print_loc(f, m, in->loc);
+}
+
+static void put_place(FILE *f, const PtxModule *m, const Instr *in) {
+  report_place(f, m, in);
+  print_line(f, m, in);
 }
 
 ExecResult sim_report(Grid *g, Warp *w, const Instr *in, int lane, ReportKind kind, const char *fmt, ...) {
@@ -78,14 +115,14 @@ ExecResult sim_report(Grid *g, Warp *w, const Instr *in, int lane, ReportKind ki
     fprintf(f, ", warp %u", w->id);
   }
   fprintf(f, ", seed %llu\n", (unsigned long long)g->seed);
-  if (in) report_place(f, g->module, in);
+  if (in) put_place(f, g->module, in);
   if (g->other) {
     fputs("  the other access:\n", f);
-    report_place(f, g->module, g->other);
+    put_place(f, g->module, g->other);
   }
   if (kind == REPORT_UNDEFINED && g->by_zero) {
     fputs("  before that, a division by zero, or by a value that has never been set; its result is undefined:\n", f);
-    report_place(f, g->module, g->by_zero);
+    put_place(f, g->module, g->by_zero);
   }
   fclose(f);
   free(g->sim->report);
