@@ -162,12 +162,12 @@ def expression_of(value):
     """Returns a constexpr's value as the source would write it."""
     if isinstance(value, constexpr):
         return value.text
-    if isinstance(value, str):
-        return str.__repr__(value)   # of a member of an enum, too
-    if value is None or isinstance(value, (bool, int)):
+    if value is None or isinstance(value, bool):
         return repr(value)
-    if isinstance(value, float):
-        return repr(value) if value - value == 0 else f"float('{value}')"
+    for plain in (str, int, float):   # a member of an enum or a number of NumPy may be one, too
+        if isinstance(value, plain):
+            text = plain.__repr__(value)
+            return text if plain is not float or value - value == 0 else f"float('{text}')"
     if isinstance(value, (tuple, list)):
         items = ", ".join(expression_of(v) for v in value)
         if isinstance(value, list):

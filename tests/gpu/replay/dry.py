@@ -112,6 +112,11 @@ class Pretend(TorchFunctionMode):
         return function(*args, **kwargs)
 
 
+def address(t):
+    """An aligned address for each storage: programs ask whether two tensors share one."""
+    return (t.untyped_storage()._cdata << 8) + t.storage_offset() * t.element_size()
+
+
 class Generator:
     """A random number generator of a device."""
 
@@ -146,7 +151,7 @@ def pretend():
     FakeTensor.is_cuda = property(lambda t: not inside[0])
     FakeTensor.is_cpu = property(lambda t: bool(inside[0]))
     FakeTensor.get_device = lambda t: 0
-    FakeTensor.data_ptr = lambda t: 4096 + t.storage_offset() * t.element_size()
+    FakeTensor.data_ptr = address
     driver.set_active(Driver())
     cuda = torch.cuda
     for name, value in dict(

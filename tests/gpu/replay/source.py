@@ -1,10 +1,12 @@
 """The text of a Triton kernel with the helpers, globals and constants that it refers to, for both compilers."""
 
 import ast
+import enum
 import inspect
 import re
 import textwrap
 
+import torch
 import triton.language as tl
 from triton.language.extra import libdevice
 from triton.runtime.jit import JITFunction
@@ -49,8 +51,12 @@ class Source:
             return f"tl.constexpr({self.value(v.value)})"
         if isinstance(v, tl.dtype):
             return f"tl.{DTYPES.get(v.name, v.name)}"
+        if isinstance(v, enum.Enum):
+            v = v.value
         if isinstance(v, float) and v - v != 0:
             return f"float('{v}')"
+        if isinstance(v, torch.dtype):
+            return repr(str(v))  # which equals no type of the language, as in Triton
         if isinstance(v, (bool, int, float, str, type(None))):
             return repr(v)
         if isinstance(v, (tuple, list)):
@@ -148,7 +154,7 @@ class Source:
             return BUILTINS[id(v)]
         if is_kernel(unwrap(v)):
             return self.add(unwrap(v))
-        if isinstance(v, (tl.constexpr, tl.dtype, bool, int, float, str, type(None), tuple)):
+        if isinstance(v, (tl.constexpr, tl.dtype, torch.dtype, bool, int, float, str, type(None), tuple)):
             try:
                 return self.value(v)
             except TypeError:

@@ -122,7 +122,7 @@ print("strides ok")
 
 out = Interface((16,))
 for again in range(2):
-    for flag, n, x, wide, expected in ((Bool(True), Integral(3), Real(), 1 << 63, [3.0, 0.25, 8.0]), (Bool(False), 7, 2.0, Integral(5 << 60), [-1.0, 2.0, 5.0]), (True, 7, Size.FOUR, (1 << 64) - 1, [7.0, 4.0, 15.0])):
+    for flag, n, x, wide, expected in ((Bool(True), Integral(3), Real(), 1 << 63, [3.0, 0.25, 8.0]), (Bool(False), 7, 2.0, Integral(5 << 60), [-1.0, 2.0, 5.0]), (True, 7, Size.FOUR, (1 << 64) - 1, [7.0, 4.0, 15.0]), (True, 7, 2.0, tile.constexpr(Size.FOUR), [7.0, 2.0, 0.0])):
         program.put[1](out, flag, n, x, Mode.A, wide)
         assert out.values()[:3] == expected, (expected, out.values()[:3])
         program.streamed[1](out, stream=5, num_warps=2)

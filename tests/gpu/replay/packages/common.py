@@ -37,6 +37,24 @@ def ints(high, *shape, dtype=torch.int64):
     return torch.randint(0, high, shape, device=D, dtype=dtype)
 
 
+def whole(high, *shape):
+    return ints(high, *shape, dtype=torch.int32)
+
+
+def fp8(*shape):
+    return rand(*shape).to(torch.float8_e4m3fn)
+
+
+def scale(*shape):
+    """Positive factors of quantised numbers."""
+    return rand(*shape, dtype=FP32).abs()
+
+
+def starts(count, length):
+    """Where sequences of the same length start; the last entry is their end."""
+    return torch.arange(0, count + 1, device=D, dtype=torch.int32) * length
+
+
 def fb(out):
     """Backward of every tensor with a gradient in the result."""
     outs = [

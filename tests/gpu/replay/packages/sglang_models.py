@@ -2,8 +2,8 @@
 
 import torch
 
-from packages.common import BF16, D, FP32, rand
-from packages.sglang_rows import N, fp8, scale, starts, whole
+from packages.common import BF16, D, FP32, fp8, rand, scale, starts, whole
+from packages.sglang_rows import N
 
 
 def pages(batch, length):

@@ -2,29 +2,13 @@
 
 import torch
 
-from packages.common import BF16, D, FP16, FP32, ints, rand
+from packages.common import BF16, D, FP16, FP32, fp8, ints, rand, scale, whole
 
 N, H = 8192, 4096
 
 
 def rows(a=N, b=H, dtype=BF16):
     return rand(a, b, dtype=dtype)
-
-
-def fp8(*shape):
-    return rand(*shape).to(torch.float8_e4m3fn)
-
-
-def scale(*shape):
-    return rand(*shape, dtype=FP32).abs()
-
-
-def starts(count, length):
-    return torch.arange(0, count + 1, device=D, dtype=torch.int32) * length
-
-
-def whole(high, *shape):
-    return ints(high, *shape, dtype=torch.int32)
 
 
 # module under sglang.kernels.ops, function, what calls it

@@ -9,7 +9,7 @@ import types
 import torch
 
 from packages import stand_ins
-from packages.common import BF16, BarePackages, D, FP32, answer, fb, ints, leaf, rand
+from packages.common import BF16, BarePackages, D, answer, fb, fp8, ints, leaf, rand, scale
 
 PATHS = ["unsloth"]
 N, H, I, V = 8192, 4096, 11008, 32768
@@ -149,8 +149,6 @@ def cases():
             rand(4096, 128),
         )
     )
-    fp8 = lambda *shape: rand(*shape).to(torch.float8_e4m3fn)
-    scale = lambda *shape: rand(*shape, dtype=FP32).abs()
     yield "weight_dequant", lambda: kernels("fp8").weight_dequant_block(fp8(H, H), scale(32, 32), 128, BF16)
     yield "act_quant", lambda: kernels("fp8").act_quant(rand(N, H), 128)
     yield "fp8_matmul", lambda: kernels("fp8").w8a8_block_fp8_matmul_triton(
