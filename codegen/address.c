@@ -30,7 +30,7 @@ const char *access_address(CgAsm *a, LLVMValueRef at) {
                        LLVMGetNumOperands(at) == 2 && LLVMIsAConstantInt(LLVMGetOperand(at, 1));
   const int64_t bytes = is_near ? LLVMConstIntGetSExtValue(LLVMGetOperand(at, 1)) : 0;
   const uint32_t base = cg_asm_arg(a, is_near ? LLVMGetOperand(at, 0) : at);
-  return bytes ? arena_printf(c->arena, "[$%u%+lld]", base, (long long)bytes) : arena_printf(c->arena, "[$%u]", base);
+  return bytes ? arena_printf(c->arena, "[$%u+%lld]", base, (long long)bytes) : arena_printf(c->arena, "[$%u]", base);
 }
 
 AccessShape access_shape(uint32_t vector, uint32_t elem_bytes) {

@@ -211,9 +211,7 @@ name_operand:
   | T_WORD '+' T_INT
       { ABORT_UNLESS(ptx_operand_name(p, $1, NULL, &$$)); $$.offset = (int64_t)$3.bits; }
   | T_WORD '+' '-' T_INT
-      { ABORT_UNLESS(ptx_operand_name(p, $1, NULL, &$$)); $$.offset = -(int64_t)$4.bits; }
-  | T_WORD '-' T_INT
-      { ABORT_UNLESS(ptx_operand_name(p, $1, NULL, &$$)); $$.offset = -(int64_t)$3.bits; }
+      { ABORT_UNLESS(ptx_operand_name(p, $1, NULL, &$$)); $$.offset = -(int64_t)$4.bits; }   // not "base-1", as ptxas
   ;
 operand:
     name_operand

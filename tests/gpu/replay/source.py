@@ -110,7 +110,7 @@ class Source:
             module, owner = scope.get(node.value.id), node.value.id
             if owner in params or not inspect.ismodule(module) or not hasattr(module, node.attr):
                 continue
-            if module.__name__ == "triton" or module.__name__.startswith("triton."):
+            if module.__name__ in ("triton", "math") or module.__name__.startswith("triton."):
                 continue
             flat = f"{owner}__{node.attr}"
             value = getattr(module, node.attr)
@@ -149,7 +149,7 @@ class Source:
     def reference(self, name, v):
         """What the text writes for a global: an import, a name, a constant; None for what no kernel can use."""
         if inspect.ismodule(v):
-            return f"import {v.__name__}" if v.__name__.startswith("triton") else None
+            return f"import {v.__name__}" if v.__name__.startswith(("triton", "math")) else None
         if id(v) in BUILTINS:
             return BUILTINS[id(v)]
         if is_kernel(unwrap(v)):
