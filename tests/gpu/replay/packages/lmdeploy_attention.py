@@ -162,8 +162,8 @@ def angles(tokens, width=64):
     return x.cos().to(BF16), x.sin().to(BF16)
 
 
-def index(new, top=2048):
-    """DeepSeek-V3.2's index: the best `top` keys of each token by 64 small heads in fp8."""
+def index(new, top=512):
+    """DeepSeek-V4's index: the best `top` keys of each token by 64 small heads in fp8."""
 
     def case(k, _):
         batch = decoding(64, 32768) if new == 1 else prompts(seen=2048)
@@ -310,7 +310,7 @@ ATTENTION = {
     "prefill_turbo": prefill("TURBO_QUANT"),
     "decode_turbo": decode("TURBO_QUANT"),
     "index_decode": index(1),
-    "index_prefill": index(4096, 512),
+    "index_prefill": index(4096),
     "compressed_prefill_4": compressed(4096, 4),
     "compressed_decode_4": compressed(1, 4),
     "compressed_prefill_128": compressed(4096, 128),
