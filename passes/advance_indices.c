@@ -18,7 +18,8 @@
 #include "passes/pressure.h"
 #include "passes/tma.h"
 
-enum { WRITTEN = 2, WAITED_FOR = 4 };           // Op.mark: the load reads what the loop writes; a tile's address needs it
+// Op.mark: the load reads what the loop writes; a tile's address needs it.
+enum { WRITTEN = 2, WAITED_FOR = 4 };
 enum { MAX_WORDS = 16, MAX_LOADS = 8 };         // registers of a thread for one load's value; loads of a loop
 
 typedef struct {

@@ -15,9 +15,10 @@
 //
 // Every issue clones the ops that addresses depend on (the *slice*). Loop-carried values that they need get a second
 // copy that runs S − 1 iterations ahead. dce removes what only the old slice needed. A load whose slice contains
-// memory accesses stays in place, unless these are loads for the next iteration (advance_indices). Predicates cover trip counts of 0 and below S; there is no epilogue. Around the dots
-// of ping_pong the rings extend beyond the loop. Loads of the next iteration (`peeled` 1) are one slot further on in
-// theirs, and slot 0 is for the dot before the loop. The dot after the loop takes the slot after the last iteration's.
+// memory accesses stays in place, unless these are loads for the next iteration (advance_indices). Predicates cover
+// trip counts of 0 and below S; there is no epilogue. Around the dots of ping_pong the rings extend beyond the loop.
+// Loads of the next iteration (`peeled` 1) are one slot further on in theirs, and slot 0 is for the dot before the
+// loop. The dot after the loop takes the slot after the last iteration's.
 // Waits come before pingpong_wait. Copies are issued after pingpong_pass by a warp of the last warpgroup, which by then
 // knows that all others have done what came before their pingpong_wait. Rings of tiles that threads read into registers
 // may do with S − 1 slots: pipeline_slots.c. Whoever frees a slot reads it before the block barrier that
