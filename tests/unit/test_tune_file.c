@@ -152,6 +152,9 @@ TEST(foreign) {
   assert_int_equal(fread(now, 1, sizeof now, f), sizeof text - 1);
   fclose(f);
   assert_string_equal(now, text);
+  write_text(file, "{\"results\": 1}\n");
+  snprintf(wanted, sizeof wanted, "%s holds no tuning results; `tilec tune` writes such files", file);
+  REFUSED(jit_keep_result(k, "*i32, n=8", 1, 1, &error), TILE_ERROR_FILE, wanted);
   tile_jit_close(jit);
   tile_device_close(d);
   unlink(file);
