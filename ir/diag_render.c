@@ -119,7 +119,7 @@ static void put_fixits(Buf *b, const Context *ctx, LineCol at, const Line *l, co
   if (col) buf_putc(b, '\n');
 }
 
-// The line, and below it a mark from byte caret on, of `marked` bytes.
+// The line, and below it a mark of `marked` bytes that begins at byte `caret`.
 static void put_marked(Buf *b, uint32_t indent, const Line *l, size_t caret, size_t marked, const char *mark,
                        const char *reset) {
   if (caret > l->size) caret = l->size;

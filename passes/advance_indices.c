@@ -9,8 +9,8 @@
 //                                              %n = load rows[i + step], if i + step < ub
 //                                              yield …, %n
 //
-// If that load's address needs another load (the page of a row's page table), the other one is then done two iterations
-// early. Two iterations of a loop do not read what the loop writes, nor what it learns from other programs.
+// If that load's address needs another load (a table of page tables), the other one is done two iterations early. Loads
+// of arrays that the loop writes stay in place, as do all loads of a loop that waits for other programs.
 #include "passes/access.h"
 #include "passes/global_memory.h"
 #include "passes/loop_slice.h"
@@ -31,10 +31,11 @@ typedef struct {
 // For a slice's loads: keeps those that are not early yet.
 static bool may_be_early(const Op *load, void *user) {
   Advance *a = user;
-  if (slice_is_of_next(load)) return !(load->mark & WRITTEN);
+  if (load->mark & WRITTEN) return false;
+  if (slice_is_of_next(load)) return true;
   const Type *t = load->results[0].type;
   const uint32_t words = type_is_tensor(t) ? pressure_words(&load->results[0]) : 0;
-  if ((load->mark & WRITTEN) || op_int(load, ATTR_VOLATILE, 0) || words > MAX_WORDS) return false;
+  if (words > MAX_WORDS) return false;
   vec_push(&a->ctx->arena, &a->found, (Op *)load);
   return true;
 }
@@ -55,10 +56,8 @@ static Op *last_waited_for(Advance *a, Op *loop) {
     if (!is_copied(a, op, loop)) continue;
     a->found.count = 0;
     LoopSlice slice = slice_begin(a->ctx, loop, may_be_early, a);
-    bool fine = true;
-    for (uint32_t i = 0; i < op->num_operands && fine; i++)
-      fine = !op_operand(op, i) || slice_add(&slice, op_operand(op, i));
-    for (uint32_t i = 0; i < a->found.count && fine; i++) a->found.data[i]->mark |= WAITED_FOR;
+    if (!slice_add_operands(&slice, op)) continue;
+    VEC_EACH(load, a->found) (*load)->mark |= WAITED_FOR;
   }
   Op *last = body->last;
   while (last && !(last->mark & WAITED_FOR)) last = last->prev;

@@ -5,11 +5,16 @@ LoopSlice slice_begin(Context *ctx, Op *loop, bool (*takes)(const Op *load, void
   return (LoopSlice){loop, arena_array(&ctx->arena, bool, loop->num_results + 1), takes, user};
 }
 
+bool slice_add_operands(LoopSlice *s, const Op *op) {
+  for (uint32_t i = 0; i < op->num_operands; i++)
+    if (op_operand(op, i) && !slice_add(s, op_operand(op, i))) return false;
+  return true;
+}
+
 static bool add_captures(LoopSlice *s, Block *b) {
   EACH_OP(op, b) {
     if (!op_is(op, TRAIT_PURE | TRAIT_TERMINATOR) && op->opcode != OP_IF) return false;
-    for (uint32_t i = 0; i < op->num_operands; i++)
-      if (op_operand(op, i) && !slice_add(s, op_operand(op, i))) return false;
+    if (!slice_add_operands(s, op)) return false;
     for (uint32_t i = 0; i < op->num_blocks; i++)
       if (!add_captures(s, op->blocks[i])) return false;
   }
@@ -33,8 +38,7 @@ bool slice_add(LoopSlice *s, Value *v) {
   if (op->mark & IN_SLICE) return true;
   if (!may_clone(s, op)) return false;
   op->mark |= IN_SLICE;
-  for (uint32_t i = 0; i < op->num_operands; i++)
-    if (op_operand(op, i) && !slice_add(s, op_operand(op, i))) return false;
+  if (!slice_add_operands(s, op)) return false;
   for (uint32_t i = 0; i < op->num_blocks; i++)
     if (!add_captures(s, op->blocks[i])) return false;
   return true;

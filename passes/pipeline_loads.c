@@ -112,12 +112,6 @@ static bool is_early(const Op *load, void *user) {
   return !(load->mark & WRITTEN) && slice_is_of_next(load);
 }
 
-static bool slice_of(LoopSlice *s, const Op *load) {
-  for (uint32_t i = 0; i < load->num_operands; i++)
-    if (op_operand(load, i) && !slice_add(s, op_operand(load, i))) return false;
-  return true;
-}
-
 // Marks the slices of all loads. Drops loads whose slice would contain other memory accesses than early ones.
 static void find_slices(Pipe *p) {
   for (bool all = false; !all;) {      // a failed attempt leaves marks: repeat with the remaining loads
@@ -127,7 +121,7 @@ static void find_slices(Pipe *p) {
     for (uint32_t i = 0; i < p->loads.count; i++) {
       const Op *load = p->loads.data[i].load;
       if (load->mark & IN_SLICE) continue;   // every issue does it
-      if (slice_of(&slice, load)) p->loads.data[kept++] = p->loads.data[i];
+      if (slice_add_operands(&slice, load)) p->loads.data[kept++] = p->loads.data[i];
       else remark_missed(load, "%s " STAYS "its address depends on what the loop reads", remark_name(load));
     }
     all = kept == p->loads.count;

@@ -216,7 +216,7 @@ static void lower_raise(Lower *L, const Node *s) {
   L->frame->failed_return = true;
 }
 
-// Returns why the result of a call must be used, "" without a reason; NULL if it may be left unused.
+// Returns why the result of a call must be used ("" if no reason is given), or NULL if it need not be.
 static const char *must_use_result(Lower *L, const Node *func) {
   if (!lower_is_name_path(func)) return NULL;
   const Term *f = lower_expr(L, func);
