@@ -196,3 +196,4 @@ class Hook:
         self.original, self.original_tuner = JITFunction.run, Autotuner.run
         JITFunction.run = lambda kernel, *args, grid, warmup, **kwargs: self.run(kernel, args, grid, warmup, kwargs)
         Autotuner.run = lambda tuner, *args, **kwargs: self.tune(tuner, args, kwargs)
+        torch.library.wrap_triton = lambda kernel: kernel  # which would hide launches from a program of fake tensors
