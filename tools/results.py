@@ -29,12 +29,16 @@ def table(title, columns, rows):
     return "\n".join(lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows])
 
 
-def write(path, title, versions, *sections, **head):
-    """A page of `sections` (texts or tables); `head` replaces the command, date or commit of this run."""
+def page(title, versions, *sections, **head):
+    """The text of a page of `sections` (texts or tables); `head` replaces the command, date or commit of this run."""
     head = {"command": head.get("command") or f"`{command()}`",
             "date": head.get("date") or datetime.date.today().isoformat(),
             "commit": head.get("commit") or commit(), "versions": versions}
     top = "\n".join(f"| {k} | {v} |" for k, v in head.items())
+    return "\n\n".join([f"# {title}", "| | |\n|---|---|\n" + top, *sections]) + "\n"
+
+
+def write(path, title, versions, *sections, **head):
     os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
     with open(path, "w") as f:
-        f.write("\n\n".join([f"# {title}", "| | |\n|---|---|\n" + top, *sections]) + "\n")
+        f.write(page(title, versions, *sections, **head))

@@ -11,9 +11,11 @@ uint32_t frontend_param_index(const CtFunction *kernel, const char *name) {
 }
 
 // ---- one parameter ----
+static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n'; }
+
 static const char *trim(Context *ctx, const char *s, size_t n) {
-  while (n && (*s == ' ' || *s == '\t' || *s == '\n')) s++, n--;
-  while (n && (s[n - 1] == ' ' || s[n - 1] == '\t' || s[n - 1] == '\n')) n--;
+  while (n && is_blank(*s)) s++, n--;
+  while (n && is_blank(s[n - 1])) n--;
   return intern_n(ctx, s, n);
 }
 
@@ -248,9 +250,11 @@ static const char *item_end(const char *s) {
   return s;
 }
 
+// The items between commas; after the last comma there may be none, as in "(i32, )".
 static NameVec split_items(Frontend *fe, const char *text, size_t size) {
   NameVec items = {0};
   const char *last = text + size;
+  while (last > text && is_blank(last[-1])) last--;
   for (const char *s = text; s < last;) {
     const char *end = item_end(s);
     if (end > last) end = last;

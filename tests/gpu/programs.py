@@ -7,10 +7,13 @@
     programs.py --part first      the first call of each of eight kernels, without and with a cache on disk
 
 Without --part: all but tests. --minutes bounds each part. LIBTILE names libtile.so. --only ours runs without Triton;
-TILE_DEVICE=sim --small tries it without a GPU. --out FILE keeps the figures as lines of JSON.
+TILE_DEVICE=sim --small tries it without a GPU. --out FILE keeps the figures as lines of JSON,
+of which programs_report.py makes pages.
 """
 import argparse
 import contextlib
+import datetime
+import importlib.metadata
 import json
 import math
 import os
@@ -26,6 +29,9 @@ import programs_tests
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, os.path.join(ROOT, "tools"))
+import results  # noqa: E402
+
 SIDES = ("ours", "triton")
 
 
@@ -91,11 +97,27 @@ class Part:
     def write(file, **line):
         file.write(json.dumps(line) + "\n")
 
-    def close(self):
+    def close(self, name):
         if self.options.out:
             with open(self.options.out, "a") as out:
+                self.write(out, part="head", of=name, command=results.command(), date=str(datetime.date.today()),
+                           commit=results.commit(), versions=versions())
                 out.writelines(json.dumps(line) + "\n" for line in self.lines())
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def versions():
+    """Returns what the figures are of: the GPU, its driver, PyTorch and Triton."""
+    def of(package):
+        try:
+            return importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            return "none"
+    query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
+    gpu = "no GPU"
+    with contextlib.suppress(OSError, subprocess.CalledProcessError, IndexError):
+        gpu = ", driver ".join(subprocess.check_output(query, text=True).splitlines()[0].split(", "))
+    return f"{gpu}, PyTorch {of('torch')}, Triton {of('triton')}"
 
 
 def table(head, rows):
@@ -118,37 +140,53 @@ def part_launch(part):
     return 0 if rows else 1
 
 
-def compile_rows(lines):
-    """Returns rows and the names that are wrong, of the compile part's lines."""
+def compile_figures(lines):
+    """Returns the figures of each function of the compile part's lines, and what is wrong with it, None for nothing:
+    cold and warm are the seconds of the first call without and with caches on disk, by side; ms is a later call's."""
     found = {(line["name"], line["side"], line["round"]): line for line in lines}
-    rows, wrong, ratios = [], [], []
+    figures = {}
     for name in dict.fromkeys(line["name"] for line in lines):
-        def of(side, key, which="cold"):
+        def of(key, which="cold", side="ours"):
             return found.get((name, side, which), {}).get(key)
-        failed = of("ours", "failed") or of("ours", "failed", "warm")
-        error = of("ours", "error")
-        if failed or error is not None and not error < 2e-2:
-            wrong.append(f"{name}: {failed or f'the error is {error:.3g}'}")
-        if of("ours", "ms") and of("triton", "ms"):
-            ratios.append(of("ours", "ms") / of("triton", "ms"))
-        rows.append((name, number(error, 5), *(number(of(side, "first_s", which)) for which in ("cold", "warm")
-                                               for side in SIDES),
-                     number(of("ours", "eager"), 3), *(number(of(side, "ms"), 3) for side in SIDES)))
-    return rows, wrong, ratios
+        failed, error = of("failed") or of("failed", "warm"), of("error")
+        if not failed and error is not None and not error < 2e-2:
+            failed = f"the error is {error:.3g}"
+        figures[name] = {"error": error, "eager": of("eager"), "wrong": failed,
+                         **{which: {side: of("first_s", which, side) for side in SIDES} for which in ("cold", "warm")},
+                         "ms": {side: of("ms", "cold", side) for side in SIDES}}
+    return figures
+
+
+def compile_ratios(figures, key):
+    """Returns tilec's figure over Triton's for each function that has both."""
+    pairs = [(f[key]["ours"], f[key]["triton"]) for f in figures.values()]
+    return [ours / triton for ours, triton in pairs if ours and triton]
+
+
+def compile_cells(name, figures):
+    sides = [number(figures[key][side], digits)
+             for key, digits in (("cold", 2), ("warm", 2), ("ms", 3)) for side in SIDES]
+    return name, number(figures["error"], 5), *sides[:4], number(figures["eager"], 3), *sides[4:]
+
+
+def geometric_mean(ratios):
+    return math.exp(statistics.fmean(map(math.log, ratios)))
 
 
 def part_compile(part):
     for side in part.options.sides:
         for which in ("cold", "warm"):   # a new process each; warm finds the caches on disk
             part.child("compile", side, f"compile-{side}", "--round", which)
-    rows, wrong, ratios = compile_rows(part.lines())
+    figures = compile_figures(part.lines())
     table(("torch.compile", "error", "cold s: ours", "Triton", "warm s: ours", "Triton", "ms: eager", "ours", "Triton"),
-          rows)
+          [compile_cells(name, f) for name, f in figures.items()])
+    ratios = compile_ratios(figures, "ms")
     if ratios:
-        mean = math.exp(statistics.fmean(map(math.log, ratios)))
-        print(f"  time of ours / Triton's, geometric mean of {len(ratios)}: {mean:.3f}, worst {max(ratios):.3f}")
+        print(f"  time of ours / Triton's, geometric mean of {len(ratios)}: {geometric_mean(ratios):.3f}, "
+              f"worst {max(ratios):.3f}")
+    wrong = [f"{name}: {f['wrong']}" for name, f in figures.items() if f["wrong"]]
     print("".join(f"  WRONG {text}\n" for text in wrong), end="")
-    return 1 if wrong or not rows else 0
+    return 1 if wrong or not figures else 0
 
 
 def part_first(part):
@@ -199,7 +237,7 @@ def main():
         try:
             status |= PARTS[name](part)
         finally:
-            part.close()
+            part.close(name)
     return status
 
 

@@ -119,13 +119,33 @@ def share_of_same(pairs):
     return f"{sum(same)} of {len(same)} ({100 * sum(same) / max(1, len(same)):.2f} %)"
 
 
-def print_differing(differing, found, count):
-    """Prints a line for each function and pair of verdicts: how many cases, and why the first of them failed."""
+def compared(found):
+    """Returns each test's verdicts, those of the tests that every side ran, and the tests whose source reads IR,
+    machine code or texts."""
+    tests = dict.fromkeys(test for side in found.values() for test in side)
+    pairs = {test: tuple(verdict(side, test) for side in found.values()) for test in tests}
+    both = {test: pair for test, pair in pairs.items() if "not run" not in pair}
+    return pairs, both, {test for side in found.values() for test, line in side.items() if line.get("reads")}
+
+
+def differing(both):
+    """Returns the tests on which the sides differ, or that the only side fails: {(verdicts, function): tests}."""
     groups = {}
-    for test, pair in differing.items():
-        groups.setdefault((pair, test.split("[")[0]), []).append(test)
+    for test, pair in both.items():
+        if len(set(pair)) > 1 or len(pair) == 1 and "failed" in pair:
+            groups.setdefault((pair, test.split("[")[0]), []).append(test)
+    return groups
+
+
+def failure(found, test):
+    """Returns the line of the first side that fails the test."""
+    return next((side[test] for side in found.values() if verdict(side, test) == "failed"), {})
+
+
+def print_differing(groups, found, count):
+    """Prints a line for each function and pair of verdicts: how many cases, and why the first of them failed."""
     for (pair, function), tests in list(groups.items())[:count]:
-        line = next((side[tests[0]] for side in found.values() if verdict(side, tests[0]) == "failed"), {})
+        line = failure(found, tests[0])
         reads = f" (reads {', '.join(line['reads'])})" if line.get("reads") else ""
         print(f"  {'/'.join(pair)}: {len(tests)} of {function}{reads}\n      "
               f"{tests[0][len(function):]} {' '.join(line.get('reason', '').split())[-200:]}")
@@ -134,20 +154,16 @@ def print_differing(differing, found, count):
 
 
 def summary(part, runs, found):
-    tests = dict.fromkeys(test for side in found.values() for test in side)
-    pairs = {test: tuple(verdict(side, test) for side in found.values()) for test in tests}
-    both = {test: pair for test, pair in pairs.items() if "not run" not in pair}
+    pairs, both, reads = compared(found)
     files = {}
     for test, pair in pairs.items():
         files.setdefault(test.split("::")[0], []).append(pair)
     for file, its in files.items():
         if any(len(set(pair)) > 1 for pair in its):
             print(f"  {file}: {counted(its)}")
-    print_differing({test: pair for test, pair in both.items() if len(set(pair)) > 1 or len(pair) == 1 and
-                     "failed" in pair}, found, part.options.list)
+    print_differing(differing(both), found, part.options.list)
     print(f"  all ({'/'.join(found)}): {counted(pairs.values())}")
     print(f"  the same verdict: {share_of_same(both.values())}")
-    reads = {test for side in found.values() for test, line in side.items() if line.get("reads")}
     print("  the same verdict, without tests whose source reads IR, machine code or texts: "
           f"{share_of_same(pair for test, pair in both.items() if test not in reads)}")
     for side, run in runs.items():
