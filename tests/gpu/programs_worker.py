@@ -21,18 +21,12 @@ def preload(modules):
             print(f"{name} is not imported: {error}", file=sys.stderr)
 
 
-def _use_gpu():
-    torch = sys.modules.get("torch")
-    if torch and torch.cuda.is_available():
-        torch.zeros(1, device="cuda")
-
-
 def forks_work():
     """Returns whether a forked process can use the GPU: it cannot if an import has opened the driver."""
     child = os.fork()
     if child == 0:
         try:
-            _use_gpu()
+            programs_pytest.open_gpu()
         except BaseException as error:
             print(f"a forked process cannot use the GPU: {error}", file=sys.stderr)
             os._exit(1)
