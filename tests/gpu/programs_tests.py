@@ -22,7 +22,7 @@ import programs_pytest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SECOND_TRY = 0.15      # the share of the time that is kept for second tries
-SECOND_PAIRS = 4       # beside few others
+SECOND_PAIRS = 8       # beside few others
 COLLECT = 120          # seconds for the import of a file
 BAD = ("failed", "timeout")
 
@@ -135,7 +135,6 @@ class Suite:
         self.files = {}        # test -> file
         self.collecting = 0    # how many files are just being imported
         self.changed = threading.Condition()
-        self.random = random.Random(part.options.seed)
 
     def take(self, imported):
         """Returns a job of the first turn, if possible of a file that the workers have imported. None: no more."""
@@ -167,8 +166,8 @@ class Suite:
                 self.record(side, {"id": file, "outcome": "failed" if answer["failed"] else "skipped",
                                    "reason": answer["failed"]})
         with self.changed:
-            for names in groups.values():
-                order = self.random.random()
+            for function, names in groups.items():
+                order = random.Random(f"{self.part.options.seed} {function}").random()
                 self.jobs += [Job(file, name, turn, order) for turn, name in enumerate(names)]
                 self.files.update(dict.fromkeys(names, file))
             self.collecting -= 1
