@@ -192,7 +192,8 @@ class Suite:
             self.collected(job.file, {side: answer or died for side, answer in answers.items()})
             return
         for side, answer in answers.items():
-            self.record(side, answer or {"id": job.name, "outcome": "timeout" if took[side] > seconds else "crashed",
+            late = took[side] > seconds + programs_pytest.GRACE   # the worker's watchdog has ended it
+            self.record(side, answer or {"id": job.name, "outcome": "timeout" if late else "crashed",
                                          "seconds": round(took[side], 2)})
 
     def work(self, end):
