@@ -36,7 +36,7 @@ if os.path.exists(os.path.join(build, "libtile.so")) and not (os.path.exists(cac
 # A Python with PyTorch may be another than lit's.
 torch_python = os.environ.get("TORCH_PYTHON", sys.executable)
 config.substitutions.insert(0, ("%torch_python", torch_python))
-for feature, module in (("torch", "torch"), ("xdist", "xdist")):
+for feature, module in (("torch", "torch"), ("pytest", "pytest")):
     if not subprocess.run([torch_python, "-c", f"import importlib.util as u, sys; sys.exit(not u.find_spec('{module}'))"],
                           stderr=subprocess.DEVNULL).returncode:
         config.available_features.add(feature)

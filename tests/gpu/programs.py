@@ -93,9 +93,11 @@ class Part:
         except FileNotFoundError:
             return []
 
-    @staticmethod
-    def write(file, **line):
-        file.write(json.dumps(line) + "\n")
+    def keep(self, **line):
+        """Appends a line to the file of --out at once: it is there, too, if this program is ended."""
+        if self.options.out:
+            with open(self.options.out, "a") as out:
+                out.write(json.dumps(line) + "\n")
 
     def close(self, name):
         if self.options.out:
@@ -219,11 +221,14 @@ def main():
     parser.add_argument("--small", action="store_true", help="small sizes and few repetitions")
     parser.add_argument("--names", nargs="*", help="of functions and kernels: these alone")
     parser.add_argument("--tests", nargs="*", default=[], help="folders and files; PYTEST_ADDOPTS has more options")
+    parser.add_argument("--preload", nargs="*", default=["torch", "triton"], metavar="MODULE",
+                        help="what the tests' processes have imported before they are forked (torch triton)")
+    parser.add_argument("--configs", type=int, help="autotuned kernels keep that many configurations, on both sides")
     parser.add_argument("--seed", type=int, default=7, help="which cases of a test are drawn (default 7)")
     parser.add_argument("--limit", type=int, default=20, help="how many cases of a test (default 20)")
     parser.add_argument("--seconds", type=int, default=60, help="for one test (default 60)")
     parser.add_argument("--list", type=int, default=60, help="how many functions with differing verdicts are shown")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes of the tests, with pytest-xdist")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="pairs of processes of the tests")
     options = parser.parse_args()
     options.sides = (options.only,) if options.only else SIDES
     if options.part and "tests" in options.part and not options.tests:

@@ -1,8 +1,12 @@
-"""A pytest plugin for programs.py: draws a few cases of each test by a seed, limits their time, records their verdicts.
+"""A worker of programs.py: pytest, with a plugin that collects the files and runs the tests that are asked for, limits
+their time, and answers with their verdicts. Requests and answers are lines of JSON:
 
-    pytest -p programs_pytest --draw 20 --draw-seed 7 --verdicts FILE --seconds 60
+    (it is ready)               {"pid": ID}
+    {"file": F}                 {"tests": [[NAME, …], …], "failed": WHY}   the drawn cases, a list for each function
+    {"file": F, "test": NAME}   {"id": NAME, "outcome": …, "seconds": …, "reason": …, "triton": …, "reads": […]}
 """
 import faulthandler
+import functools
 import inspect
 import json
 import multiprocessing
@@ -11,96 +15,143 @@ import random
 import re
 import signal
 import sys
+import time
 
 import pytest
 
 
-GRACE = 15   # seconds
+GRACE = 15         # seconds that a process has after the time of its test
+KEPT = 2 << 30     # bytes of the GPU's memory that PyTorch may keep between tests: many processes share it
 
 
-def pytest_addoption(parser):
-    group = parser.getgroup("programs")
-    group.addoption("--draw", type=int, default=20, help="cases of a test")
-    group.addoption("--draw-seed", type=int, default=7)
-    group.addoption("--verdicts", default="", help="the file that verdicts are appended to")
-    group.addoption("--known", default="", help="a file of verdicts: its tests are left out")
-    group.addoption("--chosen", default="", help="a file of names: of the drawn tests these alone")
-    group.addoption("--seconds", type=int, default=60, help="for a test")
-
-
-def _lines(path):
-    try:
-        with open(path) as f:
-            return [json.loads(line) for line in f]
-    except FileNotFoundError:
-        return []
+class TooSlow(Exception):
+    pass
 
 
 def drawn(items, limit, seed):
-    """Returns at most `limit` of each function's cases: the same ones wherever the seed is the same. The first case of
-    each function comes first, then the second of each: what a short time lets run is a sample, too."""
-    groups, rounds = {}, []
+    """Returns for each function a list of at most `limit` cases: the same ones wherever the seed is the same."""
+    groups = {}
     for item in items:
         groups.setdefault(item.nodeid.split("[")[0], []).append(item)
-    for name, group in groups.items():
-        generator = random.Random(f"{seed} {name.rpartition('/')[2]}")
-        rounds.append(generator.sample(group, min(limit, len(group))))
-    random.Random(seed).shuffle(rounds)
-    return [cases[i] for i in range(limit) for cases in rounds if i < len(cases)]
+    return [random.Random(f"{seed} {name.rpartition('/')[2]}").sample(group, min(limit, len(group)))
+            for name, group in groups.items()]
 
 
-def pytest_collection_modifyitems(config, items):
-    known = {line["id"] for line in _lines(config.getoption("--known"))}
-    chosen = drawn(items, config.getoption("--draw"), config.getoption("--draw-seed"))
-    chosen = [item for item in chosen if item.nodeid not in known]
-    if config.getoption("--chosen"):
-        with open(config.getoption("--chosen")) as f:
-            names = set(f.read().splitlines())
-        chosen = [item for item in chosen if item.nodeid in names]
-    kept = set(map(id, chosen))
-    config.hook.pytest_deselected(items=[item for item in items if id(item) not in kept])
-    items[:] = chosen
+def keep_configurations(count):
+    """Makes autotuned kernels of Triton's keep their first `count` configurations. One is not even timed."""
+    from triton.runtime.autotuner import Autotuner
+    make = Autotuner.__init__
+
+    @functools.wraps(make)
+    def make_with_few(self, fn, arg_names, configs, *rest, **named):
+        make(self, fn, arg_names, (configs or [])[:count], *rest, **named)
+    Autotuner.__init__ = make_with_few
 
 
-class Collecting:
-    """Records the files that cannot be imported; a plugin of its own, for the sake of the config."""
+def open_gpu():
+    torch = sys.modules.get("torch")
+    if torch and torch.cuda.is_available():
+        torch.zeros(1, device="cuda")
 
-    def __init__(self, config):
-        self.config = config
+
+class Plugin:
+    """Answers requests until the connection ends."""
+
+    def __init__(self, connection, options):
+        self.requests, self.answers = connection.makefile("r"), connection.makefile("w")
+        self.options = options
+        self.files = {}        # file -> (drawn items, a list for each function; why it cannot be imported)
+        self.collected = ""    # why the file that is being collected cannot be imported
+        self.verdict = None    # of the test that runs
+        self.is_late = False   # its time is over
+
+    def answer(self, **line):
+        self.answers.write(json.dumps(line) + "\n")
+        self.answers.flush()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection(self):
+        return True   # each file is collected when it is asked for
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session):
+        open_gpu()   # which takes seconds that are not the first test's
+        self.answer(pid=os.getpid())
+        for line in self.requests:
+            request = json.loads(line)
+            groups, failed = self.collect(session, request["file"])
+            if "test" in request:
+                items = {item.nodeid: item for group in groups for item in group}
+                self.run(items.get(request["test"]), request["test"], failed)
+            else:
+                self.answer(tests=[[item.nodeid for item in group] for group in groups], failed=failed)
+        return True
+
+    def collect(self, session, file):
+        """Returns the drawn tests of a file, a list for each function, and why it cannot be imported or ""."""
+        if file not in self.files:
+            self.collected = ""
+            try:
+                items = session.perform_collect([file])
+            except pytest.UsageError as error:
+                items, self.collected = [], str(error)
+            self.files[file] = drawn(items, self.options["draw"], self.options["seed"]), self.collected
+        return self.files[file]
 
     def pytest_collectreport(self, report):
         if report.failed:
-            lines = str(report.longrepr).splitlines()
-            _write(self.config, id=report.nodeid, outcome="failed", reason="\n".join(lines[-3:])[-400:])
+            self.collected = "\n".join(str(report.longrepr).splitlines()[-3:])[-400:]
+
+    def run(self, item, name, failed):
+        """Runs a test and answers; ends the process if nothing that followed in it would work."""
+        begin = time.monotonic()
+        self.verdict, self.is_late = {"outcome": "failed", "reason": failed or "there is no such test"}, False
+        if item:
+            self.verdict = {"outcome": "skipped"}
+            # what Python's signals do not reach, a kernel without an end or C code, ends the process some seconds later
+            faulthandler.dump_traceback_later(self.options["seconds"] + GRACE, exit=True, file=sys.__stderr__)
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+            faulthandler.cancel_dump_traceback_later()
+        ends = self.verdict["outcome"] in ("failed", "timeout") and not _gpu_works()
+        self.answer(id=name, **self.verdict, seconds=round(time.monotonic() - begin, 2), triton=_triton_version(),
+                    reads=_reads(item), **({"ends": True} if ends else {}))
+        if ends:
+            os._exit(3)
+        _release_memory()
+
+    def too_slow(self, number, frame):
+        self.is_late = True   # the exception may come out as another one
+        raise TooSlow("the time of a test is over")
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_call(self, item):
+        previous = signal.signal(signal.SIGALRM, self.too_slow)
+        signal.alarm(self.options["seconds"])
+        try:
+            yield
+        finally:
+            signal.alarm(0)
+            signal.signal(signal.SIGALRM, previous)
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_makereport(self, item, call):
+        report = (yield).get_result()
+        if report.when != "call" and report.passed:
+            return
+        reason = "" if report.passed else str(getattr(report.longrepr, "reprcrash", report.longrepr) or "")
+        self.verdict = {"outcome": "timeout" if report.failed and self.is_late else report.outcome,
+                        "reason": _short(reason)}
+        if report.failed:
+            for child in multiprocessing.active_children():   # of a test that did not wait for them
+                child.kill()
 
 
-def pytest_configure(config):
-    config.pluginmanager.register(Collecting(config))
-
-
-def _write(config, **line):
-    path = config.getoption("--verdicts")
-    if path:
-        with open(path, "a") as f:   # one write: several workers append
-            f.write(json.dumps(line) + "\n")
-
-
-_failed = set()
-
-
-@pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_protocol(item, nextitem):
-    _write(item.config, id=item.nodeid, outcome="running")   # another verdict follows, unless the process ends
-    # what Python's signals do not reach, a kernel without an end or C code, ends the process some seconds later
-    faulthandler.dump_traceback_later(item.config.getoption("--seconds") + GRACE, exit=True, file=sys.__stderr__)
-    yield
-    faulthandler.cancel_dump_traceback_later()
-    if item.nodeid in _failed:
-        for child in multiprocessing.active_children():   # of a test that did not wait for them: Python would at its end
-            child.kill()
-        if not _gpu_works():
-            os._exit(3)   # nothing that follows in this process would work
-    _release_memory()
+def work(connection, options):
+    """Runs pytest in this process until the connection ends. Returns its status."""
+    if options["configs"]:
+        keep_configurations(options["configs"])
+    return pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-o", "log_cli=false",
+                        f"--rootdir={options['root']}", *options["tests"]], plugins=[Plugin(connection, options)])
 
 
 def _torch_on_gpu():
@@ -117,45 +168,9 @@ def _gpu_works():
 
 
 def _release_memory():
-    """Gives back what PyTorch keeps beyond a few GB: many processes share the GPU."""
     torch = _torch_on_gpu()
-    if torch and torch.cuda.memory_reserved() > 4 << 30:
+    if torch and torch.cuda.memory_reserved() > KEPT:
         torch.cuda.empty_cache()
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_handlecrashitem(crashitem, report, sched):
-    _write(sched.config, id=crashitem, outcome="crashed")
-
-
-class TooSlow(Exception):
-    pass
-
-
-def _too_slow(number, frame):
-    raise TooSlow("the time of a test is over")
-
-
-@pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_call(item):
-    previous = signal.signal(signal.SIGALRM, _too_slow)
-    signal.alarm(item.config.getoption("--seconds"))
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, previous)
-
-
-@pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item, call):
-    report = (yield).get_result()
-    if report.when == "call" or report.outcome != "passed":
-        if report.failed:
-            _failed.add(item.nodeid)
-        reason = "" if report.passed else str(getattr(report.longrepr, "reprcrash", report.longrepr) or "")
-        _write(item.config, id=item.nodeid, outcome=report.outcome, seconds=round(report.duration, 2),
-               reason=_short(reason), triton=_triton_version(), reads=_reads(item))
 
 
 # What a test may look at that belongs to one compiler, by what its source says.

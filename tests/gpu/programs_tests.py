@@ -1,16 +1,30 @@
-"""The part tests of programs.py: folders of pytest's tests, on tilec.triton and on Triton, compared test by test.
+"""The part tests of programs.py: files of pytest's tests, on tilec.triton and on Triton, compared test by test.
 
-Each side runs in as many processes as there are cores, over caches of its own that are empty at first. What only one
-side fails is run again in few processes: beside others a test may lack memory, or run out of its time.
+Pairs of processes, one of each side, take tests from one list, and both run the same test at the same time, over caches
+of the side's own that are empty at first. The first case of each function comes first, then the second of each: what a
+short time lets run is a sample, too, and all of it has a verdict of both sides. What one side alone does not pass is
+run again by few pairs: beside others a test may lack memory, or run out of its time. Tests that run out of it on both
+sides do not count.
 """
-import importlib.util
+import contextlib
+import glob
+import json
 import os
-import shutil
+import random
+import signal
+import socket
+import subprocess
 import sys
+import threading
 import time
 
+import programs_pytest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
 SECOND_TRY = 0.15      # the share of the time that is kept for second tries
-FAILED = ("failed", "crashed")
+SECOND_PAIRS = 8       # beside few others
+COLLECT = 120          # seconds for the import of a file
+BAD = ("failed", "timeout")
 
 
 def root_of(tests):
@@ -20,98 +34,219 @@ def root_of(tests):
     return here if os.path.commonpath([here, *paths]) == here else os.path.commonpath(paths)
 
 
-class Run:
-    """The tests of a side, until all have a verdict: a process that dies goes on after the test that killed it."""
+def files_of(tests):
+    """Returns the files with tests: those named, and those in the folders named."""
+    files = []
+    for name in tests:
+        files += sorted(glob.glob(f"{name}/**/test_*.py", recursive=True)) if os.path.isdir(name) else [name]
+    return list(dict.fromkeys(files))
 
-    def __init__(self, part, side, tries, end, only=()):
-        self.part, self.side, self.end = part, side, end
-        # beside the file of results, if there is one: what ends this program leaves the verdicts
-        folder = part.options.out and f"{os.path.abspath(part.options.out)}." or os.path.join(part.folder, "")
-        self.verdicts, self.known, self.chosen = (f"{folder}{kind}-{side}-{tries}"
-                                                  for kind in ("verdicts", "known", "chosen"))
-        if only:
-            with open(self.chosen, "w") as f:
-                f.writelines(f"{name}\n" for name in only)
-        self.only = only
-        begin = time.monotonic()
-        self.status = self.run()
-        self.wall = time.monotonic() - begin
-        self.found = self.read()
-        for path in (self.verdicts, self.known, self.chosen):
-            if os.path.exists(path):
-                os.remove(path)
 
-    def command(self):
-        o, jobs = self.part.options, self.part.options.jobs
-        if self.only:
-            jobs = min(4, jobs, len(self.only))
-        command = [sys.executable, *(("-m", "tilec.triton") if self.side == "ours" else ()), "-m", "pytest"]
-        if jobs > 1 and importlib.util.find_spec("xdist"):   # a test at a time: the order holds when the time is over
-            command += ["-n", str(jobs), "--maxschedchunk", "1", "--max-worker-restart", "10000"]
-        return [*command, "-q", "-p", "programs_pytest", "-p", "no:cacheprovider", "--continue-on-collection-errors",
-                "--draw", str(o.limit), "--draw-seed", str(o.seed), "--seconds", str(o.seconds), "--verdicts",
-                self.verdicts, "--known", self.known, *(("--chosen", self.chosen) if self.only else ()),
-                f"--rootdir={root_of(o.tests)}", *o.tests]
+class Server:
+    """The process of a side that workers are forked from."""
 
-    def run(self):
-        part, command = self.part, self.command()
-        environment = part.environment(f"tests-{self.side}")
-        environment.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // part.options.jobs)))
-        end, part.end = part.end, self.end
-        for attempt in range(20):
-            count = len(part.lines(self.verdicts))
-            if count:
-                shutil.copyfile(self.verdicts, self.known)
-            status = part.run(command, environment)
-            if status in (0, 1, 5, None) or len(part.lines(self.verdicts)) == count:
+    def __init__(self, part, side):
+        o = part.options
+        self.path = os.path.join(part.folder, side)
+        options = {"root": root_of(o.tests), "tests": [t for t in o.tests if os.path.exists(t)], "draw": o.limit,
+                   "seed": o.seed, "seconds": o.seconds, "configs": o.configs, "preload": o.preload}
+        environment = part.environment(f"tests-{side}")
+        environment.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // o.jobs)))
+        environment.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")   # not a pool of processes for each worker
+        environment.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")   # an import that asks for a GPU does not open it
+        command = [sys.executable, *(("-m", "tilec.triton") if side == "ours" else ()),
+                   os.path.join(HERE, "programs_worker.py"), self.path, json.dumps(options)]
+        with open(os.path.join(part.folder, "log"), "a") as log:
+            self.process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                            start_new_session=True)
+
+    def connect(self):
+        """Returns the connection to a new worker; None: the server has ended."""
+        while self.process.poll() is None:
+            connection = socket.socket(socket.AF_UNIX)
+            try:
+                connection.connect(self.path)
+                return connection
+            except (FileNotFoundError, ConnectionRefusedError):   # it does not listen yet
+                connection.close()
+                time.sleep(0.1)
+        return None
+
+    def end(self):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)   # and the workers, and what they started
+        self.process.wait()
+
+
+class Worker:
+    """A process of a side, started again after its end. An answer of None: it died or took too long."""
+
+    def __init__(self, server):
+        self.server, self.connection, self.pid, self.imported = server, None, None, set()
+
+    def connect(self):
+        if not self.connection:
+            self.connection = self.server.connect()
+            self.lines = self.connection and self.connection.makefile("r")
+
+    def ask(self, file, **request):
+        """Sends a request, after connect, when the worker is ready for it."""
+        try:
+            if not self.pid:
+                self.connection.settimeout(None)
+                self.pid = json.loads(self.lines.readline())["pid"]
+            self.connection.sendall((json.dumps({"file": file, **request}) + "\n").encode())
+            self.imported.add(file)
+        except (OSError, ValueError, AttributeError):
+            pass   # it has no answer, either
+
+    def answer(self, seconds):
+        try:
+            self.connection.settimeout(seconds)
+            answer = json.loads(self.lines.readline())
+        except (OSError, ValueError, AttributeError):
+            answer = None
+        if answer is None or answer.get("ends"):
+            self.end()
+        return answer
+
+    def end(self):
+        if self.pid:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
+        if self.connection:
+            self.connection.close()
+        self.connection, self.pid, self.imported = None, None, set()
+
+
+class Job:
+    """A test, or, without a name, a file whose tests are not known yet."""
+
+    def __init__(self, file, name=None, turn=-1, order=0):
+        self.file, self.name, self.turn, self.order = file, name, turn, order
+
+
+class Suite:
+    """The jobs that are left, and the verdicts."""
+
+    def __init__(self, part, servers, jobs):
+        self.part, self.servers, self.jobs = part, servers, jobs
+        self.found = {side: {} for side in servers}
+        self.files = {}        # test -> file
+        self.collecting = 0    # how many files are just being imported
+        self.changed = threading.Condition()
+
+    def take(self, imported):
+        """Returns a job of the first turn, if possible of a file that the workers have imported. None: no more."""
+        with self.changed:
+            while not self.jobs and self.collecting:
+                self.changed.wait()
+            if not self.jobs:
+                return None
+            job = min(self.jobs, key=lambda job: (job.turn, job.file not in imported, job.order))
+            self.jobs.remove(job)
+            self.collecting += job.name is None
+            return job
+
+    def record(self, side, line):
+        """Keeps a verdict; of a second one, what the first one was, too."""
+        with self.changed:
+            first = self.found[side].get(line["id"])
+            self.found[side][line["id"]] = dict(line, first=first["outcome"]) if first else line
+            self.part.keep(part="tests", side=side, **self.found[side][line["id"]])
+
+    def collected(self, file, answers):
+        """Adds the tests that either side has in a file. If there are none and an import failed, that is a verdict."""
+        groups = {}
+        for answer in answers.values():
+            for names in answer["tests"]:
+                groups.setdefault(names[0].split("[")[0], names)
+        if not groups and any(answer["failed"] for answer in answers.values()):
+            for side, answer in answers.items():
+                self.record(side, {"id": file, "outcome": "failed" if answer["failed"] else "skipped",
+                                   "reason": answer["failed"]})
+        with self.changed:
+            for function, names in groups.items():
+                order = random.Random(f"{self.part.options.seed} {function}").random()
+                self.jobs += [Job(file, name, turn, order) for turn, name in enumerate(names)]
+                self.files.update(dict.fromkeys(names, file))
+            self.collecting -= 1
+            self.changed.notify_all()
+
+    def do(self, job, workers):
+        """Lets the workers do a job, at the same time, and keeps what they say."""
+        for worker in workers.values():
+            worker.connect()
+        for worker in workers.values():
+            worker.ask(job.file, **({"test": job.name} if job.name else {}))
+        begin, seconds = time.monotonic(), self.part.options.seconds
+        limit = begin + COLLECT + (seconds + 2 * programs_pytest.GRACE if job.name else 0)
+        answers, took = {}, {}
+        for side, worker in workers.items():
+            answers[side] = worker.answer(max(1, limit - time.monotonic()))
+            took[side] = time.monotonic() - begin
+        if time.monotonic() > self.part.end:
+            return   # and the workers were ended
+        if not job.name:
+            died = {"tests": [], "failed": "the import ended the process or had no end"}
+            self.collected(job.file, {side: answer or died for side, answer in answers.items()})
+            return
+        for side, answer in answers.items():
+            late = took[side] > seconds + programs_pytest.GRACE   # the worker's watchdog has ended it
+            self.record(side, answer or {"id": job.name, "outcome": "timeout" if late else "crashed",
+                                         "seconds": round(took[side], 2)})
+
+    def work(self, end):
+        workers = {side: Worker(server) for side, server in self.servers.items()}
+        while time.monotonic() < end:
+            job = self.take(next(iter(workers.values())).imported)
+            if not job:
                 break
-        part.end = end
-        if status not in (0, 1, 5, None):
-            print(f"  pytest, {self.side}: status {status}; the end of its log:\n    " + "    ".join(part.log()[-12:]),
-                  end="")
-        return status
+            self.do(job, workers)
+        for worker in workers.values():
+            worker.end()
 
-    def compiler(self):
-        """Returns whose package triton the tests saw."""
-        return " and ".join(sorted({line["triton"] for line in self.found.values() if "triton" in line})) or "none"
-
-    def read(self):
-        found = {}
-        for line in self.part.lines(self.verdicts):
-            if line["outcome"] != "crashed" or found.get(line["id"], line)["outcome"] != "failed":   # it is why
-                found[line["id"]] = line
-        for line in found.values():
-            if line["outcome"] == "running":
-                line["outcome"] = "not run" if self.status is None else "crashed"
-        return found
+    def run(self, pairs, end):
+        """Lets pairs of workers do the jobs. No job is begun after the end."""
+        threads = [threading.Thread(target=self.work, args=(end,), daemon=True) for _ in range(pairs)]
+        for thread in threads:
+            thread.start()
+        begin = shown = time.monotonic()
+        while any(thread.is_alive() for thread in threads) and time.monotonic() < self.part.end:
+            time.sleep(0.1)
+            if time.monotonic() > shown + 20:
+                shown = time.monotonic()
+                print(f"  {shown - begin:.0f} s: {len(self.found[next(iter(self.found))])} verdicts, "
+                      f"{len(self.jobs)} tests and files are left", flush=True)
 
 
 def verdict(found, test):
     outcome = found.get(test, {}).get("outcome", "not run")
-    return "failed" if outcome in FAILED else outcome
+    return "failed" if outcome == "crashed" else outcome
 
 
-def one_fails(found, test):
-    verdicts = [verdict(side, test) for side in found.values()]
-    return verdicts.count("failed") == 1 and "not run" not in verdicts
+def verdicts(found, test):
+    return tuple(verdict(side, test) for side in found.values())
 
 
-def try_again(part, found):
-    """Runs again what one side alone fails. A verdict that another takes the place of is kept as `first`."""
-    for side in found:
-        tests = [test for test in found[side] if verdict(found[side], test) == "failed" and one_fails(found, test)]
-        if not tests or time.monotonic() > part.end:
-            continue
-        for test, line in Run(part, side, 2, part.end, tests).found.items():
-            if test in found[side] and line["outcome"] not in (*FAILED, "not run"):
-                found[side][test] = dict(line, first=found[side][test]["outcome"])
+def try_again(suite, end):
+    """Runs again what one side alone does not pass, on that side. A verdict that another takes the place of is kept."""
+    for side, server in suite.servers.items():
+        tests = [test for test in suite.found[side] if test in suite.files and
+                 verdict(suite.found[side], test) in BAD and len(set(verdicts(suite.found, test))) > 1]
+        again = Suite(suite.part, {side: server}, [Job(suite.files[test], test, 0, i) for i, test in enumerate(tests)])
+        again.run(min(SECOND_PAIRS, len(tests)), end)
+        for test, line in again.found[side].items():
+            if verdict(again.found[side], test) not in BAD:
+                suite.record(side, line)
 
 
 def counted(pairs):
     counts = {}
     for pair in pairs:
         counts[pair] = counts.get(pair, 0) + 1
-    return ", ".join(f"{n} {'/'.join(pair)}" for pair, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+    order = sorted(counts, key=lambda pair: (-counts[pair], pair))
+    return ", ".join(f"{counts[pair]} {'/'.join(pair)}" for pair in order)
 
 
 def share_of_same(pairs):
@@ -120,11 +255,11 @@ def share_of_same(pairs):
 
 
 def compared(found):
-    """Returns each test's verdicts, those of the tests that every side ran, and the tests whose source reads IR,
-    machine code or texts."""
+    """Returns each test's verdicts, those of the tests that every side ran, without those that timed out on each, and
+    the tests whose source reads IR, machine code or texts."""
     tests = dict.fromkeys(test for side in found.values() for test in side)
-    pairs = {test: tuple(verdict(side, test) for side in found.values()) for test in tests}
-    both = {test: pair for test, pair in pairs.items() if "not run" not in pair}
+    pairs = {test: verdicts(found, test) for test in tests}
+    both = {test: pair for test, pair in pairs.items() if "not run" not in pair and set(pair) != {"timeout"}}
     return pairs, both, {test for side in found.values() for test, line in side.items() if line.get("reads")}
 
 
@@ -139,7 +274,7 @@ def differing(both):
 
 def failure(found, test):
     """Returns the line of the first side that fails the test."""
-    return next((side[test] for side in found.values() if verdict(side, test) == "failed"), {})
+    return next((side[test] for side in found.values() if verdict(side, test) in BAD), {})
 
 
 def print_differing(groups, found, count):
@@ -153,7 +288,13 @@ def print_differing(groups, found, count):
         print(f"  … and {len(groups) - count} functions more")
 
 
-def summary(part, runs, found):
+def compiler(found):
+    """Returns whose package triton the tests saw."""
+    return " and ".join(sorted({line["triton"] for line in found.values() if "triton" in line})) or "none"
+
+
+def summary(suite, wall):
+    found = suite.found
     pairs, both, reads = compared(found)
     files = {}
     for test, pair in pairs.items():
@@ -161,34 +302,36 @@ def summary(part, runs, found):
     for file, its in files.items():
         if any(len(set(pair)) > 1 for pair in its):
             print(f"  {file}: {counted(its)}")
-    print_differing(differing(both), found, part.options.list)
+    print_differing(differing(both), found, suite.part.options.list)
     print(f"  all ({'/'.join(found)}): {counted(pairs.values())}")
     print(f"  the same verdict: {share_of_same(both.values())}")
     print("  the same verdict, without tests whose source reads IR, machine code or texts: "
           f"{share_of_same(pair for test, pair in both.items() if test not in reads)}")
-    for side, run in runs.items():
-        seconds = sum(found[side][test].get("seconds", 0) for test in both)
-        again = sum("first" in line for line in found[side].values())
-        print(f"  {side} ({run.compiler()}): {run.wall:.0f} s{' (its time was over)' if run.status is None else ''} with "
-              f"{part.options.jobs} processes; {seconds:.0f} s in the tests that have a verdict of each side"
+    for side, its in found.items():
+        seconds = sum(its[test].get("seconds", 0) for test in both)
+        again = sum("first" in line for line in its.values())
+        print(f"  {side} ({compiler(its)}): {seconds:.0f} s in the tests that have a verdict of each side"
               f"{f'; {again} passed at the second try' if again else ''}")
+    functions = len({test.split("[")[0] for test in both})
+    print(f"  {wall:.0f} s with {suite.part.options.jobs} pairs of processes: {len(both)} tests of {functions} "
+          f"functions, {len(suite.jobs)} tests and files not begun")
     return 0 if both else 1
 
 
 def part_tests(part):
-    """Runs the part. The first side has half of the time, the second one what then is left."""
-    begin, sides = time.monotonic(), part.options.sides
-    last = part.end - SECOND_TRY * (part.end - begin) * (len(sides) > 1)
-    runs = {}
-    for i, side in enumerate(sides):
-        now = time.monotonic()
-        runs[side] = Run(part, side, 1, now + (last - now) / (len(sides) - i))
-    found = {side: run.found for side, run in runs.items()}
-    if len(sides) > 1:
-        try_again(part, found)
-    with open(part.file, "a") as f:
-        for side, run in runs.items():
-            part.write(f, part="tests", side=side, wall=run.wall, ended=run.status is None, jobs=part.options.jobs)
-            for line in found[side].values():
-                part.write(f, part="tests", side=side, **line)
-    return summary(part, runs, found)
+    """Runs the part."""
+    begin, options = time.monotonic(), part.options
+    servers = {side: Server(part, side) for side in options.sides}
+    suite = Suite(part, servers, [Job(file) for file in files_of(options.tests)])
+    try:
+        suite.run(options.jobs, part.end - SECOND_TRY * (part.end - begin) * (len(servers) > 1))
+        if len(servers) > 1:
+            try_again(suite, part.end)
+    finally:
+        for server in servers.values():
+            server.end()
+    wall = time.monotonic() - begin
+    part.keep(part="tests", wall=wall, jobs=options.jobs)
+    if not all(any("triton" in line for line in found.values()) for found in suite.found.values()):
+        print("  no test ended on one side; the end of the log:\n    " + "    ".join(part.log()[-12:]), end="")
+    return summary(suite, wall)

@@ -1,0 +1,6 @@
+"""A file that only one side can import: its test fails on the other one."""
+import triton.language
+
+
+def test_language():
+    assert triton.language
