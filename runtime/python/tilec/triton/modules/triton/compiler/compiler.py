@@ -1,9 +1,11 @@
 """What programs ask of a compiled kernel."""
 import collections
+import contextlib
 import ctypes
 import hashlib
 import json
 import re
+import sys
 from ctypes import byref, c_size_t, c_void_p
 
 import tilec
@@ -218,7 +220,7 @@ class CompiledKernel:
         self.src, self.module, self.metadata_group = function, None, {}
         self._bound = None
         self.asm = _Asm(self)
-        self._resources = self._metadata = self._known_kernel = self._name = None
+        self._resources = self._metadata = self._known_kernel = self._name = self._launcher = self._runner = None
 
     def __repr__(self):
         return f"<CompiledKernel {self.name} of tilec: {self.signature}>"
@@ -310,17 +312,47 @@ class CompiledKernel:
     def launch_metadata(self, grid, stream, *args):
         return None
 
-    def run(self, grid0, grid1, grid2, stream, function, packed_metadata, metadata, enter_hook, exit_hook, *args):
-        fn, src = self._function, self.src
-        constants = src.constants if self._bound is not None else self.constants
+    @property
+    def run(self):
+        """Launches by position: run(grid0, grid1, grid2, stream, function, packed_metadata, metadata, enter_hook,
+        exit_hook, *args)."""
+        if self._runner is None:
+            self._runner = self._run
+            if self._kernel.is_gpu:
+                names, constants = self._function.arg_names, self._constants_of_launches()
+                self._launcher = self._kernel.launcher(self._function.start)
+                self._runner = self._launcher.of_variant(
+                    self._variant, [i for i, name in enumerate(names) if name not in constants], self._run)
+        return self._runner
+
+    def _constants_of_launches(self):
+        return self.src.constants if self._bound is not None else self.constants
+
+    def _run(self, grid0, grid1, grid2, stream, function, packed_metadata, metadata, enter_hook, exit_hook, *args):
+        """What run does with the first arguments of their types, and with hooks."""
+        fn, constants = self._function, self._constants_of_launches()
         free = [name for name in fn.arg_names if name not in constants]
         names = fn.arg_names if len(args) == len(fn.arg_names) else free
-        values = {**constants, **{name: value for name, value in zip(names, args) if name not in constants}}
-        fn.go_on((), {"grid": (grid0, grid1, grid2), **values, **(self._bound or {})})
+        if len(args) != len(names):
+            raise TypeError(f"{self.name} takes {len(fn.arg_names)} arguments, or {len(free)} without its constants, "
+                            f"got {len(args)}")
+        given = {name: value for name, value in zip(names, args) if name not in constants}
+        with _stream(stream, self.device):
+            fn.go_on((), {"grid": (grid0, grid1, grid2), **constants, **given, **(self._bound or {})})
+        if self._launcher is not None:
+            self._launcher.learn((), given)
 
     def __getitem__(self, grid):
         grid = (*grid, 1, 1)[:3]
         return lambda *args, stream=None: self.run(*grid, stream, None, None, None, None, None, *args)
+
+
+def _stream(stream, device):
+    """A context in which PyTorch's current stream is the one at an address; None: it stays the one that it is."""
+    torch = sys.modules.get("torch")
+    if stream is None or torch is None or device.kind != "gpu" or not torch.cuda.is_available():
+        return contextlib.nullcontext()
+    return torch.cuda.stream(torch.cuda.ExternalStream(stream, device=device.ordinal))
 
 
 def _target_of(device):
