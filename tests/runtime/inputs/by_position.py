@@ -49,9 +49,9 @@ triton.knobs.runtime.launch_enter_hook.add(lambda metadata: seen.append(metadata
 said("a hook", *plain[:7], triton.knobs.runtime.launch_enter_hook, None, out, 4)
 triton.knobs.runtime.launch_enter_hook.remove(triton.knobs.runtime.launch_enter_hook.calls[0])
 print("hooked:", seen)
-for what, args in (("a tensor of the host", (*plain, HostTensor(4096), 4)), ("one too many", (*plain, out, None, 4, 32, 5))):
+for what, args in (("a tensor of the host", (HostTensor(4096), 4)), ("one too many", (out, None, 4, 32, 5))):
     try:
-        run(*args)
+        run(*plain, *args)
         print(what, "launched")
     except Exception as e:
         print(f"{what}: {type(e).__name__}: {e}")
