@@ -4,45 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/jit/jit_impl.h"
-#include "runtime/jit/python.h"
+#include "runtime/jit/python_launcher.h"
 
-// As the module calls them: data_ptr() and dtype; address_of; the field `address`, of a tile_tensor; a tensor whose
-// is_cuda must be true.
-enum { OBJECT_TENSOR, OBJECT_OTHER_ARRAY, OBJECT_DESCRIPTOR, OBJECT_CUDA_TENSOR };
-enum { MAX_TYPES = 16, MAX_DTYPES = 32, MAX_TEXTS = 32 };
-// Names that calls and objects are asked for: the options of a launch first, those that are numbers before the stream.
-enum { OPTION_STREAM = 4, NUM_OPTIONS, WORD_DATA_PTR = NUM_OPTIONS, WORD_DTYPE, WORD_ADDRESS, WORD_IS_CUDA, NUM_WORDS };
 static const char *const word_texts[NUM_WORDS] = {"num_warps", "num_stages", "num_ctas", "maxnreg", "stream",
                                                   "data_ptr",  "dtype",      "address",  "is_cuda"};
 
-// What the module makes of a variant; NULL: not made.
-typedef struct { const tile_variant *variant; Object *meta, *result; } Known;
-
-typedef struct {
-  MethodDef method, guarded;
-  tile_jit_kernel *k;
-  Object **names, *words[NUM_WORDS];
-  Object *slow, *type_code, *meta_of;   // of the module: all of a launch; a dtype's code; a variant's constexprs
-  Object *address_of;                   // and (address, code) of an array
-  Object *result_of;                    // what a launch of a variant returns; NULL: None
-  Object *stream_of, *ordinal;          // the current stream of the device as an integer; NULL: the default stream
-  // Of the guarded function: what must hold, the current device's ordinal, who launches if not. NULL: there is none.
-  Object *guards, *device_of, *otherwise;
-  Object *types[MAX_TYPES];             // of objects that are arrays or descriptors
-  uint8_t type_kinds[MAX_TYPES];
-  Object *dtypes[MAX_DTYPES];
-  tile_type dtype_codes[MAX_DTYPES];
-  // Values of constexprs that are expressions, and what they are in the source: the last ones.
-  Object *texts[MAX_TEXTS];
-  char *text_values[MAX_TEXTS];
-  uint32_t next_text;
-  Known **known;   // a hash table by variant, at most half full; an entry stays where it is when the table grows
-  uint32_t known_size;   // 0 or a power of two
-  uint32_t num_names, num_types, num_dtypes, num_texts, num_known;
-} Launcher;
-
-static const char capsule_name[] = "tile.launcher";
+const char launcher_capsule[] = "tile.launcher";
 
 bool python_is_here(void) {
 #define FUNCTION(result, name, ...) (void *)name,
@@ -55,139 +22,6 @@ bool python_is_here(void) {
   bool ok = n && n->type == &PyLong_Type && _Py_TrueStruct.type == &PyBool_Type;
   if (n) Py_DecRef(n);
   return ok;
-}
-
-// ---- arguments ----
-
-static bool dtype_of(Launcher *l, Object *o, uint16_t *type) {
-  Object *dtype = PyObject_GetAttr(o, l->words[WORD_DTYPE]);
-  if (!dtype) return false;
-  for (uint32_t i = 0; i < l->num_dtypes; i++)
-    if (l->dtypes[i] == dtype) {
-      Py_DecRef(dtype);
-      *type = (uint16_t)l->dtype_codes[i];
-      return true;
-    }
-  Object *code = PyObject_Vectorcall(l->type_code, &dtype, 1, NULL);
-  int overflow = 0;
-  if (code) *type = (uint16_t)PyLong_AsLongLongAndOverflow(code, &overflow);
-  if (code && l->num_dtypes < MAX_DTYPES) {
-    l->dtypes[l->num_dtypes] = keep(dtype);
-    l->dtype_codes[l->num_dtypes++] = (tile_type)*type;
-  }
-  drop(code);
-  Py_DecRef(dtype);
-  return code && !overflow;
-}
-
-static bool tensor_arg(Launcher *l, Object *o, tile_arg *a) {
-  Object *address = PyObject_VectorcallMethod(l->words[WORD_DATA_PTR], &o, 1, NULL);
-  if (!address) return false;
-  *a = tile_arg_array(address->type == &PyLong_Type ? PyLong_AsUnsignedLongLong(address) : 0, TILE_UNTYPED);
-  Py_DecRef(address);
-  return a->value.pointer && dtype_of(l, o, &a->type);
-}
-
-static bool cuda_tensor_arg(Launcher *l, Object *o, tile_arg *a) {
-  Object *is_cuda = PyObject_GetAttr(o, l->words[WORD_IS_CUDA]);
-  bool ok = is_cuda == &_Py_TrueStruct;
-  drop(is_cuda);
-  return ok && tensor_arg(l, o, a);
-}
-
-// The index of an object among the texts: itself, or an equal string. -1: it is not there.
-static int text_index(const Launcher *l, Object *o) {
-  for (uint32_t i = 0; i < l->num_texts; i++)
-    if (l->texts[i] == o) return (int)i;
-  if (o->type != &PyUnicode_Type) return -1;
-  for (uint32_t i = 0; i < l->num_texts; i++)
-    if (l->texts[i]->type == &PyUnicode_Type && !PyUnicode_Compare(l->texts[i], o)) return (int)i;
-  return -1;
-}
-
-// An array whose address the module finds.
-static bool other_array_arg(Launcher *l, Object *o, tile_arg *a) {
-  Object *pair = PyObject_Vectorcall(l->address_of, &o, 1, NULL);
-  bool ok = pair && pair->type == &PyTuple_Type;
-  int overflow = 0;
-  if (ok)
-    *a = tile_arg_array(PyLong_AsUnsignedLongLong(PyTuple_GetItem(pair, 0)),
-                        (tile_type)PyLong_AsLongLongAndOverflow(PyTuple_GetItem(pair, 1), &overflow));
-  drop(pair);
-  return ok && !overflow && a->value.pointer;
-}
-
-static bool descriptor_arg(Launcher *l, Object *o, tile_arg *a) {
-  Object *address = PyObject_GetAttr(o, l->words[WORD_ADDRESS]);
-  bool ok = address && address->type == &PyLong_Type;
-  if (ok) *a = tile_arg_tensor((const tile_tensor *)(uintptr_t)PyLong_AsUnsignedLongLong(address));
-  drop(address);
-  return ok;
-}
-
-static int type_index(const Launcher *l, const Object *o) {
-  for (uint32_t i = 0; i < l->num_types; i++)
-    if ((void *)l->types[i] == o->type) return (int)i;
-  return -1;
-}
-
-static bool learned_arg(Launcher *l, int type, Object *o, tile_arg *a) {
-  switch (l->type_kinds[type]) {
-  case OBJECT_TENSOR: return tensor_arg(l, o, a);
-  case OBJECT_DESCRIPTOR: return descriptor_arg(l, o, a);
-  case OBJECT_CUDA_TENSOR: return cuda_tensor_arg(l, o, a);
-  default: return other_array_arg(l, o, a);
-  }
-}
-
-// Items of the tuples of one launch, and its texts: the launcher may forget them while other Python code runs.
-enum { MAX_ITEMS = 128, MAX_TUPLES = 32, TEXT_BYTES = 1024 };
-typedef struct {
-  uint32_t num_items, num_tuples, num_bytes;
-  tile_arg items[MAX_ITEMS];
-  tile_tuple tuples[MAX_TUPLES];
-  char bytes[TEXT_BYTES];
-} Items;
-
-static bool make_arg(Launcher *l, uint32_t i, Object *o, tile_arg *a, Items *pool);
-
-static bool text_arg(const Launcher *l, Object *o, tile_arg *a, Items *pool) {
-  int i = text_index(l, o);
-  size_t size = i < 0 ? SIZE_MAX : strlen(l->text_values[i]) + 1;
-  if (size > TEXT_BYTES - pool->num_bytes) return false;
-  *a = tile_arg_text(memcpy(&pool->bytes[pool->num_bytes], l->text_values[i], size));
-  pool->num_bytes += (uint32_t)size;
-  return true;
-}
-
-static bool tuple_arg(Launcher *l, uint32_t i, Object *o, tile_arg *a, Items *pool) {
-  intptr_t n = PyTuple_Size(o);
-  if (n < 0 || n > MAX_ITEMS - (intptr_t)pool->num_items || pool->num_tuples == MAX_TUPLES) return false;
-  tile_arg *items = &pool->items[pool->num_items];
-  tile_tuple *t = &pool->tuples[pool->num_tuples++];
-  pool->num_items += (uint32_t)n;
-  for (intptr_t k = 0; k < n; k++)
-    if (!make_arg(l, i, PyTuple_GetItem(o, k), &items[k], pool)) return false;
-  *t = (tile_tuple){items, (uint32_t)n, NULL, 0};
-  *a = tile_arg_tuple(t);
-  return true;
-}
-
-// False: the slow way; an exception may be set.
-static bool make_arg(Launcher *l, uint32_t i, Object *o, tile_arg *a, Items *pool) {
-  if (o->type == &PyLong_Type) {
-    int overflow;
-    *a = tile_arg_int(PyLong_AsLongLongAndOverflow(o, &overflow));
-    return !overflow;
-  }
-  int type = type_index(l, o);
-  if (type >= 0) return learned_arg(l, type, o, a);
-  if (o->type == &PyFloat_Type) *a = tile_arg_float(PyFloat_AsDouble(o));
-  else if (o->type == &PyBool_Type) *a = tile_arg_bool(o == &_Py_TrueStruct);
-  else if (o == &_Py_NoneStruct) *a = tile_arg_none();
-  else if (l->k->traits[i].is_constexpr) return text_arg(l, o, a, pool);
-  else return o->type == &PyTuple_Type && tuple_arg(l, i, o, a, pool);
-  return true;
 }
 
 static int same_index(Object *const *names, uint32_t count, const Object *name) {
@@ -208,7 +42,7 @@ static bool keyword(Launcher *l, Object *name, Object *value, uint32_t num_given
     i = equal_index(l->names, l->k->num_params, name);
     option = equal_index(l->words, NUM_OPTIONS, name);
   }
-  if (i >= 0 && ((uint32_t)i < num_given || !make_arg(l, (uint32_t)i, value, &args[i], pool))) return false;
+  if (i >= 0 && ((uint32_t)i < num_given || !launcher_arg(l, (uint32_t)i, value, &args[i], pool))) return false;
   if (option < 0) return i >= 0;
   if (option == OPTION_STREAM && i >= 0) return true;
   if ((Object *)value->type != &PyLong_Type) return false;
@@ -221,20 +55,12 @@ static bool keyword(Launcher *l, Object *name, Object *value, uint32_t num_given
 
 // ---- the grid ----
 
-static bool grid_axis(Object *o, uint32_t *axis) {
-  if (o->type != &PyLong_Type) return false;
-  int overflow;
-  long long n = PyLong_AsLongLongAndOverflow(o, &overflow);
-  *axis = (uint32_t)n;
-  return !overflow && n >= 0 && n <= UINT32_MAX;
-}
-
 static bool read_grid(Object *o, uint32_t grid[3]) {
-  if (o->type != &PyTuple_Type) return grid_axis(o, &grid[0]);
+  if (o->type != &PyTuple_Type) return launcher_grid_axis(o, &grid[0]);
   intptr_t n = PyTuple_Size(o);
   if (n < 1 || n > 3) return false;
   for (intptr_t i = 0; i < n; i++)
-    if (!grid_axis(PyTuple_GetItem(o, i), &grid[i])) return false;
+    if (!launcher_grid_axis(PyTuple_GetItem(o, i), &grid[i])) return false;
   return true;
 }
 
@@ -296,15 +122,6 @@ static bool call_grid(Launcher *l, const tile_variant *v, Object *const *args, i
 
 // ---- the function ----
 
-static bool current_stream(Launcher *l, void **stream) {
-  if (!l->stream_of) return true;
-  Object *s = PyObject_Vectorcall(l->stream_of, &l->ordinal, 1, NULL);
-  bool ok = s && s->type == &PyLong_Type;
-  if (ok) *stream = (void *)(uintptr_t)PyLong_AsUnsignedLongLong(s);
-  drop(s);
-  return ok;
-}
-
 // args: the grid, then the kernel's arguments. *result is borrowed.
 static bool try_launch(Launcher *l, Object *const *args, intptr_t n, Object *keywords, Object **result) {
   tile_jit_launch_options o = TILE_JIT_LAUNCH_OPTIONS_INIT;
@@ -316,9 +133,9 @@ static bool try_launch(Launcher *l, Object *const *args, intptr_t n, Object *key
   if (!l->k || n < 1 || (uint32_t)n - 1 > count || count > JIT_FEW_PARAMS) return false;
   for (uint32_t i = 0; i < count; i++) {
     if (i + 1 >= (uint32_t)n) packed[i] = tile_arg_default();
-    else if (!make_arg(l, i, args[i + 1], &packed[i], &pool)) return false;
+    else if (!launcher_arg(l, i, args[i + 1], &packed[i], &pool)) return false;
   }
-  if (!current_stream(l, &o.stream)) return false;
+  if (!launcher_stream(l, &o.stream)) return false;
   for (intptr_t i = 0; i < num_keywords; i++)
     if (!keyword(l, PyTuple_GetItem(keywords, i), args[n + i], (uint32_t)n - 1, packed, &o, &pool)) return false;
   LaunchArgs filled;
@@ -339,7 +156,7 @@ static bool try_launch(Launcher *l, Object *const *args, intptr_t n, Object *key
 }
 
 static Object *launch(Object *self, Object *const *args, intptr_t n, Object *keywords) {
-  Launcher *l = PyCapsule_GetPointer(self, capsule_name);
+  Launcher *l = PyCapsule_GetPointer(self, launcher_capsule);
   if (!l) return NULL;
   Object *result = &_Py_NoneStruct;
   if (try_launch(l, args, n, keywords, &result)) return keep(result);
@@ -377,7 +194,7 @@ static bool guards_hold(Launcher *l) {
 }
 
 static Object *launch_guarded(Object *self, Object *const *args, intptr_t n, Object *keywords) {
-  Launcher *l = PyCapsule_GetPointer(self, capsule_name);
+  Launcher *l = PyCapsule_GetPointer(self, launcher_capsule);
   if (!l) return NULL;
   if (guards_hold(l)) return launch(self, args, n, keywords);
   return clear_error() ? PyObject_Vectorcall(l->otherwise, args, (size_t)n, keywords) : NULL;
@@ -399,7 +216,7 @@ static void launcher_destroy(Launcher *l) {
   for (uint32_t i = 0; i < l->num_texts; i++) drop(l->texts[i]), free(l->text_values[i]);
   free(l);
 }
-static void launcher_free(Object *capsule) { launcher_destroy(PyCapsule_GetPointer(capsule, capsule_name)); }
+static void launcher_free(Object *capsule) { launcher_destroy(PyCapsule_GetPointer(capsule, launcher_capsule)); }
 
 void *tile_jit_python_launcher(tile_jit_kernel *k, void *slow, void *type_code, void *meta, void *address_of,
                                void **capsule) {
@@ -420,7 +237,7 @@ void *tile_jit_python_launcher(tile_jit_kernel *k, void *slow, void *type_code, 
   l->type_code = keep(type_code);
   l->meta_of = keep(meta);
   l->address_of = keep(address_of);
-  Object *c = ok ? PyCapsule_New(l, capsule_name, launcher_free) : NULL;
+  Object *c = ok ? PyCapsule_New(l, launcher_capsule, launcher_free) : NULL;
   if (!c) launcher_destroy(l);
   Object *function = c ? PyCFunction_NewEx(&l->method, c, NULL) : NULL;
   drop(c);   // the function holds it, or nobody does
@@ -431,20 +248,20 @@ void *tile_jit_python_launcher(tile_jit_kernel *k, void *slow, void *type_code, 
 
 void tile_jit_python_close(void *capsule) {
   if (!capsule) return;
-  Launcher *l = PyCapsule_GetPointer(capsule, capsule_name);
+  Launcher *l = PyCapsule_GetPointer(capsule, launcher_capsule);
   l->k = NULL;
 }
 
 void tile_jit_python_use_results(void *capsule, void *result_of) {
   if (!capsule || !result_of) return;
-  Launcher *l = PyCapsule_GetPointer(capsule, capsule_name);
+  Launcher *l = PyCapsule_GetPointer(capsule, launcher_capsule);
   drop(l->result_of);
   l->result_of = keep(result_of);
 }
 
 void tile_jit_python_learn_type(void *capsule, void *type, int kind) {
   if (!capsule || !type) return;
-  Launcher *l = PyCapsule_GetPointer(capsule, capsule_name);
+  Launcher *l = PyCapsule_GetPointer(capsule, launcher_capsule);
   for (uint32_t i = 0; i < l->num_types; i++)
     if (l->types[i] == type) return;
   if (l->num_types == MAX_TYPES) return;
@@ -454,8 +271,8 @@ void tile_jit_python_learn_type(void *capsule, void *type, int kind) {
 
 void tile_jit_python_learn_text(void *capsule, void *value, const char *text) {
   if (!capsule || !value || !text) return;
-  Launcher *l = PyCapsule_GetPointer(capsule, capsule_name);
-  if (text_index(l, value) >= 0) return;
+  Launcher *l = PyCapsule_GetPointer(capsule, launcher_capsule);
+  if (launcher_text(l, value) >= 0) return;
   char *copy = strdup(text);
   if (!copy) return;
   uint32_t i = l->next_text++ % MAX_TEXTS;
@@ -467,7 +284,7 @@ void tile_jit_python_learn_text(void *capsule, void *value, const char *text) {
 
 void tile_jit_python_use_stream(void *capsule, void *stream_of, void *ordinal) {
   if (!capsule || !stream_of || !ordinal) return;
-  Launcher *l = PyCapsule_GetPointer(capsule, capsule_name);
+  Launcher *l = PyCapsule_GetPointer(capsule, launcher_capsule);
   Object *old[] = {l->stream_of, l->ordinal};
   l->stream_of = keep(stream_of);
   l->ordinal = keep(ordinal);
@@ -477,7 +294,7 @@ void tile_jit_python_use_stream(void *capsule, void *stream_of, void *ordinal) {
 
 void *tile_jit_python_guard(void *capsule, void *guards, void *device_of, void *otherwise) {
   if (!capsule || !guards || !device_of || !otherwise || ((Object *)guards)->type != &PyTuple_Type) return NULL;
-  Launcher *l = PyCapsule_GetPointer(capsule, capsule_name);
+  Launcher *l = PyCapsule_GetPointer(capsule, launcher_capsule);
   Object *old[] = {l->guards, l->device_of, l->otherwise};
   l->guards = keep(guards);
   l->device_of = device_of != &_Py_NoneStruct ? keep(device_of) : NULL;

@@ -240,6 +240,12 @@ TILE_API void tile_jit_python_use_stream(void *capsule, void *stream_of, void *o
  * old one for all functions of the capsule. Guards: (collection,) that is empty; (dict, name) that is not in it;
  * (dict, name, value) or (object, name of an attribute, value) that is the very value; a function that returns True. */
 TILE_API void *tile_jit_python_guard(void *capsule, void *guards, void *device_of, void *otherwise);
+/* Makes a function run(grid0, grid1, grid2, stream, function, packed metadata, metadata, enter hook, exit hook, *args)
+ * that launches one variant of the capsule's kernel, and calls slow with the same for everything else: a hook that is
+ * true, objects of types that were not learned, errors. A stream of None is the current one; function and metadata are
+ * ignored. args are those of all parameters or of free_params, a tuple of indices: the others have the variant's
+ * values. */
+TILE_API void *tile_jit_python_variant(void *capsule, const tile_variant *variant, void *free_params, void *slow);
 /* Makes a method launch(grid, *args, **kwargs) for a class of layers around kernels, which calls the method named slow
  * for everything unusual. kind 0: autotuned kernels, which launch with the configuration that was chosen before; 1:
  * heuristics. */

@@ -65,8 +65,16 @@ def bare_launch(device, stream):
     return bare
 
 
-def ways_of(module, args, prefix):
+def by_position(module, args, stream):
+    """A launch of a compiled kernel as torch.compile's are."""
+    compiled = module.many[(1,)](*args, B=128)
+    run, function, packed = compiled.run, compiled.function, compiled.packed_metadata
+    return lambda: run(1, 1, 1, stream, function, packed, None, None, None, *args, 128)
+
+
+def ways_of(module, args, stream, prefix):
     yield f"{prefix}, kernel[grid](…)", lambda: module.many[(1,)](*args, B=128)
+    yield f"{prefix}, compiled, by position", by_position(module, args, stream)
     yield f"{prefix}, autotuned", lambda: module.many_tuned[(1,)](*args)
     yield f"{prefix}, heuristics", lambda: module.many_chosen[(1,)](*args)
     yield f"{prefix}, autotuned, heuristics", lambda: module.many_both[(1,)](*args)
@@ -84,7 +92,7 @@ def measure_launches(options, out):
         args = [*torch.ones(3, 256, device="cuda").unbind(0), *scalars]
         synchronize, stream = torch.cuda.synchronize, torch.cuda.current_stream().cuda_stream
         if options.side == "both":
-            ways += ways_of(kernels_of("triton"), args, "Triton")
+            ways += ways_of(kernels_of("triton"), args, stream, "Triton")
             for _, launch in ways:
                 launch()   # Triton imports the rest of itself
     else:   # a driver that runs nothing: libtile's part alone
@@ -102,7 +110,7 @@ def measure_launches(options, out):
                        device="gpu").many
     ways += [("bare cuLaunchKernelEx by ctypes", bare_launch(device, stream)),
              ("tilec.Kernel, kernel[grid](…)", lambda: tile[(1,)](*args, 128)),
-             *ways_of(ours, args, "tilec.triton")]
+             *ways_of(ours, args, stream, "tilec.triton")]
     median_times(ways, synchronize, out, *((5, 20) if options.small else (101, 200)))
 
 

@@ -49,6 +49,12 @@ class Launcher:
         guarded = self._capsule and held.tile_jit_python_guard(self._capsule, tuple(guards), device_of, otherwise)
         return _take(guarded) if guarded else otherwise
 
+    def of_variant(self, variant, free, slow):
+        """Returns a launch of one variant by position (tile_jit_python_variant in tile/jit.h); free: the indices of the
+        parameters whose values it does not have."""
+        run = self._capsule and held.tile_jit_python_variant(self._capsule, variant, tuple(free), slow)
+        return _take(run) if run else slow
+
     def learn(self, args, kwargs, texts=()):
         """Teaches it to do a launch like this one, which has succeeded. texts: (value, text) of constexprs."""
         if self._capsule is None:

@@ -137,6 +137,7 @@ _LOCKED_FUNCTIONS = {
     "tile_jit_python_use_results": (None, c_void_p, py_object),
     "tile_jit_python_use_stream": (None, c_void_p, py_object, py_object),
     "tile_jit_python_guard": (c_void_p, c_void_p, py_object, py_object, py_object),
+    "tile_jit_python_variant": (c_void_p, c_void_p, c_void_p, py_object, py_object),
     "tile_jit_python_layer": (c_void_p, py_object, c_int),
 }
 

@@ -1,5 +1,6 @@
 """What programs ask of a compiled kernel."""
 import collections
+import contextlib
 import ctypes
 import hashlib
 import json
@@ -9,6 +10,7 @@ from ctypes import byref, c_size_t, c_void_p
 import tilec
 from tilec._compile import EMIT, archs, compile_text
 from tilec._device import check
+from tilec._launcher import stream_function
 from tilec._library import Resources, lib
 
 from .._source import Gatherer
@@ -219,6 +221,7 @@ class CompiledKernel:
         self._bound = None
         self.asm = _Asm(self)
         self._resources = self._metadata = self._known_kernel = self._name = None
+        self._launcher = self._runner = self._taught = None
 
     def __repr__(self):
         return f"<CompiledKernel {self.name} of tilec: {self.signature}>"
@@ -310,17 +313,57 @@ class CompiledKernel:
     def launch_metadata(self, grid, stream, *args):
         return None
 
-    def run(self, grid0, grid1, grid2, stream, function, packed_metadata, metadata, enter_hook, exit_hook, *args):
-        fn, src = self._function, self.src
-        constants = src.constants if self._bound is not None else self.constants
-        free = [name for name in fn.arg_names if name not in constants]
-        names = fn.arg_names if len(args) == len(fn.arg_names) else free
-        values = {**constants, **{name: value for name, value in zip(names, args) if name not in constants}}
-        fn.go_on((), {"grid": (grid0, grid1, grid2), **values, **(self._bound or {})})
+    @property
+    def run(self):
+        """Launches by position: run(grid0, grid1, grid2, stream, function, packed_metadata, metadata, enter_hook,
+        exit_hook, *args)."""
+        if self._runner is None:
+            self._runner = self._run
+            if self._kernel.is_gpu:
+                self._launcher = self._kernel.launcher(self._function.start)
+                free = [i for i, name in enumerate(self._function.arg_names) if name in self._free()]
+                self._runner, self._taught = (
+                    self._launcher.of_variant(self._variant, free, otherwise) for otherwise in (self._teach, self._run))
+        return self._runner
+
+    def _constants_of_launches(self):
+        return self.src.constants if self._bound is not None else self.constants
+
+    def _free(self):
+        """Returns the names of the parameters that a launch by position gives."""
+        constants = self._constants_of_launches()
+        return [name for name in self._function.arg_names if name not in constants]
+
+    def _given(self, args):
+        names, free = self._function.arg_names, self._free()
+        if len(args) not in (len(names), len(free)):
+            raise TypeError(f"{self.name} takes {len(names)} arguments, or {len(free)} without its constants, "
+                            f"got {len(args)}")
+        return {name: value for name, value in zip(names if len(args) == len(names) else free, args) if name in free}
+
+    def _teach(self, *args):
+        """What run does with objects of types that the launcher in C has not seen."""
+        self._launcher.learn((), self._given(args[9:]))
+        self._taught(*args)
+
+    def _run(self, grid0, grid1, grid2, stream, function, packed_metadata, metadata, enter_hook, exit_hook, *args):
+        """What run does with hooks and with arguments that are wrong."""
+        given, constants = self._given(args), self._constants_of_launches()
+        with _stream(stream, self.device):
+            self._function.go_on((), {"grid": (grid0, grid1, grid2), **constants, **given, **(self._bound or {})})
 
     def __getitem__(self, grid):
         grid = (*grid, 1, 1)[:3]
         return lambda *args, stream=None: self.run(*grid, stream, None, None, None, None, None, *args)
+
+
+def _stream(stream, device):
+    """A context in which PyTorch's current stream is the one at an address; None: it stays the one that it is."""
+    stream_of = stream_function() if device.kind == "gpu" else None
+    if stream is None or stream_of is None or stream == stream_of(device.ordinal):
+        return contextlib.nullcontext()
+    from torch import cuda
+    return cuda.stream(cuda.ExternalStream(stream, device=device.ordinal))
 
 
 def _target_of(device):
