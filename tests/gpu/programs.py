@@ -100,11 +100,9 @@ class Part:
                 out.write(json.dumps(line) + "\n")
 
     def close(self, name):
-        if self.options.out:
-            with open(self.options.out, "a") as out:
-                self.write(out, part="head", of=name, command=results.command(), date=str(datetime.date.today()),
-                           commit=results.commit(), versions=versions())
-                out.writelines(json.dumps(line) + "\n" for line in self.lines())
+        for line in [{"part": "head", "of": name, "command": results.command(), "date": str(datetime.date.today()),
+                      "commit": results.commit(), "versions": versions()}, *self.lines()]:
+            self.keep(**line)
         shutil.rmtree(self.folder, ignore_errors=True)
 
 

@@ -19,8 +19,6 @@ import time
 
 import pytest
 
-
-GRACE = 15         # seconds that a process has after the time of its test
 KEPT = 2 << 30     # bytes of the GPU's memory that PyTorch may keep between tests: many processes share it
 
 
@@ -109,7 +107,8 @@ class Plugin:
         if item:
             self.verdict = {"outcome": "skipped"}
             # what Python's signals do not reach, a kernel without an end or C code, ends the process some seconds later
-            faulthandler.dump_traceback_later(self.options["seconds"] + GRACE, exit=True, file=sys.__stderr__)
+            faulthandler.dump_traceback_later(self.options["seconds"] + self.options["grace"], exit=True,
+                                              file=sys.__stderr__)
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
             faulthandler.cancel_dump_traceback_later()
         ends = self.verdict["outcome"] in ("failed", "timeout") and not _gpu_works()

@@ -52,21 +52,20 @@ def differing_table(title, groups, found):
 
 
 def tests_page(lines):
-    runs = {line["side"]: line for line in lines if "wall" in line}
-    found = {side: {} for side in runs}
+    found = {}
     for line in lines:
         if "id" in line:
-            found[line["side"]][line["id"]] = line
+            found.setdefault(line["side"], {})[line["id"]] = line
     pairs, both, reads = programs_tests.compared(found)
-    times = [(NAMES[side], f"{run['wall']:.0f}", run["jobs"], "yes" if run["ended"] else "no",
-              sum("first" in line for line in found[side].values())) for side, run in runs.items()]
+    times = [(NAMES[side], f"{sum(its[test].get('seconds', 0) for test in both):.0f}",
+              sum("first" in line for line in its.values())) for side, its in found.items()]
+    walls = [f" in {line['wall']:.0f} s by {line['jobs']} pairs of processes" for line in lines if "wall" in line]
     sections = [f"Each case with {' and with '.join(map(NAMES.get, found))}: {len(both)} of {len(pairs)} were run to "
-                "a verdict.",
+                f"a verdict{' and'.join(walls)}.",
                 *([counts(both, reads)] if len(found) > 1 else []),
                 results.table("Verdicts", [*map(NAMES.get, found), "cases"],
                               [(*pair, list(pairs.values()).count(pair)) for pair in sorted(set(pairs.values()))]),
-                results.table("The runs", ["side", "wall time, s", "processes", "ended early", "second tries passed"],
-                              times)]
+                results.table("The runs", ["side", "s in the cases that both ran", "second tries passed"], times)]
     groups = programs_tests.differing(both).items()
     title = "Tests that differ" if len(found) > 1 else "Tests that fail"
     for title, reading in ((title, False), (title + " and read IR, machine code or texts", True)):

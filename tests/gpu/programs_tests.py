@@ -18,11 +18,10 @@ import sys
 import threading
 import time
 
-import programs_pytest
-
 HERE = os.path.dirname(os.path.abspath(__file__))
 SECOND_TRY = 0.15      # the share of the time that is kept for second tries
 SECOND_PAIRS = 8       # beside few others
+GRACE = 15             # seconds that a process has after the time of its test
 COLLECT = 120          # seconds for the import of a file
 BAD = ("failed", "timeout")
 
@@ -49,7 +48,7 @@ class Server:
         o = part.options
         self.path = os.path.join(part.folder, side)
         options = {"root": root_of(o.tests), "tests": [t for t in o.tests if os.path.exists(t)], "draw": o.limit,
-                   "seed": o.seed, "seconds": o.seconds, "configs": o.configs, "preload": o.preload}
+                   "seed": o.seed, "seconds": o.seconds, "grace": GRACE, "configs": o.configs, "preload": o.preload}
         environment = part.environment(f"tests-{side}")
         environment.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // o.jobs)))
         environment.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")   # not a pool of processes for each worker
@@ -180,7 +179,7 @@ class Suite:
         for worker in workers.values():
             worker.ask(job.file, **({"test": job.name} if job.name else {}))
         begin, seconds = time.monotonic(), self.part.options.seconds
-        limit = begin + COLLECT + (seconds + 2 * programs_pytest.GRACE if job.name else 0)
+        limit = begin + COLLECT + (seconds + 2 * GRACE if job.name else 0)
         answers, took = {}, {}
         for side, worker in workers.items():
             answers[side] = worker.answer(max(1, limit - time.monotonic()))
@@ -192,7 +191,7 @@ class Suite:
             self.collected(job.file, {side: answer or died for side, answer in answers.items()})
             return
         for side, answer in answers.items():
-            late = took[side] > seconds + programs_pytest.GRACE   # the worker's watchdog has ended it
+            late = took[side] > seconds + GRACE   # the worker's watchdog has ended it
             self.record(side, answer or {"id": job.name, "outcome": "timeout" if late else "crashed",
                                          "seconds": round(took[side], 2)})
 
