@@ -67,6 +67,18 @@ print("same:", runtime.driver.active is driver.active, triton_key() == triton.ru
       get_cache_manager is triton.runtime.cache.get_cache_manager)
 
 
+class OwnCacheManager(triton.runtime.cache.FileCacheManager):
+    pass
+
+
+here = os.getcwd()
+os.environ["TRITON_CACHE_DIR"], os.environ["TRITON_DUMP_DIR"] = here + "/kept", here + "/dumped"
+os.environ["TRITON_CACHE_MANAGER"] = "__main__:OwnCacheManager"
+managers = get_cache_manager("a key"), triton.runtime.cache.get_dump_manager("a key")
+print("managers:", *(type(m).__name__ for m in managers), *(m.put("text", "f")[len(here):][:8] for m in managers),
+      managers[0].get_file("f") is not None, managers[1].lock_path.endswith("/lock"))
+
+
 @triton.jit
 def reduced(x, N: tl.constexpr):
     i = tl.arange(0, N)

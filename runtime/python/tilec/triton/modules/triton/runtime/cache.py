@@ -14,8 +14,9 @@ class FileCacheManager(CacheManager):
 
     def __init__(self, key, override=False, dump=False):
         from .. import knobs
-        root = knobs.cache.dir or os.path.join(os.path.expanduser("~"), ".triton", "cache")
+        root = knobs.cache.dump_dir if dump else knobs.cache.override_dir if override else knobs.cache.dir
         self.key, self.cache_dir = key, os.path.join(root, key)
+        self.lock_path = os.path.join(self.cache_dir, "lock")
         os.makedirs(self.cache_dir, exist_ok=True)
 
     def _make_path(self, filename):
@@ -49,11 +50,21 @@ def triton_key():
     return f"tilec-{tilec.__version__}"
 
 
+def _folder(key):
+    return hashlib.sha256(key.encode()).hexdigest()
+
+
 def get_cache_manager(key):
-    return FileCacheManager(hashlib.sha256(key.encode()).hexdigest())
+    from .. import knobs
+    return (knobs.cache.manager_class or FileCacheManager)(_folder(key))
 
 
-get_dump_manager = get_override_manager = get_cache_manager
+def get_dump_manager(key):
+    return FileCacheManager(_folder(key), dump=True)
+
+
+def get_override_manager(key):
+    return FileCacheManager(_folder(key), override=True)
 
 
 def _base32(key):
