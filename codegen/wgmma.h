@@ -1,5 +1,5 @@
-// What the lowering of wgmma is made of: descriptors of operands in shared memory (wgmma_descriptor.c) and accumulators
-// (wgmma_acc.c).
+// What the lowering of wgmma is made of: descriptors of operands in shared memory (wgmma_descriptor.c), accumulators
+// (wgmma_acc.c) and waits (wgmma_wait.c).
 #ifndef TILE_CODEGEN_WGMMA_H
 #define TILE_CODEGEN_WGMMA_H
 
@@ -36,6 +36,9 @@ CgValue *wgmma_acc_from_words(Cg *c, const Type *t, const LLVMValueRef *words);
 void wgmma_tie(Cg *c, LLVMValueRef *words, uint32_t n);
 // Waits until at most `pending` groups are in flight. The words become valid.
 void wgmma_wait(Cg *c, uint32_t pending, LLVMValueRef *words, uint32_t n);
+
+// Whether the code before the wait, back to the dots in flight, takes longer than these.
+bool wgmma_wait_follows_work(const Op *wait);
 
 // Pins carried value i of a loop: what stands for it in the loop, or NULL if it stays a value. The builder is before
 // the loop.

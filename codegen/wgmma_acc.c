@@ -140,6 +140,7 @@ CgValue *wgmma_pinned_result(Cg *c, const Op *loop, uint32_t i, CgValue *pinned)
 static bool stays_pinned(const Value *acc) { return !acc->def || !op_is(acc->def, TRAIT_LOOP); }
 
 void emit_wgmma_wait(Cg *c, Op *op) {
+  if (c->module->as_written && wgmma_wait_follows_work(op)) cg_insn(c, INSN_HOLD_ORDER, c->t_void, NULL, 0);
   VEC(LLVMValueRef) all = {0};
   for (uint32_t i = 0; i < op->num_operands; i++) {
     const CgValue *x = cg_get(op_operand(op, i));
