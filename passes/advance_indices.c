@@ -10,7 +10,8 @@
 //                                              yield …, %n
 //
 // If that load's address needs another load (a table of page tables), the other one is done two iterations early. Loads
-// of arrays that the loop writes stay in place, as do all loads of a loop that waits for other programs.
+// of arrays that the loop writes stay in place, as do all loads of a loop that waits for other programs. The loop may
+// then have fewer stages than it asks for, if its tiles do not fit otherwise (`least_stages`).
 #include "passes/access.h"
 #include "passes/global_memory.h"
 #include "passes/loop_slice.h"
@@ -130,13 +131,20 @@ static Op *advance(Advance *a, Op *loop, Op *load) {
   return made;
 }
 
+// Triton shares the stages out between numbers and tiles: programs ask for so many that both together fit.
+static uint32_t least_stages(uint32_t stages) { return stages > 4 ? (stages - 1) / 2 + 1 : 2; }
+
 static void visit(Op *op, void *user) {
   Advance *a = user;
   if (op->opcode != OP_FOR || access_stages(op) < 2 || global_is_acquired(op->blocks[0])) return;
   EACH_OP(inner, op->blocks[0]) inner->mark = 0;
   global_mark_written(a->ctx, op->blocks[0], WRITTEN);
+  const uint32_t stages = access_stages(op);
   Op *load;
-  for (uint32_t i = 0; i < MAX_LOADS && (load = last_waited_for(a, op)); i++) op = advance(a, op, load);
+  for (uint32_t i = 0; i < MAX_LOADS && (load = last_waited_for(a, op)); i++) {
+    op = advance(a, op, load);
+    op_set_int(a->ctx, op, ATTR_LEAST_STAGES, least_stages(stages));
+  }
 }
 
 void pass_advance_indices(PassCtx *p) {

@@ -188,6 +188,7 @@ static void expand(Pipe *p) {
   Op *loop = p->loop;
   Block *body = pipe_body(p);
   uint32_t n = loop->num_results, num = n;
+  pipe_fit_stages(p);
   NewBody new = {.pipe = p, .issue_after = pipe_overlap_wgmmas(p)};
   EACH_OP(op, body)
     if (op->opcode == OP_PINGPONG_PASS) new.issue_after = op;
@@ -216,6 +217,7 @@ static void expand(Pipe *p) {
       build_for_begin(b, op_operand(loop, 0), op_operand(loop, 1), op_operand(loop, 2), inits, total, carried);
   op_copy_attrs(ctx, region.op, loop);
   op_remove_attr(region.op, ATTR_NUM_STAGES);
+  op_remove_attr(region.op, ATTR_LEAST_STAGES);
 
   new.map = value_map_new(ctx);
   value_map_set(ctx, new.map, body->args[0], region.op->blocks[0]->args[0]);

@@ -224,6 +224,11 @@ static Op *issue_after_barrier(const Pipe *p, Op *last, Op *work) {
   }
 }
 
+void pipe_fit_stages(Pipe *p) {
+  const uint32_t least = (uint32_t)op_int(p->loop, ATTR_LEAST_STAGES, p->stages);
+  while (p->stages > least && shared_need(p) > p->module->target->shared_bytes) p->stages--;
+}
+
 Op *pipe_choose_slots(Pipe *p, Op *free) {
   if (p->front || p->pingpong) return NULL;
   uint32_t full = shared_need(p);
