@@ -103,7 +103,10 @@ Term *tl_reduce_call(Lower *L, Call *c) {
   if (!fn || !tensor_inputs(L, c, 0, &in) || !arg_bool(L, c, 3, &keep_dims)) return NULL;
   const CtType *t = term_t(in.items[0]);
   uint32_t rank = ct_rank(t);
-  if (rank == 0) return arg_error(L, c, 0, "a scalar cannot be reduced: %s", term_describe(L, in.items[0]));
+  if (rank == 0) {
+    arg_error(L, c, 0, "a scalar cannot be reduced: %s", term_describe(L, in.items[0]));
+    return lower_hint(L, "a tensor is loaded from a pointer plus tl.arange(…)");
+  }
   int64_t axis = 0;
   bool all = arg_is_none(c, 1);
   if (all) {

@@ -214,7 +214,7 @@ static void lower_raise(Lower *L, const Node *s) {
     term_get_str(t, &text);
   }
   lower_error(L, s->span, "compilation reaches a `raise`%s%s", text ? ": " : "", text ? text : "");
-  if (L->b.block != L->b.func->body)   // inside of a run-time `if` or a loop
+  if (L->region_depth)
     lower_hint(L, "a run-time condition is tested by tl.device_assert(condition, text), a constexpr's at compile time");
   L->frame->scope.exits[EXIT_RETURN] = (Flag){FLAG_YES, NULL};
   L->frame->failed_return = true;
