@@ -25,6 +25,7 @@ typedef struct { const SourceFile *file; uint32_t line, col; } LineCol;  // 1-ba
 // order.
 typedef struct { uint32_t first_line, file_line; const char *file; } SourceRange;
 // If the context has source_ranges for this path, source_locate gives the files that they name.
+enum { SOURCE_MAX = 64 << 20 };   // bytes: who reads a source file stops there
 const SourceFile *source_add(Context *ctx, const char *path, const char *text, size_t size);
 const SourceFile *source_add_embedded(Context *ctx, const char *path, const char *text, size_t size);
 LineCol source_locate(const Context *ctx, Loc loc);  // file is NULL for loc 0

@@ -36,7 +36,10 @@ static void report_too_much(Context *ctx, Module *m, Func *f, const Liveness *l,
   for (uint32_t i = 0; i < l->count && i < 8; i++) {
     const Op *op = placed[i].life->op;
     const Value *v = op->num_results ? &op->results[0] : NULL;
-    const char *name = v && v->name ? v->name : op->opcode == OP_ALLOC ? "a buffer" : op_info[op->opcode].name;
+    const char *name = v && v->name                         ? v->name
+                       : op->opcode == OP_ALLOC           ? "a buffer"
+                       : op->opcode == OP_CONVERT_LAYOUT ? "moving a tensor to other threads"
+                                                         : op_info[op->opcode].name;
     uint32_t tiles = tiles_of(op), stages = stages_of(op), bytes = placed[i].life->bytes;
     if (stages > most_stages) most_stages = stages;
     if (stages > 1)

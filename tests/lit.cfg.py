@@ -15,7 +15,7 @@ config.test_format = lit.formats.ShTest(execute_external=False)
 config.test_source_root = os.path.dirname(os.path.abspath(__file__))
 config.test_exec_root = os.path.join(build, "lit")
 config.suffixes = [".tir", ".tile", ".py", ".test"]
-config.excludes = ["gluon", "unit", "gpu", "fuzz", "stress", "install", "bench", "conformance", "inputs", "sim", "guide", "dots.tile", "pipelining.tile"]
+config.excludes = ["wrong_programs", "gluon", "unit", "gpu", "fuzz", "stress", "install", "bench", "conformance", "inputs", "sim", "guide", "dots.tile", "pipelining.tile"]
 config.excludes += [f for f in os.listdir(config.test_source_root) if f.endswith(".py")]   # scripts
 config.environment["PATH"] = os.pathsep.join(p for p in (build, llvm_tools, os.environ["PATH"]) if p)
 for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TILE_PTXAS", "TILE_DEVICE"):

@@ -77,6 +77,7 @@ else
   done
   step "benchmark cases compile" env LIBTILE=$build/libtile.so tests/gpu/bench.py examples --dry-run
 fi
+step "wrong programs" tests/wrong_programs.py $tilec
 step pipelining tests/pipelining.py $tilec
 step "random kernels" tests/random_kernels.py $tilec --count 60
 step "chains of roles" tests/random_roles.py $tilec --count 60

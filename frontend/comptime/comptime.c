@@ -212,8 +212,8 @@ static char *read_file(Context *ctx, const char *path, size_t *size) {
   if (!f) return NULL;
   Buf b = buf_make(&ctx->arena);
   char chunk[65536];
-  for (size_t n; (n = fread(chunk, 1, sizeof chunk, f)) > 0;) buf_write(&b, chunk, n);
-  bool ok = !ferror(f);
+  for (size_t n; b.size <= SOURCE_MAX && (n = fread(chunk, 1, sizeof chunk, f)) > 0;) buf_write(&b, chunk, n);
+  bool ok = !ferror(f) && b.size <= SOURCE_MAX;
   fclose(f);
   *size = b.size;
   return ok ? (b.data ? b.data : (char *)"") : NULL;

@@ -95,6 +95,24 @@ static bool option_is_set(const CtDict *options, const char *name) {
   return v && v->kind != CT_MISSING && ct_is_true(v);
 }
 
+// False after an error. The options are the same for all decorators that compile.
+static bool check_jit_options(Comptime *ct, const char *decorator, const CtDict *options, Span span) {
+  static const char *const known[] = {"noinline", "debug", "do_not_specialize", "do_not_specialize_on_alignment",
+                                      "version",  "repr",  "launch_metadata"};
+  for (uint32_t i = 0; options && i < options->count; i++) {
+    const char *name = options->entries[i].key->str.data;
+    bool found = false;
+    for (size_t k = 0; k < countof(known); k++) found |= !strcmp(name, known[k]);
+    if (found) continue;
+    const char *near = nearest_name(name, known, countof(known));
+    ct_fail(ct, span, "TypeError", "%s has no option '%s'", strrchr(decorator, '.') + 1, name);
+    ct->error->hint = near ? arena_printf(ct->arena, "did you mean `%s`?", near)
+                           : "options such as num_warps belong to triton.Config(…), the launch or the command line";
+    return false;
+  }
+  return true;
+}
+
 static CtValue *make_jit(Comptime *ct, const char *decorator, CtValue *v, const CtDict *options, Span span) {
   v = ct_unwrap(v);
   if (v->kind == CT_MISSING) return v;
@@ -102,6 +120,7 @@ static CtValue *make_jit(Comptime *ct, const char *decorator, CtValue *v, const 
     return ct_fail(ct, span, "TypeError", "'%s' cannot be compiled: it is not a function", ct_kind_name(v));
   if (v->fn->def->kind != NODE_FUNCTION_DEF)
     return ct_fail(ct, span, "TypeError", "a lambda cannot be compiled; write a def");
+  if (!check_jit_options(ct, decorator, options, span)) return NULL;
   CtFunction *fn = copy_function(ct, v->fn);
   fn->role = FN_JIT;
   fn->is_kernel = !strcmp(decorator, "tile.kernel");

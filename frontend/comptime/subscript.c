@@ -264,7 +264,9 @@ CtValue *ct_subscript(Comptime *ct, CtValue *v, CtValue *index, Span span) {
     case CT_MISSING: return ct_missing_from(ct, v, "%s[...]", v->missing.name);
     case CT_FUNCTION:
       if (v->fn->role == FN_JIT)
-        return ct_missing(ct, v->fn->name, "launching a kernel is host code, which the compiler does not run", span);
+        return ct_missing(ct, v->fn->name,
+                          arena_printf(ct->arena, "launching a kernel is host code, which the compiler does not run; "
+                                       "a kernel calls it as a function: %s(…)", v->fn->name), span);
       break;
     default: break;
   }

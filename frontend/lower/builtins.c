@@ -248,6 +248,9 @@ static bool not_constant(Lower *L, Call *c, uint32_t i, const char *what) {
   arg_error(L, c, i, "`%s` of `%s` must be %s, not %s", param_name(L, c, i), c->row->name, what,
               term_describe(L, c->args[i]));
   if (c->args[i]->kind != TERM_VALUE) return false;
+  const char *through = lower_prelude_name(L, c->span);
+  if (through && (!strcmp(through, "max") || !strcmp(through, "min")))   // the second argument is an axis
+    return lower_hint(L, "`%s` reduces one tensor; write tl.%simum(a, b) for two", through, through) != NULL;
   const Value *v = term_v(c->args[i]);
   if (v->block == L->b.func->body && v->name)   // a parameter of the kernel
     lower_hint(L, "declare the parameter `%s: tl.constexpr`", v->name);
@@ -318,9 +321,11 @@ bool arg_scalars(Lower *L, Call *c, uint32_t i, const CtType *type, uint32_t ran
   Term *t = only_tuple(arg(L, c, i));
   Term **items = t->kind == TERM_TUPLE ? t->tuple.items : &t;
   uint32_t count = t->kind == TERM_TUPLE ? t->tuple.count : 1;
-  if (count != rank)
-    return arg_error(L, c, i, "`%s` of `%s` has %u entr%s for a rank of %u", param_name(L, c, i), c->row->name, count,
-                     count == 1 ? "y" : "ies", rank) != NULL;
+  if (count != rank) {
+    arg_error(L, c, i, "`%s` of `%s` has %u entr%s for a rank of %u", param_name(L, c, i), c->row->name, count,
+              count == 1 ? "y" : "ies", rank);
+    return lower_hint(L, "give one integer for each axis; 0 where nothing is added") != NULL;
+  }
   for (uint32_t k = 0; k < rank; k++) {
     Term *v = term_to_value(L, items[k], c->spans[i], "an entry");
     if (!v) return false;

@@ -92,6 +92,19 @@ static bool print_text(Lower *L, Term *t, Span span, PrintList *list) {
   return true;
 }
 
+// Warns of a conversion of printf, `%d` or `%.2f`, in a text with values after it.
+static void warn_conversion(Lower *L, const Call *c) {
+  const char *s;
+  if (!c->args[1]->tuple.count || !term_get_str(c->args[0], &s)) return;
+  for (; (s = strchr(s, '%')); s++) {
+    const size_t n = 1 + strspn(s + 1, "-+#0123456789.lhz");
+    if (!s[n] || !strchr("diouxXeEfFgGcsp", s[n])) continue;
+    if (diag_warning(L->ctx, WARN_FORMAT, c->spans[0], "`%.*s` is printed as it stands", (int)n + 1, s))
+      diag_note(L->ctx, (Span){0, 0}, "leave it out: the values follow the text");
+    return;
+  }
+}
+
 static const char *operand_name(const Call *c, uint32_t i) {
   if (!c->node || i >= c->node->call.args.count) return "";
   const Node *n = c->node->call.args.data[i];
@@ -112,6 +125,7 @@ Term *tl_device_print(Lower *L, Call *c) {
     if (!v) return NULL;
     add_value(L, p, v, operand_name(c, 0));
   }
+  warn_conversion(L, c);
   for (uint32_t i = 0; i < c->args[1]->tuple.count; i++) {
     Term *item = c->args[1]->tuple.items[i];
     if (term_get_str(item, &s)) {

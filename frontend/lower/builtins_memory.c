@@ -38,6 +38,8 @@ static Term *pointer_arg(Lower *L, Call *c, const CtType **pointee) {
   const Term *next = c->args[1];
   if (next && next->kind == TERM_VALUE && ct_is_ptr(term_t(next)))
     lower_hint(L, "the pointer comes first: tl.%s(pointer, …)", c->row->name);
+  else if (p->kind == TERM_VALUE && ct_is_int(term_t(p)) && ct_bits(ct_scalar_of(term_t(p))) == 64)
+    lower_hint(L, "an address that is an integer becomes a pointer by x.to(tl.pointer_type(tl.float32))");
   else if (p->kind == TERM_VALUE && ct_is_int(term_t(p)))
     lower_hint(L, "add offsets to a pointer: tl.%s(pointer + offsets, …)", c->row->name);
   else if (p->kind == TERM_VALUE)

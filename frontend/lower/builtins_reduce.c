@@ -47,7 +47,11 @@ static bool lower_region(Lower *L, Call *c, Op *op, Term *fn, const CtType *cons
   for (uint32_t i = 0; i < num_args; i++)
     args[i] = term_value(L, block_add_arg(L->ctx, block, lower_ir_elem_type(L, types[i])), types[i]);
   lower_cursor_to_end(L, block);
+  const CtFunction *called = term_is_const(fn) && fn->ct->kind == CT_FUNCTION ? fn->ct->fn : NULL;
   Term *r = lower_call_positional(L, fn, args, num_args, c->span);
+  if (!r && called && called->num_params != num_args)
+    lower_hint(L, "%s(…) takes %u scalars: the left element of each tensor, then the right ones", called->name,
+               num_args);
   ValueList yields = {0};
   bool ok = r != NULL;
   if (ok) {
@@ -99,7 +103,10 @@ Term *tl_reduce_call(Lower *L, Call *c) {
   if (!fn || !tensor_inputs(L, c, 0, &in) || !arg_bool(L, c, 3, &keep_dims)) return NULL;
   const CtType *t = term_t(in.items[0]);
   uint32_t rank = ct_rank(t);
-  if (rank == 0) return arg_error(L, c, 0, "a scalar cannot be reduced: %s", term_describe(L, in.items[0]));
+  if (rank == 0) {
+    arg_error(L, c, 0, "a scalar cannot be reduced: %s", term_describe(L, in.items[0]));
+    return lower_hint(L, "a tensor is loaded from a pointer plus tl.arange(…)");
+  }
   int64_t axis = 0;
   bool all = arg_is_none(c, 1);
   if (all) {
@@ -152,8 +159,10 @@ Term *tl_histogram(Lower *L, Call *c) {
   Term *x = arg_value(L, c, 0), *mask = NULL;
   int64_t bins;
   if (!x || !arg_int(L, c, 1, &bins)) return NULL;
-  if (ct_rank(term_t(x)) != 1 || !ct_is_int(term_t(x)))
-    return arg_error(L, c, 0, "`histogram` counts a 1-D integer tensor, not %s", term_describe(L, x));
+  if (ct_rank(term_t(x)) != 1 || !ct_is_int(term_t(x))) {
+    arg_error(L, c, 0, "`histogram` counts a 1-D integer tensor, not %s", term_describe(L, x));
+    return lower_hint(L, ct_rank(term_t(x)) == 1 ? "number the bins: x.to(tl.int32)" : "flatten it with tl.ravel(x)");
+  }
   if (!lower_check_shape(L, &bins, 1, c->spans[1]) ||
       !lower_check_axis_in_block(L, c->span, "a histogram", term_t(x), 0))
     return NULL;

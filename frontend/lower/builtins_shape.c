@@ -301,8 +301,14 @@ Term *tl_split(Lower *L, Call *c) {
   Term *x = arg_value(L, c, 0);
   if (!x) return NULL;
   uint32_t rank = ct_rank(term_t(x));
-  if (rank == 0 || term_t(x)->shape[rank - 1] != 2)
-    return builtin_error(L, c, "`split` needs a last axis of size 2, this is %s", term_describe(L, x));
+  if (rank == 0 || term_t(x)->shape[rank - 1] != 2) {
+    builtin_error(L, c, "`split` needs a last axis of size 2, this is %s", term_describe(L, x));
+    if (rank == 0 || term_t(x)->shape[rank - 1] == 1) return NULL;
+    Buf shape = buf_make(L->arena);
+    for (uint32_t i = 0; i < rank; i++)
+      buf_printf(&shape, "%lld, ", (long long)(i + 1 < rank ? term_t(x)->shape[i] : term_t(x)->shape[i] / 2));
+    return lower_hint(L, "pair neighbours by tl.reshape(x, [%s2])", buf_str(&shape));
+  }
   bool to_scalar = rank == 1;
   if (to_scalar) {   // [2] → two tensors [1] → two scalars
     const int64_t shape[2] = {1, 2};

@@ -17,6 +17,11 @@ static Term *named_term(Lower *L, const char *name, Span span, NameUse use) {
   if (v) return v->term && v->term->is_broken ? NULL : v->term;
   const LostName *lost = scope_find_lost(L, name);
   CtValue *c = lost && !lost->why ? NULL : comptime_lookup(L->ct, L->frame->fn->env, name);   // deleted: still a local
+  if (!c || c->kind == CT_MISSING) {   // reported once in a function
+    MapSlot *uses = map_at(L->arena, &L->frame->unknown_names, name);
+    if (uses->number & 1u << use.kind) return NULL;
+    uses->number |= 1u << use.kind;
+  }
   return c ? lower_found(L, c, span, use) : lower_unknown_name(L, name, span, use);
 }
 

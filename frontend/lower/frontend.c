@@ -68,6 +68,33 @@ static const char *decorator(Frontend *fe) {
   return triton && triton->kind == CT_MODULE ? "@triton.jit" : "@triton.jit or @kernel";
 }
 
+typedef struct { const char *name; const Node *outer, *found; } NestedSearch;
+
+static void search_nested(const Node *n, void *user) {
+  NestedSearch *s = user;
+  if (s->found) return;
+  const Node *outer = s->outer;
+  if (n->kind == NODE_FUNCTION_DEF || n->kind == NODE_CLASS_DEF) {
+    if (outer && n->kind == NODE_FUNCTION_DEF && !strcmp(n->func.name, s->name)) {
+      s->found = n;
+      return;
+    }
+    s->outer = n;
+  }
+  ast_each_child(n, search_nested, s);
+  if (!s->found) s->outer = outer;
+}
+
+// Whether a function of that name is made by another one when that runs. Says so.
+static bool explain_nested(Frontend *fe, const char *name) {
+  NestedSearch s = {.name = name};
+  search_nested(fe->module->tree, &s);
+  if (!s.found) return false;
+  diag_note(fe->ctx, s.found->func.name_span, "`%s` is defined inside of `%s`: move it out to the beginning of a line",
+            name, s.outer->kind == NODE_CLASS_DEF ? s.outer->cls.name : s.outer->func.name);
+  return true;
+}
+
 // Says why what the name stands for is no kernel of this file. False if it does not look like one.
 static bool explain_no_kernel(Frontend *fe, const char *name, const CtValue *v) {
   if (v && v->kind == CT_MISSING) {
@@ -110,7 +137,8 @@ CtFunction *frontend_find_kernel(Frontend *fe, const char *name) {
   }
   const SourceFile *f = fe->module->file;
   diag_error(fe->ctx, (Span){0, 0}, "there is no kernel `%s` in %s", name, f ? f->path : "the program");
-  bool known = explain_no_kernel(fe, name, comptime_lookup(fe->ct, fe->module->env, intern(fe->ctx, name)));
+  bool known = explain_no_kernel(fe, name, comptime_lookup(fe->ct, fe->module->env, intern(fe->ctx, name))) ||
+               explain_nested(fe, name);
   if (all.size) diag_note(fe->ctx, (Span){0, 0}, "the kernels are %s", buf_str(&all));
   else if (!known) frontend_explain_no_kernels(fe);
   return NULL;

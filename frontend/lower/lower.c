@@ -48,6 +48,8 @@ static void assign_elements(Lower *L, const Node *target, Term *value, bool cons
   uint32_t want = target->list.count;
   if (value->kind != TERM_TUPLE || (value->tuple.cls && value->tuple.cls->form == CLASS_AGGREGATE)) {
     lower_error(L, target->span, "cannot unpack %s into %u names", term_describe(L, value), want);
+    if (value->kind == TERM_VALUE && ct_rank(term_t(value)))
+      lower_hint(L, "tl.split takes a last axis of two apart; single elements are loaded one by one");
     poison_target(L, target);
     return;
   }
@@ -212,6 +214,8 @@ static void lower_raise(Lower *L, const Node *s) {
     term_get_str(t, &text);
   }
   lower_error(L, s->span, "compilation reaches a `raise`%s%s", text ? ": " : "", text ? text : "");
+  if (L->region_depth)
+    lower_hint(L, "a run-time condition is tested by tl.device_assert(condition, text), a constexpr's at compile time");
   L->frame->scope.exits[EXIT_RETURN] = (Flag){FLAG_YES, NULL};
   L->frame->failed_return = true;
 }

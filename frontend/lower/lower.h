@@ -77,6 +77,7 @@ struct Frame {
   Frame *caller;
   Scope scope;
   VEC(LostName) lost;          // names that had a value on some path
+  Map unknown_names;           // that were reported here: the bits of the uses
   bool failed_return;
 };
 

@@ -84,6 +84,13 @@ static void explain_named(Frontend *fe, const CtFunction *kernel, const char *te
     diag_note(fe->ctx, (Span){0, 0}, "a signature has the types alone, in the order of the parameters: write %s", rest);
 }
 
+static bool is_word(const char *text) {
+  if ((*text < 'a' || *text > 'z') && (*text < 'A' || *text > 'Z') && *text != '_') return false;
+  for (; *text; text++)
+    if (!strchr("_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", *text)) return false;
+  return true;
+}
+
 static bool type_spec(Frontend *fe, const CtFunction *kernel, uint32_t i, const char *text, const char *origin,
                       ParamSpec *out) {
   const CtType *t;
@@ -102,6 +109,9 @@ static bool type_spec(Frontend *fe, const CtFunction *kernel, uint32_t i, const 
     diag_error(fe->ctx, none, "`%s` is not a type, in %s for parameter `%s`", type, origin, name);
     const char *near = lower_guess_type_text(&fe->ctx->arena, type);
     if (near) diag_note(fe->ctx, none, "write %s", near);
+    else if (!kernel->params[i].is_constexpr && is_word(type))
+      diag_note(fe->ctx, none, "a text is a constant: declare `%s: tl.constexpr`, and write \"%s\" in quotes", name,
+                type);
     explain_named(fe, kernel, text);
     diag_note(fe->ctx, none,
               "types are i1 i8 i16 i32 i64 u8 u16 u32 u64 fp8e4nv fp8e4b15 fp8e5 fp16 bf16 fp32 fp64, pointers "
@@ -200,6 +210,12 @@ ParamSpec *frontend_new_specs(Frontend *fe, const CtFunction *kernel) {
   for (uint32_t i = 0; i < kernel->num_params; i++) {
     const CtParam *p = &kernel->params[i];
     ParamSpec s = {.kind = SPEC_OPEN, .divisible = 1};
+    const CtValue *given = p->default_value && p->node ? ct_unwrap(p->default_value) : NULL;
+    if (given && given->kind == CT_BUILTIN && !strcmp(given->builtin.name, "tl.constexpr")) {
+      diag_error(fe->ctx, p->node->param.default_value->span, "tl.constexpr is the default value of `%s` here",
+                 p->name);
+      diag_note(fe->ctx, (Span){0, 0}, "what a parameter is stands after a colon: `%s: tl.constexpr`", p->name);
+    }
     if (p->is_constexpr) {
       if (p->default_value)
         s = constexpr_spec(p->default_value, "its default value");

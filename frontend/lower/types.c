@@ -49,9 +49,11 @@ static int64_t next_pow2(int64_t n) {
 bool lower_check_shape(Lower *L, const int64_t *shape, uint32_t rank, Span span) {
   int64_t numel = 1;
   for (uint32_t i = 0; i < rank; i++) {
-    if (shape[i] <= 0)
-      return lower_error(L, span, "dimension %u of a tensor is %lld, it must be positive", i, (long long)shape[i]) !=
-             NULL;
+    if (shape[i] <= 0) {
+      lower_error(L, span, "dimension %u of a tensor is %lld, it must be positive", i, (long long)shape[i]);
+      return lower_hint(L, shape[i] == -1 ? "nothing is inferred here: write the number of elements, a power of two"
+                                          : "a tensor has at least one element: write a power of two") != NULL;
+    }
     if (!is_pow2_u64((uint64_t)shape[i])) {
       lower_error(L, span, "dimension %u of a tensor is %lld, not a power of two", i, (long long)shape[i]);
       if (shape[i] < MAX_TENSOR_NUMEL)

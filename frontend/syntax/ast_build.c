@@ -199,9 +199,11 @@ void ast_split_arguments(PyParser *p, const NodeList *all, NodeList *args, NodeL
       ast_list_add(p, keywords, a);
       continue;
     }
-    if (keywords->count && (a->kind != NODE_STARRED || seen_splat))
+    if (keywords->count && (a->kind != NODE_STARRED || seen_splat)) {
       diag_error(p->ctx, a->span, "a positional argument follows %s",
                  seen_splat ? "a ** argument" : "a keyword argument");
+      diag_note(p->ctx, (Span){0, 0}, "write it before those with a name, or give it its name, too");
+    }
     if (a->kind == NODE_GENERATOR && !a->is_parenthesized && all->count > 1)
       diag_error(p->ctx, a->span, "a generator that is not the only argument needs parentheses");
     ast_list_add(p, args, a);

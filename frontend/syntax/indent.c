@@ -209,9 +209,11 @@ static void begin_line(PyParser *p, Token first) {
   push_back(p, first);
 
   if (!is_end &&
-      ((column > top->column) != (alt > top->alt_column) || (column < top->column) != (alt < top->alt_column)))
+      ((column > top->column) != (alt > top->alt_column) || (column < top->column) != (alt < top->alt_column))) {
     diag_error(p->ctx, first.span, "inconsistent use of tabs and spaces in indentation"),
         diag_note(p->ctx, (Span){0, 0}, "indent all lines with spaces");
+    p->error_line_end = p->newline_end;   // what its depth would mean is not reported
+  }
   if (column > top->column) {
     if (p->num_indents > MAX_INDENTS) {
       diag_error(p->ctx, first.span, "more than %d levels of indentation", MAX_INDENTS);

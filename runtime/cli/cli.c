@@ -172,7 +172,7 @@ tile_status cli_input(Arena *a, const Options *o, const char *command, const cha
                      meant);
   if (o->inputs.count != 1) return too_many_inputs(o, command, error);
   *path = strcmp(name, "-") ? name : o->stdin_name ? o->stdin_name : "<stdin>";
-  RETURN_IF_FAILED(file_read(a, name, text, size, error));
+  RETURN_IF_FAILED(file_read_source(a, name, text, size, error));
   if (o->messages) messages_add_source(o->messages, *path, *text, *size);
   return TILE_OK;
 }

@@ -1,5 +1,6 @@
 #include "runtime/cli/file_uses.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,6 +22,44 @@ static bool identify(FileUse *use, Arena *a) {
   return true;
 }
 
+// What the outputs of an option look like: the suffix of their names, how they begin, what they have near the beginning.
+// A header's name says little: people write headers, too.
+static const struct { const char *option, *suffix, *begins, *contains; } kinds[] = {
+    {"-o", ".ptx", "// tilec", ".version"},
+    {"-o", ".tir", "module {", "func @"},
+    {"-o", ".ast", "(module", NULL},
+    {"-o", ".ll", "; ModuleID", NULL},
+    {"-o", ".cubin", "\x7f" "ELF", NULL},
+    {"-o", ".json", "{", NULL},
+    {"-o", NULL, "/* Made by tilec", NULL},
+    {"-o", ".svg", "<svg", NULL},
+    {"-o", ".sass", NULL, ".headerflags"},
+    {"-o", ".tilepack", "TILEPACK", NULL},
+    {"--save", ".npy", "\x93NUMPY", NULL},
+    {"-MF", ".d", NULL, ": \\\n"},
+    {"--sim-trace", ".json", "{", NULL},
+    {"--bench-out", "", NULL, NULL},   // its suffix has been checked
+    {"--tune-file", "", NULL, NULL},   // its content will be
+};
+
+// Whether a file that is there, and not empty, is none that the option writes.
+static bool is_of_another_kind(const FileUse *use) {
+  char head[4096];
+  FILE *f = fopen(use->path, "rbe");
+  const size_t n = f ? fread(head, 1, sizeof head - 1, f) : 0;
+  if (f) fclose(f);
+  head[n] = 0;
+  const char *option = !strcmp(use->option, "--emit") ? "-o" : !strcmp(use->option, "-MD") ? "-MF" : use->option;
+  for (size_t i = 0; i < countof(kinds); i++) {
+    if (strcmp(kinds[i].option, option)) continue;
+    if ((kinds[i].suffix && file_has_suffix(use->path, kinds[i].suffix)) ||
+        (kinds[i].begins && !strncmp(head, kinds[i].begins, strlen(kinds[i].begins))) ||
+        (kinds[i].contains && strstr(head, kinds[i].contains)))
+      return false;
+  }
+  return n > 0;
+}
+
 static bool is_same(const FileUse *x, const FileUse *y) {
   return x->device == y->device && x->inode == y->inode && !strcmp(x->name, y->name);
 }
@@ -38,6 +77,12 @@ static tile_status add(FileUses *uses, Arena *a, FileUse use, tile_error **error
                        other->option, other->path, use.option, use.path);
     return error_set(error, TILE_ERROR_USAGE, "%s %s would overwrite %s, which is an input: give another name",
                      out->option, out->path, in->path);
+  }
+  if (use.option && !*use.name && is_of_another_kind(&use)) {
+    uses->has_conflict = true;
+    return error_set(error, TILE_ERROR_USAGE,
+                     "%s %s would overwrite a file of another kind: remove it or give another name", use.option,
+                     use.path);
   }
   vec_push(a, uses, use);
   return TILE_OK;

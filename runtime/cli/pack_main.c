@@ -107,7 +107,7 @@ static tile_status pack_file(Packing *k, const char *path, tile_error **error) {
   const Options *o = k->options;
   const char *text;
   size_t size;
-  RETURN_IF_FAILED(file_read(k->arena, path, &text, &size, error));
+  RETURN_IF_FAILED(file_read_source(k->arena, path, &text, &size, error));
   for (uint32_t s = 0; s < o->signatures.count; s++) {
     Signature *sig = &k->signatures[s];
     if (sig->kernel && o->inputs.count > 1 && !has_kernel(k, path, text, size, sig->kernel)) continue;

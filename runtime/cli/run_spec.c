@@ -114,8 +114,8 @@ static ArgSpec *parse_fill(const char *s, ArgSpec *out, tile_error **error) {
     }
     return out;
   }
-  return BAD("'%s': a buffer starts as zeros, ones, arange, fill:V, randn:SEED, uniform:SEED or randint:SEED:LO:HI",
-             out->text);
+  return BAD("'%s': a buffer starts as zeros, ones, arange, fill:V, randn:SEED, uniform:SEED or randint:SEED:LO:HI; "
+             "a file has type and shape itself: NAME=@FILE.npy", out->text);
 }
 
 // The position of the bracket that closes s[0], or 0.

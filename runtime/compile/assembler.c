@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/compile/compile.h"
+#include "runtime/compile/tool.h"
 
 // The part of nvJitLink's interface that is used here.
 typedef void *NvHandle;
@@ -68,6 +69,7 @@ tile_status assembler_open(Assembler **out, tile_error **error) {
   *out = NULL;
   if (!any && !ptxas && !linker && strcmp(wish, "driver"))
     return error_set(error, TILE_ERROR_USAGE, "TILE_ASSEMBLER=%s: there are ptxas, nvjitlink and driver", wish);
+  if (ptxas) RETURN_IF_FAILED(tool_check_named("TILE_PTXAS", error));
   Assembler *s = ptxas || linker ? calloc(1, sizeof *s) : NULL;
   if (s && ((ptxas && has_ptxas()) || (linker && open_library(s)))) *out = s;
   else free(s);

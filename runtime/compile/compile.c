@@ -266,7 +266,7 @@ static tile_status read_file(Arena *a, const char *path, const char **text, size
   jmp_buf on_empty, *const empty = &on_empty;
   if (setjmp(on_empty)) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory while reading %s", path);
   a->on_empty = &empty;
-  tile_status status = file_read(a, path, text, size, error);
+  tile_status status = file_read_source(a, path, text, size, error);
   a->on_empty = NULL;
   return status;
 }

@@ -95,8 +95,10 @@ const char *ptxas_version(Arena *a);   // "ptxas 13.0.88"
 tile_status ptxas_assemble(Arena *a, const char *ptx, const char *arch, const char *extra_options, MachineCode *code,
                            tile_error **error);
 
-// sass.c: the text of machine code, by nvdisasm (TILE_NVDISASM, PATH, the CUDA toolkit's usual folder).
+// sass.c: the text of machine code, by nvdisasm (TILE_NVDISASM, PATH, the CUDA toolkit's usual folder). Without one, or
+// with TILE_NVDISASM=none, NULL. sass_check: an error if the variable names what cannot be run.
 const char *sass_find(Arena *a);
+tile_status sass_check(tile_error **error);
 tile_status sass_of_cubin(Arena *a, const char *cubin, size_t size, const char **text, tile_error **error);
 
 // assembler_warnings.c: makes warnings of the program of what an assembler said.

@@ -8,33 +8,53 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ir/context.h"
 #include "runtime/compile/error.h"
+
+enum { MAX_STREAM = 1 << 30 };   // bytes of a pipe or a device
 
 static tile_status failed(tile_error **error, const char *what, const char *path) {
   return error_set(error, TILE_ERROR_FILE, "cannot %s %s: %s", what, path, strerror(errno));
 }
 
-tile_status file_read(Arena *a, const char *path, const char **text, size_t *size, tile_error **error) {
+// The stream's bytes in memory of malloc's. NULL if there is not enough of it, or more than `limit` bytes (*size is then
+// above it).
+static char *read_stream(FILE *f, size_t limit, size_t *size) {
+  size_t capacity = 1 << 16, n = 0, got;
+  char *data = malloc(capacity + 1);
+  while (data && n <= limit && (got = fread(data + n, 1, capacity - n, f)) > 0) {
+    n += got;
+    if (n < capacity) continue;
+    char *bigger = realloc(data, capacity * 2 + 1);
+    if (!bigger) free(data);
+    data = bigger;
+    capacity *= 2;
+  }
+  *size = n;
+  if (data && n > limit) {
+    free(data);
+    data = NULL;
+  }
+  return data;
+}
+
+static tile_status read_at_most(Arena *a, const char *path, size_t limit, const char **text, size_t *size,
+                                tile_error **error) {
   bool is_stdin = !strcmp(path, "-");
   FILE *f = is_stdin ? stdin : fopen(path, "rbe");
   if (!f) return failed(error, "read", path);
-  struct stat st;
+  struct stat st = {0};
   tile_status status = TILE_OK;
   if (fstat(fileno(f), &st) == 0 && S_ISDIR(st.st_mode)) {
     errno = EISDIR;
     status = failed(error, "read", path);
   } else {
-    size_t capacity = 1 << 16, n = 0, got;
-    char *data = malloc(capacity + 1), *copy;
-    while (data && (got = fread(data + n, 1, capacity - n, f)) > 0) {
-      n += got;
-      if (n < capacity) continue;
-      char *bigger = realloc(data, capacity * 2 + 1);
-      if (!bigger) free(data);
-      data = bigger;
-      capacity *= 2;
-    }
-    if (!data) status = error_set(error, TILE_ERROR_NO_MEMORY, "out of memory while reading %s", path);
+    if (!S_ISREG(st.st_mode) && limit > MAX_STREAM) limit = MAX_STREAM;
+    size_t n;
+    char *data = read_stream(f, limit, &n), *copy;
+    if (!data && n > limit)
+      status = error_set(error, TILE_ERROR_FILE, "cannot read %s: it has more than %zu MB", path, limit >> 20);
+    else if (!data) status = error_set(error, TILE_ERROR_NO_MEMORY, "out of memory while reading %s", path);
     else if (ferror(f)) status = failed(error, "read", path);
     else if (!(copy = arena_try(a, n + 1)))
       status = error_set(error, TILE_ERROR_NO_MEMORY, "out of memory while reading %s", path);
@@ -43,6 +63,14 @@ tile_status file_read(Arena *a, const char *path, const char **text, size_t *siz
   }
   if (!is_stdin) fclose(f);
   return status;
+}
+
+tile_status file_read(Arena *a, const char *path, const char **text, size_t *size, tile_error **error) {
+  return read_at_most(a, path, SIZE_MAX, text, size, error);
+}
+
+tile_status file_read_source(Arena *a, const char *path, const char **text, size_t *size, tile_error **error) {
+  return read_at_most(a, path, SOURCE_MAX, text, size, error);
 }
 
 static bool write_all(FILE *f, const void *data, size_t size) {

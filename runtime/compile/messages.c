@@ -88,7 +88,7 @@ static const char *line_of(Messages *m, const char *path, uint32_t line, size_t 
   if (i == m->sources.count) {
     const char *text = NULL;
     size_t n = 0;
-    if (file_read(m->arena, path, &text, &n, NULL) != TILE_OK) text = "", n = 0;
+    if (file_read_source(m->arena, path, &text, &n, NULL) != TILE_OK) text = "", n = 0;
     messages_add_source(m, path, text, n);
   }
   const char *s = m->sources.data[i].text, *end = s + m->sources.data[i].size;

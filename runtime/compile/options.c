@@ -216,7 +216,7 @@ static bool parse_response_file(Options *o, Command command, const char *path, i
   if (depth >= DEEPEST) return usage(error, "@%s: response files nest too deeply", path);
   const char *s = NULL;
   size_t size = 0;
-  if (file_read(o->arena, path, &s, &size, error) != TILE_OK) return false;
+  if (file_read_source(o->arena, path, &s, &size, error) != TILE_OK) return false;
   bool is_open;
   StrList words = options_split(o->arena, s, size, &is_open);
   if (is_open) return usage(error, "%s: a quote is not closed", path);

@@ -37,9 +37,7 @@ static tile_status failure(const char *ptxas, int rc, const char *said, tile_err
 static tile_status assemble_once(void *user, Arena *a, const char *ptx, MachineCode *code, tile_error **error) {
   const Request *r = user;
   const char *ptxas = ptxas_find(a);
-  const char *named = getenv("TILE_PTXAS");
-  if (!ptxas && named && *named)
-    return error_set(error, TILE_ERROR_FILE, "TILE_PTXAS names %s, which is no program that can be run", named);
+  RETURN_IF_FAILED(tool_check_named("TILE_PTXAS", error));
   if (!ptxas)
     return error_set(error, TILE_ERROR_FILE,
                      "a cubin needs ptxas, which was not found; put it on PATH, name it in TILE_PTXAS, or emit PTX");

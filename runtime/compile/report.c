@@ -98,6 +98,7 @@ static tile_status gather_code(const tile_program *p, Arena *a, const MachineCod
   k->made_by = code->made_by;
   k->resources = (tile_resources)TILE_RESOURCES_INIT;
   machine_code_resources(p, code, k->name, &k->resources);
+  if (code->cubin) RETURN_IF_FAILED(sass_check(error));
   if (code->cubin && sass_find(a)) RETURN_IF_FAILED(sass_of_cubin(a, code->cubin, code->size, &sass, error));
   k->counted = sass ? "SASS" : "PTX";
   if (sass) instructions_of_sass(sass, k->name, k->counts);

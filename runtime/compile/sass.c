@@ -6,7 +6,16 @@
 #include "runtime/compile/compile.h"
 #include "runtime/compile/tool.h"
 
-const char *sass_find(Arena *a) { return tool_find(a, "TILE_NVDISASM", "nvdisasm"); }
+static const char variable[] = "TILE_NVDISASM";
+
+static bool is_off(void) {
+  const char *named = getenv(variable);
+  return named && !strcmp(named, "none");
+}
+
+const char *sass_find(Arena *a) { return is_off() ? NULL : tool_find(a, variable, "nvdisasm"); }
+
+tile_status sass_check(tile_error **error) { return is_off() ? TILE_OK : tool_check_named(variable, error); }
 
 // Without the lines that nvdisasm writes to standard error.
 static const char *without_warnings(Arena *a, const char *said) {
@@ -22,6 +31,7 @@ static const char *without_warnings(Arena *a, const char *said) {
 
 tile_status sass_of_cubin(Arena *a, const char *cubin, size_t size, const char **text, tile_error **error) {
   const char *nvdisasm = sass_find(a), *said = "";
+  RETURN_IF_FAILED(sass_check(error));
   if (!nvdisasm)
     return error_set(error, TILE_ERROR_FILE,
                      "SASS needs nvdisasm, which was not found; put it on PATH or name it in TILE_NVDISASM");

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtime/compile/error.h"
 #include "runtime/compile/file.h"
 #include "runtime/compile/options.h"
 
@@ -23,6 +24,12 @@ const char *tool_find(Arena *a, const char *variable, const char *name) {
     if (access(candidate, X_OK) == 0) return candidate;
   }
   return NULL;
+}
+
+tile_status tool_check_named(const char *variable, tile_error **error) {
+  const char *named = getenv(variable);
+  if (!named || !*named || access(named, X_OK) == 0) return TILE_OK;
+  return error_set(error, TILE_ERROR_FILE, "%s names %s, which is no program that can be run", variable, named);
 }
 
 int tool_run(char *const argv[], int out_fd) {

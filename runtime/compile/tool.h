@@ -3,10 +3,13 @@
 #define TILE_RUNTIME_TOOL_H
 
 #include "ir/arena.h"
+#include "runtime/tile/tile.h"
 
 // The program that the environment variable names, otherwise the one of this name in PATH or in the toolkit's usual
 // folder; NULL: there is none.
 const char *tool_find(Arena *a, const char *variable, const char *name);
+// An error if the variable names what cannot be run.
+tile_status tool_check_named(const char *variable, tile_error **error);
 // Runs argv with its output going to out_fd. Returns its exit status; TOOL_KILLED + n if signal n ended it; -1 if it
 // did not run; TOOL_UNKNOWN if the status is lost, for example in a process that ignores SIGCHLD.
 enum { TOOL_UNKNOWN = -2, TOOL_KILLED = 1000 };

@@ -140,7 +140,7 @@ static tile_status open_contained(void *user, Arena *a, tile_error **error) {
   const tile_jit_options *o = from->options;
   jit->path = arena_printf(a, "%s", from->path);
   tile_status status = read_options(jit, o, error);
-  if (status == TILE_OK && !from->text) status = file_read(a, from->path, &jit->text, &jit->size, error);
+  if (status == TILE_OK && !from->text) status = file_read_source(a, from->path, &jit->text, &jit->size, error);
   else if (from->text) jit->text = arena_strndup(a, from->text, from->size), jit->size = from->size;
   if (status == TILE_OK && jit->isolate) status = jit_try_source(jit, error);
   if (status == TILE_OK) status = load_source(jit, error);

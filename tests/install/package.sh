@@ -9,7 +9,7 @@ root=$(realpath ../..)
 tmp=$(mktemp -d)
 # What a user installed from this build stays what `uninstall` removes.
 mkdir "$tmp/manifests" && cp "$build"/install_manifest*.txt "$tmp/manifests" 2>/dev/null || true
-trap 'rm -f "$build"/install_manifest*.txt; cp "$tmp"/manifests/* "$build" 2>/dev/null; rm -rf "$tmp"' EXIT
+trap 'rm -f "$build"/install_manifest*.txt; cp "$tmp"/manifests/* "$build" 2>/dev/null || true; rm -rf "$tmp"' EXIT
 fail() { echo "package: $*"; exit 1; }
 clean() { env -i PATH="$PATH" HOME="$tmp" ${LLVM_DIR:+LLVM_DIR="$LLVM_DIR"} "$@"; }
 

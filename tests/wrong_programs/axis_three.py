@@ -1,0 +1,10 @@
+# program_id of a fourth axis
+# tilec axis_three.py -n k -s "*fp32, *fp32, i32, 128" -o -
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def k(x, y, n, B: tl.constexpr):
+    o = tl.arange(0, B)
+    tl.store(y + tl.program_id(3) * B + o, tl.load(x + o))

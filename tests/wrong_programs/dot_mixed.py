@@ -1,0 +1,12 @@
+# dot of two types
+# tilec dot_mixed.py -n k -s "*fp32, *fp32, i32, 128" -o -
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def k(x, y, n, B: tl.constexpr):
+    r = tl.arange(0, 16)
+    a = tl.load(x + r[:, None] * 16 + r[None, :])
+    c = tl.dot(a.to(tl.float16), a)
+    tl.store(y + r[:, None] * 16 + r[None, :], c)

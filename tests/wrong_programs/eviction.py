@@ -1,0 +1,11 @@
+# an eviction policy that does not exist
+# tilec eviction.py -n k -s "*fp32, *fp32, i32, 128" -o -
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def k(x, y, n, B: tl.constexpr):
+    o = tl.arange(0, B)
+    v = tl.load(x + o, eviction_policy='evict_none')
+    tl.store(y + o, v)

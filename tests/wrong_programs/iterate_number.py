@@ -1,0 +1,12 @@
+# a loop over a number
+# tilec iterate_number.py -n k -s "*fp32, *fp32, i32, 128" -o -
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def k(x, y, n, B: tl.constexpr):
+    s = 0.0
+    for i in n:
+        s += tl.load(x + i)
+    tl.store(y, s)

@@ -1,0 +1,12 @@
+# max for the maximum of two blocks
+# tilec max_of_two.py -n k -s "*fp32, *fp32, i32, 128" -o -
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def k(x, y, n, B: tl.constexpr):
+    o = tl.arange(0, B)
+    v = tl.load(x + o, mask=o < n)
+    w = tl.max(v, tl.zeros_like(v))
+    tl.store(y + o, w)

@@ -1,0 +1,11 @@
+# sort along the first axis
+# tilec sort_first_axis.py -n k -s "*fp32, *fp32, i32, 128" -o -
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def k(x, y, n, B: tl.constexpr):
+    r = tl.arange(0, 16)
+    a = tl.load(x + r[:, None] * 16 + r[None, :])
+    tl.store(y + r[:, None] * 16 + r[None, :], tl.sort(a, dim=0))

@@ -1,0 +1,12 @@
+# where with one value
+# tilec where_two.py -n k -s "*fp32, *fp32, i32, 128" -o -
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def k(x, y, n, B: tl.constexpr):
+    o = tl.arange(0, B)
+    v = tl.load(x + o, mask=o < n)
+    v = tl.where(o < n, v)
+    tl.store(y + o, v)
