@@ -51,7 +51,18 @@ SCALAR_EMITTER(cmpi) {
   return LLVMBuildICmp(c->b, preds[op_int(op, ATTR_PRED, CMP_EQ)], in[0], in[1], "");
 }
 
-SCALAR_EMITTER(select) { return cg_select(c, in[0], in[1], in[2]); }
+// Of 32-bit elements, by the bits of a word: LLVM would make a select of `and` and `or` again.
+static LLVMValueRef choose_bits(Cg *c, LLVMValueRef *in) {
+  LLVMTypeRef t = LLVMTypeOf(in[1]);
+  LLVMValueRef mask = LLVMBuildSExt(c->b, in[0], c->t_i32, "");
+  LLVMValueRef args[] = {mask, cg_bitcast(c, in[1], c->t_i32), cg_bitcast(c, in[2], c->t_i32)};
+  return cg_bitcast(c, cg_insn(c, INSN_CHOOSE_BITS, c->t_i32, args, 3), t);
+}
+
+SCALAR_EMITTER(select) {
+  const bool masks = op_int(op, ATTR_MASKS, 0);
+  return masks ? choose_bits(c, in) : cg_select(c, in[0], in[1], in[2]);
+}
 
 // ---- floating point ----
 SCALAR_EMITTER(negf) { return LLVMBuildFNeg(c->b, in[0], ""); }

@@ -186,6 +186,30 @@ static PlaceMap partial_map(const Layout *in, const Layout *partial, uint32_t ax
   return m;
 }
 
+// Lets lanes that fold many rows together keep their halves: each then stores its own rows for the other warps.
+static void keep_partials(const Reduction *red, ReducePlan *plan, uint32_t axis) {
+  const Type *in = op_operand(red->of.op, 0)->type;
+  AxisPlace at[LAYOUT_MAX_BITS];
+  reduce_axis_places(in->layout, axis, at);
+  Layout l = *plan->partial;
+  const uint32_t regs = l.num_bits[LAYOUT_REG];
+  uint32_t own = ((1u << regs) - 1) & ~layout_free_bits(&l, LAYOUT_REG), lane_bits = 0, lanes = 0, shuffles;
+  for (uint32_t i = 0; i < in->layout->log2_size[axis]; i++)
+    if (at[i].dim == LAYOUT_LANE) lane_bits |= 1u << at[i].bit, lanes++;
+  if (lanes == 5 && redux_name(red, in)) return;
+  if (!reduce_by_halves(1u << __builtin_popcount(own), lanes, &shuffles)) return;
+  for (uint32_t b = 0; b < 5 && own; b++) {
+    if (!(lane_bits >> b & 1)) continue;
+    const uint32_t top = log2_u32(own);
+    plan->keeps[b] = 1u << top;
+    l.basis[regs + b] = l.basis[top];
+    l.basis[top] = 0;
+    own &= ~plan->keeps[b];
+  }
+  plan->partial = layout_intern(red->of.c->ctx, &l);
+  plan->lanes_keep = true;
+}
+
 static void through_shared(Reduction *red, CgValue **v, const ReducePlan *plan, uint32_t axis) {
   Cg *c = red->of.c;
   Op *op = red->of.op;
@@ -365,6 +389,7 @@ void emit_reduce(Cg *c, Op *op) {
     v[i] = cg_value_new(c, n);
     for (uint32_t r = 0; r < n; r++) v[i]->v[r] = cg_reg(x, r);
   }
+  if (plan.through_shared && plan.partial) keep_partials(&red, &plan, axis);
   fold_in_warps(&red, v, &plan, axis);
   if (plan.through_shared) through_shared(&red, v, &plan, axis);
   for (uint32_t i = 0; i < red.of.n; i++) {

@@ -81,6 +81,30 @@ static bool may_settle(Assign *c, const Op *op, const Layout *pivot) {
   return !access_is_tensor(op) || c->choices->accepts(c->choices->user, op, pivot);
 }
 
+// Whether all that is computed of v, element by element, is written to memory. Looks at `left` uses at most.
+static bool is_only_written(const Value *v, uint32_t *left) {
+  EACH_USE(u, v) {
+    const Op *user = u->user;
+    if (!*left) return false;
+    --*left;
+    const bool computes = op_is(user, TRAIT_ELEMENTWISE) && user->num_results == 1;
+    if (computes ? !is_only_written(&user->results[0], left) : !access_is_tensor(user)) return false;
+  }
+  return true;
+}
+
+// Whether warps exchange partial results for v, which they then read in any layout. What is written of it has the
+// layout of the access: with that of the operand many threads would compute the same, for one of them to write it.
+static bool comes_in_any_layout(const Assign *c, const Value *v) {
+  const Op *op = v->def;
+  if (!op || op->opcode != OP_REDUCE || op->num_results != 1 || !c->pivots[op->mark]) return false;
+  const Layout *l = c->pivots[op->mark];
+  const uint32_t axis = layout_axis_mask(l, (uint32_t)op_int(op, ATTR_AXIS, 0));
+  uint32_t warps = 0, left = 64;
+  for (uint32_t w = 0; w < l->num_bits[LAYOUT_WARP]; w++) warps |= layout_basis(l, LAYOUT_WARP, w) & axis;
+  return warps && is_only_written(v, &left);
+}
+
 static void flow(Assign *c) {
   while (c->work.count) {
     Value *v = c->work.data[--c->work.count];
@@ -90,7 +114,7 @@ static void flow(Assign *c) {
       const Layout *pivot = layout_rule_pivot_of_result(c->ctx, v->def, v->index, l);
       if (pivot && may_settle(c, v->def, pivot)) set_pivot(c, v->def, pivot);
     }
-    if (layout_rule_is_free(v)) continue;        // each user can have its own copy
+    if (layout_rule_is_free(v) || comes_in_any_layout(c, v)) continue;   // each user can have its own copy
     EACH_USE(u, v) {
       const Layout *pivot = layout_rule_pivot_of_operand(c->ctx, u->user, u->index, l);
       if (!pivot || c->pivots[u->user->mark]) continue;
