@@ -2,44 +2,54 @@
 // move tiles whose layouts have the 8×8 fragments of those instructions; vectors move the others.
 #include "codegen/cg.h"
 
-// ---- 8×8 matrices of 16-bit elements ----
+// ---- 8×8 matrices of 16-bit elements, and what has the same bytes ----
 //
-// A matrix is eight rows of 16 bytes. Lane l holds the pair of elements 2(l mod 4) of row l / 4: as place bits,
-// register bit 0 and lane bits 0, 1 run along the row, lane bits 2, 3, 4 over the rows. With .trans rows and columns
-// change places. Up to four matrices go at once, chosen by two more register bits; lane l gives the address of row l
-// mod 8 of matrix l / 8.
+// A matrix is eight rows of 16 bytes. Lane l holds the word (l mod 4) of row l / 4, two elements of 16 bits: as place
+// bits, register bit 0 and lane bits 0, 1 run along the row, lane bits 2, 3, 4 over the rows. With .trans rows and
+// columns change places. Up to four matrices go at once, chosen by two more register bits; lane l gives the address of
+// row l mod 8 of matrix l / 8. A word may also be four elements of 8 bits or one of 32, except with .trans.
 
 typedef struct {
   bool transposed;
+  uint32_t word_bits;             // register bits inside a word
   uint32_t num_extra, extra[2];   // register bits that choose the matrix
   PlaceMap rows;                  // lane (and warp) → byte offset of the row whose address the lane gives
 } MatrixAccess;
 
+enum { ROW_BYTES = 16 };
+
+static uint32_t word_bits_of(uint32_t elem_bytes) { return elem_bytes < 4 ? 2 - log2_u32(elem_bytes) : 0; }
+
 static bool matrix_access(const PlaceMap *m, uint32_t elem_bytes, MatrixAccess *a) {
   *a = (MatrixAccess){0};
-  if (elem_bytes != 2 || m->num_thread_bits < 5 || m->num_reg_bits < 1 || m->free_thread) return false;
-  if ((m->num_pads || m->moved) && m->whole_bits < 3) return false;
-  uint32_t row[3] = {m->reg[0], m->thread[0], m->thread[1]}, column[3] = {m->thread[2], m->thread[3], m->thread[4]};
+  const uint32_t word_bits = word_bits_of(elem_bytes), in_row = (ROW_BYTES / elem_bytes) - 1;
+  if (elem_bytes > 4 || m->num_thread_bits < 5 || m->num_reg_bits < word_bits || m->free_thread) return false;
+  if ((m->num_pads || m->moved) && m->whole_bits < word_bits + 2) return false;
+  uint32_t row[4] = {0}, column[3] = {m->thread[2], m->thread[3], m->thread[4]};
+  for (uint32_t i = 0; i < word_bits; i++) row[i] = m->reg[i];
+  for (uint32_t i = 0; i < 2; i++) row[word_bits + i] = m->thread[i];
   const uint32_t *inside = row, *over = column;
-  if (column[0] == 1 && column[1] == 2 && column[2] == 4) {
+  if (elem_bytes == 2 && column[0] == 1 && column[1] == 2 && column[2] == 4) {
     a->transposed = true;
     inside = column;
     over = row;
   }
-  if (inside[0] != 1 || inside[1] != 2 || inside[2] != 4) return false;
-  // All other bits must keep rows whole: they step by multiples of eight elements.
+  a->word_bits = word_bits;
+  for (uint32_t i = 0; i < word_bits + 2; i++)
+    if (inside[i] != 1u << i) return false;
+  // All other bits must keep rows whole: they step by multiples of a row.
   for (uint32_t i = 0; i < 3; i++)
-    if (over[i] & 7 || !over[i]) return false;
+    if (over[i] & in_row || !over[i]) return false;
   for (uint32_t i = 5; i < m->num_thread_bits; i++)
-    if (m->thread[i] & 7) return false;
-  for (uint32_t i = 1; i < m->num_reg_bits; i++) {
-    if (m->reg[i] & 7) return false;
+    if (m->thread[i] & in_row) return false;
+  for (uint32_t i = word_bits; i < m->num_reg_bits; i++) {
+    if (m->reg[i] & in_row) return false;
     if (m->reg[i] && a->num_extra < 2) a->extra[a->num_extra++] = i;
   }
   a->rows = *m;
   for (uint32_t i = 0; i < 3; i++) a->rows.thread[i] = over[i];
   for (uint32_t i = 0; i < 2; i++) a->rows.thread[3 + i] = i < a->num_extra ? m->reg[a->extra[i]] : 0;
-  placemap_scale(&a->rows, 1);
+  placemap_scale(&a->rows, log2_u32(elem_bytes));
   return true;
 }
 
@@ -59,13 +69,13 @@ static LLVMValueRef row_address(Cg *c, const MatrixAccess *a, LLVMValueRef base,
 }
 
 static uint32_t extra_mask(const MatrixAccess *a) {
-  uint32_t mask = 1;   // the pair
+  uint32_t mask = (1u << a->word_bits) - 1;
   for (uint32_t i = 0; i < a->num_extra; i++) mask |= 1u << a->extra[i];
   return mask;
 }
 
 static CgValue *load_matrices(Cg *c, LLVMValueRef base, const PlaceMap *m, const MatrixAccess *a, const Type *elem) {
-  uint32_t regs = 1u << m->num_reg_bits, n = 1u << a->num_extra, inside = extra_mask(a);
+  uint32_t regs = 1u << m->num_reg_bits, n = 1u << a->num_extra, inside = extra_mask(a), each = 1u << a->word_bits;
   CgValue *out = cg_value_new(c, regs);
   LLVMValueRef thread = placemap_thread(c, &a->rows), address = cg_smem_addr(c, base);
   for (uint32_t r = 0; r < regs; r++) {
@@ -77,10 +87,10 @@ static CgValue *load_matrices(Cg *c, LLVMValueRef base, const PlaceMap *m, const
     buf_printf(&load.text, ", [$%u];", cg_asm_arg(&load, row_address(c, a, address, thread, r)));
     LLVMValueRef call = cg_asm_call(&load, INSN_LDMATRIX);
     for (uint32_t k = 0; k < n; k++) {
-      LLVMValueRef pair[2];
-      cg_unpack(c, cg_asm_get(c, call, k), 2, 16, pair);
+      LLVMValueRef parts[4];
+      cg_unpack(c, cg_asm_get(c, call, k), each, 32 / each, parts);
       uint32_t first = matrix_register(a, r, k);
-      for (uint32_t i = 0; i < 2; i++) out->v[first | i] = cg_bitcast(c, pair[i], cg_elem_type(c, elem));
+      for (uint32_t i = 0; i < each; i++) out->v[first | i] = cg_from_storage(c, parts[i], cg_elem_type(c, elem));
     }
   }
   return out;
@@ -88,7 +98,7 @@ static CgValue *load_matrices(Cg *c, LLVMValueRef base, const PlaceMap *m, const
 
 static void store_matrices(Cg *c, LLVMValueRef base, const PlaceMap *m, const MatrixAccess *a, ScalarKind k,
                            const CgValue *v) {
-  uint32_t regs = 1u << m->num_reg_bits, n = 1u << a->num_extra, inside = extra_mask(a);
+  uint32_t regs = 1u << m->num_reg_bits, n = 1u << a->num_extra, inside = extra_mask(a), each = 1u << a->word_bits;
   LLVMValueRef thread = placemap_thread(c, &a->rows), address = cg_smem_addr(c, base);
   for (uint32_t r = 0; r < regs; r++) {
     if (r & (inside | m->free_reg)) continue;
@@ -96,8 +106,9 @@ static void store_matrices(Cg *c, LLVMValueRef base, const PlaceMap *m, const Ma
     cg_asm_arg(&store, row_address(c, a, address, thread, r));
     for (uint32_t i = 0; i < n; i++) {
       uint32_t first = matrix_register(a, r, i);
-      LLVMValueRef pair[2] = {cg_to_storage(c, cg_reg(v, first), k), cg_to_storage(c, cg_reg(v, first | 1), k)};
-      cg_asm_arg(&store, cg_pack(c, pair, 2, 16));
+      LLVMValueRef parts[4];
+      for (uint32_t e = 0; e < each; e++) parts[e] = cg_to_storage(c, cg_reg(v, first | e), k);
+      cg_asm_arg(&store, cg_pack(c, parts, each, 32 / each));
     }
     put_matrices(&store, a, "stmatrix");
     cg_asm_list(&store, "[$0], {", 1, n, "};");
@@ -115,12 +126,18 @@ PlaceMap cg_tile_map(Cg *c, const Op *op, const Type *tensor, const Value *buffe
   return m;
 }
 
-// Whether pairs go as wider vectors, which need no matrices.
-static bool is_wide(const PlaceMap *m) { return m->num_reg_bits > 1 && m->reg[0] == 1 && m->reg[1] == 2; }
+// Whether words go as wider vectors, which need no matrices.
+static bool is_wide(const PlaceMap *m, const Type *elem) {
+  const uint32_t word_bits = word_bits_of(type_elem_bytes(elem));
+  for (uint32_t i = 0; i <= word_bits; i++)
+    if (i >= m->num_reg_bits || m->reg[i] != 1u << i) return false;
+  return true;
+}
 
 bool cg_shared_store_matrices(Cg *c, LLVMValueRef base, const PlaceMap *m, const Type *elem, const CgValue *v) {
   MatrixAccess a;
-  if (!c->target->has_stmatrix || v->splat || is_wide(m) || !matrix_access(m, type_elem_bytes(elem), &a)) return false;
+  if (!c->target->has_stmatrix || v->splat || type_elem_bytes(elem) > 2 || is_wide(m, elem)) return false;
+  if (!matrix_access(m, type_elem_bytes(elem), &a)) return false;
   store_matrices(c, base, m, &a, cg_elem_kind(elem), v);
   return true;
 }
@@ -128,7 +145,7 @@ bool cg_shared_store_matrices(Cg *c, LLVMValueRef base, const PlaceMap *m, const
 // All threads load, also those that hold duplicates.
 static bool load_access(PlaceMap *m, const Type *elem, MatrixAccess *a) {
   m->free_reg = m->free_thread = 0;
-  return !is_wide(m) && matrix_access(m, type_elem_bytes(elem), a);
+  return !is_wide(m, elem) && matrix_access(m, type_elem_bytes(elem), a);
 }
 
 bool cg_can_load_matrices(const PlaceMap *map, const Type *elem) {

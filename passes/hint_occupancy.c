@@ -14,6 +14,9 @@
 //   - Kernels with dots of which an SM's shared memory holds three or four warps for each scheduler: without a hint the
 //     assembler takes a few registers more than fit three times, and two of these warps are left. The hint is for as
 //     many blocks as shared memory holds.
+//   - Kernels with a loop that has dots and, beside what is copied ahead, loads: without a hint the assembler issues
+//     these loads after the dots, to save registers that nobody else can use if shared memory holds fewer warps still.
+//     The hint is the same.
 //   - Kernels that spill in any case, dots among them: without a hint the assembler may then keep to 32 registers and
 //     spill several times as much. The hint of one block, which limits nothing, prevents that.
 // Where blocks run at once (`roles`), the estimate does not hold, and there is no hint.
@@ -30,6 +33,25 @@ enum {
   IN_FLIGHT = 24 << 10,      // bytes on their way to an SM that keep memory busy
 };
 
+static void find_loads_and_dots(Op *op, void *user) {
+  bool *found = user;
+  if (op->opcode == OP_LOAD && op_result(op, 0)->type->kind == TYPE_TENSOR) found[0] = true;
+  if (op_unit(op) == UNIT_DOT) found[1] = true;
+}
+
+static void find_loop(Op *op, void *user) {
+  bool found[2] = {false, false};
+  if (op_is(op, TRAIT_LOOP)) block_walk(op->blocks[op->num_blocks - 1], find_loads_and_dots, found);
+  if (found[0] && found[1]) *(bool *)user = true;
+}
+
+// Whether a loop has both dots and loads of tensors.
+static bool loads_beside_dots(const Func *f) {
+  bool found = false;
+  block_walk(f->body, find_loop, &found);
+  return found;
+}
+
 // The blocks that an SM's shared memory holds, if these have no more than a quarter of its threads and all that is live
 // in order fits; 0 otherwise. Each of an SM's four schedulers has its own quarter of the registers.
 static uint32_t blocks_by_shared(Context *ctx, const Module *m, Func *f, uint32_t most) {
@@ -40,7 +62,7 @@ static uint32_t blocks_by_shared(Context *ctx, const Module *m, Func *f, uint32_
   const uint32_t warps = blocks * m->num_warps, each = (warps + SCHEDULERS - 1) / SCHEDULERS;
   if (!blocks || 4 * warps * WARP_SIZE > m->target->sm_threads) return 0;
   const uint32_t limit = pressure_limit(each, SCHEDULERS * WARP_SIZE);
-  return limit < THREAD_REGISTERS && most <= limit ? blocks : 0;
+  return (limit < THREAD_REGISTERS || loads_beside_dots(f)) && most <= limit ? blocks : 0;
 }
 
 // Returns 0 for no hint.

@@ -84,8 +84,8 @@ bool pipe_choose_loads(Pipe *p, bool all_loads);
 // Lets wgmmas stay in flight into the next iteration. Returns the op after which the previous iteration's slot is free;
 // NULL: nothing stays in flight.
 Op *pipe_overlap_wgmmas(Pipe *p);
-// Where that does not hold, and nothing is read of this iteration's tiles before a wgmma: lets copies be issued while
-// that runs. Wgmmas after all others of the iteration stay in flight into the next one, up to there. Returns the op
+// Where that does not hold, and nothing slow comes between the first wait for tiles and a wgmma: lets copies be issued
+// while that runs. Wgmmas after all others of the iteration stay in flight into the next one, up to there. Returns the op
 // after which the previous iteration's slot is free; NULL: no such wgmma.
 Op *pipe_issue_under_wgmma(Pipe *p);
 

@@ -1,5 +1,5 @@
 // Of pipeline_loops: the copies that are issued before the loop. The prologue is placed as early as possible: its
-// copies then run during slow ops before the loop, which are global loads and stores to shared memory.
+// copies then run during slow ops before the loop: global loads, stores to shared memory, and exchanges between threads.
 #include "ir/scratch.h"
 #include "passes/pipeline_loops.h"
 
@@ -16,15 +16,27 @@ static void need_operands(const Op *op, const Block *block) {
     EACH_OP(o, op->blocks[k]) need_operands(o, block);
 }
 
-// Whether the prologue may come before the op: not if it writes global memory, waits, or has scratch.
-static bool can_pass(Pipe *p, const Op *op) {
+// The rings may take the place of scratch that is used before them; if the copies come before that, they may not. So
+// many bytes, the rows of a tile, are worth it.
+enum { MAX_PASSED_SCRATCH = 1024 };
+
+static uint32_t scratch_of(const Pipe *p, const Op *op) {
   uint32_t align;
+  return scratch_op_bytes(p->ctx, op, p->module->num_warps, &align);
+}
+
+// Whether the prologue may come before the op: not if it writes global memory, waits for other programs or copies, or
+// has much scratch.
+static bool can_pass(const Pipe *p, const Op *op) {
   switch (op->opcode) {
     case OP_LOAD: return !op_int(op, ATTR_VOLATILE, 0);
     case OP_ALLOC: case OP_LOCAL_STORE: case OP_FENCE_ASYNC: return true;
-    default:
-      return op_is(op, TRAIT_PURE) && !op->num_blocks && !scratch_op_bytes(p->ctx, op, p->module->num_warps, &align);
+    default: return op_is(op, TRAIT_PURE) && !op->num_blocks && scratch_of(p, op) <= MAX_PASSED_SCRATCH;
   }
+}
+
+static bool is_slow(const Pipe *p, const Op *op) {
+  return op->opcode == OP_LOAD || op->opcode == OP_LOCAL_STORE || scratch_of(p, op);
 }
 
 static void move_needed(Op *from, const Op *to, Op *before) {
@@ -37,15 +49,15 @@ static void move_needed(Op *from, const Op *to, Op *before) {
 }
 
 // The earliest place for the prologue, if there is something slow between it and `at`; otherwise `at`.
-static Op *above_slow(Pipe *p, Op *at) {
+static Op *above_slow(const Pipe *p, Op *at) {
   Op *highest = at;
   for (Op *op = at->prev; op && can_pass(p, op); op = op->prev) {
-    if ((op->mark & NEEDED) && !op_is(op, TRAIT_PURE)) break;
+    if ((op->mark & NEEDED) && (!op_is(op, TRAIT_PURE) || is_slow(p, op))) break;
     if (op->mark & NEEDED) need_operands(op, at->parent);
     highest = op;
   }
   Op *slow = highest;
-  while (slow != at && slow->opcode != OP_LOAD && slow->opcode != OP_LOCAL_STORE) slow = slow->next;
+  while (slow != at && !is_slow(p, slow)) slow = slow->next;
   return slow;
 }
 
@@ -53,8 +65,6 @@ static Op *above_slow(Pipe *p, Op *at) {
 // loop, or the peeled dot before it. What the loop needs, for example its bounds, may lie between the two.
 static Op *prologue_position(Pipe *p, Op *at) {
   Block *block = at->parent;
-  bool all_tma = true;
-  VEC_EACH(a, p->loads) all_tma &= a->tma;
   EACH_OP(op, block) op->mark &= ~(uint32_t)NEEDED;
   for (uint32_t i = 0; i < p->loop->num_operands; i++)
     if (i < 3 || p->carried_in_slice[i - 3]) need(op_operand(p->loop, i), block);
@@ -63,7 +73,7 @@ static Op *prologue_position(Pipe *p, Op *at) {
   for (uint32_t i = 0; i < p->loads.count; i++) need_operands(p->loads.data[i].load, block);
   for (Op *op = p->loop; op != at; op = op->prev)
     if (op->prev->mark & NEEDED) need_operands(op->prev, block);
-  Op *position = all_tma ? above_slow(p, at) : at;
+  Op *position = above_slow(p, at);
   move_needed(position, p->loop, position);
   return position;
 }

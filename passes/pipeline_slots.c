@@ -185,6 +185,7 @@ static const AsyncLoad *async_load(const Pipe *p, const Op *load) {
 bool pipe_is_short(const Op *op) {
   switch (op->opcode) {
     case OP_LOCAL_LOAD: case OP_ALLOC: case OP_LOAD: case OP_DESC_LOAD: return true;
+    case OP_INLINE_ASM: return op_int(op, ATTR_PURE, 0);
     default: return op_is(op, TRAIT_PURE) && op_unit(op) != UNIT_DOT && op->num_blocks == 0;
   }
 }

@@ -162,9 +162,19 @@ static void compute_under(Pipe *p, const Op *first, Op *before) {
   }
 }
 
+// The first wgmma that comes after a tile, or an op before it that is not short.
+static Op *first_wgmma(const Pipe *p) {
+  Op *op = first_consumer(p);
+  while (op->opcode != OP_WGMMA && pipe_is_short(op)) op = op->next;
+  return op;
+}
+
 Op *pipe_issue_under_wgmma(Pipe *p) {
-  Op *first = first_consumer(p);
+  Op *first = first_wgmma(p);
   if (first->opcode != OP_WGMMA || is_packed(first) || is_in_parts(first)) return NULL;
+  // Threads may read a tile before, to compute an operand. With two stages that would leave little of an iteration for a
+  // copy.
+  if (first != first_consumer(p) && p->stages < 3) return NULL;
   Builder after = after_loop(p);
   bool any = false;
   for (Op *op = pipe_body(p)->last->prev; op != first && leaves_registers(p); op = op->prev) {

@@ -67,6 +67,7 @@ static const PipelineStep laid_out_steps[] = {
 static const PipelineStep allocated_steps[] = {
   STEP(allocate_shared),
   STEP(insert_barriers),
+  STEP_IF(merge_fences, chooses),
   STEP_IF(insert_fences, is_as_written),
   STEP(annotate_offsets),
 };

@@ -126,7 +126,7 @@ KINDS["attend"], KINDS["attend_one"], KINDS["grouped"], KINDS["persistent"] = at
 KINDS["converted"], KINDS["large"], KINDS["tile_sums"] = converted, large, tile_sums
 KINDS["read_late"] = read_late
 KINDS["attend, cp.async"] = lambda arch, trips: attend(arch, trips) + ["--no-auto-tma"]
-for kind in ("read_first", "nested", "chained", "scaled"):
+for kind in ("read_first", "nested", "chained", "scaled", "decoded"):
     KINDS[kind], KINDS[kind + ", cp.async"] = small(kind), by_threads(kind)
 KINDS["gathered"], KINDS["gathered twice"], KINDS["next_block"] = gathered(False), gathered(True), next_block
 KINDS["next_block, cp.async"] = lambda arch, trips: next_block(arch, trips) + ["--no-auto-tma"]
