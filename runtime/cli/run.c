@@ -157,6 +157,7 @@ static tile_status open_device(Session *s, tile_error **error) {
                                            : NULL;
   if (option && strcmp(s->device->kind, "sim"))
     return error_set(error, TILE_ERROR_USAGE, "%s is for --device=sim; this is %s", option, s->device->kind);
+  RETURN_IF_FAILED(session_use_trace(o, s->device, &s->run->uses, error));
   say_device(o, s->device);
   return TILE_OK;
 }
