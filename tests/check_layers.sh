@@ -7,9 +7,9 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 status=0
 arrows=
-# What one process has one of: LLVM's own initialisation, and the simulated driver, as the real one. And what an unoptimised
-# bison parser only reads.
-per_process='llvm_once|driver(_mutex)?\.[0-9]+|yyloc_default\.[0-9]+'
+# What one process has one of: LLVM's own initialisation, and the simulated driver, as the real one, and what
+# its signals must remove. And what an unoptimised bison parser only reads.
+per_process='llvm_once|driver(_mutex)?\.[0-9]+|temporaries|yyloc_default\.[0-9]+'
 
 # allow FOLDER PATTERN…: every project include in FOLDER (not below it) must be in a folder, or be a header, that a PATTERN names.
 allow() {

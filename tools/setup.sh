@@ -11,7 +11,7 @@ have_llvm() {
 missing=()
 need() { command -v "$1" >/dev/null || missing+=("$2"); }
 need cc gcc; need c++ g++; need cmake cmake; need ninja ninja-build; need flex flex; need bison bison
-need ld.lld lld; need python3 python3
+need ld.lld lld; need python3 python3; need pkg-config pkg-config
 have_llvm || missing+=(llvm-22-dev)
 { [ -x /usr/lib/llvm-22/bin/FileCheck ] || command -v FileCheck-22 >/dev/null; } || missing+=(llvm-22-tools)
 # has_header NAME PACKAGE

@@ -1,5 +1,6 @@
 // `tilec cache stats|trim|clear`: shows, trims or empties the cache of compiled kernels.
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/jit/jit.h"
@@ -12,6 +13,16 @@ static const char *size_text(Arena *a, uint64_t bytes) {
   double v = (double)bytes;
   for (; v >= 1024 && unit + 1 < countof(units); unit++) v /= 1024;
   return arena_printf(a, unit ? "%.1f %s" : "%.0f %s", v, units[unit]);
+}
+
+static tile_status no_folder(tile_error **error) {
+  const char *named = getenv("TILE_CACHE_DIR");
+  if (named && *named)
+    return error_set(error, TILE_ERROR_FILE,
+                     "TILE_CACHE_DIR names %s, which is no folder that only you may write: name another", named);
+  return error_set(error, TILE_ERROR_FILE,
+                   "there is no usable cache folder: XDG_CACHE_HOME and HOME name none that only you may write; "
+                   "name one in TILE_CACHE_DIR");
 }
 
 int cache_main(const Options *o, Arena *a) {
@@ -32,9 +43,7 @@ int cache_main(const Options *o, Arena *a) {
   // `stats` also works for a folder that can only be read.
   if (!c || !*cache_stats(c).folder || (which && !cache_is_writable(c))) {
     cache_close(c);
-    tile_status status = error_set(
-        &error, TILE_ERROR_FILE,
-        "there is no usable cache folder: TILE_CACHE_DIR, XDG_CACHE_HOME and HOME name none that only you may write");
+    const tile_status status = no_folder(&error);
     return cli_finish(status, error, o);
   }
   CacheStats s = cache_stats(c);

@@ -22,7 +22,7 @@ static bool identify(FileUse *use, Arena *a) {
   return true;
 }
 
-// What the outputs of an option look like: the suffix of their names, how they begin, what they have near the beginning.
+// What the outputs of an option look like: the suffix of their names, how they begin, what they have near that.
 // A header's name says little: people write headers, too.
 static const struct { const char *option, *suffix, *begins, *contains; } kinds[] = {
     {"-o", ".ptx", "// tilec", ".version"},
@@ -49,7 +49,10 @@ static bool is_of_another_kind(const FileUse *use) {
   const size_t n = f ? fread(head, 1, sizeof head - 1, f) : 0;
   if (f) fclose(f);
   head[n] = 0;
-  const char *option = !strcmp(use->option, "--emit") ? "-o" : !strcmp(use->option, "-MD") ? "-MF" : use->option;
+  const char *option = !strcmp(use->option, "--emit")           ? "-o"
+                       : !strcmp(use->option, "-MD")            ? "-MF"
+                       : !strcmp(use->option, "TILE_SIM_TRACE") ? "--sim-trace"
+                                                                : use->option;
   for (size_t i = 0; i < countof(kinds); i++) {
     if (strcmp(kinds[i].option, option)) continue;
     if ((kinds[i].suffix && file_has_suffix(use->path, kinds[i].suffix)) ||

@@ -7,7 +7,7 @@
 #include "runtime/compile/compile.h"
 
 typedef struct {
-  const char *option;          // that names the output; NULL: an input
+  const char *option;          // that names the output, or a variable of the environment; NULL: an input
   const char *path;
   bool is_data;                // an input that --save may write back
   dev_t device;                // of the file, or of the folder where it will be

@@ -88,6 +88,7 @@ static void main_on_deep_stack(void *user) {
 
 int main(int argc, char **argv) {
   signal(SIGXFSZ, SIG_IGN);   // a write over the limit of a file's size then fails instead, and its error is handled
+  temporary_remove_on_signals();
   Main m = {argc, argv, TILE_ERROR_RUN};
   if (!deep_stack_run(main_on_deep_stack, &m)) fputs("tilec: error: out of memory\n", stderr);
   return m.exit_status;

@@ -22,7 +22,8 @@ static tile_status check_names(Run *run, tile_error **error) {
     const char *text = is_save ? o->saves.data[i - o->prints.count] : o->prints.data[i];
     size_t n = is_save ? strcspn(text, "=") : strlen(text);
     const char *name = arena_strndup(run->arena, text, n);
-    if (is_save && !text[n]) return error_set(error, TILE_ERROR_USAGE, "--save takes NAME=FILE.npy, not '%s'", text);
+    if (is_save && (!text[n] || !text[n + 1]))
+      return error_set(error, TILE_ERROR_USAGE, "--save takes NAME=FILE.npy, not '%s'", text);
     if (is_save) RETURN_IF_FAILED(file_uses_add(&run->uses, run->arena, "--save", text + n + 1, error));
     if (!run_find_arg(run, name) && !run_find_buffer(run, name))
       return run_no_buffer(run, is_save ? "save" : "print", name, error);
@@ -157,6 +158,7 @@ static tile_status open_device(Session *s, tile_error **error) {
                                            : NULL;
   if (option && strcmp(s->device->kind, "sim"))
     return error_set(error, TILE_ERROR_USAGE, "%s is for --device=sim; this is %s", option, s->device->kind);
+  RETURN_IF_FAILED(session_use_trace(o, s->device, &s->run->uses, error));
   say_device(o, s->device);
   return TILE_OK;
 }

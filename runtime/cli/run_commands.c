@@ -50,6 +50,8 @@ int commands_main(const Options *o) {
   tile_device *device = NULL;
   tile_status status = in ? TILE_OK
                           : error_set(&error, TILE_ERROR_FILE, "cannot read %s: %s", o->commands, strerror(errno));
+  FileUses uses = {0};
+  if (status == TILE_OK && o->sim_trace) status = file_uses_add(&uses, o->arena, "--sim-trace", o->sim_trace, &error);
   if (status == TILE_OK) status = session_set_up_simulator(o, o->arena, &error);
   // The device stays open, and with it the schedule that the simulator was started with.
   if (status == TILE_OK && setenv("TILE_SIM_SEEDS", "1", 0))

@@ -157,6 +157,7 @@ static tile_status measure(Session *s, CompileJob *job, BenchResult *out, tile_e
   Run *run = s->run;
   RETURN_IF_FAILED(run_begin(run, "run", job, error));
   RETURN_IF_FAILED(cli_open_device(run->options->device, &s->device, error));
+  RETURN_IF_FAILED(session_use_trace(run->options, s->device, &run->uses, error));
   RETURN_IF_FAILED(session_compile(s, job, -1, error));
   RETURN_IF_FAILED(file_uses_add_sources(&run->uses, run->arena, s->program->frontend, error));
   RETURN_IF_FAILED(run_fill_buffers(run, error));
@@ -177,6 +178,8 @@ tile_status session_measure(const Options *o, Arena *arena, const StrList *swept
 
 // ---- the simulator ----
 
+static const char trace_variable[] = "TILE_SIM_TRACE";
+
 // Four seeds have all of the simulator's policies. A timeline is about one schedule. TILE_SIM_SEEDS leaves it to the
 // simulator to go through schedules.
 int64_t session_schedules(const Options *o) {
@@ -187,6 +190,12 @@ int64_t session_schedules(const Options *o) {
   return o->sim_trace || (given && *given) ? 1 : USUAL;
 }
 
+tile_status session_use_trace(const Options *o, const tile_device *device, FileUses *uses, tile_error **error) {
+  const char *named = getenv(trace_variable);
+  const bool is_used = named && *named && !o->sim_trace && !strcmp(device->kind, "sim");
+  return is_used ? file_uses_add(uses, o->arena, trace_variable, named, error) : TILE_OK;
+}
+
 // The simulator's driver reads its options when it is initialised, from the environment as a real driver does.
 tile_status session_set_up_simulator(const Options *o, Arena *arena, tile_error **error) {
   const struct { const char *name, *value; } given[] = {
@@ -194,7 +203,7 @@ tile_status session_set_up_simulator(const Options *o, Arena *arena, tile_error 
     // With --check each schedule is a launch of its own, so that the results can be compared (check_schedules).
     {"TILE_SIM_SEEDS", o->sim_seeds < 0 ? NULL : o->check ? "1" : arena_printf(arena, "%lld", (long long)o->sim_seeds)},
     {"TILE_SIM_SEED_STEP", session_schedules(o) > 1 ? "1" : NULL},
-    {"TILE_SIM_TRACE", o->sim_trace},
+    {trace_variable, o->sim_trace},
   };
   for (uint32_t i = 0; i < countof(given); i++)
     if (given[i].value && setenv(given[i].name, given[i].value, 1))

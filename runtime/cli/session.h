@@ -22,6 +22,8 @@ typedef struct {
 
 // Options of the simulator, before a device is opened.
 tile_status session_set_up_simulator(const Options *o, Arena *arena, tile_error **error);
+// The file of TILE_SIM_TRACE is an output if the device is the simulator and --sim-trace names no other.
+tile_status session_use_trace(const Options *o, const tile_device *device, FileUses *uses, tile_error **error);
 // How many schedules of the simulator --check launches, each one by itself.
 int64_t session_schedules(const Options *o);
 // Compiles for the device. config: as in CompileJob.

@@ -226,6 +226,7 @@ static tile_status use_files(Tune *t, tile_error **error) {
   const Options *o = t->run.options;
   RETURN_IF_FAILED(file_uses_add_inputs(&t->run.uses, o, error));
   RETURN_IF_FAILED(file_uses_add_sources(&t->run.uses, o->arena, t->frontend, error));
+  RETURN_IF_FAILED(session_use_trace(o, t->device, &t->run.uses, error));
   return o->tune_file ? file_uses_add(&t->run.uses, o->arena, "--tune-file", o->tune_file, error) : TILE_OK;
 }
 

@@ -88,6 +88,11 @@ Func *program_func(const tile_program *program, const char *name, tile_error **e
 void metadata_write(Buf *out, const tile_program *program);
 void metadata_put_kernel(JsonWriter *w, const tile_program *program, const Func *f);   // one kernel
 
+// temporary.c: from now on SIGHUP, SIGINT and SIGTERM kill the programs that this process runs and remove its temporary
+// files before they end it. A signal that was ignored stays ignored. A library leaves signals to its host: only a
+// program calls this.
+void temporary_remove_on_signals(void);
+
 // ptxas.c: assembles PTX to a cubin. ptxas_find looks at TILE_PTXAS, in PATH and in the CUDA toolkit's usual folder;
 // NULL: there is no ptxas.
 const char *ptxas_find(Arena *a);

@@ -10,6 +10,7 @@
 
 #include "ir/context.h"
 #include "runtime/compile/error.h"
+#include "runtime/compile/temporary.h"
 
 enum { MAX_STREAM = 1 << 30 };   // bytes of a pipe or a device
 
@@ -109,13 +110,15 @@ tile_status file_write(Arena *a, const char *path, const void *data, size_t size
   if (fd < 0 && (errno == EACCES || errno == EPERM || errno == ENAMETOOLONG))
     return write_through(path, data, size, error);
   if (fd < 0) return failed(error, "write", path);
+  const Temporary registered = {.path = temporary};
+  temporary_register(&registered);
   if (exists) fchmod(fd, st.st_mode & 07777);
   FILE *f = fdopen(fd, "wb");
   bool ok = f && write_all(f, data, size);
   ok = (f ? fclose(f) : close(fd)) == 0 && ok;
   ok = ok && rename(temporary, path) == 0;
-  if (ok) return TILE_OK;
-  tile_status status = failed(error, "write", path);
-  unlink(temporary);
+  tile_status status = ok ? TILE_OK : failed(error, "write", path);
+  if (!ok) unlink(temporary);
+  temporary_forget(&registered);
   return status;
 }

@@ -87,6 +87,7 @@ static const char *spelling(Arena *a, const OptionRow *r) {
 static bool assign(Options *o, const OptionRow *r, const char *value, tile_error **error) {
   char *at = (char *)o + r->offset;
   const char *name = spelling(o->arena, r);
+  if (value && !*value && option_names_file(r)) return usage(error, "%s takes the name of a file, not ''", name);
   switch (r->kind) {
   case KIND_BOOL: {
     static const char *const yes[] = {"1", "true", "True", "on", "yes"}, *const no[] = {"0", "false", "False", "off",

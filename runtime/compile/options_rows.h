@@ -2,6 +2,8 @@
 #ifndef TILE_RUNTIME_OPTIONS_ROWS_H
 #define TILE_RUNTIME_OPTIONS_ROWS_H
 
+#include <string.h>
+
 #include "runtime/compile/options.h"
 
 enum { LONGEST_NAME = 23 };
@@ -29,6 +31,8 @@ static inline bool option_has_one_dash(const OptionRow *r) { return r->shorts[0]
 // Whether each value counts, and whether there may be none.
 static inline bool option_is_list(const OptionRow *r) { return r->kind == KIND_LIST || r->kind == KIND_FLAGS; }
 static inline bool option_may_lack_value(const OptionRow *r) { return r->kind == KIND_OPT || r->kind == KIND_FLAGS; }
+// Whether its value is the name of a file.
+static inline bool option_names_file(const OptionRow *r) { return !strncmp(r->arg, "FILE", 4); }
 
 // Whether a subcommand has the options of a group.
 static inline bool option_is_of(OptionGroup group, Command c) {

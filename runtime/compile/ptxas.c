@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "runtime/compile/compile.h"
+#include "runtime/compile/temporary.h"
 #include "runtime/compile/tool.h"
 
 const char *ptxas_find(Arena *a) { return tool_find(a, "TILE_PTXAS", "ptxas"); }
@@ -57,6 +58,8 @@ static tile_status assemble_once(void *user, Arena *a, const char *ptx, MachineC
   snprintf(in, room, "%s/in.ptx", folder);
   snprintf(out, room, "%s/out.cubin", folder);
   snprintf(log, room, "%s/log", folder);
+  const Temporary temporaries[] = {{.path = folder}, {.path = in}, {.path = out}, {.path = log}};
+  for (uint32_t i = 0; i < countof(temporaries); i++) temporary_register(&temporaries[i]);
 
   int rc = -1;
   tile_status status = file_write(a, in, ptx, strlen(ptx), error);
@@ -72,6 +75,7 @@ static tile_status assemble_once(void *user, Arena *a, const char *ptx, MachineC
                        ptxas);
   if (status == TILE_OK) status = file_read(a, out, &code->cubin, &code->size, error);
   unlink(in), unlink(out), unlink(log), rmdir(folder);
+  for (uint32_t i = 0; i < countof(temporaries); i++) temporary_forget(&temporaries[i]);
   return status;
 }
 

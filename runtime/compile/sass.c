@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "runtime/compile/compile.h"
+#include "runtime/compile/temporary.h"
 #include "runtime/compile/tool.h"
 
 static const char variable[] = "TILE_NVDISASM";
@@ -38,11 +39,14 @@ tile_status sass_of_cubin(Arena *a, const char *cubin, size_t size, const char *
   char *in = tool_temporary(a);
   const int fd = mkstemp(in);
   if (fd < 0) return error_set(error, TILE_ERROR_FILE, "cannot make a temporary file %s", in);
+  const Temporary temporary = {.path = in};
+  temporary_register(&temporary);
   close(fd);
   tile_status status = file_write(a, in, cubin, size, error);
   char *argv[] = {arena_printf(a, "%s", nvdisasm), arena_printf(a, "-c"), in, NULL};
   const int rc = status == TILE_OK ? tool_ask(a, argv, &said) : 0;
   unlink(in);
+  temporary_forget(&temporary);
   if (rc && rc != TOOL_UNKNOWN)
     return error_set(error, TILE_ERROR_FILE, "%s cannot read our machine code%s%s", nvdisasm, *said ? ":\n" : "", said);
   *text = without_warnings(a, said);

@@ -2,6 +2,7 @@
 #include "runtime/compile/tool.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -10,6 +11,7 @@
 #include "runtime/compile/error.h"
 #include "runtime/compile/file.h"
 #include "runtime/compile/options.h"
+#include "runtime/compile/temporary.h"
 
 extern char **environ;
 
@@ -41,6 +43,11 @@ int tool_run(char *const argv[], int out_fd) {
   int failed = posix_spawn(&pid, argv[0], &actions, NULL, argv, environ);
   posix_spawn_file_actions_destroy(&actions);
   if (failed) return -1;
+  const Temporary child = {.process = pid};
+  temporary_register(&child);
+  siginfo_t ended;
+  while (waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR) {}   // its id stays in use
+  temporary_forget(&child);
   int status;
   while (waitpid(pid, &status, 0) < 0)
     if (errno != EINTR) return errno == ECHILD ? TOOL_UNKNOWN : -1;
@@ -57,10 +64,13 @@ int tool_ask(Arena *a, char *const argv[], const char **said) {
   const int fd = mkstemp(log);
   *said = "";
   if (fd < 0) return -1;
+  const Temporary temporary = {.path = log};
+  temporary_register(&temporary);
   size_t size;
   const int rc = tool_run(argv, fd);
   if (rc != -1) file_read(a, log, said, &size, NULL);
   close(fd);
   unlink(log);
+  temporary_forget(&temporary);
   return rc;
 }
