@@ -101,17 +101,20 @@ tile_status file_write(Arena *a, const char *path, const void *data, size_t size
   if (!temporary) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory while writing %s", path);
   // open applies the process's umask. To read the umask is to change it, for other threads too.
   int fd = -1;
+  const Temporary registered = {.path = temporary};
+  sigset_t mask;
+  temporary_hold(&mask);
   for (unsigned attempt = 0; fd < 0 && attempt < MAX_ATTEMPTS; attempt++) {
     snprintf(temporary, n, "%s.%ld.%u", path, (long)getpid(), attempt);
     fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, exists ? st.st_mode & 0777 : 0666);
     if (fd < 0 && errno != EEXIST) break;
   }
+  if (fd >= 0) temporary_register(&registered);
+  temporary_release(&mask);
   // The process may be allowed to write the file and not its folder, and the name may have the greatest length.
   if (fd < 0 && (errno == EACCES || errno == EPERM || errno == ENAMETOOLONG))
     return write_through(path, data, size, error);
   if (fd < 0) return failed(error, "write", path);
-  const Temporary registered = {.path = temporary};
-  temporary_register(&registered);
   if (exists) fchmod(fd, st.st_mode & 07777);
   FILE *f = fdopen(fd, "wb");
   bool ok = f && write_all(f, data, size);

@@ -53,13 +53,17 @@ static tile_status assemble_once(void *user, Arena *a, const char *ptx, MachineC
   StrList extra = options_list(a, r->extra_options ? r->extra_options : "", ' ');
   for (uint32_t i = 0; i < extra.count; i++) vec_push(a, &argv, arena_printf(a, "%s", extra.data[i]));
   vec_push(a, &argv, NULL);
-  if (!mkdtemp(folder))
-    return error_set(error, TILE_ERROR_FILE, "cannot make a temporary folder %s: %s", folder, strerror(errno));
+  const Temporary temporaries[] = {{.path = folder}, {.path = in}, {.path = out}, {.path = log}};
+  sigset_t mask;
+  temporary_hold(&mask);
+  const bool has_folder = mkdtemp(folder);
   snprintf(in, room, "%s/in.ptx", folder);
   snprintf(out, room, "%s/out.cubin", folder);
   snprintf(log, room, "%s/log", folder);
-  const Temporary temporaries[] = {{.path = folder}, {.path = in}, {.path = out}, {.path = log}};
-  for (uint32_t i = 0; i < countof(temporaries); i++) temporary_register(&temporaries[i]);
+  for (uint32_t i = 0; has_folder && i < countof(temporaries); i++) temporary_register(&temporaries[i]);
+  temporary_release(&mask);
+  if (!has_folder)
+    return error_set(error, TILE_ERROR_FILE, "cannot make a temporary folder %s: %s", folder, strerror(errno));
 
   int rc = -1;
   tile_status status = file_write(a, in, ptx, strlen(ptx), error);

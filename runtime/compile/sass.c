@@ -37,10 +37,9 @@ tile_status sass_of_cubin(Arena *a, const char *cubin, size_t size, const char *
     return error_set(error, TILE_ERROR_FILE,
                      "SASS needs nvdisasm, which was not found; put it on PATH or name it in TILE_NVDISASM");
   char *in = tool_temporary(a);
-  const int fd = mkstemp(in);
+  Temporary temporary;
+  const int fd = temporary_make(in, &temporary);
   if (fd < 0) return error_set(error, TILE_ERROR_FILE, "cannot make a temporary file %s", in);
-  const Temporary temporary = {.path = in};
-  temporary_register(&temporary);
   close(fd);
   tile_status status = file_write(a, in, cubin, size, error);
   char *argv[] = {arena_printf(a, "%s", nvdisasm), arena_printf(a, "-c"), in, NULL};

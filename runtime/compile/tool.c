@@ -36,15 +36,23 @@ tile_status tool_check_named(const char *variable, tile_error **error) {
 
 int tool_run(char *const argv[], int out_fd) {
   posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
   if (posix_spawn_file_actions_init(&actions)) return -1;
+  if (posix_spawnattr_init(&attributes)) return posix_spawn_file_actions_destroy(&actions), -1;
   posix_spawn_file_actions_adddup2(&actions, out_fd, 1);
   posix_spawn_file_actions_adddup2(&actions, out_fd, 2);
+  sigset_t mask;
+  temporary_hold(&mask);
+  posix_spawnattr_setsigmask(&attributes, &mask);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
   pid_t pid;
-  int failed = posix_spawn(&pid, argv[0], &actions, NULL, argv, environ);
+  const int failed = posix_spawn(&pid, argv[0], &actions, &attributes, argv, environ);
+  const Temporary child = {.process = pid};
+  if (!failed) temporary_register(&child);
+  temporary_release(&mask);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (failed) return -1;
-  const Temporary child = {.process = pid};
-  temporary_register(&child);
   siginfo_t ended;
   while (waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR) {}   // its id stays in use
   temporary_forget(&child);
@@ -61,11 +69,10 @@ char *tool_temporary(Arena *a) {
 
 int tool_ask(Arena *a, char *const argv[], const char **said) {
   char *log = tool_temporary(a);
-  const int fd = mkstemp(log);
+  Temporary temporary;
+  const int fd = temporary_make(log, &temporary);
   *said = "";
   if (fd < 0) return -1;
-  const Temporary temporary = {.path = log};
-  temporary_register(&temporary);
   size_t size;
   const int rc = tool_run(argv, fd);
   if (rc != -1) file_read(a, log, said, &size, NULL);
