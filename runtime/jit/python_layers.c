@@ -9,15 +9,15 @@
 
 enum { FIELD_FN, FIELD_ARG_NAMES, FIELD_CONFIGS, FIELD_CACHE, FIELD_KEYS, FIELD_TEXTS, FIELD_VALUES, NUM_FIELDS };
 enum { WORD_BEST_CONFIG = NUM_FIELDS, WORD_ALL_KWARGS, WORD_PRE_HOOK, WORD_DTYPE, WORD_LAUNCH, WORD_GRID,
-       WORD_WARMUP, NUM_WORDS };
+       WORD_WARMUP, WORD_RUN, WORD_FUNC, WORD_SELF, NUM_WORDS };
 static const char *const word_texts[NUM_WORDS] = {
     "fn", "arg_names", "configs", "cache", "keys", "_texts", "values", "best_config", "all_kwargs", "pre_hook", "dtype",
-    "_launch_now", "grid", "warmup"};
+    "_launch_now", "grid", "warmup", "run", "__func__", "__self__"};
 enum { MAX_VALUES = 2 * JIT_FEW_PARAMS };   // of a launch: grid, arguments and options; of a key
 
 typedef struct {
   MethodDef method;
-  Object *slow, *words[NUM_WORDS];   // slow: the name of the method for everything unusual
+  Object *slow, *run, *words[NUM_WORDS];   // slow: the name of the method for everything unusual; run may be NULL
 } Layer;
 static const char capsule_name[] = "tile.layer";
 
@@ -185,10 +185,12 @@ static bool launch_chosen(const Call *c, Object *dict, Object **result) {
   Object *functions = PyDict_Copy(c->fields[FIELD_VALUES]);   // they may change the layer's
   Object *seen = seen_by(c), *options = PyDict_New(), *name, *function;
   bool ok = seen && options && functions, raised = false;
+  intptr_t left = functions ? PyDict_Size(functions) : 0;
   for (intptr_t place = 0; ok && PyDict_Next(functions, &place, &name, &function);) {
-    Object *given = PyDict_Copy(seen), *value = given ? PyObject_Vectorcall(function, &given, 1, NULL) : NULL;
+    Object *given = --left ? PyDict_Copy(seen) : keep(seen);   // a function may change its dict
+    Object *value = given ? PyObject_Vectorcall(function, &given, 1, NULL) : NULL;
     raised = !value;
-    ok = value && !PyDict_SetItem(options, name, value) && !PyDict_SetItem(seen, name, value);
+    ok = value && !PyDict_SetItem(options, name, value) && (!left || !PyDict_SetItem(seen, name, value));
     drop(value);
     drop(given);
   }
@@ -199,11 +201,26 @@ static bool launch_chosen(const Call *c, Object *dict, Object **result) {
   return ok || raised;
 }
 
+static bool is_attribute(Object *of, Object *name, const Object *value) {
+  Object *is = PyObject_GetAttr(of, name);
+  drop(is);
+  return is == value;
+}
+
+// Programs replace the method run, also by that of another object.
+static bool has_run(const Layer *l, Object *object) {
+  if (!l->run) return true;
+  Object *run = PyObject_GetAttr(object, l->words[WORD_RUN]);
+  bool is = run && is_attribute(run, l->words[WORD_FUNC], l->run) && is_attribute(run, l->words[WORD_SELF], object);
+  drop(run);
+  return is;
+}
+
 // args: the layer's object, the grid, then the kernel's arguments.
 static Object *launch(Object *capsule, Object *const *args, intptr_t n, Object *names,
                       bool (*try_launch)(const Call *c, Object *dict, Object **result)) {
   const Layer *l = PyCapsule_GetPointer(capsule, capsule_name);
-  Object *dict = l && n > 1 ? PyObject_GenericGetDict(args[0], NULL) : NULL, *result = NULL;
+  Object *dict = l && n > 1 && has_run(l, args[0]) ? PyObject_GenericGetDict(args[0], NULL) : NULL, *result = NULL;
   Call c = {.args = args + 1, .num_positional = n - 1, .num_names = names ? PyTuple_Size(names) : 0, .names = names};
   if (l && n < 1) PyErr_BadArgument();   // called by way of the class, without an object
   if (!l || n < 1) return NULL;
@@ -225,17 +242,21 @@ static Object *chosen(Object *capsule, Object *const *args, intptr_t n, Object *
 
 static void layer_destroy(Layer *l) {
   drop(l->slow);
+  drop(l->run);
   for (uint32_t i = 0; i < NUM_WORDS; i++) drop(l->words[i]);
   free(l);
 }
 static void layer_free(Object *capsule) { layer_destroy(PyCapsule_GetPointer(capsule, capsule_name)); }
 
-void *tile_jit_python_layer(void *slow, int kind) {
+void *tile_jit_python_layer(void *slow, int kind) { return tile_jit_python_layer_of_run(slow, kind, NULL); }
+
+void *tile_jit_python_layer_of_run(void *slow, int kind, void *run) {
   Layer *l = slow && kind >= 0 && kind <= 1 && python_is_here() ? calloc(1, sizeof *l) : NULL;
   if (!l) return NULL;
   l->method = (MethodDef){"_quick_launch", kind ? chosen : tuned, METH_FASTCALL | METH_KEYWORDS,
                           "Launches the kernel that the layer is around: the grid, then its arguments."};
   l->slow = keep(slow);
+  if (run) l->run = keep(run);
   bool ok = true;
   for (uint32_t i = 0; i < NUM_WORDS; i++) ok = (l->words[i] = PyUnicode_InternFromString(word_texts[i])) && ok;
   Object *capsule = ok ? PyCapsule_New(l, capsule_name, layer_free) : NULL;

@@ -139,6 +139,7 @@ _LOCKED_FUNCTIONS = {
     "tile_jit_python_guard": (c_void_p, c_void_p, py_object, py_object, py_object),
     "tile_jit_python_variant": (c_void_p, c_void_p, c_void_p, py_object, py_object),
     "tile_jit_python_layer": (c_void_p, py_object, c_int),
+    "tile_jit_python_layer_of_run": (c_void_p, py_object, c_int, py_object),
 }
 
 

@@ -5,11 +5,11 @@ import triton.language as tl
 from triton.runtime.autotuner import Autotuner, Heuristics
 
 slow, asked = [], []
-for kind in (Autotuner, Heuristics):
-    def counted(self, grid, *args, _python=kind._launch_slowly, **kwargs):
+for kind, way in ((Autotuner, "_launch_slowly"), (Heuristics, "launch_by_run")):
+    def counted(self, grid, *args, _python=getattr(kind, way), **kwargs):
         slow.append(type(self).__name__)
         return _python(self, grid, *args, **kwargs)
-    kind._launch_slowly = counted
+    setattr(kind, way, counted)
 
 
 def store(out, n, m, B: tl.constexpr):

@@ -28,7 +28,7 @@ class Config:
         vars(self).update({"maxnreg": None, "ir_override": None, **state})
 
     def all_kwargs(self):
-        given = dict(self.kwargs)   # written out: each launch of an autotuned kernel asks
+        given = {**self.kwargs}   # written out: each launch of an autotuned kernel asks
         if self.num_warps is not None:
             given["num_warps"] = self.num_warps
         if self.num_ctas is not None:
@@ -55,12 +55,6 @@ class Config:
 
 class _Around(KernelInterface):
     """A layer around a kernel. In other kernels it is the kernel itself."""
-
-    @property
-    def _launch_now(self):
-        run = self.run   # programs replace it, also by another layer's
-        is_own = getattr(run, "__func__", None) in _OWN_RUNS and run.__self__ is self
-        return self._quick_launch if is_own else self.launch_by_run
 
     def __getitem__(self, grid):
         return functools.partial(self._launch_now, grid)
@@ -301,13 +295,10 @@ class Heuristics(_Around):
             kwargs[name] = choose({**named, **kwargs})
         return self.fn.go_on(args, kwargs)
 
-    def _launch_slowly(self, grid, *args, **kwargs):
-        return Heuristics.run(self, *args, grid=grid, warmup=False, **kwargs)
 
-
-_OWN_RUNS = (Autotuner.run, Heuristics.run)
-for _type, _kind in ((Autotuner, TUNED), (Heuristics, CHOSEN)):
-    _type._quick_launch = layer_method("_launch_slowly", _kind) or _type._launch_slowly
+Autotuner._quick_launch = layer_method("_launch_slowly", TUNED) or Autotuner._launch_slowly
+for _type, _kind in ((Autotuner, TUNED), (Heuristics, CHOSEN)):   # run may be replaced in an object
+    _type._launch_now = layer_method("launch_by_run", _kind, _type.run) or _type.launch_by_run
 
 
 def heuristics(values):
