@@ -47,3 +47,14 @@ first[(1,)](out, 3, 1 << 40, 4)
 print(out.data.tolist(), first.params[3].is_constexpr, repr(first.params[0].annotation))
 second[(1,)](out, 250, 7.0, 4)
 print(out.data.tolist(), second.params[1].annotation_type)
+
+
+@triton.jit
+def narrow(out, seed: tl.int32):
+    tl.store(out, seed)
+
+
+try:
+    narrow[(1,)](out, 1 << 40)
+except OverflowError as e:
+    print(e)
