@@ -68,3 +68,9 @@ wide = triton.autotune([triton.Config({"B": 8}, num_warps=n) for n in (128, 1)],
                        do_bench=lambda launch, quantiles: [launch() or 1.0] * 3, post_hook=outcome)(put)
 wide[(1,)](Ints(*[0] * 8), 1)
 print("chosen:", wide.best_config)
+
+tried = []
+untimed = triton.autotune([triton.Config({"B": 8}, num_warps=n, pre_hook=lambda given: tried.append(given["num_warps"]))
+                           for n in (128, 2, 1)], key=["n"])(put)
+untimed[(1,)](Ints(*[0] * 8), 1)
+print("without times:", tried, untimed.best_config.num_warps)
