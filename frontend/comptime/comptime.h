@@ -111,6 +111,7 @@ typedef enum {
 const char *comptime_foreign(ForeignUse use, const char *name);
 // The element type that a name means (fp16, torch.half, flaot32), as triton.language calls it; NULL if none is near.
 const char *comptime_foreign_dtype(const char *name);
+extern const char *const comptime_constants[3];   // Python's: True, False, None
 
 // Resets the evaluator after a longjmp left one of its functions (no memory, a request to stop, an internal error).
 void comptime_left(Comptime *ct);

@@ -33,6 +33,8 @@ const char *comptime_foreign_dtype(const char *name) {
 static const char *const of_triton[] = {"jit",  "kernel", "autotune",           "heuristics",
                                         "Config", "cdiv", "constexpr_function", "next_power_of_2"};
 
+const char *const comptime_constants[3] = {"True", "False", "None"};
+
 const char *ct_name_hint(Comptime *ct, const char *name, const CtEnv *env) {
   const char *known = find(FOREIGN_MODULE, name);
   if (!known) known = find(FOREIGN_VALUE, name);
@@ -41,6 +43,7 @@ const char *ct_name_hint(Comptime *ct, const char *name, const CtEnv *env) {
   for (const CtEnv *e = env; e; e = e->parent)
     for (uint32_t i = 0; i < e->count; i++) vec_push(ct->arena, &names, e->bindings[i].name);
   const char *near = nearest_name(name, names.data, names.count);
+  if (!near) near = nearest_name(name, comptime_constants, countof(comptime_constants));
   if (!near) near = nearest_name(name, of_triton, countof(of_triton));
   return near ? arena_printf(ct->arena, "did you mean `%s`?", near) : NULL;
 }

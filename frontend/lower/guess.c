@@ -142,14 +142,13 @@ static void hint_called(Lower *L, const char *name) {
 
 static void hint_value(Lower *L, const char *name, NameUse use) {
   const NameVec own = own_names(L, false), functions = own_names(L, true);
-  static const char *const constants[] = {"True", "False", "None"};
   if (use.kind == USE_BASE && comptime_foreign(FOREIGN_MODULE, name)) {
     hint_member(L, name, use.member);
     return;
   }
   if (hint_foreign(L, FOREIGN_VALUE, name)) return;
   if (hint_near(L, name, nearest(name, &own)) ||
-      hint_near(L, name, nearest_name(name, constants, countof(constants))))
+      hint_near(L, name, nearest_name(name, comptime_constants, countof(comptime_constants))))
     return;
   if (use.kind == USE_DTYPE && lower_hint_dtype(L, name)) return;
   if (use.kind == USE_VALUE && hint_near(L, name, nearest(name, &functions))) return;
