@@ -22,7 +22,7 @@ static bool identify(FileUse *use, Arena *a) {
   return true;
 }
 
-// What the outputs of an option look like: the suffix of their names, how they begin, what they have near that.
+// How to recognise an option's output: by the suffix of its name, its first characters, or a text soon after them.
 // A header's name says little: people write headers, too.
 static const struct { const char *option, *suffix, *begins, *contains; } kinds[] = {
     {"-o", ".ptx", "// tilec", ".version"},
@@ -43,16 +43,19 @@ static const struct { const char *option, *suffix, *begins, *contains; } kinds[]
 };
 
 // Whether a file that is there, and not empty, is none that the option writes.
+// What else names the output of an option.
+static const struct { const char *name, *option; } aliases[] = {
+    {"--emit", "-o"}, {"-MD", "-MF"}, {"TILE_SIM_TRACE", "--sim-trace"}};
+
 static bool is_of_another_kind(const FileUse *use) {
   char head[4096];
   FILE *f = fopen(use->path, "rbe");
   const size_t n = f ? fread(head, 1, sizeof head - 1, f) : 0;
   if (f) fclose(f);
   head[n] = 0;
-  const char *option = !strcmp(use->option, "--emit")           ? "-o"
-                       : !strcmp(use->option, "-MD")            ? "-MF"
-                       : !strcmp(use->option, "TILE_SIM_TRACE") ? "--sim-trace"
-                                                                : use->option;
+  const char *option = use->option;
+  for (size_t i = 0; i < countof(aliases); i++)
+    if (!strcmp(use->option, aliases[i].name)) option = aliases[i].option;
   for (size_t i = 0; i < countof(kinds); i++) {
     if (strcmp(kinds[i].option, option)) continue;
     if ((kinds[i].suffix && file_has_suffix(use->path, kinds[i].suffix)) ||

@@ -88,9 +88,8 @@ Func *program_func(const tile_program *program, const char *name, tile_error **e
 void metadata_write(Buf *out, const tile_program *program);
 void metadata_put_kernel(JsonWriter *w, const tile_program *program, const Func *f);   // one kernel
 
-// temporary.c: from now on SIGHUP, SIGINT and SIGTERM kill the programs that this process runs and remove its temporary
-// files before they end it. A signal that was ignored stays ignored. A library leaves signals to its host: only a
-// program calls this.
+// temporary.c: makes SIGHUP, SIGINT and SIGTERM kill the child processes and remove the temporary files before they end
+// this process. A signal that is ignored stays ignored. Only a program calls this: a library leaves signals to its host.
 void temporary_remove_on_signals(void);
 
 // ptxas.c: assembles PTX to a cubin. ptxas_find looks at TILE_PTXAS, in PATH and in the CUDA toolkit's usual folder;

@@ -12,7 +12,7 @@
 enum { MAX_REGISTERED = 256 };   // what exceeds this is not removed
 static const int ending_signals[] = {SIGHUP, SIGINT, SIGTERM};
 
-// One for a process, as are its signals. A slot holds one registration or NULL.
+// Signals belong to the process, so this table does, too. Each slot holds one registration or NULL.
 static struct {
   _Atomic(const Temporary *) slots[MAX_REGISTERED];
   const Temporary *taken[MAX_REGISTERED];   // by the handler

@@ -7,18 +7,18 @@
 
 typedef struct { const char *path; pid_t process; } Temporary;   // one of the two; path NULL: a process
 
-// Between these two calls *t and its path stay as they are; the caller owns them. The path is this process's own, and
-// when t is forgotten, nothing has this name any more. A process is waited for after it is forgotten: until then its id
-// names no other one.
+// The caller owns *t and its path, and does not change them between these two calls. No other process uses the path, and
+// nothing has that name any more when t is forgotten. A child process is forgotten first and reaped afterwards, because
+// its id may be given to another process once it is reaped.
 void temporary_register(const Temporary *t);
 void temporary_forget(const Temporary *t);
 
-// Between these two calls no signal ends the process: what the calling thread makes and registers there is removed too.
-// *before holds the thread's mask of signals, which a program started there needs.
+// Between these two calls the signals that remove temporaries wait, so that a file or a child is registered before they
+// act. *before receives the thread's signal mask; a program started in between must be given that mask.
 void temporary_hold(sigset_t *before);
 void temporary_release(const sigset_t *before);   // leaves errno as it is
 
-// mkstemp, and *t registers the file that it made: a descriptor, or -1 and errno.
+// Creates a file by mkstemp(name) and registers it as *t. Returns its descriptor, or -1 with errno set.
 int temporary_make(char *name, Temporary *t);
 
 #endif

@@ -207,7 +207,7 @@ static bool is_attribute(Object *of, Object *name, const Object *value) {
   return is == value;
 }
 
-// Programs replace the method run, also by that of another object.
+// A program may replace an object's method `run`, even with another object's.
 static bool has_run(const Layer *l, Object *object) {
   if (!l->run) return true;
   Object *run = PyObject_GetAttr(object, l->words[WORD_RUN]);

@@ -250,7 +250,8 @@ TILE_API void *tile_jit_python_variant(void *capsule, const tile_variant *varian
  * for everything unusual. kind 0: autotuned kernels, which launch with the configuration that was chosen before; 1:
  * heuristics. */
 TILE_API void *tile_jit_python_layer(void *slow, int kind);
-/* The same for objects whose method run is the function run: slow launches other objects, too. */
+/* The same for a class whose objects may have their method `run` replaced: an object whose run is not the function run
+ * (NULL: any will do) is launched by slow. */
 TILE_API void *tile_jit_python_layer_of_run(void *slow, int kind, void *run);
 
 #ifdef __cplusplus

@@ -92,8 +92,8 @@ TUNED, CHOSEN = range(2)
 
 
 def layer_method(slow, kind, run=None):
-    """Returns a launch in C for a class of layers around kernels (runtime/jit/python_layers.c), with run for those of
-    its objects whose method run is that function; None: there is none."""
+    """Returns a launch in C for a class of layers around kernels (runtime/jit/python_layers.c), or None if there is
+    none. With run, objects whose method `run` is another function are launched by slow."""
     method = held.tile_jit_python_layer_of_run(slow, kind, run) if run else held.tile_jit_python_layer(slow, kind)
     return _take(method) if method else None
 

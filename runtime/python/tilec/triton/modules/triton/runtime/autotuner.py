@@ -198,10 +198,10 @@ class Autotuner(_Around):
 
     def _time(self, configs, args, kwargs, key):
         begin = time.time()
-        takes_first, timings = not (self._do_bench or has_cuda()), {}
+        timings = {}
         for config in configs:
             timings[config] = self._bench(*args, config=config, **kwargs)
-            if takes_first and timings[config][0] < float("inf"):
+            if self.do_bench is _once and timings[config][0] < float("inf"):
                 break
         self.bench_time = time.time() - begin
         best = builtins.min(timings, key=timings.get)
@@ -270,16 +270,17 @@ def _write_timings(file, key, timings):
 
 
 def _without_gpu_or(benchmarker, warmup, rep):
-    """Returns how configurations are timed. Without a GPU a configuration runs once: a time of the simulator says
-    nothing."""
+    """Returns how configurations are timed. Without a GPU nothing is, since the simulator's time says nothing."""
     if has_cuda():
         given = {name: value for name, value in (("warmup", warmup), ("rep", rep)) if value is not None}
         return lambda launch, quantiles: benchmarker(launch, quantiles=quantiles, **given)
+    return _once
 
-    def once(launch, quantiles):
-        launch()
-        return [0.0] * len(quantiles)
-    return once
+
+def _once(launch, quantiles):
+    """Stands for a benchmarker: the first configuration that launches is chosen."""
+    launch()
+    return [0.0] * len(quantiles)
 
 
 def autotune(configs, key, prune_configs_by=None, reset_to_zero=None, restore_value=None, pre_hook=None, post_hook=None,

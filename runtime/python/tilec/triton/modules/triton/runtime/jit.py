@@ -377,7 +377,9 @@ def translated(e):
         text = str(e)
         kind = CompileTimeAssertionFailure if "static_assert" in text else CompilationError
         return kind(None, None, text)
-    return OverflowError(str(e)) if " cannot hold " in str(e) else e   # a number beyond the parameter's type
+    if e.kind == "usage" and " cannot hold " in str(e):   # a number beyond the parameter's type
+        return OverflowError(str(e))
+    return e
 
 
 def jit(fn=None, *, version=None, repr=None, launch_metadata=None, do_not_specialize=None,
