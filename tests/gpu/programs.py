@@ -224,6 +224,8 @@ def main():
     parser.add_argument("--configs", type=int, help="autotuned kernels keep that many configurations, on both sides")
     parser.add_argument("--seed", type=int, default=7, help="which cases of a test are drawn (default 7)")
     parser.add_argument("--limit", type=int, default=20, help="how many cases of a test (default 20)")
+    parser.add_argument("--begin", type=int, default=0,
+                        help="leave out that many cases of each test, of those drawn: an earlier run had them")
     parser.add_argument("--seconds", type=int, default=60, help="for one test (default 60)")
     parser.add_argument("--list", type=int, default=60, help="how many functions with differing verdicts are shown")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="pairs of processes of the tests")

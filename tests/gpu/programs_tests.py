@@ -167,7 +167,8 @@ class Suite:
         with self.changed:
             for function, names in groups.items():
                 order = random.Random(f"{self.part.options.seed} {function}").random()
-                self.jobs += [Job(file, name, turn, order) for turn, name in enumerate(names)]
+                self.jobs += [Job(file, name, turn, order) for turn, name in enumerate(names)
+                              if turn >= self.part.options.begin]
                 self.files.update(dict.fromkeys(names, file))
             self.collecting -= 1
             self.changed.notify_all()
