@@ -1,11 +1,12 @@
-// fuse_multiply_add: a·b + c with one rounding. An add of a product that nothing else uses becomes fma. A difference
-// does, too, with a sign turned (which is exact). The tile IR says what is fused; therefore interpreter, simulator and
-// GPU round alike. A sum of products takes the factors: its additions in registers fuse (ir/reduce_order.h). A sum with
-// a dot whose accumulator is zero becomes that accumulator.
+// fuse_multiply_add: a·b + c with one rounding. An add of a product becomes fma. A difference does, too, with a sign
+// turned (which is exact). The product itself stays if something else uses it, as in Triton. The tile IR says what is
+// fused; therefore interpreter, simulator and GPU round alike. A sum of products takes the factors: its additions in
+// registers fuse (ir/reduce_order.h). A sum with a dot whose accumulator is zero becomes that accumulator.
 // In, out: TILE.
 #include "passes/pass.h"
 
-static bool is_product(const Value *v) { return value_op(v, OP_MULF) && value_has_one_use(v); }
+static bool is_product(const Value *v) { return value_op(v, OP_MULF); }
+static bool is_only_product(const Value *v) { return is_product(v) && value_has_one_use(v); }
 
 static bool is_plain_dot(const Value *v, const Op *user) {
   uint64_t bits;
@@ -38,7 +39,7 @@ static bool is_sum(const Block *b) {
 static bool fuse_products(Op *op) {
   if (op->opcode != OP_REDUCE || op->num_operands != 1 || !is_sum(op->blocks[0])) return false;
   Value *v = op_operand(op, 0);
-  if (!is_product(v) || v->def->parent != op->parent || type_elem(v->type)->kind != TYPE_SCALAR ||
+  if (!is_only_product(v) || v->def->parent != op->parent || type_elem(v->type)->kind != TYPE_SCALAR ||
       type_elem(v->type)->scalar != SC_F32)
     return false;
   Op *product = v->def;
@@ -54,8 +55,8 @@ static void fuse(Op *op, void *user) {
   if (fuse_dot(op) || fuse_products(op)) return;
   if (op->opcode != OP_ADDF && op->opcode != OP_SUBF) return;
   Value *x = op_operand(op, 0), *y = op_operand(op, 1);
-  bool left = is_product(x), subtract = op->opcode == OP_SUBF;
-  if ((!left && !is_product(y)) || type_elem_bits(op->results[0].type) < 16) return;
+  const bool left = is_only_product(x) || (is_product(x) && !is_only_product(y)), subtract = op->opcode == OP_SUBF;
+  if (x == y || (!left && !is_product(y)) || type_elem_bits(op->results[0].type) < 16) return;
   Op *product = left ? x->def : y->def;
   if (product->parent != op->parent) return;     // a loop-invariant product is cheaper where it is
   Builder b = builder_before(op->parent->func->module->ctx, op);
@@ -64,7 +65,7 @@ static void fuse(Op *op, void *user) {
   if (subtract && !left) a = build_unary(&b, OP_NEGF, a);
   Value *r = build_ternary(&b, OP_FMA, a, op_operand(product, 1), c);
   op_replace(op, &r);
-  op_erase(product);
+  if (!op_result(product, 0)->uses) op_erase(product);
 }
 
 void pass_fuse_multiply_add(PassCtx *p) {

@@ -188,7 +188,6 @@ static void expand(Pipe *p) {
   Op *loop = p->loop;
   Block *body = pipe_body(p);
   uint32_t n = loop->num_results, num = n;
-  pipe_fit_stages(p);
   NewBody new = {.pipe = p, .issue_after = pipe_overlap_wgmmas(p)};
   EACH_OP(op, body)
     if (op->opcode == OP_PINGPONG_PASS) new.issue_after = op;
@@ -257,6 +256,10 @@ static void pipeline(Pipe *p, Op *loop) {
   }
   if (!pipe_choose_loads(p, op_attr(loop, ATTR_NUM_STAGES) != NULL)) {
     if (loads_tiles(p)) remark_missed(loop, "not pipelined: no load can be copied ahead");
+    return;
+  }
+  if (!pipe_fit_stages(p)) {
+    remark_missed(loop, "not pipelined: two stages of its tiles do not fit beside the loop in it");
     return;
   }
   expand(p);

@@ -225,9 +225,18 @@ static Op *issue_after_barrier(const Pipe *p, Op *last, Op *work) {
   }
 }
 
-void pipe_fit_stages(Pipe *p) {
-  const uint32_t least = (uint32_t)op_int(p->loop, ATTR_LEAST_STAGES, p->stages);
+// Triton pipelines innermost loops alone, and a program's num_stages is what these have room for. Of a loop around
+// another one, pipelining is given up instead.
+static uint32_t least_stages(const Pipe *p) {
+  EACH_OP(op, pipe_body(p))
+    if (op->opcode == OP_FOR) return 1;
+  return (uint32_t)op_int(p->loop, ATTR_LEAST_STAGES, p->stages);
+}
+
+bool pipe_fit_stages(Pipe *p) {
+  const uint32_t least = least_stages(p);
   while (p->stages > least && shared_need(p) > p->module->target->shared_bytes) p->stages--;
+  return p->stages > 1;
 }
 
 Op *pipe_choose_slots(Pipe *p, Op *free) {
