@@ -105,6 +105,11 @@ bool device_free(Device *d, uint64_t addr) {
   return true;
 }
 
+void device_free_all(Device *d) {
+  for (uint32_t i = d->num_allocs; i-- > 0;)
+    if (d->allocs[i]->kind == ALLOC_DEVICE || d->allocs[i]->kind == ALLOC_HOST) device_free(d, d->allocs[i]->base);
+}
+
 Alloc *device_find(Device *d, uint64_t addr) {
   uint32_t at = upper_bound(d, addr);
   if (!at) return NULL;

@@ -315,7 +315,9 @@ CUresult sim_cuDevicePrimaryCtxRelease(CUdevice device) {
   CUcontext c = &driver_state()->primary[device];
   if (!c->refs)
     return driver_fail(CUDA_ERROR_INVALID_CONTEXT, "the primary context of device %d is not retained", device);
-  if (!--c->refs) c->failed = CUDA_SUCCESS;
+  if (--c->refs) return CUDA_SUCCESS;
+  c->failed = CUDA_SUCCESS;
+  device_free_all(dev);
   return CUDA_SUCCESS;
 }
 CUresult sim_cuDevicePrimaryCtxReset(CUdevice device) {

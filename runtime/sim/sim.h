@@ -70,6 +70,7 @@ void blocks_forget(Alloc *a);  // frees its pages
 // 0 when out of memory.
 uint64_t device_alloc(Device *d, uint64_t size, uint64_t align, AllocKind kind);
 bool device_free(Device *d, uint64_t addr);
+void device_free_all(Device *d);   // what the program allocated; modules keep their variables
 Alloc *device_find(Device *d, uint64_t addr);   // the allocation that contains addr, or NULL
 Alloc *device_nearest(Device *d, uint64_t addr);   // for messages
 void device_release(Device *d);

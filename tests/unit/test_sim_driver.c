@@ -260,7 +260,14 @@ TEST(test_refusals) {
   CU(cuCtxPopCurrent_v2, (CUcontext *), &context);
   told(CU(cuMemAlloc_v2, (CUdeviceptr *, size_t), &p, 4), CUDA_ERROR_INVALID_CONTEXT, "no context is current");
   told(CU(cuCtxPopCurrent_v2, (CUcontext *), &context), CUDA_ERROR_INVALID_CONTEXT, "no context to pop");
+  // the last release frees the context's memory
+  cu_ok(CU(cuDevicePrimaryCtxRetain, (CUcontext *, CUdevice), &context, 0), "retain");
+  cu_ok(CU(cuCtxSetCurrent, (CUcontext), context), "cuCtxSetCurrent");
+  cu_ok(CU(cuMemAlloc_v2, (CUdeviceptr *, size_t), &p, 4), "cuMemAlloc");
+  cu_ok(CU(cuDevicePrimaryCtxRelease_v2, (CUdevice), 0), "release");
+  cu_ok(CU(cuMemGetAddressRange_v2, (CUdeviceptr *, size_t *, CUdeviceptr), NULL, NULL, p), "still allocated");
   while (!CU(cuDevicePrimaryCtxRelease_v2, (CUdevice), 0)) {}
+  told(CU(cuMemGetAddressRange_v2, (CUdeviceptr *, size_t *, CUdeviceptr), NULL, NULL, p), CUDA_ERROR_INVALID_VALUE, "is not allocated");
   told(CU(cuDevicePrimaryCtxRelease_v2, (CUdevice), 0), CUDA_ERROR_INVALID_CONTEXT, "the primary context of device 0 is not retained");
   sim_reset();
   told(CU(cuMemAlloc_v2, (CUdeviceptr *, size_t), &p, 4), CUDA_ERROR_NOT_INITIALIZED, "cuInit has not been called");
