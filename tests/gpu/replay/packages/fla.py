@@ -3,7 +3,7 @@
 import torch
 
 from packages import stand_ins
-from packages.common import BF16, D, fb, gate, leaf, normal, unit
+from packages.common import BF16, D, FP32, fb, gate, leaf, normal, unit
 
 PATHS = ["fla_core"]  # the other wheel has layers and models
 B, T, H, K = 4, 4096, 16, 128
@@ -21,12 +21,14 @@ def cases():
     import fla.ops.delta_rule
     import fla.ops.forgetting_attn
     import fla.ops.gated_delta_rule
+    import fla.ops.gated_oja_rule
     import fla.ops.gla
     import fla.ops.gsa
     import fla.ops.hgrn
     import fla.ops.kda
     import fla.ops.lightning_attn
     import fla.ops.linear_attn
+    import fla.ops.path_attn.parallel
     import fla.ops.retention
     import fla.ops.rwkv6
     import fla.ops.rwkv7
@@ -47,6 +49,12 @@ def cases():
     yield "simple_gla", on(lambda q, k, v: ops.simple_gla.chunk_simple_gla(q, k, v, gate(B, T, H)))
     yield "retention", on(ops.retention.chunk_retention)
     yield "linear", on(ops.linear_attn.chunk_linear_attn)
+    yield "oja", on(lambda q, k, v: ops.gated_oja_rule.chunk_gated_oja_rule(q, k, v, gv=gate(B, T, H, K), beta=beta()))
+    yield "path", on(
+        lambda q, k, v: ops.path_attn.parallel.parallel_path_attention(
+            q, k, v, normal(leaf(B, T, H, K, dtype=FP32)), unit(B, T, H, dtype=FP32)
+        )[0]
+    )
     yield "parallel_attn", on(ops.attn.parallel_attn)
     yield "forgetting", on(lambda q, k, v: ops.forgetting_attn.parallel_forgetting_attn(q, k, v, gate(B, T, H)))
     yield "kda", on(lambda q, k, v: ops.kda.chunk_kda(normal(q), normal(k), v, gate(B, T, H, K), beta()))
