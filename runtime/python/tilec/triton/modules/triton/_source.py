@@ -6,6 +6,7 @@ own here, and the functions' texts are edited to use these names. Lines stay lin
 import ast
 import builtins
 import enum
+import functools
 import inspect
 import re
 import sys
@@ -22,6 +23,8 @@ _MODULES = {"triton": "triton", "triton.language": "tl", "triton.experimental.gl
             "triton.experimental.gluon.language": "gl"}
 
 
+# Kernels of one program call the same helpers: each is read and parsed once.
+@functools.lru_cache(maxsize=512)
 def source_of(fn):
     """Returns the text of a function from its `def` on, its file, and the line of the `def` there."""
     try:
@@ -31,6 +34,9 @@ def source_of(fn):
         raise NotSource(f"the source of {fn.__qualname__} cannot be found: a kernel must stand in a file") from None
     at = next((i for i, line in enumerate(lines) if re.match(r"\s*(async\s+)?def\s", line)), 0)
     return textwrap.dedent("".join(lines[at:])), file, first + at
+
+
+_parsed = functools.lru_cache(maxsize=512)(ast.parse)
 
 
 def names_of(fn):
@@ -298,7 +304,7 @@ class Gatherer:
         """Returns the text with every name from outside replaced by the one that its object has here. fn: the function
         whose text it is."""
         try:
-            tree = ast.parse(text)
+            tree = _parsed(text)
         except SyntaxError as e:
             raise NotSource(f"cannot parse: {e}") from None
         renamer = Renamer(self, text, scope)
