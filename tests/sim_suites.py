@@ -83,7 +83,7 @@ def _size(item):
         if isinstance(value, (list, tuple)):
             return max(map(largest, value), default=1)
         return value if isinstance(value, int) and value > 0 else 1
-    return math.prod(map(largest, getattr(item, "callspec", None).params.values() if hasattr(item, "callspec") else ()))
+    return math.prod(map(largest, item.callspec.params.values() if hasattr(item, "callspec") else ()))
 
 
 def _source(item):
@@ -164,7 +164,7 @@ def run(o, case, seeds):
             entered = None
     found = next((line for line in reversed(lines) if "outcome" in line), None)
     if not in_time:
-        frames = re.findall(r'^  File .*', text.partition("Timeout (")[2], re.M)
+        frames = re.findall(r"^  File .*", text.partition("Timeout (")[2].rpartition("hread 0x")[2], re.M)   # the main one's
         found = {"outcome": "timeout", "reason": "\n".join(([f"in {entered['kernel']}"] if entered else []) + frames[:6])}
     elif not found:
         found = {"outcome": "crashed", "reason": "\n".join(text.splitlines()[-15:])[-1500:]}

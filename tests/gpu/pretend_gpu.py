@@ -113,15 +113,15 @@ def answer_for_gpu():
     cuda.Stream = cuda.Event = Stream
 
 
-# ---- tensors with data, which torch.compile and the fake ones of replay/dry.py do without
+# ---- tensors with data; those of replay/dry.py are PyTorch's fake ones
 
-_INSIDE = ("torch", "triton", "tilec")   # packages that see where a tensor is
+_INSIDE = ("torch", "triton", "tilec")   # packages that see where a tensor really is
 _ASKED = {torch.Tensor.device.__get__: GPU, torch.Tensor.is_cuda.__get__: True, torch.Tensor.is_cpu.__get__: False,
           torch.Tensor.get_device: 0}
 
 
 class RealOnCpu(OnCpu):
-    """And they say that they are on the GPU, if a program asks."""
+    """And if a program asks, they are on the GPU."""
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         if function in _ASKED:
@@ -139,11 +139,12 @@ def _with_devices_on_cpu(function):
 
 
 def pretend():
-    """Programs run from here on as if there were a GPU, on tensors of the CPU. Returns the mode, which is to be kept."""
+    """Lets this thread's programs run from here on as if there were a GPU. Returns the function mode that does it."""
     answer_for_gpu()
     cuda = torch.cuda
     cuda.default_generators = (torch.default_generator,)
-    cuda.get_rng_state, cuda.set_rng_state = (lambda *a: torch.get_rng_state()), (lambda state, *a: torch.set_rng_state(state))
+    cuda.get_rng_state = lambda *a: torch.get_rng_state()
+    cuda.set_rng_state = lambda state, *a: torch.set_rng_state(state)
     for name in ("manual_seed", "manual_seed_all", "reset_peak_memory_stats", "memory_allocated", "max_memory_allocated",
                  "memory_reserved"):
         setattr(cuda, name, lambda *a, **k: 0)
