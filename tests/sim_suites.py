@@ -47,8 +47,9 @@ class Plugin:
 
     def watch(self):
         from triton import knobs
-        knobs.runtime.launch_enter_hook.add(lambda metadata: self.tell(kernel=metadata.get()["name"], at=time.monotonic()))
-        knobs.runtime.launch_exit_hook.add(lambda metadata: self.tell(left=time.monotonic()))
+        enter, leave = knobs.runtime.launch_enter_hook, knobs.runtime.launch_exit_hook
+        enter.add(lambda metadata: self.tell(kernel=metadata.get()["name"], at=time.monotonic()))
+        leave.add(lambda metadata: self.tell(left=time.monotonic()))
 
     def pytest_collection_finish(self, session):
         if session.config.option.collectonly:
@@ -110,8 +111,8 @@ def in_case(out, first, end, arguments):
     import pytest
     plugin = Plugin(out, first)
     plugin.watch()
-    if end - time.monotonic() > 1:
-        faulthandler.dump_traceback_later(end - time.monotonic() - 1, file=os.fdopen(os.dup(2), "w"))   # pytest captures 2
+    errors = os.fdopen(os.dup(2), "w")   # pytest captures 2
+    faulthandler.dump_traceback_later(max(1, end - time.monotonic() - 1), file=errors)
     status = pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:faulthandler", "--tb=short",
                           f"--rootdir={os.getcwd()}", *arguments], plugins=[plugin])
     mode.__exit__(None, None, None)
@@ -164,8 +165,9 @@ def run(o, case, seeds):
             entered = None
     found = next((line for line in reversed(lines) if "outcome" in line), None)
     if not in_time:
-        frames = re.findall(r"^  File .*", text.partition("Timeout (")[2].rpartition("hread 0x")[2], re.M)   # the main one's
-        found = {"outcome": "timeout", "reason": "\n".join(([f"in {entered['kernel']}"] if entered else []) + frames[:6])}
+        main_thread = text.partition("Timeout (")[2].rpartition("hread 0x")[2]
+        place = [f"in {entered['kernel']}"] if entered else re.findall(r"^  File .*", main_thread, re.M)[:6]
+        found = {"outcome": "timeout", "reason": "\n".join(place)}
     elif not found:
         found = {"outcome": "crashed", "reason": "\n".join(text.splitlines()[-15:])[-1500:]}
     elif entered and "report" not in found and found["outcome"] == "failed":
@@ -203,10 +205,11 @@ def table(drawn, done):
     print("| | functions | " + " | ".join(outcomes) + " |\n|---|---|" + "---|" * len(outcomes))
     for title, chosen in (("run", lines), ("that launched a kernel", [line for line in lines if line["kernels"]])):
         count = collections.Counter(line["outcome"] for line in chosen)
-        print(f"| {title} | {len(chosen)} of {len(drawn)} | " + " | ".join(str(count[name]) for name in outcomes) + " |")
+        print(f"| {title} | {len(chosen)} of {len(drawn)} |", *(f"{count[name]} |" for name in outcomes))
     kernels = {name for line in lines for name in line["kernels"]}
     launches = sum(number for line in lines for number, _ in line["kernels"].values())
-    print(f"different kernels: {len(kernels)}, launches: {launches}, reports: {sum('report' in line for line in lines)}")
+    reports = sum("report" in line for line in lines)
+    print(f"different kernels: {len(kernels)}, launches: {launches}, reports: {reports}")
     for line in lines:
         if line["outcome"] not in ("passed", "skipped"):
             alone = f", with one schedule {line['one_schedule']}" if "one_schedule" in line else ""
@@ -216,7 +219,8 @@ def table(drawn, done):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+", metavar="FOLDER", help="or file, or test")
-    parser.add_argument("--out", required=True, metavar="FILE", help="a line for each case; goes on after those that it has")
+    parser.add_argument("--out", required=True, metavar="FILE",
+                        help="a line for each case; those that it has do not run again")
     parser.add_argument("--seed", type=int, default=7, help="of the order of the functions")
     parser.add_argument("--seconds", type=int, default=60, help="of a case, with its imports")
     parser.add_argument("--minutes", type=float, default=60, help="after these no case begins")

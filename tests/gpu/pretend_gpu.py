@@ -145,13 +145,13 @@ def pretend():
     cuda.default_generators = (torch.default_generator,)
     cuda.get_rng_state = lambda *a: torch.get_rng_state()
     cuda.set_rng_state = lambda state, *a: torch.set_rng_state(state)
-    for name in ("manual_seed", "manual_seed_all", "reset_peak_memory_stats", "memory_allocated", "max_memory_allocated",
-                 "memory_reserved"):
+    for name in ("manual_seed", "manual_seed_all", "reset_peak_memory_stats", "memory_allocated",
+                 "max_memory_allocated", "memory_reserved"):
         setattr(cuda, name, lambda *a, **k: 0)
     torch.autocast.__init__ = _with_devices_on_cpu(torch.autocast.__init__)
-    for module, names in ((torch, ("is_autocast_enabled", "get_autocast_dtype")), (torch.amp, ("custom_fwd", "custom_bwd"))):
-        for name in names:
-            setattr(module, name, _with_devices_on_cpu(getattr(module, name)))
+    for module, name in ((torch, "is_autocast_enabled"), (torch, "get_autocast_dtype"), (torch.amp, "custom_fwd"),
+                         (torch.amp, "custom_bwd")):
+        setattr(module, name, _with_devices_on_cpu(getattr(module, name)))
     reach_backward(RealOnCpu)
     mode = RealOnCpu()
     mode.__enter__()
