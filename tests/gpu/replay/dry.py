@@ -10,25 +10,11 @@ import types
 
 import torch
 from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensor, FakeTensorMode
-from torch.overrides import TorchFunctionMode
 from triton.backends.compiler import GPUTarget
 from triton.runtime import driver
 
 from hook import Hook, Launch
-
-GPU = torch.device("cuda", 0)
-PROPERTIES = types.SimpleNamespace(
-    name="NVIDIA H200",
-    multi_processor_count=132,
-    total_memory=141 << 30,
-    shared_memory_per_block_optin=232448,
-    regs_per_multiprocessor=65536,
-    max_threads_per_multi_processor=2048,
-    major=9,
-    minor=0,
-    warp_size=32,
-    L2_cache_size=50 << 20,
-)
+from pretend_gpu import GPU, OnCpu, answer_for_gpu, on_cpu, reach_backward
 
 
 class Driver:
@@ -64,52 +50,16 @@ class Driver:
     launcher_cls = None
 
 
-class Context(contextlib.nullcontext):
-    idx = prev_idx = 0
-
-    def __init__(self, *args, **kwargs):
-        super().__init__()
-
-
-class Stream:
-    cuda_stream, device = 0, GPU
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        return False
-
-    def __getattr__(self, name):
-        return lambda *a, **k: self
-
-
-def on_cpu(v):
-    """A device that a program names, and the one that the tensor gets."""
-    if isinstance(v, torch.device):
-        return torch.device("cpu") if v.type == "cuda" else v
-    if isinstance(v, str) and v.split(":")[0] == "cuda":
-        return "cpu"
-    return v
-
-
-class Pretend(TorchFunctionMode):
+class Pretend(OnCpu):
     def __torch_function__(self, function, types, args=(), kwargs=None):
-        kwargs = {k: on_cpu(v) if k == "device" else v for k, v in (kwargs or {}).items()}
         name = getattr(function, "__name__", "")
-        if name == "cuda":
-            return args[0]
-        if name == "to":
-            args = (args[0], *map(on_cpu, args[1:]))
-        if name in ("record_stream", "pin_memory", "set_device"):
-            return args[0] if name == "pin_memory" else None
         if name in ("is_pinned", "allclose") or function is torch.equal:
             return False
         if name == "equal":
             return True  # of a method: programs assert with it
         if name == "tolist" and args[0].dim():
             return [row.tolist() if row.dim() else row.item() for row in args[0]]
-        return function(*args, **kwargs)
+        return super().__torch_function__(function, types, args, kwargs)
 
 
 def address(t):
@@ -153,43 +103,9 @@ def pretend():
     FakeTensor.get_device = lambda t: 0
     FakeTensor.data_ptr = address
     driver.set_active(Driver())
-    cuda = torch.cuda
-    for name, value in dict(
-        is_available=True,
-        device_count=1,
-        current_device=0,
-        get_device_capability=(9, 0),
-        get_device_properties=PROPERTIES,
-        get_device_name="NVIDIA H200",
-        synchronize=None,
-        empty_cache=None,
-        current_stream=Stream(),
-        default_stream=Stream(),
-        Stream=Stream(),
-        Event=Stream(),
-        set_device=None,
-        is_current_stream_capturing=False,
-        is_bf16_supported=True,
-        mem_get_info=(141 << 30, 141 << 30),
-        is_initialized=True,
-        _lazy_init=None,
-        init=None,
-    ).items():
-        setattr(cuda, name, lambda *a, value=value, **k: value)
-    cuda.default_generators = (Generator(),)
-    torch._C._cuda_getCurrentRawStream = lambda device: 0
-    torch._C._accelerator_getDeviceIndex = lambda: 0
-    torch.get_device_module = lambda *a: cuda
-    for name in ("device", "stream", "device_of", "_DeviceGuard"):
-        setattr(cuda, name, Context)
-    engine = torch.autograd.graph._engine_run_backward
-
-    def backward(*args, **kwargs):  # a function mode does not reach into a backward pass by itself
-        with Pretend():
-            return engine(*args, **kwargs)
-
-    torch.autograd._engine_run_backward = torch.autograd.graph._engine_run_backward = backward
-    torch.autograd.set_multithreading_enabled(False)
+    answer_for_gpu()
+    torch.cuda.default_generators = (Generator(),)
+    reach_backward(Pretend)
     modes = contextlib.ExitStack()
     modes.enter_context(FakeTensorMode(allow_non_fake_inputs=True))
     modes.enter_context(Pretend())
