@@ -202,12 +202,28 @@ static void visit_block(Version *s, Block *block) {
   version_from(s, block, first, &masks);
 }
 
+// Whether all that comes of the value is an assumption.
+static bool is_only_assumed(const Op *user) {
+  if (user->opcode == OP_ASSUME) return true;
+  if (user->opcode != OP_ANDI || !user->results[0].uses) return false;
+  EACH_USE(u, &user->results[0])
+    if (!is_only_assumed(u->user)) return false;
+  return true;
+}
+
+// An assumption keeps its comparison, which its own fact decides: later passes need the fact, too.
 static void fold_decided(Op *op, void *user) {
   Version *s = user;
   int64_t k;
   if (op->opcode != OP_CMPI || !op->results[0].uses || !axis_known(axis_info(s->axes, &op->results[0]), &k)) return;
-  Builder b = builder_before(s->ctx, op);
-  value_replace_all_uses(&op->results[0], build_int(&b, op->results[0].type, k != 0));
+  Value *decided = NULL;
+  for (Use *u = op->results[0].uses, *next; u; u = next) {
+    next = u->next;
+    if (is_only_assumed(u->user)) continue;
+    Builder b = builder_before(s->ctx, op);
+    if (!decided) decided = build_int(&b, op->results[0].type, k != 0);
+    op_set_operand(u->user, u->index, decided);
+  }
 }
 
 void pass_version_full_tile(PassCtx *p) {

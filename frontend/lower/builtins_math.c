@@ -188,10 +188,10 @@ static bool dot_precision(Lower *L, Call *c, const CtType *elem, int *out) {
     int p;
     if (!arg_choice(L, c, 3, precisions, countof(precisions), &p)) return false;
     if (f32) *out = p;
-  } else if (!arg_is_none(c, 4)) {
+  } else if (f32 && !arg_is_none(c, 4)) {   // means nothing for other types: there it may be known at run time only
     bool tf32;
     if (!arg_bool(L, c, 4, &tf32)) return false;
-    if (f32) *out = tf32 ? PREC_TF32 : PREC_IEEE;
+    *out = tf32 ? PREC_TF32 : PREC_IEEE;
   }
   return true;
 }
