@@ -55,15 +55,21 @@ static AxisInfo mul_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
   return r;
 }
 
-// Signed and unsigned quotient. Rounding toward zero keeps aligned groups together only when numbers are not negative,
-// or when a group does not straddle zero, which aligned groups do not.
+// Whether rounding toward zero keeps aligned groups together, which it does unless numbers are negative. As in Triton, a
+// number of which nothing is known counts as not negative: the sign of an index rarely can be proved.
+static bool counts_from_zero(const AxisInfo *x, const Type *t) {
+  const uint32_t bits = type_elem_bits(t);
+  return x->nonneg || x->lo == (bits < 64 ? -(INT64_C(1) << (bits - 1)) : INT64_MIN);
+}
+
+// Signed and unsigned quotient.
 static AxisInfo div_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
   const Type *t = op->results[0].type;
   AxisInfo r = function_info(op, x, y);
   if (op->opcode == OP_DIVUI && (x->lo < 0 || y->lo < 0)) return r;
   int64_t k;
   bool is_known = axis_known(y, &k) && k > 0;
-  bool by_one = is_known && k == 1;
+  const bool by_one = is_known && k == 1, is_up = counts_from_zero(x, t);
   for (uint32_t i = 0; i < r.rank; i++) {
     if (by_one) {
       r.contiguity[i] = x->contiguity[i];
@@ -71,12 +77,12 @@ static AxisInfo div_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
       r.constancy[i] = x->constancy[i];
       continue;
     }
-    // x counts up from a multiple of g, y is a multiple of g: g neighbours have one quotient (x not negative).
+    // x counts up from a multiple of g, y is a multiple of g: g neighbours have one quotient.
     int64_t g =
         axis_gcd(axis_gcd(x->contiguity[i], y->constancy[i]), axis_gcd(x->divisibility[i], axis_divisor_at(y, i, 1)));
-    if (x->nonneg) r.constancy[i] = max_i64(r.constancy[i], g);
+    if (is_up) r.constancy[i] = max_i64(r.constancy[i], g);
     if (is_known && is_pow2_u64((uint64_t)k) && x->contiguity[i] <= k && x->divisibility[i] > k &&
-        (x->contiguity[i] == 1 || x->nonneg))
+        (x->contiguity[i] == 1 || is_up))
       r.divisibility[i] = x->divisibility[i] / k;
   }
   r.nonneg = x->nonneg && y->nonneg;
