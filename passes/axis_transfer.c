@@ -189,6 +189,8 @@ static AxisInfo cmp_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
     case CMP_SLE: result = x->hi <= y->lo ? 1 : x->lo > y->hi ? 0 : -1; break;
     case CMP_SGT: result = x->lo > y->hi ? 1 : x->hi <= y->lo ? 0 : -1; break;
     case CMP_SGE: result = x->lo >= y->hi ? 1 : x->hi < y->lo ? 0 : -1; break;
+    case CMP_EQ: result = x->hi < y->lo || x->lo > y->hi ? 0 : x->lo == x->hi && y->lo == y->hi ? 1 : -1; break;
+    case CMP_NE: result = x->hi < y->lo || x->lo > y->hi ? 1 : x->lo == x->hi && y->lo == y->hi ? 0 : -1; break;
     default: break;
   }
   if (result >= 0) return axis_constant(op->results[0].type, result);
@@ -196,6 +198,8 @@ static AxisInfo cmp_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
 }
 
 static AxisInfo select_info(const Op *op, const AxisInfo *c, const AxisInfo *x, const AxisInfo *y) {
+  int64_t chosen;
+  if (axis_known(c, &chosen)) return chosen ? *x : *y;
   AxisInfo r = axis_join(x, y);
   bool scalar = c->rank != r.rank || op_operand(op, 0)->type->kind != TYPE_TENSOR;
   for (uint32_t i = 0; i < r.rank && !scalar; i++) {

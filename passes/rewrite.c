@@ -88,6 +88,27 @@ static Value *compare_constant_right(Builder *b, Op *op) {
   return op_result(op, 0);
 }
 
+// ((x ? c : d) == e) is x, ¬x, true or false, and likewise for the other predicates. A widened bit is x ? 1 : 0.
+static Value *compare_chosen(Builder *b, Op *op) {
+  Value *e = op_operand(op, 1);
+  Op *inner = value_op(op_operand(op, 0), OP_SELECT), *widened = value_op(op_operand(op, 0), OP_EXTUI);
+  if (!is_constant(e) || !(inner || widened)) return NULL;
+  Value *x = op_operand(inner ? inner : widened, 0);
+  if (x->type != op->results[0].type) return NULL;
+  Value *c = inner ? op_operand(inner, 1) : build_int(b, e->type, 1);
+  Value *d = inner ? op_operand(inner, 2) : build_int(b, e->type, 0);
+  if (!is_constant(c) || !is_constant(d)) return NULL;
+  const CmpPred pred = (CmpPred)op_int(op, ATTR_PRED, 0);
+  Value *yes = build_cmp(b, pred, c, e), *no = build_cmp(b, pred, d, e);
+  if (is_true(yes) == is_true(no)) return yes;
+  return is_true(yes) ? x : build_binary(b, OP_XORI, x, no);
+}
+
+static Value *compare_rules(Builder *b, Op *op) {
+  Value *turned = compare_constant_right(b, op);
+  return turned ? turned : compare_chosen(b, op);
+}
+
 static bool is_min(const Op *op) { return op->opcode == OP_MINSI || op->opcode == OP_MINUI; }
 
 // (z ? max(x, y) : min(x, y)) = (z ⊕ x < y ? x : y), and with max and min changed (… ? y : x): a step of a sort. For
@@ -181,7 +202,7 @@ static const RewriteRule rules[] = {
   {OP_ADDI, commute}, {OP_MULI, commute}, {OP_ANDI, commute}, {OP_ORI, commute}, {OP_XORI, commute},
   {OP_MINSI, commute}, {OP_MAXSI, commute}, {OP_MINUI, commute}, {OP_MAXUI, commute},
   {OP_SUBI, subtract_constant},
-  {OP_CMPI, compare_constant_right},
+  {OP_CMPI, compare_rules},
   {OP_SELECT, select_rules},
   {OP_EXTSI, repeated}, {OP_EXTUI, repeated}, {OP_TRUNCI, repeated}, {OP_FPEXT, repeated}, {OP_BITCAST, repeated},
   {OP_RESHAPE, reshape_rules}, {OP_BROADCAST, repeated}, {OP_TRANS, trans_rules},
