@@ -2,6 +2,7 @@
 #include "frontend/lower/lower.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static Term *new_term(Lower *L, TermKind kind) {
@@ -119,8 +120,15 @@ const CtType *term_number_type(Lower *L, const CtValue *v) {
   return v->i >= 0 && v->i <= UINT64_MAX ? lower_scalar(L, DT_UINT64) : NULL;
 }
 
-// The way out where a tensor or a number is needed.
-static Term *hint_value(Lower *L, const Term *t) {
+static bool is_numeral(const char *text) {
+  char *end;
+  strtod(text, &end);
+  return *text && !*end;
+}
+
+// The way out where a tensor or a number is needed. what: the place, which begins with the name of a builtin's
+// parameter if it is one.
+static Term *hint_value(Lower *L, const Term *t, const char *what) {
   if (t->kind == TERM_TUPLE && t->tuple.cls) return lower_hint(L, "take one of its fields");
   if (t->kind == TERM_TUPLE && t->tuple.is_fstring) return lower_hint(L, "print it with tl.device_print(f\"…\")");
   if (t->kind == TERM_TUPLE) return lower_hint(L, "take one of its items: t[0]; tl.join makes one tile of two");
@@ -128,6 +136,8 @@ static Term *hint_value(Lower *L, const Term *t) {
   if (t->kind != TERM_CONST) return NULL;
   switch (t->ct->kind) {
   case CT_STR:
+    if (*what == '`' && is_numeral(t->ct->str.data)) return lower_hint(L, "leave out the quotes: %s", t->ct->str.data);
+    if (*what == '`') return lower_hint(L, "it takes a number, such as 0.0, or a tensor");
     return lower_hint(L, "a kernel has no texts at run time: print values by tl.device_print(\"text\", value)");
   case CT_NONE: return lower_hint(L, "guard its use with `if x is not None:`, which is decided at compile time");
   case CT_DTYPE: return lower_hint(L, "a type is given as dtype=, or to x.to(…)");
@@ -154,7 +164,7 @@ Term *term_to_value(Lower *L, Term *t, Span span, const char *what) {
   }
   // A tuple of one element is not a scalar in Python either.
   lower_error(L, span, "%s must be a tensor or a number, not %s", what, term_describe(L, t));
-  return t->kind == TERM_ACC ? lower_hint_wait(L) : hint_value(L, t);
+  return t->kind == TERM_ACC ? lower_hint_wait(L) : hint_value(L, t, what);
 }
 
 Term *term_recall(Lower *L, Term *t) {
@@ -430,21 +440,20 @@ bool lower_is_bare(Lower *L) {
 
 const char *lower_decorator(Lower *L) { return lower_is_bare(L) ? "@jit" : L->is_gluon ? "@gluon.jit" : "@triton.jit"; }
 
-static bool ends_name(const char *text, const char *at) {
-  return at > text && (at[-1] == '_' || at[-1] == '.' || (at[-1] >= 'a' && at[-1] <= 'z'));
+// The text in the spelling of the function that is lowered.
+static const char *spelled(Lower *L, const char *text) {
+  return lower_is_bare(L) ? diag_bare_text(L->arena, text) : text;
 }
 
 void *lower_hint(Lower *L, const char *fmt, ...) {
   va_list ap;
   va_start(ap, fmt);
-  const char *text = arena_vprintf(L->arena, fmt, ap);
+  const char *text = spelled(L, arena_vprintf(L->arena, fmt, ap));
   va_end(ap);
   static const char jit[] = "@triton.jit";
-  const bool is_bare = lower_is_bare(L);
   Buf b = buf_make(L->arena);
   for (const char *s = text; *s;) {
     if (!strncmp(s, jit, strlen(jit))) buf_puts(&b, lower_decorator(L)), s += strlen(jit);
-    else if (is_bare && !strncmp(s, "tl.", 3) && !ends_name(text, s)) s += 3;
     else buf_putc(&b, *s++);
   }
   diag_note(L->ctx, (Span){0, 0}, "%s", buf_str(&b));
@@ -473,7 +482,7 @@ Term *lower_error(Lower *L, Span span, const char *fmt, ...) {
     through = chain->function;
     chain = chain->outer;
   }
-  diag_error(L->ctx, span, "%s", text);
+  diag_error(L->ctx, span, "%s", spelled(L, text));
   if (through) lower_hint(L, "inside `%s`, which is written in the language itself", through);
   const CallSite *last = NULL;
   uint32_t shown = 0;
