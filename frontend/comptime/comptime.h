@@ -35,6 +35,8 @@ const SourceFile *comptime_file(const Comptime *ct, uint32_t i);
 // The launchable functions defined by this module itself (not imported ones), in source order.
 typedef struct { CtFunction **data; uint32_t count, capacity; } CtKernelList;
 CtKernelList comptime_kernels(Comptime *ct, const CtModule *module);
+// Whether one of triton's decorators, or a native one, is on a function. No diagnostic.
+bool comptime_is_for_kernels(Comptime *ct, const Node *def, CtEnv *env);
 
 // What a name means in a scope: bindings, then Python's built-ins, then (without `tl.`) the language's own names.
 // NULL if it means nothing; no diagnostic. A result may be CT_MISSING.
