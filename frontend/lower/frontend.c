@@ -339,6 +339,10 @@ static Term *add_tuple(Lower *L, CtFunction *kernel, const ParamSpec *specs, con
     if (!cls || cls->form != CLASS_NAMEDTUPLE) {
       diag_error(L->ctx, span, "parameter `%s` is given as a `%s`, which is not a namedtuple of this file", name,
                  s->class_name);
+      for (uint32_t i = 0; i < L->fe->kernels.count; i++)
+        if (!strcmp(L->fe->kernels.data[i]->name, s->class_name))
+          lower_hint(L, "`%s` is a kernel, and a signature has the types alone: leave out `%s(…)`", s->class_name,
+                     s->class_name);
       return NULL;
     }
     if (cls->num_fields != s->num_items) {
@@ -473,6 +477,7 @@ bool frontend_lower_into(Frontend *fe, Module *m, CtFunction *kernel, const Para
   Context *ctx = fe->ctx;
   if (!frontend_check_params(fe, kernel)) return false;
   if (frontend_count_open(kernel, specs)) return report_open(fe, kernel, specs);
+  if (!frontend_check_signature(fe, kernel, specs)) return false;
   for (uint32_t i = 0; i < kernel->num_params; i++)
     if (kernel->params[i].is_constexpr &&
         (kernel->params[i].do_not_specialize || kernel->params[i].do_not_specialize_on_alignment))
