@@ -92,8 +92,8 @@ void diag_sort_warnings(Context *ctx);
 void diag_forget(Context *ctx);                          // all messages
 uint32_t diag_error_count(const Context *ctx);           // without the warnings that are errors, with repeated errors
 bool diag_failed(const Context *ctx);                    // with them
-// The text with `load` for `tl.load`, as a program writes it that has no module `tl`.
-const char *diag_bare_text(Arena *a, const char *text);
+// The text with another prefix of the builtins than "tl.": "" for a program that has no such module.
+const char *diag_respelled(Arena *a, const char *text, const char *prefix);
 // The text of a warning ends with its name: "[-Wunused-value]", or "[-Werror=unused-value]".
 const char *diag_text(Context *ctx, const Diag *d);
 

@@ -31,11 +31,11 @@ static bool ends_name(const char *text, const char *at) {
   return at > text && (at[-1] == '_' || at[-1] == '.' || at[-1] == '/' || isalnum((unsigned char)at[-1]));
 }
 
-const char *diag_bare_text(Arena *a, const char *text) {
-  if (!strstr(text, "tl.")) return text;
+const char *diag_respelled(Arena *a, const char *text, const char *prefix) {
+  if (!strcmp(prefix, "tl.") || !strstr(text, "tl.")) return text;
   Buf b = buf_make(a);
   for (const char *s = text; *s;) {
-    if (!strncmp(s, "tl.", 3) && isalpha((unsigned char)s[3]) && !ends_name(text, s)) s += 3;
+    if (!strncmp(s, "tl.", 3) && isalpha((unsigned char)s[3]) && !ends_name(text, s)) buf_puts(&b, prefix), s += 3;
     else buf_putc(&b, *s++);
   }
   return buf_str(&b);
@@ -53,7 +53,7 @@ static Diag *record(Context *ctx, DiagLevel level, Span span, const char *fmt, v
   }
   if (ctx->is_repeated) return NULL;
   char *text = arena_vprintf(&ctx->arena, fmt, ap);
-  if (ctx->is_bare) text = (char *)diag_bare_text(&ctx->arena, text);
+  if (ctx->is_bare) text = (char *)diag_respelled(&ctx->arena, text, "");
   if (level == DIAG_ERROR) {
     text = shortened(text);
     if (is_known_error(ctx, span, text)) {

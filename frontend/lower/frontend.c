@@ -113,7 +113,7 @@ static bool explain_no_kernel(Frontend *fe, const char *name, const CtValue *v) 
     diag_note(fe->ctx, def->func.name_span, "`%s` has no decorator: write %s on the line above", name, decorator(fe));
   else if (ret)
     diag_note(fe->ctx, ret->span, "`%s` returns a value here, so it is a function for kernels to call; "
-              "a kernel stores its results with %s(…)", name, v->fn->is_bare ? "store" : "tl.store");
+              "a kernel stores its results with %sstore(…)", name, lower_prefix(&fe->ctx->arena, v->fn));
   else
     diag_note(fe->ctx, def->func.name_span, "`%s` is a function for kernels to call, because others are marked @kernel",
               name);
@@ -188,8 +188,8 @@ static const CtValue *untyped_constant(const CtParam *p) {
 static void report_constant(Frontend *fe, const CtFunction *kernel, const CtParam *p, const CtValue *v) {
   diag_error(fe->ctx, p->node->span, "parameter `%s` of kernel `%s` has the value %s and no type", p->name,
              kernel->name, ct_repr(fe->ctx, v));
-  diag_note(fe->ctx, (Span){0, 0}, "write `%s: %sconstexpr = %s`%s", p->name, kernel->is_bare ? "" : "tl.",
-            ct_repr(fe->ctx, v), annotation_of(p) ? "" : ", or give it a type: --signature, or an annotation");
+  diag_note(fe->ctx, (Span){0, 0}, "write `%s: %sconstexpr = %s`%s", p->name,
+            lower_prefix(&fe->ctx->arena, kernel), ct_repr(fe->ctx, v), annotation_of(p) ? "" : ", or give it a type: --signature, or an annotation");
 }
 
 static void note_annotations(Frontend *fe, const CtFunction *kernel, const ParamSpec *specs) {

@@ -494,6 +494,8 @@ static inline const CtType *term_t(const Term *t) { return t->value.type; }
 // Reports an error with the chain of calls that led to it. Returns NULL.
 Term *lower_error(Lower *L, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
 bool lower_is_bare(Lower *L);                                       // in a function that may leave out `tl.`
+// What stands before a builtin's name where the function is written: "tl.", "gl.", "" in a native file.
+const char *lower_prefix(Arena *a, const CtFunction *fn);
 const char *lower_decorator(Lower *L);                              // of functions for kernels: "@triton.jit"
 // Adds the way out after an error; in a @kernel, leaves out each `tl.` of the text, and its decorator takes the place
 // of @triton.jit. Returns NULL.

@@ -432,17 +432,36 @@ void *lower_hint_wait(Lower *L) {
   return lower_hint(L, "an accumulator becomes a tensor by a wait: x = warpgroup_mma_wait(0, deps=(acc,))");
 }
 
-bool lower_is_bare(Lower *L) {
+// The user's function that is lowered: the prelude is called by one.
+static const CtFunction *users_function(Lower *L) {
   const Frame *f = L->frame;
-  while (f && f->caller && lower_in_prelude(L, f->fn->def->span)) f = f->caller;   // the prelude is called by the user
-  return f && f->fn->is_bare;
+  while (f && f->caller && lower_in_prelude(L, f->fn->def->span)) f = f->caller;
+  return f ? f->fn : NULL;
+}
+
+bool lower_is_bare(Lower *L) {
+  const CtFunction *fn = users_function(L);
+  return fn && fn->is_bare;
+}
+
+const char *lower_prefix(Arena *a, const CtFunction *fn) {
+  const char *gluon = NULL;
+  if (fn && fn->is_bare) return "";
+  for (const CtEnv *e = fn ? fn->env : NULL; e; e = e->parent)
+    for (uint32_t i = 0; i < e->count; i++) {
+      const CtValue *v = e->bindings[i].value;
+      if (v->kind != CT_MODULE || !v->module->prefix) continue;
+      if (!strcmp(v->module->prefix, "tl")) return arena_printf(a, "%s.", e->bindings[i].name);
+      if (!strcmp(v->module->prefix, "gl")) gluon = e->bindings[i].name;
+    }
+  return gluon ? arena_printf(a, "%s.", gluon) : "tl.";
 }
 
 const char *lower_decorator(Lower *L) { return lower_is_bare(L) ? "@jit" : L->is_gluon ? "@gluon.jit" : "@triton.jit"; }
 
 // The text in the spelling of the function that is lowered.
 static const char *spelled(Lower *L, const char *text) {
-  return lower_is_bare(L) ? diag_bare_text(L->arena, text) : text;
+  return strstr(text, "tl.") ? diag_respelled(L->arena, text, lower_prefix(L->arena, users_function(L))) : text;
 }
 
 void *lower_hint(Lower *L, const char *fmt, ...) {
