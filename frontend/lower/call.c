@@ -127,11 +127,13 @@ void lower_hint_call(Lower *L, const CallArgs *args, const char *const *names, c
                      uint32_t count) {
   const char *fn = lower_source_text_or(L, args->fn_span, NULL);
   if (!fn || !args->node || lower_in_prelude(L, args->span)) return;
+  for (uint32_t i = 0; i < args->node->call.args.count; i++)
+    if (args->node->call.args.data[i]->kind == NODE_STARRED) return;
   Buf b = buf_make(L->arena);
   uint32_t next = 0;
   bool by_name = false;
   // arange(N) counts from 0, as Python's range does.
-  const bool is_end = args->num_args == 1 && count == 2 && !strcmp(names[0], "start") && !strcmp(names[1], "end");
+  const bool is_end = args->num_args == 1 && count >= 2 && !strcmp(names[0], "start") && !strcmp(names[1], "end");
   if (is_end) buf_puts(&b, ", 0");
   for (; next < args->num_args; next++)
     if (args->spans[next].begin != args->fn_span.begin)   // the object of a method

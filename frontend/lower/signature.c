@@ -367,14 +367,31 @@ static bool apply_item(const Signature *s, uint32_t i, Item item) {
   return v && set_spec(fe, s->kernel, s->specs, i, constexpr_spec(v, "--signature"));
 }
 
-// The items of a signature. "add(*fp32, i32)", as `tilec pack` takes it, means the same for kernel `add`.
+// Where the parenthesis opens in "add(*fp32, i32)", as `tilec pack` takes it, if the only item is of that form.
+static const char *kernel_open(const ItemVec *items) {
+  return items->count == 1 ? tuple_open(items->data[0].text) : NULL;
+}
+
+static bool names_kernel(const char *item, const char *open, const CtFunction *kernel) {
+  const size_t n = strlen(kernel->name);
+  return open && (size_t)(open - item) == n && strncmp(item, kernel->name, n) == 0;
+}
+
+CtFunction *frontend_signature_kernel(Frontend *fe, const char *text) {
+  const ItemVec items = split_items(fe, text, strlen(text), 0);
+  const char *open = kernel_open(&items);
+  for (uint32_t i = 0; i < fe->kernels.count; i++)
+    if (open && names_kernel(items.data[0].text, open, fe->kernels.data[i])) return fe->kernels.data[i];
+  return NULL;
+}
+
+// The items of a signature, which may stand in parentheses after the kernel's name.
 static ItemVec signature_items(Frontend *fe, const CtFunction *kernel, const char *text) {
   const ItemVec items = split_items(fe, text, strlen(text), 0);
-  const size_t name = strlen(kernel->name);
-  const Item *one = items.data;
-  const char *open = items.count == 1 ? tuple_open(one->text) : NULL;
-  if (!open || (size_t)(open - one->text) != name || strncmp(one->text, kernel->name, name) != 0) return items;
-  return split_items(fe, open + 1, strlen(open + 1) - 1, one->at + (uint32_t)name + 1);
+  const char *open = kernel_open(&items);
+  if (!names_kernel(items.data ? items.data[0].text : "", open, kernel)) return items;
+  const uint32_t at = items.data[0].at + (uint32_t)(open + 1 - items.data[0].text);
+  return split_items(fe, open + 1, strlen(open + 1) - 1, at);
 }
 
 bool frontend_apply_signature(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, const char *text) {

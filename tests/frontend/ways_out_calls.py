@@ -31,6 +31,11 @@ def lacks(x, y, n, BLOCK: tl.constexpr):
     # LACKS: note: its parameters: input, axis, tie_break_left, keep_dims
     # LACKS: note: write v.argmin(0)
     v.argmin()
+    # LACKS: error: the call of `arange` lacks `start`, `end`
+    # LACKS-NEXT: tl.arange(*())
+    # LACKS: note: its parameters: start, end
+    # LACKS-NOT: note: write
+    tl.arange(*())
 
 
 @triton.jit
