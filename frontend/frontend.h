@@ -59,6 +59,7 @@ struct ParamSpec {
   ParamSpec *items;        // TUPLE
   uint32_t num_items;
   const char *class_name;  // TUPLE: of the file's namedtuple that it is; NULL: a plain tuple
+  bool is_left_out;        // --signature has items, but none for this one
   bool is_default;         // set by the parameter's default value or annotation, so any later source may replace it
   const char *origin;      // who set it, for messages: "the annotation", "--signature", "-D", …
 };
@@ -78,8 +79,13 @@ LaunchOptions launch_options_default(void);   // 4 warps, 3 stages, 1 CTA, fusio
 // Specs from what the source says: annotations and default values. Never fails; what is not said stays SPEC_OPEN.
 ParamSpec *frontend_new_specs(Frontend *fe, const CtFunction *kernel);
 uint32_t frontend_param_index(const CtFunction *kernel, const char *name);       // num_params when there is none
+// The kernel that a signature names, "add(*fp32, i32)"; NULL if it names none.
+CtFunction *frontend_signature_kernel(Frontend *fe, const char *text);
 // `--signature`: all parameters in order; trailing constexprs may be left to -D or defaults. False after diagnostics.
 bool frontend_apply_signature(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, const char *text);
+// Whether every run-time parameter that --signature leaves out got its type elsewhere than from its annotation. False
+// after a diagnostic.
+bool frontend_check_signature(Frontend *fe, const CtFunction *kernel, const ParamSpec *specs);
 // `NAME=EXPR`, as of -D. NAME must be a parameter of the kernel. False after a diagnostic, which names the origin.
 bool frontend_apply_define(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, const char *text,
                            const char *origin);

@@ -92,6 +92,8 @@ void diag_sort_warnings(Context *ctx);
 void diag_forget(Context *ctx);                          // all messages
 uint32_t diag_error_count(const Context *ctx);           // without the warnings that are errors, with repeated errors
 bool diag_failed(const Context *ctx);                    // with them
+// The text with another prefix of the builtins than "tl.": "" for a program that has no such module.
+const char *diag_respelled(Arena *a, const char *text, const char *prefix);
 // The text of a warning ends with its name: "[-Wunused-value]", or "[-Werror=unused-value]".
 const char *diag_text(Context *ctx, const Diag *d);
 
@@ -131,6 +133,7 @@ struct Context {
   uint32_t num_repeated;
   Map warned;                            // the warnings so far, as Diag
   bool has_raised;                       // a warning became an error
+  bool is_bare;                          // the program has no module `tl`: texts name the builtins without it
   Misfit misfit;                         // if all errors are that one
   struct Remark *remarks, *last_remark;  // remark.c
   bool wants_remarks;

@@ -1,9 +1,11 @@
 // Diagnostics, recorded in order. diag_render.c makes text of them.
 //
 // diag.c and source.c call each other: a diagnostic looks up its line, and a file that is too large is a diagnostic.
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/buf.h"
 #include "ir/context.h"
 
 enum { LONGEST_TEXT = 4000 };
@@ -25,6 +27,20 @@ static bool is_known_error(const Context *ctx, Span span, const char *text) {
   return false;
 }
 
+static bool ends_name(const char *text, const char *at) {
+  return at > text && (at[-1] == '_' || at[-1] == '.' || at[-1] == '/' || isalnum((unsigned char)at[-1]));
+}
+
+const char *diag_respelled(Arena *a, const char *text, const char *prefix) {
+  if (!strcmp(prefix, "tl.") || !strstr(text, "tl.")) return text;
+  Buf b = buf_make(a);
+  for (const char *s = text; *s;) {
+    if (!strncmp(s, "tl.", 3) && isalpha((unsigned char)s[3]) && !ends_name(text, s)) buf_puts(&b, prefix), s += 3;
+    else buf_putc(&b, *s++);
+  }
+  return buf_str(&b);
+}
+
 static Diag *record(Context *ctx, DiagLevel level, Span span, const char *fmt, va_list ap) {
   if (level != DIAG_NOTE) {
     ctx->last_message = NULL;
@@ -37,6 +53,7 @@ static Diag *record(Context *ctx, DiagLevel level, Span span, const char *fmt, v
   }
   if (ctx->is_repeated) return NULL;
   char *text = arena_vprintf(&ctx->arena, fmt, ap);
+  if (ctx->is_bare) text = (char *)diag_respelled(&ctx->arena, text, "");
   if (level == DIAG_ERROR) {
     text = shortened(text);
     if (is_known_error(ctx, span, text)) {

@@ -366,6 +366,15 @@ CtValue *comptime_eval(Comptime *ct, const Node *expr, CtEnv *env) {
   RETURN_ENTERED(ct, CtValue *, ct_eval(ct, expr, env));
 }
 
+CtValue *comptime_eval_part(Comptime *ct, const CtModule *module, const SourceFile *file, uint32_t begin,
+                            uint32_t end) {
+  ENTER(ct);
+  const Node *expr = parse_expression_part(ct->ctx, file, begin, end);
+  CtValue *v = expr ? ct_eval(ct, expr, ct_env_new(ct, module ? module->env : NULL, (CtModule *)module)) : NULL;
+  leave(ct);
+  return v;
+}
+
 CtValue *comptime_eval_text(Comptime *ct, const CtModule *module, const char *what, const char *text,
                             const CtBinding *extra, uint32_t num_extra) {
   ENTER(ct);

@@ -35,6 +35,8 @@ const SourceFile *comptime_file(const Comptime *ct, uint32_t i);
 // The launchable functions defined by this module itself (not imported ones), in source order.
 typedef struct { CtFunction **data; uint32_t count, capacity; } CtKernelList;
 CtKernelList comptime_kernels(Comptime *ct, const CtModule *module);
+// Whether one of triton's decorators, or a native one, is on a function. No diagnostic.
+bool comptime_is_for_kernels(Comptime *ct, const Node *def, CtEnv *env);
 
 // What a name means in a scope: bindings, then Python's built-ins, then (without `tl.`) the language's own names.
 // NULL if it means nothing; no diagnostic. A result may be CT_MISSING.
@@ -46,6 +48,9 @@ CtValue *comptime_get_attr(Comptime *ct, CtValue *value, const char *name);
 // Evaluation and calls: NULL after a diagnostic. Diagnostics caused inside a called function carry notes naming the
 // calls.
 CtValue *comptime_eval(Comptime *ct, const Node *expr, CtEnv *env);
+// The expression in [begin, end) of a text of the command line.
+CtValue *comptime_eval_part(Comptime *ct, const CtModule *module, const SourceFile *file, uint32_t begin,
+                            uint32_t end);
 // An expression given on the command line; `what` names its origin in messages ("-D BLOCK", "--grid"). Extra
 // bindings win over the module's names.
 CtValue *comptime_eval_text(Comptime *ct, const CtModule *module, const char *what, const char *text,

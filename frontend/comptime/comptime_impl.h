@@ -212,8 +212,6 @@ bool ct_layouts_equal(Comptime *ct, const CtValue *a, const CtValue *b);   // as
 
 // ---- decorate.c ----
 CtValue *ct_call_triton(Comptime *ct, const char *name, CtValue *self, const CtArgs *a, bool *known);
-// whether one of triton's decorators is on it
-bool ct_is_for_kernels(Comptime *ct, const Node *def, CtEnv *env);
 
 // ---- import.c ----
 // missing if not found; NULL after errors

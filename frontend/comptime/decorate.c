@@ -139,14 +139,36 @@ static CtValue *make_jit(Comptime *ct, const char *decorator, CtValue *v, const 
 
 // ---- Config ----
 
+// After an error about Config's arguments: the call with the constexprs in its dictionary.
+static CtValue *hint_config(Comptime *ct, const CtArgs *a) {
+  static const char *const options[] = {"num_warps", "num_stages", "num_ctas", "maxnreg", "pre_hook", "ir_override",
+                                        "minRegAutoWS", "maxRegAutoWS"};
+  const CtValue *first = a->num_args ? ct_unwrap(a->args[0]) : ct_kwarg(a, "kwargs");
+  CtValue *constexprs = ct_dict(ct->ctx);
+  for (uint32_t i = 0; first && first->kind == CT_DICT && i < first->dict->count; i++)
+    ct_dict_set(ct->ctx, constexprs->dict, first->dict->entries[i].key, first->dict->entries[i].value);
+  Buf rest = buf_make(ct->arena);
+  for (uint32_t i = 0; i < a->num_kwargs; i++) {
+    const CtBinding *k = &a->kwargs[i];
+    bool is_option = false;
+    for (size_t o = 0; o < countof(options); o++) is_option |= !strcmp(k->name, options[o]);
+    if (is_option) buf_printf(&rest, ", %s=%s", k->name, ct_repr(ct->ctx, k->value));
+    else if (strcmp(k->name, "kwargs")) ct_dict_set_str(ct->ctx, constexprs->dict, k->name, k->value);
+  }
+  if (ct->error && !ct->error->hint && !strstr(ct->error->message, "did you mean"))
+    ct->error->hint = arena_printf(ct->arena, "constexprs stand in its dictionary: write triton.Config(%s%s)",
+                                   ct_repr(ct->ctx, constexprs), buf_str(&rest));
+  return NULL;
+}
+
 static CtValue *make_config(Comptime *ct, const CtArgs *a) {
   static const char *const attrs[] = {"kwargs",  "num_warps", "num_stages", "num_ctas",
                                       "maxnreg", "pre_hook",  "ir_override"};
   CtValue *values[9];
-  if (!ct_take_args(ct, "Config ?kwargs ?num_warps ?num_stages ?num_ctas ?maxnreg ?pre_hook ?ir_override"
+  if (!ct_take_args(ct, "Config kwargs ?num_warps ?num_stages ?num_ctas ?maxnreg ?pre_hook ?ir_override"
                         " ?minRegAutoWS ?maxRegAutoWS", a, values))
-    return NULL;
-  if (values[0] && ct_unwrap(values[0])->kind != CT_DICT) {
+    return hint_config(ct, a);
+  if (ct_unwrap(values[0])->kind != CT_DICT) {
     if (values[0]->kind == CT_MISSING) return ct_fail_missing(ct, a->span, values[0]);
     return ct_fail(ct, a->span, "TypeError", "Config's first argument must be a dictionary, not '%s'",
                    ct_kind_name(values[0]));
@@ -350,7 +372,7 @@ static bool is_compiling_decorator(const CtValue *v) {
   return v && v->kind == CT_BUILTIN && (is_jit_name(v->builtin.name) || !strncmp(v->builtin.name, "triton.", 7));
 }
 
-bool ct_is_for_kernels(Comptime *ct, const Node *def, CtEnv *env) {
+bool comptime_is_for_kernels(Comptime *ct, const Node *def, CtEnv *env) {
   CtError *before = ct->error;
   bool found = false;
   ct->error = NULL;

@@ -368,7 +368,7 @@ static bool is_foreign(Comptime *ct, const CtError *e, const Node *n, CtEnv *env
   if (e->exception) return ct_exception_matches(e->type, "ImportError");
   if (module->is_imported || is_elsewhere(ct, e, module)) return true;
   if (!is_python_file(module->file) || !strcmp(e->type, "AssertionError")) return false;
-  return n->kind != NODE_FUNCTION_DEF || !ct_is_for_kernels(ct, n, env);
+  return n->kind != NODE_FUNCTION_DEF || !comptime_is_for_kernels(ct, n, env);
 }
 
 // The note for a kernel that uses a name of the failed statement: what Python would have said at the import.

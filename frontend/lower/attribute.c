@@ -27,10 +27,17 @@ Term *lower_find_method(Lower *L, Term *self, const char *name) {
   return m->kind == CT_FUNCTION ? term_bound(L, self, t) : t;
 }
 
+// A tuple with one item per axis.
+static Term *term_shape(Lower *L, Term *const *items, uint32_t rank) {
+  Term *t = term_tuple(L, items, rank, NULL);
+  t->tuple.is_shape = true;
+  return t;
+}
+
 Term *lower_shape_term(Lower *L, const CtType *t) {
   Term *items[CT_MAX_RANK];
   for (uint32_t i = 0; i < ct_rank(t); i++) items[i] = term_int(L, t->shape[i]);
-  return term_tuple(L, items, ct_rank(t), NULL);
+  return term_shape(L, items, ct_rank(t));
 }
 
 static Term *value_attribute(Lower *L, Term *base, const char *name, Span span) {
@@ -72,7 +79,7 @@ static Term *desc_dims(Lower *L, const Term *desc, bool strides, Span span) {
   Op *op = build_op_typed(&L->b, OP_DESC_FIELDS, types, 1 + 2 * rank, &d, 1);
   Term *items[MAX_RANK];
   for (uint32_t i = 0; i < rank; i++) items[i] = term_value(L, op_result(op, 1 + (strides ? rank : 0) + i), dim);
-  return term_tuple(L, items, rank, NULL);
+  return term_shape(L, items, rank);
 }
 
 static Term *desc_attribute(Lower *L, Term *base, const char *name, Span span) {

@@ -126,18 +126,23 @@ static bool hint_descriptor(Lower *L, const char *key, const char *params) {
   return false;
 }
 
-static void hint_param(Lower *L, const char *key, const char *params) {
-  if (hint_descriptor(L, key, params)) return;
+static NameVec param_names(Lower *L, const char *params) {
   NameVec names = {0};
   BuiltinParam p;
   for (const char *s = params; (s = builtin_next_param(s, &p));)
     vec_push(L->arena, &names, arena_strndup(L->arena, p.name, p.name_size));
+  return names;
+}
+
+static void hint_param(Lower *L, const char *key, const char *params) {
+  if (hint_descriptor(L, key, params)) return;
+  const NameVec names = param_names(L, params);
   lower_hint_param(L, key, params, names.data, names.count);
 }
 
 // Whether every argument found its parameter, and every parameter a value. False after a diagnostic.
 static bool check_bound(Lower *L, const Call *c, const CallArgs *args, uint32_t n, uint32_t next, const bool *used,
-                        const char *shown, Buf *missing) {
+                        const char *shown, const Term *self, Buf *missing) {
   if (next < args->num_args) {
     lower_error(L, args->spans[next], "`%s` takes at most %u positional argument%s, %u %s given", shown, n,
                 n == 1 ? "" : "s", args->num_args, args->num_args == 1 ? "is" : "are");
@@ -147,11 +152,21 @@ static bool check_bound(Lower *L, const Call *c, const CallArgs *args, uint32_t 
     if (used[k] || strcmp(args->keys[k], "_semantic") == 0 || strcmp(args->keys[k], "_builder") == 0) continue;
     lower_error(L, args->key_spans[k], "`%s` has no parameter `%s`", shown, args->keys[k]);
     hint_param(L, args->keys[k], c->row->params);
+    if (missing->size) lower_hint(L, "what has no value is %s", buf_str(missing));
     return false;
   }
   if (!missing->size) return true;
   lower_error(L, args->span, "the call of `%s` lacks %s", shown, buf_str(missing));
-  return lower_hint(L, "its parameters: %s", c->row->params) != NULL;
+  lower_hint(L, "its parameters: %s", c->row->params);
+  const NameVec names = param_names(L, c->row->params);
+  const uint32_t first = self != NULL;
+  bool *is_optional = arena_array(L->arena, bool, names.count + 1);
+  BuiltinParam p;
+  uint32_t i = 0;
+  for (const char *s = c->row->params; (s = builtin_next_param(s, &p)); i++)
+    is_optional[i] = p.otherwise != NULL || p.is_list;
+  lower_hint_call(L, args, names.data + first, is_optional + first, names.count - first);
+  return false;
 }
 
 // Empty slots after a call's arguments, where `arg` finds a builder that reads more than its row has.
@@ -186,7 +201,7 @@ bool builtin_bind(Lower *L, const BuiltinRow *row, Term *self, CallArgs *args, C
     if (p.otherwise) c->args[n] = default_term(L, &p);
     else buf_printf(&missing, "%s`%s`", missing.size ? ", " : "", arena_strndup(arena, p.name, p.name_size));
   }
-  return check_bound(L, c, args, n, next, used, shown, &missing);
+  return check_bound(L, c, args, n, next, used, shown, self, &missing);
 }
 
 // The accesses that the tensor reaches choose its layout.
@@ -244,9 +259,14 @@ Term *arg_value(Lower *L, Call *c, uint32_t i) {
                        arena_printf(L->arena, "`%s` of `%s`", param_name(L, c, i), c->row->name));
 }
 
+const char *arg_function(Lower *L, const Call *c) {
+  const char *prelude = lower_prelude_name(L, c->span);
+  return prelude ? prelude : c->row->name;
+}
+
 static bool not_constant(Lower *L, Call *c, uint32_t i, const char *what) {
-  arg_error(L, c, i, "`%s` of `%s` must be %s, not %s", param_name(L, c, i), c->row->name, what,
-              term_describe(L, c->args[i]));
+  arg_error(L, c, i, "`%s` of `%s` must be %s, not %s", param_name(L, c, i),
+            c->row->name[0] == '_' ? arg_function(L, c) : c->row->name, what, term_describe(L, c->args[i]));
   if (c->args[i]->kind != TERM_VALUE) return false;
   const char *through = lower_prelude_name(L, c->span);
   if (through && (!strcmp(through, "max") || !strcmp(through, "min")))   // the second argument is an axis
@@ -358,15 +378,16 @@ const CtType *arg_block(Lower *L, Call *c, const CtType *elem, const int64_t *sh
   return t && lower_check_has_layout(L, c->span, t) ? t : NULL;
 }
 
+Term *lower_hint_axes(Lower *L, int64_t rank) {
+  if (rank < 1) return NULL;
+  return rank == 1 ? lower_hint(L, "its only axis is 0") : lower_hint(L, "its axes are 0 to %lld", (long long)rank - 1);
+}
+
 bool arg_axis(Lower *L, Call *c, uint32_t i, uint32_t rank, int64_t *out) {
   if (!arg_int(L, c, i, out)) return false;
   if (*out < -(int64_t)rank || *out >= (int64_t)rank) {
-    const char *prelude = lower_prelude_name(L, c->span);
-    arg_error(L, c, i, "axis %lld of `%s` is outside a tensor of rank %u", (long long)*out,
-              prelude ? prelude : c->row->name, rank);
-    if (rank == 1) lower_hint(L, "its only axis is 0");
-    else if (rank) lower_hint(L, "its axes are 0 to %u", rank - 1);
-    return false;
+    arg_error(L, c, i, "axis %lld of `%s` is outside a tensor of rank %u", (long long)*out, arg_function(L, c), rank);
+    return lower_hint_axes(L, rank) != NULL;
   }
   if (*out < 0) *out += rank;
   return true;

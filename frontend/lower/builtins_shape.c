@@ -184,7 +184,8 @@ Term *tl_expand_dims(Lower *L, Call *c) {
   for (uint32_t i = 0; i < n; i++) {
     int64_t a = axes[i] < 0 ? axes[i] + rank : axes[i];
     if (a < 0 || a >= rank)
-      return arg_error(L, c, 1, "axis %lld is outside a result of rank %lld", (long long)axes[i], (long long)rank);
+      return arg_error(L, c, 1, "axis %lld is outside a result of rank %lld", (long long)axes[i], (long long)rank),
+             lower_hint_axes(L, rank);
     if (is_new[a]) return arg_error(L, c, 1, "axis %lld is given twice", (long long)axes[i]);
     is_new[a] = true;
   }

@@ -11,8 +11,9 @@ Term *tl_range_loop(Lower *L, Call *c) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < 3; i++) {
     if (arg_is_none(c, i)) break;
-    if (!(values[n++] = term_to_ct(L, c->args[i])))
-      return arg_error(L, c, i, "range over run-time bounds works in a `for` only");
+    if ((values[n++] = term_to_ct(L, c->args[i]))) continue;
+    arg_error(L, c, i, "range over run-time bounds works in a `for` only");
+    return lower_hint(L, "compute in the body of `for i in range(n):`, or declare the bound `n: tl.constexpr`");
   }
   CtValue *range = ct_builtin(L->ctx, intern(L->ctx, "range"));
   return term_const(L, comptime_call(L->ct, range, values, n, NULL, 0, c->span));
@@ -74,6 +75,18 @@ Term *tl_static_assert(Lower *L, Call *c) {
   const char *text = msg ? ct_to_str(L->ctx, msg) : "";
   builtin_error(L, c, "static assertion failed%s%s", *text ? ": " : "", text);
   return end_function(L, c);
+}
+
+Term *tl_axis_of(Lower *L, Call *c) {
+  const Term *x = c->args[0];
+  const uint32_t rank = x->kind == TERM_VALUE ? ct_rank(term_t(x)) : 0;
+  if (!rank) {
+    builtin_error(L, c, "`%s` needs a tensor, this is %s", arg_function(L, c), term_describe(L, x));
+    lower_hint(L, "a tensor is loaded from a pointer plus tl.arange(…)");
+    return end_function(L, c);
+  }
+  int64_t axis = rank - 1;
+  return arg_is_none(c, 1) || arg_axis(L, c, 1, rank, &axis) ? term_int(L, axis) : end_function(L, c);
 }
 
 Term *tl_fail(Lower *L, Call *c) {

@@ -114,38 +114,85 @@ static Term *bind_kwargs(Lower *L, const CtParam *p, CallArgs *args, bool *used)
   return ok ? term_const(L, d) : NULL;
 }
 
+// An argument for a parameter of the language's functions.
+static const char *placeholder(const char *name) {
+  static const char *const texts[][2] = {{"axis", "0"},    {"dim", "0"},            {"start", "0"},
+                                         {"end", "BLOCK"}, {"dtype", "tl.float32"}, {"shape", "[BLOCK]"}};
+  for (size_t i = 0; i < countof(texts); i++)
+    if (!strcmp(name, texts[i][0])) return texts[i][1];
+  return name;
+}
+
+void lower_hint_call(Lower *L, const CallArgs *args, const char *const *names, const bool *is_optional,
+                     uint32_t count) {
+  const char *fn = lower_source_text_or(L, args->fn_span, NULL);
+  if (!fn || !args->node || lower_in_prelude(L, args->span)) return;
+  for (uint32_t i = 0; i < args->node->call.args.count; i++)
+    if (args->node->call.args.data[i]->kind == NODE_STARRED) return;
+  Buf b = buf_make(L->arena);
+  uint32_t next = 0;
+  bool by_name = false;
+  // arange(N) counts from 0, as Python's range does.
+  const bool is_end = args->num_args == 1 && count >= 2 && !strcmp(names[0], "start") && !strcmp(names[1], "end");
+  if (is_end) buf_puts(&b, ", 0");
+  for (; next < args->num_args; next++)
+    if (args->spans[next].begin != args->fn_span.begin)   // the object of a method
+      buf_printf(&b, ", %s", lower_source_text(L, args->spans[next]));
+  for (next += is_end; next < count; next++) {
+    const char *name = names[next], *text = NULL;
+    for (uint32_t k = 0; k < args->num_kwargs; k++)
+      if (!strcmp(args->keys[k], name)) text = lower_source_text(L, args->key_spans[k]);
+    if (text || is_optional[next]) by_name = true;
+    if (!text && is_optional[next]) continue;
+    if (text) buf_printf(&b, ", %s", text);
+    else buf_printf(&b, by_name ? ", %s=%s" : ", %.0s%s", name, placeholder(name));
+  }
+  lower_hint(L, "write %s(%s)", fn, b.size > 2 ? buf_str(&b) + 2 : "");
+}
+
 // What is wrong with the arguments once each parameter has taken its own: positional ones left from `next` on, keywords
 // that none took, and parameters that got nothing.
 static bool report_unbound(Lower *L, const CtFunction *fn, const CallArgs *args, uint32_t next, const bool *used,
                            Buf *missing) {
-  bool ok = true;
+  bool ok = next >= args->num_args && !missing->size;
+  for (uint32_t k = 0; k < args->num_kwargs; k++) ok &= used[k];
+  if (ok) return true;
+  ok = true;
   // A function of the prelude for several names, add_rz and add_rn, has a first argument that tells them apart.
-  const uint32_t hidden =
-      fn->def->kind == NODE_FUNCTION_DEF && lower_in_prelude(L, fn->def->span) && fn->def->func.name != fn->name;
+  const bool in_prelude = lower_in_prelude(L, fn->def->span);
+  const uint32_t hidden = fn->def->kind == NODE_FUNCTION_DEF && in_prelude && fn->def->func.name != fn->name;
+  const char **names = arena_array(L->arena, const char *, fn->num_params + 1);
+  bool *is_optional = arena_array(L->arena, bool, fn->num_params + 1);
+  Buf all = buf_make(L->arena);
+  for (uint32_t i = 0; i < fn->num_params; i++) {
+    names[i] = fn->params[i].name;
+    is_optional[i] = fn->params[i].default_value != NULL || fn->params[i].kind == PARAM_VARARGS ||
+                     fn->params[i].kind == PARAM_KWARGS;
+    if (i >= hidden) buf_printf(&all, "%s%s", i > hidden ? ", " : "", names[i]);
+  }
   if (next < args->num_args) {
     const uint32_t most = fn->num_params - hidden, given = args->num_args - hidden;
     lower_error(L, args->spans[next], "`%s` takes %u positional argument%s, %u %s given", fn->name, most,
                 most == 1 ? "" : "s", given, given == 1 ? "is" : "are");
+    if (in_prelude) lower_hint(L, "its parameters: %s", buf_str(&all));
     ok = false;
   }
   for (uint32_t k = 0; k < args->num_kwargs; k++) {
     if (used[k]) continue;
-    const char **names = arena_array(L->arena, const char *, fn->num_params + 1);
-    for (uint32_t i = 0; i < fn->num_params; i++) names[i] = fn->params[i].name;
-    Buf all = buf_make(L->arena);
-    for (uint32_t i = hidden; i < fn->num_params; i++) buf_printf(&all, "%s%s", i > hidden ? ", " : "", names[i]);
     lower_error(L, args->key_spans[k], "`%s` has no parameter `%s`", fn->name, args->keys[k]);
     lower_hint_param(L, args->keys[k], buf_str(&all), names, fn->num_params);
+    if (ok && missing->size) lower_hint(L, "what has no value is %s", buf_str(missing));
     ok = false;
   }
-  if (missing->size) {
+  // A parameter may lack its value because that has the wrong name.
+  if (missing->size && ok) {
     lower_error(L, args->span, "the call of `%s` lacks %s", fn->name, buf_str(missing));
-    Buf all = buf_make(L->arena);
-    for (uint32_t i = hidden; i < fn->num_params; i++)
-      buf_printf(&all, "%s%s", i > hidden ? ", " : "", fn->params[i].name);
-    if (lower_in_prelude(L, fn->def->span)) lower_hint(L, "its parameters: %s", buf_str(&all));
-    else if (fn->def->kind == NODE_FUNCTION_DEF)
+    if (in_prelude) {
+      lower_hint(L, "its parameters: %s", buf_str(&all));
+      if (!hidden) lower_hint_call(L, args, names, is_optional, fn->num_params);
+    } else if (fn->def->kind == NODE_FUNCTION_DEF) {
       diag_note(L->ctx, fn->def->func.name_span, "`%s` is defined here", fn->name);
+    }
     ok = false;
   }
   return ok;

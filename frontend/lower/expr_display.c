@@ -68,6 +68,8 @@ static bool comprehend(Lower *L, const Node *e, uint32_t level, TermList *out) {
   if (iter->kind != TERM_TUPLE) {
     lower_error(L, g->loop.iter->span, "a comprehension in a kernel goes over a tuple or constants, not over %s",
                 term_describe(L, iter));
+    if (term_is_tensor(iter)) lower_hint(L, "a tile has no loop over its elements: compute on the whole of it");
+    else lower_hint(L, "compute in the body of `for i in range(n):`, or declare the bound `n: tl.constexpr`");
     return false;
   }
   for (uint32_t i = 0; i < iter->tuple.count; i++) {

@@ -68,31 +68,34 @@ static const char *decorator(Frontend *fe) {
   return triton && triton->kind == CT_MODULE ? "@triton.jit" : "@triton.jit or @kernel";
 }
 
-typedef struct { const char *name; const Node *outer, *found; } NestedSearch;
+typedef struct { Frontend *fe; const char *name; const Node *outer; uint32_t shown; } NestedSearch;
+enum { MAX_SHOWN = 4 };
 
 static void search_nested(const Node *n, void *user) {
   NestedSearch *s = user;
-  if (s->found) return;
   const Node *outer = s->outer;
-  if (n->kind == NODE_FUNCTION_DEF || n->kind == NODE_CLASS_DEF) {
-    if (outer && n->kind == NODE_FUNCTION_DEF && !strcmp(n->func.name, s->name)) {
-      s->found = n;
-      return;
-    }
-    s->outer = n;
+  if (s->shown == MAX_SHOWN) return;
+  const bool is_class = n->kind == NODE_CLASS_DEF;
+  if (outer && n->kind == NODE_FUNCTION_DEF &&
+      (s->name ? !strcmp(n->func.name, s->name) : comptime_is_for_kernels(s->fe->ct, n, s->fe->module->env))) {
+    const bool in_class = outer->kind == NODE_CLASS_DEF;
+    const Span name = in_class ? outer->cls.name_span : outer->func.name_span;
+    diag_note(s->fe->ctx, n->func.name_span, "`%s` stands in %s `%s` of line %u: move it to the module level",
+              n->func.name, in_class ? "class" : "function", in_class ? outer->cls.name : outer->func.name,
+              source_locate(s->fe->ctx, name.begin).line);
+    s->shown++;
+    return;
   }
+  if (is_class || n->kind == NODE_FUNCTION_DEF) s->outer = n;
   ast_each_child(n, search_nested, s);
-  if (!s->found) s->outer = outer;
+  s->outer = outer;
 }
 
-// Whether a function of that name is made by another one when that runs. Says so.
+// Notes the kernels, or the functions of that name, that a class or another function holds. False if there is none.
 static bool explain_nested(Frontend *fe, const char *name) {
-  NestedSearch s = {.name = name};
+  NestedSearch s = {.fe = fe, .name = name};
   search_nested(fe->module->tree, &s);
-  if (!s.found) return false;
-  diag_note(fe->ctx, s.found->func.name_span, "`%s` is defined inside of `%s`: move it out to the beginning of a line",
-            name, s.outer->kind == NODE_CLASS_DEF ? s.outer->cls.name : s.outer->func.name);
-  return true;
+  return s.shown != 0;
 }
 
 // Says why what the name stands for is no kernel of this file. False if it does not look like one.
@@ -110,7 +113,7 @@ static bool explain_no_kernel(Frontend *fe, const char *name, const CtValue *v) 
     diag_note(fe->ctx, def->func.name_span, "`%s` has no decorator: write %s on the line above", name, decorator(fe));
   else if (ret)
     diag_note(fe->ctx, ret->span, "`%s` returns a value here, so it is a function for kernels to call; "
-              "a kernel stores its results with tl.store(…)", name);
+              "a kernel stores its results with %sstore(…)", name, lower_prefix(&fe->ctx->arena, v->fn));
   else
     diag_note(fe->ctx, def->func.name_span, "`%s` is a function for kernels to call, because others are marked @kernel",
               name);
@@ -118,11 +121,11 @@ static bool explain_no_kernel(Frontend *fe, const char *name, const CtValue *v) 
 }
 
 void frontend_explain_no_kernels(Frontend *fe) {
-  enum { SHOWN = 4 };
+  if (explain_nested(fe, NULL)) return;
   uint32_t shown = 0;
   const CtEnv *env = fe->module->env;
   const NodeList *body = &fe->module->tree->block;
-  for (uint32_t i = 0; i < body->count && shown < SHOWN; i++)
+  for (uint32_t i = 0; i < body->count && shown < MAX_SHOWN; i++)
     if (body->data[i]->kind == NODE_FUNCTION_DEF)
       shown += explain_no_kernel(fe, body->data[i]->func.name,
                                  comptime_lookup(fe->ct, env, body->data[i]->func.name));
@@ -157,12 +160,66 @@ uint32_t frontend_count_open(const CtFunction *kernel, const ParamSpec *specs) {
   return n;
 }
 
+static const Node *annotation_of(const CtParam *p) { return p->node ? p->node->param.annotation : NULL; }
+
+// The module that an open parameter's annotation names without an import of it: `tl` of tl.constexpr. NULL if it names
+// none.
+static const Node *missing_module(Frontend *fe, const CtFunction *kernel, const CtParam *p) {
+  const Node *n = annotation_of(p);
+  if (!n || p->is_constexpr || n->kind != NODE_ATTRIBUTE) return NULL;
+  while (n->kind == NODE_ATTRIBUTE) n = n->attr.first;
+  if (n->kind != NODE_NAME || comptime_lookup(fe->ct, kernel->env, n->name.id)) return NULL;
+  const char *about = comptime_foreign(FOREIGN_MODULE, n->name.id);
+  return about && !strncmp(about, "add the line", 12) ? n : NULL;
+}
+
+static void report_module(Frontend *fe, const Node *name) {
+  diag_error(fe->ctx, name->span, "`%s` is not defined", name->name.id);
+  diag_note(fe->ctx, (Span){0, 0}, "%s", comptime_foreign(FOREIGN_MODULE, name->name.id));
+}
+
+// The constant that stands where a type belongs, `B: constexpr(16)`, or alone, `B=16`; NULL if there is none.
+static const CtValue *untyped_constant(const CtParam *p) {
+  const CtValue *v = p->annotation ? ct_unwrap(p->annotation) : NULL;
+  if (!annotation_of(p) && p->default_value) v = ct_unwrap(p->default_value);
+  return v && (v->kind == CT_INT || v->kind == CT_BOOL || v->kind == CT_FLOAT) ? v : NULL;
+}
+
+static void report_constant(Frontend *fe, const CtFunction *kernel, const CtParam *p, const CtValue *v) {
+  diag_error(fe->ctx, p->node->span, "parameter `%s` of kernel `%s` has the value %s and no type", p->name,
+             kernel->name, ct_repr(fe->ctx, v));
+  diag_note(fe->ctx, (Span){0, 0}, "write `%s: %sconstexpr = %s`%s", p->name,
+            lower_prefix(&fe->ctx->arena, kernel), ct_repr(fe->ctx, v), annotation_of(p) ? "" : ", or give it a type: --signature, or an annotation");
+}
+
+static void note_annotations(Frontend *fe, const CtFunction *kernel, const ParamSpec *specs) {
+  for (uint32_t i = 0; i < kernel->num_params; i++) {
+    const CtParam *p = &kernel->params[i];
+    const Node *annotation = annotation_of(p);
+    if (specs[i].kind != SPEC_OPEN || p->is_constexpr || p->is_const || !annotation || missing_module(fe, kernel, p))
+      continue;
+    const char *instead = lower_guess_annotation(fe, kernel, annotation);
+    diag_note(fe->ctx, annotation->span, "this annotation of `%s` is not a type that a kernel's parameter can have%s%s",
+              p->name, instead ? ": " : "", instead ? instead : "");
+  }
+}
+
 static bool report_open(Frontend *fe, const CtFunction *kernel, const ParamSpec *specs) {
   Arena *arena = &fe->ctx->arena;
   Buf types = buf_make(arena), values = buf_make(arena), flags = buf_make(arena), signature = buf_make(arena);
+  const Node *module = NULL;
   for (uint32_t i = 0; i < kernel->num_params; i++) {
     const CtParam *p = &kernel->params[i];
     bool open = specs[i].kind == SPEC_OPEN && !is_option_param(p);
+    const Node *lacks = open ? missing_module(fe, kernel, p) : NULL;
+    if (lacks) {
+      if (!module) report_module(fe, module = lacks);
+      continue;
+    }
+    if (open && !p->is_constexpr && untyped_constant(p)) {
+      report_constant(fe, kernel, p, untyped_constant(p));
+      continue;
+    }
     if (!p->is_constexpr)
       buf_printf(&signature, "%s%s", signature.size ? ", " : "",
                  specs[i].kind == SPEC_TYPE        ? specs[i].type
@@ -178,17 +235,9 @@ static bool report_open(Frontend *fe, const CtFunction *kernel, const ParamSpec 
                kernel->name);
     diag_note(fe->ctx, (Span){0, 0},
               "give the types with --signature \"%s\", a TYPE like i32 or *fp32, or annotate the parameters: "
-              "`x: \"*fp32\"`",
-              buf_str(&signature));
-    for (uint32_t i = 0; i < kernel->num_params; i++) {
-      const CtParam *p = &kernel->params[i];
-      const Node *annotation = p->node ? p->node->param.annotation : NULL;
-      if (specs[i].kind != SPEC_OPEN || p->is_constexpr || p->is_const || !annotation) continue;
-      const char *instead = lower_guess_annotation(fe, kernel, annotation);
-      diag_note(fe->ctx, annotation->span,
-                "this annotation of `%s` is not a type that a kernel's parameter can have%s%s",
-                p->name, instead ? ": " : "", instead ? instead : "");
-    }
+              "`x: %s`",
+              buf_str(&signature), kernel->is_bare ? "*fp32" : "\"*fp32\"");
+    note_annotations(fe, kernel, specs);
   }
   if (values.size) {
     diag_error(fe->ctx, kernel->def->func.name_span, "the value of constexpr %s of kernel `%s` is not known",
@@ -290,6 +339,10 @@ static Term *add_tuple(Lower *L, CtFunction *kernel, const ParamSpec *specs, con
     if (!cls || cls->form != CLASS_NAMEDTUPLE) {
       diag_error(L->ctx, span, "parameter `%s` is given as a `%s`, which is not a namedtuple of this file", name,
                  s->class_name);
+      for (uint32_t i = 0; i < L->fe->kernels.count; i++)
+        if (!strcmp(L->fe->kernels.data[i]->name, s->class_name))
+          lower_hint(L, "`%s` is a kernel, and a signature has the types alone: leave out `%s(…)`", s->class_name,
+                     s->class_name);
       return NULL;
     }
     if (cls->num_fields != s->num_items) {
@@ -424,6 +477,7 @@ bool frontend_lower_into(Frontend *fe, Module *m, CtFunction *kernel, const Para
   Context *ctx = fe->ctx;
   if (!frontend_check_params(fe, kernel)) return false;
   if (frontend_count_open(kernel, specs)) return report_open(fe, kernel, specs);
+  if (!frontend_check_signature(fe, kernel, specs)) return false;
   for (uint32_t i = 0; i < kernel->num_params; i++)
     if (kernel->params[i].is_constexpr &&
         (kernel->params[i].do_not_specialize || kernel->params[i].do_not_specialize_on_alignment))
@@ -443,9 +497,11 @@ bool frontend_lower_into(Frontend *fe, Module *m, CtFunction *kernel, const Para
   LiveOut out = {NULL, true};
   lower_stmts(&L, &k, &out);
   if (frame.scope.ret && !term_is_none(frame.scope.ret)) {
-    lower_error(&L, kernel->def->func.name_span, "kernel `%s` returns %s; a kernel gives its results through memory",
-                kernel->name, term_describe(&L, frame.scope.ret));
-    diag_note(ctx, (Span){0, 0}, "store the value with tl.store(…)");
+    const Node *at = value_return(&kernel->def->func.body);
+    lower_error(&L, at ? at->span : kernel->def->func.name_span,
+                "kernel `%s` returns %s; a kernel gives its results through memory", kernel->name,
+                term_describe(&L, frame.scope.ret));
+    lower_hint(&L, "store the value with store(…)");   // a @triton.jit function that returns a value is no kernel
   }
   lower_cursor_to_end(&L, f->body);
   build_op(&L.b, OP_RETURN, NULL, 0);

@@ -296,6 +296,10 @@ static const char *guess_type(Frontend *fe, const Node *n) {
   case NODE_NAME: return lower_guess_type_text(a, n->name.id);
   case NODE_STR: return lower_guess_type_text(a, n->str.data);
   case NODE_ATTRIBUTE: return lower_guess_type_text(a, n->attr.name);
+  case NODE_BINARY:   // const *fp32
+    if (n->op != PYOP_MUL) return NULL;
+    inner = guess_type(fe, n->binary.right);
+    break;
   case NODE_POINTER_TYPE: inner = guess_type(fe, n->unary.value); break;
   case NODE_SUBSCRIPT: inner = guess_type(fe, n->pair.second); break;
   case NODE_CALL: inner = n->call.args.count ? guess_type(fe, n->call.args.data[0]) : NULL; break;

@@ -34,8 +34,8 @@ struct Term {
     CtValue *ct;
     // known: the constant that a function returned, or NULL
     struct { Value *v; const CtType *type; CtValue *known; } value;
-    // is_open: its __init__ is running. is_fstring: the items are texts and run-time values.
-    struct { Term **items; uint32_t count; CtClass *cls; bool is_list, is_open, is_fstring; } tuple;
+    // is_open: its __init__ is running. is_fstring: the items are texts and run-time values. is_shape: one per axis.
+    struct { Term **items; uint32_t count; CtClass *cls; bool is_list, is_open, is_fstring, is_shape; } tuple;
     // block: a BLOCK type. base, shape, strides: NULL for an argument. v: NULL after paths have joined; each access
     // then makes the descriptor from the other fields.
     struct { Value *v, *base; const CtType *block; Term *shape, *strides; int padding; } desc;
@@ -299,6 +299,8 @@ bool lower_call_args(Lower *L, const Node *call, const Term *callee, CallArgs *o
 Term *lower_call(Lower *L, Term *callee, CallArgs *args);
 Term *lower_call_positional(Lower *L, Term *callee, Term *const *args, uint32_t n, Span span);
 Term *lower_inline(Lower *L, CtFunction *fn, CallArgs *args);
+// After an error about arguments that a call lacks: the call with them, by its parameters' names.
+void lower_hint_call(Lower *L, const CallArgs *args, const char *const *names, const bool *is_optional, uint32_t count);
 void lower_visit(Lower *L, const CtFunction *fn);              // remembers a function whose body is lowered
 
 // ---- guess.c: errors about unknown names, with suggestions ----
@@ -416,6 +418,8 @@ Term *builtin_call(Lower *L, const BuiltinRow *row, Term *self, CallArgs *args);
 bool builtin_bind(Lower *L, const BuiltinRow *row, Term *self, CallArgs *args, Call *out);
 // Arguments of builtins. Each gives false or NULL after a diagnostic that names the parameter.
 bool arg_is_none(const Call *c, uint32_t i);
+const char *arg_function(Lower *L, const Call *c);            // what the user called: of the prelude, or the row
+Term *lower_hint_axes(Lower *L, int64_t rank);                // after an error about an axis or a shape's entry; NULL
 Term *arg_value(Lower *L, Call *c, uint32_t i);               // run-time value
 bool arg_int(Lower *L, Call *c, uint32_t i, int64_t *out);    // constant
 bool arg_bool(Lower *L, Call *c, uint32_t i, bool *out);
@@ -490,6 +494,8 @@ static inline const CtType *term_t(const Term *t) { return t->value.type; }
 // Reports an error with the chain of calls that led to it. Returns NULL.
 Term *lower_error(Lower *L, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
 bool lower_is_bare(Lower *L);                                       // in a function that may leave out `tl.`
+// What stands before a builtin's name where the function is written: "tl.", "gl.", "" in a native file.
+const char *lower_prefix(Arena *a, const CtFunction *fn);
 const char *lower_decorator(Lower *L);                              // of functions for kernels: "@triton.jit"
 // Adds the way out after an error; in a @kernel, leaves out each `tl.` of the text, and its decorator takes the place
 // of @triton.jit. Returns NULL.

@@ -139,6 +139,15 @@ Term *lower_cast_rounded(Lower *L, Term *x, const CtType *to, Downcast rounding,
 }
 
 // ---- broadcasting ----
+// The shape, and how it reads among `rank` dimensions if it has fewer: "[32], which counts as [1, 32],".
+static const char *counts_as(Lower *L, const CtType *t, uint32_t rank) {
+  const char *text = lower_shape_text(L, t);
+  if (!ct_rank(t) || t->rank >= rank) return text;
+  Buf b = buf_make(L->arena);
+  for (uint32_t i = t->rank; i < rank; i++) buf_puts(&b, "1, ");
+  return arena_printf(L->arena, "%s, which counts as [%s%s,", text, buf_str(&b), text + 1);
+}
+
 Term *lower_broadcast_to(Lower *L, Term *x, const int64_t *shape, uint32_t rank, Span span) {
   if (!x) return NULL;
   const CtType *t = term_t(x), *elem = ct_scalar_of(t);
@@ -151,12 +160,14 @@ Term *lower_broadcast_to(Lower *L, Term *x, const int64_t *shape, uint32_t rank,
     lower_note_shape(L, x, span);
     return lower_hint(L, "broadcast the other operand: tl.broadcast_to(p, x.shape), or reduce this one");
   }
+  const uint32_t added = rank - t->rank;
   for (uint32_t i = 0; i < t->rank; i++) {
-    int64_t have = t->shape[i], want = shape[rank - t->rank + i];
+    int64_t have = t->shape[i], want = shape[added + i];
     if (have == want || have == 1) continue;
-    lower_error(L, span, "cannot broadcast shape %s to %s: dimension %u is %lld, not %lld or 1", lower_shape_text(L, t),
-                lower_shape_text(L, to), i, (long long)have, (long long)want);
+    lower_error(L, span, "cannot broadcast shape %s to %s: dimension %u is %lld, not %lld%s", counts_as(L, t, rank),
+                lower_shape_text(L, to), added + i, (long long)have, (long long)want, want == 1 ? "" : " or 1");
     lower_note_shape(L, x, span);
+    if (added) return lower_hint(L, "index with [:, None] or [None, :] to say which dimension a smaller tensor spans");
     return lower_hint(L, "make both of one shape: the offsets of one access, its mask and its value belong together");
   }
   if (L->is_gluon) return lower_repeat_laid_out(L, x, shape, rank, span);
@@ -173,7 +184,7 @@ bool lower_broadcast_pair(Lower *L, Term **a, Term **b, Span span) {
     int64_t da = i + ra >= rank ? ta->shape[i + ra - rank] : 1, db = i + rb >= rank ? tb->shape[i + rb - rank] : 1;
     if (da != db && da != 1 && db != 1 && ra && rb) {
       lower_error(L, span, "shapes %s and %s do not broadcast: dimension %u is %lld on the left and %lld on the right",
-                  lower_shape_text(L, ta), lower_shape_text(L, tb), i, (long long)da, (long long)db);
+                  counts_as(L, ta, rank), counts_as(L, tb, rank), i, (long long)da, (long long)db);
       lower_note_shape(L, *a, span);
       lower_note_shape(L, *b, span);
       if (ra != rb || rank == 1)

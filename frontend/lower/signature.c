@@ -267,15 +267,24 @@ static const char *item_end(const char *s) {
   return s;
 }
 
-// The items between commas; after the last comma there may be none, as in "(i32, )".
-static NameVec split_items(Frontend *fe, const char *text, size_t size) {
-  NameVec items = {0};
+// An item of a signature, and where it stands in the signature's text.
+typedef struct { const char *text; uint32_t at; } Item;
+typedef VEC(Item) ItemVec;
+
+static Item trimmed(Context *ctx, const char *s, size_t n, uint32_t at) {
+  while (n && is_blank(*s)) s++, n--, at++;
+  return (Item){trim(ctx, s, n), at};
+}
+
+// The items between commas; after the last comma there may be none, as in "(i32, )". at: where the text stands.
+static ItemVec split_items(Frontend *fe, const char *text, size_t size, uint32_t at) {
+  ItemVec items = {0};
   const char *last = text + size;
   while (last > text && is_blank(last[-1])) last--;
   for (const char *s = text; s < last;) {
     const char *end = item_end(s);
     if (end > last) end = last;
-    vec_push(&fe->ctx->arena, &items, trim(fe->ctx, s, (size_t)(end - s)));
+    vec_push(&fe->ctx->arena, &items, trimmed(fe->ctx, s, (size_t)(end - s), at + (uint32_t)(s - text)));
     s = end < last ? end + 1 : end;
   }
   return items;
@@ -296,57 +305,100 @@ static const char *tuple_open(const char *item) {
 
 enum { MAX_TUPLE_DEPTH = 32 };
 
-static bool tuple_item(Frontend *fe, const CtFunction *kernel, uint32_t i, const char *item, uint32_t depth,
-                       ParamSpec *out) {
-  if (!*item)
+// The kernel that a signature is for, and the signature as a source.
+typedef struct { Frontend *fe; const CtFunction *kernel; ParamSpec *specs; const SourceFile *file; } Signature;
+
+static CtValue *item_value(const Signature *s, uint32_t i, Item item) {
+  Frontend *fe = s->fe;
+  const CtParam *p = &s->kernel->params[i];
+  DtypeKind dtype;
+  if (dtype_find(item.text, &dtype)) return ct_dtype(fe->ctx, ct_type_scalar(fe->ctx, dtype));
+  CtValue *v = comptime_eval_part(fe->ct, fe->module, s->file, item.at, item.at + (uint32_t)strlen(item.text));
+  if (!v && p->node) diag_note(fe->ctx, p->node->span, "it is the value of parameter `%s`", p->name);
+  return v;
+}
+
+static bool tuple_item(const Signature *s, uint32_t i, Item item, uint32_t depth, ParamSpec *out) {
+  Frontend *fe = s->fe;
+  const char *name = s->kernel->params[i].name, *text = item.text;
+  if (!*text)
     return diag_error(fe->ctx, (Span){0, 0}, "an item of the tuple for parameter `%s` is missing, in --signature",
-                      kernel->params[i].name);
+                      name);
   if (depth == MAX_TUPLE_DEPTH)
     return diag_error(fe->ctx, (Span){0, 0}, "the tuple for parameter `%s` nests deeper than %d, in --signature",
-                      kernel->params[i].name, MAX_TUPLE_DEPTH);
-  const char *open = tuple_open(item);
-  if (!open && !is_value_text(item)) return type_spec(fe, kernel, i, item, "--signature", out);
-  bool wrapped = open && (size_t)(open - item) == strlen("constexpr") && strncmp(item, "constexpr", 9) == 0;
+                      name, MAX_TUPLE_DEPTH);
+  const char *open = tuple_open(text);
+  if (!open && !is_value_text(text)) return type_spec(fe, s->kernel, i, text, "--signature", out);
+  const uint32_t before = open ? (uint32_t)(open + 1 - text) : 0;
+  bool wrapped = open && before == strlen("constexpr(") && strncmp(text, "constexpr", 9) == 0;
   if (!open || wrapped) {
-    const char *text = wrapped ? arena_strndup(&fe->ctx->arena, open + 1, strlen(open) - 2) : item;
-    CtValue *v = eval_value(fe, "--signature", text);
+    CtValue *v =
+        item_value(s, i, wrapped ? trimmed(fe->ctx, open + 1, strlen(open) - 2, item.at + before) : item);
     if (v) *out = constexpr_spec(v, "--signature");
     return v != NULL;
   }
-  NameVec names = split_items(fe, open + 1, strlen(open + 1) - 1);
-  *out = (ParamSpec){.kind = SPEC_TUPLE, .divisible = 1, .num_items = names.count, .origin = "--signature"};
-  if (open > item) out->class_name = intern_n(fe->ctx, item, (size_t)(open - item));
-  out->items = arena_array(&fe->ctx->arena, ParamSpec, names.count + 1);
+  const ItemVec items = split_items(fe, open + 1, strlen(open + 1) - 1, item.at + before);
+  *out = (ParamSpec){.kind = SPEC_TUPLE, .divisible = 1, .num_items = items.count, .origin = "--signature"};
+  if (open > text) out->class_name = intern_n(fe->ctx, text, (size_t)(open - text));
+  out->items = arena_array(&fe->ctx->arena, ParamSpec, items.count + 1);
   bool ok = true;
-  for (uint32_t k = 0; k < names.count; k++)
-    ok = tuple_item(fe, kernel, i, names.data[k], depth + 1, &out->items[k]) && ok;
+  for (uint32_t k = 0; k < items.count; k++) ok = tuple_item(s, i, items.data[k], depth + 1, &out->items[k]) && ok;
   return ok;
 }
 
-static bool apply_item(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, uint32_t i, const char *item) {
-  const CtParam *p = &kernel->params[i];
-  const char *type;
+static bool apply_item(const Signature *s, uint32_t i, Item item) {
+  Frontend *fe = s->fe;
+  const CtParam *p = &s->kernel->params[i];
+  const char *type, *text = item.text;
   int64_t hint;
   const CtType *t;
   bool is_desc;
   if (!p->is_constexpr) {
-    ParamSpec s;
-    if (tuple_open(item)) return tuple_item(fe, kernel, i, item, 0, &s) && set_spec(fe, kernel, specs, i, s);
-    if (!is_value_text(item)) return frontend_set_type(fe, kernel, specs, i, item, "--signature");
-  } else if (split_hint(fe->ctx, item, &type, &hint) && type[0] == '*' &&
+    ParamSpec spec;
+    if (tuple_open(text)) return tuple_item(s, i, item, 0, &spec) && set_spec(fe, s->kernel, s->specs, i, spec);
+    if (!is_value_text(text)) return frontend_set_type(fe, s->kernel, s->specs, i, text, "--signature");
+  } else if (split_hint(fe->ctx, text, &type, &hint) && type[0] == '*' &&
              frontend_parse_type(fe->ctx, type, &t, &is_desc)) {
     return diag_error(fe->ctx, (Span){0, 0},
                       "parameter `%s` of `%s` is a constexpr: --signature gives the type %s where a value belongs",
-                      p->name, kernel->name, item);
+                      p->name, s->kernel->name, text);
   }
-  CtValue *v = eval_value(fe, "--signature", item);
-  return v &&
-         set_spec(fe, kernel, specs, i, constexpr_spec(v, "--signature"));
+  CtValue *v = item_value(s, i, item);
+  return v && set_spec(fe, s->kernel, s->specs, i, constexpr_spec(v, "--signature"));
+}
+
+// Where the parenthesis opens in "add(*fp32, i32)", as `tilec pack` takes it, if the only item is of that form.
+static const char *kernel_open(const ItemVec *items) {
+  return items->count == 1 ? tuple_open(items->data[0].text) : NULL;
+}
+
+static bool names_kernel(const char *item, const char *open, const CtFunction *kernel) {
+  const size_t n = strlen(kernel->name);
+  return open && (size_t)(open - item) == n && strncmp(item, kernel->name, n) == 0;
+}
+
+CtFunction *frontend_signature_kernel(Frontend *fe, const char *text) {
+  const ItemVec items = split_items(fe, text, strlen(text), 0);
+  const char *open = kernel_open(&items);
+  for (uint32_t i = 0; i < fe->kernels.count; i++)
+    if (open && names_kernel(items.data[0].text, open, fe->kernels.data[i])) return fe->kernels.data[i];
+  return NULL;
+}
+
+// The items of a signature, which may stand in parentheses after the kernel's name.
+static ItemVec signature_items(Frontend *fe, const CtFunction *kernel, const char *text) {
+  const ItemVec items = split_items(fe, text, strlen(text), 0);
+  const char *open = kernel_open(&items);
+  if (!names_kernel(items.data ? items.data[0].text : "", open, kernel)) return items;
+  const uint32_t at = items.data[0].at + (uint32_t)(open + 1 - items.data[0].text);
+  return split_items(fe, open + 1, strlen(open + 1) - 1, at);
 }
 
 bool frontend_apply_signature(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, const char *text) {
   if (!frontend_check_params(fe, kernel)) return false;
-  NameVec items = split_items(fe, text, strlen(text));
+  const Signature s = {fe, kernel, specs, source_add(fe->ctx, "--signature", text, strlen(text))};
+  if (!s.file) return false;
+  const ItemVec items = signature_items(fe, kernel, text);
   uint32_t runtime = 0;
   for (uint32_t i = 0; i < kernel->num_params; i++) runtime += !kernel->params[i].is_constexpr;
   if (items.count > kernel->num_params) {
@@ -360,12 +412,33 @@ bool frontend_apply_signature(Frontend *fe, const CtFunction *kernel, ParamSpec 
   // With as many items as run-time parameters, the constexprs between them are left to -D and defaults.
   bool skip_constexprs = items.count == runtime && items.count < kernel->num_params;
   bool ok = true;
-  for (uint32_t i = 0, k = 0; i < kernel->num_params && k < items.count; i++) {
+  for (uint32_t i = 0, k = 0; i < kernel->num_params; i++) {
+    if (k == items.count) {
+      specs[i].is_left_out = !kernel->params[i].is_constexpr && specs[i].kind != SPEC_CONSTEXPR;
+      continue;
+    }
     if (skip_constexprs && kernel->params[i].is_constexpr) continue;
-    const char *item = items.data[k++];
-    if (*item) ok = apply_item(fe, kernel, specs, i, item) && ok;
+    const Item item = items.data[k++];
+    if (*item.text) ok = apply_item(&s, i, item) && ok;
   }
   return ok;
+}
+
+bool frontend_check_signature(Frontend *fe, const CtFunction *kernel, const ParamSpec *specs) {
+  Buf missing = buf_make(&fe->ctx->arena), all = buf_make(&fe->ctx->arena);
+  for (uint32_t i = 0; i < kernel->num_params; i++) {
+    const char *name = kernel->params[i].name;
+    if (specs[i].is_left_out) buf_printf(&missing, "%s`%s`", missing.size ? ", " : "", name);
+    if (!kernel->params[i].is_constexpr)
+      buf_printf(&all, "%s%s", all.size ? ", " : "", spec_text(fe->ctx, &specs[i]));
+  }
+  if (!missing.size) return true;
+  diag_error(fe->ctx, kernel->def->func.name_span, "--signature ends before %s of kernel `%s`", buf_str(&missing),
+             kernel->name);
+  diag_note(fe->ctx, (Span){0, 0},
+            "a signature has all parameters in order: \"%s\"; an empty item, as in \"i32, , i32\", keeps an annotation",
+            buf_str(&all));
+  return false;
 }
 
 // ---- autotune and heuristics ----

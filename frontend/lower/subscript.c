@@ -1,6 +1,8 @@
 // Subscripts in kernels: x[:, None] of tensors, items and slices of tuples and constants.
 #include "frontend/lower/lower.h"
 
+#include <string.h>
+
 // `:`, of which the bounds and the step are left out or None.
 static bool is_full_slice(Lower *L, const Node *n) {
   if (n->kind != NODE_SLICE) return false;
@@ -120,6 +122,20 @@ static CtValue *const_slice(Lower *L, const Node *s) {
   return v;
 }
 
+static Term *index_outside(Lower *L, const Term *base, int64_t i, const Node *index, Span span) {
+  const uint32_t n = base->tuple.count;
+  if (!base->tuple.is_shape)
+    return lower_error(L, index->span, "index %lld is outside a tuple of %u", (long long)i, n);
+  // `v.shape` of v.shape[1]
+  const char *shape = lower_source_text(L, span_of(span.begin, index->span.begin - 1)), *dot = strrchr(shape, '.');
+  if (dot)
+    lower_error(L, index->span, "index %lld is outside `%s`: `%.*s` has rank %u", (long long)i, shape,
+                (int)(dot - shape), shape, n);
+  else
+    lower_error(L, index->span, "index %lld is outside `%s`, which is of a tensor of rank %u", (long long)i, shape, n);
+  return lower_hint_axes(L, n);
+}
+
 Term *lower_subscript(Lower *L, Term *base, const Node *index, Span span) {
   if (!base) return NULL;
   if (base->kind == TERM_VALUE) return index_tensor(L, base, index, span);
@@ -135,8 +151,7 @@ Term *lower_subscript(Lower *L, Term *base, const Node *index, Span span) {
       return lower_hint(L, "loop with tl.static_range to have constant indices");
     }
     int64_t n = base->tuple.count;
-    if (i < -n || i >= n)
-      return lower_error(L, index->span, "index %lld is outside a tuple of %lld", (long long)i, (long long)n);
+    if (i < -n || i >= n) return index_outside(L, base, i, index, span);
     return base->tuple.items[i < 0 ? i + n : i];
   }
   if (base->kind == TERM_CONST) {

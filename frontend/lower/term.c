@@ -2,6 +2,7 @@
 #include "frontend/lower/lower.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static Term *new_term(Lower *L, TermKind kind) {
@@ -119,8 +120,15 @@ const CtType *term_number_type(Lower *L, const CtValue *v) {
   return v->i >= 0 && v->i <= UINT64_MAX ? lower_scalar(L, DT_UINT64) : NULL;
 }
 
-// The way out where a tensor or a number is needed.
-static Term *hint_value(Lower *L, const Term *t) {
+static bool is_numeral(const char *text) {
+  char *end;
+  strtod(text, &end);
+  return *text && !*end;
+}
+
+// The way out where a tensor or a number is needed. what: the place, which begins with the name of a builtin's
+// parameter if it is one.
+static Term *hint_value(Lower *L, const Term *t, const char *what) {
   if (t->kind == TERM_TUPLE && t->tuple.cls) return lower_hint(L, "take one of its fields");
   if (t->kind == TERM_TUPLE && t->tuple.is_fstring) return lower_hint(L, "print it with tl.device_print(f\"…\")");
   if (t->kind == TERM_TUPLE) return lower_hint(L, "take one of its items: t[0]; tl.join makes one tile of two");
@@ -128,6 +136,8 @@ static Term *hint_value(Lower *L, const Term *t) {
   if (t->kind != TERM_CONST) return NULL;
   switch (t->ct->kind) {
   case CT_STR:
+    if (*what == '`' && is_numeral(t->ct->str.data)) return lower_hint(L, "leave out the quotes: %s", t->ct->str.data);
+    if (*what == '`') return lower_hint(L, "it takes a number, such as 0.0, or a tensor");
     return lower_hint(L, "a kernel has no texts at run time: print values by tl.device_print(\"text\", value)");
   case CT_NONE: return lower_hint(L, "guard its use with `if x is not None:`, which is decided at compile time");
   case CT_DTYPE: return lower_hint(L, "a type is given as dtype=, or to x.to(…)");
@@ -154,7 +164,7 @@ Term *term_to_value(Lower *L, Term *t, Span span, const char *what) {
   }
   // A tuple of one element is not a scalar in Python either.
   lower_error(L, span, "%s must be a tensor or a number, not %s", what, term_describe(L, t));
-  return t->kind == TERM_ACC ? lower_hint_wait(L) : hint_value(L, t);
+  return t->kind == TERM_ACC ? lower_hint_wait(L) : hint_value(L, t, what);
 }
 
 Term *term_recall(Lower *L, Term *t) {
@@ -422,29 +432,47 @@ void *lower_hint_wait(Lower *L) {
   return lower_hint(L, "an accumulator becomes a tensor by a wait: x = warpgroup_mma_wait(0, deps=(acc,))");
 }
 
-bool lower_is_bare(Lower *L) {
+// The user's function that is lowered: the prelude is called by one.
+static const CtFunction *users_function(Lower *L) {
   const Frame *f = L->frame;
-  while (f && f->caller && lower_in_prelude(L, f->fn->def->span)) f = f->caller;   // the prelude is called by the user
-  return f && f->fn->is_bare;
+  while (f && f->caller && lower_in_prelude(L, f->fn->def->span)) f = f->caller;
+  return f ? f->fn : NULL;
+}
+
+bool lower_is_bare(Lower *L) {
+  const CtFunction *fn = users_function(L);
+  return fn && fn->is_bare;
+}
+
+const char *lower_prefix(Arena *a, const CtFunction *fn) {
+  const char *gluon = NULL;
+  if (fn && fn->is_bare) return "";
+  for (const CtEnv *e = fn ? fn->env : NULL; e; e = e->parent)
+    for (uint32_t i = 0; i < e->count; i++) {
+      const CtValue *v = e->bindings[i].value;
+      if (v->kind != CT_MODULE || !v->module->prefix) continue;
+      if (!strcmp(v->module->prefix, "tl")) return arena_printf(a, "%s.", e->bindings[i].name);
+      if (!strcmp(v->module->prefix, "gl")) gluon = e->bindings[i].name;
+    }
+  return gluon ? arena_printf(a, "%s.", gluon) : "tl.";
 }
 
 const char *lower_decorator(Lower *L) { return lower_is_bare(L) ? "@jit" : L->is_gluon ? "@gluon.jit" : "@triton.jit"; }
 
-static bool ends_name(const char *text, const char *at) {
-  return at > text && (at[-1] == '_' || at[-1] == '.' || (at[-1] >= 'a' && at[-1] <= 'z'));
+// The text in the spelling of the function that is lowered.
+static const char *spelled(Lower *L, const char *text) {
+  return strstr(text, "tl.") ? diag_respelled(L->arena, text, lower_prefix(L->arena, users_function(L))) : text;
 }
 
 void *lower_hint(Lower *L, const char *fmt, ...) {
   va_list ap;
   va_start(ap, fmt);
-  const char *text = arena_vprintf(L->arena, fmt, ap);
+  const char *text = spelled(L, arena_vprintf(L->arena, fmt, ap));
   va_end(ap);
   static const char jit[] = "@triton.jit";
-  const bool is_bare = lower_is_bare(L);
   Buf b = buf_make(L->arena);
   for (const char *s = text; *s;) {
     if (!strncmp(s, jit, strlen(jit))) buf_puts(&b, lower_decorator(L)), s += strlen(jit);
-    else if (is_bare && !strncmp(s, "tl.", 3) && !ends_name(text, s)) s += 3;
     else buf_putc(&b, *s++);
   }
   diag_note(L->ctx, (Span){0, 0}, "%s", buf_str(&b));
@@ -473,7 +501,7 @@ Term *lower_error(Lower *L, Span span, const char *fmt, ...) {
     through = chain->function;
     chain = chain->outer;
   }
-  diag_error(L->ctx, span, "%s", text);
+  diag_error(L->ctx, span, "%s", spelled(L, text));
   if (through) lower_hint(L, "inside `%s`, which is written in the language itself", through);
   const CallSite *last = NULL;
   uint32_t shown = 0;

@@ -64,13 +64,18 @@ Node *parse_part(Context *ctx, const SourceFile *file, uint32_t begin, uint32_t 
 }
 
 Node *parse_module(Context *ctx, const SourceFile *file) {
+  // The program's own file is the first.
+  if (file == ctx->files[0]) ctx->is_bare = !strstr(file->text, "triton") && !strstr(file->text, "gluon");
   return parse_part(ctx, file, skip_mark(file), (uint32_t)file->size);
 }
 
+Node *parse_expression_part(Context *ctx, const SourceFile *file, uint32_t begin, uint32_t end) {
+  return check_bytes(ctx, file, begin, end) ? run(ctx, arena_new(&ctx->arena, PyParser), file, begin, end, false)
+                                            : NULL;
+}
+
 Node *parse_expression(Context *ctx, const SourceFile *file) {
-  return check_bytes(ctx, file, 0, (uint32_t)file->size)
-             ? run(ctx, arena_new(&ctx->arena, PyParser), file, skip_mark(file), (uint32_t)file->size, false)
-             : NULL;
+  return parse_expression_part(ctx, file, skip_mark(file), (uint32_t)file->size);
 }
 
 Node *parse_embedded(PyParser *p, uint32_t begin, uint32_t end) {

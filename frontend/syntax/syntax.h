@@ -12,6 +12,7 @@ Node *parse_module(Context *ctx, const SourceFile *file);
 Node *parse_part(Context *ctx, const SourceFile *file, uint32_t begin, uint32_t end);
 // Parses one expression (a `-D` value, a grid). NULL after an error.
 Node *parse_expression(Context *ctx, const SourceFile *file);
+Node *parse_expression_part(Context *ctx, const SourceFile *file, uint32_t begin, uint32_t end);
 
 // A readable s-expression, one statement per line; owned by the arena.
 const char *ast_dump(Context *ctx, const Node *node);

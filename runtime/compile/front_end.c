@@ -159,6 +159,8 @@ static bool load(const CompileJob *job, tile_program *p) {
     return false;
   }
   if (count == 1) p->kernel = frontend_kernel(p->frontend, 0);
+  else if (options_signature(job->options))
+    p->kernel = frontend_signature_kernel(p->frontend, options_signature(job->options));
   return true;
 }
 

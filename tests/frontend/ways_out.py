@@ -1,9 +1,9 @@
 # What a message says after the reason: where a shape comes from, and the way out of common mistakes.
-# RUN: not %tilec %s -n pointers -s *fp32,*fp32,i32 --emit=tile -o - 2>&1 | FileCheck %s --check-prefix=POINTERS
-# RUN: not %tilec %s -n shapes -s *fp32,*fp32,i32 --emit=tile -o - 2>&1 | FileCheck %s --check-prefix=SHAPES
-# RUN: not %tilec %s -n operators -s *fp32,*fp32,i32 --emit=tile -o - 2>&1 | FileCheck %s --check-prefix=OPERATORS
-# RUN: not %tilec %s -n names -s *fp32,*fp32,i32 --emit=tile -o - 2>&1 | FileCheck %s --check-prefix=NAMES
-# RUN: not %tilec %s -n statements -s *fp32,*fp32,i32 --emit=tile -o - 2>&1 | FileCheck %s --check-prefix=STATEMENTS
+# RUN: not %tilec %s -n pointers -s *fp32,*fp32,i32,, --emit=tile -o - 2>&1 | FileCheck %s --check-prefix=POINTERS
+# RUN: not %tilec %s -n shapes -s *fp32,*fp32,i32,, --emit=tile -o - 2>&1 | FileCheck %s --check-prefix=SHAPES
+# RUN: not %tilec %s -n operators -s *fp32,*fp32,i32,, --emit=tile -o - 2>&1 | FileCheck %s --check-prefix=OPERATORS
+# RUN: not %tilec %s -n names -s *fp32,*fp32,i32,, --emit=tile -o - 2>&1 | FileCheck %s --check-prefix=NAMES
+# RUN: not %tilec %s -n statements -s *fp32,*fp32,i32,, --emit=tile -o - 2>&1 | FileCheck %s --check-prefix=STATEMENTS
 # RUN: not %tilec %s -n plain --emit=tile -o - 2>&1 | FileCheck %s --check-prefix=PLAIN
 # RUN: not %tilec %s -n star --emit=tile -o - 2>&1 | FileCheck %s --check-prefix=STAR
 import collections

@@ -73,18 +73,24 @@ LINES = {"def * ,": "def f(x: fp32*, y):", "def * )": "def f(x: fp32*):", "def *
          " = >": "v = a => b", " = <": "v = a =< b", " == =": "v = a === b", " < >": "v = a <> b", "  ->": "v = a->b", "  ::": "v = a::b", " : :": "v = {a::b}",
          "  :=": "v := 3", "  //": "// text", "  /*": "/* text */", " / *": "v = a /* text */", " @type ) @word": "v = (float) a", " @type ) @number": "v = (float) 2",
          "  then": "if a then:", "  {": "while a {", "  }": "}", "  def": "@jit def f():", "  void": "__global__ void f():", " do {": "do {",
-         " else if": "if a:\n        pass\n    else if b:", "assert  ,": "assert a, b, c", "  ": ""}
+         " else if": "if a:\n        pass\n    else if b:", "assert  ,": "assert a, b, c", "  ": "",
+         "def * const @word": "def f(x: *const fp32):", "def * @word const": "def f(x: *fp32 const):",
+         "def : const @word": "def f(x: const fp32):", "def : @type @word": "def f(x: unsigned int):"}
 
 
 def habits():
     for i, (_, (line, before, at, text)) in enumerate(rows("syntax/habits.def", "HABIT")):
         key = f"{line} {before} {at}"
         spelled = LINES.get(key) or " ".join([line] * bool(line) + [WORDS.get(w, w) for w in before.split()] + [WORDS.get(at, at)])
-        source = "def k(p, n):\n    " + spelled + ("\n        pass" if spelled.endswith(":") else "") + "\n"
+        source = "import triton\ndef k(p, n):\n    " + spelled + ("\n        pass" if spelled.endswith(":") else "") + "\n"
         found = errors(os.path.join(FOLDER, f"foreign_habit.py"), source.splitlines())
         notes = [n for all_notes in found.values() for n in all_notes]
         if text not in notes:
             yield f"habit {key!r}: {spelled}: {notes} instead of {text!r}"
+        if "tl." in text:   # a file that has no `tl` names the builtins without it
+            bare = sum(errors(os.path.join(FOLDER, "foreign_habit.py"), source.splitlines()[1:]).values(), [])
+            if text.replace("tl.", "") not in bare:
+                yield f"habit {key!r} without tl: {bare}"
     for first, _ in rows("syntax/habits.def", "MARK"):
         ascii_text = next(s[0] for f, s in rows("syntax/habits.def", "MARK") if f == first)
         found = errors(os.path.join(FOLDER, "foreign_mark.py"), ["v = 3 " + chr(int(first, 16)) + " 4"])
