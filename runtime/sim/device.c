@@ -6,7 +6,7 @@
 
 #include "runtime/sim/sim.h"
 
-enum { GUARD = 4096 };
+enum { GUARD = 4096 };   // a page: between two allocations
 
 static bool reserve(Device *d) {
   if (d->region) return true;
@@ -96,8 +96,9 @@ bool device_free(Device *d, uint64_t addr) {
   memmove(d->allocs + at, d->allocs + at + 1, (d->num_allocs - at - 1) * sizeof *d->allocs);
   d->num_allocs--;
   d->used_mem -= a->size;
-  uint64_t first = align_up(a->base, 4096), end = (a->base + a->size) & ~UINT64_C(4095);
-  if (end > first) madvise((void *)(uintptr_t)first, end - first, MADV_DONTNEED);
+  // No other allocation lies in its pages.
+  const uint64_t first = a->base & ~(uint64_t)(GUARD - 1), end = align_up(a->base + a->size, GUARD);
+  madvise((void *)(uintptr_t)first, end - first, MADV_DONTNEED);
   free(a->shadow);
   free(a->marks);
   blocks_forget(a);

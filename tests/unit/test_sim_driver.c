@@ -88,6 +88,29 @@ TEST(test_memory) {
   cu_ok(CU(cuMemFreeHost, (void *), pinned), "cuMemFreeHost");
 }
 
+static long resident_pages(void) {
+  long all = 0, resident = 0;
+  FILE *f = fopen("/proc/self/statm", "r");
+  if (!f) return -1;
+  if (fscanf(f, "%ld %ld", &all, &resident) != 2) resident = -1;
+  fclose(f);
+  return resident;
+}
+
+// Freed memory goes back to the operating system, however small it is.
+TEST(test_freed_memory) {
+  enum { TIMES = 20000 };
+  CUdeviceptr p;
+  const long before = resident_pages();
+  if (before < 0) skip();
+  for (int i = 0; i < TIMES; i++) {
+    cu_ok(CU(cuMemAlloc_v2, (CUdeviceptr *, size_t), &p, 4), "cuMemAlloc");
+    cu_ok(CU(cuMemFree_v2, (CUdeviceptr), p), "cuMemFree");
+  }
+  const long pages = resident_pages() - before;
+  if (pages > TIMES / 2) fail_msg("%ld pages are resident after %d allocations that were freed", pages, TIMES);
+}
+
 TEST(test_modules) {
   CUfunction f;
   assert_int_equal(CU(cuModuleGetFunction, (CUfunction *, CUmodule, const char *), &f, module, "none"), CUDA_ERROR_NOT_FOUND);
@@ -460,7 +483,7 @@ TEST(test_tensor_map) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_initialisation), cmocka_unit_test(test_memory), cmocka_unit_test(test_modules), cmocka_unit_test(test_launch_limits),
+    cmocka_unit_test(test_initialisation), cmocka_unit_test(test_memory), cmocka_unit_test(test_freed_memory), cmocka_unit_test(test_modules), cmocka_unit_test(test_launch_limits),
     cmocka_unit_test(test_streams_and_graphs), cmocka_unit_test(test_refusals), cmocka_unit_test(test_captures), cmocka_unit_test(test_sticky_errors), cmocka_unit_test(test_seeds), cmocka_unit_test(test_devices),
     cmocka_unit_test(test_timeline), cmocka_unit_test(test_tensor_map),
   };
