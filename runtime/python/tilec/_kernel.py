@@ -279,7 +279,8 @@ def grid_of(grid):
     axes = tuple(axes)
     for n in axes:
         if not hasattr(n, "__index__"):
-            raise TypeError(f"the axes of a grid are integers, not {n!r}")
+            way = "; write tilec.cdiv(a, b), not a / b" if isinstance(n, numbers.Real) else ""
+            raise TypeError(f"the axes of a grid are integers, not {n!r}{way}")
     axes = [operator.index(n) for n in axes]
     if not 1 <= len(axes) <= 3:
         raise ValueError(f"a grid has 1 to 3 axes, not {len(axes)}")
