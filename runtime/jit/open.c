@@ -151,6 +151,8 @@ static tile_status open_contained(void *user, Arena *a, tile_error **error) {
   jit->cache = o->no_cache || !jit->device->arch ? NULL : cache_open(o->cache_dir);
   jit->identity = identity_with_options(jit, o);
   jit->files = jit_files(a, jit->frontend);
+  jit->sources = jit->ctx.files;
+  jit->num_sources = jit->ctx.num_files;
   return TILE_OK;
 }
 

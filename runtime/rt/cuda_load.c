@@ -179,11 +179,10 @@ static void name_pointers(const CudaDevice *d, const tile_kernel *k) {
   }
 }
 
-// The program's files, if it is there: a kernel from PTX or from a package has none.
+// A kernel of the caller's PTX or of a package has no files.
 static void show_sources(const CudaDevice *d, const tile_kernel *k) {
-  const Context *ctx = k->ir ? k->ir->ctx : NULL;
-  for (uint32_t i = 0; ctx && i < ctx->num_files; i++) {
-    const SourceFile *f = ctx->files[i];
+  for (uint32_t i = 0; i < k->num_sources; i++) {
+    const SourceFile *f = k->sources[i];
     uint32_t lines = 1;
     for (size_t at = 0; at < f->size; at++) lines += f->text[at] == '\n';
     if (!f->is_embedded) d->cu.show_source(k->function, f->path, f->num_lines - lines + 1, f->text, f->size);
