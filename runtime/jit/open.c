@@ -257,10 +257,7 @@ tile_status tile_jit_get_kernel(const tile_jit *jit, const char *name, tile_jit_
     return error_set(error, TILE_ERROR_USAGE, "%s has more than %d parameters", name ? name : names[0], JIT_MAX_PARAMS);
   }
   if (*kernel) return TILE_OK;
-  const char *near = nearest_name(name, names, n);
-  return error_set(error, TILE_ERROR_USAGE, "%s has no kernel '%s'%s%s%s", jit->path, name,
-                   near ? "; did you mean " : n ? "; there is " : "", near ? near : n ? names[0] : "",
-                   near ? "?" : n > 1 ? " and others" : "");
+  return error_no_kernel(error, jit->path, name, nearest_name(name, names, n), names, n);
 }
 
 size_t tile_jit_num_params(const tile_jit_kernel *k) { return k ? k->num_params : 0; }

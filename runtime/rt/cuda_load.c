@@ -10,7 +10,7 @@ enum { DEFAULT_SHARED = 48 * 1024, PORTABLE_CLUSTER = 8, LOG_BYTES = 8192 };
 static tile_status check_arch(const CudaDevice *d, const Target *t, tile_error **error) {
   if (device_runs(&d->base, t)) return TILE_OK;
   return error_set(error, TILE_ERROR_USAGE, "the program was compiled for %s and cannot run on %s, which is sm_%d%s%s",
-                   t->name, d->base.name, d->base.sm, d->base.arch ? "; compile with --arch=" : "",
+                   t->name, d->base.name, d->base.sm, d->base.arch ? "; compile it for " : "",
                    d->base.arch ? d->base.arch : "");
 }
 
