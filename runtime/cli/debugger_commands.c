@@ -36,7 +36,11 @@ static const Nd *eval(Context *ctx, const InterpStop *stop, const char *text) {
   const char **names = arena_array(a, const char *, s.vars.count + s.func->num_constexprs + 1);
   uint32_t n = 0;
   VEC_EACH(v, s.vars) names[n++] = v->name;
-  for (uint32_t i = 0; i < s.func->num_constexprs; i++) names[n++] = s.func->constexpr_names[i];
+  for (uint32_t i = 0; i < s.func->num_constexprs; i++) {   // a variable of the same name comes first in `find`, too
+    uint32_t same = 0;
+    while (same < n && strcmp(names[same], s.func->constexpr_names[i])) same++;
+    if (same == n) names[n++] = s.func->constexpr_names[i];
+  }
   const ExpressionScope scope = {find, &s, names, n, "is no variable here that has a value"};
   return expression_eval(ctx, "(expression)", text, &scope);
 }

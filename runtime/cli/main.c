@@ -29,6 +29,26 @@ static int compile_main(const Options *o) {
   return cli_finish(status, error, o);
 }
 
+// `tilec help` and `tilec help NAME` are --help.
+static int help_main(const Options *options, int argc, char **argv) {
+  Options o = *options;
+  Command command = COMMAND_COMPILE;
+  tile_error *error = NULL;
+  int exit_status;
+  Buf names = buf_make(o.arena);
+  for (Command c = COMMAND_RUN; c < NUM_COMMANDS; c++) {
+    if (argc > 2 && !strcmp(argv[2], options_command_name(c))) command = c;
+    buf_printf(&names, "%s%s", names.size ? ", " : "", options_command_name(c));
+  }
+  if (argc > 3 || (argc == 3 && command == COMMAND_COMPILE)) {
+    error_set(&error, TILE_ERROR_USAGE, "write tilec help, or tilec help NAME; the subcommands are %s", buf_str(&names));
+    return cli_finish(TILE_ERROR_USAGE, error, &o);
+  }
+  o.help = true;
+  cli_answer(&o, command, &exit_status);
+  return exit_status;
+}
+
 static int run_command(Arena *arena, Options *options, int argc, char **argv) {
   Command command = COMMAND_COMPILE;
   for (Command c = COMMAND_RUN; argc > 1 && c < NUM_COMMANDS; c++)
@@ -37,6 +57,7 @@ static int run_command(Arena *arena, Options *options, int argc, char **argv) {
   tile_error *error = NULL;
   int exit_status;
   if (argc > 1 && !strcmp(argv[1], "jit-worker")) return jit_worker_main(arena);
+  if (argc > 1 && !strcmp(argv[1], "help")) return help_main(options, argc, argv);
   if (!options_parse(options, command, argc - skip, (const char *const *)argv + skip, &error))
     return cli_finish(tile_error_status(error), error, options);
   if (cli_answer(options, command, &exit_status)) return exit_status;

@@ -25,6 +25,9 @@ static tile_status check_names(Run *run, tile_error **error) {
     if (is_save && (!text[n] || !text[n + 1]))
       return error_set(error, TILE_ERROR_USAGE, "--save takes NAME=FILE.npy, not '%s'", text);
     if (is_save) RETURN_IF_FAILED(file_uses_add(&run->uses, run->arena, "--save", text + n + 1, error));
+    if (is_save && !file_has_suffix(text + n + 1, ".npy"))
+      return error_set(error, TILE_ERROR_USAGE, "--save %s: the name must end in .npy, the one format that is written",
+                       text);
     if (!run_find_arg(run, name) && !run_find_buffer(run, name))
       return run_no_buffer(run, is_save ? "save" : "print", name, error);
   }

@@ -37,6 +37,7 @@ typedef struct {
   const StrList *swept;        // NAME=VALUE of a sweep's point; or NULL
   double flops, moved;         // the values of --flops and --bytes
   struct Expectation *expected;   // by --expect; run_expect.c
+  bool has_unused_sweep;       // of swept; this fails all points alike
   bool is_usage_error;         // the diagnostics are about the command line
 } Run;
 

@@ -1,5 +1,6 @@
 // Turns SPECs into typed, specialised parameters, as Triton's JIT does with its arguments. The kernel's own module
 // evaluates the expressions, which may use the scalar arguments and the constexprs.
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,8 @@ typedef struct {
   Run *run;
   Frontend *fe;
   Context *ctx;
+  const CtFunction *kernel;    // or NULL
+  const ParamSpec *specs;      // of it
   CtBinding *bindings;
   uint32_t num_bindings;
 } Scope;
@@ -63,7 +66,7 @@ static void bind(Scope *s, const char *name, CtValue *value) {
 
 static Scope make_scope(Run *run, Context *ctx, Frontend *fe, const CtFunction *kernel, const ParamSpec *specs) {
   uint32_t num_params = kernel ? kernel->num_params : 0;
-  Scope s = {run, fe, ctx, arena_array(&ctx->arena, CtBinding, run->num_args + num_params + 1), 0};
+  Scope s = {run, fe, ctx, kernel, specs, arena_array(&ctx->arena, CtBinding, run->num_args + num_params + 1), 0};
   for (uint32_t i = 0; i < num_params; i++)
     if (specs[i].kind == SPEC_CONSTEXPR && specs[i].value) bind(&s, kernel->params[i].name, ct_unwrap(specs[i].value));
   for (uint32_t i = 0; i < run->num_args; i++) {
@@ -75,10 +78,47 @@ static Scope make_scope(Run *run, Context *ctx, Frontend *fe, const CtFunction *
   return s;
 }
 
+static bool is_letter(char c) { return isalpha((unsigned char)c) || c == '_'; }
+static bool is_part_of_name(char c) { return is_letter(c) || isdigit((unsigned char)c); }
+
+// The size of the first name in *text, to which *text is moved; 0: there is none. Texts in quotes and what stands after
+// a dot are no names.
+static size_t next_name(const char **text) {
+  const char *s = *text;
+  for (char before = 0; *s; before = *s++) {
+    if (*s == '"' || *s == '\'') {
+      const char *end = strchr(s + 1, *s);
+      if (!end) break;
+      s = end;
+    } else if (is_letter(*s) && before != '.' && !is_part_of_name(before)) {
+      size_t n = 0;
+      while (is_part_of_name(s[n])) n++;
+      return *text = s, n;
+    }
+  }
+  return 0;
+}
+
+static bool is_bound(const Scope *s, const char *name, size_t n) {
+  for (uint32_t i = 0; i < s->num_bindings; i++)
+    if (strlen(s->bindings[i].name) == n && !strncmp(s->bindings[i].name, name, n)) return true;
+  const CtModule *m = s->fe ? frontend_module(s->fe) : NULL;
+  return m && comptime_lookup(frontend_comptime(s->fe), m->env, intern(s->ctx, arena_strndup(s->run->arena, name, n)));
+}
+
+// Adds which arguments and constexprs an expression may use, if it uses a name that nothing has.
+static void tell_names(Scope *s, const char *text) {
+  Buf all = buf_make(s->run->arena);
+  size_t n = 0;
+  while ((n = next_name(&text)) && is_bound(s, text, n)) text += n;
+  for (uint32_t i = 0; i < s->num_bindings; i++) buf_printf(&all, "%s%s", i ? ", " : "", s->bindings[i].name);
+  if (n && all.size) diag_note(s->ctx, (Span){0, 0}, "there are %s", buf_str(&all));
+}
+
 static CtValue *eval(Scope *s, const char *what, const char *text) {
   CtValue *v = comptime_eval_text(s->fe ? frontend_comptime(s->fe) : NULL, frontend_module(s->fe), what, text,
                                   s->bindings, s->num_bindings);
-  if (!v) s->run->is_usage_error = true;
+  if (!v) s->run->is_usage_error = true, tell_names(s, text);
   return v ? ct_unwrap(v) : NULL;
 }
 
@@ -116,6 +156,14 @@ static bool resolve_buffer(Scope *s, RunBuffer *b) {
   return true;
 }
 
+// The type of the kernel's parameter of this name, if that is a number's and known.
+static const char *number_type(const Scope *s, const char *name) {
+  const uint32_t i = s->kernel ? frontend_param_index(s->kernel, name) : 0;
+  DtypeKind dtype;
+  if (!s->kernel || i == s->kernel->num_params || s->specs[i].kind != SPEC_TYPE) return NULL;
+  return dtype_find(s->specs[i].type, &dtype) ? s->specs[i].type : NULL;
+}
+
 // The buffer at the end of a chain of names. Adds the offsets on the way, in elements, to *offset.
 static RunBuffer *follow(Scope *s, const RunArg *from, const ArgSpec *spec, int64_t *offset) {
   for (uint32_t steps = 0; spec->kind == ARG_ALIAS && steps <= s->run->num_args; steps++) {
@@ -128,6 +176,9 @@ static RunBuffer *follow(Scope *s, const RunArg *from, const ArgSpec *spec, int6
     if (!next || next->spec->kind != ARG_ALIAS) break;
     spec = next->spec;
   }
+  const char *number = number_type(s, from->name);
+  if (number)
+    return usage(s, "--arg %s: '%s' is not a number, and the parameter is %s", from->name, spec->text, number), NULL;
   usage(s, "--arg %s: there is no buffer '%s'; the buffers are those of --buf and of other arguments", from->name,
         spec->name);
   return NULL;
@@ -189,9 +240,39 @@ static bool by_heuristic(const CtFunction *k, const char *name) {
   return false;
 }
 
+static bool uses_name(const char *text, const char *name) {
+  for (size_t n; text && (n = next_name(&text)); text += n)
+    if (strlen(name) == n && !strncmp(text, name, n)) return true;
+  return false;
+}
+
+// Whether an argument, a --buf, the grid or an amount of the command line uses a value of --sweep.
+static bool is_used(const Run *run, const char *name) {
+  const Options *o = run->options;
+  const StrList *lists[] = {&o->args, &o->bufs};
+  for (uint32_t l = 0; l < countof(lists); l++)
+    for (uint32_t i = 0; i < lists[l]->count; i++) {
+      const char *eq = strchr(lists[l]->data[i], '=');
+      if (eq && uses_name(eq + 1, name)) return true;
+    }
+  // A grid's lambda has them as meta["n"].
+  return strstr(o->grid, arena_printf(run->arena, "\"%s\"", name)) ||
+         strstr(o->grid, arena_printf(run->arena, "'%s'", name)) || uses_name(o->grid, name) ||
+         uses_name(o->flops, name) || uses_name(o->moved, name);
+}
+
+static bool unused_sweep(Scope *s, const RunArg *a) {
+  s->run->has_unused_sweep = true;
+  return usage(s, "--sweep %s: neither the kernel nor --arg, --buf, --grid, --flops or --bytes uses it", a->name);
+}
+
 static bool check_arg_names(Scope *s, const CtFunction *k) {
   const Run *run = s->run;
   bool ok = true;
+  for (uint32_t i = 0; i < run->num_args; i++)
+    if (run->args[i].is_swept && frontend_param_index(k, run->args[i].name) == k->num_params &&
+        !is_used(run, run->args[i].name))
+      return unused_sweep(s, &run->args[i]);
   for (uint32_t i = 0; i < run->num_args; i++)
     if (!run->args[i].is_item && !run->args[i].is_swept &&
         frontend_param_index(k, run->args[i].name) == k->num_params) {
@@ -231,6 +312,38 @@ static void add_defaults(Run *run, Context *ctx, const CtFunction *k) {
   }
 }
 
+// A number that is written as a float, or with a type of its own, must be what the parameter is.
+static bool check_number(Scope *s, const RunArg *a, const char *type) {
+  DtypeKind dtype;
+  const ArgSpec *spec = a->spec;
+  if (!type || !dtype_find(type, &dtype)) return true;
+  if (spec->is_typed && dtype != spec->dtype)
+    return usage(s, "--arg %s: the parameter is %s, and '%s' is %s; without a type the number has the parameter's",
+                 a->name, type, spec->text, dtype_info[spec->dtype].short_name);
+  if (spec->kind == ARG_FLOAT && !host_is_float(dtype))
+    return usage(s, "--arg %s: the parameter is %s, a whole number, and '%s' is a float", a->name, type, spec->text);
+  return true;
+}
+
+static bool is_of(const Func *f, const char *name) {
+  for (uint32_t i = 0; i < f->num_params; i++)
+    if (f->params[i].name && !strcmp(f->params[i].name, name)) return true;
+  return false;
+}
+
+// The same for IR, whose kernel is compiled already.
+static bool check_numbers(Scope *s, const Func *f) {
+  for (uint32_t i = 0; f && i < f->num_params; i++) {
+    const RunArg *a = f->params[i].name ? run_find_arg(s->run, f->params[i].name) : NULL;
+    if (a && !check_number(s, a, f->params[i].spelling)) return false;
+  }
+  for (uint32_t i = 0; f && i < s->run->num_args; i++) {
+    const RunArg *a = &s->run->args[i];
+    if (a->is_swept && !is_of(f, a->name) && !is_used(s->run, a->name)) return unused_sweep(s, a);
+  }
+  return true;
+}
+
 bool run_resolve(Run *run, Context *ctx, Frontend *fe, const CtFunction *k, const ParamSpec *specs) {
   add_defaults(run, ctx, k);
   Scope s = make_scope(run, ctx, fe, k, specs);
@@ -246,6 +359,8 @@ bool run_specialize(void *user, tile_program *p, CtFunction *k, ParamSpec *specs
   for (uint32_t i = 0; i < run->num_args; i++) {
     const RunArg *a = &run->args[i];
     if (a->is_item || frontend_param_index(k, a->name) == k->num_params) continue;
+    const ParamSpec *own = &specs[frontend_param_index(k, a->name)];
+    if (own->kind == SPEC_TYPE && !check_number(&s, a, own->type)) ok = false;
     SpecValue value = spec_value(&s.ctx->arena, a);
     ok = specialize_param(p->frontend, s.ctx, k, specs, frontend_param_index(k, a->name), &value, "--arg",
                           run->options->signatures.count != 0, &run->is_usage_error) &&
@@ -319,10 +434,14 @@ bool run_grid(Run *run, Context *ctx, Frontend *fe, const CtFunction *k, const P
   return eval_grid(&s);
 }
 
-// IR text keeps the constexprs of its kernel as text. Those that are numbers or truth values may be used in a grid.
-static void bind_constants(Scope *s, const Module *m) {
+static const Func *kernel_of(const Scope *s, const Module *m) {
   const Func *f = m->funcs;
   while (f && s->run->options->kernel && strcmp(f->name, s->run->options->kernel)) f = f->next;
+  return f;
+}
+
+// IR text keeps the constexprs of its kernel as text. Those that are numbers or truth values may be used in a grid.
+static void bind_constants(Scope *s, const Func *f) {
   if (!f) return;
   CtBinding *all = arena_array(&s->ctx->arena, CtBinding, s->num_bindings + f->num_constexprs + 1);
   memcpy(all, s->bindings, s->num_bindings * sizeof *all);
@@ -346,8 +465,9 @@ bool run_finish(void *user, tile_program *p) {
     if (!(fe = frontend_load_text(&p->ctx, "<command line>", "", 0, &fo))) return false;
   }
   Scope s = make_scope(run, &p->ctx, fe, p->kernel, p->specs);
-  if (!p->frontend) bind_constants(&s, p->module);
-  if (!p->frontend && !resolve_args(&s)) return false;
+  const Func *f = p->frontend ? NULL : kernel_of(&s, p->module);
+  if (!p->frontend) bind_constants(&s, f);
+  if (!p->frontend && (!resolve_args(&s) || !check_numbers(&s, f))) return false;
   const Options *o = run->options;
   if (!eval_grid(&s)) return false;
   const bool is_alone = run->grid[0] == 1 && run->grid[1] == 1 && run->grid[2] == 1;

@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -68,6 +69,18 @@ static bool parse_number(const char *s, ArgSpec *out) {
   out->kind = ARG_FLOAT;
   out->f = f;
   return true;
+}
+
+// Whether a number of the dtype is it, rounded if need be.
+static bool holds(DtypeKind dtype, const ArgSpec *s) {
+  uint8_t byte[8];
+  HostTensor t = {.dtype = dtype, .count = 1, .data = byte};
+  if (host_is_float(dtype)) return host_set(&t, 0, s->f), !isfinite(s->f) || isfinite(host_get(&t, 0));
+  const uint32_t bits = dtype_info[dtype].bits;
+  const bool is_signed = dtype_info[dtype].cls == DTCLASS_SIGNED;
+  if (s->has_dtype) return dtype == DT_UINT64;   // parse_number gives u64 to a number that no other type holds
+  if (bits >= 64) return is_signed || s->i >= 0;
+  return s->i >= (is_signed ? -(INT64_C(1) << (bits - 1)) : 0) && s->i < INT64_C(1) << (is_signed ? bits - 1 : bits);
 }
 
 static bool parse_i64(const char *s, size_t n, int64_t *v) {
@@ -241,13 +254,13 @@ static ArgSpec *parse_at(Arena *a, const char *text, uint32_t depth, tile_error 
     DtypeKind dtype = s->dtype;
     s->has_dtype = false;
     if (!parse_number(rest + 1, s)) return BAD("'%s': '%s' is not a number", text, rest + 1);
-    // parse_number gives u64 to a number that no other type holds.
-    if (((s->has_dtype && dtype != DT_UINT64) || s->is_large) && !host_is_float(dtype))
+    if (s->kind == ARG_FLOAT && !s->is_large && !host_is_float(dtype))
+      return BAD("'%s': %s holds whole numbers", text, name);
+    if ((s->is_large && !host_is_float(dtype)) || !holds(dtype, s))
       return BAD("'%s': %s does not hold '%s'", text, name, rest + 1);
-    s->has_dtype = true;
+    s->has_dtype = s->is_typed = true;
     s->dtype = dtype;
     if (host_is_float(dtype)) s->kind = ARG_FLOAT;
-    else if (s->kind == ARG_FLOAT) return BAD("'%s': %s holds whole numbers", text, name);
     return s;
   }
   if (n && (!*rest || *rest == '+')) {

@@ -23,6 +23,7 @@ struct ArgSpec {
   ArgSpecKind kind;
   const char *text;            // as written, for messages
   bool has_dtype;              // INT, FLOAT: typed; FILE: reinterpreted
+  bool is_typed;               // INT, FLOAT: dtype stands before it
   bool is_large;               // FLOAT: a whole number beyond 64 bits
   DtypeKind dtype;
   int64_t i;

@@ -171,6 +171,7 @@ tile_status session_measure(const Options *o, Arena *arena, const StrList *swept
   Session s = {.run = &run};
   CompileJob job = {.options = o, .specialize = run_specialize, .finish = run_finish, .user = &run};
   tile_status status = measure(&s, &job, out, error);
+  out->has_unused_sweep = run.has_unused_sweep;
   uses->has_conflict = run.uses.has_conflict;
   session_close(&s);
   return status;

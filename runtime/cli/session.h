@@ -17,6 +17,7 @@ typedef struct {
   double median, low, high, bytes, flops;
   uint32_t runs;
   bool is_gpu;
+  bool has_unused_sweep;       // the one that is set after a failure
   const char *kernel, *device;
 } BenchResult;
 

@@ -97,7 +97,7 @@ static double rate(const Sweep *s, const Point *p) {
   return p->failure ? 0 : amount / (p->result.median * 1e-3);
 }
 
-// Fails only if no point can be measured, because an output is a file that every point reads.
+// Fails only if no point can be measured, because an output is a file that every point reads, or no point differs.
 static tile_status measure(Sweep *s, Point *p, tile_error **fatal) {
   Arena scratch;
   arena_init_with(&scratch, (ArenaMemory){0}, s->arena->on_empty);
@@ -115,13 +115,19 @@ static tile_status measure(Sweep *s, Point *p, tile_error **fatal) {
   else if (!s->kernel)
     s->kernel = arena_printf(s->arena, "%s", p->result.kernel),
     s->device = arena_printf(s->arena, "%s", p->result.device);
-  if (s->uses.has_conflict) status = error_pass_on(fatal, error);
+  if (s->uses.has_conflict || p->result.has_unused_sweep) error_pass_on(fatal, error);
   else tile_error_free(error), status = TILE_OK;
   arena_free(&scratch);
   return status;
 }
 
 // ---- results ----
+
+static void print_head(const Sweep *s) {
+  for (uint32_t i = 0; i < s->axes.count; i++) printf("%-12s", s->axes.data[i].names);
+  printf("%12s %12s %12s", s->is_gpu ? "median us" : "ms (host)", "p10", "p90");
+  printf(s->is_gpu ? " %12s\n" : "\n", unit(s));
+}
 
 static void print_row(const Sweep *s, const Point *p) {
   for (uint32_t i = 0; i < s->axes.count; i++) printf("%-12lld", (long long)p->values[i]);
@@ -269,13 +275,11 @@ static tile_status sweep(Sweep *s, tile_device **device, tile_error **error) {
   RETURN_IF_FAILED(cli_open_device(o->device, device, error));
   s->is_gpu = !strcmp(tile_device_kind(*device), "gpu");
   make_points(s);
-  for (uint32_t i = 0; i < s->axes.count; i++) printf("%-12s", s->axes.data[i].names);
-  printf("%12s %12s %12s", s->is_gpu ? "median us" : "ms (host)", "p10", "p90");
-  printf(s->is_gpu ? " %12s\n" : "\n", unit(s));
   bool any = false;
   for (uint32_t k = 0; k < s->num_points; k++) {
     RETURN_IF_FAILED(measure(s, &s->points[k], error));
     any = any || !s->points[k].failure;
+    if (!k) print_head(s);
     print_row(s, &s->points[k]);
   }
   if (!any)

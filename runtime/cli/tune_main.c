@@ -89,6 +89,7 @@ static bool load(Tune *t, const void *input) {
   else
     diag_error(&t->ctx, (Span){0, 0}, "%s has %u kernels: name one with --kernel", job->path,
                frontend_num_kernels(t->frontend));
+  t->run.is_usage_error = !t->kernel;
   ParamSpec *specs = t->kernel ? new_specs(t) : NULL;
   return specs && run_resolve(&t->run, &t->ctx, t->frontend, t->kernel, specs);
 }

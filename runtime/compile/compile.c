@@ -119,7 +119,8 @@ static tile_status compile_once(Attempt *a, tile_error **error) {
     ctx->on_ice = NULL;
     ctx->should_stop = NULL;
     if (a->reached == REACHED_END && !diag_failed(ctx)) return TILE_OK;
-    if (diag_failed(ctx)) return error_set_diagnostics(error, TILE_ERROR_PROGRAM, ctx, a->job->color);
+    const tile_status status = a->program->is_usage_error ? TILE_ERROR_USAGE : TILE_ERROR_PROGRAM;
+    if (diag_failed(ctx)) return error_set_diagnostics(error, status, ctx, a->job->color);
     if (!ctx->ice_text) ctx->ice_text = "failed without a message";
   }
   a->reached = REACHED_FRONT_END;   // nothing else is tried
@@ -159,8 +160,11 @@ static tile_status find_target(const CompileJob *job, const Target **target, til
   char number[32];   // 90 for sm_90
   snprintf(number, sizeof number, "sm_%s", arch);
   const char *near = target_find(number) ? number : nearest_name(arch, names, n);
-  return error_set(error, TILE_ERROR_USAGE, "there is no architecture %s%s%s; --list-archs lists them", arch,
-                   near ? "; did you mean " : "", near ? near : "");
+  char all[512] = "";
+  for (uint32_t i = 0, at = 0; i < n && at < sizeof all; i++)
+    at += (uint32_t)snprintf(all + at, sizeof all - at, "%s%s", i ? ", " : "", names[i]);
+  return error_set(error, TILE_ERROR_USAGE, "there is no architecture %s%s%s; there are %s", arch,
+                   near ? "; did you mean " : "", near ? near : "", all);
 }
 
 // Chooses what to try after a failure in the back end: fewer stages if nobody asked for a number and the default's ring

@@ -32,6 +32,7 @@ struct tile_program {
   ParamSpec *specs;            // kernel's, as compiled
   LaunchOptions launch;
   uint32_t most_stages;        // num_stages if neither options nor source give it; 0: the default
+  bool is_usage_error;         // the diagnostics are about the options
   Module *module;              // at the last stage it was brought to
   int config;                  // index of the autotune configuration that is compiled; −1: none
   const char *config_text;     // that configuration as the source writes it, or NULL

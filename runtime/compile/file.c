@@ -70,8 +70,28 @@ tile_status file_read(Arena *a, const char *path, const char **text, size_t *siz
   return read_at_most(a, path, SIZE_MAX, text, size, error);
 }
 
+// The bytes of the UTF-8 character at s[0], of n that follow; 0: it is none.
+static size_t utf8_length(const unsigned char *s, size_t n) {
+  const size_t size = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
+                      : s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : 0;
+  if (size > n) return 0;
+  for (size_t i = 1; i < size; i++)
+    if ((s[i] & 0xc0) != 0x80) return 0;
+  return size;
+}
+
+// Neither a zero byte nor a wrong character alone makes it none: a text may have such a mistake, which has its message.
+static bool is_text(const char *text, size_t size) {
+  if (!memchr(text, 0, size)) return true;
+  for (size_t i = 0, n; i < size; i += n)
+    if (!(n = utf8_length((const unsigned char *)text + i, size - i))) return false;
+  return true;
+}
+
 tile_status file_read_source(Arena *a, const char *path, const char **text, size_t *size, tile_error **error) {
-  return read_at_most(a, path, SOURCE_MAX, text, size, error);
+  RETURN_IF_FAILED(read_at_most(a, path, SOURCE_MAX, text, size, error));
+  if (is_text(*text, *size)) return TILE_OK;
+  return error_set(error, TILE_ERROR_FILE, "cannot read %s as a source: it is not text", path);
 }
 
 static bool write_all(FILE *f, const void *data, size_t size) {

@@ -35,8 +35,9 @@ static bool apply_command_line(const CompileJob *job, tile_program *p, CtFunctio
   bool ok = true;
   if (options_signature(o)) ok = frontend_apply_signature(p->frontend, k, specs, options_signature(o));
   for (uint32_t i = 0; i < o->defines.count; i++)
-    if (p->kernel || has_param(k, o->defines.data[i]))
-      ok = frontend_apply_define(p->frontend, k, specs, o->defines.data[i], job->origin ? job->origin : "-D") && ok;
+    if ((p->kernel || has_param(k, o->defines.data[i])) &&
+        !frontend_apply_define(p->frontend, k, specs, o->defines.data[i], job->origin ? job->origin : "-D"))
+      ok = false, p->is_usage_error = true;
   return ok;
 }
 
@@ -109,6 +110,7 @@ static bool lower_all(const CompileJob *job, tile_program *p) {
     bool known = false;
     for (uint32_t i = 0; i < count; i++)
       known = known || has_param(frontend_kernel(fe, i), job->options->defines.data[d]);
+    p->is_usage_error = !known;
     if (!known)
       return diag_error(ctx, (Span){0, 0}, "-D %s: no kernel has a parameter of that name",
                         job->options->defines.data[d]);
@@ -152,7 +154,11 @@ static bool load(const CompileJob *job, tile_program *p) {
                           : frontend_load_file(&p->ctx, job->path, &fo);
   if (!p->frontend) return false;
   uint32_t count = frontend_num_kernels(p->frontend);
-  if (job->options->kernel) return (p->kernel = frontend_find_kernel(p->frontend, job->options->kernel)) != NULL;
+  if (job->options->kernel) {
+    p->kernel = frontend_find_kernel(p->frontend, job->options->kernel);
+    p->is_usage_error = !p->kernel;
+    return p->kernel != NULL;
+  }
   if (!count) {
     diag_error(&p->ctx, (Span){0, 0}, "%s defines no kernel", job->path);
     frontend_explain_no_kernels(p->frontend);
@@ -164,11 +170,26 @@ static bool load(const CompileJob *job, tile_program *p) {
   return true;
 }
 
+// None in place of a number is an error where the number is used: its cause is the argument.
+static void tell_none(tile_program *p) {
+  for (uint32_t i = 0; i < p->kernel->num_params; i++) {
+    const ParamSpec *s = &p->specs[i];
+    const CtParam *param = &p->kernel->params[i];
+    DtypeKind dtype;
+    const bool is_none = s->kind == SPEC_CONSTEXPR && s->value && ct_unwrap(s->value)->kind == CT_NONE;
+    if (is_none && !param->is_constexpr && param->type_text && dtype_find(param->type_text, &dtype))
+      diag_note(&p->ctx, (Span){0, 0}, "argument '%s' is None, and the kernel's parameter is %s: pass a number",
+                param->name, param->type_text);
+  }
+}
+
 static bool lower(const CompileJob *job, tile_program *p, uint32_t config) {
   if (!p->kernel) return lower_all(job, p);
   if (!specialize(job, p, p->kernel, config, &p->specs, &p->launch)) return false;
   p->launch.stops = job->stops;
-  return (p->module = frontend_lower(p->frontend, p->kernel, p->specs, &p->launch)) != NULL;
+  p->module = frontend_lower(p->frontend, p->kernel, p->specs, &p->launch);
+  if (!p->module) tell_none(p);
+  return p->module != NULL;
 }
 
 static void set_tree(tile_program *p, const Node *tree) {

@@ -1,6 +1,7 @@
 // A compiled program's kernel for a device. Its metadata describe it, as they do for a kernel from PTX or a package.
 #include <string.h>
 
+#include "ir/nearest.h"
 #include "runtime/compile/compile.h"
 
 Func *program_func(const tile_program *p, const char *name, tile_error **error) {
@@ -11,8 +12,11 @@ Func *program_func(const tile_program *p, const char *name, tile_error **error) 
       return error_which_kernel(error, "the program", f->name, f->next->name, f->next->next), NULL;
     return f;
   }
-  while (f && strcmp(f->name, name)) f = f->next;
-  if (!f) error_set(error, TILE_ERROR_USAGE, "the program has no kernel '%s'", name);
+  const char *names[64];
+  uint32_t n = 0;
+  for (; f && strcmp(f->name, name); f = f->next)
+    if (n < countof(names)) names[n++] = f->name;
+  if (!f) error_no_kernel(error, "the program", name, nearest_name(name, names, n), names, n);
   return f;
 }
 
@@ -34,6 +38,8 @@ tile_kernel *kernel_describe(tile_device *device, const tile_program *program, c
   if (!d.k) return NULL;
   d.k->ir = program->module;
   d.k->func = f;
+  d.k->sources = program->ctx.files;
+  d.k->num_sources = program->ctx.num_files;
   d.k->ptx = program->outputs[log2_u32(TILE_EMIT_PTX)].data;
   d.k->cubin = program->outputs[log2_u32(TILE_EMIT_CUBIN)].data;
   d.k->cubin_size = program->outputs[log2_u32(TILE_EMIT_CUBIN)].size;

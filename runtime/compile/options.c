@@ -84,6 +84,25 @@ static const char *spelling(Arena *a, const OptionRow *r) {
 
 #define usage(error, ...) (error_set(error, TILE_ERROR_USAGE, __VA_ARGS__), false)
 
+// How other compilers spell what tilec has, or has not.
+static bool is_foreign(const char *arg, tile_error **error) {
+  static const struct { const char *spelling, *way; } all[] = {
+      {"-march", "the architecture is --arch=sm_90a"},
+      {"-arch", "the architecture is --arch=sm_90a"},
+      {"--target", "the architecture is --arch=sm_90a"},
+      {"--gpu-architecture", "the architecture is --arch=sm_90a"},
+      {"-c", "machine code is made with --emit=cubin, or by -o FILE.cubin"},
+      {"-S", "PTX is what tilec writes: -o FILE.ptx"},
+      {"-v", "the version is --version"},
+      {"-std", "the language has one version"},
+      {"--std", "the language has one version"}};
+  const size_t n = strcspn(arg, "=");
+  for (uint32_t i = 0; i < countof(all); i++)
+    if (strlen(all[i].spelling) == n && !strncmp(arg, all[i].spelling, n))
+      return !usage(error, "there is no option %.*s; %s", (int)n, arg, all[i].way);
+  return false;
+}
+
 static bool assign(Options *o, const OptionRow *r, const char *value, tile_error **error) {
   char *at = (char *)o + r->offset;
   const char *name = spelling(o->arena, r);
@@ -117,15 +136,20 @@ static bool assign(Options *o, const OptionRow *r, const char *value, tile_error
   return false;
 }
 
-static bool unknown(Options *o, const char *name, size_t n, tile_error **error) {
+static const char *near_option(const char *text) {
   const char *names[NUM_OPTION_ROWS];
   for (uint32_t i = 0; i < NUM_OPTION_ROWS; i++) names[i] = option_rows[i].name;
-  const char *text = arena_strndup(o->arena, name, n);
   const char *near = nearest_name(text, names, NUM_OPTION_ROWS);
+  const size_t n = strlen(text);
   for (uint32_t i = 0; !near && i < NUM_OPTION_ROWS; i++) {   // --warps, which is the end of --num-warps
     const size_t size = strlen(names[i]);
     if (n > 2 && size > n && names[i][size - n - 1] == '-' && !strcmp(names[i] + size - n, text)) near = names[i];
   }
+  return near;
+}
+
+static bool unknown(Options *o, const char *name, size_t n, tile_error **error) {
+  const char *text = arena_strndup(o->arena, name, n), *near = near_option(text);
   return near ? usage(error, "there is no option --%s; did you mean --%s?", text, near)
               : usage(error, "there is no option --%s; --help lists them", text);
 }
@@ -151,6 +175,7 @@ static bool parse_option(Options *o, Command command, const char *arg, const cha
   const OptionRow *r = NULL;
   const char *value = NULL;
   bool negated = false;
+  if (is_foreign(arg, error)) return false;
   if (arg[1] == '-') {
     const char *name = arg + 2, *eq = strchr(name, '=');
     size_t n = eq ? (size_t)(eq - name) : strlen(name);
@@ -330,7 +355,11 @@ bool options_set(Options *o, const char *name, const char *value, tile_error **e
   if (eq && !value) value = eq + 1;
   const OptionRow *r = find_long(name, n);
   if (!r && (r = find_flags(name)) != NULL) value = name + 1;
-  if (!r) return unknown(o, name, n, error);
+  if (!r) {
+    const char *text = arena_strndup(o->arena, name, n), *near = near_option(text);
+    return near ? usage(error, "there is no option '%s'; did you mean '%s'?", text, near)
+                : usage(error, "there is no option '%s'; docs/reference-options.md lists them", text);
+  }
   if (r->group != GROUP_COMPILE)
     return usage(error, "%s is not a compile option", spelling(o->arena, r));
   if (!value && needs_value(r))

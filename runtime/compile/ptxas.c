@@ -31,7 +31,7 @@ static tile_status failure(const char *ptxas, int rc, const char *said, tile_err
                      strsignal(rc - TOOL_KILLED));
   if (rc == TOOL_UNKNOWN) return error_set(error, TILE_ERROR_ASSEMBLER, "%s refused our PTX:\n%s", ptxas, said);
   if (!said[strspn(said, " \t\r\n")])
-    return error_set(error, TILE_ERROR_ASSEMBLER, "%s ended with status %d and said nothing: is it ptxas?", ptxas, rc);
+    return error_set(error, TILE_ERROR_FILE, "%s ended with status %d and said nothing: is it ptxas?", ptxas, rc);
   return error_set(error, TILE_ERROR_ASSEMBLER, "%s refused our PTX (exit %d):\n%s", ptxas, rc, said);
 }
 

@@ -310,6 +310,8 @@ static tile_status start(Making *m, Arena *a, tile_error **error) {
   const char *text = k->jit->device->arch ? jit_variant_text(a, k, m->r->args) : NULL;
   if (text && kernel->ptx && !(m->v->ptx = strdup(kernel->ptx))) return error_no_memory(error);
   kernel->hooks = &k->jit->hooks;
+  // Code of the cache or of another process comes without its program, but it is of the files that the JIT has read.
+  if (!kernel->sources) kernel->sources = k->jit->sources, kernel->num_sources = k->jit->num_sources;
   double begin = clock_ms();
   bool is_assembled = start_assembled(m->r, a, kernel);
   if (!is_assembled) m->v->kernel = NULL;   // kernel_start frees one that does not load

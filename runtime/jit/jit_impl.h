@@ -167,6 +167,8 @@ struct tile_jit {
   Cache *cache;                // or NULL
   // The part of a cache key that all variants share: the compiler and its options; the source as it was read.
   const char *identity, *files;
+  const SourceFile *const *sources;   // those of ctx once it was opened
+  uint32_t num_sources;
 };
 
 // Work with memory of its own, of the host's (runtime/compile/error.h).

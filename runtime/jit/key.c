@@ -22,7 +22,7 @@ static inline uint64_t hash_words(const uint64_t *words, uint32_t n) {
 static bool is_type(tile_type t) { return (unsigned)t <= TILE_FP64; }
 
 #define REFUSE(fmt, ...) \
-  error_set(error, TILE_ERROR_USAGE, "%s: argument %u '%s' " fmt, k->name, i, k->params[i].name, ##__VA_ARGS__)
+  error_set(error, TILE_ERROR_USAGE, "%s: argument '%s' " fmt, k->name, k->params[i].name, ##__VA_ARGS__)
 
 static inline uint64_t hint(bool is_pointer, JitTraits t, uint64_t v) {
   return (uint64_t)specialize_hint(is_pointer, t.is_annotated, t.never, t.never_aligned, v) << 8;

@@ -151,6 +151,8 @@ static tile_status open_contained(void *user, Arena *a, tile_error **error) {
   jit->cache = o->no_cache || !jit->device->arch ? NULL : cache_open(o->cache_dir);
   jit->identity = identity_with_options(jit, o);
   jit->files = jit_files(a, jit->frontend);
+  jit->sources = jit->ctx.files;
+  jit->num_sources = jit->ctx.num_files;
   return TILE_OK;
 }
 
@@ -255,10 +257,7 @@ tile_status tile_jit_get_kernel(const tile_jit *jit, const char *name, tile_jit_
     return error_set(error, TILE_ERROR_USAGE, "%s has more than %d parameters", name ? name : names[0], JIT_MAX_PARAMS);
   }
   if (*kernel) return TILE_OK;
-  const char *near = nearest_name(name, names, n);
-  return error_set(error, TILE_ERROR_USAGE, "%s has no kernel '%s'%s%s%s", jit->path, name,
-                   near ? "; did you mean " : n ? "; there is " : "", near ? near : n ? names[0] : "",
-                   near ? "?" : n > 1 ? " and others" : "");
+  return error_no_kernel(error, jit->path, name, nearest_name(name, names, n), names, n);
 }
 
 size_t tile_jit_num_params(const tile_jit_kernel *k) { return k ? k->num_params : 0; }

@@ -54,7 +54,7 @@ tile_status cuda_open(CudaDriver *d, bool simulator, tile_error **error) {
     if (!d->library)
       return error_set(
           error, TILE_ERROR_NO_DEVICE,
-          "no GPU: the CUDA driver (libcuda.so.1) is not installed; --device=sim and --device=interp need none");
+          "no GPU: the CUDA driver (libcuda.so.1) is not installed; the devices \"sim\" and \"interp\" need none");
   }
   tile_status status = resolve(d, simulator, error);
   if (status == TILE_OK && simulator) {
@@ -73,7 +73,7 @@ tile_status cuda_open(CudaDriver *d, bool simulator, tile_error **error) {
       const char *name = NULL;
       d->error_name(r, &name);
       status = error_set_cuda(error, TILE_ERROR_NO_DEVICE, (int)r,
-                              "no GPU: cuInit says %s; --device=sim and --device=interp need none",
+                              "no GPU: cuInit says %s; the devices \"sim\" and \"interp\" need none",
                               name ? name : "an unknown error");
     }
   }
@@ -116,7 +116,10 @@ tile_status cuda_check(const CudaDriver *d, CUresult r, const char *doing, tile_
                           "%s: the context of %s is lost since a kernel failed (%s): free its kernels, close the "
                           "device and open it anew; its memory is gone",
                           doing, d->device, what);
-  return error_set_cuda(error, is_kernel_failure(r) ? TILE_ERROR_RUN : TILE_ERROR_DRIVER, (int)r, "%s: %s: %s%s%s",
+  const tile_status status = is_kernel_failure(r)            ? TILE_ERROR_RUN
+                             : r == CUDA_ERROR_OUT_OF_MEMORY ? TILE_ERROR_NO_MEMORY
+                                                             : TILE_ERROR_DRIVER;
+  return error_set_cuda(error, status, (int)r, "%s: %s: %s%s%s",
                         doing, name ? name : "unknown error", text ? text : "", report && *report ? "\n" : "",
                         report && *report ? report : "");
 }

@@ -10,7 +10,7 @@ enum { DEFAULT_SHARED = 48 * 1024, PORTABLE_CLUSTER = 8, LOG_BYTES = 8192 };
 static tile_status check_arch(const CudaDevice *d, const Target *t, tile_error **error) {
   if (device_runs(&d->base, t)) return TILE_OK;
   return error_set(error, TILE_ERROR_USAGE, "the program was compiled for %s and cannot run on %s, which is sm_%d%s%s",
-                   t->name, d->base.name, d->base.sm, d->base.arch ? "; compile with --arch=" : "",
+                   t->name, d->base.name, d->base.sm, d->base.arch ? "; compile it for " : "",
                    d->base.arch ? d->base.arch : "");
 }
 
@@ -179,11 +179,10 @@ static void name_pointers(const CudaDevice *d, const tile_kernel *k) {
   }
 }
 
-// The program's files, if it is there: a kernel from PTX or from a package has none.
+// A kernel of the caller's PTX or of a package has no files.
 static void show_sources(const CudaDevice *d, const tile_kernel *k) {
-  const Context *ctx = k->ir ? k->ir->ctx : NULL;
-  for (uint32_t i = 0; ctx && i < ctx->num_files; i++) {
-    const SourceFile *f = ctx->files[i];
+  for (uint32_t i = 0; i < k->num_sources; i++) {
+    const SourceFile *f = k->sources[i];
     uint32_t lines = 1;
     for (size_t at = 0; at < f->size; at++) lines += f->text[at] == '\n';
     if (!f->is_embedded) d->cu.show_source(k->function, f->path, f->num_lines - lines + 1, f->text, f->size);

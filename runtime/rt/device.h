@@ -91,6 +91,9 @@ struct tile_kernel {
   uint64_t scratch, scratch_size;
   Module *ir;                      // interp: the program's
   Func *func;
+  // For reports, until it is loaded: the files that it was compiled from. Its maker owns them.
+  const SourceFile *const *sources;
+  uint32_t num_sources;
 };
 
 // What machine code says of itself, for each thread.

@@ -67,6 +67,17 @@ tile_status error_which_kernel(tile_error **out, const char *where, const char *
                    more ? ", …" : "");
 }
 
+tile_status error_no_kernel(tile_error **out, const char *where, const char *name, const char *near,
+                            const char *const *names, size_t count) {
+  char all[1024] = "";
+  size_t at = 0, i = 0;
+  for (; i < count && at + strlen(names[i]) + 8 < sizeof all; i++)
+    at += (size_t)snprintf(all + at, sizeof all - at, "%s%s", i ? ", " : "", names[i]);
+  return error_set(out, TILE_ERROR_USAGE, "%s has no kernel '%s'; %s%s%s %s %s%s", where, name,
+                   near ? "did you mean " : "", near ? near : "", near ? "? There" : "there",
+                   count == 1 ? "is" : "are", all, i < count ? ", …" : "");
+}
+
 tile_status error_resource(tile_error **out, tile_resource resource, uint64_t needed, uint64_t limit) {
   tile_error *e = out ? *out : NULL;
   if (e && e->status == TILE_ERROR_RESOURCES && !e->resource)

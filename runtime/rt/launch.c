@@ -67,10 +67,9 @@ static bool is_type(const KernelParam *p, uint32_t given) {
 }
 
 #define BAD(fmt, ...)                                                                                         \
-  error_set(error, TILE_ERROR_USAGE, "%s: argument %u '%s' (%s) " fmt, k->name, number, p->name, p->spelling, \
-            __VA_ARGS__)
+  error_set(error, TILE_ERROR_USAGE, "%s: argument '%s' (%s) " fmt, k->name, p->name, p->spelling, __VA_ARGS__)
 
-static tile_status check_tensor(const tile_kernel *k, const KernelParam *p, uint32_t number, const tile_tensor *t,
+static tile_status check_tensor(const tile_kernel *k, const KernelParam *p, const tile_tensor *t,
                                 tile_error **error) {
   uint32_t bytes = scalar_bits(p->scalar) / 8;
   if (t && !is_zero(t->reserved, sizeof t->reserved)) return BAD("is a tensor whose %s", GIVEN_RESERVED);
@@ -94,15 +93,14 @@ static tile_status check_tensor(const tile_kernel *k, const KernelParam *p, uint
   return TILE_OK;
 }
 
-static tile_status check_arg(const tile_kernel *k, const KernelParam *p, uint32_t number, tile_arg a,
-                             tile_error **error) {
+static tile_status check_arg(const tile_kernel *k, const KernelParam *p, tile_arg a, tile_error **error) {
   if ((unsigned)a.kind >= countof(arg_words)) return BAD("has an unknown kind %d", (int)a.kind);
   if (a.reserved) return BAD("is a tile_arg whose %s", GIVEN_RESERVED);
   const tile_arg_kind want = launch_param_kind(p);
   if (a.kind != want && !(want == TILE_ARG_FLOAT && a.kind == TILE_ARG_INT))
     return BAD("expects %s, got %s", arg_words[want], arg_words[a.kind]);
   switch (want) {
-  case TILE_ARG_TENSOR: return check_tensor(k, p, number, a.value.tensor, error);
+  case TILE_ARG_TENSOR: return check_tensor(k, p, a.value.tensor, error);
   case TILE_ARG_POINTER:
     if (!is_type(p, a.type)) return BAD("got the address of an array of %s", type_name(a.type));
     if (a.value.pointer % (uint64_t)param_multiple(p))
@@ -122,7 +120,7 @@ tile_status launch_check_args(const tile_kernel *k, const tile_arg *args, size_t
   if (num_args != k->num_args)
     return error_set(error, TILE_ERROR_USAGE, "%s takes %u arguments, got %zu", k->name, k->num_args, num_args);
   for (uint32_t i = 0; i < k->num_args; i++) {
-    tile_status status = check_arg(k, &k->params[i], i, args[i], error);
+    tile_status status = check_arg(k, &k->params[i], args[i], error);
     if (status != TILE_OK) return status;
   }
   return TILE_OK;
@@ -292,8 +290,8 @@ tile_status tile_kernel_check(const tile_kernel *k, const tile_launch_options *g
                                                          : 0;
     char why[160];
     if (!address || k->device->ops->is_own(k->device, address, why, sizeof why)) continue;
-    status = error_set(error, TILE_ERROR_USAGE, "%s: argument %u '%s' (%s) is 0x%llx, which %s", k->name, i,
-                       k->params[i].name, k->params[i].spelling, (unsigned long long)address, why);
+    status = error_set(error, TILE_ERROR_USAGE, "%s: argument '%s' (%s) is 0x%llx, which %s", k->name, k->params[i].name,
+                       k->params[i].spelling, (unsigned long long)address, why);
   }
   arg_list_free(&flat);
   return status;

@@ -8,6 +8,8 @@ tile_status kernel_start(tile_kernel *k, tile_error **error) {
   tile_status status = k->device->ops->load(k, error);
   k->ptx = NULL;
   k->cubin = NULL;
+  k->sources = NULL;
+  k->num_sources = 0;
   if (status == TILE_OK) launch_plan(k);
   else tile_kernel_free(k);
   return status;

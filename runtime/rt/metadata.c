@@ -236,11 +236,14 @@ static const JsonValue *find_kernel(const JsonValue *root, const char *name, til
     return error_which_kernel(error, "the code", json_get_string(kernels[0], "name", "?"),
                               json_get_string(kernels[1], "name", "?"), n > 2),
            NULL;
-  for (uint32_t i = 0; i < n; i++)
-    if (!name || !strcmp(name, json_get_string(kernels[i], "name", ""))) return kernels[i];
-  return error_set(error, TILE_ERROR_USAGE, "there is no kernel '%s'; the first one is %s", name,
-                   json_get_string(kernels[0], "name", "?")),
-         NULL;
+  const char *names[64];
+  for (uint32_t i = 0; i < n; i++) {
+    const char *there = json_get_string(kernels[i], "name", "");
+    if (!name || !strcmp(name, there)) return kernels[i];
+    if (i < countof(names)) names[i] = there;
+  }
+  error_no_kernel(error, "the code", name, NULL, names, n < countof(names) ? n : countof(names));
+  return NULL;
 }
 
 static tile_kernel *describe(tile_device *device, Arena *a, const char *json, size_t size, const char *name,

@@ -218,11 +218,14 @@ static const JsonValue *find_kernel(const tile_package *p, const char *name, til
   if (!name)
     return error_which_kernel(error, "the package", text_of(kernels[0], "name"), text_of(kernels[1], "name"), n > 2),
            NULL;
-  for (uint32_t i = 0; i < n; i++)
-    if (!strcmp(text_of(kernels[i], "name"), name)) return kernels[i];
-  return error_set(error, TILE_ERROR_USAGE, "the package has no kernel '%s'; the first one is %s", name,
-                   text_of(kernels[0], "name")),
-         NULL;
+  const char *names[64];
+  for (uint32_t i = 0; i < n; i++) {
+    const char *there = text_of(kernels[i], "name");
+    if (!strcmp(there, name)) return kernels[i];
+    if (i < countof(names)) names[i] = there;
+  }
+  error_no_kernel(error, "the package", name, NULL, names, n < countof(names) ? n : countof(names));
+  return NULL;
 }
 
 static bool is_better(const Target *a, const Target *b) {
@@ -245,7 +248,7 @@ static const JsonValue *choose_target(const tile_device *d, const char *kernel, 
   }
   if (!best)
     error_set(error, TILE_ERROR_USAGE, "%s: the package has code for %s, and %s (sm_%d) runs none of it%s%s%s", kernel,
-              there, d->name, d->sm, d->arch ? "; pack it with --arch=" : "", d->arch ? d->arch : "",
+              there, d->name, d->sm, d->arch ? "; pack it for " : "", d->arch ? d->arch : "",
               d->arch ? " too" : "");
   return best;
 }
@@ -415,8 +418,8 @@ static tile_status refuse(const tile_family *f, const uint32_t grid[3], const ti
     const Fixed *x = &v->fixed[i];
     if (is_fixed(x, &args[x->arg])) continue;
     return error_set(error, TILE_ERROR_USAGE,
-                     "%s: argument %u '%s' was compiled in as %s; no variant of the package takes another value",
-                     f->name, x->arg, f->arg_names[x->arg], tile_kernel_constexpr(v->kernel, f->arg_names[x->arg]));
+                     "%s: argument '%s' was compiled in as %s; no variant of the package takes another value",
+                     f->name, f->arg_names[x->arg], tile_kernel_constexpr(v->kernel, f->arg_names[x->arg]));
   }
   ArgList mapped;
   if (!arg_list_init(&mapped, v->kernel->num_args)) return error_no_memory(error);

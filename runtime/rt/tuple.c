@@ -129,13 +129,13 @@ tile_status launch_flatten(const tile_kernel *k, const char *owner, const char *
       continue;
     }
     const char *why = args[i].reserved ? "is a tile_arg whose " GIVEN_RESERVED : fault(args[i].value.tuple, 0);
-    if (why) return error_set(error, TILE_ERROR_USAGE, "%s: argument %zu %s", owner, i, why);
+    if (why) return error_set(error, TILE_ERROR_USAGE, "%s: argument %zu %s", owner, i + 1, why);
     if (take_tuple(&f, args[i].value.tuple)) continue;
     if (f.constant)
       return error_set(error, TILE_ERROR_USAGE, "%s: '%s', an item of argument %zu, was compiled in as %s", owner,
-                       f.wrong, i, f.constant);
+                       f.wrong, i + 1, f.constant);
     return error_set(error, TILE_ERROR_USAGE, "%s: argument %zu is a tuple that does not fit the kernel's '%s'", owner,
-                     i, f.count < num_names ? names[f.count] : "end of parameters");
+                     i + 1, f.count < num_names ? names[f.count] : "end of parameters");
   }
   return f.count == num_names
              ? TILE_OK

@@ -137,7 +137,7 @@ static void graph(const Product *p) {
 static void bad_input(Product *p) {
   tile_error *error = NULL;
   const uint32_t huge[3] = {1, 70000, 1};
-  refused(launch(p, NULL, p->c + 1, &error), &error, "an odd address", "argument 2 'c' (*fp16) was compiled for addresses divisible by 2");
+  refused(launch(p, NULL, p->c + 1, &error), &error, "an odd address", "argument 'c' (*fp16) was compiled for addresses divisible by 2");
   refused(matmul_kernel_launch(p->family, huge, NULL, p->a, p->b, p->c, p->n, p->n, p->n, p->n, 1, p->n, 1, p->n, 1, &error), &error, "a large grid", "at most 65535");
   const tile_arg three[] = {tile_arg_pointer(p->a), tile_arg_pointer(p->b), tile_arg_pointer(p->c)};
   refused(tile_family_launch(p->family, NULL, three, 3, &error), &error, "three arguments", "takes 12 arguments, got 3");

@@ -81,7 +81,7 @@ TEST(two_devices) {
   OK(tile_kernel_check(a.kernel, &o, args, 3, &error));
   REFUSED(tile_kernel_check(b.kernel, &o, args, 3, &error), TILE_ERROR_USAGE, "is memory of sim:0, and the kernel is on sim:1");
   args[0] = tile_arg_pointer((uint64_t)(uintptr_t)a.data & ~UINT64_C(15));
-  REFUSED(tile_kernel_check(a.kernel, &o, args, 3, &error), TILE_ERROR_USAGE, "argument 0 'x' (*fp32) is 0x");
+  REFUSED(tile_kernel_check(a.kernel, &o, args, 3, &error), TILE_ERROR_USAGE, "argument 'x' (*fp32) is 0x");
   tile_device *none;
   REFUSED(tile_device_open("sim:2", &none, &error), TILE_ERROR_NO_DEVICE, "there is no sim:2; the simulator has 2 devices");
   REFUSED(tile_device_open("sim:x", &none, &error), TILE_ERROR_USAGE, "there is no device 'sim:x'");
@@ -195,7 +195,7 @@ TEST(wrong_types) {
   tile_arg args[] = {tile_arg_array(w.x, TILE_FP32), tile_arg_int(N), tile_arg_float(1)};
   OK(tile_kernel_launch(w.kernel, &o, args, 3, &error));
   args[0] = tile_arg_array(w.x, TILE_FP16);
-  REFUSED(tile_kernel_launch(w.kernel, &o, args, 3, &error), TILE_ERROR_USAGE, "argument 0 'x' (*fp32) got the address of an array of fp16");
+  REFUSED(tile_kernel_launch(w.kernel, &o, args, 3, &error), TILE_ERROR_USAGE, "argument 'x' (*fp32) got the address of an array of fp16");
   args[0] = tile_arg_pointer(w.x + 2);
   REFUSED(tile_kernel_launch(w.kernel, &o, args, 3, &error), TILE_ERROR_USAGE, "divisible by 4");
   args[0] = tile_arg_none();
@@ -213,12 +213,14 @@ TEST(wrong_code) {
   tile_compile_options o = TILE_COMPILE_OPTIONS_INIT;
   o.arch = "sm_100a";
   OK(tile_compile_memory("k.tile", scale_source, strlen(scale_source), &o, &p, &error));
-  REFUSED(tile_kernel_load(d, p, NULL, &k, &error), TILE_ERROR_USAGE, "the program was compiled for sm_100a and cannot run on Simulated H200, which is sm_90; compile with --arch=sm_90a");
+  uint64_t much;
+  REFUSED(tile_memory_alloc(d, (size_t)1 << 60, &much, &error), TILE_ERROR_NO_MEMORY, "allocating 1152921504606846976 bytes: CUDA_ERROR_OUT_OF_MEMORY");
+  REFUSED(tile_kernel_load(d, p, NULL, &k, &error), TILE_ERROR_USAGE, "the program was compiled for sm_100a and cannot run on Simulated H200, which is sm_90; compile it for sm_90a");
   assert_null(k);
   size_t size;
   const char *ptx = tile_program_output(p, TILE_EMIT_PTX, &size);
   REFUSED(tile_kernel_load_ptx(d, ptx, size, NULL, &k, &error), TILE_ERROR_USAGE, "compiled for sm_100a");
-  REFUSED(tile_kernel_load_ptx(d, ptx, size, "skale", &k, &error), TILE_ERROR_USAGE, "there is no kernel 'skale'; the first one is scale");
+  REFUSED(tile_kernel_load_ptx(d, ptx, size, "skale", &k, &error), TILE_ERROR_USAGE, "the code has no kernel 'skale'; there is scale");
   REFUSED(tile_kernel_load_ptx(d, ptx, 40, NULL, &k, &error), TILE_ERROR_USAGE, "does not begin with the metadata");
   const char *json = tile_program_output(p, TILE_EMIT_METADATA, &size);
   REFUSED(tile_kernel_load_cubin(d, "x", 1, json, size - 5, NULL, &k, &error), TILE_ERROR_USAGE, "the metadata is not JSON from byte ");

@@ -103,7 +103,7 @@ static void variants_on(const char *device) {
 
   tile_arg args[4];
   memcpy(args, runs[0].args, sizeof args);
-  REFUSED(tile_jit_launch(k, &o, args, 3, &error), TILE_ERROR_USAGE, "argument 3 'a' is missing");
+  REFUSED(tile_jit_launch(k, &o, args, 3, &error), TILE_ERROR_USAGE, "argument 'a' is missing");
   REFUSED(tile_jit_launch(k, &o, args, 9, &error), TILE_ERROR_USAGE, "takes 8 arguments, got 9");
   args[0] = tile_arg_pointer(x);
   REFUSED(tile_jit_launch(k, &o, args, 4, &error), TILE_ERROR_USAGE, "'x' is a pointer without a type");

@@ -205,10 +205,10 @@ TEST(compiled) {
   OK(tile_kernel_launch(k, NULL, (const tile_arg[]){tile_arg_pointer(b.x), tile_arg_float(3), tile_arg_int(9), tile_arg_pointer(b.y)}, 4, &error));
   expect(&b, 9, 3, 1);
   OK(tile_kernel_check(k, NULL, (const tile_arg[]){arrays, by, tile_arg_int(9), out}, 4, &error));
-  REFUSED(tile_kernel_launch(k, NULL, (const tile_arg[]){arrays, by_two, tile_arg_int(9), out}, 4, &error), TILE_ERROR_USAGE, "'by_1_0', an item of argument 1, was compiled in as 1");
-  REFUSED(tile_kernel_launch(k, NULL, (const tile_arg[]){biased, by, tile_arg_int(9), out}, 4, &error), TILE_ERROR_USAGE, "'arrays_1', an item of argument 0, was compiled in as None");
+  REFUSED(tile_kernel_launch(k, NULL, (const tile_arg[]){arrays, by_two, tile_arg_int(9), out}, 4, &error), TILE_ERROR_USAGE, "'by_1_0', an item of argument 2, was compiled in as 1");
+  REFUSED(tile_kernel_launch(k, NULL, (const tile_arg[]){biased, by, tile_arg_int(9), out}, 4, &error), TILE_ERROR_USAGE, "'arrays_1', an item of argument 1, was compiled in as None");
   REFUSED(tile_kernel_launch(k, NULL, (const tile_arg[]){arrays, by, tile_arg_int(9)}, 3, &error), TILE_ERROR_USAGE, "takes 4 arguments, got 3 with the items of tuples");
-  REFUSED(tile_kernel_launch(k, NULL, (const tile_arg[]){arrays, out, tile_arg_int(9), out}, 4, &error), TILE_ERROR_USAGE, "argument 1 'by_0' (fp32) expects a float, got a pointer");
+  REFUSED(tile_kernel_launch(k, NULL, (const tile_arg[]){arrays, out, tile_arg_int(9), out}, 4, &error), TILE_ERROR_USAGE, "argument 'by_0' (fp32) expects a float, got a pointer");
   tile_kernel_free(k);
   close_bench(&b);
 }

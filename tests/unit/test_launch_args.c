@@ -41,7 +41,7 @@ TEST(integers) {
       if (got != values[i]) fail_msg("%s: %lld became %lld", types[t].signature, (long long)values[i], (long long)got);
     }
     if (types[t].highest < INT64_MAX) {
-      REFUSED(tile_kernel_launch(k, NULL, (tile_arg[]){tile_arg_pointer(out), tile_arg_int(types[t].highest + 1)}, 2, &error), TILE_ERROR_USAGE, "argument 1 'v'");
+      REFUSED(tile_kernel_launch(k, NULL, (tile_arg[]){tile_arg_pointer(out), tile_arg_int(types[t].highest + 1)}, 2, &error), TILE_ERROR_USAGE, "argument 'v'");
       REFUSED(tile_kernel_launch(k, NULL, (tile_arg[]){tile_arg_pointer(out), tile_arg_int(types[t].lowest - 1)}, 2, &error), TILE_ERROR_USAGE, "cannot hold");
     }
     REFUSED(tile_kernel_launch(k, NULL, (tile_arg[]){tile_arg_pointer(out + 8), tile_arg_int(0)}, 2, &error), TILE_ERROR_USAGE, "addresses divisible by 16");

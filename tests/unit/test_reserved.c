@@ -45,7 +45,7 @@ TEST(compiled_kernels) {
   tile_kernel *k = load(d, "plain", "*fp32:16, i32, fp32");
   const tile_arg good[] = {tile_arg_pointer(x), tile_arg_int(2), tile_arg_float(3)};
   OK(tile_kernel_launch(k, NULL, good, 3, &error));
-  static const char *const says[] = {"argument 0 'x' (*fp32) is a tile_arg whose reserved fields", "argument 1 'n' (i32) is", "argument 2 'f' (fp32) is"};
+  static const char *const says[] = {"argument 'x' (*fp32) is a tile_arg whose reserved fields", "argument 'n' (i32) is", "argument 'f' (fp32) is"};
   for (int i = 0; i < 3; i++) {
     tile_arg bad[3];
     memcpy(bad, good, sizeof bad);
@@ -63,17 +63,17 @@ TEST(compiled_kernels) {
   tile_arg items[] = {tile_arg_int(2), tile_arg_int(3)};
   tile_tuple t = {items, 2, NULL, 0};
   OK(tile_kernel_launch(k, NULL, (tile_arg[]){tile_arg_tuple(&t), tile_arg_pointer(x)}, 2, &error));
-  REFUSED(tile_kernel_launch(k, NULL, (tile_arg[]){marked(tile_arg_tuple(&t)), tile_arg_pointer(x)}, 2, &error), TILE_ERROR_USAGE, "argument 0 is a tile_arg whose reserved fields");
+  REFUSED(tile_kernel_launch(k, NULL, (tile_arg[]){marked(tile_arg_tuple(&t)), tile_arg_pointer(x)}, 2, &error), TILE_ERROR_USAGE, "argument 1 is a tile_arg whose reserved fields");
   t.reserved = 5;
-  REFUSED(tile_kernel_launch(k, NULL, (tile_arg[]){tile_arg_tuple(&t), tile_arg_pointer(x)}, 2, &error), TILE_ERROR_USAGE, "argument 0 is a tuple whose reserved fields");
+  REFUSED(tile_kernel_launch(k, NULL, (tile_arg[]){tile_arg_tuple(&t), tile_arg_pointer(x)}, 2, &error), TILE_ERROR_USAGE, "argument 1 is a tuple whose reserved fields");
   t.reserved = 0, items[1] = marked(items[1]);
-  REFUSED(tile_kernel_launch(k, NULL, (tile_arg[]){tile_arg_tuple(&t), tile_arg_pointer(x)}, 2, &error), TILE_ERROR_USAGE, "argument 0 has an item whose reserved fields");
+  REFUSED(tile_kernel_launch(k, NULL, (tile_arg[]){tile_arg_tuple(&t), tile_arg_pointer(x)}, 2, &error), TILE_ERROR_USAGE, "argument 1 has an item whose reserved fields");
   t.items = NULL;
-  REFUSED(tile_kernel_launch(k, NULL, (tile_arg[]){tile_arg_tuple(&t), tile_arg_pointer(x)}, 2, &error), TILE_ERROR_USAGE, "argument 0 is a tuple without items");
+  REFUSED(tile_kernel_launch(k, NULL, (tile_arg[]){tile_arg_tuple(&t), tile_arg_pointer(x)}, 2, &error), TILE_ERROR_USAGE, "argument 1 is a tuple without items");
   tile_arg knot[1];
   const tile_tuple endless = {knot, 1, NULL, 0};
   knot[0] = tile_arg_tuple(&endless);
-  REFUSED(tile_kernel_launch(k, NULL, (tile_arg[]){knot[0], tile_arg_pointer(x)}, 2, &error), TILE_ERROR_USAGE, "argument 0 nests tuples too deep");
+  REFUSED(tile_kernel_launch(k, NULL, (tile_arg[]){knot[0], tile_arg_pointer(x)}, 2, &error), TILE_ERROR_USAGE, "argument 1 nests tuples too deep");
   tile_kernel_free(k);
   OK(tile_memory_free(d, x, &error));
   tile_device_close(d);

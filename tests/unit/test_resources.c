@@ -50,7 +50,7 @@ static void test_program(void **state) {
   assert_int_equal(tile_compile_memory("a.tile", source, sizeof source - 1, NULL, &p, &e), TILE_OK);
   tile_resources r = TILE_RESOURCES_INIT;
   assert_int_equal(tile_program_resources(p, "three", &r, &e), TILE_ERROR_USAGE);
-  assert_string_equal(tile_error_message(e), "the program has no kernel 'three'");
+  assert_string_equal(tile_error_message(e), "the program has no kernel 'three'; there are one, two");
   tile_error_free(e), e = NULL;
   assert_int_equal(tile_program_resources(p, NULL, &r, &e), TILE_ERROR_USAGE);
   assert_string_equal(tile_error_message(e), "the program has several kernels (one, two): name one");

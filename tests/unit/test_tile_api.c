@@ -70,7 +70,7 @@ static void run_on(const char *name) {
 
   REFUSED(tile_kernel_launch(kernel, &launch, args, 3, &error), TILE_ERROR_USAGE, "takes 4 arguments, got 3");
   const struct { int index; tile_arg arg; const char *says; } wrong[] = {
-    {0, tile_arg_int(5), "argument 0 'x' (*fp32) expects a pointer, got an integer"},
+    {0, tile_arg_int(5), "argument 'x' (*fp32) expects a pointer, got an integer"},
     {1, tile_arg_pointer(out + 4), "'out' (*fp32) was compiled for addresses divisible by 16"},
     {2, tile_arg_float(1.5), "'n' (i32) expects an integer, got a float"},
     {2, tile_arg_int(INT64_C(1) << 31), "'n' (i32) cannot hold 2147483648"},

@@ -47,6 +47,7 @@ def check(status, error):
     if status == 0:
         return
     message = lib.tile_error_message(error).decode("utf-8", "replace") if error else "failed"
+    message = re.sub("^tilec: error: ", "", message, flags=re.MULTILINE)   # what a command line begins with
     kind, needed, limit = ctypes.c_int(), c_uint64(), c_uint64()
     misfit = error and lib.tile_error_resource(error, byref(kind), byref(needed), byref(limit))
     lib.tile_error_free(error)
@@ -177,6 +178,13 @@ class Device:
         """Copies to a ctypes buffer or an address of the host."""
         e = c_void_p()
         check(lib.tile_memory_download(self.handle, target, address, size, byref(e)), e)
+
+    def has(self, address):
+        """Whether a byte of the device's memory has this address."""
+        e = c_void_p()
+        status = lib.tile_memory_download(self.handle, ctypes.create_string_buffer(1), address, 1, byref(e))
+        lib.tile_error_free(e)
+        return status == 0
 
     def synchronize(self):
         e = c_void_p()

@@ -8,7 +8,7 @@ import operator
 import struct
 from ctypes import byref, c_char_p, c_size_t, c_uint32, c_void_p
 
-from ._arguments import DEFAULT, INT, desc, leaves, words
+from ._arguments import DEFAULT, INT, desc, leaves, ptr, words
 from ._arrays import address_of, is_array, is_on_host, is_pinned, num_bytes
 from ._device import check
 from ._host import HostMemory
@@ -212,7 +212,24 @@ class Bound:
                                                 len(self.kernel.params), byref(variant), byref(e)), e)
         return variant.value
 
+    def _refuse_foreign(self):
+        """Refuses an array whose address is no memory of the simulator, which a kernel's access would end."""
+        device = self.kernel.device
+        for name, value in (*zip(self.kernel.params, self._args), *self._kwargs.items()):
+            for item in leaves(value):
+                array = item.base if type(item) is desc else item
+                if type(array) is ptr or not hasattr(array, "data_ptr") or is_on_host(array):
+                    continue
+                address = array.data_ptr()
+                if address and not (device.has(address) or device.has(address - 1)):   # an empty array may lie at an end
+                    raise TypeError(
+                        f"{self.kernel.__name__}: argument '{name}': data_ptr() of {type(array).__name__} is "
+                        f"{address:#x}, which is no memory of the simulator but perhaps of the host: pass the array "
+                        "itself, or give the object device = 'cpu' and a shape, so that it is copied")
+
     def launch(self, grid):
+        if self.kernel.device.kind == "sim":
+            self._refuse_foreign()
         self._prepare()
         self._use_grid(grid)
         e = c_void_p()
@@ -279,7 +296,8 @@ def grid_of(grid):
     axes = tuple(axes)
     for n in axes:
         if not hasattr(n, "__index__"):
-            raise TypeError(f"the axes of a grid are integers, not {n!r}")
+            way = "; write tilec.cdiv(a, b), not a / b" if isinstance(n, numbers.Real) else ""
+            raise TypeError(f"the axes of a grid are integers, not {n!r}{way}")
     axes = [operator.index(n) for n in axes]
     if not 1 <= len(axes) <= 3:
         raise ValueError(f"a grid has 1 to 3 axes, not {len(axes)}")

@@ -165,5 +165,14 @@ def _declared(library, functions):
     return library
 
 
-lib = _declared(ctypes.CDLL(_library_path()), _FUNCTIONS)
+def _opened():
+    try:
+        return ctypes.CDLL(_library_path())
+    except OSError as error:
+        named = os.environ.get("TILE_LIBRARY")
+        why = f"TILE_LIBRARY names {named}, which cannot be loaded" if named else "TILE_LIBRARY names no libtile"
+        raise OSError(f"{why}: {error}") from None
+
+
+lib = _declared(_opened(), _FUNCTIONS)
 held = _declared(ctypes.PyDLL(_library_path()), _LOCKED_FUNCTIONS)

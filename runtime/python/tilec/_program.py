@@ -111,6 +111,8 @@ class Program:
 
 
 def load(path, **options):
+    if isinstance(path, str) and "\n" in path:
+        raise ValueError("tilec.load takes the name of a file, not a source; tilec.loads takes a source")
     return Program(path, **options)
 
 

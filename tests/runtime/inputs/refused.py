@@ -2,6 +2,7 @@
 import array
 
 import tilec
+from tilec._compile import compile_text
 
 
 def refused(call):
@@ -46,5 +47,25 @@ refused(lambda: put[(1,)](x, 3, num_warp=4))
 refused(lambda: put[(1,)](x, 3, BLOCK_SIZE=4))
 refused(lambda: fill[lambda meta: (meta["BLOCK"],)](x, 3, B=1))
 refused(lambda: fill[(1,)](x, 3))
+refused(lambda: tilec.load(SOURCE))
+bad = tilec.loads("@kernel\ndef less(x: *fp32, n: i32):\n    store(x, 1, 0 < n)\n", "less.tile", device="interp").less
+refused(lambda: bad[(1,)](x, None))
+refused(lambda: compile_text("put.tile", SOURCE, "put", "*fp32, i32", "sm_1", ("ptx",)))
+refused(lambda: tilec.loads(SOURCE, "put.tile", options=["fast-math"]))
+refused(lambda: tilec.loads(SOURCE, "put.tile", options=["num-warp=4"]))
+
+
+class Around:
+    """An object around an array of the host, which does not say so."""
+    dtype = "fp32"
+
+    def data_ptr(self):
+        return x.buffer_info()[0]
+
+
+simulated = tilec.loads(SOURCE, "put.tile", device="sim", cache=False).put
+refused(lambda: simulated[(1,)](Around(), 3))
+refused(lambda: simulated[(1,)](x, 3))   # the device is kept
+print(x[0])
 refused(lambda: tilec.desc(x, [1, 2]))
 refused(lambda: tilec.desc(x, 1) and 1)

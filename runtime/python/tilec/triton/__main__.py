@@ -42,6 +42,13 @@ def main():
     else:
         sys.argv = sys.argv[1:]
         sys.path[0] = os.path.dirname(os.path.abspath(sys.argv[0]))
+        try:
+            open(sys.argv[0], "rb").close()
+        except OSError as error:
+            if not os.path.isdir(sys.argv[0]):   # which may have a __main__.py
+                print(f"python -m tilec.triton: can't open file {os.path.abspath(sys.argv[0])!r}: "
+                      f"[Errno {error.errno}] {error.strerror}", file=sys.stderr)
+                return 2
         runpy.run_path(sys.argv[0], run_name="__main__")
     return 0
 

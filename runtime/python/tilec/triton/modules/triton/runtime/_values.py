@@ -1,6 +1,8 @@
 """What a launch's values are to tilec."""
 import collections
 import enum
+import numbers
+import operator
 
 import tilec
 
@@ -56,4 +58,12 @@ def argument(value, is_constexpr, gatherer):
 def shape_of(grid, meta):
     shape = grid(meta) if callable(grid) else (1,) if grid is None else grid
     shape = shape if isinstance(shape, (tuple, list)) else (shape,)
-    return [int(core._unwrap_if_constexpr(n)) for n in shape]
+    return [_axis(core._unwrap_if_constexpr(n)) for n in shape]
+
+
+def _axis(n):
+    try:
+        return operator.index(n)
+    except TypeError:
+        way = "; write triton.cdiv(a, b), not a / b" if isinstance(n, numbers.Real) else ""
+        raise TypeError(f"the axes of a grid are integers, not {n!r}{way}") from None

@@ -1,0 +1,51 @@
+"""Grids whose axes are no integers, before and after the launcher in C has learned the launch."""
+import array
+
+import triton
+import triton.language as tl
+
+
+class Two:
+    """A number of another library."""
+
+    def __index__(self):
+        return 2
+
+
+class Numbers:
+    """Memory with the interface of an array of the host."""
+
+    shape, dtype, device = (1024,), "float32", "cpu"
+
+    def __init__(self):
+        self.data = array.array("f", [0]) * 1024
+        self.__array_interface__ = {"data": (self.data.buffer_info()[0], False), "typestr": "<f4", "shape": (1024,),
+                                    "version": 3}
+
+    def data_ptr(self):
+        return self.data.buffer_info()[0]
+
+
+@triton.jit
+def put(o, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(o + i, 1.0, i < n)
+
+
+def launch(name, grid):
+    numbers = Numbers()
+    try:
+        put[grid](numbers, 1000, BLOCK=128)
+        print(f"{name}: accepted {int(sum(numbers.data))}")
+    except TypeError as error:
+        print(f"{name}: {type(error).__name__}: {error}")
+
+
+launch("cut", lambda m: (1000 / m["BLOCK"],))
+launch("half", (0.5,))
+launch("text", ("3",))
+launch("cdiv", lambda m: (triton.cdiv(1000, m["BLOCK"]),))
+launch("index", (Two(),))
+launch("constexpr", (tl.constexpr(2),))
+launch("after", (1000 / 128,))
+launch("after", Two())
