@@ -1,6 +1,6 @@
 # Ways out of mistakes with values: loaded values as pointers, transposes, places of pointers, texts.
 # RUN: not %tilec %s -n values -s *fp32,i32 --emit=tile -o - 2>&1 | FileCheck %s
-# RUN: cd %S && %status 1 %tilec %s -n pointers --emit=tile -o - | FileCheck %s --check-prefix=ELSEWHERE
+# RUN: cd %S && %status 2 %tilec %s -n pointers --emit=tile -o - | FileCheck %s --check-prefix=ELSEWHERE
 import triton
 import triton.language as tl
 from ways_out import pointers
