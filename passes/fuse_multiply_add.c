@@ -1,12 +1,16 @@
 // fuse_multiply_add: a·b + c with one rounding. An add of a product becomes fma. A difference does, too, with a sign
-// turned (which is exact). The product itself stays if something else uses it, as in Triton. The tile IR says what is
-// fused; therefore interpreter, simulator and GPU round alike. A sum of products takes the factors: its additions in
-// registers fuse (ir/reduce_order.h). A sum with a dot whose accumulator is zero becomes that accumulator.
+// turned (which is exact). If something else uses the product, it stays, and of 16 bits the sum fuses all the same: there
+// one rounding more is what a result's error is made of. Of 32 bits and more it does not: programs compute a product's
+// error, and that of a sum with it, from what they were rounded to. The tile IR says what is fused; therefore
+// interpreter, simulator and GPU round alike. A sum of products takes the factors: its additions in registers fuse
+// (ir/reduce_order.h). A sum with a dot whose accumulator is zero becomes that accumulator.
 // In, out: TILE.
 #include "passes/pass.h"
 
-static bool is_product(const Value *v) { return value_op(v, OP_MULF); }
-static bool is_only_product(const Value *v) { return is_product(v) && value_has_one_use(v); }
+static bool is_only_product(const Value *v) { return value_op(v, OP_MULF) && value_has_one_use(v); }
+static bool is_product(const Value *v) {
+  return is_only_product(v) || (value_op(v, OP_MULF) && type_elem_bits(v->type) == 16);
+}
 
 static bool is_plain_dot(const Value *v, const Op *user) {
   uint64_t bits;
