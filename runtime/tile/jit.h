@@ -181,8 +181,8 @@ TILE_API void tile_tuning_free(tile_tuning *report);
 TILE_API size_t tile_jit_num_variants(tile_jit_kernel *kernel);
 TILE_API tile_kernel *tile_variant_kernel(const tile_variant *variant);   /* its parameters, warps, architecture, … */
 /* An output of the variant, one of TILE_EMIT_*, _HEADER excepted: the text, or the bytes of the cubin, with a NUL after
- * `size` bytes. The variant owns it. It is made at the first call and then kept; all but PTX, metadata, cubin and SASS
- * compile the variant once more. Cubin and SASS need an assembler. size may be NULL. On the interpreter, which has no
+ * `size` bytes. The variant owns it. It is made at the first call and then kept; all but PTX, cubin and SASS compile
+ * the variant once more. Cubin and SASS need an assembler. size may be NULL. On the interpreter, which has no
  * architecture, the variant is compiled for sm_90a. */
 TILE_API tile_status tile_variant_output(const tile_variant *variant, unsigned emit, const char **data, size_t *size,
                                          tile_error **error);

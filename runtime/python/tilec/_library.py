@@ -126,6 +126,8 @@ _FUNCTIONS = {
     "tile_variant_output": (c_int, c_void_p, c_uint32, POINTER(c_void_p), POINTER(c_size_t), _ERROR),
     "tile_variant_resources": (c_int, c_void_p, POINTER(Resources), _ERROR),
     "tile_kernel_function": (c_void_p, c_void_p),
+    "tile_kernel_num_threads": (c_uint32, c_void_p),
+    "tile_kernel_num_ctas": (c_uint32, c_void_p),
     "tile_variant_constexpr": (c_char_p, c_void_p, c_char_p),
 }
 # These take and return Python's objects: the caller keeps the interpreter's lock.

@@ -117,7 +117,8 @@ for again in range(2):
     compiled = kernel[lambda meta: (triton.cdiv(1000, meta["BLOCK"]),)](x, y, 1000, ACT=relu)
     assert list(y.values) == [max(v, 0.0) * 3 + 1 for v in x.values]
 print("tuned", kernel.best_config)
-assert ".entry kernel" in compiled.asm["ptx"] and "ttir" not in compiled.asm and compiled.metadata.num_warps == 4
+assert compiled.metadata.num_warps == 4 and not compiled._known_kernel, "its metadata compiled it once more"
+assert ".entry kernel" in compiled.asm["ptx"] and "ttir" not in compiled.asm
 assert compiled.metadata.target.backend == "cuda"
 
 for power in (2, 3):

@@ -215,8 +215,8 @@ class CompiledKernel:
 
     launch_enter_hook = launch_exit_hook = None
 
-    def __init__(self, function, kernel, variant):
-        self._function, self._kernel, self._variant = function, kernel, variant
+    def __init__(self, function, kernel, variant, launch):
+        self._function, self._kernel, self._variant, self._launch = function, kernel, variant, launch
         self.src, self.module, self.metadata_group = function, None, {}
         self._bound = None
         self.asm = _Asm(self)
@@ -283,12 +283,15 @@ class CompiledKernel:
     @property
     def metadata(self):
         if self._metadata is None:
-            known = self._kernel_data()
-            warps = known["threads"] // 32   # those of all partitions
+            kernel = lib.tile_variant_kernel(self._variant)
+            # The compiler's metadata compile it once more; only a variant that the launcher in C made needs them.
+            launch = self._kernel_data() if self._launch is None else self._launch
+            warps = lib.tile_kernel_num_threads(kernel) // 32   # those of all partitions
+            ctas = lib.tile_kernel_num_ctas(kernel)
             values = dict(
-                num_warps=warps, num_stages=known.get("num_stages", 3), num_ctas=known["cluster"],
-                maxnreg=known.get("maxnreg"), shared=self.shared, name=self.name, target=_target_of(self.device),
-                cluster_dims=(known["cluster"], 1, 1), warp_size=32, enable_fp_fusion=True, launch_pdl=False,
+                num_warps=warps, num_stages=launch.get("num_stages") or 3, num_ctas=ctas,
+                maxnreg=launch.get("maxnreg"), shared=self.shared, name=self.name, target=_target_of(self.device),
+                cluster_dims=(ctas, 1, 1), warp_size=32, enable_fp_fusion=True, launch_pdl=False,
                 launch_cooperative_grid=False, hash=self.hash, debug=False, ptx_version=None, tmem_size=0,
                 global_scratch_size=0, global_scratch_align=1, profile_scratch_size=0, profile_scratch_align=1)
             self._metadata = collections.namedtuple("KernelMetadata", sorted(values))(**values)
@@ -306,7 +309,7 @@ class CompiledKernel:
 
     def bound_to(self, src, options):
         """Returns the same kernel with the constants of an ASTSource: it is launched with the other arguments."""
-        other = CompiledKernel(self._function, self._kernel, self._variant)
+        other = CompiledKernel(self._function, self._kernel, self._variant, self._launch)
         other.src, other._bound = src, self._function.needed_options(options)
         return other
 

@@ -296,7 +296,7 @@ class JITFunction(JITCallable, KernelInterface):
         before = kernel.num_variants
         with Bound(kernel, (), {**values, **launch}, flags) as arguments:
             variant = arguments.variant()
-            compiled = self._compiled(program, variant)
+            compiled = self._compiled(program, variant, launch)
             if kernel.num_variants != before or variant in program.refused:
                 program.refused.add(variant)
                 if report_new(self, compiled, options, only_prepare):
@@ -315,10 +315,10 @@ class JITFunction(JITCallable, KernelInterface):
             self._teach(program, bound, launch)
         return compiled
 
-    def _compiled(self, program, variant):
-        """Returns what stands for a variant, which is an address."""
+    def _compiled(self, program, variant, launch=None):
+        """Returns what stands for a variant, which is an address. launch: the options that made it, if they are known."""
         if variant not in program.compiled:
-            compiled = program.compiled[variant] = CompiledKernel(self, program.kernel, variant)
+            compiled = program.compiled[variant] = CompiledKernel(self, program.kernel, variant, launch)
             self.device_caches[compiled.device.ordinal][0][variant] = compiled
         return program.compiled[variant]
 
