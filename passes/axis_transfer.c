@@ -55,8 +55,8 @@ static AxisInfo mul_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
   return r;
 }
 
-// Whether rounding toward zero keeps aligned groups together, which it does unless numbers are negative. As in Triton, a
-// number of which nothing is known counts as not negative: the sign of an index rarely can be proved.
+// Whether rounding toward zero keeps aligned groups together, which it does unless numbers are negative. As in Triton,
+// a number of which nothing is known counts as not negative: the sign of an index rarely can be proved.
 static bool counts_from_zero(const AxisInfo *x, const Type *t) {
   const uint32_t bits = type_elem_bits(t);
   return x->nonneg || x->lo == (bits < 64 ? -(INT64_C(1) << (bits - 1)) : INT64_MIN);

@@ -1,7 +1,7 @@
 // fuse_multiply_add: a·b + c with one rounding. An add of a product becomes fma. A difference does, too, with a sign
-// turned (which is exact). If something else uses the product, it stays, and of 16 bits the sum fuses all the same: there
-// one rounding more is what a result's error is made of. Of 32 bits and more it does not: programs compute a product's
-// error, and that of a sum with it, from what they were rounded to. The tile IR says what is fused; therefore
+// turned (which is exact). If something else uses the product, it stays. Of 16 bits the sum fuses all the same, as in
+// Triton: there one rounding more is much of a result's error. Of 32 bits and more it does not: programs compute the
+// error of a product, and of a sum with it, from what they were rounded to. The tile IR says what is fused; therefore
 // interpreter, simulator and GPU round alike. A sum of products takes the factors: its additions in registers fuse
 // (ir/reduce_order.h). A sum with a dot whose accumulator is zero becomes that accumulator.
 // In, out: TILE.

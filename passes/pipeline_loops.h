@@ -94,8 +94,8 @@ Op *pipe_issue_under_wgmma(Pipe *p);
 bool pipe_is_short(const Op *op);
 // Records what shared memory the function needs beside the rings.
 void pipe_measure(Pipe *p);
-// Takes fewer stages, if the loop allows it, while the rings do not fit into shared memory. False: a loop around another
-// one is better not pipelined.
+// Takes fewer stages, if the loop allows it, while the rings do not fit into shared memory. False: a loop around
+// another one is better not pipelined.
 bool pipe_fit_stages(Pipe *p);
 // Decides which rings have S − 1 slots. `free`: the op after which the previous iteration no longer uses its slots,
 // if that is inside the body. Returns the op of the body before which copies are issued; NULL: after `free`, or after

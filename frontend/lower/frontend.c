@@ -189,7 +189,8 @@ static void report_constant(Frontend *fe, const CtFunction *kernel, const CtPara
   diag_error(fe->ctx, p->node->span, "parameter `%s` of kernel `%s` has the value %s and no type", p->name,
              kernel->name, ct_repr(fe->ctx, v));
   diag_note(fe->ctx, (Span){0, 0}, "write `%s: %sconstexpr = %s`%s", p->name,
-            lower_prefix(&fe->ctx->arena, kernel), ct_repr(fe->ctx, v), annotation_of(p) ? "" : ", or give it a type: --signature, or an annotation");
+            lower_prefix(&fe->ctx->arena, kernel), ct_repr(fe->ctx, v),
+            annotation_of(p) ? "" : ", or give it a type: --signature, or an annotation");
 }
 
 static void note_annotations(Frontend *fe, const CtFunction *kernel, const ParamSpec *specs) {

@@ -41,7 +41,8 @@ static int help_main(const Options *options, int argc, char **argv) {
     buf_printf(&names, "%s%s", names.size ? ", " : "", options_command_name(c));
   }
   if (argc > 3 || (argc == 3 && command == COMMAND_COMPILE)) {
-    error_set(&error, TILE_ERROR_USAGE, "write tilec help, or tilec help NAME; the subcommands are %s", buf_str(&names));
+    error_set(&error, TILE_ERROR_USAGE, "write tilec help, or tilec help NAME; the subcommands are %s",
+              buf_str(&names));
     return cli_finish(TILE_ERROR_USAGE, error, &o);
   }
   o.help = true;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "ir/context.h"
+#include "ir/utf8.h"
 #include "runtime/compile/error.h"
 #include "runtime/compile/temporary.h"
 
@@ -70,21 +71,12 @@ tile_status file_read(Arena *a, const char *path, const char **text, size_t *siz
   return read_at_most(a, path, SIZE_MAX, text, size, error);
 }
 
-// The bytes of the UTF-8 character at s[0], of n that follow; 0: it is none.
-static size_t utf8_length(const unsigned char *s, size_t n) {
-  const size_t size = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
-                      : s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : 0;
-  if (size > n) return 0;
-  for (size_t i = 1; i < size; i++)
-    if ((s[i] & 0xc0) != 0x80) return 0;
-  return size;
-}
-
 // Neither a zero byte nor a wrong character alone makes it none: a text may have such a mistake, which has its message.
 static bool is_text(const char *text, size_t size) {
   if (!memchr(text, 0, size)) return true;
+  uint32_t code;
   for (size_t i = 0, n; i < size; i += n)
-    if (!(n = utf8_length((const unsigned char *)text + i, size - i))) return false;
+    if (!(n = utf8_decode(text + i, size - i, &code))) return false;
   return true;
 }
 

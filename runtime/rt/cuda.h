@@ -40,7 +40,8 @@ typedef struct {
 tile_status cuda_open(CudaDriver *driver, bool simulator, tile_error **error);
 void cuda_close(CudaDriver *driver);
 // TILE_OK, or an error "<doing>: CUDA_ERROR_X: text". The first failure of a kernel gives TILE_ERROR_RUN, every
-// other failure TILE_ERROR_DRIVER, or TILE_ERROR_NO_MEMORY if the device's memory is full. Failures after the first say that the context is lost.
+// other failure TILE_ERROR_DRIVER, or TILE_ERROR_NO_MEMORY if the device's memory is full. Failures after the first say
+// that the context is lost.
 tile_status cuda_check(const CudaDriver *driver, CUresult result, const char *doing, tile_error **error);
 
 #endif

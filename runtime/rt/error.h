@@ -24,7 +24,7 @@ static inline tile_status error_no_memory(tile_error **out) {
 }
 // A caller that names no kernel, where there is more than one: the names of two, and whether there are more.
 tile_status error_which_kernel(tile_error **out, const char *where, const char *first, const char *second, bool more);
-// A caller that names a kernel that is not there; `names` are those that are, `near` is the one that may be meant or NULL.
+// A caller names a kernel that is not there; `names` are those that are, `near` is the one that may be meant, or NULL.
 tile_status error_no_kernel(tile_error **out, const char *where, const char *name, const char *near,
                             const char *const *names, size_t count);
 // Gives `why`, which must be an error, to the caller of an API function; frees it if the caller wants none.

@@ -290,8 +290,8 @@ tile_status tile_kernel_check(const tile_kernel *k, const tile_launch_options *g
                                                          : 0;
     char why[160];
     if (!address || k->device->ops->is_own(k->device, address, why, sizeof why)) continue;
-    status = error_set(error, TILE_ERROR_USAGE, "%s: argument '%s' (%s) is 0x%llx, which %s", k->name, k->params[i].name,
-                       k->params[i].spelling, (unsigned long long)address, why);
+    status = error_set(error, TILE_ERROR_USAGE, "%s: argument '%s' (%s) is 0x%llx, which %s", k->name,
+                       k->params[i].name, k->params[i].spelling, (unsigned long long)address, why);
   }
   arg_list_free(&flat);
   return status;
