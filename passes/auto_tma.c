@@ -16,6 +16,7 @@
 
 #include "ir/fold.h"
 #include "ir/num.h"
+#include "passes/access.h"
 #include "passes/affine.h"
 #include "passes/axis_info.h"
 #include "passes/global_memory.h"
@@ -424,12 +425,8 @@ static void convert_loop(AutoTma *s, Op *loop) {
   for (uint32_t i = 0; i < n; i++) replace_load(s, &dense[i], dense[i].load, same);
 }
 
-static void find_loop(Op *op, void *user) { *(bool *)user |= op_is(op, TRAIT_LOOP) != 0; }
-
 static void visit(Op *op, void *user) {
-  bool holds_loop = false;
-  if (op->opcode == OP_FOR) block_walk(op->blocks[0], find_loop, &holds_loop);
-  if (op->opcode == OP_FOR && !holds_loop) convert_loop(user, op);
+  if (op->opcode == OP_FOR && !access_holds_loop(op)) convert_loop(user, op);
 }
 
 void pass_auto_tma(PassCtx *p) {

@@ -57,7 +57,7 @@ static AxisInfo mul_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
 
 // Whether rounding toward zero keeps aligned groups together, which it does unless numbers are negative. As in Triton,
 // a number of which nothing is known counts as not negative: the sign of an index rarely can be proved.
-static bool counts_from_zero(const AxisInfo *x, const Type *t) {
+static bool counts_as_nonneg(const AxisInfo *x, const Type *t) {
   const uint32_t bits = type_elem_bits(t);
   return x->nonneg || x->lo == (bits < 64 ? -(INT64_C(1) << (bits - 1)) : INT64_MIN);
 }
@@ -69,7 +69,7 @@ static AxisInfo div_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
   if (op->opcode == OP_DIVUI && (x->lo < 0 || y->lo < 0)) return r;
   int64_t k;
   bool is_known = axis_known(y, &k) && k > 0;
-  const bool by_one = is_known && k == 1, is_up = counts_from_zero(x, t);
+  const bool by_one = is_known && k == 1, is_up = counts_as_nonneg(x, t);
   for (uint32_t i = 0; i < r.rank; i++) {
     if (by_one) {
       r.contiguity[i] = x->contiguity[i];

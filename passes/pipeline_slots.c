@@ -17,6 +17,7 @@
 // done. The copies are then about one iteration less ahead.
 #include "ir/roles.h"
 #include "ir/scratch.h"
+#include "passes/access.h"
 #include "passes/buffer.h"
 #include "passes/packing.h"
 #include "passes/pipeline_loops.h"
@@ -225,12 +226,10 @@ static Op *issue_after_barrier(const Pipe *p, Op *last, Op *work) {
   }
 }
 
-// Triton pipelines innermost loops alone, and a program's num_stages is what these have room for. Of a loop around
-// another one, pipelining is given up instead.
+// Triton pipelines only innermost loops, and a program's num_stages is what these have room for. A loop around another
+// one is rather not pipelined than refused.
 static uint32_t least_stages(const Pipe *p) {
-  EACH_OP(op, pipe_body(p))
-    if (op->opcode == OP_FOR) return 1;
-  return (uint32_t)op_int(p->loop, ATTR_LEAST_STAGES, p->stages);
+  return access_holds_loop(p->loop) ? 1 : (uint32_t)op_int(p->loop, ATTR_LEAST_STAGES, p->stages);
 }
 
 bool pipe_fit_stages(Pipe *p) {

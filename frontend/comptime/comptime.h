@@ -48,7 +48,7 @@ CtValue *comptime_get_attr(Comptime *ct, CtValue *value, const char *name);
 // Evaluation and calls: NULL after a diagnostic. Diagnostics caused inside a called function carry notes naming the
 // calls.
 CtValue *comptime_eval(Comptime *ct, const Node *expr, CtEnv *env);
-// The expression in [begin, end) of a text of the command line.
+// Evaluates bytes [begin, end) of a file, which holds an option of the command line, as an expression.
 CtValue *comptime_eval_part(Comptime *ct, const CtModule *module, const SourceFile *file, uint32_t begin,
                             uint32_t end);
 // An expression given on the command line; `what` names its origin in messages ("-D BLOCK", "--grid"). Extra

@@ -162,7 +162,7 @@ uint32_t frontend_count_open(const CtFunction *kernel, const ParamSpec *specs) {
 
 static const Node *annotation_of(const CtParam *p) { return p->node ? p->node->param.annotation : NULL; }
 
-// The module that an open parameter's annotation names without an import of it: `tl` of tl.constexpr. NULL if it names
+// The module that an open parameter's annotation names without importing it: `tl` of tl.constexpr. NULL if it names
 // none.
 static const Node *missing_module(Frontend *fe, const CtFunction *kernel, const CtParam *p) {
   const Node *n = annotation_of(p);

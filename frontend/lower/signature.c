@@ -276,7 +276,8 @@ static Item trimmed(Context *ctx, const char *s, size_t n, uint32_t at) {
   return (Item){trim(ctx, s, n), at};
 }
 
-// The items between commas; after the last comma there may be none, as in "(i32, )". at: where the text stands.
+// The items between commas; after the last comma there may be none, as in "(i32, )". at: the offset of the text in the
+// signature.
 static ItemVec split_items(Frontend *fe, const char *text, size_t size, uint32_t at) {
   ItemVec items = {0};
   const char *last = text + size;

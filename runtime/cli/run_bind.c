@@ -246,7 +246,7 @@ static bool uses_name(const char *text, const char *name) {
   return false;
 }
 
-// Whether an argument, a --buf, the grid or an amount of the command line uses a value of --sweep.
+// Whether --arg, --buf, --grid, --flops or --bytes uses a value of --sweep.
 static bool is_used(const Run *run, const char *name) {
   const Options *o = run->options;
   const StrList *lists[] = {&o->args, &o->bufs};
