@@ -18,6 +18,12 @@ def commit():
     return described.stdout.strip() or "unknown"
 
 
+def sampler(*counters):
+    """The nvidia-smi command that prints these counters of the first GPU that this process sees, a line each time."""
+    gpu = os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0]
+    return ["nvidia-smi", f"--query-gpu={','.join(counters)}", "--format=csv,noheader,nounits", "-i", gpu]
+
+
 def command():
     """The command line of this process, seen from the repository; absolute paths lose their folders."""
     words = [os.path.basename(w) if os.path.isabs(w) else w for w in sys.argv[1:]]

@@ -24,7 +24,9 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-sys.path.insert(0, HERE)
+sys.path[:0] = [HERE, os.path.join(ROOT, "tools")]
+import results  # noqa: E402
+
 PARTS = ("right", "tests", "times", "seed")
 FP16_BOUND = 2e-3
 MARK = "@ "              # begins a line from the process that times to the one that started it
@@ -152,7 +154,7 @@ class Clock(threading.Thread):
         self.samples, self.over = [], threading.Event()
 
     def run(self):
-        query = ["nvidia-smi", "--query-gpu=clocks.sm", "--format=csv,noheader,nounits", "-i", "0"]
+        query = results.sampler("clocks.sm")
         while not self.over.wait(0.2):
             said = subprocess.run(query, capture_output=True, text=True).stdout.strip()
             if said.isdigit(): self.samples.append(int(said))

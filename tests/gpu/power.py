@@ -13,6 +13,7 @@ import torch
 import triton
 
 import bench_common as bench
+from bench_report import results
 import tile_ctypes
 from triton.tools.tensor_descriptor import TensorDescriptor
 
@@ -24,8 +25,7 @@ def sustained(fn):
     fn()
     torch.cuda.synchronize()
     begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-    sampler = subprocess.Popen(["nvidia-smi", "--query-gpu=clocks.sm,power.draw", "--format=csv,noheader,nounits", "-lms", "100", "-i", "0"],
-                               stdout=subprocess.PIPE, text=True)
+    sampler = subprocess.Popen([*results.sampler("clocks.sm", "power.draw"), "-lms", "100"], stdout=subprocess.PIPE, text=True)
     count, stop = 0, time.time() + SECONDS
     begin.record()
     while time.time() < stop:

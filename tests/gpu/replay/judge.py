@@ -12,6 +12,7 @@ import triton
 import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
+import results
 import tile
 from source import DTYPES
 from hook import UNFIT, Launch, is_kernel, tensor_like, unwrap
@@ -68,7 +69,7 @@ class Power:
     def __init__(self):
         self.samples = []
         try:
-            query = ["nvidia-smi", "--query-gpu=clocks.sm,power.draw", "--format=csv,noheader,nounits", "-lms", "100"]
+            query = [*results.sampler("clocks.sm", "power.draw"), "-lms", "100"]
             self.process = subprocess.Popen(query, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
             threading.Thread(target=self.read, daemon=True).start()
         except OSError:
