@@ -49,7 +49,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 sys.path[:0] = [HERE, os.path.join(ROOT, "runtime", "python"), os.path.join(ROOT, "tools")]
 sys.path.append(os.path.dirname(HERE))
 LOST = 17  # the status of a process whose device is lost: a new one goes on
-PACKAGES = ("liger", "fla", "flag_gems", "sglang", "unsloth", "lmdeploy", "mamba_ssm")
+PACKAGES = ("liger", "fla", "flag_gems", "sglang", "unsloth", "lmdeploy", "mamba_ssm", "several")
 
 
 def read(*paths):
