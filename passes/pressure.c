@@ -1,6 +1,7 @@
 // Register pressure at waits: see pressure.h.
 #include "passes/pressure.h"
 
+#include "ir/reduce_order.h"
 #include "ir/roles.h"
 #include "passes/op_order.h"
 
@@ -149,11 +150,32 @@ static const Op *only_user(const Value *v) {
   return user;
 }
 
-// Words of a value that only a wait takes: it may be computed and combined in two halves.
+// Whether each thread reduces nothing but what it holds itself.
+static bool reduces_in_thread(const Op *op) {
+  if (op->opcode != OP_REDUCE) return false;
+  const uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0);
+  const Layout *l = op_operand(op, 0)->type->layout;
+  AxisPlace places[LAYOUT_MAX_BITS];
+  if (!l || !reduce_axis_places(l, axis, places)) return false;
+  for (uint32_t i = 0; i < l->log2_size[axis]; i++)
+    if (places[i].dim != LAYOUT_REG) return false;
+  return true;
+}
+
+// The op that takes v, or what only renames v's registers, if it is the only one; NULL otherwise.
+static const Op *only_reader(const Value *v) {
+  const Op *user = only_user(v);
+  const bool is_view = user && op_is(user, TRAIT_MOVES) && op_unit(user) == UNIT_NONE && user->num_results == 1;
+  return is_view ? only_reader(&user->results[0]) : user;
+}
+
+// Words of a value that only a wait takes, or a reduction within threads: it may be computed and combined in two
+// halves.
 static uint32_t words_at_once(const Value *v) {
   const uint32_t words = pressure_words(v);
-  const Op *user = words ? only_user(v) : NULL;
-  return user && holds(user) && user->opcode != OP_SCAN ? (words + 1) / 2 : words;
+  const Op *user = words ? only_user(v) : NULL, *reader = user ? only_reader(v) : NULL;
+  const bool in_halves = user && ((holds(user) && user->opcode != OP_SCAN) || (reader && reduces_in_thread(reader)));
+  return in_halves ? (words + 1) / 2 : words;
 }
 
 static void add_life(const Lives *l, const Value *v, uint32_t from, const Op *def) {
