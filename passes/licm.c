@@ -1,7 +1,10 @@
-// licm: moves what does not change out of loops, innermost loops first: pure ops whose operands are all defined
-// outside. Loads stay, because a store in the loop may change what they read and a loop that never runs must not read
-// at all. A loop with disable_licm keeps what it has.
+// licm: moves what does not change out of loops, innermost loops first. A loop with disable_licm keeps what it has.
+//   - pure ops whose operands are all defined outside
+//   - on TILE, such loads of `for` loops that write nothing and see no other program's writes. A loop that never runs
+//     must not read, therefore the load's mask says whether it runs.
 // In, out: TILE or LAID_OUT.
+#include "ir/build.h"
+#include "passes/global_memory.h"
 #include "passes/pass.h"
 
 // What a reduction's combine function uses must come from outside the loop, too.
@@ -18,20 +21,40 @@ static bool blocks_invariant(const Op *op, const Op *loop) {
 }
 
 static bool invariant(const Op *op, const Op *loop) {
-  if (!op_is(op, TRAIT_PURE)) return false;
   for (uint32_t i = 0; i < op->num_operands; i++)
     if (op_operand(op, i) && !value_defined_outside(op_operand(op, i), loop)) return false;
   return blocks_invariant(op, loop);
 }
 
+static void find_effects(Op *op, void *user) { *(bool *)user |= op_is(op, TRAIT_WRITES | TRAIT_SYNC); }
+
+// Whether a load reads the same in each iteration.
+static bool keeps_memory(const Op *loop) {
+  bool effects = false;
+  block_walk(loop->blocks[0], find_effects, &effects);
+  return !effects && !global_is_acquired(loop->blocks[0]);
+}
+
+static void move_load(Context *ctx, Op *load, Op *loop) {
+  op_move_before(load, loop);
+  Builder b = builder_before(ctx, load);
+  Value *runs = build_cmp(&b, CMP_SLT, op_operand(loop, 0), op_operand(loop, 1));
+  op_set_operand(load, 2, build_mask_if(&b, op_operand(load, 2), runs, load->results[0].type));
+}
+
 static void visit(Op *loop, void *user) {
-  (void)user;
+  Context *ctx = user;
   if (!op_is(loop, TRAIT_LOOP) || op_int(loop, ATTR_NO_LICM, 0)) return;
+  const bool at_tile = loop->parent->func->module->stage == STAGE_TILE;
+  const bool moves_loads = at_tile && loop->opcode == OP_FOR && keeps_memory(loop);
   for (uint32_t i = 0; i < loop->num_blocks; i++)
     for (Op *op = loop->blocks[i]->first, *next; op; op = next) {
       next = op->next;
-      if (invariant(op, loop)) op_move_before(op, loop);
+      const bool is_load = op->opcode == OP_LOAD && moves_loads;
+      if (!(is_load || op_is(op, TRAIT_PURE)) || !invariant(op, loop)) continue;
+      if (is_load) move_load(ctx, op, loop);
+      else op_move_before(op, loop);
     }
 }
 
-void pass_licm(PassCtx *p) { module_walk_inside_out(p->module, visit, NULL); }
+void pass_licm(PassCtx *p) { module_walk_inside_out(p->module, visit, p->ctx); }
