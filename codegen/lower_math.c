@@ -10,8 +10,18 @@ MACHINE(cos, COS_F32)
 MACHINE(tanh, TANH_F32)
 MACHINE(rcp, RCP_F32)
 
+// Whether a thread divides several elements by each divisor.
+static bool shares_divisors(const Op *op) {
+  const Value *d = op_operand(op, 1);
+  if (!type_is_tensor(d->type)) return false;
+  const Op *made = d->def;
+  return cg_get(d)->splat ||
+         (made && made->opcode == OP_BROADCAST && 2 * cg_num_regs(op_operand(made, 0)->type) <= cg_num_regs(d->type));
+}
+
 // x / d for many x and one d: what div.full does, but LLVM can do the part that depends on d alone once. d is scaled so
-// that its reciprocal is normal, and x by the same factor.
+// that its reciprocal is normal, and x by the same factor. The assembler scales each x in two predicated steps; with
+// several divisors it has too few predicates, and then issues each load when the quotients before it are done.
 static LLVMValueRef divide_by_one(Cg *c, LLVMValueRef x, LLVMValueRef d) {
   LLVMValueRef size = cg_unary_intrinsic(c, "llvm.fabs", d);
   LLVMValueRef large = LLVMBuildFCmp(c->b, LLVMRealOGT, size, LLVMConstReal(c->t_f32, 0x1p126), "");
@@ -24,7 +34,7 @@ static LLVMValueRef divide_by_one(Cg *c, LLVMValueRef x, LLVMValueRef d) {
 
 SCALAR_EMITTER(divf) {
   if (k == SC_F64) return LLVMBuildFDiv(c->b, in[0], in[1], "");
-  if (type_is_tensor(op->results[0].type) && cg_get(op_operand(op, 1))->splat) return divide_by_one(c, in[0], in[1]);
+  if (shares_divisors(op)) return divide_by_one(c, in[0], in[1]);
   return cg_insn(c, INSN_DIV_FULL_F32, c->t_f32, in, 2);
 }
 
