@@ -28,6 +28,7 @@ static const PipelineStep tile_steps[] = {
   STEP(auto_tma),
   STEP(version_full_tile),
   STEP(narrow_divisions),
+  STEP(uniform_loads),
   STEP(decompose_dot),
   STEP(canonicalize),
   STEP(dce),
