@@ -157,11 +157,11 @@ TEST(fields_in_messages) {
 #define TOLD(status, text) REFUSED(tile_compile_memory("k.tile", source, strlen(source), &o, &p, &error), status, text)
   TOLD(TILE_ERROR_PROGRAM, "name it with `kernel` and give `signature` and `defines`");
   o.signature = "*fp32";
-  TOLD(TILE_ERROR_PROGRAM, "`signature` needs to know which of the 2 kernels it is for");
+  TOLD(TILE_ERROR_USAGE, "`signature` needs to know which of the 2 kernels it is for");
   o.kernel = "k";
   TOLD(TILE_ERROR_PROGRAM, "give it with `defines` \"N=…\"");
   o.signature = "float*, 1";
-  TOLD(TILE_ERROR_PROGRAM, "`float*` is not a type, in signature for parameter `x`");
+  TOLD(TILE_ERROR_USAGE, "`float*` is not a type, in signature for parameter `x`");
   o.signature = NULL;
   TOLD(TILE_ERROR_PROGRAM, "give the types with `signature` \"TYPE\"");
   const char *defines[] = {"N", "M=1"};
