@@ -310,7 +310,8 @@ bool arg_int(Lower *L, Call *c, uint32_t i, int64_t *out) {
   const Term *t = arg(L, c, i);
   if (term_get_int(t, out)) return true;
   not_constant(L, c, i, "a constant integer");
-  if (term_is_const(t) && t->ct->kind == CT_FLOAT && !is_axis_of_max(L, c, i)) lower_hint(L, "write // to divide integers: / gives a float");
+  if (term_is_const(t) && t->ct->kind == CT_FLOAT && !is_axis_of_max(L, c, i))
+    lower_hint(L, "write // to divide integers: / gives a float");
   return false;
 }
 

@@ -74,7 +74,8 @@ bool assembler_lacks_registers(const char *ptx, const char *log, tile_error **er
   char entry[256];
   snprintf(entry, sizeof entry, ".entry %.*s(", size, size ? name + sizeof before - 1 : "");
   const char *from = strstr(ptx, entry);
-  const uint32_t threads = from ? number_after(from, ".reqntid ") : 1;
+  uint32_t threads = from ? number_after(from, ".reqntid ") : 0;
+  if (!threads) threads = 1;
   error_set(error, TILE_ERROR_RESOURCES,
             "kernel `%.*s` needs at least %u registers for each thread, and may have %u: raise maxnreg, take smaller "
             "tiles or more warps\n%s",
