@@ -64,12 +64,11 @@ static void visit(Op *load, void *user) {
   const Type *t = load->results[0].type;
   Builder b = builder_before(s->ctx, load);
   Value *at = op_result(build_op(&b, OP_ADDPTR, (Value *[]){ptr, first(&b, offset)}, 2), 0);
-  Op *scalar = op_clone(s->ctx, load, value_map_new(s->ctx));
-  op_insert_before(scalar, load);
+  Value *mask = first(&b, op_operand(load, 2)), *other = first(&b, op_operand(load, 3));
+  Op *scalar = build_clone(&b, load, value_map_new(s->ctx));
   scalar->results[0].type = type_elem(t);
-  op_set_operand(scalar, 0, at);
-  op_set_operand(scalar, 1, NULL);
-  for (uint32_t i = 2; i < load->num_operands; i++) op_set_operand(scalar, i, first(&b, op_operand(load, i)));
+  Value *operands[] = {at, NULL, mask, other};
+  for (uint32_t i = 0; i < countof(operands); i++) op_set_operand(scalar, i, operands[i]);
   Value *made = build_splat(&b, op_result(scalar, 0), t);
   op_replace(load, &made);
 }
