@@ -1,18 +1,64 @@
 // Addresses and shapes of global-memory accesses.
 #include "codegen/address.h"
 
+// The bits of a register's number, among `bits`, by which the value differs.
+static uint32_t varying_bits(const CgValue *v, uint32_t bits) {
+  uint32_t varying = 0;
+  for (uint32_t r = 0; !v->splat && r < v->count; r++)
+    for (uint32_t rest = r & bits; rest; rest &= rest - 1)
+      if (v->v[r] != v->v[r & ~(rest & -rest)]) varying |= rest & -rest;
+  return varying;
+}
+
+// A summand of an offset of 64 bits, as narrow as it was computed.
+static const CgValue *summand(const Op *sum, uint32_t i) {
+  const Value *v = op_operand(sum, i), *narrow = value_op(v, OP_EXTSI) ? op_operand(v->def, 0) : v;
+  return cg_get(narrow);
+}
+
+// Whether the offset and its summands are computed in the innermost loop of the access. What is computed before a loop,
+// LLVM adds to the base there.
+static bool in_same_loop(const Op *op, const Value *offset) {
+  const Op *loop = op->parent->parent;
+  while (loop && !op_is(loop, TRAIT_LOOP)) loop = loop->parent->parent;
+  return !loop || !(value_defined_outside(offset, loop) || value_defined_outside(op_operand(offset->def, 0), loop) ||
+                    value_defined_outside(op_operand(offset->def, 1), loop));
+}
+
+// Takes the two summands of an offset of 64 bits apart if one of them serves several addresses. That one is added to
+// the base once. What is left is an instruction and, mostly, one machine register for each address: the sums would be
+// four instructions and two registers each, often held from the loads to the stores.
+static void split_sum(Address *a, const Op *op, Value *offset) {
+  if (!value_op(offset, OP_ADDI) || type_elem_bits(offset->type) < 64 || !a->ptr->splat) return;
+  const CgValue *x = summand(offset->def, 0), *y = summand(offset->def, 1);
+  uint32_t computed = a->offset->count - (uint32_t)op_int(op, ATTR_COPY, op_int(op, ATTR_VECTOR, 1));
+  for (uint32_t b = 0; a->deltas && b < a->deltas->num_ints; b++)
+    if (a->deltas->ints[b]) computed &= ~(1u << b);
+  const uint32_t by_x = varying_bits(x, computed), by_y = varying_bits(y, computed);
+  const bool swap = __builtin_popcount(by_x) > __builtin_popcount(by_y);
+  const Value *own = op_operand(offset->def, !swap);
+  if (!((swap ? by_x : by_y) & ~(swap ? by_y : by_x)) || !value_op(own, OP_EXTSI) || !in_same_loop(op, offset)) return;
+  a->common = swap ? y : x;
+  a->offset = swap ? x : y;
+}
+
 Address address_of(Cg *c, const Op *op, Value *ptr, Value *offset) {
   Address a = {.ptr = cg_get(ptr), .offset = offset ? cg_get(offset) : NULL, .deltas = op_attr(op, ATTR_DELTAS)};
   a.elem_bytes = type_elem_bytes(type_elem(ptr->type)->elem);
   a.unit = LLVMIntTypeInContext(c->ll, a.elem_bytes * 8);
+  if (offset) split_sum(&a, op, offset);
   return a;
+}
+
+static LLVMValueRef add_offset(Cg *c, const Address *a, LLVMValueRef base, const CgValue *offset, uint32_t r) {
+  LLVMValueRef distance = LLVMBuildIntCast2(c->b, cg_reg(offset, r), c->t_i64, true, "");
+  return LLVMBuildGEP2(c->b, a->unit, base, &distance, 1, "");
 }
 
 static LLVMValueRef computed_address(Cg *c, const Address *a, uint32_t r) {
   LLVMValueRef base = cg_reg(a->ptr, r);
-  if (!a->offset) return base;
-  LLVMValueRef offset = LLVMBuildIntCast2(c->b, cg_reg(a->offset, r), c->t_i64, true, "");
-  return LLVMBuildGEP2(c->b, a->unit, base, &offset, 1, "");
+  if (a->common) base = add_offset(c, a, base, a->common, r);
+  return a->offset ? add_offset(c, a, base, a->offset, r) : base;
 }
 
 LLVMValueRef address_reg(Cg *c, const Address *a, uint32_t r) {

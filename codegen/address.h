@@ -8,6 +8,7 @@
 // A pointer or a tensor of pointers, or a scalar base and a tensor of element offsets.
 typedef struct {
   const CgValue *ptr, *offset;
+  const CgValue *common;   // the part of the offset that several registers share, if it is added first; or NULL
   const Attr *deltas;      // annotate_offsets; or NULL
   LLVMTypeRef unit;        // an integer as wide as the pointee's storage
   uint32_t elem_bytes;

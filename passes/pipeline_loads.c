@@ -175,15 +175,16 @@ static void choose_issuer(Pipe *p) {
 
 enum { FAR_AHEAD = 3 };
 
-// Tiles that are read close together, as the operands of mma are, share one wait. A barrier between them would also
-// hold the first tiles' registers longer than the hardware scheduler needs. With FAR_AHEAD stages and more, a tile was
-// copied a whole iteration before it is read: then all tiles share the first wait, which saves a barrier for each
-// other.
+// Tiles that are read close together, as the operands of mma are, share one wait. A wait or barrier between them would
+// also hold the first tiles' registers longer than the hardware scheduler needs. With FAR_AHEAD stages and more, a tile
+// was copied a whole iteration before it is read: then all tiles that cp.async copies share the first wait, which saves
+// a barrier for each other.
 static void join_waits(Pipe *p) {
   VEC_EACH(a, p->loads) {
-    for (Op *op = a->consumer->prev; op && !a->tma && (p->stages >= FAR_AHEAD || pipe_is_short(op)); op = op->prev)
+    const bool far = p->stages >= FAR_AHEAD && !a->tma;
+    for (Op *op = a->consumer->prev; op && (far || pipe_is_short(op)); op = op->prev)
       VEC_EACH(load, p->loads)
-        if (load->consumer == op && !load->tma) a->consumer = op;
+        if (load->consumer == op && load->tma == a->tma) a->consumer = op;
   }
 }
 

@@ -137,12 +137,15 @@ static Op *first_consumer(const Pipe *p) {
   return pipe_body(p)->last;
 }
 
-// Whether what the loop carries leaves half of a thread's registers for what is in flight beside an iteration's values.
-static bool leaves_registers(const Pipe *p) {
-  uint32_t carried = 0;
-  for (uint32_t i = 0; i < pipe_body(p)->num_args; i++) carried += pressure_words(pipe_body(p)->args[i]);
-  return 2 * carried <= THREAD_REGISTERS;
+// Words that the loop carries.
+static uint32_t carried_words(const Pipe *p) {
+  uint32_t words = 0;
+  for (uint32_t i = 0; i < pipe_body(p)->num_args; i++) words += pressure_words(pipe_body(p)->args[i]);
+  return words;
 }
+
+// Whether what the loop carries leaves half of a thread's registers for what is in flight beside an iteration's values.
+static bool leaves_registers(const Pipe *p) { return 2 * carried_words(p) <= THREAD_REGISTERS; }
 
 // Whether all that use the op's results come after `first`.
 static bool is_for_later(Pipe *p, const Op *op, const Op *first) {
@@ -152,13 +155,29 @@ static bool is_for_later(Pipe *p, const Op *op, const Op *first) {
   return true;
 }
 
+// By how many words the op's result is larger than its operands.
+static int64_t added_words(const Op *op) {
+  int64_t words = 0;
+  for (uint32_t i = 0; i < op->num_results; i++) words += pressure_words(&op->results[i]);
+  for (uint32_t i = 0; i < op->num_operands; i++)
+    if (op_operand(op, i)) words -= pressure_words(op_operand(op, i));
+  return words;
+}
+
 // What `first` does not need is computed while it runs: what waits for a load, above all. Loads stay where they are.
-static void compute_under(Pipe *p, const Op *first, Op *before) {
+// What makes more of its operands, as a row that each thread needs many elements of, is computed after the wait if
+// registers are full until then, with what the loop carries and the wgmma's result.
+static void compute_under(Pipe *p, const Op *first, Op *wait) {
+  const uint32_t held = carried_words(p) + pressure_words(&first->results[0]);
+  Op *before = wait, *after = wait->next;
   for (Op *op = first->prev, *prev; op; op = prev) {
     prev = op->prev;
     if (!op_is(op, TRAIT_PURE) || op->num_blocks || (op->mark & IN_SLICE) || !is_for_later(p, op, first)) continue;
-    op_move_before(op, before);
-    before = op;
+    const int64_t more = added_words(op);
+    const bool is_full = more > 0 && pressure_registers(held + (uint32_t)more) > THREAD_REGISTERS;
+    Op **place = is_full && is_for_later(p, op, wait) ? &after : &before;
+    op_move_before(op, *place);
+    *place = op;
   }
 }
 
