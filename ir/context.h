@@ -94,6 +94,8 @@ uint32_t diag_error_count(const Context *ctx);           // without the warnings
 bool diag_failed(const Context *ctx);                    // with them
 // The text with another prefix of the builtins than "tl.": "" for a program that has no such module.
 const char *diag_respelled(Arena *a, const char *text, const char *prefix);
+// "--num-warps" as the library's fields are named, in `text`: "`num_warps`".
+const char *diag_with_fields(Arena *a, const char *text);
 // The text of a warning ends with its name: "[-Wunused-value]", or "[-Werror=unused-value]".
 const char *diag_text(Context *ctx, const Diag *d);
 
@@ -116,6 +118,9 @@ NORETURN void ice(Context *ctx, const char *fmt, ...) PRINTF_LIKE(2, 3);
 const char *intern(Context *ctx, const char *s);
 const char *intern_n(Context *ctx, const char *s, size_t n);
 
+// Who reads the texts: they name the options of tilec, the fields of the library's structures, or a launch's arguments.
+typedef enum { CALLER_TILEC, CALLER_LIBRARY, CALLER_JIT } Caller;
+
 struct Context {
   Arena arena;
   Map strings, types, layouts;           // intern.c, type.c, layout.c
@@ -134,6 +139,7 @@ struct Context {
   Map warned;                            // the warnings so far, as Diag
   bool has_raised;                       // a warning became an error
   bool is_bare;                          // the program has no module `tl`: texts name the builtins without it
+  Caller caller;
   Misfit misfit;                         // if all errors are that one
   struct Remark *remarks, *last_remark;  // remark.c
   bool wants_remarks;

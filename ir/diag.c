@@ -41,6 +41,34 @@ const char *diag_respelled(Arena *a, const char *text, const char *prefix) {
   return buf_str(&b);
 }
 
+// The field of the library for the option that begins here with a dash, and *size, what the text has of it; NULL: none.
+static const char *field_at(Arena *a, const char *text, const char *at, size_t *size) {
+  static const struct { char letter; const char *field; } letters[] = {
+      {'D', "defines"}, {'I', "include_paths"}, {'n', "kernel"}};
+  if (at > text && !strchr(" (\"", at[-1])) return NULL;
+  *size = 2;
+  for (uint32_t i = 0; i < countof(letters); i++)
+    if (at[1] == letters[i].letter && !isalnum((unsigned char)at[2])) return letters[i].field;
+  if (at[1] != '-' || !islower((unsigned char)at[2])) return NULL;
+  *size += strspn(at + 2, "abcdefghijklmnopqrstuvwxyz0123456789-");
+  char *field = arena_strndup(a, at + 2, *size - 2);
+  for (char *c = field; *c; c++)
+    if (*c == '-') *c = '_';
+  return field;
+}
+
+const char *diag_with_fields(Arena *a, const char *text) {
+  Buf b = buf_make(a);
+  if (!strchr(text, '-') || strstr(text, "`tilec ")) return text;
+  for (const char *s = text; *s;) {
+    size_t size;
+    const char *field = *s == '-' ? field_at(a, text, s, &size) : NULL;
+    if (field) buf_printf(&b, "`%s`", field), s += size;
+    else buf_putc(&b, *s++);
+  }
+  return buf_str(&b);
+}
+
 static Diag *record(Context *ctx, DiagLevel level, Span span, const char *fmt, va_list ap) {
   if (level != DIAG_NOTE) {
     ctx->last_message = NULL;
@@ -52,6 +80,7 @@ static Diag *record(Context *ctx, DiagLevel level, Span span, const char *fmt, v
     return NULL;
   }
   if (ctx->is_repeated) return NULL;
+  if (ctx->caller != CALLER_TILEC) fmt = diag_with_fields(&ctx->arena, fmt);
   char *text = arena_vprintf(&ctx->arena, fmt, ap);
   if (ctx->is_bare) text = (char *)diag_respelled(&ctx->arena, text, "");
   if (level == DIAG_ERROR) {

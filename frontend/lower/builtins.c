@@ -97,6 +97,12 @@ static Term *bind_list(Lower *L, const BuiltinParam *p, Term *self, CallArgs *ar
   return term_tuple(L, rest.data, rest.count, NULL);
 }
 
+// Whether the argument after a pointer is not a mask or a value but what belongs beside the pointer.
+static bool is_offset(const Call *c, uint32_t n) {
+  const Term *p = n == 1 ? c->args[0] : NULL, *t = c->args[n];
+  return p && p->kind == TERM_VALUE && ct_is_ptr(term_t(p)) && term_is_tensor(t);
+}
+
 // Gives parameter n its positional argument and its keyword, if there are any. False after a diagnostic.
 static bool bind_param(Lower *L, Call *c, uint32_t n, const BuiltinParam *p, CallArgs *args, uint32_t *next, bool *used,
                        const char *shown) {
@@ -107,8 +113,11 @@ static bool bind_param(Lower *L, Call *c, uint32_t n, const BuiltinParam *p, Cal
   for (uint32_t k = 0; k < args->num_kwargs; k++) {
     if (!is_named(p, args->keys[k])) continue;
     used[k] = true;
-    if (c->args[n])
-      return lower_error(L, args->key_spans[k], "`%s` is given twice to `%s`", args->keys[k], shown) != NULL;
+    if (c->args[n]) {
+      lower_error(L, args->key_spans[k], "`%s` is given twice to `%s`", args->keys[k], shown);
+      if (is_offset(c, n)) return lower_hint(L, "add offsets to the pointer: p + offsets") != NULL;
+      return lower_hint(L, "its parameters: %s; positional arguments take the first ones", c->row->params) != NULL;
+    }
     c->spans[n] = args->key_spans[k];
     c->args[n] = args->kwargs[k];
   }
@@ -264,18 +273,35 @@ const char *arg_function(Lower *L, const Call *c) {
   return prelude ? prelude : c->row->name;
 }
 
+// Whether argument i is what `max` or `min` of one tensor got as its axis.
+static bool is_axis_of_max(Lower *L, const Call *c, uint32_t i) {
+  const char *through = lower_prelude_name(L, c->span);
+  return through && (!strcmp(through, "max") || !strcmp(through, "min")) && !strcmp(param_name(L, c, i), "axis");
+}
+
+// The way out where a run-time value is no constant.
+static void hint_constant(Lower *L, const Term *t, const char *otherwise) {
+  if (t->kind == TERM_VALUE && t->value.declared.begin) {
+    diag_note(L->ctx, t->value.declared, "declared a constexpr here, but this value is known only at run time");
+    otherwise = "compute it on the host, and pass it as a constexpr parameter";
+  }
+  lower_hint(L, "%s", otherwise);
+}
+
 static bool not_constant(Lower *L, Call *c, uint32_t i, const char *what) {
   arg_error(L, c, i, "`%s` of `%s` must be %s, not %s", param_name(L, c, i),
             c->row->name[0] == '_' ? arg_function(L, c) : c->row->name, what, term_describe(L, c->args[i]));
+  if (is_axis_of_max(L, c, i)) {
+    const char *f = arg_function(L, c);
+    return lower_hint(L, "`%s` reduces one tensor; write tl.%simum(a, b) for two", f, f) != NULL;
+  }
   if (c->args[i]->kind != TERM_VALUE) return false;
-  const char *through = lower_prelude_name(L, c->span);
-  if (through && (!strcmp(through, "max") || !strcmp(through, "min")))   // the second argument is an axis
-    return lower_hint(L, "`%s` reduces one tensor; write tl.%simum(a, b) for two", through, through) != NULL;
   const Value *v = term_v(c->args[i]);
   if (v->block == L->b.func->body && v->name)   // a parameter of the kernel
     lower_hint(L, "declare the parameter `%s: tl.constexpr`", v->name);
   else
-    lower_hint(L, "a plain assignment makes a run-time value; keep a constant with `x: tl.constexpr = …`, computed "
+    hint_constant(L, c->args[i],
+                  "a plain assignment makes a run-time value; keep a constant with `x: tl.constexpr = …`, computed "
                   "from constants, or a constexpr parameter");
   return false;
 }
@@ -284,7 +310,8 @@ bool arg_int(Lower *L, Call *c, uint32_t i, int64_t *out) {
   const Term *t = arg(L, c, i);
   if (term_get_int(t, out)) return true;
   not_constant(L, c, i, "a constant integer");
-  if (term_is_const(t) && t->ct->kind == CT_FLOAT) lower_hint(L, "write // to divide integers: / gives a float");
+  if (term_is_const(t) && t->ct->kind == CT_FLOAT && !is_axis_of_max(L, c, i))
+    lower_hint(L, "write // to divide integers: / gives a float");
   return false;
 }
 
@@ -329,8 +356,9 @@ bool arg_ints(Lower *L, Call *c, uint32_t i, int64_t *out, uint32_t max, uint32_
     if (term_get_int(t->tuple.items[k], &out[k])) continue;
     arg_error(L, c, i, "entry %u of `%s` of `%s` must be a constant integer, not %s", k, param_name(L, c, i),
                 c->row->name, term_describe(L, t->tuple.items[k]));
-    lower_hint(
-        L, "shapes are known at compile time: make it a constexpr parameter, or assign it with `x: tl.constexpr = …`");
+    hint_constant(
+        L, t->tuple.items[k],
+        "shapes are known at compile time: make it a constexpr parameter, or assign it with `x: tl.constexpr = …`");
     return false;
   }
   *count = t->tuple.count;

@@ -428,6 +428,7 @@ Term *lower_call(Lower *L, Term *callee, CallArgs *args) {
   }
   if (callee->kind != TERM_CONST) {
     lower_error(L, args->fn_span, "%s cannot be called", term_describe(L, callee));
+    if (!args->num_args && !args->num_kwargs) return lower_hint(L, "leave out the parentheses");
     if (callee->kind != TERM_VALUE) return NULL;
     return lower_hint(L, ct_is_ptr(term_t(callee)) ? "load from it: tl.load(p + offsets, mask)"
                          : lower_is_language_name(lower_source_text(L, args->fn_span))

@@ -229,7 +229,7 @@ static bool report_open(Frontend *fe, const CtFunction *kernel, const ParamSpec 
     if (!open) continue;
     Buf *to = p->is_constexpr ? &values : &types;
     buf_printf(to, "%s`%s`", to->size ? ", " : "", p->name);
-    if (p->is_constexpr) buf_printf(&flags, " -D %s=…", p->name);
+    if (p->is_constexpr) buf_printf(&flags, fe->ctx->caller == CALLER_TILEC ? " -D %s=…" : " \"%s=…\"", p->name);
   }
   if (types.size) {
     diag_error(fe->ctx, kernel->def->func.name_span, "the type of %s of kernel `%s` is not known", buf_str(&types),
@@ -243,8 +243,10 @@ static bool report_open(Frontend *fe, const CtFunction *kernel, const ParamSpec 
   if (values.size) {
     diag_error(fe->ctx, kernel->def->func.name_span, "the value of constexpr %s of kernel `%s` is not known",
                buf_str(&values), kernel->name);
-    diag_note(fe->ctx, (Span){0, 0}, "give %s with%s, or at the launch as an argument",
-              strchr(buf_str(&values), ',') ? "them" : "it", buf_str(&flags));
+    const char *it = strchr(buf_str(&values), ',') ? "them" : "it";
+    if (fe->ctx->caller == CALLER_JIT) diag_note(fe->ctx, (Span){0, 0}, "give %s at the launch as an argument", it);
+    else diag_note(fe->ctx, (Span){0, 0}, "give %s with%s%s", it,
+                   fe->ctx->caller == CALLER_LIBRARY ? " `defines`" : "", buf_str(&flags));
   }
   return false;
 }

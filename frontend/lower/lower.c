@@ -164,7 +164,11 @@ static void lower_ann_assign(Lower *L, const Node *s) {
   bool constant = is_constexpr_annotation(s->ann.annotation);
   Term *v = lower_expr(L, s->ann.value);
   if (constant) v = term_recall(L, v);
-  if (constant && v && v->kind == TERM_VALUE) constant = false;   // as in Triton: what needs a constant reports it
+  if (constant && v && v->kind == TERM_VALUE) {   // as in Triton: what needs a constant reports it
+    constant = false;
+    v = memcpy(arena_new(L->arena, Term), v, sizeof *v);
+    v->value.declared = s->span;
+  }
   lower_assign_target(L, s->ann.target, v, constant, !constant);
 }
 

@@ -32,8 +32,8 @@ struct Term {
   bool is_broken;    // a change of it was refused: what depends on its contents is not reported
   union {
     CtValue *ct;
-    // known: the constant that a function returned, or NULL
-    struct { Value *v; const CtType *type; CtValue *known; } value;
+    // known: the constant that a function returned, or NULL. declared: the `x: tl.constexpr = …` that gave it its name.
+    struct { Value *v; const CtType *type; CtValue *known; Span declared; } value;
     // is_open: its __init__ is running. is_fstring: the items are texts and run-time values. is_shape: one per axis.
     struct { Term **items; uint32_t count; CtClass *cls; bool is_list, is_open, is_fstring, is_shape; } tuple;
     // block: a BLOCK type. base, shape, strides: NULL for an argument. v: NULL after paths have joined; each access

@@ -43,6 +43,10 @@ static bool same_spec(const ParamSpec *a, const ParamSpec *b) {
   return true;
 }
 
+static const char *signature_origin(const Frontend *fe) {
+  return fe->ctx->caller == CALLER_TILEC ? "--signature" : "signature";
+}
+
 static ParamSpec constexpr_spec(CtValue *value, const char *origin) {
   return (ParamSpec){.kind = SPEC_CONSTEXPR, .divisible = 1, .value = ct_unwrap(value), .origin = origin};
 }
@@ -335,11 +339,11 @@ static bool tuple_item(const Signature *s, uint32_t i, Item item, uint32_t depth
   if (!open || wrapped) {
     CtValue *v =
         item_value(s, i, wrapped ? trimmed(fe->ctx, open + 1, strlen(open) - 2, item.at + before) : item);
-    if (v) *out = constexpr_spec(v, "--signature");
+    if (v) *out = constexpr_spec(v, signature_origin(fe));
     return v != NULL;
   }
   const ItemVec items = split_items(fe, open + 1, strlen(open + 1) - 1, item.at + before);
-  *out = (ParamSpec){.kind = SPEC_TUPLE, .divisible = 1, .num_items = items.count, .origin = "--signature"};
+  *out = (ParamSpec){.kind = SPEC_TUPLE, .divisible = 1, .num_items = items.count, .origin = signature_origin(fe)};
   if (open > text) out->class_name = intern_n(fe->ctx, text, (size_t)(open - text));
   out->items = arena_array(&fe->ctx->arena, ParamSpec, items.count + 1);
   bool ok = true;
@@ -357,7 +361,7 @@ static bool apply_item(const Signature *s, uint32_t i, Item item) {
   if (!p->is_constexpr) {
     ParamSpec spec;
     if (tuple_open(text)) return tuple_item(s, i, item, 0, &spec) && set_spec(fe, s->kernel, s->specs, i, spec);
-    if (!is_value_text(text)) return frontend_set_type(fe, s->kernel, s->specs, i, text, "--signature");
+    if (!is_value_text(text)) return frontend_set_type(fe, s->kernel, s->specs, i, text, signature_origin(fe));
   } else if (split_hint(fe->ctx, text, &type, &hint) && type[0] == '*' &&
              frontend_parse_type(fe->ctx, type, &t, &is_desc)) {
     return diag_error(fe->ctx, (Span){0, 0},
@@ -365,7 +369,7 @@ static bool apply_item(const Signature *s, uint32_t i, Item item) {
                       p->name, s->kernel->name, text);
   }
   CtValue *v = item_value(s, i, item);
-  return v && set_spec(fe, s->kernel, s->specs, i, constexpr_spec(v, "--signature"));
+  return v && set_spec(fe, s->kernel, s->specs, i, constexpr_spec(v, signature_origin(fe)));
 }
 
 // Where the parenthesis opens in "add(*fp32, i32)", as `tilec pack` takes it, if the only item is of that form.
@@ -397,7 +401,7 @@ static ItemVec signature_items(Frontend *fe, const CtFunction *kernel, const cha
 
 bool frontend_apply_signature(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, const char *text) {
   if (!frontend_check_params(fe, kernel)) return false;
-  const Signature s = {fe, kernel, specs, source_add(fe->ctx, "--signature", text, strlen(text))};
+  const Signature s = {fe, kernel, specs, source_add(fe->ctx, signature_origin(fe), text, strlen(text))};
   if (!s.file) return false;
   const ItemVec items = signature_items(fe, kernel, text);
   uint32_t runtime = 0;

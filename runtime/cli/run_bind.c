@@ -179,8 +179,13 @@ static RunBuffer *follow(Scope *s, const RunArg *from, const ArgSpec *spec, int6
   const char *number = number_type(s, from->name);
   if (number)
     return usage(s, "--arg %s: '%s' is not a number, and the parameter is %s", from->name, spec->text, number), NULL;
-  usage(s, "--arg %s: there is no buffer '%s'; the buffers are those of --buf and of other arguments", from->name,
-        spec->name);
+  const RunArg *named = run_find_arg(s->run, spec->name);
+  if (named && (named->spec->kind == ARG_INT || named->spec->kind == ARG_FLOAT))
+    usage(s, "--arg %s: '%s' is a number, and only buffers are given by name: write its value, or --sweep \"%s,%s=…\"",
+          from->name, spec->name, spec->name, from->name);
+  else
+    usage(s, "--arg %s: there is no buffer '%s'; the buffers are those of --buf and of other arguments", from->name,
+          spec->name);
   return NULL;
 }
 

@@ -225,6 +225,14 @@ static ArgSpec *parse_tuple(Arena *a, const char *name, const char *open, uint32
   return out;
 }
 
+// The dtype that begins text after the name of a module, as in torch.float32[1000]; NULL: there is none.
+static const char *after_module(Arena *a, const char *text) {
+  const char *last = NULL;
+  DtypeKind dtype;
+  for (size_t n = name_length(text); n && text[n] == '.'; n = name_length(text)) last = text += n + 1;
+  return last && dtype_find(arena_strndup(a, last, name_length(last)), &dtype) ? last : NULL;
+}
+
 static ArgSpec *parse_at(Arena *a, const char *text, uint32_t depth, tile_error **error) {
   ArgSpec *s = arena_new(a, ArgSpec);
   s->text = text;
@@ -271,6 +279,9 @@ static ArgSpec *parse_at(Arena *a, const char *text, uint32_t depth, tile_error 
     return s;
   }
   const size_t size = strlen(text);
+  const char *bare = after_module(a, text);
+  if (bare) return BAD("'%s': a dtype stands without its module: write %s", text, bare);
+  if (*rest == '.' && strchr(rest, '(')) return BAD("'%s': a buffer is no call: write fp32[1000]=zeros", text);
   if (size > 4 && !strcmp(text + size - 4, ".npy")) return BAD("'%s': a file is written @%s", text, text);
   return BAD(
       "'%s' is not understood: write a number, true, none, dtype:number, dtype[shape]=fill, @file.npy, NAME, "

@@ -113,6 +113,7 @@ static tile_status link_ptx(const Assembler *s, NvHandle h, Arena *a, const char
     if (!s->cubin(h, bytes)) return TILE_OK;
   }
   const char *log = log_of(a, h, s->log_size, s->log);
+  if (assembler_lacks_registers(ptx, log, error)) return TILE_ERROR_RESOURCES;
   return error_set(error, TILE_ERROR_ASSEMBLER, "nvJitLink refused our PTX%s%s", *log ? ":\n" : "", log);
 }
 

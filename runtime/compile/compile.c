@@ -78,6 +78,7 @@ static tile_program *program_new(const Attempt *a) {
   context_init_with(&p->ctx, hooks_memory(a->job->hooks));
   limits_apply(a->limits, &p->ctx);
   options_warnings(a->job->options, &p->ctx.warnings, NULL);
+  p->ctx.caller = a->job->options->caller;
   p->ctx.wants_remarks = a->job->options->remarks || a->job->emit & TILE_EMIT_REPORT;
   p->target = a->target;
   p->config = -1;

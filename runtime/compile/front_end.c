@@ -32,11 +32,13 @@ static bool has_param(const CtFunction *k, const char *define) {
 
 static bool apply_command_line(const CompileJob *job, tile_program *p, CtFunction *k, ParamSpec *specs) {
   const Options *o = job->options;
+  const char *origin = job->origin ? job->origin : o->caller == CALLER_TILEC ? "-D" : "defines";
   bool ok = true;
   if (options_signature(o)) ok = frontend_apply_signature(p->frontend, k, specs, options_signature(o));
+  p->is_usage_error = !ok;
   for (uint32_t i = 0; i < o->defines.count; i++)
     if ((p->kernel || has_param(k, o->defines.data[i])) &&
-        !frontend_apply_define(p->frontend, k, specs, o->defines.data[i], job->origin ? job->origin : "-D"))
+        !frontend_apply_define(p->frontend, k, specs, o->defines.data[i], origin))
       ok = false, p->is_usage_error = true;
   return ok;
 }
@@ -104,6 +106,7 @@ static bool lower_all(const CompileJob *job, tile_program *p) {
   if (job->options->signatures.count) {
     diag_error(ctx, (Span){0, 0}, "--signature needs to know which of the %u kernels it is for", count);
     diag_note(ctx, (Span){0, 0}, "name it with -n");
+    p->is_usage_error = true;
     return false;
   }
   for (uint32_t d = 0; d < job->options->defines.count; d++) {

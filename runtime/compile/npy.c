@@ -79,7 +79,8 @@ static const char *take_type(Cursor *c, HostTensor *t) {
     t->dtype = codes[i].dtype;
     return NULL;
   }
-  return descr[0] == '>' ? "its elements are big-endian" : "its element type has no counterpart here";
+  return descr[0] == '>' ? "its elements are big-endian: convert them, as in x.astype(\"<f4\")"
+                         : "its element type does not exist here: convert it, as in x.astype(\"float32\")";
 }
 
 static const char *parse_header(Cursor *c, HostTensor *t) {

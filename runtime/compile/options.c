@@ -78,8 +78,13 @@ static const OptionRow *find_flags(const char *text) {
   return NULL;
 }
 
-static const char *spelling(Arena *a, const OptionRow *r) {
-  return arena_printf(a, "%s%s", option_has_one_dash(r) ? "-" : "--", r->name);
+// How messages name an option: "--num-warps", or `num_warps` for a user of the library.
+static const char *spelled(const Options *o, const char *text) {
+  return o->caller != CALLER_TILEC ? diag_with_fields(o->arena, text) : text;
+}
+
+static const char *spelling(const Options *o, const OptionRow *r) {
+  return spelled(o, arena_printf(o->arena, "%s%s", option_has_one_dash(r) ? "-" : "--", r->name));
 }
 
 #define usage(error, ...) (error_set(error, TILE_ERROR_USAGE, __VA_ARGS__), false)
@@ -105,7 +110,7 @@ static bool is_foreign(const char *arg, tile_error **error) {
 
 static bool assign(Options *o, const OptionRow *r, const char *value, tile_error **error) {
   char *at = (char *)o + r->offset;
-  const char *name = spelling(o->arena, r);
+  const char *name = spelling(o, r);
   if (value && !*value && option_names_file(r)) return usage(error, "%s takes the name of a file, not ''", name);
   switch (r->kind) {
   case KIND_BOOL: {
@@ -164,7 +169,7 @@ static bool allowed(const Options *o, const OptionRow *r, Command command, tile_
   for (Command c = COMMAND_COMPILE; c < NUM_COMMANDS; c++)
     if (option_is_of(r->group, c)) {
       const char *name = options_command_name(c);
-      return usage(error, "%s is an option of `tilec%s%s`", spelling(o->arena, r), name ? " " : "", name ? name : "");
+      return usage(error, "%s is an option of `tilec%s%s`", spelling(o, r), name ? " " : "", name ? name : "");
     }
   return true;
 }
@@ -195,7 +200,7 @@ static bool parse_option(Options *o, Command command, const char *arg, const cha
   if (!allowed(o, r, command, error)) return false;
   if (negated) return assign(o, r, "0", error);
   if (needs_value(r) && !value) {
-    if (!next) return usage(error, "%s needs a value: %s", spelling(o->arena, r), r->arg);
+    if (!next) return usage(error, "%s needs a value: %s", spelling(o, r), r->arg);
     value = next;
     *took_next = true;
   }
@@ -286,10 +291,10 @@ static bool check_passes(const Options *o, const char *option, const char *list,
     const char *name = wanted.data[k], *near;
     uint32_t i = 0;
     while (i < count && strcmp(names[i], name)) i++;
-    if (i < count || (!strcmp(option, "remarks") && is_among(name, remark_kinds))) continue;
+    if (i < count || (!strcmp(option, "--remarks") && is_among(name, remark_kinds))) continue;
     near = nearest_name(name, names, count);
-    return usage(error, "--%s: there is no pass named '%s'; %s%s", option, name,
-                 near ? "did you mean " : "--list-passes lists them", near ? near : "");
+    return usage(error, "%s: there is no pass named '%s'; %s%s", spelled(o, option), name,
+                 near ? "did you mean " : "`tilec --list-passes` lists them", near ? near : "");
   }
   return true;
 }
@@ -299,8 +304,12 @@ bool options_warnings(const Options *o, WarningSet *set, tile_error **error) {
   *set = warning_defaults();
   for (uint32_t i = 0; i < o->warnings.count; i++)
     if (!warning_choose(set, o->warnings.data[i], &near))
-      return usage(error, "-W%s: there is no such warning%s%s%s", o->warnings.data[i], near ? "; did you mean " : "",
-                   near ? near : "; --help lists them", near ? "?" : "");
+      return usage(error, "%sW%s: there is no such warning%s%s%s", o->caller == CALLER_TILEC ? "-" : "",
+                   o->warnings.data[i], near ? "; did you mean " : "",
+                   near                        ? near
+                   : o->caller == CALLER_TILEC ? "; --help lists them"
+                                               : "; docs/diagnostics.md lists them",
+                   near ? "?" : "");
   return true;
 }
 
@@ -314,24 +323,24 @@ MessagesForm messages_form(const char *name) {
 
 // Checks what the range of a row cannot say.
 static bool check_values(const Options *o, tile_error **error) {
-  const struct { const char *name; int64_t value; } powers[] = {{"num-warps", o->num_warps}, {"num-ctas", o->num_ctas}};
+  const struct { const char *name; int64_t value; } powers[] = {{"--num-warps", o->num_warps},
+                                                                {"--num-ctas", o->num_ctas}};
   for (uint32_t i = 0; i < countof(powers); i++)
     if (powers[i].value && !is_pow2_u64((uint64_t)powers[i].value))
-      return usage(error, "--%s takes a power of two, not %lld", powers[i].name,
-                   (long long)powers[i].value);
+      return usage(error, "%s takes a power of two, not %lld", spelled(o, powers[i].name), (long long)powers[i].value);
   for (uint32_t i = 0; i < o->defines.count; i++) {
     const char *eq = strchr(o->defines.data[i], '=');
     if (!eq || eq == o->defines.data[i])
-      return usage(error, "-D takes NAME=VALUE, not '%s'", o->defines.data[i]);
+      return usage(error, "%s takes NAME=VALUE, not '%s'", spelled(o, "-D"), o->defines.data[i]);
     if (!eq[1 + strspn(eq + 1, " ")])
-      return usage(error, "-D %s has no value; a text stands in quotes: ''", o->defines.data[i]);
+      return usage(error, "%s %s has no value; a text stands in quotes: ''", spelled(o, "-D"), o->defines.data[i]);
   }
   WarningSet warnings;
   if (!options_warnings(o, &warnings, error)) return false;
-  if (!check_passes(o, "passes", o->passes, error)) return false;
-  if (o->print_after && strcmp(o->print_after, "all") && !check_passes(o, "print-after", o->print_after, error))
+  if (!check_passes(o, "--passes", o->passes, error)) return false;
+  if (o->print_after && strcmp(o->print_after, "all") && !check_passes(o, "--print-after", o->print_after, error))
     return false;
-  if (o->remarks && !check_passes(o, "remarks", o->remarks, error)) return false;
+  if (o->remarks && !check_passes(o, "--remarks", o->remarks, error)) return false;
   uint32_t ptx = (uint32_t)o->ptx_version;
   if (ptx && !target_is_ptx_version(ptx))
     return usage(error, "PTX version %u.%u is not one of 7.0 to 7.8, 8.0 to 8.8, 9.0", ptx / 10, ptx % 10);
@@ -361,9 +370,9 @@ bool options_set(Options *o, const char *name, const char *value, tile_error **e
                 : usage(error, "there is no option '%s'; docs/reference-options.md lists them", text);
   }
   if (r->group != GROUP_COMPILE)
-    return usage(error, "%s is not a compile option", spelling(o->arena, r));
+    return usage(error, "%s is not a compile option", spelling(o, r));
   if (!value && needs_value(r))
-    return usage(error, "%s needs a value: %s", spelling(o->arena, r), r->arg);
+    return usage(error, "%s needs a value: %s", spelling(o, r), r->arg);
   return assign(o, r, value, error) && check_values(o, error);
 }
 

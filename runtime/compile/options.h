@@ -19,6 +19,7 @@ typedef struct {
 #define OPTION(kind, field, name, shorts, arg, def, lo, hi, group, help) OPTION_TYPE_##kind field;
 #include "runtime/compile/options.def"
   StrList inputs;              // arguments that are not options
+  Caller caller;               // who gives them
   struct Messages *messages;   // tilec collects messages here; NULL: they go to standard error
 } Options;
 

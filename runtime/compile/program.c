@@ -49,6 +49,7 @@ static tile_status compile_public(const char *path, const char *text, size_t siz
   }
   Options options;
   options_init(&options, &arena);
+  options.caller = CALLER_LIBRARY;
   tile_status status = TILE_ERROR_USAGE;
   if (o.emit >> NUM_EMITS) {
     error_set(error, TILE_ERROR_USAGE, "emit is 0x%x: only the bits of TILE_EMIT_*, 0x%x, say something", o.emit,

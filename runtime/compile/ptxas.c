@@ -22,13 +22,14 @@ const char *ptxas_version(Arena *a) {
 
 typedef struct { const char *arch, *extra_options; } Request;
 
-static tile_status failure(const char *ptxas, int rc, const char *said, tile_error **error) {
+static tile_status failure(const char *ptxas, int rc, const char *ptx, const char *said, tile_error **error) {
   if (rc == -1) return error_set(error, TILE_ERROR_FILE, "cannot run %s: is it a program for this machine?", ptxas);
   if (rc == TOOL_KILLED + SIGKILL)
     return error_set(error, TILE_ERROR_FILE, "%s was killed, probably for lack of memory", ptxas);
   if (rc > TOOL_KILLED)
     return error_set(error, TILE_ERROR_FILE, "%s was ended by signal %d (%s)", ptxas, rc - TOOL_KILLED,
                      strsignal(rc - TOOL_KILLED));
+  if (assembler_lacks_registers(ptx, said, error)) return TILE_ERROR_RESOURCES;
   if (rc == TOOL_UNKNOWN) return error_set(error, TILE_ERROR_ASSEMBLER, "%s refused our PTX:\n%s", ptxas, said);
   if (!said[strspn(said, " \t\r\n")])
     return error_set(error, TILE_ERROR_FILE, "%s ended with status %d and said nothing: is it ptxas?", ptxas, rc);
@@ -73,7 +74,7 @@ static tile_status assemble_once(void *user, Arena *a, const char *ptx, MachineC
   size_t n = 0;
   code->said = "";
   if (status == TILE_OK && rc != -1) file_read(a, log, &code->said, &n, NULL);
-  if (status == TILE_OK && rc != 0 && !made) status = failure(ptxas, rc, code->said, error);
+  if (status == TILE_OK && rc != 0 && !made) status = failure(ptxas, rc, ptx, code->said, error);
   if (status == TILE_OK && access(out, R_OK) != 0)
     status = error_set(error, TILE_ERROR_FILE, "%s ended with status 0 and made no machine code: is it a ptxas?",
                        ptxas);

@@ -152,7 +152,7 @@ static tile_status options_for(const Request *r, Arena *a, Options *out, tile_er
   for (size_t i = 0; i < r->options->num_options; i++)
     if (!options_set(&o, arena_printf(a, "%s", r->options->options[i]), NULL, error)) return TILE_ERROR_USAGE;
   if (o.ir_override || o.arch != k->jit->options.arch)
-    return error_set(error, TILE_ERROR_USAGE, "%s: --ir-override and --arch are no options of a launch", k->name);
+    return error_set(error, TILE_ERROR_USAGE, "%s: `ir_override` and `arch` are no options of a launch", k->name);
   o.kernel = k->name;
   const struct { int64_t *to; int value; } numbers[] = {
       {&o.num_warps, r->options->num_warps},

@@ -90,6 +90,7 @@ static tile_status load_source(tile_jit *jit, tile_error **error) {
 
 static tile_status read_options(tile_jit *jit, const tile_jit_options *o, tile_error **error) {
   options_init(&jit->options, &jit->arena);
+  jit->options.caller = CALLER_JIT;
   jit->policy = o->policy;
   jit->on_event = o->on_event;
   jit->user = o->user;
@@ -117,7 +118,7 @@ static tile_status read_options(tile_jit *jit, const tile_jit_options *o, tile_e
   if (ok && jit->options.ir_override)
     return error_set(
         error, TILE_ERROR_USAGE,
-        "--ir-override is about one kernel, and a JIT compiles many: give it to tilec or tile_compile_file");
+        "`ir_override` is about one kernel, and a JIT compiles many: give it to tilec or tile_compile_file");
   return ok ? TILE_OK : TILE_ERROR_USAGE;
 }
 

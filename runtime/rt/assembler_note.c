@@ -56,6 +56,34 @@ bool assembler_note_next(const char **log, AssemblerNote *out) {
   return false;
 }
 
+// ---- refusals ----
+// The number after `before`; 0: there is none.
+static uint32_t number_after(const char *text, const char *before) {
+  const char *at = strstr(text, before);
+  return at ? (uint32_t)strtoul(at + strlen(before), NULL, 10) : 0;
+}
+
+// "… (C7602) Insufficient registers (24) to compile instruction at line 360 in function NAME. Try to compile with
+// register target of 90 or higher."
+bool assembler_lacks_registers(const char *ptx, const char *log, tile_error **error) {
+  const uint32_t most = number_after(log, "Insufficient registers ("), least = number_after(log, "register target of ");
+  if (!most || least <= most) return false;
+  static const char before[] = "in function ";
+  const char *name = strstr(log, before);
+  const int size = name ? (int)strcspn(name + sizeof before - 1, ". \n") : 0;
+  char entry[256];
+  snprintf(entry, sizeof entry, ".entry %.*s(", size, size ? name + sizeof before - 1 : "");
+  const char *from = strstr(ptx, entry);
+  uint32_t threads = from ? number_after(from, ".reqntid ") : 0;
+  if (!threads) threads = 1;
+  error_set(error, TILE_ERROR_RESOURCES,
+            "kernel `%.*s` needs at least %u registers for each thread, and may have %u: raise maxnreg, take smaller "
+            "tiles or more warps\n%s",
+            size, size ? name + sizeof before - 1 : "", least, most, log);
+  error_resource(error, TILE_RESOURCE_REGISTERS, (uint64_t)least * threads, (uint64_t)most * threads);
+  return true;
+}
+
 // ---- places ----
 
 // What `.file NUMBER "PATH"` names; *size 0: nothing.

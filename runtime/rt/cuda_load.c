@@ -55,6 +55,8 @@ static tile_status load_code(CudaDevice *d, tile_kernel *k, const void *code, co
     char doing[256];
     snprintf(doing, sizeof doing, "loading %s", k->name);
     status = cuda_check(&d->cu, r, doing, error);
+  } else if (r != CUDA_SUCCESS && !strcmp(what, "PTX") && assembler_lacks_registers(code, log, error)) {
+    status = TILE_ERROR_RESOURCES;
   } else if (r != CUDA_SUCCESS) {
     const char *name = NULL;
     d->cu.error_name(r, &name);

@@ -35,6 +35,18 @@ typename std::enable_if<std::is_integral<T>::value && !std::is_same<T, bool>::va
   return a;
 }
 
+// Values that are no arguments. A pointer would otherwise become a bool.
+template <class T> struct Refused : std::false_type {};
+template <class T>
+typename std::enable_if<!std::is_same<typename std::remove_cv<T>::type, char>::value, tile_arg>::type arg(T *) {
+  static_assert(Refused<T>::value, "pass a tile::Buffer, or tile::array(address, TILE_FP32) for memory of the device");
+  return tile_arg_none();
+}
+template <class T, class A> tile_arg arg(const std::vector<T, A> &) {
+  static_assert(Refused<T>::value, "copy a std::vector to the device: tile::Buffer<float> x(device, vector)");
+  return tile_arg_none();
+}
+
 // A namedtuple of the source: tile::named("Pair", a, b). A plain tuple is a std::tuple or std::pair; a constexpr in one
 // is a string.
 template <class... T> struct Named {

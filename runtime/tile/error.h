@@ -27,7 +27,7 @@ typedef enum tile_status {
   TILE_ERROR_NO_DEVICE = 6,    /* no such device here */
   TILE_ERROR_DRIVER = 7,       /* the CUDA driver returned an error; see tile_error_cuda_result */
   TILE_ERROR_NO_MEMORY = 8,
-  TILE_ERROR_CANCELLED = 9,    /* tile_hooks.should_stop said so, or the time given is over */
+  TILE_ERROR_CANCELLED = 9,    /* tile_hooks.should_stop returned true, or the time limit is over */
   TILE_ERROR_RESOURCES = 10,   /* the kernel does not fit the machine; see tile_error_resource */
   TILE_ERROR_INTERNAL = 70     /* a bug in this library */
 } tile_status;
@@ -44,18 +44,18 @@ typedef enum tile_level {
 typedef struct tile_diagnostic {
   size_t struct_size;
   tile_level level;
-  int32_t note_of;             /* the index of the diagnostic that it is a note of; -1: it is none */
-  const char *file;            /* NULL when the message has no place */
+  int32_t note_of;             /* the index of the diagnostic that this is a note of; -1: it is not a note */
+  const char *file;            /* NULL: the message has no place */
   uint32_t line, column;       /* from 1; column counts bytes */
-  uint32_t end_line, end_column;   /* just after the last byte that it is about; 0: only where that begins is known */
+  uint32_t end_line, end_column;   /* just after its last byte; 0: only the beginning is known */
   const char *text;
-  const char *name;            /* of the warning, as options write it, or of the kind of message; NULL: it has none */
+  const char *name;            /* of the warning, as in options, or of the kind of message; NULL: it has none */
   size_t num_fixits;
 } tile_diagnostic;
 #define TILE_DIAGNOSTIC_INIT { sizeof(tile_diagnostic), TILE_LEVEL_ERROR, -1, NULL, 0, 0, 0, 0, NULL, NULL, 0 }
 
-/* A change of the source that a diagnostic proposes: the text from (line, column) to before (end_line, end_column)
- * becomes `text`. A diagnostic's fix-its belong together and do not overlap. */
+/* A change of the source that a diagnostic proposes: `text` replaces the text from (line, column) up to (end_line,
+ * end_column). Apply all fix-its of a diagnostic together; they do not overlap. */
 typedef struct tile_fixit {
   size_t struct_size;
   const char *file;
@@ -71,7 +71,7 @@ TILE_API tile_status tile_error_status(const tile_error *error);
 TILE_API const char *tile_error_message(const tile_error *error);
 /* The CUresult that caused a TILE_ERROR_DRIVER, otherwise 0. */
 TILE_API int tile_error_cuda_result(const tile_error *error);
-/* What a kernel needs too much of. */
+/* What a kernel needs more of than there is. */
 typedef enum tile_resource {
   TILE_RESOURCE_NONE = 0,
   TILE_RESOURCE_SHARED = 1,    /* bytes of shared memory of a block */
@@ -85,7 +85,7 @@ typedef enum tile_resource {
  * other error. A tuner can try a smaller configuration; a wrong program is a TILE_ERROR_PROGRAM. */
 TILE_API bool tile_error_resource(const tile_error *error, tile_resource *kind, uint64_t *needed, uint64_t *limit);
 TILE_API size_t tile_error_num_diagnostics(const tile_error *error);
-/* These and all tile_…_get_… functions with an index return false, and write nothing, past the end. */
+/* These and all tile_…_get_… functions with an index return false past the end, and write nothing. */
 TILE_API bool tile_error_get_diagnostic(const tile_error *error, size_t index, tile_diagnostic *diagnostic);
 TILE_API bool tile_error_get_fixit(const tile_error *error, size_t diagnostic, size_t index, tile_fixit *fixit);
 TILE_API void tile_error_free(tile_error *error);    /* NULL is fine */

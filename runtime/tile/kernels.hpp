@@ -20,7 +20,7 @@ public:
     });
   }
   tile_program *get() const { return handle_.get(); }
-  // One of TILE_EMIT_*: its text or bytes; "": it was not asked for.
+  // One of TILE_EMIT_*: its text or bytes; "": it was not requested.
   std::string output(unsigned emit) const {
     std::size_t size = 0;
     const char *data = tile_program_output(get(), emit, &size);

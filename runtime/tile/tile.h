@@ -35,13 +35,13 @@ enum {
   TILE_EMIT_METADATA = 64,     /* what a launcher needs to know, as JSON */
   TILE_EMIT_CUBIN = 128,       /* through ptxas, which must be installed */
   TILE_EMIT_HEADER = 256,      /* a C header with the kernel and a typed launch function; for this library's version */
-  TILE_EMIT_LAYOUT_SVG = 512,  /* pictures of the layouts: which thread holds which element, and bank conflicts */
+  TILE_EMIT_LAYOUT_SVG = 512,  /* pictures of the layouts: the thread that holds each element, and bank conflicts */
   TILE_EMIT_REPORT = 1024,     /* what the kernels cost: registers, occupancy, accesses, loops, as JSON */
   TILE_EMIT_SASS = 2048        /* machine code as text, through ptxas and nvdisasm, which must be installed */
 };
 
-/* For a text that a program gathered from several files: the lines from `first_line` up to the next range come from
- * `file`, where they begin at line `file_line`. Messages, line information and remarks then show that file. Ranges are
+/* For a text that a program built from several files: the lines from `first_line` to the next range come from `file`,
+ * where they begin at line `file_line`. Messages, line information and remarks then show that file. Ranges are
  * in ascending order; lines before the first range keep the text's own name. The size of this structure is fixed;
  * reserved must be zero. */
 typedef struct tile_source_range {
@@ -61,10 +61,10 @@ typedef struct tile_compile_options {
   size_t num_include_paths;
   int num_warps, num_stages, num_ctas, maxnreg;   /* 0: the default (4, 3, 1, none) */
   unsigned emit;               /* 0: PTX and metadata */
-  const char *const *options;  /* any further option under tilec's name: "enable-fp-fusion=0", "verify-each" */
+  const char *const *options;  /* any further option by tilec's name: "enable-fp-fusion=0", "verify-each" */
   size_t num_options;
   const tile_hooks *hooks;     /* NULL: none. `alloc` and `free` must stay valid as long as the program */
-  double seconds;              /* then the compilation ends with TILE_ERROR_CANCELLED; 0: no limit */
+  double seconds;              /* a time limit, which ends with TILE_ERROR_CANCELLED; 0: none */
   const tile_source_range *source_map;   /* for tile_compile_memory; NULL: none */
   size_t num_source_map;
 } tile_compile_options;
@@ -76,25 +76,25 @@ typedef struct tile_program tile_program;
 /* path "-": standard input. A name with the suffix .tir holds the text of IR, any other name kernel source. */
 TILE_API tile_status tile_compile_file(const char *path, const tile_compile_options *options, tile_program **program,
                                        tile_error **error);
-/* name stands for the file in messages; imports search its folder. The text is copied. */
+/* name is the file's name in messages; imports search its folder. The text is copied. */
 TILE_API tile_status tile_compile_memory(const char *name, const char *text, size_t size,
                                          const tile_compile_options *options, tile_program **program,
                                          tile_error **error);
-/* One of TILE_EMIT_*: the text or the bytes of the cubin, with a NUL after `size` bytes; NULL: it was not asked for.
+/* One of TILE_EMIT_*: the text or the bytes of the cubin, with a NUL after `size` bytes; NULL: it was not requested.
  * The program owns it. size may be NULL. */
 TILE_API const char *tile_program_output(const tile_program *program, unsigned emit, size_t *size);
 TILE_API size_t tile_program_num_kernels(const tile_program *program);
 TILE_API const char *tile_program_kernel_name(const tile_program *program, size_t index);   /* NULL past the end */
-/* What a kernel needs on the architecture that it was compiled for. Its cubin says it or, without one, an assembler
- * that is found (TILE_ASSEMBLER); if there is none, is_assembled is false. name NULL: the program's only kernel. The
- * program must have PTX. */
+/* What a kernel needs on the architecture that it was compiled for, from its cubin or, without one, from an assembler
+ * (TILE_ASSEMBLER); if none is found, is_assembled is false. name NULL: the program's only kernel. The program must
+ * have PTX. */
 TILE_API tile_status tile_program_resources(const tile_program *program, const char *name, tile_resources *resources,
                                             tile_error **error);
-/* Warnings of a successful compilation, and its remarks if the option "remarks" asks for them. */
+/* Warnings of a successful compilation, and its remarks if the option "remarks" requests them. */
 TILE_API size_t tile_program_num_diagnostics(const tile_program *program);
 TILE_API bool tile_program_get_diagnostic(const tile_program *program, size_t index, tile_diagnostic *diagnostic);
 TILE_API bool tile_program_get_fixit(const tile_program *program, size_t diagnostic, size_t index, tile_fixit *fixit);
-/* Kernels loaded from it stay valid, except on the interpreter: free those first. */
+/* Kernels loaded from it stay valid, except on the interpreter, where they must be freed first. */
 TILE_API void tile_program_free(tile_program *program);
 
 /* Names of the architectures that `arch` may be; NULL past the end. */

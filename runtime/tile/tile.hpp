@@ -1,5 +1,5 @@
 // C++ over rt.h, tile.h and jit.h: destructors, exceptions and types, nothing else. C++11 and later, header only. A
-// program that uses devices, memory, streams, loaded kernels and packages alone links libtile-rt, any other libtile.
+// program that uses only devices, memory, streams, loaded kernels and packages links libtile-rt, any other libtile.
 //
 //   tile::Device device;
 //   tile::Buffer<float> x(device, n), y(device, n), out(device, n);
@@ -177,7 +177,7 @@ public:
     check([&](tile_error **e) { return tile_stream_query(device_, stream_, &is_done, e); });
     return is_done;
   }
-  void wait(const Event &event) const {   // what is queued from now on waits
+  void wait(const Event &event) const {   // what is queued after this call waits
     check([&](tile_error **e) { return tile_stream_wait_event(device_, stream_, event.get(), e); });
   }
 

@@ -41,7 +41,7 @@ TEST(programs) {
   tile_program *q = NULL;
   o.options = extra;
   o.num_options = 1;
-  REFUSED(tile_compile_memory("case.py", typed, strlen(typed), &o, &q, &error), TILE_ERROR_USAGE, "--grid is not a compile option");
+  REFUSED(tile_compile_memory("case.py", typed, strlen(typed), &o, &q, &error), TILE_ERROR_USAGE, "`grid` is not a compile option");
   const char *ptx = tile_program_output(p, TILE_EMIT_PTX, NULL);
   REFUSED(tile_kernel_load_ptx(d, ptx, strlen(ptx), "first", &k, &error), TILE_ERROR_USAGE, "the interpreter runs IR: a compiled kernel needs a gpu or sim device");
   tile_program_free(p);
@@ -99,7 +99,7 @@ TEST(jit) {
   given.options = override;
   given.num_options = 1;
   REFUSED(tile_jit_open_memory(d, "case.py", kernels, strlen(kernels), &given, &j, &error), TILE_ERROR_USAGE,
-          "--ir-override is about one kernel, and a JIT compiles many: give it to tilec or tile_compile_file");
+          "`ir_override` is about one kernel, and a JIT compiles many: give it to tilec or tile_compile_file");
   enum { TOO_MANY = 1 << 15 };
   char *many = malloc(TOO_MANY * 8), *at = many + sprintf(many, "import triton\n@triton.jit\ndef wide(");
   for (int i = 0; i < TOO_MANY; i++) at += sprintf(at, "a%d, ", i);

@@ -54,8 +54,8 @@ static const char *read_header(Arena *a, const char *header, size_t data, HostTe
 TEST(npy_refusals) {
   static const struct { const char *header; size_t data; const char *says; } cases[] = {
     {"{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2), }", 16, "Fortran"},
-    {"{'descr': '>f4', 'fortran_order': False, 'shape': (2,), }", 8, "big-endian"},
-    {"{'descr': '<c8', 'fortran_order': False, 'shape': (2,), }", 16, "element type"},
+    {"{'descr': '>f4', 'fortran_order': False, 'shape': (2,), }", 8, "big-endian: convert them, as in x.astype(\"<f4\")"},
+    {"{'descr': '<c8', 'fortran_order': False, 'shape': (2,), }", 16, "its element type does not exist here: convert it, as in x.astype(\"float32\")"},
     {"{'descr': [('a','<f4')], 'fortran_order': False, 'shape': (2,), }", 8, "element type"},
     {"{'descr': '<f4', 'fortran_order': False, 'shape': (2, -1), }", 8, "shape"},
     {"{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296), }", 8, "too large"},

@@ -99,7 +99,7 @@ static void launch_options(const char *spec) {
   const tile_arg args[] = {tile_arg_array(b.x, TILE_FP32), tile_arg_array(b.y, TILE_FP32), tile_arg_int(16),
                            tile_arg_int(16)};
   const struct { const char *option; const char *says; } wrong[] = {
-      {"no-such-option=1", "no-such-option"}, {"arch=sm_80", "--ir-override and --arch are no options of a launch"},
+      {"no-such-option=1", "no-such-option"}, {"arch=sm_80", "`ir_override` and `arch` are no options of a launch"},
       {NULL, "k: launch option 0 is NULL"}};
   for (int i = 0; i < 3; i++) {
     o.options = &wrong[i].option;

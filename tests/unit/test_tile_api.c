@@ -140,13 +140,39 @@ TEST(compile_errors) {
   const char *extra[] = {"num-warps=3"};
   o.options = extra;
   o.num_options = 1;
-  REFUSED(tile_compile_memory("bad.tir", "", 0, &o, &p, &error), TILE_ERROR_USAGE, "power of two");
+  REFUSED(tile_compile_memory("bad.tir", "", 0, &o, &p, &error), TILE_ERROR_USAGE, "`num_warps` takes a power of two, not 3");
   REFUSED(tile_compile_file("does/not/exist.tile", NULL, &p, &error), TILE_ERROR_FILE, "does/not/exist.tile");
   tile_device *device;
   REFUSED(tile_device_open("tpu", &device, &error), TILE_ERROR_USAGE, "no device 'tpu'");
   REFUSED(tile_device_open("sim:7", &device, &error), TILE_ERROR_NO_DEVICE, "there is no sim:7; the simulator has 1 device, TILE_SIM_DEVICES says how many");
   // A caller that wants no error objects passes NULL.
   assert_int_equal(tile_compile_memory("bad.tir", "?", 1, NULL, &p, NULL), TILE_ERROR_PROGRAM);
+}
+
+// Messages name fields of the structures, and no options of tilec.
+TEST(fields_in_messages) {
+  static const char source[] = "@kernel\ndef k(x, N: constexpr):\n  store(x, N)\n@kernel\ndef l(x):\n  store(x, 1)\n";
+  tile_program *p;
+  tile_compile_options o = TILE_COMPILE_OPTIONS_INIT;
+#define TOLD(status, text) REFUSED(tile_compile_memory("k.tile", source, strlen(source), &o, &p, &error), status, text)
+  TOLD(TILE_ERROR_PROGRAM, "name it with `kernel` and give `signature` and `defines`");
+  o.signature = "*fp32";
+  TOLD(TILE_ERROR_USAGE, "`signature` needs to know which of the 2 kernels it is for");
+  o.kernel = "k";
+  TOLD(TILE_ERROR_PROGRAM, "give it with `defines` \"N=…\"");
+  o.signature = "float*, 1";
+  TOLD(TILE_ERROR_USAGE, "`float*` is not a type, in signature for parameter `x`");
+  o.signature = NULL;
+  TOLD(TILE_ERROR_PROGRAM, "give the types with `signature` \"TYPE\"");
+  const char *defines[] = {"N", "M=1"};
+  o.defines = defines;
+  o.num_defines = 1;
+  TOLD(TILE_ERROR_USAGE, "`defines` takes NAME=VALUE, not 'N'");
+  o.defines = defines + 1;
+  TOLD(TILE_ERROR_USAGE, "given by defines");
+  o.num_defines = 0;
+  o.maxnreg = 400;
+  TOLD(TILE_ERROR_USAGE, "`maxnreg` takes a whole number from 1 to 255, not '400'");
 }
 
 // Warnings are chosen by options, told to the log with their names, and diagnostics of the program or of the error.
@@ -195,12 +221,15 @@ TEST(warnings) {
   tile_error_free(e);
   choice[0] = "Wis-litera";
   REFUSED(tile_compile_memory("k.py", source, strlen(source), &o, &p, &error), TILE_ERROR_USAGE,
-          "-Wis-litera: there is no such warning; did you mean is-literal?");
+          "Wis-litera: there is no such warning; did you mean is-literal?");
+  choice[0] = "Wxyz";
+  REFUSED(tile_compile_memory("k.py", source, strlen(source), &o, &p, &error), TILE_ERROR_USAGE,
+          "Wxyz: there is no such warning; docs/diagnostics.md lists them");
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(outputs), cmocka_unit_test(on_interp), cmocka_unit_test(on_sim), cmocka_unit_test(on_gpu),
                                      cmocka_unit_test(interp_reports_bounds), cmocka_unit_test(compile_errors),
-                                     cmocka_unit_test(warnings)};
+                                     cmocka_unit_test(fields_in_messages), cmocka_unit_test(warnings)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

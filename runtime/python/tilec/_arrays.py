@@ -65,7 +65,8 @@ def address_of(value):
     if buffer is not None:
         return buffer["data"][0], _interface_type(value, buffer["typestr"])
     raise TypeError(f"{type(value).__name__} is no array: it has neither data_ptr() nor __cuda_array_interface__ nor "
-                    "__array_interface__ nor __dlpack__ nor a buffer")
+                    "__array_interface__ nor __dlpack__ nor a buffer; pass a NumPy array or a PyTorch tensor, or "
+                    "tilec.ptr(address, \"fp32\")")
 
 
 def device_address_of(value):

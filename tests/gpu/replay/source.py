@@ -38,6 +38,10 @@ def is_kernel(v):
     return isinstance(v, JITFunction) or type(v).__name__ == "ConstexprFunction"
 
 
+def names_in(tree):
+    return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
+
+
 class Source:
     def __init__(self):
         self.lines, self.functions, self.names = [], {}, set()
@@ -116,7 +120,11 @@ class Source:
             value = getattr(module, node.attr)
             scope[flat] = tl.constexpr(value) if isinstance(value, (int, float, str)) else value
             text = re.sub(rf"(?<![\w.]){owner}\.{node.attr}\b", flat, text)
-        for name in sorted({n.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)} - params):
+        tree = ast.parse(text)
+        # A default value is computed outside of its function: there a parameter's name may be a global's.
+        defaults = [d for f in ast.walk(tree) if isinstance(f, ast.arguments) for d in (*f.defaults, *f.kw_defaults)]
+        outside = {name for d in defaults if d for name in names_in(d)}
+        for name in sorted(names_in(tree) - params | outside):
             if name in scope and not self.in_header(name, scope[name]):
                 self.bind(name, scope[name])
         return text

@@ -17,6 +17,14 @@ def _pth_path():
     return os.path.join(sysconfig.get_path("purelib"), "tilec_triton.pth")
 
 
+def _show_from_program(kind, value, trace):
+    """Shows an exception that ends the program, from the program's own first frame on."""
+    inner = trace
+    while inner and inner.tb_frame.f_code.co_filename in ("<frozen runpy>", runpy.__file__, __file__):
+        inner = inner.tb_next
+    sys.__excepthook__(kind, value.with_traceback(inner or trace), inner or trace)
+
+
 def main():
     if len(sys.argv) < 2 or sys.argv[1] in ("-h", "--help"):
         print(_USAGE, end="", file=sys.stdout if len(sys.argv) > 1 else sys.stderr)
@@ -32,6 +40,7 @@ def main():
         return 0
     install()
     install_for_children()
+    sys.excepthook = _show_from_program
     if sys.argv[1] == "-m":
         if len(sys.argv) < 3:
             print(_USAGE, end="", file=sys.stderr)

@@ -1,4 +1,5 @@
 """@triton.jit functions: gathered as source, compiled by libtile for each launch that needs it, and launched by it."""
+import difflib
 import functools
 import importlib
 import inspect
@@ -155,7 +156,8 @@ class JITFunction(JITCallable, KernelInterface):
         return f"JITFunction({self.module}:{self.fn.__qualname__})"
 
     def __call__(self, *args, **kwargs):
-        raise RuntimeError("Cannot call @triton.jit'd outside of the scope of a kernel")
+        raise RuntimeError("Cannot call @triton.jit'd outside of the scope of a kernel: "
+                           f"launch it with a grid, {self.__name__}[grid](…)")
 
     def __reduce__(self):
         if self.fn is None:   # torch.compile takes the function off, and puts it back where the kernel arrives
@@ -186,7 +188,10 @@ class JITFunction(JITCallable, KernelInterface):
         if quick and quick.is_for_now() and not self.pre_run_hooks:
             self._launch_now = quick.guarded(self._launch_now)
             return quick.launch(grid, *args, **kwargs)
-        return self.run(*args, grid=grid, warmup=False, **kwargs)
+        try:
+            return self.run(*args, grid=grid, warmup=False, **kwargs)
+        except (CompilationError, OutOfResources) as e:
+            raise e.with_traceback(None) from None   # its text leads to the kernel: the frames below do not
 
     def go_on(self, args, kwargs):
         """Does what run does, by the launcher in C where that can."""
@@ -235,7 +240,9 @@ class JITFunction(JITCallable, KernelInterface):
                 if name not in _LAUNCH:
                     continue
             if name not in _LAUNCH and name not in _OPTIONS and name not in _IGNORED:
-                raise KeyError(f"Keyword argument {name} was specified but unrecognised")
+                near = difflib.get_close_matches(name, (*names, *_LAUNCH, *_OPTIONS), 1)
+                raise KeyError(f"Keyword argument {name} was specified but unrecognised" +
+                               (f": did you mean {near[0]}?" if near else f": the parameters are {', '.join(names)}"))
             options[name] = value
         if options.get("ir_override"):
             raise NotImplementedError(f"ir_override={options['ir_override']!r}: tilec does not read Triton's IR")
