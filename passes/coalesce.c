@@ -8,10 +8,10 @@
 // Choice at an access: the fastest axis is the one of longest contiguity, or of the shortest step where nothing is
 // known to be contiguous, and lanes run along it. All accesses of a kernel with the same shape and fastest axis get one
 // layout: as many consecutive elements per thread as make them cheapest together (16 bytes if all elements have one
-// size), but not more than leaves every thread busy. Loads that will be copied ahead have one for each size of element,
-// because what computes with them reads shared memory in its own layout. If the tensor is reduced along that axis and
-// has rows enough, warps take whole rows: the reduction then needs only shuffles. Those count, too: with more elements
-// of a row in a thread, fewer lanes share it.
+// size), but not more than leaves every thread busy. Loads that will be copied ahead, and loads that only a dot takes,
+// have one for each size of element: what computes with them has a layout of its own. If the tensor is reduced along
+// that axis and has rows enough, warps take whole rows: the reduction then needs only shuffles. Those count, too: with
+// more elements of a row in a thread, fewer lanes share it.
 //
 // In: verified TILE. Out: every tensor type has a layout; operands agree as layout_rules.h says.
 #include <string.h>
@@ -22,11 +22,11 @@
 #include "passes/layout_rules.h"
 #include "passes/pass.h"
 
-// `copied`: for loads that pipeline_loops will copy to shared memory, the element size in bytes; 0 for other accesses.
+// `apart`: for loads that give no layout to what computes with them, the element size in bytes; 0 for other accesses.
 typedef struct {
   const Func *func;
   const Type *shape;
-  uint32_t order[LAYOUT_MAX_RANK], copied;
+  uint32_t order[LAYOUT_MAX_RANK], apart;
   const Layout *layout;
 } Choice;
 
@@ -76,10 +76,19 @@ static int64_t elements_per_thread(const Coalesce *c, const Type *t) {
   return max_i64(1, type_numel(t) / ((int64_t)c->module->num_warps * WARP_SIZE));
 }
 
-static uint32_t copied_bytes(const Op *op) { return access_is_copied(op) ? access_elem_bytes(op) : 0; }
+static bool is_only_for_dot(const Op *op) {
+  if (op->opcode != OP_LOAD || !value_has_one_use(&op->results[0])) return false;
+  const Use *u = op->results[0].uses;
+  return op_unit(u->user) == UNIT_DOT && u->index < 2;
+}
 
-static bool same_choice(const Choice *x, const Func *f, const Type *t, const BlockedChoice *b, uint32_t copied) {
-  return x->func == f && x->copied == copied && type_same_shape(x->shape, t) &&
+// Of a load that pipeline_loops will copy to shared memory, or that only a dot takes, the element size; 0 for others.
+static uint32_t apart_bytes(const Op *op) {
+  return access_is_copied(op) || is_only_for_dot(op) ? access_elem_bytes(op) : 0;
+}
+
+static bool same_choice(const Choice *x, const Func *f, const Type *t, const BlockedChoice *b, uint32_t apart) {
+  return x->func == f && x->apart == apart && type_same_shape(x->shape, t) &&
          !memcmp(x->order, b->order, sizeof *b->order * t->rank);
 }
 
@@ -153,37 +162,37 @@ static int64_t cost_of_exchanges(const Coalesce *c, const Func *f, const Type *t
 
 // Whether the op is an access of this shape and fastest axis.
 static bool is_one_of(const Coalesce *c, const Op *op, const Func *f, const Type *t, const BlockedChoice *b,
-                      uint32_t copied, AccessInfo *a) {
+                      uint32_t apart, AccessInfo *a) {
   return access_is_tensor(op) && op->parent->func == f && type_same_shape(access_type(op), t) &&
-         copied_bytes(op) == copied && access_info(c->axes, op, a) && a->fastest == b->order[0];
+         apart_bytes(op) == apart && access_info(c->axes, op, a) && a->fastest == b->order[0];
 }
 
 // The most elements of a thread: what one instruction takes of the smallest.
-static int64_t most_elements(const Coalesce *c, const Func *f, const Type *t, const BlockedChoice *b, uint32_t copied) {
+static int64_t most_elements(const Coalesce *c, const Func *f, const Type *t, const BlockedChoice *b, uint32_t apart) {
   uint32_t bytes = 16;
   AccessInfo a;
   VEC_EACH(it, c->anchors)
-    if (is_one_of(c, it->op, f, t, b, copied, &a) && access_elem_bytes(it->op) < bytes)
+    if (is_one_of(c, it->op, f, t, b, apart, &a) && access_elem_bytes(it->op) < bytes)
       bytes = access_elem_bytes(it->op);
   return min_i64(16 / bytes, elements_per_thread(c, t));
 }
 
 // The layout with the number of elements per thread that makes all accesses of this shape and fastest axis cheapest
 // together, and the reductions and scans of what they load.
-static const Layout *cheapest(Coalesce *c, const Func *f, const Type *t, BlockedChoice *b, uint32_t copied) {
+static const Layout *cheapest(Coalesce *c, const Func *f, const Type *t, BlockedChoice *b, uint32_t apart) {
   VEC_EACH(x, c->choices)
-    if (same_choice(x, f, t, b, copied)) return x->layout;
+    if (same_choice(x, f, t, b, apart)) return x->layout;
   const Layout *best = NULL;
   int64_t best_cost = INT64_MAX;
   uint32_t best_vec = 1;
-  const int64_t most = most_elements(c, f, t, b, copied);
+  const int64_t most = most_elements(c, f, t, b, apart);
   for (b->vec = 1; b->vec <= most; b->vec *= 2) {
     const Layout *l = layout_blocked_for(c->ctx, c->module->num_warps, t, b);
     int64_t cost = cost_of_exchanges(c, f, t, b, l);
     VEC_EACH(it, c->anchors) {
       const Op *op = it->op;
       AccessInfo a;
-      if (!is_one_of(c, op, f, t, b, copied, &a)) continue;
+      if (!is_one_of(c, op, f, t, b, apart, &a)) continue;
       cost += layout_loop_weight(op, 64 * (layout_cost_access(op, &a, l, c->module->num_warps) +
                                            cost_of_parts(c, op, &a, l, b->vec) + cost_of_held_rows(c, op, &a, l)));
     }
@@ -199,7 +208,7 @@ static const Layout *cheapest(Coalesce *c, const Func *f, const Type *t, Blocked
     b->across = (uint32_t)min_i64(max_i64(1, 16 / bytes), elements_per_thread(c, t));
     best = layout_blocked_for(c->ctx, c->module->num_warps, t, b);
   }
-  Choice made = {.func = f, .shape = t, .copied = copied, .layout = best};
+  Choice made = {.func = f, .shape = t, .apart = apart, .layout = best};
   memcpy(made.order, b->order, sizeof made.order);
   vec_push(&c->ctx->arena, &c->choices, made);
   return best;
@@ -219,7 +228,7 @@ static const Layout *choose_for_access(Coalesce *c, const Op *op) {
       choice.order[k - 1] = swap;
     }
   choice.rows_in_warps = t->rank > 1 && shape_is_reduced(c, op->parent, t, choice.order[0]);
-  return cheapest(c, f, t, &choice, copied_bytes(op));
+  return cheapest(c, f, t, &choice, apart_bytes(op));
 }
 
 // An accumulator for multiply-adds: nearly square patches per thread use each loaded operand element often.
