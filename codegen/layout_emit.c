@@ -179,9 +179,11 @@ CgValue *cg_rename(Cg *c, const CgValue *x, const Layout *dst, const Layout *src
 LLVMValueRef cg_uniform_warp(Cg *c) {
   if (c->uniform_warp) return c->uniform_warp;
   LLVMBasicBlockRef here = LLVMGetInsertBlock(c->b);
+  LLVMMetadataRef line = LLVMGetCurrentDebugLocation2(c->b);
   LLVMValueRef next = LLVMGetNextInstruction(c->warp);
   if (next) LLVMPositionBuilderBefore(c->b, next);
   c->uniform_warp = cg_shuffle_idx(c, c->warp, cg_i32(c, 0));
   LLVMPositionBuilderAtEnd(c->b, here);
+  LLVMSetCurrentDebugLocation2(c->b, line);
   return c->uniform_warp;
 }

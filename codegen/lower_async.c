@@ -1,10 +1,10 @@
-// Asynchronous copies (cp.async), mbarriers, TMA and proxy fences. Thread 0 does what one thread does for the block, by
-// predicated instructions; only initialisation has a branch.
+// Asynchronous copies (cp.async), mbarriers, TMA and proxy fences. Thread 0, or an elected lane of a warp, does what one
+// thread does for the block, by predicated instructions; only initialisation has a branch.
 #include "codegen/address.h"
 
 static void set_token(Cg *c, Op *op) { cg_set(op_result(op, 0), cg_value_new(c, 0)); }
 
-// i1: whether this thread issues TMA loads for the block, an elected lane of one of `warps` warps from the issuing one
+// i1: whether this thread issues TMA copies for the block, an elected lane of one of `warps` warps from the issuing one
 // on, and pred holds (NULL: always). From an election, unlike a comparison of thread numbers, ptxas knows that it is
 // one lane of a converged warp.
 static LLVMValueRef issuer(Cg *c, const Op *op, uint32_t warps, LLVMValueRef pred) {
@@ -288,7 +288,7 @@ static uint32_t box_bits(Cg *c, const Op *op, BoxBit bits[LAYOUT_MAX_BITS]) {
   return n;
 }
 
-// How many warps share out the boxes of a load: those of a warpgroup, if there are as many boxes. One warp would issue
+// How many warps share out the boxes of a copy: those of a warpgroup, if there are as many boxes. One warp would issue
 // its boxes one after the other, and ptxas keeps the operands of each in uniform registers. What the block has made
 // itself is a tensor map for its first warp alone (lower_tensor_map.c).
 static uint32_t sharing_warps(const Cg *c, const Op *op) {
@@ -369,10 +369,13 @@ void emit_tma_load(Cg *c, Op *op) {
   move_boxes(c, op, INSN_TMA_LOAD, "", to, bar, warps, issuer(c, op, warps, optional(op, 3)));
 }
 
+// Every thread commits a group, also one without copies: a wait counts the groups of its thread, and whichever warps
+// issued a copy, all have seen as many.
 static void tma_out(Cg *c, const Op *op, InsnId id, const char *reduction) {
-  LLVMValueRef from = cg_smem_addr(c, cg_scalar(op_operand(op, 1))), pred = thread0(c, NULL);
-  move_boxes(c, op, id, reduction, from, NULL, 1, pred);
-  cg_insn(c, INSN_BULK_COMMIT, c->t_void, &pred, 1);
+  LLVMValueRef from = cg_smem_addr(c, cg_scalar(op_operand(op, 1)));
+  const uint32_t warps = sharing_warps(c, op);
+  move_boxes(c, op, id, reduction, from, NULL, warps, issuer(c, op, warps, NULL));
+  cg_insn(c, INSN_BULK_COMMIT, c->t_void, NULL, 0);
 }
 
 void emit_tma_store(Cg *c, Op *op) { tma_out(c, op, INSN_TMA_STORE, ""); }

@@ -21,11 +21,22 @@
 
 static bool loops(const Cg *c) { return c->roles.branches; }
 
-// What threads wrote before may be memory that TMA or wgmma uses after: only the writing thread can order that.
 static void meet_all(Cg *c) {
-  if (c->target->has_tma) cg_insn(c, INSN_FENCE_ASYNC, c->t_void, NULL, 0);
   LLVMValueRef args[] = {cg_i32(c, BARRIER_LAUNCH), cg_i32(c, c->roles.total_warps * WARP_SIZE)};
   cg_insn(c, INSN_BARRIER_PART, c->t_void, args, 2);
+}
+
+// What threads wrote before may be memory that TMA or wgmma uses after: only the writing thread can order that.
+static void publish_and_meet(Cg *c) {
+  if (c->target->has_tma) cg_insn(c, INSN_FENCE_ASYNC, c->t_void, NULL, 0);
+  meet_all(c);
+}
+
+// Whether the last thing that the kernel's warps did to memory before op was to fence it.
+static bool follows_fence(const Op *op) {
+  const Op *at = op->prev;
+  while (at && op_is(at, TRAIT_PURE)) at = at->prev;
+  return at && (at->opcode == OP_MBAR_INIT || at->opcode == OP_FENCE_ASYNC);
 }
 
 // Whether the kernel ends with op.
@@ -67,9 +78,10 @@ static void store(Cg *c, LLVMValueRef v, LLVMValueRef to, uint32_t align) {
   LLVMSetAlignment(LLVMBuildStore(c->b, v, to), align);
 }
 
-static void hand_over(Cg *c, const Op *op) {
+// Returns whether there was anything.
+static bool hand_over(Cg *c, const Op *op) {
   RolesCaptures captures = roles_captures(c->ctx, op);
-  if (!captures.count && !loops(c)) return;
+  if (!captures.count && !loops(c)) return false;
   CgIf first = cg_begin_if(c, cg_cmp(c, LLVMIntEQ, c->tid, 0));
   if (loops(c)) store(c, cg_i32(c, c->roles_ops.count), number_place(c), 4);
   uint32_t word = 0;
@@ -80,6 +92,7 @@ static void hand_over(Cg *c, const Op *op) {
     word += roles_capture_words((*v)->type);
   }
   cg_end_if(c, first);
+  return true;
 }
 
 typedef struct {
@@ -140,13 +153,13 @@ void cg_begin_roles(Cg *c) {
 void emit_roles(Cg *c, Op *op) {
   const RolesRegisters outside = registers_of(c, NULL), inside = registers_of(c, op);
   vec_push(c->arena, &c->roles_ops, op);
-  hand_over(c, op);
-  meet_all(c);
+  if (hand_over(c, op) || !follows_fence(op)) publish_and_meet(c);
+  else meet_all(c);
   set_registers(c, outside.own, inside.own);
   cg_lower_block(c, op->blocks[0]);
   c->op = op;
   if (!ends_kernel(c, op)) {
-    meet_all(c);
+    publish_and_meet(c);
     set_registers(c, inside.own, outside.own);
   }
   for (uint32_t i = 0; i < op->num_results; i++)
@@ -248,7 +261,7 @@ static void lower_workers(Cg *c, Op *op) {
     lower_unit(c, op, first, end);
     c->op = op;
     if (!ends_kernel(c, op)) {
-      meet_all(c);
+      publish_and_meet(c);
       set_registers(c, inside.worker[group], outside.worker[group]);
     }
     LLVMBuildBr(c->b, join);
@@ -287,6 +300,7 @@ void cg_end_roles(Cg *c) {
   LLVMPositionBuilderAtEnd(c->b, c->workers);
   const RolesRegisters before = at_launch(c), outside = registers_of(c, NULL);
   set_registers(c, before.worker[0], outside.worker[0]);   // all warpgroups alike
+  cg_prefetch_maps(c);
   if (loops(c)) loop_over_numbers(c);
   else VEC_EACH(op, c->roles_ops) {
     meet_all(c);

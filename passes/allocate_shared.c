@@ -42,18 +42,25 @@ static void report_too_much(Context *ctx, Module *m, Func *f, const Liveness *l,
                                                          : op_info[op->opcode].name;
     uint32_t tiles = tiles_of(op), stages = stages_of(op), bytes = placed[i].life->bytes;
     if (stages > most_stages) most_stages = stages;
-    if (stages > 1)
+    if (stages > 1 && m->as_written)
+      diag_note(ctx, op->span, "%u bytes for %s: %u tiles of %u bytes", bytes, name, tiles, bytes / tiles);
+    else if (stages > 1)
       diag_note(ctx, op->span, "%u bytes for %s: %u stages of %u bytes%s", bytes, name, stages, bytes / tiles,
                 tiles < stages ? ", minus the one being read" : "");
     else diag_note(ctx, op->span, "%u bytes for %s", bytes, name);
   }
   for (uint32_t s = most_stages; s > 1; s--) {
     if (bytes_with_stages(ctx, l, s - 1, placed) > limit) continue;
+    if (m->as_written) {
+      diag_note(ctx, (Span){0, 0}, "it would fit with %u tiles in an array", s - 1);
+      return;
+    }
     diag_note(ctx, (Span){0, 0}, "it would fit with num_stages=%u", s - 1);
     m->fitting_stages = s - 1;
     return;
   }
-  diag_note(ctx, (Span){0, 0}, "make the blocks smaller%s", most_stages > 1 ? "; no number of stages fits" : "");
+  diag_note(ctx, (Span){0, 0}, "make the blocks smaller%s",
+            most_stages > 1 && !m->as_written ? "; no number of stages fits" : "");
 }
 
 enum { SMALL_SCRATCH = 1024 };

@@ -209,8 +209,8 @@ static Op *waiting_place(const OpOrder *order, Op *load, const OpList *writes) {
   return NULL;
 }
 
-// A load of what the program stored waits until the copy has written it. The thread that stores waits: it is also the
-// one that loads, unless another warp issues the load.
+// A load of what the program stored waits until the copy has written it. Several warps store and load: they meet at a
+// barrier, before which order_at_barrier lets each thread wait for what it stored.
 static void order_loads_after_stores(Context *ctx, Func *f) {
   OpOrder order = op_order_of(ctx, f);
   for (uint32_t i = 0; i < f->num_params; i++) {
@@ -220,8 +220,7 @@ static void order_loads_after_stores(Context *ctx, Func *f) {
       Op *at = (*x)->opcode == OP_TMA_LOAD ? waiting_place(&order, *x, &uses.writes) : NULL;
       if (!at) continue;
       Builder b = builder_before(ctx, at);
-      op_set_int(ctx, build_wait(&b, OP_TMA_WAIT, 0), ATTR_WRITTEN, 1);
-      if (op_int(*x, ATTR_ISSUER, 0)) build_op(&b, OP_BARRIER, NULL, 0);
+      build_op(&b, OP_BARRIER, NULL, 0);
     }
   }
 }

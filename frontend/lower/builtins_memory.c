@@ -210,14 +210,12 @@ AtomicKind lower_atomic_kind(AtomicKind k, const CtType *elem) {
   return k == ATOMIC_MAX ? ATOMIC_UMAX : k == ATOMIC_MIN ? ATOMIC_UMIN : k;
 }
 
-Term *tl_atomic(Lower *L, Call *c) {
+static Term *atomic(Lower *L, Call *c, bool *is_owned) {
   AtomicKind kind = (AtomicKind)c->row->data;
   int sem, scope;
   const CtType *elem;
   Term *ptr = pointer_arg(L, c, &elem), *mask;
-  if (!ptr || !check_not_const(L, c, ptr) || !lower_check_owned(L, c, term_t(ptr)) ||
-      !sem_scope(L, c, 3, &sem, &scope))
-    return NULL;
+  if (!ptr || !check_not_const(L, c, ptr) || !sem_scope(L, c, 3, &sem, &scope)) return NULL;
   ptr = with_layout_of_args(L, c, ptr, 1, 2);
   bool is_float = elem->kind == CT_TYPE_SCALAR && ct_is_float(elem), half = is_float && ct_bits(elem) == 16;
   bool ok = elem->kind == CT_TYPE_SCALAR && (ct_bits(elem) >= 32 || (half && kind == ATOMIC_ADD));
@@ -228,6 +226,13 @@ Term *tl_atomic(Lower *L, Call *c) {
   }
   Term *val = value_for_store(L, c, 1, ptr, elem);
   if (!val || !mask_arg(L, c, 2, ptr, &mask)) return NULL;
+  *is_owned = lower_owner_mask(L, term_t(ptr), &mask);
+  if (*is_owned && !ct_rank(term_t(ptr)) && (sem == SEM_RELEASE || sem == SEM_ACQ_REL)) {
+    builtin_error(L, c, "one block makes this `%s` for its cluster, and does not know what the others have written",
+                  c->row->name);
+    return lower_hint(L, "pass sem=\"relaxed\" if the number is all that others read; otherwise count in each block: a "
+                         "tensor with a cga_layout without zero vectors");
+  }
   if (is_float && atomic_is_bitwise(kind)) {
     const CtType *bits = lower_scalar(L, ct_bits(elem) == 64 ? DT_INT64 : DT_INT32);
     Term *iptr = lower_cast(L, ptr, ct_type_pointer(L->ctx, bits, false), c->span);
@@ -240,6 +245,13 @@ Term *tl_atomic(Lower *L, Call *c) {
     return term_value(L, old, term_t(val));
   }
   return emit_rmw(L, lower_atomic_kind(kind, elem), ptr, val, mask, sem, scope);
+}
+
+Term *tl_atomic(Lower *L, Call *c) {
+  bool is_owned = false;
+  Term *old = atomic(L, c, &is_owned);
+  if (old && is_owned) vec_push(L->arena, &L->owned, ((Owned){term_v(old), c->row->name, c->span}));
+  return old;
 }
 
 Term *tl_atomic_cas(Lower *L, Call *c) {

@@ -508,7 +508,7 @@ bool frontend_lower_into(Frontend *fe, Module *m, CtFunction *kernel, const Para
   }
   lower_cursor_to_end(&L, f->body);
   build_op(&L.b, OP_RETURN, NULL, 0);
-  if (diag_error_count(ctx) != errors || !lower_check_roles(&L)) return false;
+  if (diag_error_count(ctx) != errors || !lower_check_roles(&L) || !lower_check_owned_results(&L)) return false;
   warn(&L, f, kernel->def);
   return true;
 }

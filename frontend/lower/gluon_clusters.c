@@ -97,11 +97,34 @@ bool lower_owner_mask(Lower *L, const CtType *t, Term **mask) {
   return true;
 }
 
+static void refuse_held_by_several(Lower *L, Span span, const char *name) {
+  lower_error(L, span, "several blocks of the cluster hold what `%s` changes, and each needs its result", name);
+  lower_hint(L, "split the tensor over all blocks: a cga_layout without zero vectors");
+}
+
 bool lower_check_owned(Lower *L, Call *c, const CtType *t) {
   Term *mask = NULL;
   if (L->module->num_ctas == 1 || !lower_owner_mask(L, t, &mask)) return true;
-  builtin_error(L, c, "several blocks of the cluster hold what `%s` changes, and each needs its result", c->row->name);
-  return lower_hint(L, "split the tensor over all blocks: a cga_layout without zero vectors") != NULL;
+  refuse_held_by_several(L, c->span, c->row->name);
+  return false;
+}
+
+static bool is_read(const Value *v) {
+  EACH_USE(u, v) {
+    if (!op_is(u->user, TRAIT_PURE)) return true;
+    for (uint32_t i = 0; i < u->user->num_results; i++)
+      if (is_read(&u->user->results[i])) return true;
+  }
+  return false;
+}
+
+bool lower_check_owned_results(Lower *L) {
+  VEC_EACH(x, L->owned) {
+    if (!is_read(x->result)) continue;
+    refuse_held_by_several(L, x->span, x->name);
+    return false;
+  }
+  return true;
 }
 
 // ---- products ----

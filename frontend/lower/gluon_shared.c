@@ -129,8 +129,11 @@ Term *gl_smem_index(Lower *L, Call *c) {
     return arg_error(L, c, 1, "an index is a scalar int32, not %s", term_describe(L, i));
   const CtType *t = b->buffer.type;
   int64_t known;
-  if (term_get_int(c->args[1], &known) && (known < 0 || known >= t->shape[0]))
-    return arg_error(L, c, 1, "tile %lld of an array of %lld", (long long)known, (long long)t->shape[0]);
+  if (term_get_int(c->args[1], &known) && (known < 0 || known >= t->shape[0])) {
+    arg_error(L, c, 1, "tile %lld of an array of %lld", (long long)known, (long long)t->shape[0]);
+    return lower_hint(L, "the last one has number %lld; a ring's index wraps: i %% %lld", (long long)t->shape[0] - 1,
+                      (long long)t->shape[0]);
+  }
   i = lower_cast_to(L, i, DT_INT32, c->span);
   const CtType *tile = ct_type_with_layout(L->ctx, ct_type_block(L->ctx, t->elem, t->shape + 1, t->rank - 1), t->layout,
                                            t->spelled);
@@ -179,7 +182,7 @@ Term *gl_smem_slice(Lower *L, Call *c) {
       start + length > t->shape[axis]) {
     builtin_error(L, c, "a slice of %lld elements from %lld on, of an axis of %lld", (long long)length,
                   (long long)start, (long long)t->shape[axis]);
-    return lower_hint(L, "the length is a power of two, and the start a multiple of it");
+    return lower_hint(L, "the length is a power of two, the start a multiple of it, and the end inside the axis");
   }
   if (!lower_check_axis_in_block(L, c->span, "a slice", t, (uint32_t)axis)) return NULL;
   const Layout *map = slice_layout(L, t, (uint32_t)axis, length);

@@ -28,7 +28,9 @@ const Layout *lower_layout_map(Lower *L, const CtValue *layout, const int64_t *s
   const char *text = lower_shape_text(L, ct_type_block(L->ctx, lower_scalar(L, DT_INT32), shape, rank));
   if (!map) {
     lower_error(L, span, "%s does not fit a tensor of shape %s: %s", ct_repr(L->ctx, layout), text, why);
-    return NULL;
+    return comptime_is_tma_layout(layout)
+               ? lower_hint(L, "gl.NVMMASharedLayout.get_default_for(shape, dtype) makes one that fits")
+               : NULL;
   }
   const uint32_t warps = 1u << map->num_bits[LAYOUT_WARP], ctas = 1u << map->num_bits[LAYOUT_BLOCK];
   const uint32_t have = block_num_warps(L->b.block);

@@ -50,8 +50,9 @@ static void assign_elements(Lower *L, const Node *target, Term *value, bool cons
     lower_error(L, target->span, "cannot unpack %s into %u names", term_describe(L, value), want);
     if (value->kind == TERM_VALUE && ct_rank(term_t(value)))
       lower_hint(L, "tl.split takes a last axis of two apart; single elements are loaded one by one");
-    else if (value->kind == TERM_VALUE)
+    else if (value->kind == TERM_VALUE && value->value.v->def && value->value.v->def->opcode == OP_LOAD)
       lower_hint(L, "one address holds one value: a = tl.load(p), b = tl.load(p + 1)");
+    else if (value->kind == TERM_VALUE) lower_hint(L, "a function gives several values by `return a, b`");
     poison_target(L, target);
     return;
   }

@@ -99,6 +99,8 @@ struct Frontend {
 
 // The first two count over all inlined calls and bound the C stack.
 enum { MAX_INLINE_DEPTH = 128, MAX_REGION_DEPTH = 800, MAX_STATEMENTS = 1 << 20 };
+typedef struct { const Value *result; const char *name; Span span; } Owned;
+
 struct Lower {
   Frontend *fe;
   Context *ctx;
@@ -123,6 +125,7 @@ struct Lower {
   const CtFunction *kernel;
   const ParamSpec *specs;      // of the kernel's parameters
   NameVec constexpr_names, constexpr_values;   // of the kernel's parameters
+  VEC(Owned) owned;            // atomics that one block of a cluster makes for several
 };
 
 // ---- term.c ----
@@ -449,6 +452,7 @@ Term *arg_error(Lower *L, const Call *c, uint32_t i, const char *fmt, ...) PRINT
 // ---- gluon_roles.c ----
 // Whether each warp_specialize of the kernel leaves registers for its default partition. False after diagnostics.
 bool lower_check_roles(Lower *L);
+bool lower_check_owned_results(Lower *L);   // of a whole kernel: nobody may read what only the owner has
 
 // ---- range.c ----
 typedef struct { Term *start, *stop, *step; Call call; const Cont *rest; } RangeArgs;   // rest: follows the loop

@@ -134,6 +134,7 @@ static Term *hint_value(Lower *L, const Term *t, const char *what) {
   if (t->kind == TERM_TUPLE) return lower_hint(L, "take one of its items: t[0]; tl.join makes one tile of two");
   if (t->kind == TERM_BLOCK_PTR && strstr(what, "operand of `+`"))
     return lower_hint(L, "move it: p = tl.advance(p, (rows, columns)), with an offset for each axis");
+  if (t->kind == TERM_BUFFER) return lower_hint(L, "load its elements: buffer.load(layout)");
   if (t->kind == TERM_DESC || t->kind == TERM_BLOCK_PTR) return lower_hint(L, "load what it points to");
   if (t->kind != TERM_CONST) return NULL;
   switch (t->ct->kind) {

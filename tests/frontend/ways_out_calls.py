@@ -75,6 +75,9 @@ def loops(x, y, n, BLOCK: tl.constexpr):
     # LOOPS: ways_out_calls.py:[[#@LINE+2]]:5: error: cannot unpack a scalar fp32 into 2 names
     # LOOPS: note: one address holds one value: a = tl.load(p), b = tl.load(p + 1)
     a, b = tl.load(x)
+    # LOOPS: ways_out_calls.py:[[#@LINE+2]]:5: error: cannot unpack a scalar i32 into 2 names
+    # LOOPS: note: a function gives several values by `return a, b`
+    a, b = n + 1
     # LOOPS: ways_out_calls.py:[[#@LINE+2]]:27: error: range over run-time bounds works in a `for` only
     # LOOPS: note: compute in the body of `for i in range(n):`, or declare the bound `n: tl.constexpr`
     c = [i for i in range(n)]
