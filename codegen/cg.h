@@ -72,6 +72,7 @@ typedef struct Cg {
   VEC(CgDivision) divisions;                 // of the function, so far
   VEC(Op *) roles_ops;                       // lowered so far; their workers are lowered after the kernel's own code
   struct { LLVMBasicBlockRef block; LLVMValueRef pred; } elected;   // the last election, of a lane of each warp
+  struct { LLVMBasicBlockRef block; LLVMValueRef tid, pred; uint32_t free_thread; } owner;   // of the last cg_owner_pred
   LLVMBasicBlockRef entry, workers;          // workers: where those of `roles` go from the entry
   uint32_t ptx;                              // lowest PTX version that suffices so far, ×10
   uint32_t num_pinned;                       // names given to registers of pinned accumulators
@@ -207,7 +208,7 @@ LLVMValueRef cg_thread_bits(Cg *c, const uint32_t *columns, uint32_t n);
 // The thread's part xor a constant, with an addition for the bits that are disjoint. In shared memory the result
 // includes the paddings.
 LLVMValueRef placemap_join(Cg *c, const PlaceMap *m, LLVMValueRef thread, uint32_t constant);
-// i1: whether this thread owns its data (all free bits are clear). NULL if there are no free bits.
+// i1: whether this thread owns its data (all free bits are clear), asked once in a row. NULL if there are no free bits.
 LLVMValueRef cg_owner_pred(Cg *c, uint32_t free_thread);
 LLVMValueRef cg_layout_owner(Cg *c, const Type *t);        // for a type; thread 0 owns scalars
 // For each of cg_num_regs registers, the lowest register that holds the same element.

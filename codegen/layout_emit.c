@@ -113,12 +113,17 @@ LLVMValueRef placemap_join(Cg *c, const PlaceMap *m, LLVMValueRef thread, uint32
 
 LLVMValueRef cg_owner_pred(Cg *c, uint32_t free_thread) {
   if (!free_thread) return NULL;
-  LLVMValueRef bits = cg_op(c, LLVMAnd, c->tid, free_thread);
-  return cg_cmp(c, LLVMIntEQ, bits, 0);
+  LLVMBasicBlockRef here = LLVMGetInsertBlock(c->b);
+  if (c->owner.block != here || c->owner.tid != c->tid || c->owner.free_thread != free_thread) {
+    LLVMValueRef bits = free_thread == UINT32_MAX ? c->tid : cg_op(c, LLVMAnd, c->tid, free_thread);
+    c->owner.block = here, c->owner.tid = c->tid, c->owner.free_thread = free_thread;
+    c->owner.pred = cg_cmp(c, LLVMIntEQ, bits, 0);
+  }
+  return c->owner.pred;
 }
 
 LLVMValueRef cg_layout_owner(Cg *c, const Type *t) {
-  if (!type_is_tensor(t)) return cg_cmp(c, LLVMIntEQ, c->tid, 0);
+  if (!type_is_tensor(t)) return cg_owner_pred(c, UINT32_MAX);
   PlaceMap m = placemap_of_layout(t->layout);
   return cg_owner_pred(c, m.free_thread);
 }

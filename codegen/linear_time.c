@@ -77,8 +77,10 @@ enum { MAX_ASMS = 2048, USES_OF_MOVED = 1024 };
 typedef enum { BY_REDUCTION, BY_ASM } UseKind;
 typedef VEC(LLVMValueRef) Users;
 
+static bool is_asm(LLVMValueRef in) { return LLVMIsACallInst(in) && LLVMIsAInlineAsm(LLVMGetCalledValue(in)); }
+
 static bool is_use(LLVMValueRef user, LLVMValueRef v, UseKind kind) {
-  if (kind == BY_ASM) return LLVMIsACallInst(user) && LLVMIsAInlineAsm(LLVMGetCalledValue(user));
+  if (kind == BY_ASM) return is_asm(user);
   if (LLVMIsAGetElementPtrInst(user))
     return LLVMGetOperand(user, 0) != v || !LLVMIsAConstantInt(LLVMGetOperand(user, 1));
   return LLVMIsABinaryOperator(user) && LLVMGetInstructionOpcode(user) == LLVMAdd;
@@ -114,37 +116,44 @@ static void split_uses(Cg *c, LLVMValueRef v, LLVMValueRef at, UseKind kind, uin
   }
 }
 
-// Returns how many uses strength reduction counts.
-static uint32_t split_value(Cg *c, LLVMValueRef v, LLVMValueRef at) {
+static void split_value(Cg *c, LLVMValueRef v, LLVMValueRef at) {
   LLVMTypeKind type = LLVMGetTypeKind(LLVMTypeOf(v));
   bool is_base = type == LLVMPointerTypeKind;
   bool is_word = is_base || type == LLVMIntegerTypeKind || type == LLVMFloatTypeKind;
   if (is_word && count_uses(v, BY_ASM) > MAX_ASMS) split_uses(c, v, at, BY_ASM, USES_OF_MOVED);
-  uint32_t uses = count_uses(v, BY_REDUCTION);
-  if (uses > (is_base ? MAX_ADDRESSES : MAX_ADDITIONS)) split_uses(c, v, at, BY_REDUCTION, USES_OF_FROZEN);
-  return uses;
+  if (count_uses(v, BY_REDUCTION) > (is_base ? MAX_ADDRESSES : MAX_ADDITIONS))
+    split_uses(c, v, at, BY_REDUCTION, USES_OF_FROZEN);
 }
 
 static void split_shared_operands(Cg *c, LLVMValueRef f) {
   LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(f);
-  unsigned num_params = LLVMCountParams(f);
-  uint32_t most = 0;
-  for (unsigned i = 0; i < num_params; i++) {
-    uint32_t uses = split_value(c, LLVMGetParam(f, i), LLVMGetFirstInstruction(entry));
-    if (uses > most) most = uses;
-  }
+  for (unsigned i = 0, n = LLVMCountParams(f); i < n; i++)
+    split_value(c, LLVMGetParam(f, i), LLVMGetFirstInstruction(entry));
   for (LLVMBasicBlockRef block = entry; block; block = LLVMGetNextBasicBlock(block)) {
     LLVMValueRef first = LLVMGetFirstInstruction(block);   // where copies of phis can stand
     while (LLVMIsAPHINode(first)) first = LLVMGetNextInstruction(first);
     for (LLVMValueRef in = LLVMGetFirstInstruction(block), next; in; in = next) {
       next = LLVMGetNextInstruction(in);
-      uint32_t uses = split_value(c, in, LLVMIsAPHINode(in) ? first : next);
-      if (uses > most) most = uses;
+      split_value(c, in, LLVMIsAPHINode(in) ? first : next);
     }
   }
-  // Strength reduction then need not search the uses of a parameter for a proof that it is not poison.
+}
+
+// Strength reduction asks about most pairs whether their operands may be poison, and searches the instructions around
+// them for a proof. Arguments, results of inline assembly and what global and shared memory hold are never poison: where
+// they are marked, there is no search.
+static void mark_defined(Cg *c, LLVMValueRef f) {
   LLVMAttributeRef noundef = LLVMCreateEnumAttribute(c->ll, LLVMGetEnumAttributeKindForName("noundef", 7), 0);
-  for (unsigned i = 0; most > USES_OF_FROZEN && i < num_params; i++) LLVMAddAttributeAtIndex(f, i + 1, noundef);
+  const unsigned kind = LLVMGetMDKindIDInContext(c->ll, "noundef", 7);
+  LLVMValueRef none = LLVMMetadataAsValue(c->ll, LLVMMDNodeInContext2(c->ll, NULL, 0));
+  for (unsigned i = 0, n = LLVMCountParams(f); i < n; i++) LLVMAddAttributeAtIndex(f, i + 1, noundef);
+  for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block))
+    for (LLVMValueRef in = LLVMGetFirstInstruction(block); in; in = LLVMGetNextInstruction(in)) {
+      if (LLVMIsALoadInst(in) && LLVMGetPointerAddressSpace(LLVMTypeOf(LLVMGetOperand(in, 0))) != 0)
+        LLVMSetMetadata(in, kind, none);
+      else if (is_asm(in) && LLVMTypeOf(in) != c->t_void)
+        LLVMAddCallSiteAttribute(in, LLVMAttributeReturnIndex, noundef);
+    }
 }
 
 void cg_keep_time_linear(Cg *c) {
@@ -154,6 +163,8 @@ void cg_keep_time_linear(Cg *c) {
       freeze_divisions(c->b, block);
       cut_sums(c, block);
     }
-    if (LLVMGetFirstBasicBlock(f)) split_shared_operands(c, f);
+    if (!LLVMGetFirstBasicBlock(f)) continue;
+    split_shared_operands(c, f);
+    mark_defined(c, f);
   }
 }

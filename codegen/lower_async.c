@@ -19,7 +19,7 @@ static LLVMValueRef issuer(Cg *c, const Op *op, uint32_t warps, LLVMValueRef pre
 }
 
 static LLVMValueRef thread0(Cg *c, LLVMValueRef pred) {
-  return cg_and(c, cg_cmp(c, LLVMIntEQ, c->tid, 0), pred);
+  return cg_and(c, cg_owner_pred(c, UINT32_MAX), pred);
 }
 
 static LLVMValueRef optional(const Op *op, uint32_t i) {
