@@ -140,8 +140,8 @@ static void split_shared_operands(Cg *c, LLVMValueRef f) {
 }
 
 // Strength reduction asks about most pairs whether their operands may be poison, and searches the instructions around
-// them for a proof. Arguments, results of inline assembly and what global and shared memory hold are never poison: where
-// they are marked, there is no search.
+// them for a proof. Arguments, results of inline assembly and loads from global and shared memory are never poison:
+// where they are marked, there is no search.
 static void mark_defined(Cg *c, LLVMValueRef f) {
   LLVMAttributeRef noundef = LLVMCreateEnumAttribute(c->ll, LLVMGetEnumAttributeKindForName("noundef", 7), 0);
   const unsigned kind = LLVMGetMDKindIDInContext(c->ll, "noundef", 7);
