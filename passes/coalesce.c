@@ -117,20 +117,6 @@ static int64_t cost_of_parts(const Coalesce *c, const Op *op, const AccessInfo *
   return (int64_t)layout_regs_per_thread(l) * c->module->num_warps * PART * log2_u32(vec);
 }
 
-// What a thread pays for the rows of which it holds the 64-bit offset from a load to a store. More rows than FEW take
-// registers that leave an SM fewer blocks, which costs more than stores of half sectors (HELD for each row): the other
-// half follows in the next instruction.
-static int64_t cost_of_held_rows(const Coalesce *c, const Op *op, const AccessInfo *a, const Layout *l) {
-  enum { FEW = 8, HELD = 32 };
-  const Value *offset = op_operand(op, 1);
-  if (c->exchanges || op->opcode != OP_STORE || !offset) return 0;
-  if (!type_is_tensor(offset->type) || type_elem_bits(offset->type) != 64) return 0;
-  bool held = false;
-  EACH_USE(u, offset) held |= u->user->opcode == OP_LOAD && u->user->parent == op->parent;
-  const int64_t rows = layout_regs_per_thread(l) / layout_contiguity(l, a->fastest);
-  return held && rows > FEW ? HELD * (rows - FEW) * c->module->num_warps : 0;
-}
-
 // The shape that v is computed from element by element, maybe reshaped, if that is t; NULL if it is not. No shape of
 // what comes from a dot: that has the layout of tensor cores. Looks at `left` ops at most.
 static const Type *source_shape(const Value *v, const Type *t, uint32_t *left) {
@@ -194,7 +180,7 @@ static const Layout *cheapest(Coalesce *c, const Func *f, const Type *t, Blocked
       AccessInfo a;
       if (!is_one_of(c, op, f, t, b, apart, &a)) continue;
       cost += layout_loop_weight(op, 64 * (layout_cost_access(op, &a, l, c->module->num_warps) +
-                                           cost_of_parts(c, op, &a, l, b->vec) + cost_of_held_rows(c, op, &a, l)));
+                                           cost_of_parts(c, op, &a, l, b->vec)));
     }
     if (cost >= best_cost) continue;
     best = l;
