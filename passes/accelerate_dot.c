@@ -49,6 +49,14 @@ static uint32_t fast_axis(const Value *v) {
   return layout_contiguity(v->type->layout, last - 1) > layout_contiguity(v->type->layout, last) ? last - 1 : last;
 }
 
+// What a loop carries to v, an argument of its body, from the iteration before; NULL if v is none, or gets another one.
+static const Value *carried_to(const Value *v) {
+  const Op *loop = v->def || !v->block ? NULL : v->block->parent;
+  if (!loop || loop->opcode != OP_FOR || v->index == 0) return NULL;
+  const Value *from = op_operand(v->block->last, v->index - 1);
+  return from->def ? from : NULL;
+}
+
 // Whether v is computed from another dot's accumulator. It then stays in registers: storing it would cost a round trip.
 static bool search_back(const Accel *s, const Value *v) {
   Op *op = v->def;
@@ -70,6 +78,13 @@ static bool search_back(const Accel *s, const Value *v) {
 static bool comes_from_dot(Accel *s, const Value *v) {
   s->search++;
   return search_back(s, v);
+}
+
+// The same if v is computed from one value that a loop carries. A wgmma then takes it from registers.
+static bool is_carried_from_dot(Accel *s, const Value *v) {
+  while (v->def && op_is(v->def, TRAIT_ELEMENTWISE) && v->def->num_operands == 1) v = op_operand(v->def, 0);
+  const Value *from = carried_to(v);
+  return from && comes_from_dot(s, from);
 }
 
 static bool search_on(const Accel *s, const Value *v) {
@@ -215,7 +230,7 @@ static void to_wgmma(Accel *s, Op *dot, uint32_t bits) {
   bool k_major = bits != 16;
   bool transposed;
   Value *a, *asrc = operand_source(op_operand(dot, 0), &transposed);
-  if (!transposed && bits == 16 && warps_n == 1 && comes_from_dot(s, asrc)) {
+  if (!transposed && bits == 16 && warps_n == 1 && (comes_from_dot(s, asrc) || is_carried_from_dot(s, asrc))) {
     MmaShape shape = {.rank = 2, .warps = {warps_m, warps_n}, .warps_m_first = true, .instr_n = instr_n};
     a = build_convert_layout(&b, asrc,
                              layout_make_mma_operand(s->ctx, 0, asrc->type->shape, &shape, dot_k_width(bits)));

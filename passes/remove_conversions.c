@@ -10,6 +10,9 @@
 // way, or converts the op's result where it is computed, which hoists conversions to smaller tensors and out of loops.
 // Loads are never repeated.
 //
+// A tile that will be copied ahead is written to the buffer of a dot in the layout that it was loaded in, whatever layout
+// others need it in: only then can it be copied to that buffer.
+//
 // Last, it looks at stores of rows that several lanes hold: each of these lanes computes the addresses, masks and
 // values of all its rows, for one of them to store. If that costs less, each lane does so for a part of the rows.
 // In, out: LAID_OUT.
@@ -205,6 +208,13 @@ static void weigh(Op *op, void *user) {
   r->changed = true;
 }
 
+static void alloc_as_loaded(Op *op, void *user) {
+  (void)user;
+  if (op->opcode != OP_ALLOC || !value_op(op_operand(op, 0), OP_CONVERT_LAYOUT)) return;
+  Value *loaded = op_operand(op_operand(op, 0)->def, 0);
+  if (loaded->def && access_is_copied(loaded->def)) op_set_operand(op, 0, loaded);
+}
+
 // ---- stores of rows that several lanes hold ----
 
 typedef struct { Remat *remat; AxisAnalysis *axes; } Stores;
@@ -262,5 +272,6 @@ void pass_remove_conversions(PassCtx *p) {
     module_walk(p->module, weigh, &r);
     if (!r.changed) break;
   }
+  module_walk(p->module, alloc_as_loaded, NULL);
   module_walk(p->module, share_rows, &(Stores){&r, reflow.axes});
 }
