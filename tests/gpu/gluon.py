@@ -30,7 +30,7 @@ import results  # noqa: E402
 PARTS = ("right", "tests", "times", "seed")
 FP16_BOUND = 2e-3
 MARK = "@ "              # begins a line from the process that times to the one that started it
-QUIET_SECONDS = 25
+QUIET_SECONDS = 60
 
 
 class Budget:

@@ -15,6 +15,7 @@ tilec=${1:-}
 kernels=(examples/*.tile)
 "$tilec" --version
 jobs=$(($(nproc) / 2 + 1))
+[ "$jobs" -le 9 ] || jobs=9   # each process of three lanes takes half a gigabyte of the GPU's memory and more
 running=()
 scratch=$(mktemp -d) && trap 'rm -rf "$scratch"' EXIT
 has_torch() { python3 -c 'import torch' 2>/dev/null; }

@@ -28,7 +28,7 @@ tilec; failed (the launch raised, crashed or hung; `why` says how). Sums of fp16
 depend on their order: a "differs" of about 1e-3 there is rounding.
 
 Packages, each unpacked into a folder of that name: liger (liger_kernel), fla (fla_core), flag_gems (and pyyaml),
-sglang, unsloth, lmdeploy, mamba_ssm. Needs PyTorch, Triton 3.6, the package tilec and libtile.so (TILE_LIBRARY). `run`
+sglang, unsloth, lmdeploy, mamba_ssm, several (the folders of PATHS in packages/several.py). Needs PyTorch, Triton 3.6, the package tilec and libtile.so (TILE_LIBRARY). `run`
 goes on where it stopped: it does not judge again what the file has. If a launch crashes or hangs, it becomes a failed
 line, and a new process does the rest.
 """

@@ -14,21 +14,19 @@ N, C, V = 8192, 4096, 32768
 
 
 def mlstm():
-    chunkwise, state = "mlstm_kernels.torch.chunkwise.", lambda *shape: rand(*shape, dtype=FP32)
-    for name, module in (
-        ("xl_chunk", "triton_xl_chunk"),
-        ("siging", "triton_xl_chunk_siging"),
-        ("limit_chunk", "triton_limit_chunk"),
+    state = lambda *shape: rand(*shape, dtype=FP32)
+    for module, function, chunk in (
+        ("triton_xl_chunk", "mlstm_chunkwise__xl_chunk", 128),
+        ("triton_xl_chunk_siging", "mlstm_siging_chunkwise__xl_chunk", 128),
+        ("triton_limit_chunk", "mlstm_chunkwise__limit_chunk", 64),
     ):
 
-        def run(name=name, module=module):
-            names = {"siging": "mlstm_siging_chunkwise__xl_chunk"}
-            f = getattr(importlib.import_module(chunkwise + module), names.get(name, "mlstm_chunkwise__" + name))
-            size = 64 if name == "limit_chunk" else 128
+        def run(module=module, function=function, chunk=chunk):
+            f = getattr(importlib.import_module("mlstm_kernels.torch.chunkwise." + module), function)
             q, k, v = leaf(B, H, T, K), leaf(B, H, T, K), leaf(B, H, T, 2 * K)
-            fb(f(q, k, v, gate(B, H, T), gate(B, H, T), chunk_size=size, autocast_kernel_dtype=BF16))
+            fb(f(q, k, v, gate(B, H, T), gate(B, H, T), chunk_size=chunk, autocast_kernel_dtype=BF16))
 
-        yield "mlstm_" + name, run
+        yield function, run
 
     def parallel():
         f = importlib.import_module("mlstm_kernels.torch.parallel.triton_limit_headdim").mlstm_parallel__limit_headdim
@@ -47,12 +45,8 @@ def mlstm():
 
 def flash_attn():
     ops = "flash_attn.ops.triton."
-    attention = lambda: importlib.import_module("flash_attn.flash_attn_triton").flash_attn_func
     rotary = lambda: importlib.import_module(ops + "rotary").apply_rotary
     entropy = lambda: importlib.import_module(ops + "cross_entropy").cross_entropy_loss
-    heads = lambda: leaf(B, T, H, K, dtype=FP16)
-    yield "flash_attention", lambda: fb(attention()(heads(), heads(), heads(), None, False))
-    yield "flash_attention_causal", lambda: fb(attention()(heads(), heads(), heads(), None, True))
     for interleaved in (False, True):
         yield f"rotary_{interleaved}", lambda i=interleaved: rotary()(
             rand(B, T, 32, K), rand(T, K // 2), rand(T, K // 2), interleaved=i
