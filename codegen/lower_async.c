@@ -1,5 +1,5 @@
-// Asynchronous copies (cp.async), mbarriers, TMA and proxy fences. Thread 0, or an elected lane of a warp, does what one
-// thread does for the block, by predicated instructions; only initialisation has a branch.
+// Asynchronous copies (cp.async), mbarriers, TMA and proxy fences. Thread 0, or an elected lane of a warp, does what
+// one thread does for the block, by predicated instructions; only initialisation has a branch.
 #include "codegen/address.h"
 
 static void set_token(Cg *c, Op *op) { cg_set(op_result(op, 0), cg_value_new(c, 0)); }

@@ -85,8 +85,8 @@ bool pipe_choose_loads(Pipe *p, bool all_loads);
 // NULL: nothing stays in flight.
 Op *pipe_overlap_wgmmas(Pipe *p);
 // Where that does not hold, and nothing slow comes between the first wait for tiles and a wgmma: lets copies be issued
-// while that runs. Wgmmas after all others of the iteration stay in flight into the next one, up to there. Returns the op
-// after which the previous iteration's slot is free; NULL: no such wgmma.
+// while that runs. Wgmmas after all others of the iteration stay in flight into the next one, up to there. Returns the
+// op after which the previous iteration's slot is free; NULL: no such wgmma.
 Op *pipe_issue_under_wgmma(Pipe *p);
 
 // ---- pipeline_slots.c ----

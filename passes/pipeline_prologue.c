@@ -1,5 +1,6 @@
 // Of pipeline_loops: the copies that are issued before the loop. The prologue is placed as early as possible: its
-// copies then run during slow ops before the loop: global loads, stores to shared memory, and exchanges between threads.
+// copies then run during slow ops before the loop: global loads, stores to shared memory, and exchanges between
+// threads.
 #include "ir/scratch.h"
 #include "passes/pipeline_loops.h"
 

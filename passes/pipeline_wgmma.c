@@ -191,8 +191,8 @@ static Op *first_wgmma(const Pipe *p) {
 Op *pipe_issue_under_wgmma(Pipe *p) {
   Op *first = first_wgmma(p);
   if (first->opcode != OP_WGMMA || is_packed(first) || is_in_parts(first)) return NULL;
-  // Threads may read a tile before, to compute an operand. With two stages that would leave little of an iteration for a
-  // copy.
+  // Threads may read a tile before, to compute an operand. With two stages that would leave little of an iteration for
+  // a copy.
   if (first != first_consumer(p) && p->stages < 3) return NULL;
   Builder after = after_loop(p);
   bool any = false;

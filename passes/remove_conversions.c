@@ -10,8 +10,8 @@
 // way, or converts the op's result where it is computed, which hoists conversions to smaller tensors and out of loops.
 // Loads are never repeated.
 //
-// A tile that will be copied ahead is written to the buffer of a dot in the layout that it was loaded in, whatever layout
-// others need it in: only then can it be copied to that buffer.
+// A tile that will be copied ahead is written to the buffer of a dot in the layout that it was loaded in, whatever
+// layout others need it in: only then can it be copied to that buffer.
 //
 // Last, it looks at stores of rows that several lanes hold: each of these lanes computes the addresses, masks and
 // values of all its rows, for one of them to store. If that costs less, each lane does so for a part of the rows.

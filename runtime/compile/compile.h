@@ -90,7 +90,8 @@ void metadata_write(Buf *out, const tile_program *program);
 void metadata_put_kernel(JsonWriter *w, const tile_program *program, const Func *f);   // one kernel
 
 // temporary.c: makes SIGHUP, SIGINT and SIGTERM kill the child processes and remove the temporary files before they end
-// this process. A signal that is ignored stays ignored. Only a program calls this: a library leaves signals to its host.
+// this process. A signal that is ignored stays ignored. Only a program calls this: a library leaves signals to its
+// host.
 void temporary_remove_on_signals(void);
 
 // ptxas.c: assembles PTX to a cubin. ptxas_find looks at TILE_PTXAS, in PATH and in the CUDA toolkit's usual folder;

@@ -19,8 +19,8 @@ static tile_status failed(tile_error **error, const char *what, const char *path
   return error_set(error, TILE_ERROR_FILE, "cannot %s %s: %s", what, path, strerror(errno));
 }
 
-// The stream's bytes in memory of malloc's. NULL if there is not enough of it, or more than `limit` bytes (*size is then
-// above it).
+// The stream's bytes in memory of malloc's. NULL if there is not enough of it, or more than `limit` bytes (*size is
+// then above it).
 static char *read_stream(FILE *f, size_t limit, size_t *size) {
   size_t capacity = 1 << 16, n = 0, got;
   char *data = malloc(capacity + 1);

@@ -7,9 +7,9 @@
 
 typedef struct { const char *path; pid_t process; } Temporary;   // one of the two; path NULL: a process
 
-// The caller owns *t and its path, and does not change them between these two calls. No other process uses the path, and
-// nothing has that name any more when t is forgotten. A child process is forgotten first and reaped afterwards, because
-// its id may be given to another process once it is reaped.
+// The caller owns *t and its path, and does not change them between these two calls. No other process uses the path,
+// and nothing has that name any more when t is forgotten. A child process is forgotten first and reaped afterwards,
+// because its id may be given to another process once it is reaped.
 void temporary_register(const Temporary *t);
 void temporary_forget(const Temporary *t);
 
