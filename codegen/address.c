@@ -31,6 +31,7 @@ static bool in_same_loop(const Op *op, const Value *offset) {
 static void split_sum(Address *a, const Op *op, Value *offset) {
   if (!value_op(offset, OP_ADDI) || type_elem_bits(offset->type) < 64 || !a->ptr->splat) return;
   const CgValue *x = summand(offset->def, 0), *y = summand(offset->def, 1);
+  // Bits of a register's number that change the address: those above a vector's, unless the distance is a constant.
   uint32_t computed = a->offset->count - (uint32_t)op_int(op, ATTR_COPY, op_int(op, ATTR_VECTOR, 1));
   for (uint32_t b = 0; a->deltas && b < a->deltas->num_ints; b++)
     if (a->deltas->ints[b]) computed &= ~(1u << b);

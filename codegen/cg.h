@@ -208,7 +208,8 @@ LLVMValueRef cg_thread_bits(Cg *c, const uint32_t *columns, uint32_t n);
 // The thread's part xor a constant, with an addition for the bits that are disjoint. In shared memory the result
 // includes the paddings.
 LLVMValueRef placemap_join(Cg *c, const PlaceMap *m, LLVMValueRef thread, uint32_t constant);
-// i1: whether this thread owns its data (all free bits are clear), asked once in a row. NULL if there are no free bits.
+// i1: whether this thread owns its data (all free bits are clear). NULL if there are no free bits; UINT32_MAX: whether it
+// is thread 0. Calls that follow each other in an LLVM block share one comparison.
 LLVMValueRef cg_owner_pred(Cg *c, uint32_t free_thread);
 LLVMValueRef cg_layout_owner(Cg *c, const Type *t);        // for a type; thread 0 owns scalars
 // For each of cg_num_regs registers, the lowest register that holds the same element.

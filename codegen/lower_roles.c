@@ -32,7 +32,7 @@ static void publish_and_meet(Cg *c) {
   meet_all(c);
 }
 
-// Whether the last thing that the kernel's warps did to memory before op was to fence it.
+// Whether the kernel's warps have written nothing since their last proxy fence before op.
 static bool follows_fence(const Op *op) {
   const Op *at = op->prev;
   while (at && op_is(at, TRAIT_PURE)) at = at->prev;
@@ -78,7 +78,7 @@ static void store(Cg *c, LLVMValueRef v, LLVMValueRef to, uint32_t align) {
   LLVMSetAlignment(LLVMBuildStore(c->b, v, to), align);
 }
 
-// Returns whether there was anything.
+// Gives the workers what they need; returns whether that was anything.
 static bool hand_over(Cg *c, const Op *op) {
   RolesCaptures captures = roles_captures(c->ctx, op);
   if (!captures.count && !loops(c)) return false;

@@ -49,7 +49,8 @@ static uint32_t fast_axis(const Value *v) {
   return layout_contiguity(v->type->layout, last - 1) > layout_contiguity(v->type->layout, last) ? last - 1 : last;
 }
 
-// What a loop carries to v, an argument of its body, from the iteration before; NULL if v is none, or gets another one.
+// What the previous iteration of a loop passes to v, an argument of its body. NULL if v is not such an argument, or is
+// passed another one.
 static const Value *carried_to(const Value *v) {
   const Op *loop = v->def || !v->block ? NULL : v->block->parent;
   if (!loop || loop->opcode != OP_FOR || v->index == 0) return NULL;
@@ -80,7 +81,7 @@ static bool comes_from_dot(Accel *s, const Value *v) {
   return search_back(s, v);
 }
 
-// The same if v is computed from one value that a loop carries. A wgmma then takes it from registers.
+// Whether v is a cast or the like of a value that a loop carries and a dot computes. A wgmma takes it from registers.
 static bool is_carried_from_dot(Accel *s, const Value *v) {
   while (v->def && op_is(v->def, TRAIT_ELEMENTWISE) && v->def->num_operands == 1) v = op_operand(v->def, 0);
   const Value *from = carried_to(v);

@@ -162,7 +162,8 @@ static bool reduces_in_thread(const Op *op) {
   return true;
 }
 
-// The op that takes v, or what only renames v's registers, if it is the only one; NULL otherwise.
+// The only op that uses v, where a use by an op that only renames v's registers is a use of that op's result. NULL if
+// there are several, or none.
 static const Op *only_reader(const Value *v) {
   const Op *user = only_user(v);
   const bool is_view = user && op_is(user, TRAIT_MOVES) && op_unit(user) == UNIT_NONE && user->num_results == 1;
