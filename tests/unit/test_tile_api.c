@@ -149,7 +149,7 @@ TEST(compile_errors) {
   assert_int_equal(tile_compile_memory("bad.tir", "?", 1, NULL, &p, NULL), TILE_ERROR_PROGRAM);
 }
 
-// Messages name fields of the structures, and no options of tilec.
+// Messages name the fields of the structures, not tilec's options.
 TEST(fields_in_messages) {
   static const char source[] = "@kernel\ndef k(x, N: constexpr):\n  store(x, N)\n@kernel\ndef l(x):\n  store(x, 1)\n";
   tile_program *p;
