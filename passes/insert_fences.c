@@ -1,15 +1,19 @@
 // insert_fences: the proxy fences that a module as written lacks.
 //
 // Threads access shared memory through the generic proxy, TMA and wgmma through the asynchronous one. TMA and wgmma see
-// a thread's write only if that thread executes a proxy fence after the write and before the threads meet. The pass
-// follows each write to the next fence. If TMA or wgmma can use the bytes before that fence, the pass inserts one after
-// the write, as late as possible: before the next op at which threads meet or that publishes what they did. A fence
-// that the author wrote is therefore never repeated.
+// a thread's write only if that thread executes a proxy fence after the write and before the threads meet. Nor does a
+// barrier alone keep TMA from overwriting what a thread reads: on Hopper, an ldmatrix that was issued before a barrier
+// and whose result is used after it may read what TMA copies to the same bytes after the barrier.
+//
+// The pass follows each read and write to the next fence. If TMA or wgmma can use the bytes of a write before that
+// fence, or TMA can write the bytes of a read, the pass inserts a fence after the access, as late as possible: before
+// the next op at which threads meet or that publishes what they did. A fence that the author wrote is therefore never
+// repeated.
 //
 // The writes of a cp.async count as the thread's own once it has waited for them. If an mbarrier_arrive announces them,
 // the fence goes after a wait for an mbarrier, and a block barrier follows it.
 //
-// All warps execute a fence where a `roles` begins and where it ends. Writes in one of its blocks reach the others by
+// All warps execute a fence where a `roles` begins and where it ends. Accesses in one of its blocks reach the others by
 // arrivals at mbarriers.
 //
 // In: ALLOCATED, with barriers. Out: the same.
@@ -17,44 +21,50 @@
 #include "passes/pass.h"
 #include "passes/shared_memory.h"
 
-typedef enum { WRITTEN, COPYING, ANNOUNCED } WriteState;   // ANNOUNCED: a copy for which an mbarrier_arrive waits
-typedef struct { Op *by; WriteState state; uint32_t lo, hi; } Write;
-typedef VEC(Write) Writes;
-// published: writes without a fence; used: bytes that TMA and wgmma use
-typedef struct { Writes published; SharedAccesses used; } Role;
+typedef enum { READ, WRITTEN, COPYING, ANNOUNCED } State;   // ANNOUNCED: a copy for which an mbarrier_arrive waits
+typedef struct { Op *by; State state; uint32_t lo, hi; } Access;
+typedef VEC(Access) Accesses;
+// published: accesses without a fence; used: bytes that TMA and wgmma use
+typedef struct { Accesses published; SharedAccesses used; } Role;
 
 typedef struct {
   Context *ctx;
   Module *module;
-  Writes now;              // not followed by a fence yet
+  Accesses now;            // not followed by a fence yet
   Role *role;              // whose block is walked; NULL: the kernel's own
   OpList lacking;          // ops that need a fence after them
 } Fences;
 
-static bool add_write(Fences *s, Writes *to, Write w) {
+static bool add(Fences *s, Accesses *to, Access w) {
   VEC_EACH(x, *to)
     if (x->by == w.by && x->state == w.state && x->lo == w.lo && x->hi == w.hi) return false;
   vec_push(&s->ctx->arena, to, w);
   return true;
 }
 
-static bool merge(Fences *s, Writes *to, const Writes *from) {
+static bool merge(Fences *s, Accesses *to, const Accesses *from) {
   bool grew = false;
-  VEC_EACH(x, *from) grew |= add_write(s, to, *x);
+  VEC_EACH(x, *from) grew |= add(s, to, *x);
   return grew;
 }
 
-static Writes copy(Fences *s, const Writes *from) {
-  Writes to = {0};
+static Accesses copy(Fences *s, const Accesses *from) {
+  Accesses to = {0};
   merge(s, &to, from);
   return to;
 }
 
-static void drop(Writes *w, WriteState state) {
+static void drop(Accesses *w, State state) {
   uint32_t n = 0;
   VEC_EACH(x, *w)
     if (x->state != state) w->data[n++] = *x;
   w->count = n;
+}
+
+// A proxy fence orders what the thread has done itself.
+static void drop_fenced(Accesses *a) {
+  drop(a, READ);
+  drop(a, WRITTEN);
 }
 
 // ---- the walk ----
@@ -65,27 +75,27 @@ static void require(Fences *s, Op *by) {
   vec_push(&s->ctx->arena, &s->lacking, by);
 }
 
-static void use(Fences *s, const SharedAccess *a, const Writes *writes) {
-  VEC_EACH(w, *writes)
-    if (w->state == WRITTEN && w->lo < a->hi && a->lo < w->hi) require(s, w->by);
+static void use(Fences *s, const SharedAccess *a, const Accesses *of_threads) {
+  VEC_EACH(x, *of_threads)
+    if ((x->state == WRITTEN || (x->state == READ && a->is_write)) && x->lo < a->hi && a->lo < x->hi) require(s, x->by);
 }
 
 // The copies in that state may be complete: from here on what they wrote counts as written by `by`.
-static void complete(Fences *s, Op *by, WriteState state) {
+static void complete(Fences *s, Op *by, State state) {
   for (uint32_t i = 0, n = s->now.count; i < n; i++) {
-    const Write w = s->now.data[i];
-    if (w.state == state) add_write(s, &s->now, (Write){by, WRITTEN, w.lo, w.hi});
+    const Access w = s->now.data[i];
+    if (w.state == state) add(s, &s->now, (Access){by, WRITTEN, w.lo, w.hi});
   }
 }
 
 static void walk_block(Fences *s, Block *b);
 
 static void walk_loop(Fences *s, Op *op) {
-  Writes entry = copy(s, &s->now);
+  Accesses entry = copy(s, &s->now);
   for (;;) {
     s->now = copy(s, &entry);
     walk_block(s, op->blocks[0]);
-    Writes leave = copy(s, &s->now);
+    Accesses leave = copy(s, &s->now);
     if (op->opcode == OP_WHILE) walk_block(s, op->blocks[1]);
     if (merge(s, &entry, &s->now)) continue;
     s->now = op->opcode == OP_WHILE ? leave : entry;
@@ -94,9 +104,9 @@ static void walk_loop(Fences *s, Op *op) {
 }
 
 static void walk_if(Fences *s, Op *op) {
-  Writes before = copy(s, &s->now);
+  Accesses before = copy(s, &s->now);
   walk_block(s, op->blocks[0]);
-  Writes then = s->now;
+  Accesses then = s->now;
   s->now = before;
   walk_block(s, op->blocks[1]);
   merge(s, &s->now, &then);
@@ -104,12 +114,12 @@ static void walk_if(Fences *s, Op *op) {
 
 static void walk_roles(Fences *s, Op *op) {
   Role *roles = arena_array(&s->ctx->arena, Role, op->num_blocks);
-  drop(&s->now, WRITTEN);
-  Writes outside = s->now;
+  drop_fenced(&s->now);
+  Accesses outside = s->now;
   for (uint32_t i = 0; i < op->num_blocks; i++) {
     roles[i] = (Role){0};
     s->role = &roles[i];
-    s->now = i ? (Writes){0} : copy(s, &outside);
+    s->now = i ? (Accesses){0} : copy(s, &outside);
     walk_block(s, op->blocks[i]);
   }
   for (uint32_t i = 0; i < op->num_blocks; i++)
@@ -127,13 +137,15 @@ static void walk_accesses(Fences *s, Op *op) {
     if (a->by == SHARED_BY_TMA || a->by == SHARED_BY_WGMMA) {
       use(s, a, &s->now);
       if (s->role) vec_push(&s->ctx->arena, &s->role->used, *a);
+    } else if (op->opcode == OP_LOCAL_LOAD) {
+      add(s, &s->now, (Access){op, READ, a->lo, a->hi});
     } else if (a->is_write && op->opcode != OP_MBAR_INIT) {   // which brings a fence
-      add_write(s, &s->now, (Write){op, a->by == SHARED_BY_COPY ? COPYING : WRITTEN, a->lo, a->hi});
+      add(s, &s->now, (Access){op, a->by == SHARED_BY_COPY ? COPYING : WRITTEN, a->lo, a->hi});
     }
   }
   uint32_t align, bytes = scratch_op_bytes(s->ctx, op, s->module->num_warps, &align);
   const uint32_t lo = (uint32_t)op_int(op, ATTR_OFFSET, 0);
-  if (bytes && op->opcode != OP_ALLOC) add_write(s, &s->now, (Write){op, WRITTEN, lo, lo + bytes});
+  if (bytes && op->opcode != OP_ALLOC) add(s, &s->now, (Access){op, WRITTEN, lo, lo + bytes});
 }
 
 static void walk_op(Fences *s, Op *op) {
@@ -141,7 +153,7 @@ static void walk_op(Fences *s, Op *op) {
     case OP_FOR: case OP_WHILE: walk_loop(s, op); return;
     case OP_IF: walk_if(s, op); return;
     case OP_ROLES: walk_roles(s, op); return;
-    case OP_FENCE_ASYNC: drop(&s->now, WRITTEN); return;
+    case OP_FENCE_ASYNC: drop_fenced(&s->now); return;
     case OP_ASYNC_WAIT:
       complete(s, op, COPYING);
       complete(s, op, ANNOUNCED);
@@ -182,17 +194,18 @@ static void insert_after(Fences *s, Op *by) {
   const bool is_wait = by->opcode == OP_MBAR_WAIT;
   Op *at = by->next;
   while (!is_wait && !is_meeting(s, at)) at = at->next;
-  if (!is_wait && at->opcode == OP_FENCE_ASYNC) return;   // for another write
+  if (!is_wait && at->opcode == OP_FENCE_ASYNC) return;   // for another access
   Builder b = builder_before(s->ctx, at);
   build_op(&b, OP_FENCE_ASYNC, NULL, 0);
   if (is_wait) build_op(&b, OP_BARRIER, NULL, 0);
-  remark_applied(by, "TMA or wgmma uses what is written here: a proxy fence is added");
+  remark_applied(by, by->opcode == OP_LOCAL_LOAD ? "TMA overwrites what is read here: a proxy fence is added"
+                                                 : "TMA or wgmma uses what is written here: a proxy fence is added");
 }
 
 void pass_insert_fences(PassCtx *p) {
   Fences s = {.ctx = p->ctx, .module = p->module};
   EACH_FUNC(f, p->module) {
-    s.now = (Writes){0};
+    s.now = (Accesses){0};
     walk_block(&s, f->body);
   }
   VEC_EACH(by, s.lacking) insert_after(&s, *by);

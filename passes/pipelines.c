@@ -69,7 +69,7 @@ static const PipelineStep allocated_steps[] = {
   STEP(allocate_shared),
   STEP(insert_barriers),
   STEP_IF(merge_fences, chooses),
-  STEP_IF(insert_fences, is_as_written),
+  STEP(insert_fences),
   STEP(annotate_offsets),
 };
 

@@ -133,7 +133,7 @@ static ExecResult check_epoch(const Who *who, const Epoch *e, bool other_writes)
       return EXEC_NEXT;   // one instruction's lanes
     return conflict(who, e, other_writes);
   }
-  if (!who->is_async || !other_writes) return EXEC_NEXT;
+  if (!who->is_async || !(who->is_write || other_writes)) return EXEC_NEXT;
   uint32_t kind = 0;
   Warp *x = race_warp_of(who->warp->cta->cluster, e->comp, &kind);
   if (!x || (kind != C_SELF && kind != C_COPY) || who->generic) return EXEC_NEXT;
@@ -142,9 +142,10 @@ static ExecResult check_epoch(const Who *who, const Epoch *e, bool other_writes)
   describe_epoch(who, e, other, sizeof other);
   return sim_report(
       who->warp->grid, who->warp, who->in, who->lane, REPORT_PROXY,
-      "the asynchronous proxy %s shared+0x%x of CTA %u, which %s wrote; that thread executed no fence.proxy.async "
-      "between its write and the synchronisation with this one",
-      who->is_write ? "overwrites" : "reads", who->at.offset + SHARED_BASE, who->at.cta->rank, other);
+      "the asynchronous proxy %s shared+0x%x of CTA %u, which %s %s; that thread executed no fence.proxy.async "
+      "between its %s and the synchronisation with this one",
+      who->is_write ? "overwrites" : "reads", who->at.offset + SHARED_BASE, who->at.cta->rank, other,
+      other_writes ? "wrote" : "read", other_writes ? "write" : "read");
 }
 
 static void add_reader(ClusterRace *cr, const Who *who, Cell *c) {

@@ -6,8 +6,8 @@
 // completed phases, so that waiting for phase n makes known the copies that were issued in phases up to n. Lanes of
 // one warp are told apart by the clock of the warp's last synchronisation.
 //
-// Proxies. Bytes written by ordinary stores may be touched by TMA or wgmma only after a proxy fence of the writing
-// thread that the issuer knows of.
+// Proxies. Bytes written by ordinary stores may be touched by TMA or wgmma, and bytes read by ordinary loads written by
+// TMA, only after a proxy fence of the storing or loading thread that the issuer knows of.
 #ifndef TILE_SIM_SHADOW_RACE_H
 #define TILE_SIM_SHADOW_RACE_H
 

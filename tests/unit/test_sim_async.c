@@ -7,6 +7,9 @@
 #define COPY16 "shl.b32 %r1, %t, 4; add.u32 %r2, %s, %r1; mad.wide.u32 %d2, %t, 16, %d1; cp.async.cg.shared.global [%r2], [%d2], 16;\n"
 // the word that thread ^ 1 copied
 #define READ_OTHER "xor.b32 %r3, %t, 1; shl.b32 %r4, %r3, 4; add.u32 %r4, %r4, %s; ld.shared.u32 %r5, [%r4+4];\n"
+// Thread 0 copies 256 bytes; its label is where the others go.
+#define COPY_256(label) "@%p1 bra " label "; mbarrier.arrive.expect_tx.shared.b64 _, [%b], 256; cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%d1], 256, [%b]; " label ":\n"
+#define READ_OWN "shl.b32 %r1, %t, 2; add.u32 %r2, %s, %r1; ld.shared.u32 %r5, [%r2];"
 
 static const Case cases[] = {
   {"cp.async with groups", COPY16 "cp.async.commit_group; cp.async.wait_group 0; bar.sync 0;" READ_OTHER STORE5, 64, 0, NULL, 512 + 7, 4 * 6 + 1},
@@ -27,8 +30,11 @@ static const Case cases[] = {
    "use of an undefined value: the address has never been set (or was computed from a value that has not)", 0, 0},
   {"cp.async arrives on an mbarrier", INIT(64) COPY16 "cp.async.mbarrier.arrive.noinc.shared.b64 [%b];" WAIT(0) READ_OTHER STORE5, 64, 0, NULL, 512 + 9, 4 * 8 + 1},
   {"counted arrival changes nothing", INIT(64) COPY16 "cp.async.mbarrier.arrive.shared.b64 [%b]; mbarrier.arrive.shared.b64 _, [%b];" WAIT(0) "cp.async.wait_all; bar.sync 0;" READ_OTHER STORE5, 64, 0, NULL, 512 + 9, 4 * 8 + 1},
-  {"bulk copy", INIT(1) "@%p1 bra L2; mbarrier.arrive.expect_tx.shared.b64 _, [%b], 256; cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%d1], 256, [%b]; L2:\n" WAIT(0)
-   "shl.b32 %r1, %t, 2; add.u32 %r2, %s, %r1; ld.shared.u32 %r5, [%r2];" STORE5, 64, 0, NULL, 512 + 60, 60},
+  {"bulk copy", INIT(1) COPY_256("L2") WAIT(0) READ_OWN STORE5, 64, 0, NULL, 512 + 60, 60},
+  // Each thread reads its word, and a second copy overwrites it.
+  {"bulk copy over what threads read", INIT(1) COPY_256("L2") WAIT(0) READ_OWN "fence.proxy.async.shared::cta; bar.sync 0;" COPY_256("L3") WAIT(1) STORE5, 64, 0, NULL, 512 + 60, 60},
+  {"bulk copy over what threads read, without a proxy fence", INIT(1) COPY_256("L2") WAIT(0) READ_OWN "bar.sync 0;" COPY_256("L3") WAIT(1) STORE5, 64, 0,
+   "missing proxy fence: the asynchronous proxy overwrites shared+0x400 of CTA 0, which thread 0 of CTA 0 at line * read; that thread executed no fence.proxy.async between its read and the synchronisation with this one", 0, 0},
   {"bulk copy to a misaligned address", INIT(1) "@%p1 bra L2; add.u32 %r1, %s, 8; cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%d1], 256, [%b]; L2:", 32, 0,
    "misaligned access: write of 256 bytes at 0x408 in shared::cluster memory is not aligned to 16", 0, 0},
   {"bulk copy beyond the buffer", INIT(1) "@%p1 bra L2; add.u64 %d2, %d1, 4000; and.b64 %d2, %d2, -16; cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%d2], 256, [%b]; L2:", 32, 0,
