@@ -245,9 +245,6 @@ void cg_lower_op(Cg *c, Op *op);
 // both.
 void cg_begin_roles(Cg *c);
 void cg_end_roles(Cg *c);
-// The first copy by a tensor map fetches it from memory. An elected lane of the launch's last warp begins that at the
-// workers' entry, where they have nothing to do yet.
-void cg_prefetch_maps(Cg *c);
 // Emits a region on scalars: binds args, lowers the ops, and writes the terminator's operands to out.
 void cg_inline_region(Cg *c, Block *b, const LLVMValueRef *args, LLVMValueRef *out);
 typedef LLVMValueRef ScalarEmitter(Cg *c, const Op *op, ScalarKind k, LLVMValueRef *in);

@@ -111,20 +111,6 @@ static void bind_params(Cg *c, Func *f) {
   }
 }
 
-void cg_prefetch_maps(Cg *c) {
-  const Func *f = c->func;
-  LLVMValueRef last = NULL;
-  for (uint32_t i = 0; i < f->num_params; i++) {
-    Value *arg = f->body->args[i];
-    if (!is_map(&f->params[i]) || !arg->uses) continue;
-    if (!last) {
-      LLVMValueRef elected = cg_cmp(c, LLVMIntNE, cg_insn(c, INSN_ELECT, c->t_i32, NULL, 0), 0);
-      last = cg_and(c, cg_cmp(c, LLVMIntEQ, cg_uniform_warp(c), c->roles.total_warps - 1), elected);
-    }
-    cg_insn(c, INSN_PREFETCH_MAP, c->t_void, (LLVMValueRef[]){cg_get(arg)->v[0], last}, 2);
-  }
-}
-
 // LLVM learns how many threads there are only after it has simplified: that a sum with a thread's number carries no
 // bit, for example, it must know before.
 static LLVMValueRef thread_number(Cg *c) {

@@ -300,7 +300,6 @@ void cg_end_roles(Cg *c) {
   LLVMPositionBuilderAtEnd(c->b, c->workers);
   const RolesRegisters before = at_launch(c), outside = registers_of(c, NULL);
   set_registers(c, before.worker[0], outside.worker[0]);   // all warpgroups alike
-  cg_prefetch_maps(c);
   if (loops(c)) loop_over_numbers(c);
   else VEC_EACH(op, c->roles_ops) {
     meet_all(c);
