@@ -53,6 +53,8 @@ products_and_functions() {
   [ -f libtile.so ] || [ -n "${LIBTILE:-}" ] || return
   export LIBTILE=${LIBTILE:-$PWD/libtile.so}
   python3 tests/gpu/cluster.py || status=1
+  # Grids that fill the card, and more: what goes wrong only where many blocks share an SM.
+  has_torch && { python3 tests/gpu/bench.py examples --check || status=1; }
   has_torch && { python3 tests/gpu/ulp.py || status=1; }
 }
 
