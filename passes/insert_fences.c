@@ -202,8 +202,18 @@ static void insert_after(Fences *s, Op *by) {
                                                  : "TMA or wgmma uses what is written here: a proxy fence is added");
 }
 
+static void find_async_proxy(Op *op, void *user) {
+  switch (op->opcode) {
+    case OP_TMA_LOAD: case OP_TMA_STORE: case OP_TMA_REDUCE: case OP_WGMMA: *(bool *)user = true; return;
+    default: return;
+  }
+}
+
 void pass_insert_fences(PassCtx *p) {
   Fences s = {.ctx = p->ctx, .module = p->module};
+  bool any = false;
+  module_walk(p->module, find_async_proxy, &any);
+  if (!any) return;
   EACH_FUNC(f, p->module) {
     s.now = (Accesses){0};
     walk_block(&s, f->body);
