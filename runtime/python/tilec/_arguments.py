@@ -1,5 +1,6 @@
 """The arguments of a launch: what this package takes for one, and the words of a tile_arg that it becomes."""
 import ctypes
+import difflib
 import numbers
 import operator
 import struct
@@ -158,6 +159,19 @@ def _axes(values):
     return *map(operator.index, values), *(0,) * (5 - len(values))
 
 
+class Named(dict):
+    """Values by name, for a function of the user's, who is told what there is if it asks for anything else."""
+
+    def __init__(self, asking, values):
+        super().__init__(values)
+        self._asking = asking
+
+    def __missing__(self, name):
+        close = difflib.get_close_matches(str(name), self, 1)
+        raise KeyError(f"{self._asking} asks for {name!r}; there are {', '.join(self)}"
+                       + (f"; did you mean {close[0]}?" if close else ""))
+
+
 def expression_of(value):
     """Returns a constexpr's value as the source would write it."""
     if isinstance(value, constexpr):
@@ -175,7 +189,8 @@ def expression_of(value):
         if hasattr(value, "_fields"):
             return f"{type(value).__name__}({items})"
         return f"({items},)" if len(value) == 1 else f"({items})"
-    code = _dtypes.CODES.get(getattr(value, "__name__", None) or str(value).rpartition(".")[2])
+    is_function = hasattr(value, "__code__") or hasattr(value, "fn")   # whatever its name is
+    code = None if is_function else _dtypes.CODES.get(getattr(value, "__name__", None) or str(value).rpartition(".")[2])
     if code is not None:
         return _dtypes.DTYPES[code][0]
     if is_number(value) or hasattr(value, "__index__"):

@@ -120,7 +120,8 @@ class Device:
     @property
     def handle(self):
         if not self._handle:
-            raise Error(2, f"the device {self.kind} is closed: open it anew by tilec.open_device()")
+            raise Error(2, f"the device {self.kind} is closed: open one by tilec.open_device(), and load the "
+                           "kernels' file again")
         return self._handle
 
     @property

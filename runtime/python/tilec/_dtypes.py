@@ -44,7 +44,8 @@ def code_of(dtype):
         pass
     code = CODES.get(str(dtype).rpartition(".")[2])
     if code is None:
-        raise TypeError(f"there is no kernel type for dtype {dtype}")
+        way = "; pass the array as real numbers: torch.view_as_real(x), x.view(np.float32)" if "complex" in str(dtype) else ""
+        raise TypeError(f"there is no kernel type for dtype {dtype}{way}")
     try:
         _seen[dtype] = code
     except TypeError:

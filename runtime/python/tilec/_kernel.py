@@ -8,7 +8,7 @@ import operator
 import struct
 from ctypes import byref, c_char_p, c_size_t, c_uint32, c_void_p
 
-from ._arguments import DEFAULT, INT, desc, leaves, ptr, words
+from ._arguments import DEFAULT, INT, Named, desc, leaves, ptr, words
 from ._arrays import address_of, is_array, is_on_host, is_pinned, num_bytes
 from ._device import check
 from ._host import HostMemory
@@ -270,23 +270,15 @@ class Bound:
 
         def of_variant(user, variant, out):
             try:
-                meta = _Meta(self.kernel.meta(c_void_p(variant)))
-                meta.update(zip(self.kernel.params, self._args))
-                meta.update(self._kwargs)
-                out[0], out[1], out[2] = grid_of(grid(meta))
+                values = {**self.kernel.meta(c_void_p(variant)), **dict(zip(self.kernel.params, self._args)),
+                          **self._kwargs}
+                out[0], out[1], out[2] = grid_of(grid(Named("the grid's function", values)))
             except BaseException as failure:   # it must not go through the library
                 self._failures.append(failure)
                 out[0] = (1 << 32) - 1         # more than can be launched
 
         self._grid_fn = GRID_FN(of_variant)   # the library keeps a pointer to it
         self._launch.grid_fn = ctypes.cast(self._grid_fn, c_void_p)
-
-
-class _Meta(dict):
-    """What a grid's function is given: the arguments and constexprs of the launch, by name."""
-
-    def __missing__(self, name):
-        raise KeyError(f"the grid's function asks for {name!r}; there are {', '.join(self)}")
 
 
 def grid_of(grid):

@@ -6,12 +6,22 @@ import tilec
 SOURCE = """@kernel
 def put(x: *fp32, n: i32, T: constexpr):
     store(x + arange(0, 16), full([16], 1.3, T[0]).to(fp32), arange(0, 16) < n)
+@jit
+def double(v):
+    return v * 10.0
+@kernel
+def call(x: *fp32, f: constexpr, T: constexpr):
+    store(x, f(3.25).to(T).to(fp32))
 """
 
 
 class float16:
     """What numpy.float16 is to a launch: a class whose objects are arrays."""
-    __array_interface__ = property(lambda self: {})
+    __array_interface__ = nbytes = property(lambda self: {})
+
+
+def double(v):
+    """Stands for the kernels' function of this name, not for the dtype."""
 
 
 assert tilec.open_device() is tilec.open_device("sim") is tilec.open_device("sim:0")
@@ -19,6 +29,8 @@ put = tilec.loads(SOURCE, "put.tile").put
 x = array.array("f", [0] * 16)
 put[(1,)](x, 16, (float16,))
 print("in fp16:", round(x[0], 6))
+tilec.loads(SOURCE, "put.tile").call[(1,)](x, double, float16)
+print("by a function:", x[0])
 try:
     put[(1,)](x, 16, tilec.expression("halv"))
 except tilec.Error as error:

@@ -37,7 +37,7 @@ def launch(name, grid):
     try:
         put[grid](numbers, 1000, BLOCK=128)
         print(f"{name}: accepted {int(sum(numbers.data))}")
-    except TypeError as error:
+    except (KeyError, TypeError) as error:
         print(f"{name}: {type(error).__name__}: {error}")
 
 
@@ -49,3 +49,16 @@ launch("index", (Two(),))
 launch("constexpr", (tl.constexpr(2),))
 launch("after", (1000 / 128,))
 launch("after", Two())
+launch("other name", lambda m: (triton.cdiv(1000, m["BLOCK_SIZE"]),))
+
+
+@triton.heuristics({"BLOCK": lambda args: args["n_elements"]})
+@triton.jit
+def chosen(o, n, BLOCK: tl.constexpr):
+    tl.store(o + tl.arange(0, BLOCK), 1.0)
+
+
+try:
+    chosen[(1,)](Numbers(), 1024)
+except KeyError as error:
+    print(error)

@@ -5,6 +5,7 @@ import numbers
 import operator
 
 import tilec
+from tilec._arguments import Named
 
 from ..language import core
 from ._tensors import MockTensor
@@ -56,7 +57,7 @@ def argument(value, is_constexpr, gatherer):
 
 
 def shape_of(grid, meta):
-    shape = grid(meta) if callable(grid) else (1,) if grid is None else grid
+    shape = grid(Named("the grid's function", meta)) if callable(grid) else (1,) if grid is None else grid
     shape = shape if isinstance(shape, (tuple, list)) else (shape,)
     return [_axis(core._unwrap_if_constexpr(n)) for n in shape]
 

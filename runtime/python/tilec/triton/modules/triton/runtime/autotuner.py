@@ -7,6 +7,7 @@ import json
 import pickle
 import time
 
+from tilec._arguments import Named
 from tilec._launcher import CHOSEN, TUNED, layer_method
 
 from .. import knobs
@@ -297,7 +298,7 @@ class Heuristics(_Around):
     def run(self, *args, **kwargs):
         named = dict(zip(self.arg_names, args))
         for name, choose in self.values.items():
-            kwargs[name] = choose({**named, **kwargs})
+            kwargs[name] = choose(Named(f"the heuristic of {name}", {**named, **kwargs}))
         return self.fn.go_on(args, kwargs)
 
 
