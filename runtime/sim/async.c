@@ -310,7 +310,7 @@ void async_cta_end(Cta *c) {
     if (!touches_cta(o, c) || o->kind == ASYNC_WGMMA) continue;
     bool reads_only = o->kind == ASYNC_BULK && !o->bulk.to_shared;
     if ((c->grid->checks & CHECK_ASYNC) && !c->grid->failed && !(reads_only && o->bulk.read_done))
-      async_report(o, REPORT_ASYNC, "the CTA %llu exits while this %s (line %u) may still access its shared memory",
+      async_report(o, REPORT_ASYNC, "the CTA %llu exits while this %s (ptx:%u) may still access its shared memory",
                    (unsigned long long)c->linear, op_name(o), o->in->line);
     if (!c->grid->failed && async_can_perform(o)) async_finish(o);
     else retire(o);
@@ -357,7 +357,7 @@ const char *async_describe(Cluster *c, Arena *a) {
   const char *text = "";
   ClusterAsync *q = c->async;
   for (AsyncOp *o = q ? q->first : NULL; o; o = o->next)
-    text = arena_printf(a, "%s  pending %s of CTA %llu warp %u, line %u\n", text, op_name(o),
+    text = arena_printf(a, "%s  pending %s of CTA %llu warp %u, ptx:%u\n", text, op_name(o),
                         (unsigned long long)o->warp->cta->linear, o->warp->id, o->in->line);
   return text;
 }

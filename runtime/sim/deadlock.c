@@ -1,54 +1,120 @@
 // The deadlock report: what the warps of the resident blocks wait for.
-#include <stdlib.h>
-#include <string.h>
+#include "runtime/sim/async.h"
 
-#include "runtime/sim/exec.h"
+enum { MAX_BLOCKS = 4, MAX_GROUPS = 16 };
 
-enum { MAX_BLOCKS = 4, MAX_WARPS = 16 };
+// Lanes of some warps of a block that wait at one place for one thing.
+typedef struct {
+  const char *what;
+  int barrier;             // -1: none
+  uint32_t pc, lanes, warps;
+  Warp *first;             // of the warps
+  char missing[320];       // an mbarrier's; "": nothing is known
+} Group;
+typedef struct { Group *data; uint32_t count; } Groups;
 
-static void describe_lanes(FILE *f, const Warp *w, uint32_t lanes, const char *what) {
-  const PtxModule *m = w->grid->module;
+// What the phase of an mbarrier lacks for which the lane waits.
+static void put_missing(char *text, size_t size, Warp *w, const Instr *in, int lane) {
+  *text = 0;
+  if (in->op != OP_mbarrier || !has_any(in, M_try_wait, M_test_wait)) return;
+  w->r = w->regs + (size_t)w->lane_base[lane] * WARP_SIZE;
+  const uint64_t address = mem_operand_address(w, &in->ops[1], lane);
+  const uint32_t at = ((uint32_t)address & ((1u << SHARED_RANK_SHIFT) - 1)) - SHARED_BASE;
+  if (at > w->cta->shared_size || w->cta->shared_size - at < 8) return;
+  const MbarrierState s = mbarrier_unpack(shared_word((SharedPlace){w->cta, at}));
+  char phase[32] = "", arrivals[64] = "", bytes[96] = "";
+  const bool by_parity = has_mod(in, M_parity), untouched = s.pending == s.expected && !s.tx;
+  const char *join = s.pending ? ", and " : ": ";
+  if (by_parity) snprintf(phase, sizeof phase, ", the phase of parity %d", s.parity);
+  if (s.pending) snprintf(arrivals, sizeof arrivals, ": %u of %u arrivals are missing", s.pending, s.expected);
+  if (s.tx > 0) snprintf(bytes, sizeof bytes, "%s%d bytes are still expected that no copy is bringing", join, s.tx);
+  if (s.tx < 0)
+    snprintf(bytes, sizeof bytes, "%s%d more bytes arrived than were expected: expect counts bytes", join, -s.tx);
+  snprintf(text, size, "for the mbarrier at shared+0x%x%s%s%s%s", at + SHARED_BASE, phase, arrivals, bytes,
+           by_parity && untouched && s.parity ? "; nothing has happened in it since the phase of parity 0 completed: "
+                                                "the first phase has parity 0"
+                                              : "");
+}
+
+static void add_group(Groups *gs, Group g) {
+  const Instr *in = g.pc < g.first->grid->module->num_code ? &g.first->grid->module->code[g.pc] : NULL;
+  if (in) put_missing(g.missing, sizeof g.missing, g.first, in, __builtin_ctz(g.lanes));
+  for (uint32_t i = 0; i < gs->count; i++) {
+    Group *o = &gs->data[i];
+    if (o->pc != g.pc || o->lanes != g.lanes || o->what != g.what || o->barrier != g.barrier) continue;
+    if (strcmp(o->missing, g.missing)) continue;
+    o->warps |= g.warps;
+    return;
+  }
+  gs->data = realloc(gs->data, (gs->count + 1) * sizeof g);
+  gs->data[gs->count++] = g;
+}
+
+static void add_lanes(Groups *gs, Warp *w, uint32_t lanes, int barrier, const char *what) {
+  const Instr *code = w->grid->module->code;
+  uint32_t at[WARP_SIZE];
+  FOR_LANES(l, lanes) at[l] = barrier < 0 ? w->lane_pc[l] : (uint32_t)(w->lane_barrier_instr[l] - code);
   while (lanes) {   // lanes at one instruction together
-    uint32_t pc = w->lane_pc[__builtin_ctz(lanes)], group = 0;
-    FOR_LANES(l, lanes) if (w->lane_pc[l] == pc) group |= 1u << l;
-    lanes &= ~group;
-    fprintf(f, "    warp %u lanes %#010x %s\n", w->id, group, what);
-    if (pc < m->num_code) {
-      fputs("    ", f);
-      report_place(f, m, &m->code[pc]);
-    }
+    const uint32_t pc = at[__builtin_ctz(lanes)], here = LANES_WHERE(l, lanes, at[l] == pc);
+    add_group(gs, (Group){.what = what, .barrier = barrier, .pc = pc, .lanes = here, .warps = 1u << w->id, .first = w});
+    lanes &= ~here;
   }
 }
 
-static void describe_warp(FILE *f, Warp *w) {
+static void add_warp(Groups *gs, Warp *w) {
+  static const char polls[] = "poll without end";
   warp_save_group(w);
-  uint32_t live = live_lanes(w);
-  if (!live) return;
-  for (uint32_t id = 0; id < NUM_BARRIERS; id++) {
-    uint32_t here = LANES_WHERE(l, w->in_barrier & live, w->lane_barrier[l] == id);
-    if (!here) continue;
-    const Instr *at = w->lane_barrier_instr[__builtin_ctz(here)];
-    fprintf(f, "    warp %u lanes %#010x wait at barrier %u\n    ", w->id, here, id);
-    report_place(f, w->grid->module, at);
+  uint32_t live = live_lanes(w), loop;
+  if (live && endless_repeats(w, &loop)) {
+    add_group(gs, (Group){.what = polls, .barrier = -1, .pc = loop, .lanes = live, .warps = 1u << w->id, .first = w});
+    return;
   }
+  for (uint32_t id = 0; id < NUM_BARRIERS; id++)
+    add_lanes(gs, w, LANES_WHERE(l, w->in_barrier & live, w->lane_barrier[l] == id), (int)id, "wait at barrier");
   live &= ~w->in_barrier;
-  describe_lanes(f, w, live & w->stalled, "wait for other lanes of their warp");
-  describe_lanes(f, w, live & w->waiting & ~w->stalled, "wait");
-  describe_lanes(f, w, live & ~w->stalled & ~w->waiting, "poll without end");
+  add_lanes(gs, w, live & w->stalled, -1, "wait for other lanes of their warp");
+  add_lanes(gs, w, live & w->waiting & ~w->stalled, -1, "wait");
+  add_lanes(gs, w, live & ~w->stalled & ~w->waiting, -1, w->grid->max_steps ? "run" : polls);
+}
+
+// "warp 3", "warps 0 to 3", "warps 0, 2 to 5"
+static void put_warps(FILE *f, uint32_t warps) {
+  fprintf(f, "    warp%s", warps & (warps - 1) ? "s" : "");
+  for (const char *join = " "; warps; join = ", ") {
+    const uint32_t from = (uint32_t)__builtin_ctz(warps), rest = ~(warps >> from);
+    const uint32_t n = rest ? (uint32_t)__builtin_ctz(rest) : 32;
+    fprintf(f, "%s%u", join, from);
+    if (n > 1) fprintf(f, n == 2 ? ", %u" : " to %u", from + n - 1);
+    warps &= n == 32 ? 0 : ~(((1u << n) - 1) << from);
+  }
+}
+
+static void put_group(FILE *f, const Group *g) {
+  const PtxModule *m = g->first->grid->module;
+  put_warps(f, g->warps);
+  fprintf(f, " lanes %#010x %s", g->lanes, g->what);
+  if (g->barrier >= 0) fprintf(f, " %d", g->barrier);
+  fprintf(f, "%s%s\n", *g->missing ? " " : "", g->missing);
+  if (g->pc < m->num_code) report_place(f, m, &m->code[g->pc], 6);
 }
 
 static void describe_block(FILE *f, const Cta *c) {
   fprintf(f, "  block (%u,%u,%u): %u of %u warps have exited\n", c->ctaid[0], c->ctaid[1], c->ctaid[2], c->warps_done,
           c->num_warps);
+  bool repeats = false;   // with barriers in the loops, whose state is by chance
+  for (uint32_t k = 0; k < c->num_warps; k++) repeats |= endless_repeats(&c->warps[k], NULL);
   for (uint32_t b = 0; b < NUM_BARRIERS; b++) {
     const ThreadBarrier *bar = &c->bars[b];
-    if (!bar->arrived) continue;
+    if (!bar->arrived || repeats) continue;
     if (bar->expected) fprintf(f, "    barrier %u: %u of %u threads have arrived\n", b, bar->arrived, bar->expected);
     else
       fprintf(f, "    barrier %u: %u threads have arrived; it waits for all that have not exited\n", b, bar->arrived);
   }
-  for (uint32_t k = 0; k < c->num_warps && k < MAX_WARPS; k++) describe_warp(f, &c->warps[k]);
-  if (c->num_warps > MAX_WARPS) fprintf(f, "    … and %u more warps\n", c->num_warps - MAX_WARPS);
+  Groups gs = {0};
+  for (uint32_t k = 0; k < c->num_warps; k++) add_warp(&gs, &c->warps[k]);
+  for (uint32_t i = 0; i < gs.count && i < MAX_GROUPS; i++) put_group(f, &gs.data[i]);
+  if (gs.count > MAX_GROUPS) fprintf(f, "    … and %u more groups of warps\n", gs.count - MAX_GROUPS);
+  free(gs.data);
 }
 
 static bool is_divergent(const Cta *c) {
@@ -57,7 +123,7 @@ static bool is_divergent(const Cta *c) {
   return false;
 }
 
-void deadlock_report(Grid *g) {
+void deadlock_report(Grid *g, const char *what) {
   char *text = NULL;
   size_t size = 0;
   FILE *f = open_memstream(&text, &size);
@@ -84,7 +150,7 @@ void deadlock_report(Grid *g) {
   if (size && text[size - 1] == '\n') text[size - 1] = 0;
   sim_report(g, NULL, NULL, -1, divergent ? REPORT_DIVERGENT : REPORT_DEADLOCK, "%s\n%s",
              divergent ? "threads of a warp wait for others that never reach the same instruction"
-                       : "no thread can go on",
+                       : what,
              text);
   free(text);
 }

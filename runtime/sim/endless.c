@@ -1,24 +1,30 @@
 // Loops that never end. Once a warp has run long, its backward branches are watched: now and then its registers are
-// remembered, and compared at the next few branches. If none has changed, nor any memory, the iteration was a poll in
-// vain. When every warp polls, the launch is a deadlock (grid.c). A loop that changes something for ever is stopped by
-// the count of its warp's instructions.
+// remembered, and compared at the next branches, for twice as many each time. If they are the same again, and no memory
+// has changed, what ran in between was a poll in vain, loops inside it included; that the threads of a block met at a
+// barrier changes nothing. When every warp polls, the launch is a deadlock (grid.c). A loop that changes something for
+// ever is stopped by the count of its warp's instructions.
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/sim/exec.h"
 
-enum { WATCH_EVERY = 64, WATCHED = 4 };
-static const uint64_t WATCH_FROM = UINT64_C(1) << 22, MOST_STEPS = UINT64_C(1) << 30;
+enum { FIRST_SPAN = 64, LAST_SPAN = 1 << 20 };
+static const uint64_t WATCH_FROM = UINT64_C(1) << 18, MOST_STEPS = UINT64_C(1) << 30;
 
 typedef struct Endless Endless;
 struct Endless {
-  uint64_t jumps, progress;
+  uint64_t changes;
+  uint32_t jumps, span;   // since the registers were remembered; how many they are compared for
+  size_t differed;        // a register that differed, which is looked at first
+  uint64_t repeated;   // 1 + the changes when an iteration last repeated; 0: none has
   uint32_t pc, active;
+  uint32_t lowest, repeated_pc;   // where the outermost of the loops begins, as they lie in the code
   uint64_t *regs;
   uint32_t *preds;
   uint32_t cap_slots, cap_preds;
 };
 
+static uint64_t changes(const Grid *g) { return g->progress - g->meetings; }
 static size_t reg_bytes(const Warp *w) { return (size_t)w->cap_slots * WARP_SIZE * sizeof *w->regs; }
 static size_t pred_bytes(const Warp *w) { return (size_t)w->cap_preds * sizeof *w->preds; }
 
@@ -33,13 +39,19 @@ static void remember(Endless *e, const Warp *w) {
   memcpy(e->preds, w->preds, pred_bytes(w));
   e->pc = w->pc;
   e->active = w->active;
-  e->progress = w->grid->progress;
+  e->changes = changes(w->grid);
+  e->jumps = 0;
+  e->lowest = w->pc;
 }
 
-static bool is_as_before(const Endless *e, const Warp *w) {
-  return e->pc == w->pc && e->active == w->active && e->progress == w->grid->progress && e->cap_slots == w->cap_slots &&
-         e->cap_preds == w->cap_preds && !memcmp(e->regs, w->regs, reg_bytes(w)) &&
-         !memcmp(e->preds, w->preds, pred_bytes(w));
+static bool is_as_before(Endless *e, const Warp *w) {
+  const size_t n = (size_t)w->cap_slots * WARP_SIZE;
+  if (e->pc != w->pc || e->active != w->active || e->cap_slots != w->cap_slots || e->cap_preds != w->cap_preds)
+    return false;
+  if (e->differed < n && e->regs[e->differed] != w->regs[e->differed]) return false;
+  for (size_t i = 0; i < n; i++)
+    if (e->regs[i] != w->regs[i]) return e->differed = i, false;
+  return !memcmp(e->preds, w->preds, pred_bytes(w));
 }
 
 ExecResult endless_jump(Warp *w, const Instr *in, uint64_t steps) {
@@ -51,10 +63,24 @@ ExecResult endless_jump(Warp *w, const Instr *in, uint64_t steps) {
                        "the warp has executed %llu instructions: does this loop end? TILE_SIM_MAX_STEPS sets another "
                        "limit",
                        (unsigned long long)steps);
-  const uint64_t turn = e->jumps++ % WATCH_EVERY;
-  if (turn == 0) remember(e, w);
-  else if (turn <= WATCHED && is_as_before(e, w)) warp_poll(w);
+  const bool quiet = e->changes == changes(w->grid);
+  e->jumps++;
+  if (w->pc < e->lowest) e->lowest = w->pc;
+  if (!e->regs || e->jumps >= (quiet ? e->span : FIRST_SPAN)) {
+    e->span = !quiet || !e->span ? FIRST_SPAN : e->span < LAST_SPAN ? 2 * e->span : LAST_SPAN;
+    remember(e, w);
+  } else if (quiet && is_as_before(e, w)) {
+    e->repeated = 1 + changes(w->grid);
+    e->repeated_pc = e->lowest;
+    warp_poll(w);
+  }
   return EXEC_JUMP;
+}
+
+bool endless_repeats(const Warp *w, uint32_t *pc) {
+  if (!w->endless || w->endless->repeated != 1 + changes(w->grid)) return false;
+  if (pc) *pc = w->endless->repeated_pc;
+  return true;
 }
 
 void endless_free(Warp *w) {

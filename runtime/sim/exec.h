@@ -47,6 +47,8 @@ ExecResult exec_system_call(Warp *w, const Instr *in, uint32_t mask,
                             const char *name);   // printf, assertions: exec_system.c
 // endless.c: after a backward branch; steps: that the warp has run
 ExecResult endless_jump(Warp *w, const Instr *in, uint64_t steps);
+// Whether an iteration has changed nothing since memory last changed. pc, unless NULL: where the loop begins.
+bool endless_repeats(const Warp *w, uint32_t *pc);
 void endless_free(Warp *w);
 void warp_poll(Warp *w);                       // a poll failed: another warp should run
 uint64_t sreg_value(Warp *w, uint32_t sreg, int lane);                  // sreg.c

@@ -37,7 +37,7 @@ static void barrier_complete(Cta *c, uint32_t id) {
   b->pred_and = 1;
   b->pred_or = b->pred_count = 0;
   b->epoch++;
-  g->progress++;
+  g->progress++, g->meetings++;
 }
 
 static bool barrier_full(const Cta *c, const ThreadBarrier *b) {
@@ -51,7 +51,7 @@ static void cluster_barrier_check(Cluster *cl) {
   if (cl->grid->hooks.cluster_barrier) cl->grid->hooks.cluster_barrier(cl, true, NULL, 0);
   cl->bar.arrived = 0;
   cl->bar.epoch++;
-  cl->grid->progress++;
+  cl->grid->progress++, cl->grid->meetings++;
 }
 
 ExecResult exec_threads_exited(Warp *w, const Instr *in) {

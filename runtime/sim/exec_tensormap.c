@@ -56,7 +56,7 @@ static ExecResult check_in_use(Warp *w, const Instr *in, int lane, uint64_t addr
     if (o->kind == ASYNC_BULK && o->bulk.is_tensor && !o->bulk.read_done && o->bulk.map_address == address)
       return warp_report(
           w, in, lane, REPORT_ASYNC,
-          "the tensor map is changed while the tensor copy of line %u, which uses it, is still in flight", o->in->line);
+          "the tensor map is changed while the tensor copy of ptx:%u, which uses it, is still in flight", o->in->line);
   return EXEC_NEXT;
 }
 

@@ -95,7 +95,7 @@ static ExecResult check_registers(Warp *w, const Instr *in) {
         if (absolute(f, &f->in->ops[0].sub[k]) == slot)
           return warp_report(
               w, in, -1, REPORT_ASYNC,
-              "accumulator register %u belongs to the wgmma of line %u, of another shape or order, which is still in "
+              "accumulator register %u belongs to the wgmma of ptx:%u, of another shape or order, which is still in "
               "flight",
               i, f->in->line);
     }
@@ -162,7 +162,7 @@ static ExecResult exec_wgmma(Warp *w, const Instr *in, uint32_t mask) {
     if (o->kind == ASYNC_WGMMA && o->warp == leader && o->wgmma.index == wa->wgmma_issued) op = o;
   if (op && op->in != in)
     return warp_report(w, in, -1, REPORT_DIVERGENT,
-                       "the warps of a warpgroup execute different wgmma: line %u and line %u", op->in->line, in->line);
+                       "the warps of a warpgroup execute different wgmma: ptx:%u and ptx:%u", op->in->line, in->line);
   WarpPart mine;
   TRY(read_part(w, in, &mine));
   if (op) {

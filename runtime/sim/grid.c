@@ -119,6 +119,7 @@ static uint32_t run_cta(Cta *c) {
     if (w->state == WARP_DONE || w->state == WARP_BARRIER || (w->state == WARP_STUCK && !w->retry)) continue;
     if (g->policy == 3 && rng_next(&g->rng) % 4 == 0) continue;
     steps += warp_run(w, quantum(g));
+    w->ran_at = g->steps;
     poll_host(g);
     if (w->state == WARP_DONE && !w->counted) {
       w->counted = true;
@@ -144,6 +145,32 @@ static bool all_idle(const Grid *g, uint64_t polls) {
       }
     }
   return true;
+}
+
+// Are there warps in loops that change nothing, and does every other one wait while no memory changes?
+static bool all_repeat(Grid *g) {
+  enum { STEPS_ASLEEP = 1 << 22 };
+  bool any = false;
+  if (g->quiet_changes != g->progress - g->meetings) {
+    g->quiet_changes = g->progress - g->meetings;
+    g->quiet_from = g->steps;
+    return false;
+  }
+  for (const Cluster *cl = g->resident; cl; cl = cl->next)
+    for (uint32_t i = 0; i < cl->num_ctas; i++) {
+      const Cta *c = cl->ctas[i];
+      for (uint32_t k = 0; k < c->num_warps; k++) {
+        const Warp *w = &c->warps[k];
+        if (w->state == WARP_DONE) continue;
+        if (endless_repeats(w, NULL)) {
+          any = true;
+          continue;
+        }
+        if (w->state == WARP_RUN) return false;
+        if (w->state == WARP_WAIT ? w->ran_at <= g->quiet_from : g->steps - w->ran_at < STEPS_ASLEEP) return false;
+      }
+    }
+  return any;
 }
 
 // Ends the cluster at *at, whose warps have all exited, and keeps its memory for the next one.
@@ -199,8 +226,10 @@ static void run_grid(Grid *g) {
     if (ended) widened_at = g->steps;
     if (g->failed || !g->resident) continue;
     if (g->max_steps && g->steps > g->max_steps) {
-      sim_report(g, NULL, NULL, -1, REPORT_DEADLOCK, "the launch has not ended after %llu warp instructions",
-                 (unsigned long long)g->steps);
+      char what[80];
+      snprintf(what, sizeof what, "the launch has not ended after %llu warp instructions",
+               (unsigned long long)g->steps);
+      deadlock_report(g, what);
       break;
     }
     const bool can_widen = g->next_cta < g->num_ctas && g->num_resident < g->max_resident;
@@ -211,10 +240,11 @@ static void run_grid(Grid *g) {
       want = g->num_resident + 1;
       continue;
     }
-    if ((steps || g->policy == 3) && !all_idle(g, POLLS_TO_WIDEN)) continue;
+    const bool repeats = all_repeat(g);
+    if (!repeats && (steps || g->policy == 3) && !all_idle(g, POLLS_TO_WIDEN)) continue;
     if (force_async(g)) continue;
     if (can_widen) want = g->num_resident + 1;   // the warps may wait for blocks that are not resident yet
-    else if (all_idle(g, POLLS_TO_GIVE_UP)) deadlock_report(g);
+    else if (repeats || all_idle(g, POLLS_TO_GIVE_UP)) deadlock_report(g, "no thread can go on");
   }
 }
 

@@ -30,10 +30,10 @@ static const char *file_of(const PtxModule *m, const SrcLoc *l) {
   return l->file < m->files.count ? m->files.data[l->file] : NULL;
 }
 
-static void print_loc(FILE *f, const PtxModule *m, const SrcLoc *l) {
+static void print_loc(FILE *f, const PtxModule *m, const SrcLoc *l, int indent) {
   for (const char *word = "source"; l; l = l->inlined_at, word = "  inlined at") {
     const char *file = file_of(m, l);
-    fprintf(f, "  %s %s:%u:%u\n", word, file ? file : "?", l->line, l->col);
+    fprintf(f, "%*s%s %s:%u:%u\n", indent, "", word, file ? file : "?", l->line, l->col);
   }
 }
 
@@ -55,7 +55,7 @@ const char *report_user_line(const PtxModule *m, const Instr *in, uint32_t *line
 }
 
 // The user's source line with a caret, if its text is known.
-static void print_line(FILE *f, const PtxModule *m, const Instr *in) {
+static void print_line(FILE *f, const PtxModule *m, const Instr *in, int indent) {
   const SrcLoc *l = user_loc(m, in);
   if (!l || !l->col) return;
   for (uint32_t i = 0; i < m->sources.count; i++) {
@@ -69,25 +69,22 @@ static void print_line(FILE *f, const PtxModule *m, const Instr *in) {
     Arena scratch;
     arena_init(&scratch);
     Buf b = buf_make(&scratch);
-    diag_put_line(&b, 4, line, (size_t)((newline ? newline : end) - line), l->col);
+    diag_put_line(&b, (uint32_t)indent + 2, line, (size_t)((newline ? newline : end) - line), l->col);
     fputs(buf_str(&b), f);
     arena_free(&scratch);
     return;
   }
 }
 
-void report_place(FILE *f, const PtxModule *m, const Instr *in) {
-  if (!in->line || in->line > m->num_lines) return;
-  const char *s = m->text + m->line_starts[in->line - 1];
-  size_t n = strcspn(s, "\r\n");
-  while (n && (*s == ' ' || *s == '\t')) s++, n--;
-  fprintf(f, "  ptx:%u: %.*s\n", in->line, n > 160 ? 160 : (int)n, s);
-  print_loc(f, m, in->loc);
-}
-
-static void put_place(FILE *f, const PtxModule *m, const Instr *in) {
-  report_place(f, m, in);
-  print_line(f, m, in);
+void report_place(FILE *f, const PtxModule *m, const Instr *in, int indent) {
+  if (in->line && in->line <= m->num_lines) {
+    const char *s = m->text + m->line_starts[in->line - 1];
+    size_t n = strcspn(s, "\r\n");
+    while (n && (*s == ' ' || *s == '\t')) s++, n--;
+    fprintf(f, "%*sptx:%u: %.*s\n", indent, "", in->line, n > 160 ? 160 : (int)n, s);
+    print_loc(f, m, in->loc, indent);
+  }
+  print_line(f, m, in, indent);
 }
 
 ExecResult sim_report(Grid *g, Warp *w, const Instr *in, int lane, ReportKind kind, const char *fmt, ...) {
@@ -115,14 +112,14 @@ ExecResult sim_report(Grid *g, Warp *w, const Instr *in, int lane, ReportKind ki
     fprintf(f, ", warp %u", w->id);
   }
   fprintf(f, ", seed %llu\n", (unsigned long long)g->seed);
-  if (in) put_place(f, g->module, in);
+  if (in) report_place(f, g->module, in, 2);
   if (g->other) {
     fputs("  the other access:\n", f);
-    put_place(f, g->module, g->other);
+    report_place(f, g->module, g->other, 2);
   }
   if (kind == REPORT_UNDEFINED && g->by_zero) {
     fputs("  before that, a division by zero, or by a value that has never been set; its result is undefined:\n", f);
-    put_place(f, g->module, g->by_zero);
+    report_place(f, g->module, g->by_zero, 2);
   }
   fclose(f);
   free(g->sim->report);

@@ -19,13 +19,13 @@ static ExecResult check_init(Warp *w, const Instr *in, int lane, SharedPlace bar
   if (!race_ordered(&who, &m->init))
     return warp_report(
         w, in, lane, REPORT_RACE,
-        "uses the mbarrier at shared+0x%x of CTA %u, which line %u initialises, without a barrier in between",
+        "uses the mbarrier at shared+0x%x of CTA %u, which ptx:%u initialises, without a barrier in between",
         bar.offset + SHARED_BASE, bar.cta->rank, w->grid->module->code[m->init.pc].line);
   if (by_async && x && !race_fenced(w, x, &m->init, C_SELF, FENCE_ASYNC | FENCE_MBARRIER_INIT))
     return warp_report(
         w, in, lane, REPORT_PROXY,
         "the asynchronous proxy will use the mbarrier at shared+0x%x of CTA %u, but no fence.mbarrier_init or "
-        "fence.proxy.async followed its initialisation (line %u)",
+        "fence.proxy.async followed its initialisation (ptx:%u)",
         bar.offset + SHARED_BASE, bar.cta->rank, w->grid->module->code[m->init.pc].line);
   return EXEC_NEXT;
 }

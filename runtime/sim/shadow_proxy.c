@@ -113,7 +113,7 @@ static ExecResult check_store(Warp *w, const Instr *in, int lane, const GlobalMa
     return EXEC_NEXT;
   return warp_report(
       w, in, lane, REPORT_ASYNC,
-      "%s global memory at 0x%llx, which the bulk store of line %u may still be writing: no cp.async.bulk.wait_group "
+      "%s global memory at 0x%llx, which the bulk store of ptx:%u may still be writing: no cp.async.bulk.wait_group "
       "(without .read) of the storing thread came in between",
       does, (unsigned long long)addr, w->grid->module->code[p->store_pc[serial]].line);
 }
@@ -202,7 +202,7 @@ static ExecResult order_map(Warp *w, const Instr *in, int lane, uint64_t addr, b
       if (q->is_release != is_release && q->addr == addr && !race_knows(w, q->warp, q->clock))
         return warp_report(
             w, in, lane, REPORT_RACE,
-            "%s the tensor map at 0x%llx, which warp %u of CTA %u %s at line %u, without a barrier in between",
+            "%s the tensor map at 0x%llx, which warp %u of CTA %u %s at ptx:%u, without a barrier in between",
             is_release ? "publishes" : "acquires", (unsigned long long)addr, q->warp->id, c->ctas[i]->rank,
             is_release ? "acquires" : "publishes", w->grid->module->code[q->pc].line);
     }

@@ -94,17 +94,19 @@ bool race_fenced(const Warp *w, const Warp *x, const Epoch *e, uint32_t kind, ui
   return xr->num_fences > FENCES && xr->fence[xr->num_fences % FENCES].clock >= e->clock;
 }
 
+// Says who did it, and keeps the instruction for the report.
 static void describe_epoch(const Who *who, const Epoch *e, char *text, size_t size) {
   const Cluster *c = who->warp->cta->cluster;
   const Instr *in = &who->warp->grid->module->code[e->pc];
   uint32_t kind = 0;
   Warp *x = race_warp_of(c, e->comp, &kind);
+  who->warp->grid->other = in;
   static const char *const agents[] = {"thread", "wgmma", "cp.async", "bulk copy", "fence"};
-  if (!x) snprintf(text, size, "the bulk copy of line %u", in->line);
+  if (!x) snprintf(text, size, "the bulk copy of ptx:%u", in->line);
   else if (kind != C_SELF)
-    snprintf(text, size, "the %s of line %u of CTA %u warp %u", agents[kind], in->line, x->cta->rank, x->id);
+    snprintf(text, size, "the %s of ptx:%u of CTA %u warp %u", agents[kind], in->line, x->cta->rank, x->id);
   else
-    snprintf(text, size, "thread %u of CTA %u at line %u", x->id * WARP_SIZE + (e->lane < WARP_SIZE ? e->lane : 0),
+    snprintf(text, size, "thread %u of CTA %u at ptx:%u", x->id * WARP_SIZE + (e->lane < WARP_SIZE ? e->lane : 0),
              x->cta->rank, in->line);
 }
 

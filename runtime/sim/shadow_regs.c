@@ -37,7 +37,7 @@ static ExecResult check_slot(Warp *w, const Instr *in, uint32_t slot, bool write
       bool accumulator = wa->acc_count[slot] != 0;
       const WgmmaFlight *f = owner(wa, a ? a->from : slot, accumulator);
       return warp_report(w, in, -1, REPORT_ASYNC,
-                         "%s %s%s of the wgmma of line %u, for which no wgmma.wait_group has waited",
+                         "%s %s%s of the wgmma of ptx:%u, for which no wgmma.wait_group has waited",
                          writes ? "overwrites" : "reads", a ? "a copy of " : "",
                          accumulator ? "an accumulator register" : "an A register", f ? f->in->line : 0);
     }

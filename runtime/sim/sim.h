@@ -121,6 +121,7 @@ struct Warp {
   uint64_t polls;                      // failed polls since grid->progress last moved
   uint64_t polls_at;                   // grid->progress when polls was last counted
   uint64_t steps;
+  uint64_t ran_at;                     // grid->steps when it last had a turn
   struct Endless *endless;             // endless.c's state, of a warp that has run long
   bool yield, counted;         // leave the quantum; counted in Cta.warps_done
   // Definedness, NULL when not checked: undef[slot][lane] has a 1 for each undefined bit; undef_lanes[slot] has a 1
@@ -176,7 +177,8 @@ typedef enum {
 ExecResult sim_report(Grid *g, Warp *w, const Instr *in, int lane, ReportKind kind, const char *fmt, ...)
     PRINTF_LIKE(6, 7);
 
-void report_place(FILE *f, const PtxModule *m, const Instr *in);   // PTX line and source position
+// The PTX line, the source position and its line with a caret.
+void report_place(FILE *f, const PtxModule *m, const Instr *in, int indent);
 // The file and line of the innermost inlined position in a file of the user, or NULL and 0. The prelude's file names
 // begin with `<`.
 const char *report_user_line(const PtxModule *m, const Instr *in, uint32_t *line);
@@ -235,6 +237,8 @@ struct Grid {
   uint64_t seed;
   uint32_t policy;             // of the scheduler, by seed
   uint64_t progress;           // incremented when state changes that a poll could see
+  uint64_t meetings;           // barriers completed: what progress counts that changes no memory
+  uint64_t quiet_from, quiet_changes;   // steps when progress was last seen to count anything but meetings; the rest
   uint64_t steps;              // warp instructions
   uint64_t lane_steps;         // thread instructions
   uint64_t max_steps;
@@ -313,6 +317,6 @@ void trace_close(Grid *g);
 // ---- grid.c, sim.c, deadlock.c
 CUresult grid_run(Sim *sim, Device *d, const LaunchParams *lp);
 int sim_occupancy(const Device *d, const PtxFunction *f, uint32_t threads, uint64_t dynamic_shared);   // CTAs per SM
-void deadlock_report(Grid *g);
+void deadlock_report(Grid *g, const char *what);   // what: in words
 
 #endif

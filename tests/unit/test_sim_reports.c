@@ -23,9 +23,9 @@ static const Case plain[] = {
   // mbarriers
   {"mbarrier initialised twice", INIT(1) ONE("mbarrier.init.shared.b64 [%b], 1;"), 32, 0, "mbarrier misused: mbarrier.init of the live mbarrier at shared+0x2400", 0, 0},
   {"mbarrier used before a barrier", "setp.ne.u32 %p1, %t, 0; @%p1 bra L1; mbarrier.init.shared.b64 [%b], 32; L1: mbarrier.arrive.shared.b64 _, [%b];", 32, 0,
-   "race: uses the mbarrier at shared+0x2400 of CTA 0, which line 10 initialises, without a barrier in between", 0, 0},
+   "race: uses the mbarrier at shared+0x2400 of CTA 0, which ptx:10 initialises, without a barrier in between", 0, 0},
   {"mbarrier not fenced for the asynchronous proxy", "setp.ne.u32 %p1, %t, 0; @%p1 bra L1; mbarrier.init.shared.b64 [%b], 1; L1: bar.sync 0;" ONE(BULK("%s", "%d1", "256")), 32, 0,
-   "missing proxy fence: the asynchronous proxy will use the mbarrier at shared+0x2400 of CTA 0, but no fence.mbarrier_init or fence.proxy.async followed its initialisation (line 10)", 0, 0},
+   "missing proxy fence: the asynchronous proxy will use the mbarrier at shared+0x2400 of CTA 0, but no fence.mbarrier_init or fence.proxy.async followed its initialisation (ptx:10)", 0, 0},
   // barriers
   {"barriers by thread", "and.b32 %r1, %t, 1; barrier.sync %r1;", 32, 0, "divergent barrier: the threads of a warp name different barriers (0, 1)", 0, 0},
   {"barrier for more than the block", "bar.sync 0, 64;", 32, 0, "invalid operation: barrier 0 expects 64 threads, the block has 32", 0, 0},
@@ -48,8 +48,8 @@ static const Case plain[] = {
   {"phase that expect_tx completes", INIT(1) ONE("st.shared.u32 [%s], 77; mbarrier.complete_tx.relaxed.cta.shared.b64 [%b], 16; mbarrier.arrive.shared.b64 _, [%b]; mbarrier.expect_tx.relaxed.cta.shared.b64 [%b], 16;") WAIT(0) "setp.lt.u32 %p3, %t, 32; @%p3 bra E; ld.shared.u32 %r5, [%s];" STORE5 "E:", 64, 0, NULL, 512 + 40, 77},
   {"mbarrier between threads of a warp", INIT(1) ONE("st.shared.u32 [%s], 77; mbarrier.arrive.shared.b64 _, [%b];") WAIT(0) "ld.shared.u32 %r5, [%s];" STORE5, 32, 0, NULL, 512 + 4, 77},
   {"mbarrier between all threads of a warp", INIT(32) "shl.b32 %r1, %t, 2; add.u32 %r1, %r1, %s; st.shared.u32 [%r1], %t; mbarrier.arrive.shared.b64 _, [%b];" WAIT(0) "xor.b32 %r2, %t, 3; shl.b32 %r2, %r2, 2; add.u32 %r2, %r2, %s; ld.shared.u32 %r5, [%r2];" STORE5, 32, 0, NULL, 512 + 4, 7},
-  {"write after the arrival", INIT(1) ONE("mbarrier.arrive.shared.b64 _, [%b]; st.shared.u32 [%s], 77;") WAIT(0) "ld.shared.u32 %r5, [%s];" STORE5, 32, 0, "race: reads shared+0x400 of CTA 0, which thread 0 of CTA 0 at line 11 writes without a barrier in between", 0, 0},
-  {"write of a thread that does not arrive", INIT(1) "setp.eq.u32 %p3, %t, 5; @%p3 st.shared.u32 [%s], 77;" ONE("mbarrier.arrive.shared.b64 _, [%b];") WAIT(0) "ld.shared.u32 %r5, [%s];" STORE5, 32, 0, "race: reads shared+0x400 of CTA 0, which thread 5 of CTA 0 at line 11 writes without a barrier in between", 0, 0},
+  {"write after the arrival", INIT(1) ONE("mbarrier.arrive.shared.b64 _, [%b]; st.shared.u32 [%s], 77;") WAIT(0) "ld.shared.u32 %r5, [%s];" STORE5, 32, 0, "race: reads shared+0x400 of CTA 0, which thread 0 of CTA 0 at ptx:11 writes without a barrier in between", 0, 0},
+  {"write of a thread that does not arrive", INIT(1) "setp.eq.u32 %p3, %t, 5; @%p3 st.shared.u32 [%s], 77;" ONE("mbarrier.arrive.shared.b64 _, [%b];") WAIT(0) "ld.shared.u32 %r5, [%s];" STORE5, 32, 0, "race: reads shared+0x400 of CTA 0, which thread 5 of CTA 0 at ptx:11 writes without a barrier in between", 0, 0},
   {"matrix in global memory", "ldmatrix.sync.aligned.m8n8.x1.b16 {%r5}, [%d1];", 32, 0, "out-of-bounds access: a matrix lies in shared memory; this address does not", 0, 0},
   // registers of 128 bits
   {"128 bits from two halves", ".reg .b128 %q<3>; mov.u64 %d2, 7; mov.u64 %d3, 8; mov.b128 %q1, {%d2, %d3}; mov.b128 %q2, %q1; st.global.b128 [%d1+64], %q2;", 1, 0, NULL, 18, 8},
@@ -136,7 +136,7 @@ static const Case maps[] = {
 static const Case products[] = {
   {"product not waited for", OPERANDS SS("%r14, %r15", "%d4", "0") "wgmma.commit_group.sync.aligned;", 128, 0, "asynchronous operation misused: the CTA exits while this wgmma may still be in flight: no wgmma.wait_group covers it", 0, 0},
   {"product of three warps", OPERANDS SS("%r14, %r15", "%d4", "0") DONE, 96, 0, "divergent barrier: wgmma needs the 128 threads of a warpgroup", 0, 0},
-  {"products of different lines", OPERANDS "@%p5 bra Q;" SS("%r14, %r15", "%d4", "0") "bra R; Q:" SS("%r14, %r15", "%d4", "0") "R:" DONE, 128, 0, "divergent barrier: the warps of a warpgroup execute different wgmma: line 1* and line 1*", 0, 0},
+  {"products of different lines", OPERANDS "@%p5 bra Q;" SS("%r14, %r15", "%d4", "0") "bra R; Q:" SS("%r14, %r15", "%d4", "0") "R:" DONE, 128, 0, "divergent barrier: the warps of a warpgroup execute different wgmma: ptx:1* and ptx:1*", 0, 0},
   {"descriptor by thread", OPERANDS "@%p4 add.u64 %d5, %d5, 8;" SS("%r14, %r15", "%d5", "0") DONE, 128, 0, "invalid operation: a wgmma descriptor differs between the threads of a warp", 0, 0},
   {"descriptor by warp", OPERANDS "@%p5 add.u64 %d5, %d5, 8;" SS("%r14, %r15", "%d5", "0") DONE, 128, 0, "invalid operation: the warps of a warpgroup give wgmma different descriptors or scale-d", 0, 0},
   {"descriptor with wrong bits", OPERANDS "or.b64 %d5, %d5, 0xc000;" SS("%r14, %r15", "%d5", "0") DONE, 128, 0, "invalid operation: wgmma descriptor: bits that must be zero are set", 0, 0},
@@ -145,7 +145,7 @@ static const Case products[] = {
   {"accumulator among A", OPERANDS RS("%r14, %r15") SS("%r10, %r16", "%d4", "0") DONE, 128, 0, "asynchronous operation misused: accumulator register 0 is an A operand of a wgmma still in flight", 0, 0},
   {"A among accumulators", OPERANDS SS("%r10, %r16", "%d4", "0") RS("%r14, %r15") DONE, 128, 0, "asynchronous operation misused: A register 0 is the accumulator of a wgmma still in flight", 0, 0},
   {"A written after the fence", OPERANDS "mov.u32 %r11, 0;" RS("%r14, %r15") DONE, 128, 0, "asynchronous operation misused: A register 1 was written since the last wgmma.fence", 0, 0},
-  {"A written in flight", OPERANDS RS("%r14, %r15") "mov.u32 %r11, 0;" DONE, 128, 0, "asynchronous operation misused: overwrites an A register of the wgmma of line 11, for which no wgmma.wait_group has waited", 0, 0},
+  {"A written in flight", OPERANDS RS("%r14, %r15") "mov.u32 %r11, 0;" DONE, 128, 0, "asynchronous operation misused: overwrites an A register of the wgmma of ptx:11, for which no wgmma.wait_group has waited", 0, 0},
 };
 
 TEST(test_kernels) {
@@ -184,13 +184,13 @@ static void report_of_some_seed(const char *what, const char *checks, uint32_t t
 TEST(test_orders) {
   report_of_some_seed("a kernel without end", "7", 1, "L: atom.global.add.u32 %r5, [%d1], 1; bra L;", "deadlock: the launch has not ended after 1* warp instructions");
   report_of_some_seed("a copy over what a thread writes", "7", 64, INIT(1) ONE("mbarrier.arrive.expect_tx.shared.b64 _, [%b], 256;" BULK("%s", "%d1", "256")) "setp.eq.u32 %p3, %t, 33; @%p3 st.shared.u32 [%s], 1;" WAIT(0),
-                      "asynchronous operation misused: the asynchronous operation overwrites shared+0x400 of CTA 0, which thread 33 of CTA 0 at line 12 writes; no thread has waited for that");
+                      "asynchronous operation misused: the asynchronous operation overwrites shared+0x400 of CTA 0, which thread 33 of CTA 0 at ptx:12 writes; no thread has waited for that");
   report_of_some_seed("bytes that a phase did not expect", "7", 32, INIT(1) ONE(BULK("%s", "%d1", "256") "mbarrier.arrive.shared.b64 _, [%b];") WAIT(0) "mov.u32 %r7, 0; N: add.u32 %r7, %r7, 1; setp.lt.u32 %p2, %r7, 2000; @%p2 bra N;",
                       "mbarrier misused: the copy was issued in phase 0 of the mbarrier at shared+0x2400 of CTA 0 and its bytes arrive in phase 1, which does not expect them");
   report_of_some_seed("a copy in flight when its block ends", "4", 32, INIT(1) ONE("mbarrier.arrive.expect_tx.shared.b64 _, [%b], 256;" BULK("%s", "%d1", "256")),
-                      "asynchronous operation misused: the CTA 0 exits while this bulk copy to shared memory (line 11) may still access its shared memory");
+                      "asynchronous operation misused: the CTA 0 exits while this bulk copy to shared memory (ptx:11) may still access its shared memory");
   report_of_some_seed("a map changed under a copy", "4", 64, MAP("2", "0") STAGE ONE("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%d8, {0, 0}], [%s]; cp.async.bulk.commit_group; tensormap.replace.tile.rank.global.b1024.b32 [%d8], 1; cp.async.bulk.wait_group 0;"),
-                      "asynchronous operation misused: the tensor map is changed while the tensor copy of line *, which uses it, is still in flight");
+                      "asynchronous operation misused: the tensor map is changed while the tensor copy of ptx:*, which uses it, is still in flight");
 }
 
 int main(void) {
