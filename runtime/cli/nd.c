@@ -278,8 +278,9 @@ Nd *nd_matmul(Arena *a, const Nd *x, const Nd *y, const char **why) {
   const Nd *l = &sides[0], *r = &sides[1];
   const int64_t m = l->shape[l->rank - 2], k = l->shape[l->rank - 1], n = r->shape[r->rank - 1];
   if (r->shape[r->rank - 2] != k) {
-    *why = arena_printf(a, "the shapes %s and %s do not go together in a matrix product", nd_shape_text(a, x),
-                        nd_shape_text(a, y));
+    const bool by_rows = y->rank == 2 && y->shape[1] == k;
+    *why = arena_printf(a, "the shapes %s and %s do not go together in a matrix product%s", nd_shape_text(a, x),
+                        nd_shape_text(a, y), by_rows ? "; transpose the second with .T" : "");
     return NULL;
   }
   Nd batches[2] = {{.rank = l->rank - 2}, {.rank = r->rank - 2}};

@@ -71,8 +71,7 @@ static bool parse_number(const char *s, ArgSpec *out) {
   return true;
 }
 
-// Whether a number of the dtype is it, rounded if need be.
-static bool holds(DtypeKind dtype, const ArgSpec *s) {
+bool run_spec_holds(DtypeKind dtype, const ArgSpec *s) {
   uint8_t byte[8];
   HostTensor t = {.dtype = dtype, .count = 1, .data = byte};
   if (host_is_float(dtype)) return host_set(&t, 0, s->f), !isfinite(s->f) || isfinite(host_get(&t, 0));
@@ -264,7 +263,7 @@ static ArgSpec *parse_at(Arena *a, const char *text, uint32_t depth, tile_error 
     if (!parse_number(rest + 1, s)) return BAD("'%s': '%s' is not a number", text, rest + 1);
     if (s->kind == ARG_FLOAT && !s->is_large && !host_is_float(dtype))
       return BAD("'%s': %s holds whole numbers", text, name);
-    if ((s->is_large && !host_is_float(dtype)) || !holds(dtype, s))
+    if ((s->is_large && !host_is_float(dtype)) || !run_spec_holds(dtype, s))
       return BAD("'%s': %s does not hold '%s'", text, name, rest + 1);
     s->has_dtype = s->is_typed = true;
     s->dtype = dtype;

@@ -40,6 +40,8 @@ struct ArgSpec {
   uint32_t num_items;
 };
 
+// Whether a number that has no type of its own is one of the dtype, rounded if need be.
+bool run_spec_holds(DtypeKind dtype, const ArgSpec *s);
 // NULL after an error of status TILE_ERROR_USAGE.
 ArgSpec *run_spec_parse(Arena *a, const char *text, tile_error **error);
 // Splits text at the commas outside brackets and quotes.

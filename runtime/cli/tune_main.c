@@ -62,6 +62,7 @@ static bool is_tuned(Tune *t, const char *define) {
     if (ct_dict_get_str(tune->configs[i].kwargs, name)) {
       diag_error(&t->ctx, (Span){0, 0}, "-D %s: the configurations choose `%s`", define, name);
       diag_note(&t->ctx, (Span){0, 0}, "leave it out, or give it to `tilec run`, which times it with --bench");
+      t->run.is_usage_error = true;
       return true;
     }
   return false;
@@ -74,6 +75,24 @@ static ParamSpec *new_specs(Tune *t) {
     if (!frontend_apply_define(t->frontend, t->kernel, specs, defines->data[i], "-D") || is_tuned(t, defines->data[i]))
       return NULL;
   return specs;
+}
+
+// Says what to write if there is nothing to choose from. It names the kernel's first constexpr and its last other
+// parameter, often a size.
+static bool check_tuned(Tune *t, const void *input) {
+  (void)input;
+  if (t->kernel->autotune) return true;
+  const char *choice = NULL, *key = NULL;
+  for (uint32_t i = 0; i < t->kernel->num_params; i++)
+    if (!t->kernel->params[i].is_constexpr) key = t->kernel->params[i].name;
+    else if (!choice) choice = t->kernel->params[i].name;
+  const Span at = t->kernel->def->func.name_span;
+  diag_error(&t->ctx, at, "%s has no @triton.autotune to choose from", t->kernel->name);
+  diag_note(&t->ctx, at, "write @triton.autotune([triton.Config({%s}, num_warps=4), …], key=[%s]) above it",
+            choice ? arena_printf(&t->ctx.arena, "\"%s\": 512", choice) : "",
+            key ? arena_printf(&t->ctx.arena, "\"%s\"", key) : "");
+  t->run.is_usage_error = true;
+  return false;
 }
 
 static bool load(Tune *t, const void *input) {
@@ -297,6 +316,7 @@ static tile_status prepare_and_tune(Tune *t, tile_error **error) {
   RETURN_IF_FAILED(cli_open_device(o->device, &t->device, error));
   RETURN_IF_FAILED(guarded(t, load, &job, error));
   RETURN_IF_FAILED(use_files(t, error));
+  RETURN_IF_FAILED(guarded(t, check_tuned, NULL, error));
   RETURN_IF_FAILED(open_jit(t, &job, error));
   RETURN_IF_FAILED(tell_warnings(t, job, error));
   RETURN_IF_FAILED(run_fill_buffers(&t->run, error));

@@ -50,5 +50,6 @@ HostDifference host_compare(const HostTensor *got, const HostTensor *ref, double
 // npy_read copies the data to the arena. It returns NULL, or what is wrong with the file.
 const char *npy_read(Arena *a, const char *bytes, size_t size, HostTensor *t);
 void npy_write(Buf *out, const HostTensor *t);
+bool npy_has_type(DtypeKind dtype);   // whether NumPy has a type of the dtype's name
 
 #endif

@@ -16,6 +16,11 @@ static const struct { DtypeKind dtype; const char *code; } codes[] = {
     {DT_FP8E4B15, "|u1"}, {DT_FP8E4B8, "|u1"}, {DT_FP8E5B16, "|u1"},
 };
 
+bool npy_has_type(DtypeKind dtype) {
+  const DtypeInfo *d = &dtype_info[dtype];
+  return d->bits >= (d->cls == DTCLASS_FLOAT ? 16 : 8) && dtype != DT_BF16;
+}
+
 typedef struct { const char *p, *end; } Cursor;
 
 static void skip_spaces(Cursor *c) {

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "runtime/compile/host_tensor.h"
+
 static const char *scalar_type(const SpecValue *v) {
   if (v->has_dtype) return dtype_info[v->dtype].short_name;
   switch (v->kind) {
@@ -89,7 +91,11 @@ bool specialize_param(Frontend *fe, Context *ctx, const CtFunction *k, ParamSpec
     diag_error(ctx, (Span){0, 0}, "%s %s: the kernel's parameter is %s, and %s is %s", origin, param->name, type,
                v->text, own);
     const bool is_option = origin[0] == '-';
-    if (is_option && wants_pointer)
+    DtypeKind wanted;
+    if (is_option && wants_pointer && v->text[0] == '@' && dtype_find(type + 1 + (type[1] == 'k'), &wanted) &&
+        npy_has_type(wanted))
+      diag_note(ctx, (Span){0, 0}, "save it as x.astype(\"%s\")", dtype_info[wanted].name);
+    else if (is_option && wants_pointer)
       diag_note(ctx, (Span){0, 0}, "a buffer is written --arg %s=%s[1000]=randn:1", param->name,
                 type + 1 + (type[1] == 'k'));
     else if (is_option && is_buffer) diag_note(ctx, (Span){0, 0}, "a number is written --arg %s=3", param->name);

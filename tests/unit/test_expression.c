@@ -121,7 +121,7 @@ TEST(refusals) {
       {"softmx(x)", "there is no function `softmx` here\n  softmx(x)\n  ^~~~~~\nnote: did you mean `softmax`?"},
       {"x.frobnicate()", "there is no function `frobnicate` here\n  x.frobnicate()\n  ^~~~~~~~~~~~\nnote: docs/running.md lists what there is; for the rest give a file, @ref.npy"},
       {"x + [1, 2]", "the shapes (2, 3) and (2,) do not go together"},
-      {"x @ x", "the shapes (2, 3) and (2, 3) do not go together in a matrix product"},
+      {"x @ x", "the shapes (2, 3) and (2, 3) do not go together in a matrix product; transpose the second with .T"},
       {"n @ x", "a matrix product of a number"},
       {"x.sum(axis=2)", "an array of shape (2, 3) has no axis 2\n  x.sum(axis=2)\n             ^"},
       {"x.sum(axis=v)", "a single number is needed, not an array of shape (3,)"},
