@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/far_address.h"
 #include "ir/interp_int.h"
 
 // The buffer with the greatest address not above `address`, or num_buffers.
@@ -46,10 +47,12 @@ static bool check_access(Prog *p, const Op *op, uint64_t address, size_t size, c
   const char *name = b ? buffer_name(run, b) : NULL;
   if (!b) return interp_fail(p, op, "%s of %zu bytes out of bounds: there is no memory to access", what, size);
   if (address < b->address)
-    return interp_fail(p, op, "%s of %zu bytes out of bounds: %llu bytes before the start of %s", what, size,
-                       (unsigned long long)(b->address - address), name ? name : "the nearest buffer");
-  return interp_fail(p, op, "%s of %zu bytes out of bounds: at byte %llu of %s, which has %zu", what, size,
-                     (unsigned long long)(address - b->address), name ? name : "the nearest buffer", b->size);
+    return interp_fail(p, op, "%s of %zu bytes out of bounds: %llu bytes before the start of %s%s", what, size,
+                       (unsigned long long)(b->address - address), name ? name : "the nearest buffer",
+                       far_address_note(b->address - address));
+  return interp_fail(p, op, "%s of %zu bytes out of bounds: at byte %llu of %s, which has %zu%s", what, size,
+                     (unsigned long long)(address - b->address), name ? name : "the nearest buffer", b->size,
+                     far_address_note(address - b->address));
 }
 
 // The addresses of an access's elements, from the operands ptr and offset? that begin at `first`.

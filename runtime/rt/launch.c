@@ -1,6 +1,8 @@
 // Arguments and grids, checked against the kernel's parameters. A message names the parameter, what it expects and what
 // came.
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ir/clock.h"
@@ -116,9 +118,25 @@ static tile_status check_arg(const tile_kernel *k, const KernelParam *p, tile_ar
   }
 }
 
+tile_status launch_wrong_count(const char *owner, const char *const *names, uint32_t num_names, size_t got,
+                               tile_error **error) {
+  char all[400] = "";
+  size_t n = 0;
+  for (uint32_t i = 0; i < num_names && n < sizeof all - 1; i++)
+    n += (size_t)snprintf(all + n, sizeof all - n, "%s%s", i ? ", " : ": ", names[i]);
+  return error_set(error, TILE_ERROR_USAGE, "%s takes %u arguments, got %zu%s%s; constexprs are compiled in", owner,
+                   num_names, got, all, n < sizeof all ? "" : "…");
+}
+
 tile_status launch_check_args(const tile_kernel *k, const tile_arg *args, size_t num_args, tile_error **error) {
-  if (num_args != k->num_args)
-    return error_set(error, TILE_ERROR_USAGE, "%s takes %u arguments, got %zu", k->name, k->num_args, num_args);
+  if (num_args != k->num_args) {
+    const char **names = malloc((k->num_args + 1) * sizeof *names);
+    if (!names) return error_no_memory(error);
+    for (uint32_t i = 0; i < k->num_args; i++) names[i] = k->params[i].name;
+    tile_status status = launch_wrong_count(k->name, names, k->num_args, num_args, error);
+    free(names);
+    return status;
+  }
   for (uint32_t i = 0; i < k->num_args; i++) {
     tile_status status = check_arg(k, &k->params[i], args[i], error);
     if (status != TILE_OK) return status;

@@ -441,9 +441,7 @@ static tile_status take_args(const tile_family *f, const tile_arg **args, size_t
     return launch_flatten(f->variants[f->num_variants - 1].kernel, f->name, f->arg_names, f->num_args, given, n, flat,
                           error);
   }
-  return n == f->num_args
-             ? TILE_OK
-             : error_set(error, TILE_ERROR_USAGE, "%s takes %u arguments, got %zu", f->name, f->num_args, n);
+  return n == f->num_args ? TILE_OK : launch_wrong_count(f->name, f->arg_names, f->num_args, n, error);
 }
 
 tile_status tile_family_select(const tile_family *f, const tile_arg *args, size_t num_args, tile_kernel **kernel,

@@ -125,9 +125,12 @@ CUresult sim_cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CU
 
 static CUresult check_range(uint64_t address, size_t size, const char *what) {
   const Alloc *a = driver_find(address, NULL);
-  RETURN_INVALID_UNLESS(a && size <= a->size - (address - a->base), "%s of %zu bytes at %#llx: %s", what, size,
-                        (unsigned long long)address,
-                        a ? "it runs past the end of the allocation" : "nothing is allocated there");
+  const unsigned long long at = address;
+  RETURN_INVALID_UNLESS(a, "%s of %zu bytes at %#llx: nothing is allocated there", what, size, at);
+  RETURN_INVALID_UNLESS(size <= a->size - (address - a->base),
+                        "%s of %zu bytes at %#llx: it runs past the end of the allocation of %llu bytes; sizes are in "
+                        "bytes",
+                        what, size, at, (unsigned long long)a->size);
   return CUDA_SUCCESS;
 }
 

@@ -1,4 +1,5 @@
 // Addresses of kernels: what they point at, and whether the access is allowed.
+#include "ir/far_address.h"
 #include "runtime/sim/counts.h"
 
 uint64_t mem_symbol_address(const Warp *w, const Symbol *s, int lane) {
@@ -32,16 +33,17 @@ static ExecResult bad_global(Warp *w, const Instr *in, int lane, Space space, ui
   AddressOrigin from = origin_of(w, in, lane, addr);
   const Alloc *a = from.name ? from.alloc : device_nearest(w->grid->device, addr);
   unsigned long long begin = !a ? 0 : from.name ? from.pointer : a->base, end = a ? a->base + a->size : 0;
-  char where[320] = "nothing is allocated there", of[256];
+  char where[480] = "nothing is allocated there", of[256];
   if (from.name) snprintf(of, sizeof of, "%.180s (%llu bytes at %#llx)", from.name, end - begin, begin);
   else snprintf(of, sizeof of, "the %llu-byte allocation at %#llx", end - begin, begin);
   if (from.name && !a)
     snprintf(where, sizeof where, "%.180s is %s", from.name,
              from.pointer ? "an address where nothing is allocated: of the host, or freed" : "a null pointer");
   else if (a && addr >= a->base)
-    snprintf(where, sizeof where, "%llu bytes past the end of %s", addr + size - end, of);
+    snprintf(where, sizeof where, "%llu bytes past the end of %s%s", addr + size - end, of,
+             far_address_note(addr + size - end));
   else if (a)
-    snprintf(where, sizeof where, "%llu bytes before %s", begin - addr, of);
+    snprintf(where, sizeof where, "%llu bytes before %s%s", begin - addr, of, far_address_note(begin - addr));
   return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS, "%s of %u bytes at %#llx in %s memory: %s", access_names[kind],
                      size, (unsigned long long)addr, space_names[space], where);
 }

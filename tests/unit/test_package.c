@@ -157,7 +157,7 @@ TEST(dispatch) {
   tile_arg args[] = {tile_arg_pointer(0), tile_arg_int(0), tile_arg_int(1)};
   OK(tile_family_launch(family, &o, args, 3, &error));
   OK(tile_device_synchronize(device, &error));
-  REFUSED(tile_family_launch(family, &o, args, 2, &error), TILE_ERROR_USAGE, "scale takes 3 arguments, got 2");
+  REFUSED(tile_family_launch(family, &o, args, 2, &error), TILE_ERROR_USAGE, "scale takes 3 arguments, got 2: ");
   args[0] = tile_arg_float(1);
   REFUSED(tile_family_launch(family, &o, args, 3, &error), TILE_ERROR_USAGE, "expects a pointer, got a float");
   args[0] = tile_arg_pointer(x);

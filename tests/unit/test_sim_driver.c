@@ -65,7 +65,7 @@ TEST(test_memory) {
   host_fetch(back, q, 16);
   for (int i = 0; i < 8; i++) assert_int_equal(back[i], 0x1234);
   assert_int_equal(CU(cuMemcpyHtoD_v2, (CUdeviceptr, const void *, size_t), p, back, 17), CUDA_ERROR_INVALID_VALUE);
-  assert_non_null(strstr(sim_last_report(), "past the end"));
+  assert_non_null(strstr(sim_last_report(), "it runs past the end of the allocation of 16 bytes; sizes are in bytes"));
   assert_int_equal(CU(cuMemsetD32_v2, (CUdeviceptr, unsigned, size_t), p + 2, 0, 1), CUDA_ERROR_INVALID_VALUE);
   CUdeviceptr base;
   size_t size;

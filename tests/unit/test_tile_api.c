@@ -68,7 +68,7 @@ static void run_on(const char *name) {
   case_fetch(device, data, out, sizeof data);
   for (int i = 0; i < N; i++) assert_true(data[i] == (i < N - 1 ? 2 * (float)i + 0.5f : (float)i));
 
-  REFUSED(tile_kernel_launch(kernel, &launch, args, 3, &error), TILE_ERROR_USAGE, "takes 4 arguments, got 3");
+  REFUSED(tile_kernel_launch(kernel, &launch, args, 3, &error), TILE_ERROR_USAGE, "twice takes 4 arguments, got 3: x, out, n, add; constexprs are compiled in");
   const struct { int index; tile_arg arg; const char *says; } wrong[] = {
     {0, tile_arg_int(5), "argument 'x' (*fp32) expects a pointer, got an integer"},
     {1, tile_arg_pointer(out + 4), "'out' (*fp32) was compiled for addresses divisible by 16"},
