@@ -73,7 +73,11 @@ void trace_span(Cta *c, uint32_t track, const char *what, const Instr *in, uint6
 void trace_step(Warp *w, const Instr *in, uint64_t at, TraceLine *open) {
   uint32_t line;
   const char *file = report_user_line(w->grid->module, in, &line);
-  if (open->in && open->file == file && open->line == line) return;
+  if (open->in && (!file || (open->file == file && open->line == line))) return;
+  if (open->in && !open->file) {   // what has no line belongs to the nearest one before, or else after
+    *open = (TraceLine){file, line, in, open->from};
+    return;
+  }
   if (open->in) trace_span(w->cta, w->id, NULL, open->in, open->from, at);
   *open = (TraceLine){file, line, in, at};
 }
