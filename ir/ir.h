@@ -146,6 +146,7 @@ typedef struct {
   // elements, fastest axis last; where a number is −1, the value below counts.
   int base_param, extent_params[MAX_DESC_RANK], stride_params[MAX_DESC_RANK];
   int64_t extent_values[MAX_DESC_RANK], stride_values[MAX_DESC_RANK];
+  Span made_at;            // where the source makes the descriptor, or empty
 } FuncParam;
 
 struct Func {

@@ -45,6 +45,7 @@ static void hoist(Op *op, void *user) {
                  .spelling = "tensormap",
                  .divisible = 1,
                  .base_param = (int)base->index,
+                 .made_at = op_user_span(f->module->ctx, op),
                  .padding = (Padding)op_int(op, ATTR_PADDING, PAD_ZERO)};
   if (!tma_can_pad(t, p.padding)) return;
   for (uint32_t i = 0; i < t->rank; i++) {

@@ -82,6 +82,7 @@ static tile_program *program_new(const Attempt *a) {
   p->ctx.wants_remarks = a->job->options->remarks || a->job->emit & TILE_EMIT_REPORT;
   p->target = a->target;
   p->config = -1;
+  p->has_lines = a->job->options->line_info;
   p->most_stages = a->most_stages;
   return p;
 }

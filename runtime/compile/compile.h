@@ -37,6 +37,7 @@ struct tile_program {
   int config;                  // index of the autotune configuration that is compiled; −1: none
   const char *config_text;     // that configuration as the source writes it, or NULL
   uint32_t ptx_version;        // ×10
+  bool has_lines;              // line information is wanted
   struct { const char *data; size_t size; } outputs[NUM_EMITS];
   const char *cubin_made_by;   // the assembler of TILE_EMIT_CUBIN, with its version
   CostReport *report;              // with TILE_EMIT_REPORT

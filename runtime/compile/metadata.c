@@ -36,7 +36,7 @@ static void put_param(JsonWriter *w, const Func *f, uint32_t i) {
   json_end_object(w);
 }
 
-static void put_tensor_map(JsonWriter *w, const Func *f, uint32_t i) {
+static void put_tensor_map(JsonWriter *w, const tile_program *program, const Func *f, uint32_t i) {
   const FuncParam *p = &f->params[i];
   const Type *t = param_type(f, i);
   uint32_t rank = t->rank;
@@ -55,6 +55,9 @@ static void put_tensor_map(JsonWriter *w, const Func *f, uint32_t i) {
     put_ints(w, "extent_values", p->extent_values, rank);
     put_ints(w, "stride_params", strides, rank);
     put_ints(w, "stride_values", p->stride_values, rank);
+    const LineCol at = source_locate(&program->ctx, p->made_at.begin);
+    if (at.file && program->has_lines)
+      json_put_string(w, "made_at", arena_printf(w->out->arena, "%s:%u:%u", at.file->path, at.line, at.col));
   }
   json_end_object(w);
 }
@@ -72,7 +75,7 @@ void metadata_put_kernel(JsonWriter *w, const tile_program *program, const Func 
   json_end_array(w);
   json_put_array(w, "tensor_maps", false);
   for (uint32_t i = 0; i < f->num_params; i++)
-    if (f->params[i].kind == PARAM_DESC || f->params[i].kind == PARAM_AUTO_TENSORMAP) put_tensor_map(w, f, i);
+    if (f->params[i].kind == PARAM_DESC || f->params[i].kind == PARAM_AUTO_TENSORMAP) put_tensor_map(w, program, f, i);
   json_end_array(w);
   json_put_object(w, "constexprs", true);
   for (uint32_t i = 0; i < f->num_constexprs; i++) {

@@ -49,6 +49,7 @@ typedef struct {
   int64_t box[MAX_DESC_RANK];
   int base_param, extent_params[MAX_DESC_RANK], stride_params[MAX_DESC_RANK];
   int64_t extent_values[MAX_DESC_RANK], stride_values[MAX_DESC_RANK];
+  const char *made_at;         // where the source makes the descriptor:  " at file:line:col", or ""
 } KernelParam;
 
 // How the quick way of a launch takes an argument. What it does not take goes the slow way, which has the messages.

@@ -122,7 +122,7 @@ tile_status launch_wrong_count(const char *owner, const char *const *names, uint
                                tile_error **error) {
   char all[400] = "";
   size_t n = 0;
-  for (uint32_t i = 0; i < num_names && n < sizeof all - 1; i++)
+  for (uint32_t i = 0; i < num_names && n < sizeof all; i++)
     n += (size_t)snprintf(all + n, sizeof all - n, "%s%s", i ? ", " : ": ", names[i]);
   return error_set(error, TILE_ERROR_USAGE, "%s takes %u arguments, got %zu%s%s; constexprs are compiled in", owner,
                    num_names, got, all, n < sizeof all ? "" : "…");

@@ -108,6 +108,8 @@ static bool read_tensor_map(tile_kernel *k, const JsonValue *json) {
   int64_t base = json_get_int(json, "base_param", -1);
   if (base < 0 || base >= k->num_args || !k->params[base].is_pointer) return false;
   p->base_param = (int)base;
+  const char *made_at = json_get_string(json, "made_at", "");
+  p->made_at = *made_at ? arena_printf(&k->arena, " at %s", made_at) : "";
   return read_indices(k, json, "extent_params", p->rank, p->extent_params) &&
          read_indices(k, json, "stride_params", p->rank, p->stride_params) &&
          read_ints(json, "extent_values", p->rank, INT64_MIN, INT64_MAX, p->extent_values) &&

@@ -51,15 +51,15 @@ static tile_status explain(const tile_kernel *k, const KernelParam *p, const til
   tile_error *why = NULL;
   if (t->base % 16)
     error_set(&why, TILE_ERROR_USAGE,
-              "%s: the descriptor made of '%s' needs a base aligned to 16 bytes, got 0x%llx; pass such an address, or "
-              "load by plain pointers",
-              k->name, of, (unsigned long long)t->base);
+              "%s: the descriptor made of '%s'%s needs a base aligned to 16 bytes, got 0x%llx; pass such an address, "
+              "or load by plain pointers",
+              k->name, of, p->made_at, (unsigned long long)t->base);
   for (uint32_t i = 0; !why && i + 1 < p->rank; i++)
     if (!is_map_stride(t->strides[i], bytes))
       error_set(&why, TILE_ERROR_USAGE,
-                "%s: the descriptor made of '%s' needs strides that are positive multiples of 16 bytes, axis %u has "
+                "%s: the descriptor made of '%s'%s needs strides that are positive multiples of 16 bytes, axis %u has "
                 "%lld elements of %u bytes; pad its rows, or load by plain pointers",
-                k->name, of, i, (long long)t->strides[i], bytes);
+                k->name, of, p->made_at, i, (long long)t->strides[i], bytes);
   if (!why) return status;
   if (error) tile_error_free(*error), *error = NULL;
   return error_pass_on(error, why);
