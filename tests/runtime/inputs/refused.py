@@ -47,6 +47,7 @@ refused(lambda: put[(1,)](x, 3, num_warp=4))
 refused(lambda: put[(1,)](x, 3, BLOCK_SIZE=4))
 refused(lambda: fill[lambda meta: (meta["BLOCK"],)](x, 3, B=1))
 refused(lambda: fill[(1,)](x, 3))
+refused(lambda: fill[(1,)](x, array.array("q", [3]), B=1))
 refused(lambda: tilec.load(SOURCE))
 bad = tilec.loads("@kernel\ndef less(x: *fp32, n: i32):\n    store(x, 1, 0 < n)\n", "less.tile", device="interp").less
 refused(lambda: bad[(1,)](x, None))
