@@ -19,12 +19,32 @@ static char *shortened(char *text) {
   return text;
 }
 
-// Code that is lowered several times, as a function with several calls is, has the same fault each time.
-static bool is_known_error(const Context *ctx, Span span, const char *text) {
-  for (const Diag *d = ctx->diags; d; d = d->next)
-    if (d->level == DIAG_ERROR && d->span.begin == span.begin && d->span.end == span.end && !strcmp(d->text, text))
-      return true;
-  return false;
+static bool is_same(Span a, Span b) { return a.begin == b.begin && a.end == b.end; }
+
+// The error with that text, at that place or anywhere; NULL if there is none.
+static Diag *known_error(const Context *ctx, Span span, bool anywhere, const char *text) {
+  for (Diag *d = ctx->diags; d; d = d->next)
+    if (d->level == DIAG_ERROR && (anywhere || is_same(d->span, span)) && !strcmp(d->text, text)) return d;
+  return NULL;
+}
+
+// The last note of the message d, or d.
+static Diag *end_of(Diag *d) {
+  while (d->next && d->next->level == DIAG_NOTE && !d->next->is_alone) d = d->next;
+  return d;
+}
+
+// Adds a note that the error is at another place, too, unless it or a note of it is there or it has many.
+static void add_place(Context *ctx, Diag *error, Span span) {
+  enum { MOST = 8 };
+  Diag *const last = end_of(error);
+  uint32_t notes = 0;
+  for (const Diag *d = error; d != last->next; d = d->next, notes++)
+    if (is_same(d->span, span) || notes >= MOST) return;
+  Diag *note = arena_new(&ctx->arena, Diag);
+  *note = (Diag){.level = DIAG_NOTE, .warning = WARN_NONE, .span = span, .text = "the same here", .next = last->next};
+  last->next = note;
+  if (ctx->last_diag == last) ctx->last_diag = note;
 }
 
 static bool ends_name(const char *text, const char *at) {
@@ -69,7 +89,8 @@ const char *diag_with_fields(Arena *a, const char *text) {
   return buf_str(&b);
 }
 
-static Diag *record(Context *ctx, DiagLevel level, Span span, const char *fmt, va_list ap) {
+// once: an error of the same text is the same error wherever it is.
+static Diag *record(Context *ctx, DiagLevel level, Span span, bool once, const char *fmt, va_list ap) {
   if (level != DIAG_NOTE) {
     ctx->last_message = NULL;
     ctx->is_repeated = false;
@@ -85,7 +106,9 @@ static Diag *record(Context *ctx, DiagLevel level, Span span, const char *fmt, v
   if (ctx->is_bare) text = (char *)diag_respelled(&ctx->arena, text, "");
   if (level == DIAG_ERROR) {
     text = shortened(text);
-    if (is_known_error(ctx, span, text)) {
+    Diag *known = known_error(ctx, span, once, text);
+    if (known) {
+      add_place(ctx, known, span);
       ctx->is_repeated = true;
       ctx->num_repeated++;
       return NULL;
@@ -107,15 +130,22 @@ static Diag *record(Context *ctx, DiagLevel level, Span span, const char *fmt, v
 bool diag_error(Context *ctx, Span span, const char *fmt, ...) {
   va_list ap;
   va_start(ap, fmt);
-  record(ctx, DIAG_ERROR, span, fmt, ap);
+  record(ctx, DIAG_ERROR, span, false, fmt, ap);
+  va_end(ap);
+  return false;
+}
+
+bool diag_error_once(Context *ctx, Span span, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  record(ctx, DIAG_ERROR, span, true, fmt, ap);
   va_end(ap);
   return false;
 }
 
 static bool same_warning(const void *kept, const void *key) {
   const Diag *a = kept, *b = key;
-  return a->warning == b->warning && a->span.begin == b->span.begin && a->span.end == b->span.end &&
-         !strcmp(a->text, b->text);
+  return a->warning == b->warning && is_same(a->span, b->span) && !strcmp(a->text, b->text);
 }
 
 bool diag_warning(Context *ctx, Warning w, Span span, const char *fmt, ...) {
@@ -134,7 +164,7 @@ bool diag_warning(Context *ctx, Warning w, Span span, const char *fmt, ...) {
     d = arena_new(&ctx->arena, Diag);
     *d = key;
     known->key = d;
-    d = record(ctx, DIAG_WARNING, span, fmt, ap);
+    d = record(ctx, DIAG_WARNING, span, false, fmt, ap);
   }
   va_end(ap);
   if (!d) return false;
@@ -146,14 +176,14 @@ bool diag_warning(Context *ctx, Warning w, Span span, const char *fmt, ...) {
 void diag_remark(Context *ctx, Span span, const char *fmt, ...) {
   va_list ap;
   va_start(ap, fmt);
-  record(ctx, DIAG_REMARK, span, fmt, ap);
+  record(ctx, DIAG_REMARK, span, false, fmt, ap);
   va_end(ap);
 }
 
 void diag_note(Context *ctx, Span span, const char *fmt, ...) {
   va_list ap;
   va_start(ap, fmt);
-  record(ctx, DIAG_NOTE, span, fmt, ap);
+  record(ctx, DIAG_NOTE, span, false, fmt, ap);
   va_end(ap);
 }
 
@@ -161,7 +191,7 @@ void diag_tell(Context *ctx, Span span, const char *fmt, ...) {
   va_list ap;
   ctx->is_repeated = false;
   va_start(ap, fmt);
-  Diag *d = record(ctx, DIAG_NOTE, span, fmt, ap);
+  Diag *d = record(ctx, DIAG_NOTE, span, false, fmt, ap);
   va_end(ap);
   if (d) d->is_alone = true;
   ctx->last_message = NULL;
@@ -189,12 +219,6 @@ void diag_rename(Context *ctx, const char *name, const char *instead) {
 
 void diag_misfit(Context *ctx, Fit what, uint64_t needed, uint64_t limit) {
   if (!ctx->num_errors) ctx->misfit = (Misfit){what, needed, limit};
-}
-
-// The last note of the message d, or d.
-static Diag *end_of(Diag *d) {
-  while (d->next && d->next->level == DIAG_NOTE && !d->next->is_alone) d = d->next;
-  return d;
 }
 
 void diag_drop(Context *ctx, Warning w) {

@@ -91,6 +91,8 @@ CtValue *comptime_layout_from_map(Comptime *ct, const Layout *map);
 // The type of a tensor without a layout: its attribute `layout` is an AutoLayout.
 const CtType *comptime_type_of_auto(Comptime *ct, const CtType *t);
 CtValue *comptime_layout_slice(Comptime *ct, CtValue *parent, uint32_t dim);   // SliceLayout(dim, parent)
+// The layout that a slice or a dot operand is made of; another layout itself.
+const CtValue *comptime_layout_root(Comptime *ct, const CtValue *layout);
 // The parent of a SliceLayout of that dim; NULL for other layouts.
 CtValue *comptime_layout_parent(Comptime *ct, const CtValue *layout, uint32_t dim);
 CtValue *comptime_gluon_module(Comptime *ct);                // gl

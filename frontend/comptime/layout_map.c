@@ -166,6 +166,11 @@ CtValue *comptime_layout_slice(Comptime *ct, CtValue *parent, uint32_t dim) {
   return v;
 }
 
+const CtValue *comptime_layout_root(Comptime *ct, const CtValue *v) {
+  while (layout_class(v) == L_SLICE || layout_class(v) == L_DOT_OPERAND) v = layout_field(ct, v, "parent");
+  return v;
+}
+
 CtValue *comptime_layout_parent(Comptime *ct, const CtValue *v, uint32_t dim) {
   return layout_class(v) == L_SLICE && layout_field_int(ct, v, "dim", 0) == dim ? layout_field(ct, v, "parent") : NULL;
 }

@@ -194,14 +194,17 @@ static bool check_captures(Lower *L, const Partition *p) {
   for (uint32_t i = 0; i <= p->call.num_args; i++) {
     const bool is_fn = i == p->call.num_args;
     const Term *tensor = find_tensor(is_fn ? p->fn : p->call.args[i]);
+    const Span span = is_fn ? p->call.fn_span : p->call.spans[i];
     if (!tensor) continue;
+    if (!ok) diag_note(L->ctx, span, "nor %s here", term_describe(L, tensor));
+    else
+      lower_error(L, span, "a worker cannot take %s: the kernel's warps hold it, and a worker runs on warps of its own",
+                  term_describe(L, tensor));
     ok = false;
-    lower_error(L, is_fn ? p->call.fn_span : p->call.spans[i],
-                "a worker cannot take %s: the kernel's warps hold it, and a worker runs on warps of its own",
-                term_describe(L, tensor));
+  }
+  if (!ok)
     lower_hint(L, "pass it through shared memory: gl.allocate_shared_memory(dtype, shape, layout, x) before, and "
                   "buffer.load(layout) in the worker");
-  }
   return ok;
 }
 

@@ -62,6 +62,16 @@ Term *lower_data_arg(Lower *L, Call *c, uint32_t i) {
                     "mbarrier.init, expect, arrive and wait use it; gl.SwizzledSharedLayout(1, 1, 1, [0]) is for data");
 }
 
+// False after a diagnostic if data are to lie in a layout for mbarriers.
+static bool check_holds(Lower *L, Call *c, const CtType *t) {
+  if (!comptime_is_mbarrier_layout(t->spelled) || ct_is_kind(t, DT_INT64)) return true;
+  arg_error(L, c, 2, "an MBarrierLayout is for mbarriers, buffers of int64[1], not for data of %s%s",
+            ct_type_text(L->ctx, t->elem), lower_shape_text(L, t));
+  if (t->shape[t->rank - 1] == 1) return lower_hint(L, "the type of an mbarrier is gl.int64") != NULL;
+  return lower_hint(L, "give data that TMA moves the layout of their descriptor, desc.layout, and other data a "
+                       "gl.SwizzledSharedLayout") != NULL;
+}
+
 static void store(Lower *L, Term *x, Term *b) {
   build_op(&L->b, OP_LOCAL_STORE, (Value *[]){term_v(x), b->buffer.v}, 2);
 }
@@ -83,7 +93,7 @@ Term *gl_allocate(Lower *L, Call *c) {
   const CtType *elem;
   if (!arg_dtype(L, c, 0, &elem)) return NULL;
   const CtType *t = shared_type(L, c, 1, 2, elem);
-  if (!t) return NULL;
+  if (!t || !check_holds(L, c, t)) return NULL;
   Term *x = NULL;
   if (!arg_is_none(c, 3) && !(x = value_for(L, c, 3, t))) return NULL;
   Value *v = build_alloc(&L->b, buffer_type(L, t), NULL);

@@ -35,12 +35,14 @@ const Layout *lower_layout_map(Lower *L, const CtValue *layout, const int64_t *s
   const uint32_t warps = 1u << map->num_bits[LAYOUT_WARP], ctas = 1u << map->num_bits[LAYOUT_BLOCK];
   const uint32_t have = block_num_warps(L->b.block);
   if (map->kind == LAYOUT_DISTRIBUTED && warps != have) {
-    lower_error(L, span, "%s is for %u warps, and there are %u", ct_repr(L->ctx, layout), warps, have);
+    lower_error_once(L, span, "%s is for %u warps, and there are %u",
+                     ct_repr(L->ctx, comptime_layout_root(L->ct, layout)), warps, have);
     return lower_hint(L, "make the product of its warps num_warps, which gl.num_warps() gives");
   }
   if (ctas != L->module->num_ctas && !comptime_is_mbarrier_layout(layout)) {
-    lower_error(L, span, "%s is for %u block%s of a cluster, and num_ctas is %u", ct_repr(L->ctx, layout), ctas,
-                ctas == 1 ? "" : "s", L->module->num_ctas);
+    lower_error_once(L, span, "%s is for %u block%s of a cluster, and num_ctas is %u",
+                     ct_repr(L->ctx, comptime_layout_root(L->ct, layout)), ctas, ctas == 1 ? "" : "s",
+                     L->module->num_ctas);
     return lower_hint(L, "cga_layout has a vector for each bit of a block's number: [[1, 0]] splits rows between two "
                          "blocks, and with [[0, 0]] both hold all");
   }
@@ -108,9 +110,9 @@ Term *lower_expand_dims_laid_out(Lower *L, Term *x, int64_t axis, Span span) {
   for (uint32_t i = 0, j = 0; i <= t->rank; i++) shape[i] = i == axis ? 1 : t->shape[j++];
   CtValue *parent = t->spelled ? comptime_layout_parent(L->ct, t->spelled, (uint32_t)axis) : NULL;
   if (t->spelled && !parent) {
-    lower_error(L, span,
-                "axis %lld can only be added to a tensor whose layout is a SliceLayout of that dim, this has %s",
-                (long long)axis, lower_layout_text(L, t));
+    lower_error_once(L, span,
+                     "an axis can only be added to a tensor whose layout is a SliceLayout of that dim, this has %s",
+                     lower_layout_text(L, t));
     return lower_hint(L, "convert it first: gl.convert_layout(x, gl.SliceLayout(%lld, L)), L the result's layout",
                       (long long)axis);
   }

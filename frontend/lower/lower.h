@@ -497,6 +497,8 @@ static inline const CtType *term_t(const Term *t) { return t->value.type; }
 
 // Reports an error with the chain of calls that led to it. Returns NULL.
 Term *lower_error(Lower *L, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
+// The same about what the text names, as a layout: where it is used again, a note of the error says so.
+Term *lower_error_once(Lower *L, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
 bool lower_is_bare(Lower *L);                                       // in a function that may leave out `tl.`
 // What stands before a builtin's name where the function is written: "tl.", "gl.", "" in a native file.
 const char *lower_prefix(Arena *a, const CtFunction *fn);

@@ -491,11 +491,7 @@ const char *lower_prelude_name(Lower *L, Span span) {
   return name;
 }
 
-Term *lower_error(Lower *L, Span span, const char *fmt, ...) {
-  va_list ap;
-  va_start(ap, fmt);
-  const char *text = arena_vprintf(L->arena, fmt, ap);
-  va_end(ap);
+static void report(Lower *L, Span span, bool once, const char *text) {
   // The prelude's lines mean nothing to its user, so an error there is reported at the call that entered the prelude.
   const CallSite *chain = L->b.inlined_at;
   const char *through = NULL;
@@ -504,7 +500,7 @@ Term *lower_error(Lower *L, Span span, const char *fmt, ...) {
     through = chain->function;
     chain = chain->outer;
   }
-  diag_error(L->ctx, span, "%s", spelled(L, text));
+  (once ? diag_error_once : diag_error)(L->ctx, span, "%s", spelled(L, text));
   if (through) lower_hint(L, "inside `%s`, which is written in the language itself", through);
   const CallSite *last = NULL;
   uint32_t shown = 0;
@@ -514,5 +510,20 @@ Term *lower_error(Lower *L, Span span, const char *fmt, ...) {
     last = chain;
     diag_note(L->ctx, chain->span, "in the call of %s here", chain->function);
   }
+}
+
+Term *lower_error(Lower *L, Span span, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  report(L, span, false, arena_vprintf(L->arena, fmt, ap));
+  va_end(ap);
+  return NULL;
+}
+
+Term *lower_error_once(Lower *L, Span span, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  report(L, span, true, arena_vprintf(L->arena, fmt, ap));
+  va_end(ap);
   return NULL;
 }
