@@ -279,12 +279,49 @@ static bool is_axis_of_max(Lower *L, const Call *c, uint32_t i) {
   return through && (!strcmp(through, "max") || !strcmp(through, "min")) && !strcmp(param_name(L, c, i), "axis");
 }
 
+typedef struct { const char *name; bool counts; uint32_t left; } LoopName;
+
+// Whether only constants and what loops change give v: then *found gets the name of one, and whether it counts its
+// loop's iterations. name: of what v gives. found->left bounds the search.
+static bool is_from_loops(const Value *v, const char *name, LoopName *found) {
+  if (!found->left--) return found->left = 0, false;
+  if (v->name) name = v->name;
+  const Op *op = v->def;
+  if (op && op->opcode == OP_CONSTANT) return true;
+  for (uint32_t i = 0; op && i < op->num_operands; i++)
+    if (op_operand(op, i) && !is_from_loops(op_operand(op, i), name, found)) return false;
+  if (op) return op->num_operands && op_is(op, TRAIT_PURE);
+  const Op *loop = v->block->parent;
+  if (!loop || !name) return false;
+  const bool counts = loop->opcode == OP_FOR && v == v->block->args[0];
+  for (uint32_t i = 0; i < loop->num_operands; i++)
+    if (!value_constant_int(op_operand(loop, i), &(int64_t){0})) return false;
+  *found = (LoopName){name, counts, found->left};
+  return true;
+}
+
+// own: the name of the value that should be constant, or NULL.
+static const char *loop_hint(Lower *L, const LoopName *loop, const char *own) {
+  const char *name = loop->name;
+  if (!loop->counts)
+    return arena_printf(L->arena, "`%s` changes in a run-time loop; in `for i in tl.static_range(…):`, "
+                        "`%s: tl.constexpr = …` may be computed from i and constants", name, name);
+  const char *also = !own || !strcmp(own, name) ? ""
+                     : arena_printf(L->arena, ", and `%s: tl.constexpr = …` may be computed from it", own);
+  return arena_printf(L->arena, "`%s` counts a run-time loop; in `for %s in tl.static_range(…):` it is a constant%s",
+                      name, name, also);
+}
+
 // The way out where a run-time value is no constant.
 static void hint_constant(Lower *L, const Term *t, const char *otherwise) {
-  if (t->kind == TERM_VALUE && t->value.declared.begin) {
+  LoopName loop = {.left = 100};
+  const bool is_value = t->kind == TERM_VALUE;
+  if (is_value && t->value.declared.begin) {
     diag_note(L->ctx, t->value.declared, "declared a constexpr here, but this value is known only at run time");
     otherwise = "compute it on the host, and pass it as a constexpr parameter";
   }
+  if (is_value && is_from_loops(term_v(t), NULL, &loop) && loop.name)
+    otherwise = loop_hint(L, &loop, term_v(t)->name);
   lower_hint(L, "%s", otherwise);
 }
 

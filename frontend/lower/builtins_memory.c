@@ -57,6 +57,13 @@ static Term *with_layout_of_args(Lower *L, Call *c, Term *ptr, uint32_t first, u
   return ptr;
 }
 
+static Term *report_scalar_pointer(Lower *L, Call *c, uint32_t i, const Term *x) {
+  arg_error(L, c, i, "a scalar pointer takes a scalar, not %s", term_describe(L, x));
+  if (lower_keeps_dims(x) && ct_numel(term_t(x)) == 1)
+    return lower_hint(L, "leave out keep_dims: a reduction of all axes gives a scalar");
+  return lower_hint(L, "add offsets to the pointer: p + tl.arange(0, …)");
+}
+
 // An optional operand, broadcast to the pointer's shape.
 static bool like_pointer(Lower *L, Call *c, uint32_t i, Term *ptr, Term **out) {
   *out = NULL;
@@ -65,20 +72,41 @@ static bool like_pointer(Lower *L, Call *c, uint32_t i, Term *ptr, Term **out) {
   if (!x) return false;
   const CtType *pt = term_t(ptr);
   if (ct_rank(term_t(x)) && !ct_rank(pt)) {
-    arg_error(L, c, i, "a scalar pointer takes a scalar, not %s", term_describe(L, x));
-    lower_hint(L, "add offsets to the pointer: p + tl.arange(0, …)");
+    report_scalar_pointer(L, c, i, x);
     return false;
   }
   *out = lower_broadcast_like(L, x, pt, c->spans[i]);
   return *out != NULL;
 }
 
-static bool mask_arg(Lower *L, Call *c, uint32_t i, Term *ptr, Term **out) {
+static bool is_positional(const Call *c, uint32_t i) { return c->node && c->node->call.args.count > i; }
+
+// Whether argument i, the mask, and argument j, a value for the elements, seem to have changed places: a mask stands
+// where the value belongs. A bool may also be stored under a mask that is an integer.
+static bool are_exchanged(const Call *c, uint32_t i, uint32_t j, const Term *ptr) {
+  const CtType *pointee = ct_scalar_of(term_t(ptr))->elem;
+  const Term *mask = c->args[i], *value = c->args[j];
+  if (value->kind != TERM_VALUE || !ct_is_bool(term_t(value)) || ct_is_bool(pointee)) return false;
+  if (term_is_number(mask)) return mask->ct->kind == CT_FLOAT || (mask->ct->kind == CT_INT && is_positional(c, i));
+  if (mask->kind != TERM_VALUE || ct_is_ptr(term_t(mask))) return false;
+  if (ct_is_float(term_t(mask))) return true;
+  return is_positional(c, i) && ct_bits(pointee) > 8 && ct_type_equal(ct_scalar_of(term_t(mask)), pointee);
+}
+
+// value: the number of the parameter for the elements' values.
+static bool mask_arg(Lower *L, Call *c, uint32_t i, uint32_t value, Term *ptr, Term **out) {
   if (!like_pointer(L, c, i, ptr, out)) return false;
   if (!*out || ct_is_bool(term_t(*out))) return true;
   arg_error(L, c, i, "a mask must be int1, this is %s", term_describe(L, *out));
-  lower_hint(L, "compare: mask != 0");
-  return false;
+  if (!are_exchanged(c, i, value, ptr)) return lower_hint(L, "compare: mask != 0") != NULL;
+  const char *name = value == 1 ? "value" : "other", *given[3];
+  for (uint32_t k = 0; k < 3; k++) {
+    given[k] = lower_source_text_or(L, c->spans[k], k == 0 ? "pointer" : k == i ? name : "mask");
+    const size_t key = strspn(given[k], "abcdefghijklmnopqrstuvwxyz_");
+    if (given[k][key] == '=') given[k] += key + 1;   // mask=x
+  }
+  return lower_hint(L, "%s and mask seem exchanged: write tl.%s(%s, %s, %s)", name, c->row->name, given[0], given[2],
+                    given[1]) != NULL;
 }
 
 static bool is_bool_pointee(const CtType *t) { return t->kind == CT_TYPE_SCALAR && t->scalar == DT_INT1; }
@@ -128,7 +156,7 @@ Term *tl_load_call(Lower *L, Call *c) {
   if (!mask && !arg_is_none(c, 1)) return NULL;
   if (mask && ct_rank(term_t(ptr)) && ct_rank(term_t(mask)) && !lower_broadcast_pair(L, &ptr, &mask, c->span))
     return NULL;
-  if (!mask_arg(L, c, 1, ptr, &mask)) return NULL;
+  if (!mask_arg(L, c, 1, 2, ptr, &mask)) return NULL;
   if (!arg_is_none(c, 2)) {
     const CtType *mem = memory_type(L, pointee);
     CtValue *k = term_to_ct(L, c->args[2]);
@@ -151,10 +179,7 @@ static Term *value_for_store(Lower *L, Call *c, uint32_t i, Term *ptr, const CtT
   Term *v = arg_value(L, c, i);
   if (!v) return NULL;
   const CtType *pt = term_t(ptr);
-  if (ct_rank(term_t(v)) && !ct_rank(pt)) {
-    arg_error(L, c, i, "a scalar pointer takes a scalar, not %s", term_describe(L, v));
-    return lower_hint(L, "add offsets to the pointer: p + tl.arange(0, …)");
-  }
+  if (ct_rank(term_t(v)) && !ct_rank(pt)) return report_scalar_pointer(L, c, i, v);
   v = lower_cast(L, v, is_bool_pointee(pointee) ? pointee : memory_type(L, pointee), c->spans[i]);
   if (v && is_bool_pointee(pointee)) v = lower_cast_to(L, v, DT_INT8, c->spans[i]);
   return lower_broadcast_like(L, v, pt, c->spans[i]);
@@ -185,7 +210,7 @@ Term *tl_store_call(Lower *L, Call *c) {
   if (num_dims)
     return arg_error(L, c, 3, "boundary_check is for block pointers; plain pointers take mask");
   Term *v = value_for_store(L, c, 1, ptr, pointee);
-  if (!v || !mask_arg(L, c, 2, ptr, &mask)) return NULL;
+  if (!v || !mask_arg(L, c, 2, 1, ptr, &mask)) return NULL;
   lower_owner_mask(L, term_t(ptr), &mask);
   set_access(L, build_store(&L->b, term_v(ptr), NULL, term_v(v), mask ? term_v(mask) : NULL), cache, evict);
   return term_none(L);
@@ -225,7 +250,7 @@ static Term *atomic(Lower *L, Call *c, bool *is_owned) {
                       kind == ATOMIC_ADD ? ", fp16 and bf16" : "");
   }
   Term *val = value_for_store(L, c, 1, ptr, elem);
-  if (!val || !mask_arg(L, c, 2, ptr, &mask)) return NULL;
+  if (!val || !mask_arg(L, c, 2, 1, ptr, &mask)) return NULL;
   *is_owned = lower_owner_mask(L, term_t(ptr), &mask);
   if (*is_owned && !ct_rank(term_t(ptr)) && (sem == SEM_RELEASE || sem == SEM_ACQ_REL)) {
     builtin_error(L, c, "one block makes this `%s` for its cluster, and does not know what the others have written",

@@ -67,7 +67,8 @@ Term *tl_static_assert(Lower *L, Call *c) {
   if (!k) {
     arg_error(L, c, 0, "static_assert needs a condition known at compile time, this is %s",
               term_describe(L, c->args[0]));
-    return lower_hint(L, "check values of the run by tl.device_assert(condition, \"message\")");
+    return lower_hint(
+        L, "check values of the run by tl.device_assert(condition, \"message\"), and compile with --debug");
   }
   ok = ct_is_true(k);
   if (ok) return term_none(L);

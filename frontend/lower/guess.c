@@ -2,6 +2,7 @@
 // the nearest defined name of the kind that its use calls for.
 #include "frontend/lower/lower.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "frontend/prelude/prelude.h"
@@ -78,6 +79,20 @@ static bool hint_near(Lower *L, const char *name, const char *near) {
   return true;
 }
 
+bool lower_hint_comment(Lower *L, Span span, bool after_call) {
+  const SourceFile *f = source_locate(L->ctx, span.begin).file;
+  if (!f) return false;
+  const char *end = f->text + (span.end - f->base), *at = end;
+  while (at > f->text && (isalnum((unsigned char)at[-1]) || at[-1] == '_')) at--;
+  while (at > f->text && at[-1] == ' ') at--;
+  end += strspn(end, " \t\r");
+  if (at - f->text < 2 || at[-1] != '/' || at[-2] != '/' || (*end && *end != '\n' && *end != '#')) return false;
+  for (at -= 2; at > f->text && at[-1] == ' ';) at--;
+  if (after_call && (at == f->text || at[-1] != ')')) return false;
+  lower_hint(L, "a comment begins with #");
+  return true;
+}
+
 bool lower_hint_dtype(Lower *L, const char *name) {
   const char *dtype = comptime_foreign_dtype(name);
   if (dtype) lower_hint(L, "write tl.%s", dtype);
@@ -140,16 +155,16 @@ static void hint_called(Lower *L, const char *name) {
   else if (!hint_near(L, name, nearest(name, &own))) hint_near(L, name, nearest_function(L, name));
 }
 
-static void hint_value(Lower *L, const char *name, NameUse use) {
+static void hint_value(Lower *L, const char *name, NameUse use, Span span) {
   const NameVec own = own_names(L, false), functions = own_names(L, true);
   if (use.kind == USE_BASE && comptime_foreign(FOREIGN_MODULE, name)) {
     hint_member(L, name, use.member);
     return;
   }
   if (hint_foreign(L, FOREIGN_VALUE, name)) return;
-  if (hint_near(L, name, nearest(name, &own)) ||
-      hint_near(L, name, nearest_name(name, comptime_constants, countof(comptime_constants))))
-    return;
+  if (hint_near(L, name, nearest(name, &own))) return;
+  if (lower_hint_comment(L, span, false)) return;
+  if (hint_near(L, name, nearest_name(name, comptime_constants, countof(comptime_constants)))) return;
   if (use.kind == USE_DTYPE && lower_hint_dtype(L, name)) return;
   if (use.kind == USE_VALUE && hint_near(L, name, nearest(name, &functions))) return;
   if (hint_foreign(L, FOREIGN_FUNCTION, name)) return;
@@ -163,8 +178,10 @@ Term *lower_unknown_name(Lower *L, const char *name, Span span, NameUse use) {
   if (lost)
     return lower_hint(L, lost->why ? "also give it a value before that"
                                    : "remove the `del`, or move it below the last use of the name");
+  if (scope_note_left_out(L, name))
+    return lower_hint(L, "give it a value before the `if`, or use it under the same condition");
   if (use.kind == USE_CALLED) hint_called(L, name);
-  else hint_value(L, name, use);
+  else hint_value(L, name, use, span);
   return NULL;
 }
 

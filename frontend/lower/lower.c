@@ -411,8 +411,10 @@ static const Cont *lower_if(Lower *L, const Node *s, const Cont *rest, const Liv
     return rest;
   }
   if (known >= 0) {
-    L->has_pruned_call |= warn_calls(known ? &s->cond.orelse : &s->cond.body);
-    return new_cont(L, known ? &s->cond.body : &s->cond.orelse, 0, rest);
+    const NodeList *chosen = known ? &s->cond.body : &s->cond.orelse, *other = known ? &s->cond.orelse : &s->cond.body;
+    L->has_pruned_call |= warn_calls(other);
+    if (other->count) vec_push(L->arena, &L->frame->left_out, ((LeftOut){other, known}));
+    return new_cont(L, chosen, 0, rest);
   }
   IfArms arms = {new_cont(L, &s->cond.body, 0, NULL), new_cont(L, &s->cond.orelse, 0, NULL)};
   return lower_runtime_if(L, v, arm_then, arm_otherwise, &arms, rest, out, s->span) ? NULL : rest;

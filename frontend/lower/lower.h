@@ -72,11 +72,13 @@ typedef struct {
 } Scope;
 
 typedef struct { const char *name; Span span; const char *why; } LostName;   // why NULL: `del` stands at span
+typedef struct { const NodeList *body; int condition; } LeftOut;
 struct Frame {
   const CtFunction *fn;
   Frame *caller;
   Scope scope;
   VEC(LostName) lost;          // names that had a value on some path
+  VEC(LeftOut) left_out;       // arms of constant conditions
   Map unknown_names;           // that were reported here: the bits of the uses
   bool failed_return;
 };
@@ -317,6 +319,8 @@ bool lower_is_foreign_member(Lower *L, const CtValue *v);
 void lower_hint_missing(Lower *L, const CtValue *missing, NameUse use);
 void lower_hint_near(Lower *L, const char *name);
 bool lower_hint_dtype(Lower *L, const char *name);
+// Where the last word of the span follows // and ends the line; after_call: and a call stands before.
+bool lower_hint_comment(Lower *L, Span span, bool after_call);
 bool lower_hint_function(Lower *L, const char *name);
 // Our spelling of a type of another language or library: "*fp32" for "torch.float32*". NULL if it is not known.
 const char *lower_guess_type_text(Arena *a, const char *text);
@@ -326,6 +330,7 @@ void lower_hint_param(Lower *L, const char *key, const char *params, const char 
 
 // ---- origin.c: notes after an error ----
 void lower_note_shape(Lower *L, const Term *x, Span error);      // where x got its shape, unless within `error`
+bool lower_keeps_dims(const Term *x);                            // whether x comes from a reduction with keep_dims
 void lower_note_param(Lower *L, const Term *x);                  // what gave a parameter its type
 
 // ---- lower.c, scope.c, flow.c, loops.c, unroll.c ----
@@ -364,6 +369,7 @@ void lower_collect_assigned(Lower *L, const NodeList *body, NameVec *out);      
 void scope_lose(Lower *L, const Var *v, const char *why);   // why NULL: v->span is the `del`
 const LostName *scope_find_lost(const Lower *L, const char *name);   // where it lost its value last; NULL: nowhere
 const LostName *scope_note_lost(Lower *L, const char *name);         // the same, with a note about it
+bool scope_note_left_out(Lower *L, const char *name);   // whether an arm that was left out binds it: with a note of it
 bool lower_has_exit(const NodeList *body, bool with_break);                     // a return, or a break of this loop
 void lower_assign_target(Lower *L, const Node *target, Term *value, bool is_declared_constexpr, bool decay);
 

@@ -18,6 +18,13 @@ static const Op *shape_origin(const Value *v) {
   }
 }
 
+bool lower_keeps_dims(const Term *x) {
+  const Op *const last = term_is_tensor(x) ? shape_origin(term_v(x)) : NULL, *op = last;
+  while (op && (op->opcode == OP_EXPAND_DIMS || op->opcode == OP_SPLAT)) op = op_operand(op, 0)->def;
+  return op && op != last && op->opcode == OP_REDUCE && op->span.begin == last->span.begin &&
+         op->span.end == last->span.end;
+}
+
 static bool is_inside(Span inner, Span outer) { return inner.begin >= outer.begin && inner.end <= outer.end; }
 
 void lower_note_shape(Lower *L, const Term *x, Span error) {

@@ -148,6 +148,30 @@ static const char *counts_as(Lower *L, const CtType *t, uint32_t rank) {
   return arena_printf(L->arena, "%s, which counts as [%s%s,", text, buf_str(&b), text + 1);
 }
 
+// The index that gives t the axes of length 1 that x has more than it: "[:, None]". NULL if x has others.
+static const char *index_like(Lower *L, const CtType *x, const CtType *t) {
+  Buf b = buf_make(L->arena);
+  uint32_t own = 0;
+  for (uint32_t i = 0; i < x->rank; i++) {
+    const bool is_own = own < ct_rank(t) && x->shape[i] == t->shape[own];
+    if (!is_own && x->shape[i] != 1) return NULL;
+    buf_printf(&b, "%s%s", i ? ", " : "", is_own ? ":" : "None");
+    own += is_own;
+  }
+  return own == ct_rank(t) ? arena_printf(L->arena, "[%s]", buf_str(&b)) : NULL;
+}
+
+// The way out where x has more axes than fit.
+static Term *hint_rank(Lower *L, const Term *x, const CtType *to) {
+  const CtType *t = term_t(x);
+  const char *index = index_like(L, t, to), *shape = lower_shape_text(L, to);
+  if (index && lower_keeps_dims(x))
+    return lower_hint(L, "leave out keep_dims, or write p%s for the other operand", index);
+  if (index) return lower_hint(L, "write x.reshape(%s) for this one, or p%s for the other operand", shape, index);
+  return lower_hint(L, "reduce this one, or give the other operand its %u axes%s", t->rank,
+                    t->rank == 2 ? ", as in p + rows[:, None] * stride + columns[None, :]" : "");
+}
+
 Term *lower_broadcast_to(Lower *L, Term *x, const int64_t *shape, uint32_t rank, Span span) {
   if (!x) return NULL;
   const CtType *t = term_t(x), *elem = ct_scalar_of(t);
@@ -158,7 +182,7 @@ Term *lower_broadcast_to(Lower *L, Term *x, const int64_t *shape, uint32_t rank,
     lower_error(L, span, "cannot broadcast shape %s to %s: its rank is higher", lower_shape_text(L, t),
                 lower_shape_text(L, to));
     lower_note_shape(L, x, span);
-    return lower_hint(L, "broadcast the other operand: tl.broadcast_to(p, x.shape), or reduce this one");
+    return hint_rank(L, x, to);
   }
   const uint32_t added = rank - t->rank;
   for (uint32_t i = 0; i < t->rank; i++) {

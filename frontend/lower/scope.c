@@ -250,3 +250,29 @@ bool scope_is_read_next(Lower *L, const Cont *k, const char *name) {
   for (; k && u == USE_NONE; k = k->next) u = first_use(L, k->list, k->from, name);
   return u == USE_READ;
 }
+
+// ---- arms that were left out ----
+typedef struct { const char *name; Span found; } Binding;
+
+static void find_binding(const Node *n, void *user) {
+  Binding *b = user;
+  if (b->found.end) return;
+  if (n->kind == NODE_NAME && n->name.id == b->name) b->found = n->span;
+  else ast_each_child(n, find_binding, b);
+}
+
+bool scope_note_left_out(Lower *L, const char *name) {
+  for (uint32_t i = L->frame->left_out.count; i-- > 0;) {
+    const LeftOut *arm = &L->frame->left_out.data[i];
+    NameVec names = {0};
+    Binding b = {name, {0, 0}};
+    lower_collect_assigned(L, arm->body, &names);
+    for (uint32_t k = 0; k < names.count; k++)
+      for (uint32_t s = 0; names.data[k] == name && s < arm->body->count; s++) find_binding(arm->body->data[s], &b);
+    if (!b.found.end) continue;
+    diag_note(L->ctx, b.found, "it is assigned here, %s in this compilation",
+              arm->condition ? "in the `else` of a condition that is True" : "under a condition that is False");
+    return true;
+  }
+  return false;
+}

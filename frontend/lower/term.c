@@ -128,7 +128,7 @@ static bool is_numeral(const char *text) {
 
 // The way out where a tensor or a number is needed. what: the place, which begins with the name of a builtin's
 // parameter if it is one.
-static Term *hint_value(Lower *L, const Term *t, const char *what) {
+static Term *hint_value(Lower *L, const Term *t, Span span, const char *what) {
   if (t->kind == TERM_TUPLE && t->tuple.cls) return lower_hint(L, "take one of its fields");
   if (t->kind == TERM_TUPLE && t->tuple.is_fstring) return lower_hint(L, "print it with tl.device_print(f\"…\")");
   if (t->kind == TERM_TUPLE) return lower_hint(L, "take one of its items: t[0]; tl.join makes one tile of two");
@@ -137,6 +137,7 @@ static Term *hint_value(Lower *L, const Term *t, const char *what) {
   if (t->kind == TERM_BUFFER) return lower_hint(L, "load its elements: buffer.load(layout)");
   if (t->kind == TERM_DESC || t->kind == TERM_BLOCK_PTR) return lower_hint(L, "load what it points to");
   if (t->kind != TERM_CONST) return NULL;
+  if (strstr(what, "operand of `//`") && lower_hint_comment(L, span, t->ct->kind == CT_NONE)) return NULL;
   switch (t->ct->kind) {
   case CT_STR:
     if (*what == '`' && is_numeral(t->ct->str.data)) return lower_hint(L, "leave out the quotes: %s", t->ct->str.data);
@@ -167,7 +168,7 @@ Term *term_to_value(Lower *L, Term *t, Span span, const char *what) {
   }
   // A tuple of one element is not a scalar in Python either.
   lower_error(L, span, "%s must be a tensor or a number, not %s", what, term_describe(L, t));
-  return t->kind == TERM_ACC ? lower_hint_wait(L) : hint_value(L, t, what);
+  return t->kind == TERM_ACC ? lower_hint_wait(L) : hint_value(L, t, span, what);
 }
 
 Term *term_recall(Lower *L, Term *t) {
@@ -469,6 +470,7 @@ static const char *spelled(Lower *L, const char *text) {
 
 void *lower_hint(Lower *L, const char *fmt, ...) {
   va_list ap;
+  if (L->ctx->caller != CALLER_TILEC) fmt = diag_with_fields(L->arena, fmt);
   va_start(ap, fmt);
   const char *text = spelled(L, arena_vprintf(L->arena, fmt, ap));
   va_end(ap);

@@ -113,7 +113,7 @@ def refused(x, n):
     # REFUSED: note: tl.load(pointer) gives the element there
     tl.store(x, x)
     # REFUSED: follow_ups.py:[[#@LINE+2]]:22: error: static_assert needs a condition known at compile time
-    # REFUSED: note: check values of the run by tl.device_assert(condition, "message")
+    # REFUSED: note: check values of the run by tl.device_assert(condition, "message"), and compile with --debug
     tl.static_assert(n > 3)
     # REFUSED: follow_ups.py:[[#@LINE+2]]:5: error: arange(4, 0) is empty
     # REFUSED: note: arange(0, N) counts from 0 to N - 1

@@ -173,7 +173,7 @@ def star(*args):
 # SHAPES: ways_out.py:40:29: note: shape [4] comes from here
 # SHAPES: note: index with [:, None] or [None, :] to say which dimension a smaller tensor spans
 # SHAPES: ways_out.py:46:21: error: cannot broadcast shape [8, 8] to [8]: its rank is higher
-# SHAPES: note: broadcast the other operand: tl.broadcast_to(p, x.shape), or reduce this one
+# SHAPES: note: reduce this one, or give the other operand its 2 axes, as in p + rows[:, None] * stride + columns[None, :]
 # SHAPES: ways_out.py:47:5: error: cannot reshape [8] (8 elements) to [-1, 2] (-2 elements)
 # SHAPES: note: -1 stands for nothing here: write 4
 # SHAPES: ways_out.py:48:5: error: cannot reshape [8] (8 elements) to [4, 4] (16 elements)
