@@ -9,7 +9,7 @@ typedef struct {
   int barrier;             // -1: none
   uint32_t pc, lanes, warps;
   Warp *first;             // of the warps
-  char missing[320];       // an mbarrier's; "": nothing is known
+  char missing[360];       // an mbarrier's; "": nothing is known
 } Group;
 typedef struct { Group *data; uint32_t count; } Groups;
 
