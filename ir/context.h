@@ -71,7 +71,7 @@ struct Diag {
 // case, without a full stop. A diag_note after it gives the way out ("write …", "pass -D …"). An error that was
 // recorded before, of the same place and text, is only counted, and its notes are left out.
 bool diag_error(Context *ctx, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
-// The same about what the text names: if an error with that text is elsewhere, a note of that error gives this place.
+// The same for an error whose text names its cause: if the text was reported elsewhere, that error gets a note here.
 bool diag_error_once(Context *ctx, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
 // Records a warning: each text once at each place, and none about the library's own sources. Returns false if the
 // warning is not reported; the caller then leaves out its notes.

@@ -34,7 +34,7 @@ static Diag *end_of(Diag *d) {
   return d;
 }
 
-// Adds a note that the error is at another place, too, unless it or a note of it is there or it has many.
+// Notes another place of the error, unless the error or one of its notes is there, or it has many notes.
 static void add_place(Context *ctx, Diag *error, Span span) {
   enum { MOST = 8 };
   Diag *const last = end_of(error);

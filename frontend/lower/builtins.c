@@ -281,8 +281,8 @@ static bool is_axis_of_max(Lower *L, const Call *c, uint32_t i) {
 
 typedef struct { const char *name; bool counts; uint32_t left; } LoopName;
 
-// Whether only constants and what loops change give v: then *found gets the name of one, and whether it counts its
-// loop's iterations. name: of what v gives. found->left bounds the search.
+// Whether v is computed from constants and loop-carried values alone. If so, *found names one of the latter and says
+// whether it is a loop's induction variable. name: the variable that v is assigned to. found->left bounds the search.
 static bool is_from_loops(const Value *v, const char *name, LoopName *found) {
   if (!found->left--) return found->left = 0, false;
   if (v->name) name = v->name;
@@ -300,7 +300,7 @@ static bool is_from_loops(const Value *v, const char *name, LoopName *found) {
   return true;
 }
 
-// own: the name of the value that should be constant, or NULL.
+// own: the name of the value that must be constant, or NULL.
 static const char *loop_hint(Lower *L, const LoopName *loop, const char *own) {
   const char *name = loop->name;
   if (!loop->counts)

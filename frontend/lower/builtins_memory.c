@@ -81,8 +81,8 @@ static bool like_pointer(Lower *L, Call *c, uint32_t i, Term *ptr, Term **out) {
 
 static bool is_positional(const Call *c, uint32_t i) { return c->node && c->node->call.args.count > i; }
 
-// Whether argument i, the mask, and argument j, a value for the elements, seem to have changed places: a mask stands
-// where the value belongs. A bool may also be stored under a mask that is an integer.
+// Whether argument i, the mask, and argument j, the elements' value, seem to be exchanged, as the value is a bool. An
+// integer mask is taken for the value only if it has the elements' type.
 static bool are_exchanged(const Call *c, uint32_t i, uint32_t j, const Term *ptr) {
   const CtType *pointee = ct_scalar_of(term_t(ptr))->elem;
   const Term *mask = c->args[i], *value = c->args[j];
@@ -93,7 +93,7 @@ static bool are_exchanged(const Call *c, uint32_t i, uint32_t j, const Term *ptr
   return is_positional(c, i) && ct_bits(pointee) > 8 && ct_type_equal(ct_scalar_of(term_t(mask)), pointee);
 }
 
-// value: the number of the parameter for the elements' values.
+// value: the index of the argument that holds the elements' values.
 static bool mask_arg(Lower *L, Call *c, uint32_t i, uint32_t value, Term *ptr, Term **out) {
   if (!like_pointer(L, c, i, ptr, out)) return false;
   if (!*out || ct_is_bool(term_t(*out))) return true;

@@ -62,7 +62,7 @@ Term *lower_data_arg(Lower *L, Call *c, uint32_t i) {
                     "mbarrier.init, expect, arrive and wait use it; gl.SwizzledSharedLayout(1, 1, 1, [0]) is for data");
 }
 
-// False after a diagnostic if data are to lie in a layout for mbarriers.
+// Returns false, after a diagnostic, if data would get a layout that is for mbarriers.
 static bool check_holds(Lower *L, Call *c, const CtType *t) {
   if (!comptime_is_mbarrier_layout(t->spelled) || ct_is_kind(t, DT_INT64)) return true;
   arg_error(L, c, 2, "an MBarrierLayout is for mbarriers, buffers of int64[1], not for data of %s%s",

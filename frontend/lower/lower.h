@@ -319,7 +319,8 @@ bool lower_is_foreign_member(Lower *L, const CtValue *v);
 void lower_hint_missing(Lower *L, const CtValue *missing, NameUse use);
 void lower_hint_near(Lower *L, const char *name);
 bool lower_hint_dtype(Lower *L, const char *name);
-// Where the last word of the span follows // and ends the line; after_call: and a call stands before.
+// Hints that comments begin with #, if the last word of the span follows `//` and ends its line. after_call: only if a
+// call precedes the `//`. Returns whether it did.
 bool lower_hint_comment(Lower *L, Span span, bool after_call);
 bool lower_hint_function(Lower *L, const char *name);
 // Our spelling of a type of another language or library: "*fp32" for "torch.float32*". NULL if it is not known.
@@ -369,7 +370,7 @@ void lower_collect_assigned(Lower *L, const NodeList *body, NameVec *out);      
 void scope_lose(Lower *L, const Var *v, const char *why);   // why NULL: v->span is the `del`
 const LostName *scope_find_lost(const Lower *L, const char *name);   // where it lost its value last; NULL: nowhere
 const LostName *scope_note_lost(Lower *L, const char *name);         // the same, with a note about it
-bool scope_note_left_out(Lower *L, const char *name);   // whether an arm that was left out binds it: with a note of it
+bool scope_note_left_out(Lower *L, const char *name);   // notes where an arm that was left out assigns it, if one does
 bool lower_has_exit(const NodeList *body, bool with_break);                     // a return, or a break of this loop
 void lower_assign_target(Lower *L, const Node *target, Term *value, bool is_declared_constexpr, bool decay);
 
@@ -503,7 +504,7 @@ static inline const CtType *term_t(const Term *t) { return t->value.type; }
 
 // Reports an error with the chain of calls that led to it. Returns NULL.
 Term *lower_error(Lower *L, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
-// The same about what the text names, as a layout: where it is used again, a note of the error says so.
+// For an error whose text names its cause, such as a layout: if it is reported again elsewhere, it becomes a note.
 Term *lower_error_once(Lower *L, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
 bool lower_is_bare(Lower *L);                                       // in a function that may leave out `tl.`
 // What stands before a builtin's name where the function is written: "tl.", "gl.", "" in a native file.

@@ -148,7 +148,7 @@ static const char *counts_as(Lower *L, const CtType *t, uint32_t rank) {
   return arena_printf(L->arena, "%s, which counts as [%s%s,", text, buf_str(&b), text + 1);
 }
 
-// The index that gives t the axes of length 1 that x has more than it: "[:, None]". NULL if x has others.
+// The index that gives t the axes of length 1 that only x has, such as "[:, None]". NULL if x has other extra axes.
 static const char *index_like(Lower *L, const CtType *x, const CtType *t) {
   Buf b = buf_make(L->arena);
   uint32_t own = 0;
@@ -161,7 +161,7 @@ static const char *index_like(Lower *L, const CtType *x, const CtType *t) {
   return own == ct_rank(t) ? arena_printf(L->arena, "[%s]", buf_str(&b)) : NULL;
 }
 
-// The way out where x has more axes than fit.
+// Hints at a way out if x has too many axes.
 static Term *hint_rank(Lower *L, const Term *x, const CtType *to) {
   const CtType *t = term_t(x);
   const char *index = index_like(L, t, to), *shape = lower_shape_text(L, to);

@@ -322,7 +322,7 @@ static bool check_number(Scope *s, const RunArg *a, const char *type) {
   DtypeKind dtype;
   const ArgSpec *spec = a->spec;
   if (!type || !dtype_find(type, &dtype)) return true;
-  ArgSpec plain = *spec;   // a type of its own does not excuse a number that the parameter cannot hold
+  ArgSpec plain = *spec;   // the parameter must hold the number, whatever type --arg gives it
   if (spec->is_typed) plain.has_dtype = spec->dtype == DT_UINT64 && spec->i < 0;
   if (spec->kind == ARG_INT && !host_is_float(dtype) && !run_spec_holds(dtype, &plain))
     return usage(s, "--arg %s: the parameter is %s, which does not hold '%s'; declare it %s", a->name, type, spec->text,

@@ -77,8 +77,8 @@ static ParamSpec *new_specs(Tune *t) {
   return specs;
 }
 
-// Says what to write if there is nothing to choose from. It names the kernel's first constexpr and its last other
-// parameter, often a size.
+// Reports a kernel without configurations, and what to write. The example names the kernel's first constexpr and, as
+// the key, its last other parameter, which is often a size.
 static bool check_tuned(Tune *t, const void *input) {
   (void)input;
   if (t->kernel->autotune) return true;

@@ -179,8 +179,8 @@ static bool is_given(const Call *c) {
   return false;
 }
 
-// Whether a function has asked its dict for a name that is not there: the slow way's dict says which there are.
-static bool asks_for_no_name(void) { return PyErr_GivenExceptionMatches(PyErr_Occurred(), PyExc_KeyError); }
+// Whether a user's function raised a KeyError. The slow way calls it again, with a dict that lists its names.
+static bool is_key_error(void) { return PyErr_GivenExceptionMatches(PyErr_Occurred(), PyExc_KeyError); }
 
 static bool launch_chosen(const Call *c, Object *dict, Object **result) {
   (void)dict;
@@ -192,7 +192,7 @@ static bool launch_chosen(const Call *c, Object *dict, Object **result) {
   for (intptr_t place = 0; ok && PyDict_Next(functions, &place, &name, &function);) {
     Object *given = --left ? PyDict_Copy(seen) : keep(seen);   // a function may change its dict
     Object *value = given ? PyObject_Vectorcall(function, &given, 1, NULL) : NULL;
-    raised = !value && !asks_for_no_name();
+    raised = !value && !is_key_error();
     ok = value && !PyDict_SetItem(options, name, value) && (!left || !PyDict_SetItem(seen, name, value));
     drop(value);
     drop(given);

@@ -263,7 +263,7 @@ tile_status launch_check_grid(const tile_kernel *k, const uint32_t grid[3], tile
 static inline bool launch_is_empty(const uint32_t grid[3]) { return !grid[0] || !grid[1] || !grid[2]; }
 // Does the argument fit what the parameter is specialised for? Kinds and types are not checked.
 bool launch_fits(const KernelParam *p, const tile_arg *a);
-// The error that the number of arguments is wrong; it names those that a launch gives.
+// Reports a wrong number of arguments, with the names of those that a launch takes.
 tile_status launch_wrong_count(const char *owner, const char *const *names, uint32_t num_names, size_t got,
                                tile_error **error);
 // tuple.c: flattens args, some of which are tuples, to one argument for each of the kernel's, or for each of names.

@@ -3,7 +3,7 @@
 
 enum { MAX_BLOCKS = 4, MAX_GROUPS = 16 };
 
-// Lanes of some warps of a block that wait at one place for one thing.
+// Warps of a block whose lanes wait at one place for the same thing.
 typedef struct {
   const char *what;
   int barrier;             // -1: none
@@ -13,7 +13,7 @@ typedef struct {
 } Group;
 typedef struct { Group *data; uint32_t count; } Groups;
 
-// What the phase of an mbarrier lacks for which the lane waits.
+// Describes what is missing from the mbarrier phase that the lane waits for.
 static void put_missing(char *text, size_t size, Warp *w, const Instr *in, int lane) {
   *text = 0;
   if (in->op != OP_mbarrier || !has_any(in, M_try_wait, M_test_wait)) return;
@@ -101,7 +101,7 @@ static void put_group(FILE *f, const Group *g) {
 static void describe_block(FILE *f, const Cta *c) {
   fprintf(f, "  block (%u,%u,%u): %u of %u warps have exited\n", c->ctaid[0], c->ctaid[1], c->ctaid[2], c->warps_done,
           c->num_warps);
-  bool repeats = false;   // with barriers in the loops, whose state is by chance
+  bool repeats = false;   // a barrier inside a polling loop is in an arbitrary state
   for (uint32_t k = 0; k < c->num_warps; k++) repeats |= endless_repeats(&c->warps[k], NULL);
   for (uint32_t b = 0; b < NUM_BARRIERS; b++) {
     const ThreadBarrier *bar = &c->bars[b];

@@ -1,8 +1,8 @@
-// Loops that never end. Once a warp has run long, its backward branches are watched: now and then its registers are
-// remembered, and compared at the next branches, for twice as many each time. If they are the same again, and no memory
-// has changed, what ran in between was a poll in vain, loops inside it included; that the threads of a block met at a
-// barrier changes nothing. When every warp polls, the launch is a deadlock (grid.c). A loop that changes something for
-// ever is stopped by the count of its warp's instructions.
+// Loops that never end. Once a warp has run for long, its backward branches are watched: its registers are saved and
+// compared at the branches that follow, over a span that doubles each time. If the registers match and no memory has
+// changed since, the warp has only polled in between, even if it met others at a barrier or ran inner loops. When every
+// warp polls, the launch is a deadlock (grid.c). A loop that keeps changing something is stopped by the limit on its
+// warp's instructions.
 #include <stdlib.h>
 #include <string.h>
 

@@ -114,9 +114,10 @@ class Bench:
             print(text, flush=True)
 
     def fail(self, name, why):
-        text = str(why).strip().splitlines()
+        why = str(why).replace(ROOT + os.sep, "")
+        text = why.strip().splitlines()
         print(f"{name:44s} FAILED: {' / '.join(text[:4])[:400]}", flush=True)
-        self.rows.append({"name": name, "failed": str(why)})
+        self.rows.append({"name": name, "failed": why})
 
 
 def relative_error(got, want):

@@ -59,9 +59,9 @@ def tests_page(lines):
     pairs, both, reads = programs_tests.compared(found)
     times = [(NAMES[side], f"{sum(its[test].get('seconds', 0) for test in both):.0f}",
               sum("first" in line for line in its.values())) for side, its in found.items()]
-    walls = [f" in {line['wall']:.0f} s by {line['jobs']} pairs of processes" for line in lines if "wall" in line]
-    sections = [f"Each case with {' and with '.join(map(NAMES.get, found))}: {len(both)} of {len(pairs)} were run to "
-                f"a verdict{' and'.join(walls)}.",
+    walls = [f", in {line['wall']:.0f} s with {line['jobs']} pairs of processes" for line in lines if "wall" in line]
+    sections = [f"Each case was run with {' and with '.join(map(NAMES.get, found))}. {len(both)} of {len(pairs)} cases "
+                f"reached a verdict{' and'.join(walls)}.",
                 *([counts(both, reads)] if len(found) > 1 else []),
                 results.table("Verdicts", [*map(NAMES.get, found), "cases"],
                               [(*pair, list(pairs.values()).count(pair)) for pair in sorted(set(pairs.values()))]),

@@ -160,7 +160,7 @@ def _axes(values):
 
 
 class Named(dict):
-    """Values by name, for a function of the user's, who is told what there is if it asks for anything else."""
+    """The values that a user's function is given by name. The error for another name lists those that there are."""
 
     def __init__(self, asking, values):
         super().__init__(values)
