@@ -63,8 +63,9 @@ const char *inline_asm_registers(Context *ctx, const Op *op, AsmRegisters *out) 
     n++;
   }
   if (n != want)
-    return arena_printf(&ctx->arena, "there are %u constraints for %u registers of results and %u of arguments", n,
-                        out->num_results, out->num_args);
+    return arena_printf(&ctx->arena, "there are %u constraints for %u register%s of results and %u of arguments: %u "
+                        "in all, those of results with `=`, separated by commas", n, out->num_results,
+                        out->num_results == 1 ? "" : "s", out->num_args, want);
   return NULL;
 }
 

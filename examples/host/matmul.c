@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <tile/jit.h>
 
-static void check(tile_status status, tile_error *error) {
+static tile_error *e; /* of the call that failed */
+
+static void check(tile_status status) {
   if (status == TILE_OK) return;
-  fprintf(stderr, "%s\n", tile_error_message(error));
+  fprintf(stderr, "%s\n", tile_error_message(e));
   exit(1);
 }
 
@@ -18,7 +20,6 @@ static void grid_of(void *user, const tile_variant *v, uint32_t grid[3]) {
 }
 
 int main(int argc, char **argv) {
-  tile_error *e = NULL;
   tile_device *device;
   tile_jit *jit;
   tile_jit_kernel *matmul;
@@ -27,14 +28,14 @@ int main(int argc, char **argv) {
   uint64_t matrix[3];
   tile_jit_options options = TILE_JIT_OPTIONS_INIT;
   options.tune = TILE_TUNE_ON;
-  check(tile_device_open(NULL, &device, &e), e);
-  check(tile_jit_open_file(device, argc > 1 ? argv[1] : "matmul.tile", &options, &jit, &e), e);
-  check(tile_jit_get_kernel(jit, "matmul_kernel", &matmul, &e), e);
+  check(tile_device_open(NULL, &device, &e));
+  check(tile_jit_open_file(device, argc > 1 ? argv[1] : "matmul.tile", &options, &jit, &e));
+  check(tile_jit_get_kernel(jit, "matmul_kernel", &matmul, &e));
   uint16_t *host = malloc(bytes);
   for (size_t i = 0; i < bytes / 2; i++) host[i] = 0x3c00; /* 1.0 */
   for (int i = 0; i < 3; i++) {
-    check(tile_memory_alloc(device, bytes, &matrix[i], &e), e);
-    check(tile_memory_upload(device, matrix[i], host, bytes, &e), e);
+    check(tile_memory_alloc(device, bytes, &matrix[i], &e));
+    check(tile_memory_upload(device, matrix[i], host, bytes, &e));
   }
   tile_arg args[12];
   for (int i = 0; i < 3; i++) args[i] = tile_arg_array(matrix[i], TILE_FP16);
@@ -44,11 +45,11 @@ int main(int argc, char **argv) {
   }
   tile_jit_launch_options launch = TILE_JIT_LAUNCH_OPTIONS_INIT;
   launch.grid_fn = grid_of, launch.grid_user = &n, launch.arg_bytes = sizes, launch.num_arg_bytes = 3;
-  check(tile_jit_launch(matmul, &launch, args, 12, &e), e);
-  check(tile_device_synchronize(device, &e), e);
-  check(tile_memory_download(device, host, matrix[2], bytes, &e), e);
+  check(tile_jit_launch(matmul, &launch, args, 12, &e));
+  check(tile_device_synchronize(device, &e));
+  check(tile_memory_download(device, host, matrix[2], bytes, &e));
   printf("%s: first element 0x%04x, last 0x%04x\n", tile_device_name(device), host[0], host[bytes / 2 - 1]);
-  for (int i = 0; i < 3; i++) check(tile_memory_free(device, matrix[i], &e), e);
+  for (int i = 0; i < 3; i++) check(tile_memory_free(device, matrix[i], &e));
   free(host);
   tile_jit_close(jit);
   tile_device_close(device);

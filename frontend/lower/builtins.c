@@ -414,9 +414,12 @@ bool arg_scalars(Lower *L, Call *c, uint32_t i, const CtType *type, uint32_t ran
   for (uint32_t k = 0; k < rank; k++) {
     Term *v = term_to_value(L, items[k], c->spans[i], "an entry");
     if (!v) return false;
-    if (ct_rank(term_t(v)) || !ct_is_int(term_t(v)))
-      return arg_error(L, c, i, "entry %u of `%s` must be a scalar integer, not %s", k, param_name(L, c, i),
-                       term_describe(L, v)) != NULL;
+    if (ct_rank(term_t(v)) || !ct_is_int(term_t(v))) {
+      arg_error(L, c, i, "entry %u of `%s` must be a scalar integer, not %s", k, param_name(L, c, i),
+                term_describe(L, v));
+      return ct_rank(term_t(v)) && lower_hint(L, "give the number that the block begins with, without tl.arange: the "
+                                                 "block's shape says how many follow") != NULL;
+    }
     if (!(v = lower_cast(L, v, type, c->spans[i]))) return false;
     out[k] = term_v(v);
   }
@@ -429,6 +432,9 @@ CtValue *arg_layout(Lower *L, Call *c, uint32_t i, LayoutKind kind) {
   const bool ok = v && (comptime_is_layout(v, kind) || (kind == LAYOUT_DISTRIBUTED && is_open));
   if (ok) return v;
   not_constant(L, c, i, kind == LAYOUT_SHARED ? "a shared layout" : "a layout of tensors");
+  if (v && kind == LAYOUT_SHARED)
+    lower_hint(L, "as gl.NVMMASharedLayout.get_default_for(shape, dtype), which TMA and warpgroup_mma read, or "
+                  "gl.SwizzledSharedLayout(vec, per_phase, max_phase, order)");
   return NULL;
 }
 

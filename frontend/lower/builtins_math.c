@@ -266,8 +266,8 @@ static bool check_dot_shapes(Lower *L, Call *c, const CtType *a, const CtType *b
   if (depth >= least) return true;
   builtin_error(L, c, "`dot` of %s needs K of at least %lld, and K is %lld here", ct_type_text(L->ctx, ct_scalar_of(a)),
                 (long long)least, (long long)depth);
-  lower_hint(L, "load wider tiles and mask what lies beyond K with zeros, or write tl.sum(a[:, :, None] * b[None, :, "
-                ":], axis=1)");
+  lower_hint(L, "load wider tiles and mask what lies beyond K with zeros, or write tl.sum(a.to(tl.float32)[:, :, None] "
+                "* b.to(tl.float32)[None, :, :], axis=1)");
   return false;
 }
 

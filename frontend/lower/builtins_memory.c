@@ -149,8 +149,10 @@ Term *tl_load_call(Lower *L, Call *c) {
     return builtin_error(
         L, c, "boundary_check and padding_option are for block pointers; plain pointers take mask and other");
   ptr = with_layout_of_args(L, c, ptr, 1, 2);
-  if (arg_is_none(c, 1) && !arg_is_none(c, 2))
-    return arg_error(L, c, 2, "`other` without `mask` has no meaning");
+  if (arg_is_none(c, 1) && !arg_is_none(c, 2)) {
+    arg_error(L, c, 2, "`other` without `mask` has no meaning");
+    return lower_hint(L, "leave it out, or say with mask= which elements to load: the others become `other`");
+  }
   // The pointer may be broadcast to the mask's shape.
   Term *mask = arg_is_none(c, 1) ? NULL : arg_value(L, c, 1), *other = NULL;
   if (!mask && !arg_is_none(c, 1)) return NULL;
@@ -418,8 +420,11 @@ static Term *store_block_ptr(Lower *L, Call *c, Term *bp, int cache, int evict) 
   if (!boundary_dims(L, c, 3, block->rank, dims, &n)) return NULL;
   Term *v = arg_value(L, c, 1);
   if (!v) return NULL;
-  if (ct_rank(term_t(v)) && ct_rank(term_t(v)) != block->rank)
-    return arg_error(L, c, 1, "cannot store %s through %s", term_describe(L, v), term_describe(L, bp));
+  if (ct_rank(term_t(v)) && ct_rank(term_t(v)) != block->rank) {
+    arg_error(L, c, 1, "cannot store %s through %s", term_describe(L, v), term_describe(L, bp));
+    return lower_hint(L, "give it %u ax%s: x[None, :] adds one, tl.reshape(x, %s) makes the block's shape", block->rank,
+                      block->rank == 1 ? "is" : "es", lower_shape_text(L, block));
+  }
   Term *mask, *ptr = block_pointers(L, bp, dims, n, &mask, c->span);
   if (!ptr || !check_not_const(L, c, ptr)) return NULL;
   v = value_for_store(L, c, 1, ptr, elem);

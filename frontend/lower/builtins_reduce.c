@@ -29,8 +29,28 @@ static Term *outputs(Lower *L, const Inputs *in, Term **items) {
   return in->is_tuple ? term_tuple(L, items, in->count, NULL) : items[0];
 }
 
+// tl.max and its like reduce a tensor themselves: they do not combine two elements.
+static bool check_combines(Lower *L, Call *c, uint32_t i) {
+  static const struct { const char *name, *combines; } reductions[] = {
+    {"max", "tl.maximum"}, {"min", "tl.minimum"}, {"sum", "a function that returns a + b"},
+    {"xor_sum", "a function that returns a ^ b"},
+  };
+  const Term *fn = c->args[i];
+  if (!term_is_const(fn) || fn->ct->kind != CT_BUILTIN) return true;
+  const char *dot = strrchr(fn->ct->builtin.name, '.'), *last = dot ? dot + 1 : fn->ct->builtin.name;
+  for (size_t k = 0; k < countof(reductions); k++) {
+    const char *name = reductions[k].name;
+    if (strcmp(last, name) != 0) continue;
+    arg_error(L, c, i, "tl.%s reduces a tensor; `%s` needs a function that combines two elements", name, c->row->name);
+    lower_hint(L, "write tl.%s(x, axis), or give `%s` %s", name, c->row->name, reductions[k].combines);
+    return false;
+  }
+  return true;
+}
+
 static Term *function_arg(Lower *L, Call *c, uint32_t i) {
   Term *fn = c->args[i];
+  if (!check_combines(L, c, i)) return NULL;
   if (fn->kind == TERM_BOUND ||
       (term_is_const(fn) && (fn->ct->kind == CT_FUNCTION || fn->ct->kind == CT_BUILTIN || fn->ct->kind == CT_METHOD)))
     return fn;

@@ -45,8 +45,11 @@ static bool is_array(const Term *b) { return b->buffer.type->rank != b->buffer.t
 
 static Term *buffer_arg(Lower *L, Call *c, uint32_t i, bool tile) {
   Term *b = c->args[i];
-  if (b->kind != TERM_BUFFER)
-    return arg_error(L, c, i, "`%s` needs a shared-memory buffer, this is %s", c->row->name, term_describe(L, b));
+  if (b->kind != TERM_BUFFER) {
+    arg_error(L, c, i, "`%s` needs a shared-memory buffer, this is %s", c->row->name, term_describe(L, b));
+    if (!term_is_tensor(b) || ct_is_ptr(term_t(b))) return NULL;
+    return lower_hint(L, "put the tensor there: gl.allocate_shared_memory(x.dtype, x.shape, layout, x)");
+  }
   if (!tile || !is_array(b)) return b;
   arg_error(L, c, i, "`%s` needs one tile, this is %s, an array of tiles", c->row->name, term_describe(L, b));
   return lower_hint(L, "choose a tile: buffer.index(i)");

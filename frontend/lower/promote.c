@@ -50,9 +50,12 @@ Term *lower_bitcast(Lower *L, Term *x, const CtType *to, Span span) {
   if (ct_type_equal(from, to)) return x;
   bool src_ptr = ct_is_ptr(from), dst_ptr = ct_is_ptr(to);
   if (src_ptr || dst_ptr) return lower_cast(L, x, to, span);
-  if (ct_bits(from) != ct_bits(to))
-    return lower_error(L, span, "cannot bitcast %s (%u bits) to %s (%u bits): the widths differ",
-                       ct_type_text(L->ctx, from), ct_bits(from), ct_type_text(L->ctx, to), ct_bits(to));
+  if (ct_bits(from) != ct_bits(to)) {
+    lower_error(L, span, "cannot bitcast %s (%u bits) to %s (%u bits): the widths differ", ct_type_text(L->ctx, from),
+                ct_bits(from), ct_type_text(L->ctx, to), ct_bits(to));
+    return lower_hint(L, "x.to(tl.%s) converts the value; for its bits, bitcast to tl.int%u and convert that",
+                      dtype_info[to->scalar].name, ct_bits(from));
+  }
   if (ct_is_int(from) && ct_is_int(to)) return term_value(L, term_v(x), lower_with_elem(L, term_t(x), to));
   return cast_op(L, OP_BITCAST, x, to);
 }
@@ -93,8 +96,10 @@ static Term *cast_pointer(Lower *L, Term *x, const CtType *from, const CtType *t
                 ct_type_text(L->ctx, to));
     return lower_hint(L, "tl.load(pointer) gives the element there");
   }
-  if (!ct_is_int(from))
-    return lower_error(L, span, "cannot cast %s to a pointer, only an integer", ct_type_text(L->ctx, from));
+  if (!ct_is_int(from)) {
+    lower_error(L, span, "cannot cast %s to a pointer, only an integer", ct_type_text(L->ctx, from));
+    return lower_hint(L, "p.dtype of a pointer is the pointer's type; its elements have p.dtype.element_ty");
+  }
   return cast_op(L, OP_INTTOPTR, lower_cast_to(L, x, DT_INT64, span), to);
 }
 

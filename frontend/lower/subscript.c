@@ -12,6 +12,12 @@ static bool is_full_slice(Lower *L, const Node *n) {
   return true;
 }
 
+// x[::-1]
+static bool is_reversed(Lower *L, const Node *n) {
+  int64_t step;
+  return n->kind == NODE_SLICE && n->slice.step && term_get_int(lower_expr(L, n->slice.step), &step) && step == -1;
+}
+
 static bool is_address(const Term *t) { return t->kind == TERM_VALUE && ct_is_ptr(term_t(t)) && !ct_rank(term_t(t)); }
 
 // An expression as the right operand of another one, for messages.
@@ -71,6 +77,7 @@ static Term *index_tensor(Lower *L, Term *base, const Node *index, Span span) {
       }
     }
     lower_error(L, e->span, "a tensor is indexed by `:` and `None` only");
+    if (is_reversed(L, e)) return lower_hint(L, "tl.flip(x, %u) reverses this axis", axis);
     return lower_hint(
         L, "load the part that you need from memory, or take elements with tl.gather, tl.split or a masked tl.sum");
   }

@@ -131,6 +131,37 @@ static bool is_builtin_call(Lower *L, const Node *call) {
   return f->ct->kind == CT_FUNCTION && lower_in_prelude(L, f->ct->fn->def->span);
 }
 
+// The user's function that a call is of, or NULL.
+static const CtFunction *called_function(Lower *L, const Node *call) {
+  if (!lower_is_name_path(call->call.func)) return NULL;
+  const Term *f = lower_expr(L, call->call.func);
+  const bool is_known = f && term_is_const(f) && f->ct->kind == CT_FUNCTION && f->ct->fn->def->kind == NODE_FUNCTION_DEF;
+  return is_known && !lower_in_prelude(L, f->ct->fn->def->span) ? f->ct->fn : NULL;
+}
+
+// The first assignment of a function to one of its own parameters, or NULL.
+static const Node *assigned_parameter(Lower *L, const Node *def) {
+  Names s = {.L = L};
+  for (uint32_t i = 0; i < def->func.body.count; i++) see(def->func.body.data[i], &s);
+  for (uint32_t i = 0; i < s.assigned.count; i++)
+    for (uint32_t k = 0; k < def->func.params.count; k++) {
+      const Node *p = def->func.params.data[k];
+      if (p->kind == NODE_PARAM && !strcmp(p->param.name, s.assigned.data[i]->name.id)) return s.assigned.data[i];
+    }
+  return NULL;
+}
+
+// A call of a function that returns nothing and has no effect, and that changes what it takes for its caller's variable.
+static void warn_lost_parameter(Lower *L, const Node *call) {
+  const CtFunction *fn = called_function(L, call);
+  const Node *lost = fn ? assigned_parameter(L, fn->def) : NULL;
+  if (!lost || !diag_warning(L->ctx, WARN_UNUSED_VALUE, call->span, "this call of `%s` does nothing: it stores nothing "
+                             "and returns nothing", fn->name))
+    return;
+  diag_note(L->ctx, lost->span, "`%s` is this function's own variable: return it, and assign what the call gives",
+            lost->name.id);
+}
+
 static bool is_callable(const Term *t) {
   return t->kind == TERM_BOUND ||
          (term_is_const(t) && (t->ct->kind == CT_BUILTIN || t->ct->kind == CT_FUNCTION || t->ct->kind == CT_METHOD));
@@ -138,9 +169,14 @@ static bool is_callable(const Term *t) {
 
 void warn_unused_value(Lower *L, const Node *v, const Term *t, const Block *block, const Op *before) {
   if (v->kind == NODE_CALL) {
-    if (term_is_none(t) || L->b.block != block) return;
-    for (const Op *op = before ? before->next : block->first; op; op = op->next)
+    if (L->b.block != block) return;
+    const Op *first = before ? before->next : block->first;
+    for (const Op *op = first; op; op = op->next)
       if (has_effect(op)) return;
+    if (term_is_none(t)) {
+      if (first) warn_lost_parameter(L, v);   // without operations, what it would do is switched off
+      return;
+    }
     if (!is_builtin_call(L, v)) return;
   } else if (!is_computation(v)) {
     return;

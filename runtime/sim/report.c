@@ -117,6 +117,9 @@ ExecResult sim_report(Grid *g, Warp *w, const Instr *in, int lane, ReportKind ki
     fputs("  the other access:\n", f);
     report_place(f, g->module, g->other, 2);
   }
+  if (kind == REPORT_MISALIGNED && in && in->vec > 1)
+    fputs("  the access takes several elements at once because the kernel promises that their addresses are aligned: by "
+          "tl.multiple_of or tl.max_contiguous, by `:16` in the signature, or by a cast of a pointer\n", f);
   if (kind == REPORT_UNDEFINED && g->by_zero) {
     fputs("  before that, a division by zero, or by a value that has never been set; its result is undefined:\n", f);
     report_place(f, g->module, g->by_zero, 2);

@@ -19,7 +19,9 @@ static const char source[] =
 
 enum { BATCH = 200, BATCHES = 101, ARGS = 12 };
 
-static void check(tile_status status, tile_error *e) {
+static tile_error *e;   /* of the call that failed */
+
+static void check(tile_status status) {
   if (status == TILE_OK) return;
   fprintf(stderr, "%s\n", tile_error_message(e));
   exit(1);
@@ -35,24 +37,23 @@ static int by_value(const void *a, const void *b) {
 }
 
 int main(void) {
-  tile_error *e = NULL;
   tile_device *device;
   tile_jit *jit;
   tile_jit_kernel *kernel;
   const tile_variant *variant;
   uint64_t x;
   double start = now_us();
-  check(tile_device_open("gpu", &device, &e), e);
+  check(tile_device_open("gpu", &device, &e));
   printf("device opened in %.1f ms\n", (now_us() - start) * 1e-3);
   start = now_us();
-  check(tile_jit_open_memory(device, "many.py", source, strlen(source), NULL, &jit, &e), e);
-  check(tile_jit_get_kernel(jit, "many", &kernel, &e), e);
-  check(tile_memory_alloc(device, 4096, &x, &e), e);
+  check(tile_jit_open_memory(device, "many.py", source, strlen(source), NULL, &jit, &e));
+  check(tile_jit_get_kernel(jit, "many", &kernel, &e));
+  check(tile_memory_alloc(device, 4096, &x, &e));
   tile_arg args[ARGS + 1];
   for (int i = 0; i < 3; i++) args[i] = tile_arg_array(x + (uint64_t)i * 1024, TILE_FP32);
   for (int i = 3; i < ARGS; i++) args[i] = tile_arg_int(100 + i);
   args[ARGS] = tile_arg_int(128);
-  check(tile_jit_prepare(kernel, NULL, args, ARGS + 1, &variant, &e), e);
+  check(tile_jit_prepare(kernel, NULL, args, ARGS + 1, &variant, &e));
   printf("source to a loaded kernel in %.1f ms\n", (now_us() - start) * 1e-3);
   CUresult (*launch)(const CUlaunchConfig *, CUfunction, void **, void **);
   *(void **)&launch = dlsym(dlopen("libcuda.so.1", RTLD_NOW), "cuLaunchKernelEx");
@@ -71,7 +72,7 @@ int main(void) {
   tile_launch_options o = TILE_LAUNCH_OPTIONS_INIT;
   for (int b = 0; b < BATCHES; b++)
     for (int way = 0; way < 4; way++) {
-      check(tile_device_synchronize(device, &e), e);
+      check(tile_device_synchronize(device, &e));
       start = now_us();
       for (int i = 0; i < BATCH; i++) {
         tile_status status = TILE_OK;
@@ -79,7 +80,7 @@ int main(void) {
         if (way == 1) status = tile_kernel_launch(tile_variant_kernel(variant), &o, args, ARGS, &e);
         if (way == 2) status = tile_variant_launch(variant, grid, NULL, args, ARGS + 1, &e);
         if (way == 3) status = tile_jit_launch(kernel, NULL, args, ARGS + 1, &e);
-        check(status, e);
+        check(status);
       }
       times[way][b] = (now_us() - start) / BATCH;
     }

@@ -9,13 +9,15 @@
 enum { N = 64 };
 typedef struct { int hits, compiled; } Counts;
 
-static void on_event(void *user, const tile_event *e) {
+static void on_event(void *user, const tile_event *event) {
   Counts *c = user;
-  c->hits += e->kind == TILE_EVENT_CACHE_HIT;
-  c->compiled += e->kind == TILE_EVENT_COMPILE_END;
+  c->hits += event->kind == TILE_EVENT_CACHE_HIT;
+  c->compiled += event->kind == TILE_EVENT_COMPILE_END;
 }
 
-static void check(tile_status status, tile_error *e) {
+static tile_error *e;   /* of the call that failed */
+
+static void check(tile_status status) {
   if (status == TILE_OK) return;
   fprintf(stderr, "failed: %s\n", tile_error_message(e));
   exit(2);
@@ -23,7 +25,6 @@ static void check(tile_status status, tile_error *e) {
 
 int main(int argc, char **argv) {
   if (argc < 3) return 64;
-  tile_error *e = NULL;
   tile_device *device;
   tile_jit *jit;
   tile_jit_kernel *kernel;
@@ -31,21 +32,21 @@ int main(int argc, char **argv) {
   tile_jit_options options = TILE_JIT_OPTIONS_INIT;
   options.on_event = on_event;
   options.user = &counts;
-  check(tile_device_open("sim", &device, &e), e);
-  check(tile_jit_open_file(device, argv[1], &options, &jit, &e), e);
-  check(tile_jit_get_kernel(jit, "scale", &kernel, &e), e);
+  check(tile_device_open("sim", &device, &e));
+  check(tile_jit_open_file(device, argv[1], &options, &jit, &e));
+  check(tile_jit_get_kernel(jit, "scale", &kernel, &e));
   float in[N], out[N];
   uint64_t x, y;
   for (int i = 0; i < N; i++) in[i] = (float)i;
-  check(tile_memory_alloc(device, sizeof in, &x, &e), e);
-  check(tile_memory_alloc(device, sizeof in, &y, &e), e);
-  check(tile_memory_upload(device, x, in, sizeof in, &e), e);
+  check(tile_memory_alloc(device, sizeof in, &x, &e));
+  check(tile_memory_alloc(device, sizeof in, &y, &e));
+  check(tile_memory_upload(device, x, in, sizeof in, &e));
   for (int v = 1; v <= atoi(argv[2]); v++) {
     /* Each factor is compiled in: a wrong kernel gives a wrong product. */
     tile_arg args[] = {tile_arg_array(x, TILE_FP32), tile_arg_array(y, TILE_FP32), tile_arg_int(v), tile_arg_int(N)};
-    check(tile_jit_launch(kernel, NULL, args, 4, &e), e);
-    check(tile_device_synchronize(device, &e), e);
-    check(tile_memory_download(device, out, y, sizeof out, &e), e);
+    check(tile_jit_launch(kernel, NULL, args, 4, &e));
+    check(tile_device_synchronize(device, &e));
+    check(tile_memory_download(device, out, y, sizeof out, &e));
     for (int i = 0; i < N; i++)
       if (out[i] != in[i] * (float)v) {
         fprintf(stderr, "wrong kernel: %d times %d is not %g\n", i, v, (double)out[i]);

@@ -54,6 +54,17 @@ class Config:
         return isinstance(other, Config) and (self.all_kwargs(), self.pre_hook) == (other.all_kwargs(), other.pre_hook)
 
 
+def _call_hook(name, hook, shown, *args, **kwargs):
+    """Calls a function of the program's. Raises TypeError with the way it is called if it does not take that."""
+    try:
+        inspect.signature(hook).bind(*args, **kwargs)
+    except TypeError as e:
+        raise TypeError(f"{name} is called as {shown}, which {getattr(hook, '__name__', hook)} does not take: {e}") from None
+    except ValueError:   # it has no signature that Python knows
+        pass
+    return hook(*args, **kwargs)
+
+
 class _Around(KernelInterface):
     """A layer around a kernel. In other kernels it is the kernel itself."""
 
@@ -224,7 +235,8 @@ class Autotuner(_Around):
     def prune_configs(self, kwargs):
         configs = self.configs
         if self.early_config_prune:
-            configs = self.early_config_prune(configs, self.nargs, **kwargs)
+            configs = _call_hook("early_config_prune", self.early_config_prune, "f(configs, named_args, **kwargs)",
+                                 configs, self.nargs, **kwargs)
             if not configs:
                 raise AutotunerError("No valid autotuner configs after pruning. `early_config_prune` should return at "
                                      "least one config.")
@@ -235,7 +247,9 @@ class Autotuner(_Around):
             elif not isinstance(top, int):
                 raise TypeError("Error while pruning configs, top_k must be either 1) a float <= 1.0 or 2) an int")
             if len(configs) > top:
-                cost = {config: self.perf_model(**self.nargs, **kwargs, **config.all_kwargs()) for config in configs}
+                shown = "f(**kwargs), with arguments, constants and options by name"
+                cost = {config: _call_hook("perf_model", self.perf_model, shown, **self.nargs, **kwargs,
+                                           **config.all_kwargs()) for config in configs}
                 configs = sorted(cost, key=cost.get)[:top]
         return configs
 
