@@ -290,7 +290,21 @@ static const Layout *otherwise(void *user, const Value *v) {
   return layout_blocked_for(c->ctx, c->module->num_warps, t, &choice);
 }
 
+// Gives a loop its own copy of a range that it begins with. What the loop carries has one layout, and another use of
+// the range shall not choose it.
+static void copy_starts(Op *loop, void *user) {
+  Context *ctx = user;
+  if (!op_is(loop, TRAIT_LOOP)) return;
+  for (uint32_t i = 0; i < loop->num_operands; i++) {
+    Value *start = op_operand(loop, i);
+    if (!start || !value_op(start, OP_RANGE) || value_has_one_use(start)) continue;
+    Builder b = builder_before(ctx, loop);
+    op_set_operand(loop, i, op_result(build_clone(&b, start->def, value_map_new(ctx)), 0));
+  }
+}
+
 void pass_coalesce(PassCtx *p) {
+  module_walk(p->module, copy_starts, p->ctx);
   Coalesce c = {.ctx = p->ctx, .module = p->module, .axes = axis_analyse(p->ctx, p->module)};
   module_walk(p->module, gather, &c);
   layout_assign(p->ctx, p->module, &c.anchors, &(LayoutChoices){choose, accepts, otherwise, &c});

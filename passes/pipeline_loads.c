@@ -38,11 +38,22 @@ static bool fills_otherwise(const Op *load) {
   return op_operand(load, 2) && other && !(value_constant_bits(other, &bits) && bits == 0);
 }
 
-// A row-major buffer whose fastest axis is the one along which a thread has most consecutive elements.
-static const Type *plain_buffer(Context *ctx, const Type *t) {
+// The axis along which neighbouring lanes hold elements.
+static uint32_t lanes_axis(const Layout *l) {
+  for (uint32_t lane = 0; lane < l->num_bits[LAYOUT_LANE]; lane++)
+    for (uint32_t axis = 0; axis < l->rank; axis++)
+      if (layout_basis(l, LAYOUT_LANE, lane) & layout_axis_mask(l, axis)) return axis;
+  return l->rank - 1u;
+}
+
+// A row-major buffer. Its fastest axis is the one along which a thread has most consecutive elements, or, if they are
+// copied one by one, the one along which lanes lie: otherwise all lanes would use the same bank.
+static const Type *plain_buffer(Context *ctx, const Op *load) {
+  const Type *t = load->results[0].type;
   uint32_t order[MAX_RANK], fast = 0;
   for (uint32_t i = 1; i < t->rank; i++)
     if (layout_contiguity(t->layout, i) >= layout_contiguity(t->layout, fast)) fast = i;
+  if (pipe_copy_elements(load) == 1) fast = lanes_axis(t->layout);
   order[0] = fast;
   for (uint32_t i = t->rank, n = 1; i-- > 0;)
     if (i != fast) order[n++] = i;
@@ -89,7 +100,7 @@ static void consider(Pipe *p, Op *op, bool all_loads) {
       remark_missed(op, "%s " STAYS "what its mask leaves out is not zero", remark_name(op));
       return;
     }
-    a.buffer_type = a.alloc ? op_result(a.alloc, 0)->type : plain_buffer(p->ctx, op_result(op, 0)->type);
+    a.buffer_type = a.alloc ? op_result(a.alloc, 0)->type : plain_buffer(p->ctx, op);
   } else {
     if (op->opcode == OP_LOAD) remark_missed(op, "%s " STAYS "%s", remark_name(op), why_not_async(p, op));
     return;
