@@ -49,7 +49,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 sys.path[:0] = [HERE, os.path.join(ROOT, "runtime", "python"), os.path.join(ROOT, "tools")]
 sys.path.append(os.path.dirname(HERE))
 LOST = 17  # the status of a process whose device is lost: a new one goes on
-PACKAGES = ("liger", "fla", "flag_gems", "sglang", "unsloth", "lmdeploy", "mamba_ssm", "several")
+PACKAGES = ("liger", "fla", "flag_gems", "sglang", "unsloth", "lmdeploy", "mamba_ssm", "several", "tritonbench", "fbgemm", "extra")
 
 
 def read(*paths):
@@ -88,8 +88,8 @@ def run_cases(o, package, prepare=lambda case: None, settle=lambda: None):
         if time.monotonic() - start > o.seconds:
             print(f"{package}: out of time before {name}", flush=True)
             break
-        prepare(name)
         try:
+            prepare(name)
             case()
             settle()
         except Exception as e:
