@@ -2,11 +2,22 @@
 #ifndef TILE_IR_FAR_ADDRESS_H
 #define TILE_IR_FAR_ADDRESS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-// distance: bytes between the access and the nearest buffer. A 32-bit offset that overflows is off by 2³² elements of
-// up to 16 bytes, so a distance between 1 and 64 GiB gets the note; any other gets "". Null pointers are farther away.
-static inline const char *far_address_note(uint64_t distance) {
+// Whether a small negative offset, taken as an unsigned one of 32 bits, leads that far past the end of a buffer.
+static inline bool far_address_is_negative(uint64_t distance) {
+  for (uint64_t element = 1; element <= 16; element *= 2)
+    if (distance < element << 32 && (element << 32) - distance < UINT64_C(1) << 26) return true;
+  return false;
+}
+
+// distance: bytes between the access and the nearest buffer, past its end or before it. A 32-bit offset that overflows
+// is off by 2³² elements of up to 16 bytes, so a distance between 1 and 64 GiB gets a note; any other gets "". Null
+// pointers are farther away.
+static inline const char *far_address_note(uint64_t distance, bool is_past) {
+  if (is_past && far_address_is_negative(distance))
+    return "; a negative offset may have become unsigned (uint32), and large: keep offsets signed";
   return distance > UINT64_C(1) << 30 && distance <= UINT64_C(1) << 36
              ? "; an offset of 32 bits may have overflowed: compute it in 64 bits (tl.program_id(0).to(tl.int64) * "
                "stride); --debug finds the operation"

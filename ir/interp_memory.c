@@ -49,10 +49,10 @@ static bool check_access(Prog *p, const Op *op, uint64_t address, size_t size, c
   if (address < b->address)
     return interp_fail(p, op, "%s of %zu bytes out of bounds: %llu bytes before the start of %s%s", what, size,
                        (unsigned long long)(b->address - address), name ? name : "the nearest buffer",
-                       far_address_note(b->address - address));
+                       far_address_note(b->address - address, false));
   return interp_fail(p, op, "%s of %zu bytes out of bounds: at byte %llu of %s, which has %zu%s", what, size,
                      (unsigned long long)(address - b->address), name ? name : "the nearest buffer", b->size,
-                     far_address_note(address - b->address));
+                     far_address_note(address - b->address, true));
 }
 
 // The addresses of an access's elements, from the operands ptr and offset? that begin at `first`.

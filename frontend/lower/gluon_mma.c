@@ -201,7 +201,9 @@ static bool check_dot_operand(Lower *L, Call *c, Term *const *x, uint32_t i) {
   arg_error(L, c, i, "operand %u of `%s` needs a DotOperandLayout(%u, L, …), L the accumulator's layout", i,
             c->row->name, i);
   lower_hint(L, "it has %s", lower_layout_text(L, t));
-  return lower_hint(L, "the accumulator has %s", lower_layout_text(L, acc)) != NULL;
+  lower_hint(L, "the accumulator has %s", lower_layout_text(L, acc));
+  return lower_hint(L, "write gl.convert_layout(x, gl.DotOperandLayout(%u, L, k_width=%u))", i,
+                    ct_bits(t) < 32 ? 32 / ct_bits(t) : 1) != NULL;
 }
 
 static Term *dot(Lower *L, Term *const *x, Opcode oc, int precision) {

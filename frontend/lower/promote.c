@@ -53,6 +53,10 @@ Term *lower_bitcast(Lower *L, Term *x, const CtType *to, Span span) {
   if (ct_bits(from) != ct_bits(to)) {
     lower_error(L, span, "cannot bitcast %s (%u bits) to %s (%u bits): the widths differ", ct_type_text(L->ctx, from),
                 ct_bits(from), ct_type_text(L->ctx, to), ct_bits(to));
+    if (ct_bits(from) < ct_bits(to))
+      return lower_hint(L, "x.to(tl.%s) converts each value; for several in one, load through a pointer that was cast, "
+                        "p.to(tl.pointer_type(tl.%s)), or shift and combine their bits", dtype_info[to->scalar].name,
+                        dtype_info[to->scalar].name);
     return lower_hint(L, "x.to(tl.%s) converts the value; for its bits, bitcast to tl.int%u and convert that",
                       dtype_info[to->scalar].name, ct_bits(from));
   }

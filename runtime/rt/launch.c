@@ -149,8 +149,9 @@ tile_status launch_check_grid(const tile_kernel *k, const uint32_t grid[3], tile
   for (int i = 0; i < 3; i++) {
     uint64_t blocks = (uint64_t)grid[i] * (i == 0 ? k->num_ctas : 1);
     if (blocks > most[i])
-      return error_set(error, TILE_ERROR_RESOURCES, "%s: the grid is %llu blocks on axis %c; at most %llu are possible",
-                       k->name, (unsigned long long)blocks, "xyz"[i], (unsigned long long)most[i]),
+      return error_set(error, TILE_ERROR_RESOURCES, "%s: the grid is %llu blocks on axis %c; at most %llu are possible%s",
+                       k->name, (unsigned long long)blocks, "xyz"[i], (unsigned long long)most[i],
+                       i == 0 ? "" : ": axis x takes 2147483647, put the longest one there"),
              error_resource(error, TILE_RESOURCE_GRID, blocks, most[i]);
   }
   return TILE_OK;

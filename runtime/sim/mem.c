@@ -41,9 +41,9 @@ static ExecResult bad_global(Warp *w, const Instr *in, int lane, Space space, ui
              from.pointer ? "an address where nothing is allocated: of the host, or freed" : "a null pointer");
   else if (a && addr >= a->base)
     snprintf(where, sizeof where, "%llu bytes past the end of %s%s", addr + size - end, of,
-             far_address_note(addr + size - end));
+             far_address_note(addr + size - end, true));
   else if (a)
-    snprintf(where, sizeof where, "%llu bytes before %s%s", begin - addr, of, far_address_note(begin - addr));
+    snprintf(where, sizeof where, "%llu bytes before %s%s", begin - addr, of, far_address_note(begin - addr, false));
   return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS, "%s of %u bytes at %#llx in %s memory: %s", access_names[kind],
                      size, (unsigned long long)addr, space_names[space], where);
 }

@@ -26,6 +26,10 @@ def arguments(x, y, z, n, BLOCK: tl.constexpr):
     # ARGS: note: x.to(tl.int16) converts the value; for its bits, bitcast to tl.int32 and convert that
     tl.store(z + i, v.to(tl.int16, bitcast=True))
     tl.store(z + i, v.to(tl.int32, bitcast=True).to(tl.int16))
+    # ARGS: error: cannot bitcast i16 (16 bits) to fp32 (32 bits): the widths differ
+    # ARGS: note: x.to(tl.float32) converts each value; for several in one, load through a pointer that was cast, p.to(tl.pointer_type(tl.float32)), or shift and combine their bits
+    tl.store(x + i, v.to(tl.int16).to(tl.float32, bitcast=True))
+    tl.store(x + i, tl.load(y.to(tl.pointer_type(tl.float32)) + i))
     # ARGS: error: a tensor is indexed by `:` and `None` only
     # ARGS: note: tl.flip(x, 0) reverses this axis
     tl.store(x + i, v[::-1])
@@ -62,6 +66,9 @@ def blocks(x, y, n, stride, BLOCK: tl.constexpr):
     # BLOCKS: note: give it 2 axes: x[None, :] adds one, tl.reshape(x, [1, 64]) makes the block's shape
     tl.store(p, tl.load(x + i))
     tl.store(p, tl.load(x + i)[None, :])
+    # BLOCKS: error: `order` must name each of the 2 axes once
+    # BLOCKS: note: axes count from 0, and the fastest comes first: order=(1, 0) of a matrix stored by rows
+    tl.make_block_ptr(x, (1, n), (n, 1), (0, 0), (1, BLOCK), (2, 1))
     d = tl.make_tensor_descriptor(y, (n, n), (stride, 1), (BLOCK, BLOCK))
     # BLOCKS: error: entry 0 of `offsets` must be a scalar integer, not i32[64]
     # BLOCKS: note: give the number that the block begins with, without tl.arange: the block's shape says how many follow

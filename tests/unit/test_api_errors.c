@@ -352,7 +352,7 @@ TEST(grids) {
   o.grid[1] = 0;
   OK(tile_kernel_launch(k, &o, args, 1, &error));
   o.grid[1] = 70000;
-  REFUSED(tile_kernel_launch(k, &o, args, 1, &error), TILE_ERROR_RESOURCES, "first: the grid is 70000 blocks on axis y; at most 65535 are possible");
+  REFUSED(tile_kernel_launch(k, &o, args, 1, &error), TILE_ERROR_RESOURCES, "first: the grid is 70000 blocks on axis y; at most 65535 are possible: axis x takes 2147483647, put the longest one there");
   OK(tile_memory_free(d, out, &error));
   tile_kernel_free(k);
   tile_program_free(p);

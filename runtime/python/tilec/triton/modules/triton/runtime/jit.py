@@ -281,7 +281,8 @@ class JITFunction(JITCallable, KernelInterface):
                 if changed is not None and not self._num_replaced:
                     name, before, now = changed
                     raise RuntimeError(f"Global variable {name} has changed since we compiled this kernel, from "
-                                       f"{before!r} to {now!r} ({self.__name__}): a kernel's globals are constants")
+                                       f"{before!r} to {now!r} (kernel {self.__name__}): a kernel's globals are "
+                                       f"constants; pass it as an argument, {name}: tl.constexpr")
             gatherer = Gatherer()
             try:
                 name = gatherer.name_of(self)
