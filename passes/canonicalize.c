@@ -3,6 +3,7 @@
 //   if with a known condition        → the branch; known also where an induction variable starts above the bound
 //   for that never runs, runs once   → what goes in, the body
 //   a carried value that never changes, a result that both branches share → that value
+//   a carried tensor of indices that grows by one number each time → its start and the counter
 //   masks, assumptions and assertions that are known → gone
 //   an atomic whose result is not read → no acquire
 // In, out: TILE or LAID_OUT.
@@ -12,6 +13,7 @@
 
 typedef struct {
   Context *ctx;
+  const Module *module;
   RewriteFn by_opcode[NUM_OPS];
   bool changed;
 } Canon;
@@ -114,6 +116,54 @@ static void forward_invariants(Canon *c, Op *op) {
   }
 }
 
+// Whether a tensor is made of ranges and of what all its elements share.
+static bool is_index(const Value *v, uint32_t depth) {
+  if (!v->def) return false;
+  switch (v->def->opcode) {
+    case OP_RANGE: case OP_SPLAT: case OP_CONSTANT: return true;
+    case OP_ADDI: case OP_MULI:
+      return depth && is_index(op_operand(v->def, 0), depth - 1) && is_index(op_operand(v->def, 1), depth - 1);
+    case OP_EXPAND_DIMS: case OP_BROADCAST: return is_index(op_operand(v->def, 0), depth);
+    default: return false;
+  }
+}
+
+// What is added to a carried tensor in each iteration, as a number times the counter, which begins at 0 and goes by
+// `step`. NULL if it is not the same number each time.
+static Value *counted(Builder *b, const Op *loop, int64_t step, const Value *added) {
+  Value *counter = loop->blocks[0]->args[0];
+  int64_t n;
+  if (value_constant_int(added, &n))
+    return n % step ? NULL : build_binary(b, OP_MULI, counter, build_int(b, counter->type, n / step));
+  if (!value_op(added, OP_SPLAT) || step != 1) return NULL;
+  Value *each = op_operand(added->def, 0);
+  return value_defined_outside(each, loop) ? build_binary(b, OP_MULI, counter, each) : NULL;
+}
+
+// A carried tensor of indices that grows by one number follows from the counter: off = range; for i { …; off += 64 } has
+// off = range + i·64. In any layout it is then as cheap as the range, and what all elements share moves to the address.
+static void follow_counter(Canon *c, Op *op) {
+  Block *body = op->blocks[0];
+  int64_t first, step;
+  if (c->module->stage != STAGE_TILE || !value_constant_int(op_operand(op, 0), &first) || first != 0 ||
+      !value_constant_int(op_operand(op, 2), &step) || step <= 0)
+    return;
+  for (uint32_t i = 0; i < op->num_results; i++) {
+    Value *arg = body->args[i + 1], *init = op_operand(op, i + 3), *next = op_operand(body->last, i);
+    if (!type_is_tensor(arg->type) || op->results[i].uses || !value_op(next, OP_ADDI) || !is_index(init, 4) ||
+        type_elem(arg->type) != body->args[0]->type)
+      continue;
+    const uint32_t own = op_operand(next->def, 0) == arg ? 0 : 1;
+    if (op_operand(next->def, own) != arg) continue;
+    Builder b = builder_before(c->ctx, body->first);
+    Value *shift = counted(&b, op, step, op_operand(next->def, 1 - own));
+    if (!shift) continue;
+    value_replace_all_uses(arg, build_binary(&b, OP_ADDI, init, build_splat(&b, shift, arg->type)));
+    op_set_operand(body->last, i, arg);
+    c->changed = true;
+  }
+}
+
 // If nobody looks at what an atomic read, the atomic orders nothing that follows it. An exchange stays as it is: it
 // gives locks back that relaxed atomics take. What keeps those programs from reading the L1 cache's old lines is the
 // acquire here, which drops them.
@@ -158,7 +208,9 @@ static void canon_op(Canon *c, Op *op) {
       if (!inline_branch(c, op)) forward_if_results(c, op);
       return;
     case OP_FOR:
-      if (!shorten_for(c, op)) forward_invariants(c, op);
+      if (shorten_for(c, op)) return;
+      follow_counter(c, op);
+      forward_invariants(c, op);
       return;
     case OP_SPLIT: {
       Op *join = op_operand(op, 0)->def;
@@ -197,7 +249,7 @@ static void drop_unused(Block *b) {
 }
 
 void pass_canonicalize(PassCtx *p) {
-  Canon c = {.ctx = p->ctx};
+  Canon c = {.ctx = p->ctx, .module = p->module};
   RewriteRules r = rewrite_rules();
   for (uint32_t i = 0; i < r.count; i++) c.by_opcode[r.rules[i].opcode] = r.rules[i].fn;
   do {
