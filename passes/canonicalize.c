@@ -3,7 +3,7 @@
 //   if with a known condition        → the branch; known also where an induction variable starts above the bound
 //   for that never runs, runs once   → what goes in, the body
 //   a carried value that never changes, a result that both branches share → that value
-//   a carried tensor of indices that grows by one number each time → its start and the counter
+//   a carried tensor of indices that grows by one number each time → its start plus a multiple of the induction variable
 //   masks, assumptions and assertions that are known → gone
 //   an atomic whose result is not read → no acquire
 // In, out: TILE or LAID_OUT.
@@ -116,7 +116,7 @@ static void forward_invariants(Canon *c, Op *op) {
   }
 }
 
-// Whether a tensor is made of ranges and of what all its elements share.
+// Whether a tensor of indices is built from ranges, splats and constants alone.
 static bool is_index(const Value *v, uint32_t depth) {
   if (!v->def) return false;
   switch (v->def->opcode) {
@@ -128,21 +128,22 @@ static bool is_index(const Value *v, uint32_t depth) {
   }
 }
 
-// What is added to a carried tensor in each iteration, as a number times the counter, which begins at 0 and goes by
-// `step`. NULL if it is not the same number each time.
-static Value *counted(Builder *b, const Op *loop, int64_t step, const Value *added) {
-  Value *counter = loop->blocks[0]->args[0];
+// How far a carried tensor has grown in the current iteration, as a multiple of the induction variable, which starts at 0
+// and grows by `step`. NULL if the tensor does not grow by the same number each time.
+static Value *growth(Builder *b, const Op *loop, int64_t step, const Value *added) {
+  Value *iv = loop->blocks[0]->args[0];
   int64_t n;
   if (value_constant_int(added, &n))
-    return n % step ? NULL : build_binary(b, OP_MULI, counter, build_int(b, counter->type, n / step));
+    return n % step ? NULL : build_binary(b, OP_MULI, iv, build_int(b, iv->type, n / step));
   if (!value_op(added, OP_SPLAT) || step != 1) return NULL;
   Value *each = op_operand(added->def, 0);
-  return value_defined_outside(each, loop) ? build_binary(b, OP_MULI, counter, each) : NULL;
+  return value_defined_outside(each, loop) ? build_binary(b, OP_MULI, iv, each) : NULL;
 }
 
-// A carried tensor of indices that grows by one number follows from the counter: off = range; for i { …; off += 64 } has
-// off = range + i·64. In any layout it is then as cheap as the range, and what all elements share moves to the address.
-static void follow_counter(Canon *c, Op *op) {
+// Computes a carried tensor of indices that always grows by the same number from the induction variable:
+//   off = range; for i { …; off += 64 }   →   off = range + i·64
+// The tensor is then cheap in any layout, and the part that all elements share can move to the address.
+static void derive_carried_index(Canon *c, Op *op) {
   Block *body = op->blocks[0];
   int64_t first, step;
   if (c->module->stage != STAGE_TILE || !value_constant_int(op_operand(op, 0), &first) || first != 0 ||
@@ -156,7 +157,7 @@ static void follow_counter(Canon *c, Op *op) {
     const uint32_t own = op_operand(next->def, 0) == arg ? 0 : 1;
     if (op_operand(next->def, own) != arg) continue;
     Builder b = builder_before(c->ctx, body->first);
-    Value *shift = counted(&b, op, step, op_operand(next->def, 1 - own));
+    Value *shift = growth(&b, op, step, op_operand(next->def, 1 - own));
     if (!shift) continue;
     value_replace_all_uses(arg, build_binary(&b, OP_ADDI, init, build_splat(&b, shift, arg->type)));
     op_set_operand(body->last, i, arg);
@@ -209,7 +210,7 @@ static void canon_op(Canon *c, Op *op) {
       return;
     case OP_FOR:
       if (shorten_for(c, op)) return;
-      follow_counter(c, op);
+      derive_carried_index(c, op);
       forward_invariants(c, op);
       return;
     case OP_SPLIT: {

@@ -290,8 +290,8 @@ static const Layout *otherwise(void *user, const Value *v) {
   return layout_blocked_for(c->ctx, c->module->num_warps, t, &choice);
 }
 
-// Gives a loop its own copy of a range that it begins with. What the loop carries has one layout, and another use of
-// the range shall not choose it.
+// Gives a loop its own copy of a range that it starts with, so that other uses of the range do not choose the layout of
+// the value that the loop carries.
 static void copy_starts(Op *loop, void *user) {
   Context *ctx = user;
   if (!op_is(loop, TRAIT_LOOP)) return;

@@ -317,10 +317,7 @@ Term *tl_make_block_ptr(Lower *L, Call *c) {
     return NULL;
   if (n != rank)
     return arg_error(L, c, 5, "`order` has %u entr%s for a block of rank %u", n, n == 1 ? "y" : "ies", rank);
-  uint32_t named = 0;
-  for (uint32_t i = 0; i < n; i++)
-    if (order[i] >= 0 && order[i] < rank) named |= 1u << order[i];
-  if (named != (1u << rank) - 1) {
+  if (!lower_is_permutation(order, n, rank)) {
     arg_error(L, c, 5, "`order` must name each of the %u axes once", rank);
     return lower_hint(L, "axes count from 0, and the fastest comes first: order=(1, 0) of a matrix stored by rows");
   }

@@ -232,6 +232,13 @@ Term *tl_reshape_to(Lower *L, Call *c) {
   return lower_reshape(L, x, shape, rank, reorder);
 }
 
+bool lower_is_permutation(const int64_t *axes, uint32_t n, uint32_t rank) {
+  uint32_t named = 0;
+  for (uint32_t i = 0; i < n; i++)
+    if (axes[i] >= 0 && axes[i] < rank) named |= 1u << axes[i];
+  return n == rank && named == (1u << rank) - 1;
+}
+
 Term *tl_trans_to(Lower *L, Call *c) {
   Term *x = arg_value(L, c, 0);
   int64_t order[CT_MAX_RANK];
@@ -248,13 +255,9 @@ Term *tl_trans_to(Lower *L, Call *c) {
     order[rank - 1] = rank - 2;
     order[rank - 2] = rank - 1;
   }
-  bool seen[CT_MAX_RANK] = {0}, ok = n == rank;
-  for (uint32_t i = 0; i < n && ok; i++) {
+  for (uint32_t i = 0; i < n; i++)
     if (order[i] < 0) order[i] += rank;
-    ok = order[i] >= 0 && order[i] < (int64_t)rank && !seen[order[i]];
-    if (ok) seen[order[i]] = true;
-  }
-  if (!ok)
+  if (!lower_is_permutation(order, n, rank))
     return arg_error(L, c, 1, "dims of `%s` must name each of the %u axes of %s once", c->row->name, rank,
                        term_describe(L, x));
   return lower_trans(L, x, order);

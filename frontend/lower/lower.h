@@ -429,6 +429,7 @@ bool builtin_bind(Lower *L, const BuiltinRow *row, Term *self, CallArgs *args, C
 // Arguments of builtins. Each gives false or NULL after a diagnostic that names the parameter.
 bool arg_is_none(const Call *c, uint32_t i);
 const char *arg_function(Lower *L, const Call *c);            // what the user called: of the prelude, or the row
+bool lower_is_permutation(const int64_t *axes, uint32_t n, uint32_t rank);   // whether n axes are each of rank once
 Term *lower_hint_axes(Lower *L, int64_t rank);                // after an error about an axis or a shape's entry; NULL
 Term *arg_value(Lower *L, Call *c, uint32_t i);               // run-time value
 bool arg_int(Lower *L, Call *c, uint32_t i, int64_t *out);    // constant

@@ -151,7 +151,8 @@ static const Node *assigned_parameter(Lower *L, const Node *def) {
   return NULL;
 }
 
-// A call of a function that returns nothing and has no effect, and that changes what it takes for its caller's variable.
+// Warns of a call of a function that returns nothing and has no effect, but assigns to its own parameter, as if that
+// changed the caller's variable.
 static void warn_lost_parameter(Lower *L, const Node *call) {
   const CtFunction *fn = called_function(L, call);
   const Node *lost = fn ? assigned_parameter(L, fn->def) : NULL;
