@@ -13,8 +13,8 @@ static inline bool far_address_is_negative(uint64_t distance) {
 }
 
 // distance: the bytes between an access and the nearest buffer; is_past: the access lies past its end. A 32-bit offset
-// that overflows is wrong by 2³² elements of up to 16 bytes. Distances from 1 to 64 GiB therefore get a note, all others
-// "". Null pointers are farther away than that.
+// that overflows is wrong by 2³² elements of up to 16 bytes. Distances from 1 to 64 GiB therefore get a note, all
+// others "". Null pointers are farther away than that.
 static inline const char *far_address_note(uint64_t distance, bool is_past) {
   if (is_past && far_address_is_negative(distance))
     return "; a negative offset may have become unsigned (uint32), and large: keep offsets signed";

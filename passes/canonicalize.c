@@ -3,7 +3,7 @@
 //   if with a known condition        → the branch; known also where an induction variable starts above the bound
 //   for that never runs, runs once   → what goes in, the body
 //   a carried value that never changes, a result that both branches share → that value
-//   a carried tensor of indices that grows by one number each time → its start plus a multiple of the induction variable
+//   a carried tensor of indices that grows by one number each time → its start plus the induction variable
 //   masks, assumptions and assertions that are known → gone
 //   an atomic whose result is not read → no acquire
 // In, out: TILE or LAID_OUT.
@@ -128,8 +128,8 @@ static bool is_index(const Value *v, uint32_t depth) {
   }
 }
 
-// How far a carried tensor has grown in the current iteration, as a multiple of the induction variable, which starts at 0
-// and grows by `step`. NULL if the tensor does not grow by the same number each time.
+// How far a carried tensor has grown in the current iteration, as a multiple of the induction variable, which starts at
+// 0 and grows by `step`. NULL if the tensor does not grow by the same number each time.
 static Value *growth(Builder *b, const Op *loop, int64_t step, const Value *added) {
   Value *iv = loop->blocks[0]->args[0];
   int64_t n;

@@ -46,8 +46,8 @@ static uint32_t lanes_axis(const Layout *l) {
   return l->rank - 1u;
 }
 
-// A row-major buffer. Its fastest axis is the one along which a thread has the most consecutive elements. If elements are
-// copied one by one, it is the axis along which neighbouring lanes lie; otherwise a copy's lanes would share a bank.
+// A row-major buffer. Its fastest axis is the one along which a thread has the most consecutive elements. If elements
+// are copied one by one, it is the axis along which neighbouring lanes lie; otherwise a copy's lanes would share a bank.
 static const Type *plain_buffer(Context *ctx, const Op *load) {
   const Type *t = load->results[0].type;
   uint32_t order[MAX_RANK], fast = 0;

@@ -156,8 +156,8 @@ static const Node *assigned_parameter(Lower *L, const Node *def) {
 static void warn_lost_parameter(Lower *L, const Node *call) {
   const CtFunction *fn = called_function(L, call);
   const Node *lost = fn ? assigned_parameter(L, fn->def) : NULL;
-  if (!lost || !diag_warning(L->ctx, WARN_UNUSED_VALUE, call->span, "this call of `%s` does nothing: it stores nothing "
-                             "and returns nothing", fn->name))
+  if (!lost || !diag_warning(L->ctx, WARN_UNUSED_VALUE, call->span,
+                             "this call of `%s` does nothing: it stores nothing and returns nothing", fn->name))
     return;
   diag_note(L->ctx, lost->span, "`%s` is this function's own variable: return it, and assign what the call gives",
             lost->name.id);

@@ -59,7 +59,8 @@ def _call_hook(name, hook, shown, *args, **kwargs):
     try:
         inspect.signature(hook).bind(*args, **kwargs)
     except TypeError as e:
-        raise TypeError(f"{name} is called as {shown}, which {getattr(hook, '__name__', hook)} does not take: {e}") from None
+        function = getattr(hook, "__name__", hook)
+        raise TypeError(f"{name} is called as {shown}, which {function} does not take: {e}") from None
     except ValueError:   # it has no signature that Python knows
         pass
     return hook(*args, **kwargs)
