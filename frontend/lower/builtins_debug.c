@@ -263,7 +263,12 @@ void lower_stop_before(Lower *L, const Node *s) {
 }
 
 Term *tl_device_assert(Lower *L, Call *c) {
-  if (!L->options->debug) return term_none(L);
+  if (!L->options->debug) {
+    if (L->ctx->caller == CALLER_TILEC && !lower_in_prelude(L, c->span) &&
+        diag_warning(L->ctx, WARN_IGNORED_ASSERT, c->span, "this assertion is not checked"))
+      lower_hint(L, "--debug compiles it");
+    return term_none(L);
+  }
   PrintList list = {0};
   Term *cond = arg_value(L, c, 0);
   if (!cond || !print_text(L, c->args[1], c->spans[1], &list)) return NULL;

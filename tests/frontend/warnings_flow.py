@@ -150,6 +150,8 @@ def prints(n: "i32"):
 
 @triton.jit
 def asserts(n: "i32"):
+    # CHECK: warnings_flow.py:[[#@LINE+2]]:5: warning: this assertion is not checked [-Wignored-assert]
+    # CHECK: note: --debug compiles it
     assert n > 0, "n"
 
 
