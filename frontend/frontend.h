@@ -113,6 +113,8 @@ uint32_t frontend_count_open(const CtFunction *kernel, const ParamSpec *specs);
 
 // One kernel as a module of its own, at stage TILE; NULL after diagnostics. Open parameters are all reported at once.
 Module *frontend_lower(Frontend *fe, CtFunction *kernel, const ParamSpec *specs, const LaunchOptions *launch);
+// Our spelling of a type of another language or library: "*fp32" for "torch.float32*". NULL if it is not known.
+const char *frontend_guess_type(Arena *a, const char *text);
 // Whether every parameter of the kernel stands for one argument. False after a diagnostic.
 bool frontend_check_params(Frontend *fe, const CtFunction *kernel);
 // As one more function of m, which has these launch options already. False after diagnostics.

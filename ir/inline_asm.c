@@ -25,6 +25,28 @@ static const Value *operand_of(const Op *op, uint32_t reg, uint32_t pack) {
   return NULL;
 }
 
+// The letter of a register of elements of this type, unless they are packed or none of h, l, f, d fits.
+static char letter_of(const Type *t, uint32_t pack) {
+  if (inline_asm_per_register(t, pack) > 1) return 'r';
+  if (type_is_ptr(t)) return 'l';
+  const Type *elem = type_elem(t);
+  if (type_is_float(elem)) return type_elem_bytes(elem) == 8 ? 'd' : type_elem_bytes(elem) == 4 ? 'f' : 'h';
+  return type_elem_bytes(elem) == 8 ? 'l' : type_elem_bytes(elem) == 4 ? 'r' : 'h';
+}
+
+static void add_letters(Buf *out, const Type *t, uint32_t pack, const char *prefix) {
+  for (uint32_t i = 0; i < registers_of(t, pack); i++)
+    buf_printf(out, "%s%s%c", out->size ? "," : "", prefix, letter_of(t, pack));
+}
+
+const char *inline_asm_fitting(Context *ctx, const Op *op) {
+  const uint32_t pack = (uint32_t)op_int(op, ATTR_PACK, 1);
+  Buf b = buf_make(&ctx->arena);
+  for (uint32_t i = 0; i < op->num_results; i++) add_letters(&b, op->results[i].type, pack, "=");
+  for (uint32_t i = 0; i < op->num_operands; i++) add_letters(&b, op_operand(op, i)->type, pack, "");
+  return buf_str(&b);
+}
+
 const char *inline_asm_registers(Context *ctx, const Op *op, AsmRegisters *out) {
   uint32_t pack = (uint32_t)op_int(op, ATTR_PACK, 1), n = 0;
   *out = (AsmRegisters){0};

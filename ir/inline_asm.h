@@ -14,6 +14,8 @@ typedef struct { uint32_t num_results, num_args; char *letters; } AsmRegisters;
 static inline bool inline_asm_is_number(char letter) { return letter == 'n' || letter == 'i'; }
 // NULL if the constraints fit the op, or what is wrong with them.
 const char *inline_asm_registers(Context *ctx, const Op *op, AsmRegisters *out);
+// Constraints that fit the op, as "=r,r,r".
+const char *inline_asm_fitting(Context *ctx, const Op *op);
 // NULL if every `$` of the op's text has a meaning, or what is wrong with the first that has none.
 const char *inline_asm_check_text(Context *ctx, const Op *op, const AsmRegisters *r);
 

@@ -152,7 +152,11 @@ static CtValue *hint_config(Comptime *ct, const CtArgs *a) {
     const CtBinding *k = &a->kwargs[i];
     bool is_option = false;
     for (size_t o = 0; o < countof(options); o++) is_option |= !strcmp(k->name, options[o]);
+    const CtValue *v = ct_unwrap(k->value);
     if (is_option) buf_printf(&rest, ", %s=%s", k->name, ct_repr(ct->ctx, k->value));
+    else if (v->kind == CT_DICT)   // `meta` once was the name of kwargs
+      for (uint32_t e = 0; v != first && e < v->dict->count; e++)
+        ct_dict_set(ct->ctx, constexprs->dict, v->dict->entries[e].key, v->dict->entries[e].value);
     else if (strcmp(k->name, "kwargs")) ct_dict_set_str(ct->ctx, constexprs->dict, k->name, k->value);
   }
   if (ct->error && !ct->error->hint && !strstr(ct->error->message, "did you mean"))
@@ -206,6 +210,24 @@ static CtValue *option(const CtDict *options, const char *name) {
   return v && v->kind != CT_NONE && v->kind != CT_MISSING ? v : NULL;
 }
 
+// Where the text stands in the list that is the keyword argument `which` of one of the function's decorators.
+static Span span_in_decorator(const CtFunction *fn, const char *which, const char *text, Span otherwise) {
+  const NodeList *decorators = &fn->def->func.decorators;
+  for (uint32_t i = 0; i < decorators->count; i++) {
+    const Node *call = decorators->data[i];
+    for (uint32_t k = 0; call->kind == NODE_CALL && k < call->call.keywords.count; k++) {
+      const Node *keyword = call->call.keywords.data[k], *list = keyword->attr.first;
+      if (!keyword->attr.name || strcmp(keyword->attr.name, which) != 0) continue;
+      if (list->kind != NODE_LIST && list->kind != NODE_TUPLE) continue;
+      for (uint32_t e = 0; e < list->list.count; e++) {
+        const Node *item = list->list.data[e];
+        if (item->kind == NODE_STR && strcmp(item->str.data, text) == 0) return item->span;
+      }
+    }
+  }
+  return otherwise;
+}
+
 // -Wautotune-name: a name in key, reset_to_zero or restore_value that is no parameter has no effect.
 static void check_names(Comptime *ct, const CtFunction *fn, const CtDict *options, const char *which, Span span) {
   CtList list;
@@ -218,8 +240,10 @@ static void check_names(Comptime *ct, const CtFunction *fn, const CtDict *option
     if (item->kind != CT_STR) continue;
     bool found = false;
     for (uint32_t k = 0; k < fn->num_params && !found; k++) found = strcmp(names[k], item->str.data) == 0;
-    if (found || !diag_warning(ct->ctx, WARN_AUTOTUNE_NAME, span, "`%s` in %s of autotune is no parameter of `%s`",
-                               item->str.data, which, fn->name))
+    if (found) continue;
+    const Span at = span_in_decorator(fn, which, item->str.data, span);
+    if (!diag_warning(ct->ctx, WARN_AUTOTUNE_NAME, at, "`%s` in %s of autotune is no parameter of `%s`",
+                      item->str.data, which, fn->name))
       continue;
     const char *near = nearest_name(item->str.data, names, fn->num_params);
     if (near) diag_note(ct->ctx, (Span){0, 0}, "did you mean `%s`?", near);

@@ -46,7 +46,7 @@ static Term *value_attribute(Lower *L, Term *base, const char *name, Span span) 
   if (strcmp(name, "type") == 0) return term_const(L, ct_dtype(L->ctx, lower_type_of_tensor(L, t)));
   if (strcmp(name, "shape") == 0 && ct_is_ptr(t) && !ct_rank(t)) {
     lower_error(L, span, "%s is an address and has no shape", term_describe(L, base));
-    return lower_hint(L, "pass the extents as parameters: `n: i32`");
+    return lower_hint(L, "pass the extents to the kernel as parameters of their own");
   }
   if (strcmp(name, "shape") == 0) return lower_shape_term(L, t);
   if (strcmp(name, "numel") == 0) return term_int(L, ct_numel(t));

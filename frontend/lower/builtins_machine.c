@@ -39,6 +39,19 @@ static bool asm_results(Lower *L, Call *c, uint32_t i, const CtType **out, uint3
   return true;
 }
 
+// After an error about the constraints: some that fit, and how elements share registers.
+static Term *hint_constraints(Lower *L, const Op *op, int64_t pack) {
+  const char *fitting = inline_asm_fitting(L->ctx, op);
+  uint32_t most = 1;
+  for (uint32_t i = 0; i < op->num_results; i++)
+    most = (uint32_t)max_i64(most, inline_asm_per_register(op->results[i].type, (uint32_t)pack));
+  for (uint32_t i = 0; i < op->num_operands; i++)
+    most = (uint32_t)max_i64(most, inline_asm_per_register(op_operand(op, i)->type, (uint32_t)pack));
+  if (most == 1) return lower_hint(L, "\"%s\" fits", fitting);
+  return lower_hint(L, "\"%s\" fits: with pack=%lld, %u narrow elements share a register of 32 bits, which suits "
+                       "instructions like add.f16x2", fitting, (long long)pack, most);
+}
+
 Term *tl_inline_asm(Lower *L, Call *c) {
   const char *text, *constraints;
   bool pure, is_tuple;
@@ -70,7 +83,10 @@ Term *tl_inline_asm(Lower *L, Call *c) {
   op_set_int(L->ctx, op, ATTR_PURE, pure);
   AsmRegisters registers;
   const char *wrong = inline_asm_registers(L->ctx, op, &registers);
-  if (wrong) return arg_error(L, c, 1, "%s", wrong);
+  if (wrong) {
+    arg_error(L, c, 1, "%s", wrong);
+    return hint_constraints(L, op, pack);
+  }
   if ((wrong = inline_asm_check_text(L->ctx, op, &registers))) return arg_error(L, c, 0, "%s", wrong);
   Term *out[8];
   for (uint32_t i = 0; i < n; i++)

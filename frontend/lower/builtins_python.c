@@ -53,7 +53,7 @@ Term *tl_py_len(Lower *L, Call *c) {
   CtValue *k = term_to_ct(L, x);
   if (!k) {
     arg_error(L, c, 0, "%s has no len", term_describe(L, x));
-    return lower_hint(L, "pass the number of elements as a parameter: `n: i32`");
+    return lower_hint(L, "pass the number of elements to the kernel as a parameter of its own");
   }
   return all_const(L, c, &k, 1);
 }

@@ -201,6 +201,15 @@ Term *tl_histogram(Lower *L, Call *c) {
   return term_of_op(L, op, t);
 }
 
+// After ranks that differ: an index that lacks the axis along which one element is picked.
+static Term *hint_gather(Lower *L, Call *c, const CtType *s, const CtType *x) {
+  int64_t axis;
+  if (ct_rank(s) != ct_rank(x) + 1 || !ct_rank(x) || !arg_axis(L, c, 2, s->rank, &axis)) return NULL;
+  const char *src = lower_source_text_or(L, c->spans[0], "x"), *index = lower_source_text_or(L, c->spans[1], "index");
+  return lower_hint(L, "for one element along the axis: tl.gather(%s, tl.expand_dims(%s, %lld), axis=%lld).reshape(%s)",
+                    src, index, (long long)axis, (long long)axis, lower_shape_text(L, x));
+}
+
 Term *tl_gather(Lower *L, Call *c) {
   Term *src = arg_value(L, c, 0), *index = arg_value(L, c, 1);
   int64_t axis;
@@ -208,9 +217,11 @@ Term *tl_gather(Lower *L, Call *c) {
   const CtType *s = term_t(src), *x = term_t(index);
   if (!ct_is_int(x))
     return arg_error(L, c, 1, "an index must be an integer tensor, not %s", term_describe(L, index));
-  if (!ct_rank(s) || ct_rank(s) != ct_rank(x))
-    return builtin_error(L, c, "`gather` needs tensors of one rank, got %s and %s", term_describe(L, src),
-                         term_describe(L, index));
+  if (!ct_rank(s) || ct_rank(s) != ct_rank(x)) {
+    builtin_error(L, c, "`gather` needs tensors of one rank, got %s and %s", term_describe(L, src),
+                  term_describe(L, index));
+    return hint_gather(L, c, s, x);
+  }
   if (!arg_axis(L, c, 2, s->rank, &axis)) return NULL;
   for (uint32_t i = 0; i < s->rank; i++)
     if (i != axis && s->shape[i] != x->shape[i])

@@ -311,7 +311,8 @@ Term *tl_split(Lower *L, Call *c) {
     Buf shape = buf_make(L->arena);
     for (uint32_t i = 0; i < rank; i++)
       buf_printf(&shape, "%lld, ", (long long)(i + 1 < rank ? term_t(x)->shape[i] : term_t(x)->shape[i] / 2));
-    return lower_hint(L, "pair neighbours by tl.reshape(x, [%s2])", buf_str(&shape));
+    return lower_hint(L, "pair neighbours: tl.split(tl.reshape(%s, [%s2]))",
+                      lower_source_text_or(L, c->spans[0], "x"), buf_str(&shape));
   }
   bool to_scalar = rank == 1;
   if (to_scalar) {   // [2] → two tensors [1] → two scalars

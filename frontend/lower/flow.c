@@ -135,11 +135,14 @@ const LostName *scope_note_lost(Lower *L, const char *name) {
   return lost;
 }
 
+// Points at the later of the two assignments: the earlier one may stand before the `if`.
 static void report_mismatch(Lower *L, const char *name, const Var *a, const Var *b) {
-  lower_error(L, b->span, "`%s` is %s after one arm of the `if` and %s after the other", name,
-              term_describe(L, a->term), term_describe(L, b->term));
-  if (a->span.begin != b->span.begin) diag_note(L->ctx, a->span, "assigned %s here", term_describe(L, a->term));
-  term_note_types_differ(L, a->term, b->term, "a variable keeps its type across a run-time `if`; convert with .to(…)");
+  const Var *later = a->span.begin > b->span.begin ? a : b, *earlier = later == a ? b : a;
+  lower_error(L, later->span, "`%s` is %s after one arm of the `if` and %s after the other", name,
+              term_describe(L, later->term), term_describe(L, earlier->term));
+  if (a->span.begin != b->span.begin)
+    diag_note(L->ctx, earlier->span, "assigned %s here", term_describe(L, earlier->term));
+  term_note_types_differ(L, earlier->term, later->term, "a variable keeps its type across a run-time `if`; convert with .to(…)");
 }
 
 // The value that both a and b are but for hints, or NULL. It is the same for both arms and therefore older than they.

@@ -205,6 +205,17 @@ static void note_annotations(Frontend *fe, const CtFunction *kernel, const Param
   }
 }
 
+// A number that was meant for a constexpr may have come to a parameter before it.
+static void note_constants(Frontend *fe, const CtFunction *kernel, const ParamSpec *specs) {
+  for (uint32_t i = 0; i < kernel->num_params; i++) {
+    const CtParam *p = &kernel->params[i];
+    if (p->is_constexpr || specs[i].kind != SPEC_CONSTEXPR || !p->node || !strstr(specs[i].origin, "signature"))
+      continue;
+    diag_note(fe->ctx, p->node->span, "`%s` is the constant %s by %s; the type of a run-time parameter stands there, "
+              "as i32", p->name, ct_repr(fe->ctx, specs[i].value), specs[i].origin);
+  }
+}
+
 static bool report_open(Frontend *fe, const CtFunction *kernel, const ParamSpec *specs) {
   Arena *arena = &fe->ctx->arena;
   Buf types = buf_make(arena), values = buf_make(arena), flags = buf_make(arena), signature = buf_make(arena);
@@ -247,6 +258,7 @@ static bool report_open(Frontend *fe, const CtFunction *kernel, const ParamSpec 
     if (fe->ctx->caller == CALLER_JIT) diag_note(fe->ctx, (Span){0, 0}, "give %s at the launch as an argument", it);
     else diag_note(fe->ctx, (Span){0, 0}, "give %s with%s%s", it,
                    fe->ctx->caller == CALLER_LIBRARY ? " `defines`" : "", buf_str(&flags));
+    note_constants(fe, kernel, specs);
   }
   return false;
 }
@@ -459,7 +471,8 @@ bool frontend_check_params(Frontend *fe, const CtFunction *kernel) {
     if (p->kind != PARAM_VARARGS && p->kind != PARAM_KWARGS) continue;
     diag_error(fe->ctx, p->node->span, "a kernel cannot have `%s%s`: its parameters are its binary interface",
                p->kind == PARAM_KWARGS ? "**" : "*", p->name);
-    diag_note(fe->ctx, (Span){0, 0}, "name each parameter; functions that the kernel calls may have `*args`");
+    diag_note(fe->ctx, (Span){0, 0}, "name each parameter, constexprs as `NAME: tl.constexpr`; functions that the "
+              "kernel calls may have `*args`");
     return false;
   }
   return true;

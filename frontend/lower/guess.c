@@ -256,7 +256,14 @@ void lower_hint_param(Lower *L, const char *key, const char *params, const char 
 }
 
 // ---- types that differ ----
+// The element type that loses less of the other's values: a float before an integer, then the one of more bits.
+static DtypeKind wider(const CtType *a, const CtType *b) {
+  const bool a_wins = ct_is_float(a) != ct_is_float(b) ? ct_is_float(a) : ct_bits(a) >= ct_bits(b);
+  return ct_scalar_of(a_wins ? a : b)->scalar;
+}
+
 void term_note_types_differ(Lower *L, const Term *a, const Term *b, const char *otherwise) {
+  const char *open;
   bool is_desc = a->kind == TERM_DESC || b->kind == TERM_DESC,
        is_block = a->kind == TERM_BLOCK_PTR || b->kind == TERM_BLOCK_PTR;
   if (is_desc)
@@ -275,15 +282,18 @@ void term_note_types_differ(Lower *L, const Term *a, const Term *b, const char *
       const CtType *t = ct_rank(ta) ? ta : tb;
       otherwise = arena_printf(L->arena,
                                "give both one shape: tl.full(%s, …, tl.%s) makes a tensor, tl.sum and tl.max a "
-                               "scalar", lower_shape_text(L, t), ct_type_text(L->ctx, ct_scalar_of(t)));
+                               "scalar", lower_shape_text(L, t), dtype_info[ct_scalar_of(t)->scalar].name);
     } else if (ta->rank != tb->rank || memcmp(ta->shape, tb->shape, ta->rank * sizeof *ta->shape) != 0)
       otherwise = "give the value of the other shape another name";
+    else if (!ct_is_ptr(ta) && (open = strstr(otherwise, "(…)")))
+      otherwise = arena_printf(L->arena, "%.*s(tl.%s)%s", (int)(open - otherwise), otherwise,
+                               dtype_info[wider(ta, tb)].name, open + strlen("(…)"));
   }
   lower_hint(L, "%s", otherwise);
 }
 
 // ---- annotations ----
-const char *lower_guess_type_text(Arena *a, const char *text) {
+const char *frontend_guess_type(Arena *a, const char *text) {
   char word[40];
   size_t n = 0;
   bool is_pointer = strpbrk(text, "*&") != NULL || strstr(text, "ptr") || strstr(text, "pointer");
@@ -310,9 +320,9 @@ static const char *guess_type(Frontend *fe, const Node *n) {
   Arena *a = &fe->ctx->arena;
   const char *inner = NULL;
   switch (n->kind) {
-  case NODE_NAME: return lower_guess_type_text(a, n->name.id);
-  case NODE_STR: return lower_guess_type_text(a, n->str.data);
-  case NODE_ATTRIBUTE: return lower_guess_type_text(a, n->attr.name);
+  case NODE_NAME: return frontend_guess_type(a, n->name.id);
+  case NODE_STR: return frontend_guess_type(a, n->str.data);
+  case NODE_ATTRIBUTE: return frontend_guess_type(a, n->attr.name);
   case NODE_BINARY:   // const *fp32
     if (n->op != PYOP_MUL) return NULL;
     inner = guess_type(fe, n->binary.right);

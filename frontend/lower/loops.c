@@ -57,6 +57,13 @@ static void bind_carried(Lower *L, const Carried *c, Block *b) {
 }
 
 static void report_type_change(Lower *L, const Carry *v, const Var *now) {
+  if (v->init->kind == TERM_CONST && now->term->kind == TERM_VALUE) {
+    lower_error(L, now->span, "`%s` is a constexpr and cannot become a run-time value in a loop", v->name);
+    diag_note(L->ctx, v->span, "%s is declared `tl.constexpr` here", v->name);
+    lower_hint(L, "loop with tl.static_range, which unrolls the loop at compile time, or let the loop change a "
+                  "variable that is declared without tl.constexpr");
+    return;
+  }
   lower_error(L, now->span, "`%s` changes its type in the loop: %s before, %s after an iteration", v->name,
               term_describe(L, v->init), term_describe(L, now->term));
   diag_note(L->ctx, v->span, "%s gets its first value here", v->name);

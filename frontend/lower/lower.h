@@ -157,7 +157,8 @@ Term *term_decay(Lower *L, Term *t, Span span);                // what plain ass
 // the constant back to what needs one.
 Term *term_returned(Lower *L, Term *t, Span span);
 Term *term_recall(Lower *L, Term *t);
-// Adds the way out to an error about two terms that should be of one type.
+// Adds the way out to an error about two terms that should be of one type. If they differ in the element type alone,
+// `otherwise` is told with the wider one in place of the dots of "(…)".
 void term_note_types_differ(Lower *L, const Term *a, const Term *b, const char *otherwise);
 const char *term_describe(Lower *L, const Term *t);            // "int32", "fp16[128, 64]", "constexpr 16", "tuple", …
 bool term_same_type(Lower *L, const Term *a, const Term *b);   // equal constants, or equal run-time types
@@ -323,8 +324,6 @@ bool lower_hint_dtype(Lower *L, const char *name);
 // call precedes the `//`. Returns whether it did.
 bool lower_hint_comment(Lower *L, Span span, bool after_call);
 bool lower_hint_function(Lower *L, const char *name);
-// Our spelling of a type of another language or library: "*fp32" for "torch.float32*". NULL if it is not known.
-const char *lower_guess_type_text(Arena *a, const char *text);
 // What to do about a parameter's annotation that is not a type; NULL if nothing is known.
 const char *lower_guess_annotation(Frontend *fe, const CtFunction *fn, const Node *n);
 void lower_hint_param(Lower *L, const char *key, const char *params, const char *const *names, uint32_t count);
@@ -332,6 +331,7 @@ void lower_hint_param(Lower *L, const char *key, const char *params, const char 
 // ---- origin.c: notes after an error ----
 void lower_note_shape(Lower *L, const Term *x, Span error);      // where x got its shape, unless within `error`
 bool lower_keeps_dims(const Term *x);                            // whether x comes from a reduction with keep_dims
+bool lower_note_division(Lower *L, const Term *x);              // the `/` of integers that made x a float, if one did
 void lower_note_param(Lower *L, const Term *x);                  // what gave a parameter its type
 
 // ---- lower.c, scope.c, flow.c, loops.c, unroll.c ----

@@ -334,7 +334,8 @@ bool lower_condition(Lower *L, Term *c, Span span, const char *what, int *known,
   if (ct_rank(term_t(c))) {
     if (ct_numel(term_t(c)) != 1) {
       lower_error(L, span, "the condition of %s must be a scalar, not %s", what, term_describe(L, c));
-      lower_hint(L, "choose per element with tl.where(…), or reduce it with tl.max(…)");
+      lower_hint(L, "to load and store only where it holds, give tl.load(…) and tl.store(…) a `mask=`; to choose "
+                    "values, tl.where(…); for one decision of the whole tile, reduce it with tl.max(…)");
       return false;
     }
     c = lower_reshape(L, c, NULL, 0, false);

@@ -36,6 +36,28 @@ void lower_note_shape(Lower *L, const Term *x, Span error) {
   diag_note(L->ctx, span, "shape %s comes from here", lower_shape_text(L, term_t(x)));
 }
 
+static bool is_made_of_int(const Value *v) {
+  while (v->def && v->def->opcode == OP_SPLAT) v = op_operand(v->def, 0);
+  return v->def && (v->def->opcode == OP_SITOFP || v->def->opcode == OP_UITOFP);
+}
+
+// The division of integers, which Python's `/` takes as floats, from which v is computed.
+static const Op *division_of_ints(const Value *v, int depth) {
+  const Op *op = v->def;
+  if (!op || depth > 8) return NULL;
+  if (op->opcode == OP_DIVF && (is_made_of_int(op_operand(op, 0)) || is_made_of_int(op_operand(op, 1)))) return op;
+  const Op *found = NULL;
+  for (uint32_t i = 0; i < op->num_operands && !found; i++) found = division_of_ints(op_operand(op, i), depth + 1);
+  return found;
+}
+
+bool lower_note_division(Lower *L, const Term *x) {
+  const Op *op = x->kind == TERM_VALUE ? division_of_ints(term_v(x), 0) : NULL;
+  if (!op || lower_in_prelude(L, op->span)) return false;
+  diag_note(L->ctx, op->span, "this division gives a float");
+  return true;
+}
+
 // The parameter to which offsets were added, as to a pointer.
 static const Value *base_param(const Value *v, int depth) {
   if (!v || depth > 8) return NULL;
@@ -54,7 +76,10 @@ void lower_note_param(Lower *L, const Term *x) {
     const CtParam *p = &L->kernel->params[i];
     const ParamSpec *s = &L->specs[i];
     if (strcmp(p->name, v->name) != 0 || s->kind != SPEC_TYPE || !p->node) continue;
-    if (!strcmp(s->origin, "--arg"))
+    if (ct_is_float(term_t(x)) && !strcmp(s->origin, "--arg"))
+      diag_note(L->ctx, p->node->span, "`%s` is %s by --arg; an integer is written without a point or exponent: "
+                "--arg %s=1000", p->name, s->type, p->name);
+    else if (!strcmp(s->origin, "--arg"))
       diag_note(L->ctx, p->node->span, "`%s` is %s by --arg; an array is written --arg %s=fp32[1000]=randn:1",
                 p->name, s->type, p->name);
     else

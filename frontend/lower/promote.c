@@ -338,6 +338,13 @@ static bool promote_pair(Lower *L, Operand *a, Operand *b, PromoteRule rule, con
   return a->value && b->value;
 }
 
+// After a pointer with what does not move it.
+static void hint_offset(Lower *L, const Term *number) {
+  if (lower_note_division(L, number)) lower_hint(L, "an offset is an integer: write a // b in place of a / b");
+  else if (!ct_is_float(term_t(number))) lower_hint(L, "load the elements first with tl.load(…)");
+  else lower_hint(L, "load the elements first with tl.load(…); an offset is made an integer by .to(tl.int32)");
+}
+
 bool lower_promote(Lower *L, Term **a, Term **b, PromoteRule rule, const char *what, Span span) {
   Operand x, y;
   if (!*a || !*b || !take_operand(L, &x, *a, "left", what, span) || !take_operand(L, &y, *b, "right", what, span))
@@ -347,8 +354,8 @@ bool lower_promote(Lower *L, Term **a, Term **b, PromoteRule rule, const char *w
       (pa && ct_is_float(y.type)) || (pb && ct_is_float(x.type))) {
     if (!make_value(L, &x, span) || !make_value(L, &y, span)) return false;
     lower_error(L, span, "`%s` does not combine %s and %s", what, term_describe(L, x.value), term_describe(L, y.value));
-    if (pa || pb)
-      lower_hint(L, "pointers can be moved by integers; load the element first, or cast with .to(tl.int64)");
+    if (pa && pb) lower_hint(L, "pointers are moved by integers; load the elements first with tl.load(…)");
+    else if (pa || pb) hint_offset(L, pa ? y.value : x.value);
     return false;
   }
   bool both_ints = ct_is_int(x.type) && ct_is_int(y.type);

@@ -44,7 +44,11 @@ const CtType *lower_range_bounds(Lower *L, const Node *s, const RangeArgs *r, Te
     if (!ct_is_int(term_t(bounds[i])) || ct_rank(term_t(bounds[i]))) {
       lower_error(L, span, "%s must be a scalar integer, not %s", what[i], term_describe(L, bounds[i]));
       if (ct_rank(term_t(bounds[i]))) lower_hint(L, "tl.max(x) makes a scalar of a tile");
-      else if (ct_is_float(term_t(bounds[i]))) lower_hint(L, "write a // b in place of a / b, or x.to(tl.int32)");
+      else if (ct_is_float(term_t(bounds[i]))) {
+        lower_note_division(L, bounds[i]);
+        lower_hint(L, "write a // b in place of a / b, or x.to(tl.int32)");
+        lower_note_param(L, bounds[i]);
+      }
       return NULL;
     }
   }

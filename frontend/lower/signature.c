@@ -80,12 +80,12 @@ static bool split_hint(Context *ctx, const char *text, const char **type, int64_
   return end != colon + 1 && !*end && (*hint == 16 || *hint == 1 || *hint == 8);
 }
 
-// "x: *fp32" and "x=*fp32" where the type alone belongs.
+// "x: *fp32", "x=*fp32" and "BLOCK=256" where the type or value alone belongs.
 static void explain_named(Frontend *fe, const CtFunction *kernel, const char *text) {
   const size_t n = strcspn(text, ":= ");
   const char *rest = text + n + strspn(text + n, ":= ");
   if (n && *rest && frontend_param_index(kernel, trim(fe->ctx, text, n)) < kernel->num_params)
-    diag_note(fe->ctx, (Span){0, 0}, "a signature has the types alone, in the order of the parameters: write %s", rest);
+    diag_note(fe->ctx, (Span){0, 0}, "a signature has no names, its items stand in the order of the parameters: write %s", rest);
 }
 
 static bool is_word(const char *text) {
@@ -111,7 +111,7 @@ static bool type_spec(Frontend *fe, const CtFunction *kernel, uint32_t i, const 
   bool open_shape = strncmp(type, "tensordesc<", 11) == 0;   // its shape may name constexprs: looked at when lowering
   if (!open_shape && !frontend_parse_type(fe->ctx, type, &t, &is_desc)) {
     diag_error(fe->ctx, none, "`%s` is not a type, in %s for parameter `%s`", type, origin, name);
-    const char *near = lower_guess_type_text(&fe->ctx->arena, type);
+    const char *near = frontend_guess_type(&fe->ctx->arena, type);
     if (near) diag_note(fe->ctx, none, "write %s", near);
     else if (!kernel->params[i].is_constexpr && is_word(type))
       diag_note(fe->ctx, none, "a text is a constant: declare `%s: tl.constexpr`, and write \"%s\" in quotes", name,
@@ -177,6 +177,7 @@ bool frontend_set_constexpr(Frontend *fe, const CtFunction *kernel, ParamSpec *s
   uint32_t i = frontend_param_index(kernel, name);
   if (i < kernel->num_params)
     return set_spec(fe, kernel, specs, i, constexpr_spec(value, origin));
+  if (!frontend_check_params(fe, kernel)) return false;
   diag_error(fe->ctx, kernel->def->func.name_span, "kernel `%s` has no parameter `%s`, given by %s", kernel->name, name,
              origin);
   const char **names = arena_array(&fe->ctx->arena, const char *, kernel->num_params + 1);
@@ -319,6 +320,7 @@ static CtValue *item_value(const Signature *s, uint32_t i, Item item) {
   DtypeKind dtype;
   if (dtype_find(item.text, &dtype)) return ct_dtype(fe->ctx, ct_type_scalar(fe->ctx, dtype));
   CtValue *v = comptime_eval_part(fe->ct, fe->module, s->file, item.at, item.at + (uint32_t)strlen(item.text));
+  if (!v) explain_named(fe, s->kernel, item.text);
   if (!v && p->node) diag_note(fe->ctx, p->node->span, "it is the value of parameter `%s`", p->name);
   return v;
 }

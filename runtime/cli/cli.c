@@ -154,6 +154,9 @@ static tile_status too_many_inputs(const Options *o, const char *command, tile_e
   const char *name = o->inputs.data[0], *next = o->inputs.data[1], *way = "";
   if (!command && !strchr(name, '.') && access(name, F_OK))
     return error_set(error, TILE_ERROR_USAGE, "there is no file and no subcommand %s; `tilec --help` lists them", name);
+  for (uint32_t i = 0; i < o->args.count; i++)
+    if (!strchr(o->args.data[i], '='))
+      return error_set(error, TILE_ERROR_USAGE, "--arg takes NAME=SPEC: write --arg %s=%s", o->args.data[i], next);
   if (strchr(next, '='))
     way = "; a constexpr is given with -D NAME=VALUE, an argument of `tilec run` with --arg NAME=SPEC";
   else if (!strchr(next, '.') && access(next, F_OK)) way = "; a kernel is named with -k";

@@ -184,8 +184,8 @@ static RunBuffer *follow(Scope *s, const RunArg *from, const ArgSpec *spec, int6
     usage(s, "--arg %s: '%s' is a number, and only buffers are given by name: write its value, or --sweep \"%s,%s=…\"",
           from->name, spec->name, spec->name, from->name);
   else
-    usage(s, "--arg %s: there is no buffer '%s'; the buffers are those of --buf and of other arguments", from->name,
-          spec->name);
+    usage(s, "--arg %s: there is no buffer '%s'; an array of its own is written %s=fp32[1000]=randn:1, and the "
+          "buffers to share are those of --buf and of other arguments", from->name, spec->name, from->name);
   return NULL;
 }
 
@@ -362,6 +362,7 @@ bool run_resolve(Run *run, Context *ctx, Frontend *fe, const CtFunction *k, cons
 
 bool run_specialize(void *user, tile_program *p, CtFunction *k, ParamSpec *specs, CtDict *heuristic_args) {
   Run *run = user;
+  if (!frontend_check_params(p->frontend, k)) return false;
   add_defaults(run, &p->ctx, k);
   Scope s = make_scope(run, &p->ctx, p->frontend, k, specs);
   bool ok = check_arg_names(&s, k) && resolve_args(&s);

@@ -189,6 +189,12 @@ static ArgSpec *parse_desc(Arena *a, const char *open, uint32_t depth, ArgSpec *
 
 #define DTYPE_NAMES "i1 i8 i16 i32 i64 u8 u16 u32 u64 fp8e4nv fp8e4b15 fp8e5 fp16 bf16 fp32 fp64"
 
+static ArgSpec *no_dtype(Arena *a, const char *text, const char *name, tile_error **error) {
+  const char *meant = frontend_guess_type(a, name);
+  if (meant && *meant != '*') return BAD("'%s': there is no dtype '%s': write %s", text, name, meant);
+  return BAD("'%s': there is no dtype '%s'; there are " DTYPE_NAMES, text, name);
+}
+
 static ArgSpec *parse_file(Arena *a, const char *path, ArgSpec *out, tile_error **error) {
   out->kind = ARG_FILE;
   const char *colon = strrchr(path, ':');
@@ -198,7 +204,7 @@ static ArgSpec *parse_file(Arena *a, const char *path, ArgSpec *out, tile_error 
   }
   // What follows the suffix is meant as a dtype.
   if (colon && !out->has_dtype && colon - path > 4 && !strncmp(colon - 4, ".npy", 4))
-    return BAD("'%s': there is no dtype '%s'; there are " DTYPE_NAMES, out->text, colon + 1);
+    return no_dtype(a, out->text, colon + 1, error);
   out->name = path;
   return *path ? out : BAD("'%s': a file name is missing after @", out->text);
 }
@@ -255,7 +261,7 @@ static ArgSpec *parse_at(Arena *a, const char *text, uint32_t depth, tile_error 
   if (*rest == '(') return parse_tuple(a, name, rest, depth, s, error);
   if (n && (*rest == ':' || *rest == '[')) {
     if (!dtype_find(name, &s->dtype) || dtype_info[s->dtype].cls == DTCLASS_VOID)
-      return BAD("'%s': there is no dtype '%s'; there are " DTYPE_NAMES, text, name);
+      return no_dtype(a, text, name, error);
     s->has_dtype = true;
     if (*rest == '[') return parse_buffer(a, rest, s, error);
     DtypeKind dtype = s->dtype;

@@ -27,7 +27,8 @@ LIMIT = torch.finfo(torch.float32).max
 
 @triton.jit
 def vary(x, y, n, B: tl.constexpr):
-    # VARY: mistakes.py:[[#@LINE+2]]:5: error: `v` is *fp32[128] after one arm of the `if` and i32[128] after the other
+    # VARY: mistakes.py:[[#@LINE+5]]:9: error: `v` is *fp32[128] after one arm of the `if` and i32[128] after the other
+    # VARY: mistakes.py:[[#@LINE+2]]:5: note: assigned i32[128] here
     # VARY: note: an address is not a number: load the element with tl.load(…), or use two names
     v = tl.arange(0, B)
     if n > 0:
@@ -49,14 +50,14 @@ def total(x, y, n, B: tl.constexpr):
     v = 0.0
     for i in range(0, n):
         # TOTAL: mistakes.py:[[#@LINE+2]]:9: error: `v` changes its type in the loop: a scalar fp32 before, fp32[128]
-        # TOTAL: note: give both one shape: tl.full([128], …, tl.fp32) makes a tensor, tl.sum and tl.max a scalar
+        # TOTAL: note: give both one shape: tl.full([128], …, tl.float32) makes a tensor, tl.sum and tl.max a scalar
         v += tl.load(x + tl.arange(0, B))
     tl.store(y, v)
 
 
 @triton.jit
 def shapes(x, y, n, B: tl.constexpr):
-    # SHAPES: mistakes.py:[[#@LINE+2]]:5: error: `v` is fp32[64] after one arm of the `if` and fp32[128] after the other
+    # SHAPES: mistakes.py:[[#@LINE+4]]:9: error: `v` is fp32[64] after one arm of the `if` and fp32[128] after the other
     # SHAPES: note: give the value of the other shape another name
     v = tl.load(x + tl.arange(0, B))
     if n > 0:
@@ -122,7 +123,7 @@ def tuned(x, y, n, B: tl.constexpr):
     tl.store(x + tl.arange(0, B), 1.0)
 
 
-# NAMES: mistakes.py:[[#@LINE+6]]:2: warning: `num_elements` in key of autotune is no parameter of `renamed` [-Wautotune-name]
+# NAMES: mistakes.py:[[#@LINE+6]]:60: warning: `num_elements` in key of autotune is no parameter of `renamed` [-Wautotune-name]
 # NAMES: note: it has no effect: remove it, or name a parameter
 # NAMES: warning: `ou_ptr` in reset_to_zero of autotune is no parameter of `renamed`
 # NAMES: note: did you mean `out_ptr`?

@@ -141,9 +141,9 @@ def star(*args):
 # POINTERS: ways_out.py:23:5: error: a scalar *fp32 is an address, which is not assigned by index
 # POINTERS: note: write tl.store(p + row * stride + column, 1.0, mask)
 # POINTERS: ways_out.py:24:5: error: a scalar *fp32 is an address and has no shape
-# POINTERS: note: pass the extents as parameters: `n: i32`
+# POINTERS: note: pass the extents to the kernel as parameters of their own
 # POINTERS: ways_out.py:25:9: error: a scalar *fp32 has no len
-# POINTERS: note: pass the number of elements as a parameter: `n: i32`
+# POINTERS: note: pass the number of elements to the kernel as a parameter of its own
 # POINTERS: ways_out.py:26:14: error: a kernel loops over range, tl.range, tl.static_range or a tuple, not over a scalar *fp32
 # POINTERS: note: a tile has no loop over its elements: compute on the whole of it, or `for i in range(n):`
 # POINTERS: ways_out.py:28:27: error: a scalar *fp32 does not iterate
@@ -282,7 +282,7 @@ def star(*args):
 # PLAIN: note: the kernels are pointers, shapes, operators, names, statements, star
 
 # STAR: ways_out.py:132:10: error: a kernel cannot have `*args`: its parameters are its binary interface
-# STAR: note: name each parameter; functions that the kernel calls may have `*args`
+# STAR: note: name each parameter, constexprs as `NAME: tl.constexpr`; functions that the kernel calls may have `*args`
 
 # RUN: not %tilec %s -n stores -s *fp32,i32,fp32 --emit=tile -o - 2>&1 | FileCheck %s --check-prefix=STORES
 @triton.jit
