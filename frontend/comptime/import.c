@@ -224,10 +224,10 @@ static CtValue *load_from(Comptime *ct, const char *path, const char *dotted, Sp
   return ct_missing(ct, dotted, arena_printf(ct->arena, "%s cannot be read", path), span);
 }
 
+static bool is_torch(const char *dotted) { return !strcmp(dotted, "torch") || !strncmp(dotted, "torch.", 6); }
+
 // The packages that a file beside the importing one does not replace: the tables here say what they contain.
-static bool is_known_package(const char *dotted) {
-  return !strncmp(dotted, "triton.", 7) || !strcmp(dotted, "torch") || !strncmp(dotted, "torch.", 6);
-}
+static bool is_known_package(const char *dotted) { return !strncmp(dotted, "triton.", 7) || is_torch(dotted); }
 
 CtValue *ct_import_module(Comptime *ct, const char *dotted, uint32_t level, CtModule *from, Span span) {
   CtModule *m = level ? NULL : ct_builtin_module(ct, dotted);
@@ -235,7 +235,9 @@ CtValue *ct_import_module(Comptime *ct, const char *dotted, uint32_t level, CtMo
   const char *path = !level && is_known_package(dotted) ? NULL : find_file(ct, dotted, level, from);
   if (path) return load_from(ct, path, *dotted ? dotted : "__init__", span);
   const char *why =
-      arena_printf(ct->arena, "no module '%s%s' is built in, beside this file or on -I", level ? "." : "", dotted);
+      !level && is_torch(dotted)
+          ? arena_printf(ct->arena, "'%s' belongs to the host, and kernels cannot call it", dotted)
+          : arena_printf(ct->arena, "no module '%s%s' is built in, beside this file or on -I", level ? "." : "", dotted);
   return ct_missing(ct, intern(ct->ctx, dotted), why, span);
 }
 

@@ -258,7 +258,10 @@ static bool check_dot_shapes(Lower *L, Call *c, const CtType *a, const CtType *b
         lower_shape_text(L, a), lower_shape_text(L, b));
     bool second = depth == b->shape[rank - 1], first = a->shape[rank - 2] == b->shape[rank - 2];
     if (rank == 2 && (first || second))
-      lower_hint(L, second ? "transpose the second: tl.dot(a, b.T)" : "transpose the first: tl.dot(a.T, b)");
+      lower_hint(L,
+                 second ? "transpose the second: tl.dot(%s, tl.trans(%s))"
+                        : "transpose the first: tl.dot(tl.trans(%s), %s)",
+                 lower_source_text_or(L, c->spans[0], "a"), lower_source_text_or(L, c->spans[1], "b"));
     else if (rank == 3 && (first || second))
       lower_hint(L, "transpose the %s: tl.trans(x, 0, 2, 1)", second ? "second" : "first");
     return false;

@@ -37,7 +37,10 @@ const Layout *lower_layout_map(Lower *L, const CtValue *layout, const int64_t *s
   if (map->kind == LAYOUT_DISTRIBUTED && warps != have) {
     lower_error_once(L, span, "%s is for %u warps, and there are %u",
                      ct_repr(L->ctx, comptime_layout_root(L->ct, layout)), warps, have);
-    return lower_hint(L, "make the product of its warps num_warps, which gl.num_warps() gives");
+    if (L->b.block->parent && have != L->module->num_warps)
+      return lower_hint(L, "make the product of its warps num_warps, which gl.num_warps() gives");
+    return lower_hint(L, "make the product of its warps num_warps, which gl.num_warps() gives, or compile with "
+                         "num_warps=%u", warps);
   }
   if (ctas != L->module->num_ctas && !comptime_is_mbarrier_layout(layout)) {
     lower_error_once(L, span, "%s is for %u block%s of a cluster, and num_ctas is %u",

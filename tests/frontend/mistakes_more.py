@@ -9,6 +9,8 @@
 # RUN: not %tilec %s -n wide -s "*fp16, *fp32, 128" -o - 2>&1 | FileCheck %s --check-prefix=CONSTANT --implicit-check-not=error:
 # RUN: not %tilec run %s -k ranged --device=interp --grid 1 --arg x=fp32[4]=ones --arg n=1e3 2>&1 | FileCheck %s --check-prefix=RANGED --implicit-check-not=error:
 # RUN: %tilec %s -n tuned -s *fp32,i32,128 -o - 2>&1 >/dev/null | FileCheck %s --check-prefix=TUNED
+# RUN: not %tilec %s -n hosted -s *fp32 -o - 2>&1 | FileCheck %s --check-prefix=HOSTED --implicit-check-not=error:
+import torch
 import triton
 import triton.language as tl
 
@@ -102,3 +104,13 @@ def ranged(x, n):
 @triton.jit
 def tuned(x, n, B: tl.constexpr):
     tl.store(x + tl.arange(0, B), n)
+
+
+@triton.jit
+def hosted(x):
+    # HOSTED: mistakes_more.py:[[#@LINE+5]]:17: error: 'torch' is not known at compile time
+    # HOSTED-NEXT: tl.store
+    # HOSTED: mistakes_more.py:[[#@LINE-100]]:8: note: 'torch' belongs to the host, and kernels cannot call it
+    # HOSTED-NEXT: import torch
+    # HOSTED: note: write tl.exp
+    tl.store(x, torch.exp(tl.load(x)))
