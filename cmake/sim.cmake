@@ -18,7 +18,7 @@ foreach(name IN LISTS sim_symbols)
   endforeach()
 endforeach()
 file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/sim.map
-  "{\n  global:\n${sim_exports}    sim_last_report;\n    sim_reset;\n    sim_count_launches;\n    sim_set_stop;\n    sim_name_pointer;\n    sim_show_source;\n  local: *;\n};\n")
+  "{\n  global:\n${sim_exports}    sim_last_report;\n    sim_reset;\n    sim_count_launches;\n    sim_set_stop;\n    sim_name_pointer;\n    sim_show_source;\n    sim_note_place;\n    sim_size_pointer;\n    sim_last_fault;\n  local: *;\n};\n")
 add_library(tile-sim-driver SHARED runtime/sim/driver.h)
 set_target_properties(tile-sim-driver PROPERTIES OUTPUT_NAME tile-sim LINKER_LANGUAGE C
   VERSION ${PROJECT_VERSION} SOVERSION ${TILE_ABI_VERSION})

@@ -105,10 +105,11 @@ const char *diag_text(Context *ctx, const Diag *d);
 // All messages as text: `path:line:col: error: text`, the source line, caret and tildes (by display width, control
 // bytes escaped). The context's arena owns it.
 const char *diag_render(Context *ctx, bool color);
-// Appends the source line text[0..size) and below it a caret at byte column col (from 1), as in those messages, both
-// indented by `indent` columns.
+// Appends the source line text[0..size) and below it a mark of `marked` bytes from byte column col (from 1) on, as in
+// those messages, both indented by `indent` columns.
 struct Buf;
-void diag_put_line(struct Buf *b, uint32_t indent, const char *text, size_t size, uint32_t col);
+void diag_put_line(struct Buf *b, uint32_t indent, const char *text, size_t size, uint32_t col,
+                   uint32_t marked);
 static inline Span span_of(Loc a, Loc b) { return (Span){a, b}; }
 
 // An internal error: remembers op and pass, and leaves by longjmp to ctx->on_ice if that is set (the facade sets it);

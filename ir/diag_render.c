@@ -141,9 +141,10 @@ static void put_marked(Buf *b, uint32_t indent, const Line *l, size_t caret, siz
   buf_printf(b, "%s\n", reset);
 }
 
-void diag_put_line(Buf *b, uint32_t indent, const char *text, size_t size, uint32_t col) {
+void diag_put_line(Buf *b, uint32_t indent, const char *text, size_t size, uint32_t col,
+                   uint32_t marked) {
   const Line l = line_of(text, size, col - 1);
-  put_marked(b, indent, &l, col - 1, 1, "", "");
+  put_marked(b, indent, &l, col - 1, marked ? marked : 1, "", "");
 }
 
 static void put_snippet(Buf *b, const Context *ctx, LineCol at, const Diag *d, const char *mark, const char *reset) {

@@ -1,4 +1,4 @@
-// The note added to reports of an access far outside every buffer.
+// The note of reports of an access far outside every buffer.
 #ifndef TILE_IR_FAR_ADDRESS_H
 #define TILE_IR_FAR_ADDRESS_H
 
@@ -17,9 +17,9 @@ static inline bool far_address_is_negative(uint64_t distance) {
 // others "". Null pointers are farther away than that.
 static inline const char *far_address_note(uint64_t distance, bool is_past) {
   if (is_past && far_address_is_negative(distance))
-    return "; a negative offset may have become unsigned (uint32), and large: keep offsets signed";
+    return "a negative offset may have become unsigned (uint32), and large: keep offsets signed";
   return distance > UINT64_C(1) << 30 && distance <= UINT64_C(1) << 36
-             ? "; an offset of 32 bits may have overflowed: compute it in 64 bits (tl.program_id(0).to(tl.int64) * "
+             ? "an offset of 32 bits may have overflowed: compute it in 64 bits (tl.program_id(0).to(tl.int64) * "
                "stride); --debug finds the operation"
              : "";
 }

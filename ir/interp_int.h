@@ -12,6 +12,7 @@
 #include "ir/buf.h"
 #include "ir/fold.h"
 #include "ir/interp.h"
+#include "ir/outside.h"
 
 typedef struct {
   void *data, *wide;             // wide: a value of one lane, repeated for the lanes of a region
@@ -87,6 +88,7 @@ struct InterpRun {
 // interp_values.c
 // Records the error, with the program and the call chain; returns false.
 bool interp_fail(Prog *p, const Op *op, const char *fmt, ...) PRINTF_LIKE(3, 4);
+bool interp_fail_with_note(Prog *p, const Op *op, const char *text, const char *note);   // note: the way out, or NULL
 
 uint32_t interp_value_count(const Prog *p, const Type *t);          // elements × lanes
 const void *interp_operand_data(Prog *p, const Op *op, uint32_t i); // NULL when absent
@@ -149,7 +151,7 @@ void interp_stop_at_end(Prog *p);
 
 // interp_memory.c
 // Gathers n elements through the operands ptr, offset?, mask?, other? that begin at `first`, each access checked.
-bool interp_load_elements(Prog *p, const Op *op, uint32_t first, size_t n, const char *what, char *out);
+bool interp_load_elements(Prog *p, const Op *op, uint32_t first, size_t n, OutsideKind kind, char *out);
 bool interp_read_tile(Prog *p, const Op *op, const InterpDesc *d, const Type *tile, const int64_t *coords, void *out);
 bool interp_write_tile(Prog *p, const Op *op, const InterpDesc *d, const Type *tile, const int64_t *coords,
                        const void *in, int64_t atomic);

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/far_address.h"
 #include "ir/interp_int.h"
 
 // The buffer with the greatest address not above `address`, or num_buffers.
@@ -30,7 +29,18 @@ static const char *buffer_name(const InterpRun *run, const InterpBuffer *b) {
   return NULL;
 }
 
-static bool check_access(Prog *p, const Op *op, uint64_t address, size_t size, const char *what) {
+// Reports an access outside of every buffer; b is the nearest one.
+static bool fail_outside(Prog *p, const Op *op, uint64_t address, const InterpBuffer *b, OutsideKind kind) {
+  Context *ctx = p->run->ctx;
+  Outside o = {.kind = kind, .buffer = buffer_name(p->run, b), .begin = b->address, .size = b->size,
+               .address = address};
+  memcpy(o.program, p->id, sizeof o.program);
+  outside_can_be(op, &o.elem_bytes);
+  const char *far = outside_far(&o);
+  return interp_fail_with_note(p, op, outside_text(&ctx->arena, &o), *far ? far : outside_way_out(&ctx->arena, op));
+}
+
+static bool check_access(Prog *p, const Op *op, uint64_t address, size_t size, OutsideKind kind) {
   InterpRun *run = p->run;
   if (run->last_buffer < run->num_buffers && inside(&run->buffers[run->last_buffer], address, size)) return true;
   uint32_t at = buffer_below(run, address);
@@ -38,21 +48,14 @@ static bool check_access(Prog *p, const Op *op, uint64_t address, size_t size, c
     run->last_buffer = at;
     return true;
   }
-  if (!address) return interp_fail(p, op, "%s through a null pointer", what);
+  if (!address) return interp_fail(p, op, "%s through a null pointer", outside_noun(kind));
   // The nearest buffer is the one below, or the next above if the address is closer to that.
   const InterpBuffer *b = at < run->num_buffers ? &run->buffers[at] : NULL;
   uint32_t above = at < run->num_buffers ? at + 1 : 0;
   if (above < run->num_buffers && (!b || run->buffers[above].address - address < address - (b->address + b->size)))
     b = &run->buffers[above];
-  const char *name = b ? buffer_name(run, b) : NULL;
-  if (!b) return interp_fail(p, op, "%s of %zu bytes out of bounds: there is no memory to access", what, size);
-  if (address < b->address)
-    return interp_fail(p, op, "%s of %zu bytes out of bounds: %llu bytes before the start of %s%s", what, size,
-                       (unsigned long long)(b->address - address), name ? name : "the nearest buffer",
-                       far_address_note(b->address - address, false));
-  return interp_fail(p, op, "%s of %zu bytes out of bounds: at byte %llu of %s, which has %zu%s", what, size,
-                     (unsigned long long)(address - b->address), name ? name : "the nearest buffer", b->size,
-                     far_address_note(address - b->address, true));
+  if (b) return fail_outside(p, op, address, b, kind);
+  return interp_fail(p, op, "out-of-bounds %s of %zu bytes: there is no memory to access", outside_noun(kind), size);
 }
 
 // The addresses of an access's elements, from the operands ptr and offset? that begin at `first`.
@@ -84,7 +87,7 @@ static inline uint64_t address_at(const InterpAddress *a, size_t i) {
 
 static void *host(uint64_t address) { return (void *)(uintptr_t)address; }
 
-bool interp_load_elements(Prog *p, const Op *op, uint32_t first, size_t n, const char *what, char *out) {
+bool interp_load_elements(Prog *p, const Op *op, uint32_t first, size_t n, OutsideKind kind, char *out) {
   InterpAddress a = address_of(p, op, first);
   const uint8_t *mask = interp_operand_data(p, op, first + 2);
   const char *other = interp_operand_data(p, op, first + 3);
@@ -97,7 +100,7 @@ bool interp_load_elements(Prog *p, const Op *op, uint32_t first, size_t n, const
       continue;
     }
     uint64_t from = address_at(&a, i);
-    if (!check_access(p, op, from, bytes, what)) return false;
+    if (!check_access(p, op, from, bytes, kind)) return false;
     memcpy(to, host(from), bytes);
     if (is_i1) *to = *to != 0;
   }
@@ -106,7 +109,7 @@ bool interp_load_elements(Prog *p, const Op *op, uint32_t first, size_t n, const
 
 bool interp_load(Prog *p, Op *op) {
   p->synchronised |= op_int(op, ATTR_VOLATILE, 0) || op_int(op, ATTR_CACHE, CACHE_NONE) == CACHE_CV;
-  return interp_load_elements(p, op, 0, interp_value_count(p, op->results[0].type), "load",
+  return interp_load_elements(p, op, 0, interp_value_count(p, op->results[0].type), OUTSIDE_LOAD,
                               interp_result_data(p, op, 0));
 }
 
@@ -118,7 +121,7 @@ bool interp_store(Prog *p, Op *op) {
   for (size_t i = 0; i < n; i++) {
     if (mask && !mask[i]) continue;
     uint64_t to = address_at(&a, i);
-    if (!check_access(p, op, to, bytes, "store")) return false;
+    if (!check_access(p, op, to, bytes, OUTSIDE_STORE)) return false;
     interp_write(p, to, value + i * bytes, bytes);
   }
   return true;
@@ -149,7 +152,7 @@ bool interp_atomic_rmw(Prog *p, Op *op) {
     set_element(out, a.bytes, i, 0);
     if (mask && !mask[i]) continue;
     uint64_t at = address_at(&a, i);
-    if (!check_access(p, op, at, a.bytes, "atomic access")) return false;
+    if (!check_access(p, op, at, a.bytes, OUTSIDE_UPDATE)) return false;
     uint64_t old = element(host(at), a.bytes, 0), now = atomic_combine(kind, elem, old, element(value, a.bytes, i));
     set_element(out, a.bytes, i, old);
     interp_write(p, at, &now, a.bytes);
@@ -164,7 +167,7 @@ bool interp_atomic_cas(Prog *p, Op *op) {
   p->synchronised = true;
   for (size_t i = 0, n = interp_value_count(p, operand_type(op, 2)); i < n; i++) {
     uint64_t at = address_at(&a, i);
-    if (!check_access(p, op, at, a.bytes, "atomic access")) return false;
+    if (!check_access(p, op, at, a.bytes, OUTSIDE_UPDATE)) return false;
     uint64_t old = element(host(at), a.bytes, 0);
     set_element(out, a.bytes, i, old);
     if (old != element(expected, a.bytes, i)) continue;
@@ -207,7 +210,7 @@ bool interp_read_tile(Prog *p, const Op *op, const InterpDesc *d, const Type *ti
   for (int64_t r = 0, n = num_rows(tile); r < n; r++) {
     TileRow row = row_at(d, tile, coords, bytes, r);
     if (!row.count) continue;
-    if (!check_access(p, op, row.address, (size_t)row.count * bytes, "load through a descriptor")) return false;
+    if (!check_access(p, op, row.address, (size_t)row.count * bytes, OUTSIDE_LOAD)) return false;
     memcpy((char *)out + (row.first + row.skip) * bytes, host(row.address), (size_t)row.count * bytes);
   }
   return true;
@@ -220,7 +223,7 @@ bool interp_write_tile(Prog *p, const Op *op, const InterpDesc *d, const Type *t
   for (int64_t r = 0, n = num_rows(tile); r < n; r++) {
     TileRow row = row_at(d, tile, coords, bytes, r);
     if (!row.count) continue;
-    if (!check_access(p, op, row.address, (size_t)row.count * bytes, "store through a descriptor")) return false;
+    if (!check_access(p, op, row.address, (size_t)row.count * bytes, OUTSIDE_STORE)) return false;
     const char *from = (const char *)in + (row.first + row.skip) * bytes;
     if (atomic < 0) interp_write(p, row.address, from, (size_t)row.count * bytes);
     for (size_t i = 0; atomic >= 0 && i < (size_t)row.count; i++) {

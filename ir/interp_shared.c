@@ -180,7 +180,7 @@ bool interp_async_copy(Prog *p, Op *op) {
   const Type *tile = operand_type(op, 0);
   size_t n = (size_t)type_numel(tile);
   uint8_t *data = interp_malloc(n * type_elem_bytes(tile));
-  if (!interp_load_elements(p, op, 1, n, "asynchronous load", (char *)data)) {
+  if (!interp_load_elements(p, op, 1, n, OUTSIDE_LOAD, (char *)data)) {
     free(data);
     return false;
   }

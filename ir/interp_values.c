@@ -5,13 +5,19 @@
 #include "ir/interp_int.h"
 
 bool interp_fail(Prog *p, const Op *op, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  const char *text = arena_vprintf(&p->run->ctx->arena, fmt, ap);
+  va_end(ap);
+  return interp_fail_with_note(p, op, text, NULL);
+}
+
+bool interp_fail_with_note(Prog *p, const Op *op, const char *text, const char *note) {
   Context *ctx = p->run->ctx;
   p->failed = true;
   if (p->run->doubted) return false;
-  va_list ap;
-  va_start(ap, fmt);
-  diag_error(ctx, op->span, "%s", arena_vprintf(&ctx->arena, fmt, ap));
-  va_end(ap);
+  diag_error(ctx, op->span, "%s", text);
+  if (note) diag_note(ctx, (Span){0, 0}, "%s", note);
   for (const CallSite *c = op->inlined_at; c; c = c->outer)
     diag_note(ctx, c->span, "called from here%s%s", c->function ? ", in " : "", c->function ? c->function : "");
   diag_note(ctx, (Span){0, 0}, "in program (%u, %u, %u) of @%s", p->id[0], p->id[1], p->id[2],

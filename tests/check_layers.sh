@@ -31,7 +31,7 @@ allow passes passes ir
 allow codegen codegen ir
 allow runtime/rt runtime/rt runtime/tile/rt.h ir
 allow runtime/rt/alone runtime/rt
-allow runtime/sim runtime/sim runtime/rt/{cuda_types,line_counts}.h ir
+allow runtime/sim runtime/sim runtime/rt/{cuda_types,fault,line_counts}.h ir
 allow runtime/compile runtime/{compile,tile} runtime/rt/device.h runtime/sim/driver.h codegen/codegen.h passes/pass.h frontend/frontend.h ir
 allow runtime/jit runtime/{jit,tile} runtime/{compile/compile,rt/device}.h frontend/frontend.h ir
 allow runtime/cli runtime/{cli,tile} runtime/{jit/jit,compile/compile,rt/device}.h frontend/frontend.h passes/pass.h ir

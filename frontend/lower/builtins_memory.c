@@ -15,9 +15,12 @@ static const char *const sems[] = {
     [SEM_RELAXED] = "relaxed", [SEM_ACQUIRE] = "acquire", [SEM_RELEASE] = "release", [SEM_ACQ_REL] = "acq_rel"};
 static const char *const scopes[] = {[SCOPE_GPU] = "gpu", [SCOPE_CTA] = "cta", [SCOPE_SYS] = "sys"};
 
-static void set_access(Lower *L, Op *op, int cache, int evict) {
+enum { NO_BLOCK_POINTER = -1 };   // in place of a set of unchecked axes
+
+static void set_access(Lower *L, Op *op, int cache, int evict, int64_t unchecked) {
   if (cache) op_set_int(L->ctx, op, ATTR_CACHE, cache);
   if (evict) op_set_int(L->ctx, op, ATTR_EVICT, evict);
+  if (unchecked != NO_BLOCK_POINTER) op_set_int(L->ctx, op, ATTR_UNCHECKED, unchecked);
 }
 
 // The pointer argument and its pointee's type. NULL after a diagnostic.
@@ -118,11 +121,11 @@ static const CtType *memory_type(Lower *L, const CtType *pointee) {
 }
 
 static Term *emit_load(Lower *L, Term *ptr, Term *mask, Term *other, const CtType *pointee, int cache, int evict,
-                       bool is_volatile, Span span) {
+                       bool is_volatile, int64_t unchecked, Span span) {
   const CtType *mem = memory_type(L, pointee);
   Value *v = build_load(&L->b, term_v(ptr), NULL, mask ? term_v(mask) : NULL, other ? term_v(other) : NULL);
   if (v->def && v->def->opcode == OP_LOAD) {
-    set_access(L, v->def, cache, evict);
+    set_access(L, v->def, cache, evict, unchecked);
     if (is_volatile) op_set_int(L->ctx, v->def, ATTR_VOLATILE, 1);
   }
   Term *r = term_value(L, v, lower_with_elem(L, term_t(ptr), mem));
@@ -174,7 +177,7 @@ Term *tl_load_call(Lower *L, Call *c) {
       if (!other) return NULL;
     }
   }
-  return emit_load(L, ptr, mask, other, pointee, cache, evict, is_volatile, c->span);
+  return emit_load(L, ptr, mask, other, pointee, cache, evict, is_volatile, NO_BLOCK_POINTER, c->span);
 }
 
 static Term *value_for_store(Lower *L, Call *c, uint32_t i, Term *ptr, const CtType *pointee) {
@@ -214,7 +217,8 @@ Term *tl_store_call(Lower *L, Call *c) {
   Term *v = value_for_store(L, c, 1, ptr, pointee);
   if (!v || !mask_arg(L, c, 2, 1, ptr, &mask)) return NULL;
   lower_owner_mask(L, term_t(ptr), &mask);
-  set_access(L, build_store(&L->b, term_v(ptr), NULL, term_v(v), mask ? term_v(mask) : NULL), cache, evict);
+  set_access(L, build_store(&L->b, term_v(ptr), NULL, term_v(v), mask ? term_v(mask) : NULL), cache, evict,
+             NO_BLOCK_POINTER);
   return term_none(L);
 }
 
@@ -381,6 +385,13 @@ static Term *block_pointers(Lower *L, Term *bp, const int64_t *dims, uint32_t nu
   return lower_binary(L, PYOP_ADD, ptr, sum, span);
 }
 
+// The axes that dims leaves out, as a set of bits.
+static int64_t unchecked_axes(uint32_t rank, const int64_t *dims, uint32_t num_dims) {
+  int64_t unchecked = ((int64_t)1 << rank) - 1;
+  for (uint32_t k = 0; k < num_dims; k++) unchecked &= ~((int64_t)1 << dims[k]);
+  return unchecked;
+}
+
 static bool boundary_dims(Lower *L, Call *c, uint32_t i, uint32_t rank, int64_t *dims, uint32_t *n) {
   if (arg_is_none(c, i)) return *n = 0, true;
   if (!arg_ints(L, c, i, dims, MAX_RANK, n)) return false;
@@ -413,7 +424,8 @@ static Term *load_block_ptr(Lower *L, Call *c, Term *bp) {
   Term *other = mask && padding
                     ? term_full(L, lower_with_elem(L, block, memory_type(L, elem)), padding == 2 ? (double)NAN : 0.0, 0)
                     : NULL;
-  return emit_load(L, ptr, mask, other, elem, cache, evict, is_volatile, c->span);
+  return emit_load(L, ptr, mask, other, elem, cache, evict, is_volatile, unchecked_axes(block->rank, dims, n),
+                   c->span);
 }
 
 static Term *store_block_ptr(Lower *L, Call *c, Term *bp, int cache, int evict) {
@@ -433,6 +445,7 @@ static Term *store_block_ptr(Lower *L, Call *c, Term *bp, int cache, int evict) 
   if (!ptr || !check_not_const(L, c, ptr)) return NULL;
   v = value_for_store(L, c, 1, ptr, elem);
   if (!v) return NULL;
-  set_access(L, build_store(&L->b, term_v(ptr), NULL, term_v(v), mask ? term_v(mask) : NULL), cache, evict);
+  set_access(L, build_store(&L->b, term_v(ptr), NULL, term_v(v), mask ? term_v(mask) : NULL), cache, evict,
+             unchecked_axes(block->rank, dims, n));
   return term_none(L);
 }

@@ -168,7 +168,10 @@ static Term *lower_expr_inner(Lower *L, const Node *e, NameUse use) {
   case NODE_BINARY: {
     Term *a = lower_expr(L, e->binary.left), *b = lower_expr(L, e->binary.right);
     lower_warn_mask(L, e, a, b);
-    return lower_binary(L, (PyOp)e->op, a, b, e->span);
+    L->left_end = e->binary.left->span.end;
+    Term *r = lower_binary(L, (PyOp)e->op, a, b, e->span);
+    L->left_end = 0;
+    return r;
   }
   case NODE_BOOL_OP: return lower_bool_op(L, e);
   case NODE_COMPARE: return lower_compare(L, e);

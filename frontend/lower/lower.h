@@ -117,6 +117,7 @@ struct Lower {
   const Node *comparison;      // whose operand is lowered, or NULL
   uint64_t num_stmts;          // lowered so far, unrolled and inlined ones counted as often as they are copied
   bool may_wrap;               // the current operation may overflow without a check
+  Loc left_end;                // of the current binary operator's left operand; 0: not known
   bool is_gluon;               // tensors have layouts, and the module is at LAID_OUT
   bool gave_up;                // a limit was hit, so nothing more is lowered
   bool has_pruned_call;        // this specialisation left out code that may have an effect

@@ -37,6 +37,15 @@ static Term *pointer_offset(Lower *L, Term *ptr, Term *off, bool negate, Span sp
   return term_value(L, build_binary(&L->b, OP_ADDPTR, term_v(ptr), term_v(off)), term_t(ptr));
 }
 
+// The expression from its operator on: a line may have several sums that begin at the same place.
+static Span from_operator(const Lower *L, PyOp op, Span span) {
+  const SourceFile *f = source_locate(L->ctx, span.begin).file;
+  if (L->left_end <= span.begin || L->left_end >= span.end || !f || span.end - f->base > f->size) return span;
+  Loc at = L->left_end;
+  while (at < span.end && f->text[at - f->base] != *pyop_text(op)) at++;
+  return at < span.end ? (Span){at, span.end} : span;
+}
+
 // With --debug and sanitize_overflow, asserts that the result in 64 bits fits the type. 64-bit types are not checked.
 static void check_overflow(Lower *L, PyOp op, Opcode oc, Term *a, Term *b, Span span) {
   const CtType *t = ct_scalar_of(term_t(a)), *wide = lower_scalar(L, DT_INT64);
@@ -56,8 +65,10 @@ static void check_overflow(Lower *L, PyOp op, Opcode oc, Term *a, Term *b, Span 
   if (!fits) return;
   Value *v = term_v(fits);
   Op *check = build_op(&L->b, OP_ASSERT, &v, 1);
-  op_set_str(L->ctx, check, ATTR_TEXT,
-             intern(L->ctx, arena_printf(L->arena, "%s overflow in %s", ct_type_text(L->ctx, t), pyop_text(op))));
+  check->span = from_operator(L, op, span);
+  const char *text = arena_printf(L->arena, "%s overflow in %s: widen first, x.to(tl.int%u) %s y",
+                                  ct_type_text(L->ctx, t), pyop_text(op), bits < 32 ? 32 : 64, pyop_text(op));
+  op_set_str(L->ctx, check, ATTR_TEXT, intern(L->ctx, text));
 }
 
 static Term *int_arithmetic(Lower *L, PyOp op, Opcode oc, Term *a, Term *b, Span span) {

@@ -100,17 +100,17 @@ static tile_status compare(Session *s, const CompileJob *job, int config, tile_e
   limits.uses_tf32 = run_uses_tf32(s->program->module);
   RETURN_IF_FAILED(session_run(s, true, error));
   Buf out = buf_make(s->run->arena);
-  bool ok = run_compare(s->run, &limits, &out);
+  bool ok = run_compare(s->run, s->program->module, &limits, &out);
   fputs(buf_str(&out), stdout);
   return ok ? TILE_OK : error_set(error, TILE_ERROR_RUN, "the result differs from the interpreter's");
 }
 
-static tile_status expect(const Run *run, const Module *m, tile_error **error) {
+static tile_status expect(const Run *run, Module *m, tile_error **error) {
   CheckLimits limits;
   RETURN_IF_FAILED(run_check_limits(run->options, &limits, error));
   limits.uses_tf32 = run_uses_tf32(m);
   Buf out = buf_make(run->arena);
-  const bool ok = run_expect_compare(run, &limits, &out);
+  const bool ok = run_expect_compare(run, m, &limits, &out);
   fputs(buf_str(&out), stdout);
   return ok ? TILE_OK : error_set(error, TILE_ERROR_RUN, "the result is not what --expect says");
 }

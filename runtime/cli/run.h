@@ -68,18 +68,29 @@ typedef struct { double rtol, atol; bool has_rtol, uses_tf32; } CheckLimits;
 tile_status run_check_limits(const Options *o, CheckLimits *out, tile_error **error);
 // Compares two arrays, with the tolerance of a dtype, and prints what differs: "check c: …", "… has 3". False if they
 // differ by more than the limits.
-typedef struct { const char *what, *name, *has; const HostTensor *got, *ref; DtypeKind dtype; } Comparison;
+typedef struct {
+  const char *what, *name, *has;
+  const HostTensor *got, *ref;
+  const HostTensor *initial;   // what got was before the run
+  DtypeKind dtype;
+  const Run *run;
+  Module *module;              // the kernel's, for notes; or NULL
+} Comparison;
 bool run_tell(Buf *out, const Comparison *c, const CheckLimits *limits);
 // Compares result with reference of every buffer; prints a line per buffer that the kernel wrote. False if one differs
 // by more than the limits.
-bool run_compare(const Run *run, const CheckLimits *limits, Buf *out);
+bool run_compare(const Run *run, Module *module, const CheckLimits *limits, Buf *out);
 // Whether an element differs by more than the limits; *first is the first one.
 bool run_differs(const HostTensor *got, const HostTensor *ref, const CheckLimits *limits, uint64_t *first);
 bool run_uses_tf32(const Module *m);
+void run_print_index(Buf *out, const HostTensor *t, uint64_t i);   // "[2,7]"
+
+// run_advice.c: a note on what to try next, if there is one.
+void run_advise(Buf *out, const Comparison *c, uint64_t first_bad);
 
 // run_expect.c: what --expect says that buffers should hold. run_expect_prepare computes it from what they hold before
 // the run; run_expect_compare compares it with the results.
 tile_status run_expect_prepare(Run *run, tile_program *program, tile_error **error);
-bool run_expect_compare(const Run *run, const CheckLimits *limits, Buf *out);
+bool run_expect_compare(const Run *run, Module *module, const CheckLimits *limits, Buf *out);
 
 #endif

@@ -24,7 +24,7 @@ bool run_differs(const HostTensor *got, const HostTensor *ref, const CheckLimits
   return d.bad != 0;
 }
 
-static void print_index(Buf *out, const HostTensor *t, uint64_t i) {
+void run_print_index(Buf *out, const HostTensor *t, uint64_t i) {
   uint64_t stride = t->count;
   buf_putc(out, '[');
   for (uint32_t k = 0; k < t->rank; k++) {
@@ -53,16 +53,18 @@ bool run_tell(Buf *out, const Comparison *c, const CheckLimits *limits) {
   if (!d.bad) return true;
   buf_printf(out, "  %llu of %llu elements differ; the first is ", (unsigned long long)d.bad,
              (unsigned long long)c->ref->count);
-  print_index(out, c->ref, d.first_bad);
+  run_print_index(out, c->ref, d.first_bad);
   buf_printf(out, ": got %.9g, %s %.9g\n", host_get(c->got, d.first_bad), c->has, host_get(c->ref, d.first_bad));
+  run_advise(out, c, d.first_bad);
   return false;
 }
 
-bool run_compare(const Run *run, const CheckLimits *limits, Buf *out) {
+bool run_compare(const Run *run, Module *module, const CheckLimits *limits, Buf *out) {
   bool ok = true;
   for (uint32_t i = 0; i < run->num_buffers; i++) {
     const RunBuffer *b = &run->buffers[i];
-    const Comparison c = {"check", b->name, "the interpreter has", &b->result, &b->reference, b->reference.dtype};
+    const Comparison c = {"check", b->name, "the interpreter has", &b->result, &b->reference, &b->initial,
+                          b->reference.dtype, run, module};
     const uint64_t bytes = host_bytes(c.ref);
     bool is_written = memcmp(c.got->data, b->initial.data, bytes) || memcmp(c.ref->data, b->initial.data, bytes);
     if (is_written) ok = run_tell(out, &c, limits) && ok;

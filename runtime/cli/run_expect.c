@@ -168,21 +168,23 @@ tile_status run_expect_prepare(Run *run, tile_program *p, tile_error **error) {
   return TILE_OK;
 }
 
-static HostTensor result_of(const Run *run, const Expectation *e) {
+// The elements that are compared, of what the buffer holds.
+static HostTensor picked(const Run *run, const Expectation *e, const HostTensor *from) {
   HostTensor got = e->want;
-  const double *all = nd_of_host(run->arena, &e->buffer->result, 0)->data;
+  const double *all = nd_of_host(run->arena, from, 0)->data;
   double *part = arena_array(run->arena, double, got.count + 1);
   for (uint64_t i = 0; i < got.count; i++) part[i] = all[e->places ? (uint64_t)e->places[i] : i];
   got.data = (uint8_t *)part;
   return got;
 }
 
-bool run_expect_compare(const Run *run, const CheckLimits *limits, Buf *out) {
+bool run_expect_compare(const Run *run, Module *module, const CheckLimits *limits, Buf *out) {
   bool ok = true;
   for (uint32_t i = 0; i < run->options->expects.count; i++) {
     const Expectation *e = &run->expected[i];
-    const HostTensor got = result_of(run, e);
-    const Comparison c = {"expect", e->left, "expected", &got, &e->want, e->buffer->result.dtype};
+    const HostTensor got = picked(run, e, &e->buffer->result), initial = picked(run, e, &e->buffer->initial);
+    const Comparison c = {"expect",  e->left, "expected", &got, &e->want, &initial, e->buffer->result.dtype, run,
+                          module};
     ok = run_tell(out, &c, limits) && ok;
   }
   return ok;

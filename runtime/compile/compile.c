@@ -99,6 +99,7 @@ static void run_steps(Attempt *a) {
   clock_row(times, &start, "front end");
   if (!ok || diag_error_count(&p->ctx)) return;
   if (job->emit & TILE_EMIT_TILE && !job->options->passes) compile_emit_module(p, TILE_EMIT_TILE);
+  if (job->emit & TILE_EMIT_PTX) compile_note_places(p);
   a->reached = REACHED_BACK_END;
   if (!compile_run_back_end(job, p) || diag_error_count(&p->ctx)) return;
   if (job->options->remarks) remarks_tell(&p->ctx, job->options->remarks);

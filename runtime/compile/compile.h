@@ -41,6 +41,8 @@ struct tile_program {
   struct { const char *data; size_t size; } outputs[NUM_EMITS];
   const char *cubin_made_by;   // the assembler of TILE_EMIT_CUBIN, with its version
   CostReport *report;              // with TILE_EMIT_REPORT
+  const PlaceNote *notes;          // for the simulator's reports: places of the kernel's source that may fail
+  uint32_t num_notes;
 };
 
 // What stops a compilation early: hooks (or NULL) that say so, or the deadline on clock_seconds()'s clock (0: none).

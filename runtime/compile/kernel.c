@@ -40,6 +40,8 @@ tile_kernel *kernel_describe(tile_device *device, const tile_program *program, c
   d.k->func = f;
   d.k->sources = program->ctx.files;
   d.k->num_sources = program->ctx.num_files;
+  d.k->notes = program->notes;
+  d.k->num_notes = program->num_notes;
   d.k->ptx = program->outputs[log2_u32(TILE_EMIT_PTX)].data;
   d.k->cubin = program->outputs[log2_u32(TILE_EMIT_CUBIN)].data;
   d.k->cubin_size = program->outputs[log2_u32(TILE_EMIT_CUBIN)].size;

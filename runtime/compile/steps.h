@@ -21,6 +21,8 @@ bool compile_read_ir(const CompileJob *job, tile_program *program);
 bool compile_override_ir(const CompileJob *job, tile_program *program);
 // front_end.c: config is an index into the kernel's autotune configurations.
 bool compile_run_front_end(const CompileJob *job, tile_program *program, uint32_t config);
+// place_notes.c: fills the program's notes.
+void compile_note_places(tile_program *program);
 // back_end.c: passes and code generation, as far as job->emit asks for them.
 bool compile_run_back_end(const CompileJob *job, tile_program *program);
 

@@ -63,6 +63,9 @@ tile_status cuda_open(CudaDriver *d, bool simulator, tile_error **error) {
     *(void **)&d->count_launches = other_symbol(d, "sim_count_launches", "simCountLaunches");
     *(void **)&d->name_pointer = other_symbol(d, "sim_name_pointer", "simNamePointer");
     *(void **)&d->show_source = other_symbol(d, "sim_show_source", "simShowSource");
+    *(void **)&d->size_pointer = other_symbol(d, "sim_size_pointer", "simSizePointer");
+    *(void **)&d->note_place = other_symbol(d, "sim_note_place", "simNotePlace");
+    *(void **)&d->last_fault = other_symbol(d, "sim_last_fault", "simLastFault");
   }
   *(void **)&d->func_param_info = other_symbol(d, "cuFuncGetParamInfo", "cuFuncGetParamInfo");
   if (status == TILE_OK) {
@@ -105,6 +108,30 @@ static bool is_lost(CudaLoss *loss, CUresult r, const char *doing, const char *n
   return before;
 }
 
+// The simulator's report, as an error at a place in the source if it has one. what: the call, and how it failed.
+static tile_status fail_with_report(const CudaDriver *d, tile_status status, CUresult r, const char *what,
+                                    const char *report, tile_error **error) {
+  const KernelFault *f = d->last_fault && is_kernel_failure(r) ? d->last_fault() : NULL;
+  if (!f) return error_set_cuda(error, status, (int)r, "%s\n%s", what, report);
+  tile_diagnostic first = TILE_DIAGNOSTIC_INIT, way_out = TILE_DIAGNOSTIC_INIT, details = TILE_DIAGNOSTIC_INIT;
+  first.file = f->file;
+  first.line = first.end_line = f->line;
+  first.column = f->col;
+  first.end_column = f->col + f->size;
+  first.text = f->text;
+  way_out.level = details.level = TILE_LEVEL_NOTE;
+  way_out.note_of = details.note_of = 0;
+  way_out.text = f->way_out;
+  details.text = report;
+  Message all[3] = {{first, NULL}};
+  size_t count = 1;
+  if (*f->way_out) all[count++].diagnostic = way_out;
+  all[count++].diagnostic = details;
+  return error_set_report(error, status, (int)r, all, count, "%s:%u:%u: error: %s\n%s%s%s%s%s%s", f->file, f->line,
+                          f->col, f->text, f->shown, *f->way_out ? "note: " : "", f->way_out, *f->way_out ? "\n" : "",
+                          report, what);
+}
+
 tile_status cuda_check(const CudaDriver *d, CUresult r, const char *doing, tile_error **error) {
   if (r == CUDA_SUCCESS) return TILE_OK;
   const char *name = NULL, *text = NULL, *report = d->last_report ? d->last_report() : NULL;
@@ -119,7 +146,8 @@ tile_status cuda_check(const CudaDriver *d, CUresult r, const char *doing, tile_
   const tile_status status = is_kernel_failure(r)            ? TILE_ERROR_RUN
                              : r == CUDA_ERROR_OUT_OF_MEMORY ? TILE_ERROR_NO_MEMORY
                                                              : TILE_ERROR_DRIVER;
-  return error_set_cuda(error, status, (int)r, "%s: %s: %s%s%s",
-                        doing, name ? name : "unknown error", text ? text : "", report && *report ? "\n" : "",
-                        report && *report ? report : "");
+  char said[1024];
+  snprintf(said, sizeof said, "%s: %s: %s", doing, name ? name : "unknown error", text ? text : "");
+  return report && *report ? fail_with_report(d, status, r, said, report, error)
+                           : error_set_cuda(error, status, (int)r, "%s", said);
 }

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "runtime/rt/cuda_types.h"
+#include "runtime/rt/fault.h"
 #include "runtime/tile/rt.h"
 
 // How a kernel failed. After that the driver's context is unusable, and every later call fails because of it.
@@ -33,8 +34,14 @@ typedef struct {
   const struct LaunchCounts *(*count_launches)(bool on);
   // The simulator's: says what its reports call a pointer. NULL for the real driver.
   void (*name_pointer)(CUfunction function, uint32_t index, const char *name);
+  // The simulator's: says how large the elements are that a pointer points to. NULL for the real driver.
+  void (*size_pointer)(CUfunction function, uint32_t index, uint32_t elem_bytes);
   // The simulator's: gives a source text for its reports (runtime/sim/driver.h). NULL for the real driver.
   void (*show_source)(CUfunction function, const char *file, uint32_t first_line, const char *text, size_t size);
+  // The simulator's: notes about places in the source, and the last failure as an error at one (runtime/rt/fault.h).
+  // NULL for the real driver.
+  void (*note_place)(CUfunction function, const PlaceNote *note);
+  const KernelFault *(*last_fault)(void);
 } CudaDriver;
 
 tile_status cuda_open(CudaDriver *driver, bool simulator, tile_error **error);

@@ -177,6 +177,7 @@ static void name_pointers(const CudaDevice *d, const tile_kernel *k) {
   for (uint32_t i = 0, n = 0; i < k->num_params; i++) {
     const KernelParam *p = &k->params[i];
     if (p->name && (p->is_pointer || p->kind == PARAM_DESC_FIELDS)) d->cu.name_pointer(k->function, n, p->name);
+    if (p->is_pointer && d->cu.size_pointer) d->cu.size_pointer(k->function, n, p->elem_bytes);
     n += p->kind == PARAM_AUTO_TENSORMAP ? 1 : 1 + 2 * p->rank;
   }
 }
@@ -196,6 +197,7 @@ static tile_status set_up_function(CudaDevice *d, tile_kernel *k, tile_error **e
   RETURN_IF_FAILED(check_params(d, k, error));
   if (d->cu.name_pointer) name_pointers(d, k);
   if (d->cu.show_source) show_sources(d, k);
+  for (uint32_t i = 0; d->cu.note_place && i < k->num_notes; i++) d->cu.note_place(k->function, &k->notes[i]);
   if (k->shared_bytes > DEFAULT_SHARED) {
     if ((int)k->shared_bytes > d->shared_optin)
       return error_set(error, TILE_ERROR_RESOURCES,

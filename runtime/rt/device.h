@@ -1,7 +1,7 @@
 // What a device is inside: a table of functions. The CUDA driver and the simulator have one (device_cuda.c), libtile's
 // interpreter has another (runtime/compile/device_interp.c). libtile-rt is made of this folder: nothing in it knows the
 // compiler. This is the room's door: other rooms include it and no other header of runtime/rt; the simulator alone
-// includes cuda_types.h and line_counts.h.
+// includes cuda_types.h, fault.h and line_counts.h.
 #ifndef TILE_RUNTIME_RT_DEVICE_H
 #define TILE_RUNTIME_RT_DEVICE_H
 
@@ -95,6 +95,8 @@ struct tile_kernel {
   // For reports, until it is loaded: the files that it was compiled from. Its maker owns them.
   const SourceFile *const *sources;
   uint32_t num_sources;
+  const PlaceNote *notes;          // of that source
+  uint32_t num_notes;
 };
 
 // What machine code says of itself, for each thread.

@@ -108,15 +108,32 @@ static void free_message(const Message *m) {
   free((void *)(uintptr_t)m->fixits);
 }
 
+static void add_messages(tile_error *e, const Message *messages, size_t count) {
+  e->messages = calloc(count ? count : 1, sizeof *e->messages);
+  if (!e->messages) return;
+  for (; e->num_messages < count; e->num_messages++)
+    e->messages[e->num_messages] = copy_message(&messages[e->num_messages]);
+}
+
 tile_status error_set_messages(tile_error **out, tile_status status, const char *text, const Message *messages,
                                size_t count) {
   tile_error *e = make(out, status);
   if (!e) return status;
   e->message = copy(text);
-  e->messages = calloc(count ? count : 1, sizeof *e->messages);
-  if (!e->messages) return status;
-  for (; e->num_messages < count; e->num_messages++)
-    e->messages[e->num_messages] = copy_message(&messages[e->num_messages]);
+  add_messages(e, messages, count);
+  return status;
+}
+
+tile_status error_set_report(tile_error **out, tile_status status, int cuda_result, const Message *messages,
+                             size_t count, const char *fmt, ...) {
+  tile_error *e = make(out, status);
+  if (!e) return status;
+  e->cuda_result = cuda_result;
+  va_list ap;
+  va_start(ap, fmt);
+  format_message(e, fmt, ap);
+  va_end(ap);
+  add_messages(e, messages, count);
   return status;
 }
 

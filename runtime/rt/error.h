@@ -34,5 +34,8 @@ typedef struct { tile_diagnostic diagnostic; const tile_fixit *fixits; } Message
 // A message with the diagnostics that it is made of; all strings are copied.
 tile_status error_set_messages(tile_error **out, tile_status status, const char *text, const Message *messages,
                                size_t count);
+// The same for a failure of the driver.
+tile_status error_set_report(tile_error **out, tile_status status, int cuda_result, const Message *messages,
+                             size_t count, const char *fmt, ...) PRINTF_LIKE(6, 7);
 
 #endif

@@ -10,6 +10,8 @@ tile_status kernel_start(tile_kernel *k, tile_error **error) {
   k->cubin = NULL;
   k->sources = NULL;
   k->num_sources = 0;
+  k->notes = NULL;
+  k->num_notes = 0;
   if (status == TILE_OK) launch_plan(k);
   else tile_kernel_free(k);
   return status;

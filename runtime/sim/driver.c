@@ -41,6 +41,13 @@ const char *sim_last_report(void) {
   return t->report;
 }
 
+const KernelFault *sim_last_fault(void) {
+  LOCKED;
+  SimThread *t = driver_thread();
+  t->fault = driver_state()->sim.fault;
+  return t->fault.file[0] && !t->message[0] ? &t->fault : NULL;
+}
+
 const LaunchCounts *sim_count_launches(bool on) {
   LOCKED;
   Sim *sim = &driver_state()->sim;

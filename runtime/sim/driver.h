@@ -7,11 +7,14 @@
 #include <stdint.h>
 
 struct CUfunc_st;
+struct KernelFault;
+struct PlaceNote;
 
 // Returns the simulator's implementation of the driver function of that name ("cuInit", "cuMemAlloc_v2", …), or NULL.
-// Six names are the simulator's own: "simLastReport" is sim_last_report, "simReset" is sim_reset, "simCountLaunches"
+// Nine names are the simulator's own: "simLastReport" is sim_last_report, "simReset" is sim_reset, "simCountLaunches"
 // is sim_count_launches, "simSetStop" is sim_set_stop, "simNamePointer" is sim_name_pointer, "simShowSource" is
-// sim_show_source.
+// sim_show_source, "simNotePlace" is sim_note_place, "simSizePointer" is sim_size_pointer, "simLastFault" is
+// sim_last_fault.
 void *sim_driver_symbol(const char *name);
 // Returns the text of the last failure: why a call was refused, or what a kernel did wrong. Never NULL; valid until
 // the calling thread's next call into the driver.
@@ -30,6 +33,13 @@ void sim_name_pointer(struct CUfunc_st *function, uint32_t index, const char *na
 // Gives the text of a source file, from its line first_line (from 1) on, that line information of the function's module
 // may name: reports then show the line with a caret. Copies the text. Without a call they have file, line and column.
 void sim_show_source(struct CUfunc_st *function, const char *file, uint32_t first_line, const char *text, size_t size);
+// Says how many bytes the elements have that a pointer among a kernel's parameters points to.
+void sim_size_pointer(struct CUfunc_st *function, uint32_t index, uint32_t elem_bytes);
+// Says what is known of a place in the source of the function's module (runtime/rt/fault.h). Copies the note.
+void sim_note_place(struct CUfunc_st *function, const struct PlaceNote *note);
+// Returns the last failure as an error with a place in the source, which leads its report; NULL: it has none. Valid
+// until the calling thread's next call into the driver.
+const struct KernelFault *sim_last_fault(void);
 #pragma GCC visibility pop
 
 #endif

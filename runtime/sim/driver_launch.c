@@ -199,6 +199,19 @@ void sim_show_source(CUfunction function, const char *file, uint32_t first_line,
   const SourceText s = {m->files.data[i], arena_strndup(&m->arena, text, size), size, first_line};
   vec_push(&m->arena, &m->sources, s);
 }
+void sim_size_pointer(CUfunction function, uint32_t index, uint32_t elem_bytes) {
+  LOCKED;
+  const PtxFunction *f = function_of(function);
+  if (index < f->num_params) f->params[index]->elem_bytes = elem_bytes;
+}
+void sim_note_place(CUfunction function, const PlaceNote *note) {
+  LOCKED;
+  PtxModule *m = function_of(function)->module;
+  PlaceNote n = *note;
+  n.file = arena_strndup(&m->arena, note->file, strlen(note->file));
+  if (n.way_out) n.way_out = arena_strndup(&m->arena, note->way_out, strlen(note->way_out));
+  vec_push(&m->arena, &m->notes, n);
+}
 CUresult sim_cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config) {
   LOCKED;
   (void)config;

@@ -53,6 +53,7 @@ typedef struct {
   void *stop_user;
   char message[2048];                   // why a call was refused
   char report[16384];                   // what a kernel did wrong, copied
+  KernelFault fault;                    // the same, as an error with a place
 } SimThread;
 
 SimDriver *driver_state(void);

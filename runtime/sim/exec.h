@@ -83,6 +83,7 @@ uint64_t mem_operand_address(Warp *w, const PtxOperand *op, int lane);          
 typedef struct {
   const char *name;
   uint64_t pointer;            // its value
+  uint32_t elem_bytes;         // of what it points to; 0: not known
   const Alloc *alloc;          // what it points into, or NULL
 } AddressOrigin;
 AddressOrigin origin_of(Warp *w, const Instr *in, int lane, uint64_t addr);   // origin.c, for reports

@@ -1,4 +1,5 @@
 // The functions that the system provides: kernels call vprintf, __assertfail, malloc and free by name.
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,16 @@ static void give_result(Warp *w, const Instr *in, int lane, uint64_t v, uint32_t
   uint8_t *p = (uint8_t *)(uintptr_t)frame_bytes(w, in, lane, res, size);
   if (p) memcpy(p, &v, size);
   if (p && w->undef) memset(w->local_undef[lane] + (p - w->local[lane]), 0, size);
+}
+
+static void lead_assertion(Warp *w, const Instr *in, const char *message) {
+  PlaceNote place;
+  uint32_t id[3];
+  char text[640];
+  if (!report_note(w, in, &place)) return;
+  report_program(w, id);
+  snprintf(text, sizeof text, "assertion failed in program (%u, %u, %u): %s", id[0], id[1], id[2], message);
+  report_lead(w, &place, text, NULL);
 }
 
 // Reads n bytes at a generic address; false when out of bounds.
@@ -160,6 +171,7 @@ ExecResult exec_system_call(Warp *w, const Instr *in, uint32_t mask, const char 
       if (!read_string(w, in, lane, a, message, sizeof message) || !read_string(w, in, lane, b, file, sizeof file) ||
           !read_string(w, in, lane, d, func, sizeof func))
         return EXEC_FAULT;
+      lead_assertion(w, in, message);
       return warp_report(w, in, lane, REPORT_ASSERT, "%s:%u: %s: `%s`", file, (uint32_t)c, func, message);
     } else if (!strcmp(name, "malloc")) {
       argument(w, in, lane, 0, 8, &a);

@@ -1,5 +1,5 @@
 // Addresses of kernels: what they point at, and whether the access is allowed.
-#include "ir/far_address.h"
+#include "ir/outside.h"
 #include "runtime/sim/counts.h"
 
 uint64_t mem_symbol_address(const Warp *w, const Symbol *s, int lane) {
@@ -27,6 +27,23 @@ static const char *const space_names[] = {"generic", "global", "shared", "shared
                                           "local",   "const",  "param",  "param"};
 static const char *const access_names[] = {"read", "write", "atomic"};
 
+// Makes the report begin with the element that the buffer does not have, in the user's words.
+static void lead(Warp *w, const Instr *in, Outside *o, AccessKind kind, uint32_t elem_bytes) {
+  static const OutsideKind kinds[] = {
+      [ACCESS_READ] = OUTSIDE_LOAD, [ACCESS_WRITE] = OUTSIDE_STORE, [ACCESS_ATOMIC] = OUTSIDE_UPDATE};
+  static const char general[] = "compare what the offset reaches, and the mask, with the elements that there are";
+  PlaceNote place;
+  if (!report_note(w, in, &place)) return;
+  Arena scratch;
+  arena_init(&scratch);
+  o->kind = kinds[kind];
+  o->elem_bytes = place.elem_bytes ? place.elem_bytes : elem_bytes;
+  report_program(w, o->program);
+  const char *far = outside_far(o);
+  report_lead(w, &place, outside_text(&scratch, o), *far ? far : place.way_out ? place.way_out : general);
+  arena_free(&scratch);
+}
+
 // Tells where the address is by the argument that it was computed from, or else by the nearest allocation.
 static ExecResult bad_global(Warp *w, const Instr *in, int lane, Space space, uint64_t addr, uint32_t size,
                              AccessKind kind) {
@@ -34,16 +51,18 @@ static ExecResult bad_global(Warp *w, const Instr *in, int lane, Space space, ui
   const Alloc *a = from.name ? from.alloc : device_nearest(w->grid->device, addr);
   unsigned long long begin = !a ? 0 : from.name ? from.pointer : a->base, end = a ? a->base + a->size : 0;
   char where[480] = "nothing is allocated there", of[256];
+  Outside o = {.buffer = from.name, .begin = begin, .size = end - begin, .address = addr};
+  if (a) lead(w, in, &o, kind, from.elem_bytes);
+  const char *far = w->grid->has_lead ? "" : outside_far(&o);
   if (from.name) snprintf(of, sizeof of, "%.180s (%llu bytes at %#llx)", from.name, end - begin, begin);
   else snprintf(of, sizeof of, "the %llu-byte allocation at %#llx", end - begin, begin);
   if (from.name && !a)
     snprintf(where, sizeof where, "%.180s is %s", from.name,
              from.pointer ? "an address where nothing is allocated: of the host, or freed" : "a null pointer");
   else if (a && addr >= a->base)
-    snprintf(where, sizeof where, "%llu bytes past the end of %s%s", addr + size - end, of,
-             far_address_note(addr + size - end, true));
+    snprintf(where, sizeof where, "%llu bytes past the end of %s%s%s", addr + size - end, of, *far ? "; " : "", far);
   else if (a)
-    snprintf(where, sizeof where, "%llu bytes before %s%s", begin - addr, of, far_address_note(begin - addr, false));
+    snprintf(where, sizeof where, "%llu bytes before %s%s%s", begin - addr, of, *far ? "; " : "", far);
   return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS, "%s of %u bytes at %#llx in %s memory: %s", access_names[kind],
                      size, (unsigned long long)addr, space_names[space], where);
 }

@@ -47,7 +47,8 @@ static void choose(const Origin *o, const Grid *g, uint64_t addr, AddressOrigin 
     const Symbol *p = o->func->params[i];
     if (!o->params[i] || p->size != 8 || (o->func->names_pointers && !p->argument)) continue;
     const uint64_t pointer = *(const uint64_t *)(uintptr_t)(g->param_addr + p->addr);
-    const AddressOrigin it = {p->argument ? p->argument : p->name, pointer, device_find(g->device, pointer)};
+    const AddressOrigin it = {p->argument ? p->argument : p->name, pointer, p->elem_bytes,
+                              device_find(g->device, pointer)};
     if (it.alloc && (!out->alloc || distance(it.alloc, addr) < distance(out->alloc, addr))) *out = it;
     else if (!it.alloc && !out->alloc) *out = astray++ ? (AddressOrigin){0} : it;
   }

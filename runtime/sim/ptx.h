@@ -5,6 +5,7 @@
 
 #include "ir/arena.h"
 #include "runtime/rt/cuda_types.h"
+#include "runtime/rt/fault.h"
 
 typedef struct Device Device;
 typedef struct PtxModule PtxModule;
@@ -70,6 +71,7 @@ typedef struct Symbol Symbol;
 struct Symbol {
   const char *name;
   const char *argument;        // of an entry's pointer parameter: its name in the source (driver.h), or NULL
+  uint32_t elem_bytes;         // of what that pointer points to; 0: not known
   SymKind kind;
   Space space;                 // SYM_VAR
   PtxType type;                // element or register type
@@ -204,6 +206,7 @@ struct PtxModule {
   SymbolVec shared_syms;
   VEC(const char *) files;     // by .file number
   VEC(SourceText) sources;     // of them that sim_show_source gave
+  VEC(PlaceNote) notes;        // that sim_note_place gave
   const char *error;           // what is wrong with the text, or NULL
   CUresult error_code;
   struct CUmod_st *handle;     // the driver's, which owns this module

@@ -54,43 +54,93 @@ const char *report_user_line(const PtxModule *m, const Instr *in, uint32_t *line
   return l ? file_of(m, l) : NULL;
 }
 
-// The user's source line with a caret, if its text is known.
-static void print_line(FILE *f, const PtxModule *m, const Instr *in, int indent) {
-  const SrcLoc *l = user_loc(m, in);
-  if (!l || !l->col) return;
-  for (uint32_t i = 0; i < m->sources.count; i++) {
+// Appends the source line and below it a mark of that many bytes, if its text is known.
+static void put_line(Buf *b, const PtxModule *m, const char *file, uint32_t line, uint32_t col, uint32_t marked,
+                     uint32_t indent) {
+  for (uint32_t i = 0; col && i < m->sources.count; i++) {
     const SourceText *s = &m->sources.data[i];
-    if (strcmp(s->file, file_of(m, l)) || l->line < s->first_line) continue;
-    const char *line = s->text, *end = s->text + s->size;
-    for (uint32_t n = s->first_line; line && n < l->line; n++)
-      if ((line = memchr(line, '\n', (size_t)(end - line)))) line++;
-    if (!line || line == end) continue;
-    const char *newline = memchr(line, '\n', (size_t)(end - line));
-    Arena scratch;
-    arena_init(&scratch);
-    Buf b = buf_make(&scratch);
-    diag_put_line(&b, (uint32_t)indent + 2, line, (size_t)((newline ? newline : end) - line), l->col);
-    fputs(buf_str(&b), f);
-    arena_free(&scratch);
+    if (strcmp(s->file, file) || line < s->first_line) continue;
+    const char *text = s->text, *end = s->text + s->size;
+    for (uint32_t n = s->first_line; text && n < line; n++)
+      if ((text = memchr(text, '\n', (size_t)(end - text)))) text++;
+    if (!text || text == end) continue;
+    const char *newline = memchr(text, '\n', (size_t)(end - text));
+    diag_put_line(b, indent, text, (size_t)((newline ? newline : end) - text), col, marked);
     return;
   }
 }
 
+static void print_line(FILE *f, const PtxModule *m, const Instr *in, int indent) {
+  const SrcLoc *l = user_loc(m, in);
+  Arena scratch;
+  arena_init(&scratch);
+  Buf b = buf_make(&scratch);
+  if (l) put_line(&b, m, file_of(m, l), l->line, l->col, 1, (uint32_t)indent + 2);
+  fputs(buf_str(&b), f);
+  arena_free(&scratch);
+}
+
+static void print_code(FILE *f, const PtxModule *m, const Instr *in, int indent) {
+  if (!in->line || in->line > m->num_lines) return;
+  const char *s = m->text + m->line_starts[in->line - 1];
+  size_t n = strcspn(s, "\r\n");
+  while (n && (*s == ' ' || *s == '\t')) s++, n--;
+  fprintf(f, "%*sptx:%u: %.*s\n", indent, "", in->line, n > 160 ? 160 : (int)n, s);
+  print_loc(f, m, in->loc, indent);
+}
+
 void report_place(FILE *f, const PtxModule *m, const Instr *in, int indent) {
-  if (in->line && in->line <= m->num_lines) {
-    const char *s = m->text + m->line_starts[in->line - 1];
-    size_t n = strcspn(s, "\r\n");
-    while (n && (*s == ' ' || *s == '\t')) s++, n--;
-    fprintf(f, "%*sptx:%u: %.*s\n", indent, "", in->line, n > 160 ? 160 : (int)n, s);
-    print_loc(f, m, in->loc, indent);
-  }
+  print_code(f, m, in, indent);
   print_line(f, m, in, indent);
+}
+
+// ---- the error that leads a report ----
+
+bool report_note(const Warp *w, const Instr *in, PlaceNote *out) {
+  const PtxModule *m = w->grid->module;
+  const SrcLoc *l = in->func->names_pointers ? user_loc(m, in) : NULL;
+  if (!l || !l->col) return false;
+  *out = (PlaceNote){.file = file_of(m, l), .line = l->line, .col = l->col};
+  bool found = false;
+  for (uint32_t i = 0; i < m->notes.count; i++) {
+    const PlaceNote *n = &m->notes.data[i];
+    if (n->line != l->line || n->col != l->col || strcmp(n->file, out->file)) continue;
+    const bool same_way = found && out->way_out && n->way_out && !strcmp(out->way_out, n->way_out);
+    if (!found || n->size > out->size) out->size = n->size;
+    out->elem_bytes = !found || n->elem_bytes == out->elem_bytes ? n->elem_bytes : 0;
+    out->way_out = !found || same_way ? n->way_out : NULL;
+    found = true;
+  }
+  return true;
+}
+
+void report_program(const Warp *w, uint32_t program[3]) {
+  memcpy(program, w->cta->ctaid, 3 * sizeof *program);
+  program[0] /= w->cta->cluster->num_ctas;   // libtile's clusters lie along x
+}
+
+void report_lead(Warp *w, const PlaceNote *place, const char *text, const char *way_out) {
+  Grid *g = w->grid;
+  if (g->failed) return;
+  KernelFault *f = &g->sim->fault;
+  Arena scratch;
+  arena_init(&scratch);
+  Buf b = buf_make(&scratch);
+  put_line(&b, g->module, place->file, place->line, place->col, place->size, 2);
+  *f = (KernelFault){.line = place->line, .col = place->col, .size = place->size};
+  snprintf(f->file, sizeof f->file, "%s", place->file);
+  snprintf(f->text, sizeof f->text, "%s", text);
+  snprintf(f->way_out, sizeof f->way_out, "%s", way_out ? way_out : "");
+  snprintf(f->shown, sizeof f->shown, "%s", buf_str(&b));
+  arena_free(&scratch);
+  g->has_lead = true;
 }
 
 ExecResult sim_report(Grid *g, Warp *w, const Instr *in, int lane, ReportKind kind, const char *fmt, ...) {
   if (g->failed) return EXEC_FAULT;   // only the first report counts
   g->failed = kinds[kind].code;
   g->sim->report_kind = kind;
+  if (!g->has_lead) g->sim->fault.file[0] = 0;
   char *text = NULL;
   size_t size = 0;
   FILE *f = open_memstream(&text, &size);
@@ -112,7 +162,8 @@ ExecResult sim_report(Grid *g, Warp *w, const Instr *in, int lane, ReportKind ki
     fprintf(f, ", warp %u", w->id);
   }
   fprintf(f, ", seed %llu\n", (unsigned long long)g->seed);
-  if (in) report_place(f, g->module, in, 2);
+  if (in) print_code(f, g->module, in, 2);
+  if (in && !g->has_lead) print_line(f, g->module, in, 2);
   if (g->other) {
     fputs("  the other access:\n", f);
     report_place(f, g->module, g->other, 2);

@@ -177,6 +177,12 @@ typedef enum {
 ExecResult sim_report(Grid *g, Warp *w, const Instr *in, int lane, ReportKind kind, const char *fmt, ...)
     PRINTF_LIKE(6, 7);
 
+// Makes the report that follows begin with text as an error at the user's place of the instruction, and with the way
+// out. Does nothing if there is no such place, or the kernel is not libtile's. report_note fills what is known of the
+// place; what notes of it contradict is not known. False if there is no place.
+bool report_note(const Warp *w, const Instr *in, PlaceNote *out);
+void report_lead(Warp *w, const PlaceNote *place, const char *text, const char *way_out);
+void report_program(const Warp *w, uint32_t program[3]);   // the kernel's program that the warp runs
 // The PTX line, the source position and its line with a caret.
 void report_place(FILE *f, const PtxModule *m, const Instr *in, int indent);
 // The file and line of the innermost inlined position in a file of the user, or NULL and 0. The prelude's file names
@@ -244,6 +250,7 @@ struct Grid {
   uint64_t max_steps;
   const Instr *by_zero;        // the last division by zero or by an undefined value, for reports
   const Instr *other;          // the other access of a race, for its report
+  bool has_lead;               // sim->fault leads the report
   CUresult failed;             // CUDA_SUCCESS while all is well; GRID_STOPPED: the host wanted it to end
   uint64_t asked_at;           // steps when the host was last asked
   uint32_t checks;             // CHECK_*
@@ -288,6 +295,7 @@ struct Sim {
   char refused[256];           // a variable of the environment that makes no sense, and why; "": all do
   char *report;                // of the last failure; "" when none
   ReportKind report_kind;
+  KernelFault fault;           // the same as an error with a place; its file is "" if it has none
   uint64_t total_steps, total_lane_steps;
   bool counts_launches;        // counts.c
   LaunchCounts *launch_counts; // of the last launch that was counted, in counts_arena; or NULL

@@ -65,7 +65,7 @@ static void test_add(void **state) {
   assert_false(try_run(ctx, add_text, 3, (Arg[]){{x, BYTES, 0, 0}, {y, BYTES, 0, 0}, {out, BYTES, 0, 0}, {0, 0, 41, 0}}, 4, NULL));
   const char *text = diag_render(ctx, false);
   assert_non_null(strstr(text, "t.tir:10:"));
-  assert_non_null(strstr(text, "load of 4 bytes out of bounds: at byte 160 of x, which has 160"));
+  assert_non_null(strstr(text, "out-of-bounds load: program (2, 0, 0) loads element 40 of x, which has 40"));
   assert_non_null(strstr(text, "in program (2, 0, 0) of @add"));
 }
 

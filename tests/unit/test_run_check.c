@@ -16,9 +16,10 @@ static bool verdict(DtypeKind dtype, const double *got, const double *ref, Check
   b.result.data = arena_alloc(&a, N * 8);
   b.reference.data = arena_alloc(&a, N * 8);
   for (uint32_t i = 0; i < N; i++) host_set(&b.result, i, got[i]), host_set(&b.reference, i, ref[i]);
-  Run run = {.arena = &a, .buffers = &b, .num_buffers = 1};
+  const Options options = {0};
+  Run run = {.options = &options, .arena = &a, .buffers = &b, .num_buffers = 1};
   Buf out = buf_make(&a);
-  bool ok = run_compare(&run, &limits, &out);
+  bool ok = run_compare(&run, NULL, &limits, &out);
   if (!strstr(buf_str(&out), says)) fail_msg("'%s' is not in: %s", says, buf_str(&out));
   arena_free(&a);
   return ok;

@@ -259,7 +259,7 @@ TEST(lost) {
   OK(tile_memory_free(again, y, &error));
   tile_device_close(again);
   b = open_bench("interp", NULL, "fails", NULL);
-  REFUSED(tile_kernel_launch(b.k, NULL, args, 1, &error), TILE_ERROR_RUN, "out of bounds");
+  REFUSED(tile_kernel_launch(b.k, NULL, args, 1, &error), TILE_ERROR_RUN, "out-of-bounds");
   OK(tile_memory_alloc(b.d, 64, &y, &error));
   close_bench(&b);
 }

@@ -1,0 +1,31 @@
+// What a report says of an access outside of its buffer: the same words for the interpreter and the simulator.
+#ifndef TILE_IR_OUTSIDE_H
+#define TILE_IR_OUTSIDE_H
+
+#include "ir/arena.h"
+
+struct Op;
+
+typedef enum { OUTSIDE_LOAD, OUTSIDE_STORE, OUTSIDE_UPDATE } OutsideKind;
+
+typedef struct {
+  OutsideKind kind;
+  uint32_t program[3];
+  const char *buffer;          // its name; NULL: it has none
+  uint64_t begin, size;        // of the buffer, in bytes
+  uint64_t address;            // of the access's first byte
+  uint32_t elem_bytes;         // of what the access's pointer points to; 0: not known
+} Outside;
+
+// "out-of-bounds store: program (3, 0, 0) stores element 1000 of out, which has 1000": the first element that the
+// buffer does not have. Bytes in place of elements if their size is not known.
+const char *outside_text(Arena *a, const Outside *o);
+// What may have led so far away, or "".
+const char *outside_far(const Outside *o);
+const char *outside_noun(OutsideKind kind);   // "load"
+// Whether the op accesses global memory; *elem_bytes is the size of an element.
+bool outside_can_be(const struct Op *op, uint32_t *elem_bytes);
+// The way out for such an op, at the tile stage: by its mask, boundary_check or descriptor.
+const char *outside_way_out(Arena *a, const struct Op *op);
+
+#endif

@@ -1,0 +1,86 @@
+# Reports of an access out of bounds begin with the place in the source, the program and the element, and say what to
+# do by what the access has: the same on the simulator and the interpreter.
+# DEFINE: %{args} = --grid 'cdiv(n,BLOCK)' --arg x=fp32[1000]=randn:1 --arg out=fp32[1000]=zeros --arg n=1000 -D BLOCK=256
+# RUN: %status 5 %tilec run %s --device=sim -k unmasked %{args} | FileCheck %s --check-prefixes=UNMASKED,UNMASKED-SIM
+# RUN: %status 5 %tilec run %s --device=interp -k unmasked %{args} | FileCheck %s --check-prefix=UNMASKED
+# RUN: %status 5 %tilec run %s --device=sim -k in_bytes %{args} | FileCheck %s --check-prefix=BYTES
+# RUN: %status 5 %tilec run %s --device=interp -k in_bytes %{args} | FileCheck %s --check-prefix=BYTES
+# RUN: %status 5 %tilec run %s --device=sim -k counts %{args} | FileCheck %s --check-prefix=ATOMIC
+# RUN: %status 5 %tilec run %s --device=interp -k counts %{args} | FileCheck %s --check-prefix=ATOMIC
+# RUN: %status 5 %tilec run %s --device=sim -k swaps %{args} | FileCheck %s --check-prefix=SWAPS
+# DEFINE: %{matrix} = --grid 4 --arg x=fp32[100,60]=randn:1 --arg out=fp32[100,60]=zeros --arg n=60
+# RUN: %status 5 %tilec run %s --device=sim -k unchecked %{matrix} -D AXES='()' | FileCheck %s --check-prefixes=UNCHECKED,BOTH
+# RUN: %status 5 %tilec run %s --device=interp -k unchecked %{matrix} -D AXES='()' | FileCheck %s --check-prefixes=UNCHECKED,BOTH
+# RUN: %status 5 %tilec run %s --device=sim -k unchecked %{matrix} -D AXES='(1,)' | FileCheck %s --check-prefixes=UNCHECKED,FIRST
+# RUN: %status 5 %tilec run %s --device=sim -k unchecked %{matrix} -D AXES='(0, 1)' -D ROWS=128 | FileCheck %s --check-prefixes=UNCHECKED,SHAPE
+# RUN: %status 5 %tilec run %s --device=interp -k described --grid 1 --arg x=fp32[8,64]=ones --arg out=fp32[16,64]=zeros --arg n=16 | FileCheck %s --check-prefix=DESC
+# The element is counted in the type that the access has.
+# RUN: %status 5 %tilec run %s --device=sim -k as_bytes --grid 1 --arg x=fp32[16]=ones --arg out=fp32[16]=ones --arg n=1 | FileCheck %s --check-prefix=CAST
+# RUN: %status 5 %tilec run %s --device=sim -k unmasked %{args} --diagnostics-format=json | FileCheck %s --check-prefix=JSON
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def unmasked(x, out, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(x + offs, mask=offs < n, other=0.0)
+    # UNMASKED: {{^.*}}out_of_bounds_advice.py:[[#@LINE+7]]:5: error: out-of-bounds store: program (3, 0, 0) stores element 1000 of out, which has 1000{{$}}
+    # UNMASKED-NEXT: {{^      }}tl.store(out + offs, v)
+    # UNMASKED-NEXT: {{^      \^~~~~~~~~~~~~~~~~~~~~~~$}}
+    # UNMASKED-NEXT: {{^}}note: this store has no mask: mask=offs < n leaves out the elements that do not exist
+    # UNMASKED-SIM-NEXT: {{^}}out-of-bounds access: write of 8 bytes at
+    # JSON: {"level": "error", "file": "{{.*}}out_of_bounds_advice.py", "line": [[#@LINE+2]], "column": 5, "end_line": [[#@LINE+2]], "end_column": 28, "name": null, "text": "out-of-bounds store: program (3, 0, 0) stores element 1000
+    # JSON-SAME: "text": "this store has no mask: {{.*}}"text": "out-of-bounds access: write of 8 bytes at
+    tl.store(out + offs, v)
+
+
+@triton.jit
+def in_bytes(x, out, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    # BYTES: :[[#@LINE+2]]:9: error: out-of-bounds load: program (0, 0, 0) loads element 1000 of x, which has 1000{{$}}
+    # BYTES: {{^}}note: the mask of this load lets it through: compare the mask with what the offset reaches, and note that adding to a pointer counts elements, not bytes
+    v = tl.load(x + offs * 4, mask=offs < n, other=0.0)
+    tl.store(out + offs, v, mask=offs < n)
+
+
+@triton.jit
+def counts(x, out, n, BLOCK: tl.constexpr):
+    # ATOMIC: error: out-of-bounds atomic access: program (0, 0, 0) updates element 1000 of out, which has 1000{{$}}
+    # ATOMIC: note: this atomic access has no mask: mask=offs < n leaves out the elements that do not exist
+    tl.atomic_add(out + n + tl.program_id(0), 1.0)
+
+
+@triton.jit
+def swaps(x, out, n, BLOCK: tl.constexpr):
+    # SWAPS: note: compare what the offset reaches with the elements that there are
+    tl.atomic_cas(out.to(tl.pointer_type(tl.int32)) + n, 0, 1)
+
+
+@triton.jit
+def unchecked(x, out, n, AXES: tl.constexpr, ROWS: tl.constexpr = 100):
+    row = tl.program_id(0) * 32
+    p = tl.make_block_ptr(x, (ROWS, n), (n, 1), (row, 0), (32, 64), (1, 0))
+    q = tl.make_block_ptr(out, (ROWS, n), (n, 1), (row, 0), (32, 64), (1, 0))
+    # UNCHECKED: error: out-of-bounds load: program (3, 0, 0) loads element {{[0-9]+}} of x, which has 6000{{$}}
+    # BOTH: note: nothing checks axes 0 and 1 of this block pointer: tl.load(p, boundary_check=(0, 1)) reads zeros outside of its shape
+    # FIRST: note: nothing checks axis 0 of this block pointer: tl.load(p, boundary_check=(0, 1)) reads zeros outside of its shape
+    # SHAPE: note: boundary_check keeps to the shape of the block pointer: its shape and strides reach past the buffer
+    v = tl.load(p, boundary_check=AXES)
+    tl.store(q, v, boundary_check=(0, 1))
+
+
+@triton.jit
+def described(x, out, n):
+    d = tl.make_tensor_descriptor(x, shape=[n, 64], strides=[64, 1], block_shape=[16, 64])
+    # DESC: error: out-of-bounds load: program (0, 0, 0) loads element 512 of x, which has 512{{$}}
+    # DESC: note: the shape and strides of the descriptor reach past the buffer
+    o = tl.arange(0, 16)[:, None] * 64 + tl.arange(0, 64)[None, :]
+    tl.store(out + o, d.load([0, 0]))
+
+
+@triton.jit
+def as_bytes(x, out, n):
+    p = out.to(tl.pointer_type(tl.int8))
+    # CAST: error: out-of-bounds store: program (0, 0, 0) stores element 64 of out, which has 64{{$}}
+    tl.store(p + 64 * n + tl.arange(0, 16), 0)
