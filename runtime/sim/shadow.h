@@ -6,8 +6,8 @@
 // mbarrier the copies that complete on it. An asynchronous operation's accesses happen at the next epoch of its
 // agent; a wait makes the epoch known to the waiter. Definedness (shadow_undef.c): a bit per bit of registers, shared
 // and local memory. Proxies over global memory (shadow_proxy.c): who wrote each 16 bytes last, in kernels that copy
-// in bulk. Races between blocks in global memory (shadow_blocks.c): a clock per cluster, and for each word its last
-// writer and two of its readers.
+// in bulk. Races in global memory (shadow_blocks.c): a clock per cluster and the warps' clocks, and for each word its
+// last writer and two of its readers.
 #ifndef TILE_SIM_SHADOW_H
 #define TILE_SIM_SHADOW_H
 
@@ -78,7 +78,7 @@ ExecResult proxy_map_use(Warp *w, const Instr *in, int lane, const Alloc *a, uin
 ExecResult proxy_map_released(Warp *w, const Instr *in, int lane, Alloc *a,
                               uint64_t addr);   // by tensormap.cp_fenceproxy
 
-// ---- shadow_blocks.c: races between blocks in global memory
+// ---- shadow_blocks.c: races in global memory
 void blocks_grid_begin(Grid *g);
 void blocks_grid_end(Grid *g);
 void blocks_cluster_end(Cluster *c);

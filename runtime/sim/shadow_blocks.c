@@ -1,11 +1,19 @@
-// Races between blocks in global memory, by happens-before. The agents are the clusters of a launch: what the threads
-// of a cluster do to one another in global memory is not judged. Every atomic, volatile, relaxed, acquiring or
-// releasing access orders clusters by its address, in both directions as far as it reads and writes; so does a plain
-// store to an address that atomics use, which is how locks are given back. Storing what is there already is no write:
-// blocks may all store the same value, and each may read it.
+// Races in global memory, by happens-before. The agents are the clusters of a launch, and within a cluster its warps.
+// Every atomic, volatile, relaxed, acquiring or releasing access orders clusters by its address, in both directions as
+// far as it reads and writes; so does a plain store to an address that atomics use, which is how locks are given back.
+// Storing what is there already is no write: blocks and threads may all store the same value, and each may read it.
 //
 // A BlockCell keeps who wrote the bytes last and two clusters that read them. A Clock is a cluster's number and how
 // many times it had released; a Knowledge is the latest clock of each other cluster of which one has heard.
+//
+// Of the last writer and the last reader a cell also keeps the warp, by its number in the cluster, and the warp's
+// clock (shadow_race.h), by which the warps of a cluster are ordered. The clock is 0 after a bulk copy: what its own
+// cluster does then is not judged. The threads of a warp are one agent, because compiled code relies on the order of
+// a warp's instructions.
+//
+// Of the warps that hold duplicates all read, but only one writes, and nobody uses what the others read after that.
+// Therefore two things are no races unless the warps have met in between: a read by an instruction by which the
+// writer, too, had read the bytes; and a write to bytes that several warps have read by one instruction.
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +25,18 @@ enum { PAGE = 4096, NUM_LISTS = 1 << 16, MAX_SPACE_MB = 512, MAX_JOINS = 1 << 28
 #define IS_SHARED 0x40000000u
 #define PC_OF(mark) ((mark)->pc & ~(IS_ATOMIC | IS_SHARED))
 typedef struct { uint32_t who, when, pc; } BlockMark;        // who 0: nobody
-typedef struct { BlockMark write, read[2]; } BlockCell;
+enum { NUM_LOADS = 11 };
+typedef struct {
+  BlockMark write, read[2];
+  uint32_t write_clock, read_clock;                          // of write and of read[0]
+  uint32_t writer : 9, reader : 9;
+  uint32_t is_repeated : 1;                                  // another warp has stored what the writer did
+  // A bit for each instruction that has read since the readers last met, by its pc; whether two warps have read by one
+  // of them; whether the last write came after these reads.
+  uint32_t loads : NUM_LOADS;
+  uint32_t is_duplicated : 1, is_overwritten : 1;
+} BlockCell;
+_Static_assert(MAX_CLUSTER * 1024 / WARP_SIZE <= 1 << 9, "a warp of a cluster whose number does not fit");
 typedef struct { uint32_t bytes; BlockCell cells[]; } Page;       // bytes of memory for a cell: 4, 2 or 1
 typedef struct { uint32_t who, when; } Clock;
 typedef struct { Clock *data; uint32_t count, capacity; } Knowledge;   // by number
@@ -28,7 +47,7 @@ struct Meeting { Meeting *next; uint64_t address; Knowledge released; };
 struct GridBlocks {
   Agent *agents;               // 0 is nobody
   uint32_t num_agents;
-  Meeting *meetings[NUM_LISTS];
+  Meeting **meetings;          // NUM_LISTS lists by address, or NULL: there is none
   uint64_t space, joins;       // bytes for pages and meetings; entries that were joined
   bool gave_up;                // one of them is too large
 };
@@ -39,7 +58,10 @@ typedef struct {
   const Instr *in;
   int lane;
   bool reads, writes, is_atomic;
-  uint32_t me;
+  uint32_t me, pc, load;       // load: the bit of the instruction in BlockCell.loads
+  bool is_ordered;             // as an access of its warp; otherwise only as one of its cluster
+  uint32_t warp, clock, met;   // in its cluster; its clock now and after its last barrier, 0 if it is not ordered
+  bool has_heard, has_told;    // its warp has acquired, released, by one of the instruction's lanes
   const uint8_t *value;        // what will be stored, or NULL
 } Access;
 
@@ -50,10 +72,17 @@ static uint32_t agent_of(const Cta *c) {
   return (id[2] * (lp->grid[1] / lp->cluster[1]) + id[1]) * (lp->grid[0] / lp->cluster[0]) + id[0] + 1;
 }
 
+// Without races among warps, only those among clusters are found.
+static bool is_one_agent(const Grid *g, uint64_t num_clusters) {
+  const uint32_t *n = g->launch.block;
+  const bool has_warps = g->num_ctas > num_clusters || n[0] * n[1] * n[2] > WARP_SIZE;
+  return num_clusters < 2 && !(has_warps && g->checks & CHECK_RACES);
+}
+
 void blocks_grid_begin(Grid *g) {
   const uint32_t *c = g->launch.cluster;
   const uint64_t num = g->num_ctas / ((uint64_t)c[0] * c[1] * c[2]);
-  if (!(g->checks & CHECK_BLOCKS) || num < 2 || num >= UINT32_MAX) return;
+  if (!(g->checks & CHECK_BLOCKS) || is_one_agent(g, num) || num >= UINT32_MAX) return;
   GridBlocks *b = calloc(1, sizeof *b);
   b->num_agents = (uint32_t)num + 1;
   b->agents = calloc(b->num_agents, sizeof *b->agents);
@@ -73,8 +102,9 @@ void blocks_grid_end(Grid *g) {
   for (int i = 0; i < g->sim->num_devices; i++)
     for (uint32_t k = 0; k < g->sim->devices[i].num_allocs; k++) blocks_forget(g->sim->devices[i].allocs[k]);
   for (uint32_t i = 0; b->agents && i < b->num_agents; i++) free(b->agents[i].knows.data);
-  for (uint32_t i = 0; i < NUM_LISTS; i++)
+  for (uint32_t i = 0; b->meetings && i < NUM_LISTS; i++)
     for (Meeting *m = b->meetings[i], *next; m; m = next) next = m->next, free(m->released.data), free(m);
+  free(b->meetings);
   free(b->agents);
   free(b);
   ((GridShadow *)g->shadow)->blocks = NULL;
@@ -133,6 +163,8 @@ static void join(GridBlocks *b, Knowledge *into, const Knowledge *from) {
 }
 
 static Meeting *find_meeting(GridBlocks *b, uint64_t address, bool make) {
+  if (!b->meetings && !make) return NULL;
+  if (!b->meetings) b->meetings = calloc(NUM_LISTS, sizeof(Meeting *));
   address &= ~UINT64_C(3);
   Meeting **list = &b->meetings[(address / 4 * UINT64_C(0x9e3779b97f4a7c15)) >> 48];
   Meeting *m = *list;
@@ -144,11 +176,17 @@ static Meeting *find_meeting(GridBlocks *b, uint64_t address, bool make) {
   return *list = m;
 }
 
-static void acquire(GridBlocks *b, const Access *x, const Meeting *m) {
+// Whoever acquires what its cluster has released, here or by way of other clusters, knows of all that the cluster has
+// released so far.
+static void acquire(GridBlocks *b, Access *x, const Meeting *m) {
   join(b, &b->agents[x->me].knows, &m->released);
+  if (x->has_heard || !when_of(&m->released, x->me)) return;
+  race_hear(x->w);
+  x->has_heard = true;
 }
-static void release(GridBlocks *b, const Access *x, Meeting *m) {
+static void release(GridBlocks *b, Access *x, Meeting *m) {
   Agent *a = &b->agents[x->me];
+  x->has_told = true;
   Clock self = {x->me, ++a->releases};
   join(b, &m->released, &a->knows);
   join(b, &m->released, &(Knowledge){&self, 1, 1});
@@ -156,38 +194,90 @@ static void release(GridBlocks *b, const Access *x, Meeting *m) {
 
 // ---- accesses
 
-static ExecResult conflict(const Access *x, const BlockMark *m, uint64_t address, bool other_writes) {
+static ExecResult conflict(const Access *x, const BlockMark *m, uint32_t warp, uint64_t address, bool other_writes) {
   Grid *g = x->w->grid;
   const LaunchParams *lp = &g->launch;
   const uint32_t *size = lp->grid, *c = lp->cluster;
   const uint32_t per_row = size[0] / c[0], per_plane = per_row * (size[1] / c[1]), n = m->who - 1;
-  const Instr *other = &g->module->code[PC_OF(m)];
   const char *const mine = x->is_atomic ? "atomic access to" : x->writes ? "store to" : "load from";
   const char *const theirs = m->pc & IS_ATOMIC ? "accesses atomically" : other_writes ? "stores to" : "loads from";
-  g->other = other;
+  g->other = &g->module->code[PC_OF(m)];
+  if (m->who != x->me)
+    return sim_report(g, x->w, x->in, x->lane, REPORT_RACE,
+                      "%s global memory at 0x%llx, which block (%u,%u,%u) %s; no atomic operation orders the two", mine,
+                      (unsigned long long)address, n % per_row * c[0], n % per_plane / per_row * c[1],
+                      n / per_plane * c[2], theirs);
+  const Cta *const cta = x->w->cta, *const other = cta->cluster->ctas[warp / cta->num_warps];
   return sim_report(g, x->w, x->in, x->lane, REPORT_RACE,
-                    "%s global memory at 0x%llx, which block (%u,%u,%u) %s; no atomic operation orders the two", mine,
-                    (unsigned long long)address, n % per_row * c[0], n % per_plane / per_row * c[1],
-                    n / per_plane * c[2], theirs);
+                    "%s global memory at 0x%llx, which warp %u of block (%u,%u,%u) %s, without a barrier in between: "
+                    "%s orders the two",
+                    mine, (unsigned long long)address, warp % cta->num_warps, other->ctaid[0], other->ctaid[1],
+                    other->ctaid[2], theirs, other == cta ? "tl.debug_barrier()" : "a barrier of the cluster");
 }
 
-static bool is_ordered(const GridBlocks *b, const Access *x, const BlockMark *m) {
-  return !m->who || m->who == x->me || (x->is_atomic && m->pc & IS_ATOMIC) ||
-         when_of(&b->agents[x->me].knows, m->who) > m->when;
+// warp, clock: of the mark, in its cluster.
+static bool is_ordered(const GridBlocks *b, const Access *x, const BlockMark *m, uint32_t warp, uint32_t clock) {
+  if (!m->who || (x->is_atomic && m->pc & IS_ATOMIC)) return true;
+  if (m->who != x->me) return when_of(&b->agents[x->me].knows, m->who) > m->when;
+  return !x->is_ordered || race_has_heard(x->w, warp, clock);
+}
+
+// Has the access not met the last reader of its cluster since that read?
+static bool is_apart(const Access *x, const BlockCell *c) {
+  return c->read[0].who == x->me && x->is_ordered && !race_has_heard(x->w, c->reader, c->read_clock);
+}
+
+// Had the writer read the bytes by this instruction?
+static bool reads_duplicate(const Access *x, const BlockCell *c) {
+  return c->is_overwritten && c->loads & x->load && is_apart(x, c);
+}
+
+// A store of the value that is there, which somebody else may have stored.
+static void repeat(const Access *x, BlockCell *c) {
+  if (!c->write.who) return;
+  if (c->write.who != x->me) c->write.pc |= IS_SHARED;
+  else if (c->writer != x->warp) c->is_repeated = true;
+}
+
+static void note_write(const Access *x, BlockCell *c, BlockMark now) {
+  const bool is_reader = c->read[0].who == x->me && c->reader == x->warp;
+  if (!is_reader && c->is_duplicated && is_apart(x, c)) c->reader = x->warp, c->read_clock = x->clock;
+  else if (!is_reader) c->loads = 0, c->is_duplicated = false;
+  c->write = now;
+  c->writer = x->warp;
+  c->write_clock = x->clock;
+  c->is_repeated = false;
+  c->is_overwritten = true;
+}
+
+static void note_read(const Access *x, BlockCell *c, BlockMark now) {
+  const bool is_reader = c->read[0].who == x->me && c->reader == x->warp;
+  const bool has_met = is_reader ? c->read_clock < x->met : !is_apart(x, c);
+  if (has_met || c->is_overwritten) c->loads = 0, c->is_duplicated = false;
+  else if (!is_reader && c->loads & x->load) c->is_duplicated = true;
+  if (c->read[0].who != x->me) c->read[1] = c->read[0];
+  c->loads |= x->load;
+  c->is_overwritten = false;
+  c->read[0] = now;
+  c->reader = x->warp;
+  c->read_clock = x->clock;
 }
 
 static ExecResult touch_cell(const GridBlocks *b, const Access *x, BlockCell *c, uint64_t address, bool changes) {
-  const BlockMark now = {x->me, b->agents[x->me].releases, pc_of(x->w, x->in) | (x->is_atomic ? IS_ATOMIC : 0)};
-  const bool may_read = c->write.pc & IS_SHARED;
-  if ((changes || (x->reads && !may_read)) && !is_ordered(b, x, &c->write))
-    return conflict(x, &c->write, address, true);
-  if (x->writes && !changes && c->write.who && c->write.who != x->me) c->write.pc |= IS_SHARED;
-  for (int i = 0; changes && i < 2; i++)
-    if (!is_ordered(b, x, &c->read[i])) return conflict(x, &c->read[i], address, false);
-  if (changes) c->write = now;
-  if (!x->reads || x->writes) return EXEC_NEXT;
-  if (c->read[0].who != x->me) c->read[1] = c->read[0];
-  c->read[0] = now;
+  const BlockMark now = {x->me, b->agents[x->me].releases, x->pc | (x->is_atomic ? IS_ATOMIC : 0)};
+  const bool is_mine = c->write.who == x->me, may_read = is_mine ? c->is_repeated : c->write.pc & IS_SHARED;
+  if ((changes || (x->reads && !may_read)) && !is_ordered(b, x, &c->write, c->writer, c->write_clock)) {
+    if (!changes && is_mine && reads_duplicate(x, c)) return EXEC_NEXT;
+    return conflict(x, &c->write, c->writer, address, true);
+  }
+  if (x->writes && !changes) repeat(x, c);
+  if (changes) {
+    if (!is_ordered(b, x, &c->read[0], c->reader, c->read_clock) && !(c->is_duplicated && is_apart(x, c)))
+      return conflict(x, &c->read[0], c->reader, address, false);
+    if (!is_ordered(b, x, &c->read[1], 0, 0)) return conflict(x, &c->read[1], 0, address, false);
+    note_write(x, c, now);
+  }
+  if (x->reads && !x->writes) note_read(x, c, now);
   return EXEC_NEXT;
 }
 
@@ -237,11 +327,20 @@ static ExecResult lane_access(GridBlocks *b, Access *x, Alloc *alloc, uint64_t a
   return EXEC_NEXT;
 }
 
+static Access begin_access(Warp *w, const Instr *in) {
+  const uint32_t pc = pc_of(w, in);
+  return (Access){.w = w, .in = in, .me = agent_of(w->cta), .pc = pc, .load = 1u << pc % NUM_LOADS,
+                  .warp = race_number(w)};
+}
+
 ExecResult blocks_access(Warp *w, const Instr *in, const MemAccess *a) {
   GridBlocks *b = blocks_of(w->grid);
   if (!b || b->gave_up || in->op == OP_tensormap) return EXEC_NEXT;
   const bool strong = a->kind == ACCESS_ATOMIC || access_is_strong(in);
-  Access x = {.w = w, .in = in, .me = agent_of(w->cta)};
+  Access x = begin_access(w, in);
+  x.is_ordered = true;
+  x.clock = race_clock(w);
+  x.met = race_met(w);
   FOR_LANES(l, a->mask) {
     if (a->space[l] != SPACE_GLOBAL || a->alloc[l]->kind == ALLOC_CONST || a->alloc[l]->kind == ALLOC_PARAM) continue;
     uint8_t value[32];
@@ -252,6 +351,7 @@ ExecResult blocks_access(Warp *w, const Instr *in, const MemAccess *a) {
     x.value = x.writes && !strong && access_store_bytes(w, in, l, a->size, value) ? value : NULL;
     TRY(lane_access(b, &x, a->alloc[l], a->addr[l], a->size));
   }
+  if (x.has_told) race_tell(w);
   return EXEC_NEXT;
 }
 
@@ -259,7 +359,10 @@ ExecResult blocks_bulk(Warp *w, const Instr *in, int lane, Alloc *a, uint64_t ad
                        bool is_atomic) {
   GridBlocks *b = blocks_of(w->grid);
   if (!b || b->gave_up || !bytes) return EXEC_NEXT;
-  const Access x = {.w = w, .in = in, .lane = lane, .me = agent_of(w->cta), .reads = !writes, .writes = writes,
-                    .is_atomic = is_atomic};
+  Access x = begin_access(w, in);
+  x.lane = lane;
+  x.reads = !writes;
+  x.writes = writes;
+  x.is_atomic = is_atomic;
   return touch(b, &x, a, address, bytes);
 }

@@ -8,7 +8,7 @@
 //   bulk store → any other access:    a cp.async.bulk.wait_group (not .read) of the storing thread in between
 //   ordinary write → tensor map used: a release (tensormap.cp_fenceproxy, or a generic.release fence of
 //                                     the writing CTA), then an acquire of that address that the map's user knows of
-// Races between threads in global memory are not checked.
+// Races between threads in global memory: shadow_blocks.c.
 #include <stdlib.h>
 #include <string.h>
 

@@ -21,6 +21,7 @@ void race_cta_begin(Cta *c) {
     cl->shadow = r;
     r->barrier_arrive = race_new_clock(cl);
     r->barrier_done = race_new_clock(cl);
+    r->told = race_new_clock(cl);
   }
   CtaRace *r = arena_new(&cluster_race(cl)->arena, CtaRace);
   ((CtaShadow *)c->shadow)->race = r;
@@ -51,6 +52,11 @@ void race_advance(Warp *w) { warp_race(w)->vc[comp_of(w, C_SELF)]++; }
 static void lanes_synced(Warp *w) {
   race_advance(w);
   warp_race(w)->sync_clock = warp_race(w)->vc[comp_of(w, C_SELF)];
+}
+
+static void warps_met(Warp *w) {
+  lanes_synced(w);
+  warp_race(w)->met = warp_race(w)->sync_clock;
 }
 
 uint32_t race_clock(const Warp *w) { return warp_race(w) ? warp_race(w)->vc[comp_of(w, C_SELF)] : 0; }
@@ -259,6 +265,22 @@ static void lock_order(Warp *w, SharedPlace p) {
   race_join(p.cta->cluster, warp_race(w)->vc, l->vc);
 }
 
+void race_tell(Warp *w) {
+  if (!warp_race(w)) return;
+  race_join(w->cta->cluster, cluster_race(w->cta->cluster)->told, warp_race(w)->vc);
+  race_advance(w);
+}
+
+void race_hear(Warp *w) {
+  if (!warp_race(w)) return;
+  const ClusterRace *r = cluster_race(w->cta->cluster);
+  uint32_t *mine = warp_race(w)->vc;
+  for (uint32_t at = 0; at < r->warps_per_cta * w->cta->cluster->num_ctas * WARP_COMPS; at += WARP_COMPS) {
+    const uint32_t told = r->told[at + C_SELF] > r->told[at + C_HEARD] ? r->told[at + C_SELF] : r->told[at + C_HEARD];
+    if (mine[at + C_HEARD] < told) mine[at + C_HEARD] = told;
+  }
+}
+
 bool access_store_bytes(Warp *w, const Instr *in, int lane, uint32_t size, uint8_t *out) {
   if (in->op != OP_st || in->n > 8) return false;
   const PtxOperand *elems = in->ops[1].kind == OPND_VEC ? in->ops[1].sub : &in->ops[1];
@@ -300,7 +322,7 @@ void race_barrier(Cta *c, uint32_t id, bool complete, Warp *w, uint32_t mask) {
   for (uint32_t i = 0; i < c->num_warps; i++)
     if (b->waits >> i & 1) {
       race_join(c->cluster, warp_race(&c->warps[i])->vc, b->vc);
-      lanes_synced(&c->warps[i]);
+      warps_met(&c->warps[i]);
     }
   b->waits = 0;
   memset(b->vc, 0, cluster_race(c->cluster)->comps * sizeof *b->vc);
@@ -319,7 +341,7 @@ void race_cluster_barrier(Cluster *c, bool complete, Warp *w, uint32_t mask) {
     memset(r->barrier_arrive, 0, bytes);
   } else {
     race_join(c, warp_race(w)->vc, r->barrier_done);
-    lanes_synced(w);
+    warps_met(w);
   }
 }
 

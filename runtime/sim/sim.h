@@ -51,7 +51,7 @@ typedef struct Alloc {
   AllocKind kind;
   uint8_t *shadow;   // device memory whose definedness is tracked: the defined bits of each byte (shadow_undef.c)
   struct GlobalMark *marks;    // who wrote each 16 bytes last and through which proxy (shadow_proxy.c)
-  void **pages;                // which blocks of the launch accessed it (shadow_blocks.c)
+  void **pages;                // which blocks and warps of the launch accessed it (shadow_blocks.c)
 } Alloc;
 
 struct Device {

@@ -148,11 +148,51 @@ static const Case products[] = {
   {"A written in flight", OPERANDS RS("%r14, %r15") "mov.u32 %r11, 0;" DONE, 128, 0, "asynchronous operation misused: overwrites an A register of the wgmma of ptx:11, for which no wgmma.wait_group has waited", 0, 0},
 };
 
+// Global memory within a cluster. Thread t has word t, and t + 32 times its block's rank in a cluster; a word that
+// another warp has is %d3's.
+#define WORDS_OF(mine) "mov.u32 %r6, %cluster_ctarank; shl.b32 %r6, %r6, 5; add.u32 %r6, %r6, %t; xor.b32 %r7, %r6, 32; mul.wide.u32 %d2, " mine ", 4; add.u64 %d2, %d1, %d2; mul.wide.u32 %d3, %r7, 4; add.u64 %d3, %d1, %d3; add.u32 %r5, %r6, 7;"
+#define PUT "st.global.u32 [%d2], %r5;"
+#define GET "ld.global.u32 %r5, [%d3];"
+#define WARP0 "setp.lt.u32 %p2, %t, 32; "
+#define RACE(mine, theirs, way_out) "race: " mine " global memory at 0x*, which warp * of block (*,0,0) " theirs ", without a barrier in between: " way_out " orders the two"
+#define RACE_IN_BLOCK RACE("*", "*", "tl.debug_barrier()")
+#define FLAG(before, after) WORDS_OF("%r6") WARP0 "@!%p2 bra W;" before "fence.acq_rel.gpu; bar.warp.sync -1; setp.eq.u32 %p3, %t, 0; @%p3 atom.global.exch.b32 %r8, [%d1+2400], 1;" after "bra E;" \
+  "W: ld.volatile.global.u32 %r8, [%d1+2400]; setp.ne.u32 %p3, %r8, 1; @%p3 bra W;" GET STORE5 "E:"
+#define COPIES INIT(64) WORDS_OF("%r6") "shl.b32 %r1, %t, 2; add.u32 %r1, %r1, %s; cp.async.ca.shared.global [%r1], [%d2], 4;"
+#define DUPLICATES(between) WORDS_OF("%r9") WARP0 "ld.global.u32 %r5, [%d2]; " between " ld.global.u32 %r8, [%d2]; add.u32 %r5, %r5, 9; @%p2 st.global.u32 [%d2], %r5;"
+static const Case in_global[] = {
+  {"store and load", WORDS_OF("%r6") PUT GET STORE5, 64, 0, RACE_IN_BLOCK, 0, 0},
+  {"store, barrier and load", WORDS_OF("%r6") PUT "bar.sync 0;" GET STORE5, 64, 0, NULL, 512 + 33, 8},
+  {"store, barrier of other threads and load", WORDS_OF("%r6") WARP0 PUT "@%p2 bar.sync 1, 32; @!%p2 bar.sync 2, 32;" GET STORE5, 64, 0, RACE_IN_BLOCK, 0, 0},
+  {"load and store", WORDS_OF("%r6") GET PUT, 64, 0, RACE_IN_BLOCK, 0, 0},
+  {"load, barrier and store", WORDS_OF("%r6") GET "bar.sync 0; add.u32 %r5, %r5, 7;" PUT, 64, 0, NULL, 33, 8},
+  {"store, barrier and load in a loop", WORDS_OF("%r6") "mov.u32 %r8, 0; N: add.u32 %r8, %r8, 1; st.global.u32 [%d2], %r8; bar.sync 0;" GET "setp.lt.u32 %p3, %r8, 3; @%p3 bra N;", 64, 0, RACE_IN_BLOCK, 0, 0},
+  {"store, mbarrier and load", INIT(64) WORDS_OF("%r6") PUT "mbarrier.arrive.shared.b64 _, [%b];" WAIT(0) GET STORE5, 64, 0, NULL, 512 + 33, 8},
+  {"store within a warp", WORDS_OF("%r6") PUT "xor.b32 %r7, %r6, 1; mul.wide.u32 %d3, %r7, 4; add.u64 %d3, %d1, %d3;" GET STORE5, 64, 0, NULL, 512 + 33, 39},
+  {"the same value", "st.global.u32 [%d1+2400], 5; ld.global.u32 %r5, [%d1+2400];" STORE5, 96, 0, NULL, 512 + 40, 5},
+  {"the value that is there", "st.global.u32 [%d1+2400], 600; ld.global.u32 %r5, [%d1+2400];" STORE5, 96, 0, NULL, 512 + 40, 600},
+  {"different values", "shr.u32 %r5, %t, 5; st.global.u32 [%d1+2400], %r5;", 64, 0, RACE("store to", "stores to", "tl.debug_barrier()"), 0, 0},
+  {"bytes", "cvt.u64.u32 %d2, %t; add.u64 %d2, %d1, %d2; st.global.u8 [%d2+2400], %t; ld.global.u8 %r5, [%d2+2400];" STORE5, 64, 0, NULL, 512 + 33, 33},
+  {"atomics", "atom.global.add.u32 %r5, [%d1+2400], 1;", 64, 0, NULL, 600, 664},
+  {"atomic and load", "red.global.add.u32 [%d1+2400], 1; ld.global.u32 %r5, [%d1+2400];", 64, 0, RACE_IN_BLOCK, 0, 0},
+  {"atomic, barrier and load", "red.global.add.u32 [%d1+2400], 1; bar.sync 0; ld.global.u32 %r5, [%d1+2400];" STORE5, 64, 0, NULL, 512 + 33, 664},
+  {"flag after a store", FLAG(PUT, ""), 64, 0, NULL, 512 + 33, 8},
+  {"flag before a store", FLAG("", PUT), 64, 0, RACE_IN_BLOCK, 0, 0},
+  {"duplicates", "and.b32 %r9, %t, 31;" DUPLICATES(""), 96, 0, NULL, 3, 12},
+  {"duplicates exchanged", "and.b32 %r9, %t, 31;" DUPLICATES("shfl.sync.bfly.b32 %r8, %r5, 1, 31, -1;"), 96, 0, NULL, 3, 12},
+  {"load, barrier and store in a loop", "mov.u32 %r8, 0; and.b32 %r9, %t, 31;" WORDS_OF("%r9") WARP0 "N: add.u32 %r8, %r8, 1; ld.global.u32 %r5, [%d2]; bar.sync 0; @%p2 st.global.u32 [%d2], %r8; setp.lt.u32 %p3, %r8, 3; @%p3 bra N;", 64, 0, RACE_IN_BLOCK, 0, 0},
+  {"cp.async and store", COPIES "st.global.u32 [%d3], %r5; cp.async.wait_all;", 64, 0, RACE_IN_BLOCK, 0, 0},
+  {"cp.async that arrives, and store", COPIES "cp.async.mbarrier.arrive.noinc.shared.b64 [%b];" WAIT(0) "st.global.u32 [%d3], %r5;", 64, 0, NULL, 33, 8},
+  {"store and load in a cluster", WORDS_OF("%r6") PUT GET STORE5, 32, 2, RACE("*", "*", "a barrier of the cluster"), 0, 0},
+  {"store, cluster barrier and load", WORDS_OF("%r6") PUT "barrier.cluster.arrive; barrier.cluster.wait;" GET "st.global.u32 [%d2+2048], %r5;", 32, 2, NULL, 512 + 33, 8},
+};
+
 TEST(test_kernels) {
   run_cases(plain, countof(plain));
   run_cases(clusters, countof(clusters));
   run_cases(maps, countof(maps));
   run_cases(products, countof(products));
+  run_cases(in_global, countof(in_global));
   for (size_t i = 0; i < countof(calls); i++) run_case(&calls[i], functions, "");
 }
 
