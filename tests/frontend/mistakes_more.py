@@ -110,7 +110,7 @@ def tuned(x, n, B: tl.constexpr):
 def hosted(x):
     # HOSTED: mistakes_more.py:[[#@LINE+5]]:17: error: 'torch' is not known at compile time
     # HOSTED-NEXT: tl.store
-    # HOSTED: mistakes_more.py:[[#@LINE-100]]:8: note: 'torch' belongs to the host, and kernels cannot call it
+    # HOSTED: mistakes_more.py:[[#@LINE-100]]:8: note: 'torch' belongs to the host: nothing of it runs here
     # HOSTED-NEXT: import torch
     # HOSTED: note: write tl.exp
     tl.store(x, torch.exp(tl.load(x)))

@@ -64,7 +64,7 @@ def option(x, n):
 
 
 # DECORATED: error: there is no kernel `decorated`
-# DECORATED: note: `decorated` could not be made: no module 'torch'
+# DECORATED: note: `decorated` could not be made: 'torch' belongs to the host
 @torch.compile
 def decorated(x):
     pass
