@@ -166,6 +166,8 @@ LLVMValueRef cg_asm_get(Cg *c, LLVMValueRef call, uint32_t i);
 LLVMTypeRef cg_asm_type(Cg *c, LLVMTypeRef *results, uint32_t n);
 // Chooses among offsets where code chooses among sums with one base (select_offsets.c).
 void cg_select_offsets(Cg *c);
+// Keeps the counters of loops in 32 bits (loop_counters.c).
+void cg_keep_counters(Cg *c);
 // Rewrites what LLVM takes superlinear time for, in the module as LLVM's passes leave it (linear_time.c).
 void cg_keep_time_linear(Cg *c);
 // Rewrites what the back end gets wrong, in the module as LLVM's passes leave it (backend_faults.c).

@@ -187,7 +187,7 @@ static bool emit(Cg *c, LlvmErrors *errors, bool want_llvm, bool want_ptx, Codeg
   if (want_ptx) {
     if (c->options->opt_level) optimize(c, tm);
     clock_row(c->options->times, &start, "LLVM's optimiser");
-    if (c->options->opt_level) cg_select_offsets(c);
+    if (c->options->opt_level) cg_select_offsets(c), cg_keep_counters(c);
     cg_keep_time_linear(c);
     cg_avoid_backend_faults(c);
     if (LLVMTargetMachineEmitToMemoryBuffer(tm, c->mod, LLVMAssemblyFile, &c->message, &c->buffer))
