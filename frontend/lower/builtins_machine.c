@@ -48,6 +48,9 @@ static Term *hint_constraints(Lower *L, const Op *op, int64_t pack) {
   for (uint32_t i = 0; i < op->num_operands; i++)
     most = (uint32_t)max_i64(most, inline_asm_per_register(op_operand(op, i)->type, (uint32_t)pack));
   if (most == 1) return lower_hint(L, "\"%s\" fits", fitting);
+  if (inline_asm_per_register(op->results[0].type, (uint32_t)pack) == 1)
+    lower_hint(L, "each of the %lld results has a register of its own; those of a narrow dtype, as tl.int8, share one",
+               (long long)pack);
   return lower_hint(L, "\"%s\" fits: with pack=%lld, %u narrow elements share a register of 32 bits, which suits "
                        "instructions like add.f16x2", fitting, (long long)pack, most);
 }

@@ -242,6 +242,7 @@ Term *lower_bitcast(Lower *L, Term *x, const CtType *to, Span span);
 Term *lower_elementwise(Lower *L, Opcode oc, Term **x, uint32_t n);
 // arithmetic, bits, comparison
 Term *lower_binary(Lower *L, PyOp op, Term *a, Term *b, Span span);
+void lower_assert(Lower *L, Value *condition, Span span, const char *text);   // of --debug
 Term *lower_unary(Lower *L, PyOp op, Term *x, Span span);
 // Gives both operands one type and one shape, by the rules of binary operators. bits: only integers are promoted.
 typedef struct { bool allow_left_ptr, allow_right_ptr, div_or_mod, bits, compares; } PromoteRule;

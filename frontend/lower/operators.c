@@ -47,6 +47,12 @@ static Span from_operator(const Lower *L, PyOp op, Span span) {
 }
 
 // With --debug and sanitize_overflow, asserts that the result in 64 bits fits the type. 64-bit types are not checked.
+void lower_assert(Lower *L, Value *condition, Span span, const char *text) {
+  Op *check = build_op(&L->b, OP_ASSERT, &condition, 1);
+  check->span = span;
+  op_set_str(L->ctx, check, ATTR_TEXT, intern(L->ctx, text));
+}
+
 static void check_overflow(Lower *L, PyOp op, Opcode oc, Term *a, Term *b, Span span) {
   const CtType *t = ct_scalar_of(term_t(a)), *wide = lower_scalar(L, DT_INT64);
   uint32_t bits = ct_bits(t);
@@ -63,12 +69,9 @@ static void check_overflow(Lower *L, PyOp op, Opcode oc, Term *a, Term *b, Span 
        *low = lower_binary(L, PYOP_GE, r, term_full(L, wide, 0, least), span);
   Term *fits = high && low ? lower_binary(L, PYOP_AND, high, low, span) : NULL;
   if (!fits) return;
-  Value *v = term_v(fits);
-  Op *check = build_op(&L->b, OP_ASSERT, &v, 1);
-  check->span = from_operator(L, op, span);
   const char *text = arena_printf(L->arena, "%s overflow in %s: widen first, x.to(tl.int%u) %s y",
                                   ct_type_text(L->ctx, t), pyop_text(op), bits < 32 ? 32 : 64, pyop_text(op));
-  op_set_str(L->ctx, check, ATTR_TEXT, intern(L->ctx, text));
+  lower_assert(L, term_v(fits), from_operator(L, op, span), text);
 }
 
 static Term *int_arithmetic(Lower *L, PyOp op, Opcode oc, Term *a, Term *b, Span span) {

@@ -43,7 +43,7 @@ static bool is_made_of_int(const Value *v) {
 
 // The division of integers, which Python's `/` takes as floats, from which v is computed.
 static const Op *division_of_ints(const Value *v, int depth) {
-  const Op *op = v->def;
+  const Op *op = v ? v->def : NULL;
   if (!op || depth > 8) return NULL;
   if (op->opcode == OP_DIVF && (is_made_of_int(op_operand(op, 0)) || is_made_of_int(op_operand(op, 1)))) return op;
   const Op *found = NULL;

@@ -24,6 +24,15 @@ static const CtType *range_type(Lower *L, Term *const *bounds) {
   return r;
 }
 
+// With --debug a step that is known at run time alone is tested.
+static void check_step(Lower *L, Term *step, Span span) {
+  if (!L->options->debug || lower_in_prelude(L, span)) return;
+  Term *positive = lower_binary(L, PYOP_GT, step, term_int(L, 0), span);
+  if (positive)
+    lower_assert(L, term_v(positive), span,
+                 "the step of this loop is not positive: a negative one must be a constexpr");
+}
+
 const CtType *lower_range_bounds(Lower *L, const Node *s, const RangeArgs *r, Term **bounds, bool *negative) {
   static const char *const what[] = {"the start of a range", "the end of a range", "the step of a range"};
   Span span = s->loop.iter->span;
@@ -54,6 +63,7 @@ const CtType *lower_range_bounds(Lower *L, const Node *s, const RangeArgs *r, Te
   }
   const CtType *type = range_type(L, bounds);
   for (int i = 0; i < 3; i++) bounds[i] = lower_cast(L, bounds[i], type, s->span);
+  if (!is_const) check_step(L, bounds[2], span);
   return type;
 }
 

@@ -86,7 +86,7 @@ bool run_uses_tf32(const Module *m);
 void run_print_index(Buf *out, const HostTensor *t, uint64_t i);   // "[2,7]"
 
 // run_advice.c: a note on what to try next, if there is one.
-void run_advise(Buf *out, const Comparison *c, uint64_t first_bad);
+void run_advise(Buf *out, const Comparison *c, uint64_t first_bad, double error);
 
 // run_expect.c: what --expect says that buffers should hold. run_expect_prepare computes it from what they hold before
 // the run; run_expect_compare compares it with the results.

@@ -25,6 +25,22 @@ static bool advise_untouched(Buf *out, const Comparison *c, uint64_t first_bad) 
   return true;
 }
 
+// The last columns of all rows.
+static bool advise_untouched_columns(Buf *out, const Comparison *c) {
+  const HostTensor *was = c->initial, *now = c->got;
+  const uint64_t width = now->rank > 1 ? (uint64_t)now->shape[now->rank - 1] : 0, bytes = host_elem_bytes(now->dtype);
+  uint64_t from = 0;
+  for (uint64_t i = 0; width && i < now->count; i++)
+    if (memcmp(now->data + i * bytes, was->data + i * bytes, bytes)) from = i % width + 1 > from ? i % width + 1 : from;
+  bool matters = false;   // what is expected there is something else
+  for (uint64_t i = 0; from && from < width && i < now->count; i++)
+    matters |= i % width >= from && memcmp(now->data + i * bytes, c->ref->data + i * bytes, bytes);
+  if (!matters || c->ref->dtype != now->dtype || c->ref->count != now->count) return false;
+  buf_printf(out, "note: the columns %llu to %llu of %s have their initial values: do the block and the masks cover "
+             "them?\n", (unsigned long long)from, (unsigned long long)width - 1, c->name);
+  return true;
+}
+
 // ---- functions that are not associative ----
 
 enum { MOST_VALUES = 128, MOST_PARTS = 4, SAMPLES = 8 };
@@ -160,11 +176,24 @@ static void advise_combining(Op *op, void *user) {
 
 // ---- the note ----
 
-void run_advise(Buf *out, const Comparison *c, uint64_t first_bad) {
-  if (advise_untouched(out, c, first_bad)) return;
+static void advise_division(Op *op, void *user) {
+  Buf *out = user;
+  if (out->size || (op->opcode != OP_DIVSI && op->opcode != OP_REMSI)) return;
+  const LineCol at = source_locate(op->parent->func->module->ctx, op->span.begin);
+  if (at.file && !at.file->is_embedded)
+    buf_printf(out, "note: the %s of %s:%u rounds toward zero, as in C; --expect rounds down\n",
+               op->opcode == OP_DIVSI ? "`//`" : "`%`", at.file->path, at.line);
+}
+
+// An overflow is a large error.
+void run_advise(Buf *out, const Comparison *c, uint64_t first_bad, double error) {
+  enum { SMALL = 32 };
+  if (advise_untouched(out, c, first_bad) || advise_untouched_columns(out, c)) return;
   Buf b = buf_make(out->arena);
   if (c->module) module_walk(c->module, advise_combining, &b);
-  if (!b.size && !host_is_float(c->dtype) && !c->run->options->debug)
-    buf_puts(&b, "note: --debug stops where integers overflow\n");
+  if (!b.size && !host_is_float(c->dtype)) {
+    if (error >= SMALL && !c->run->options->debug) buf_puts(&b, "note: --debug stops where integers overflow\n");
+    else if (error < SMALL && c->module && !strcmp(c->what, "expect")) module_walk(c->module, advise_division, &b);
+  }
   if (!strstr(buf_str(out), buf_str(&b))) buf_puts(out, buf_str(&b));
 }

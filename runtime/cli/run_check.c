@@ -55,7 +55,7 @@ bool run_tell(Buf *out, const Comparison *c, const CheckLimits *limits) {
              (unsigned long long)c->ref->count);
   run_print_index(out, c->ref, d.first_bad);
   buf_printf(out, ": got %.9g, %s %.9g\n", host_get(c->got, d.first_bad), c->has, host_get(c->ref, d.first_bad));
-  run_advise(out, c, d.first_bad);
+  run_advise(out, c, d.first_bad, d.abs);
   return false;
 }
 

@@ -46,6 +46,10 @@ def packed(x, y):
     # PACKED: error: constraint 1 is `=h`: the first 1 are results, with `=`, the others are arguments
     # PACKED: note: "=r,r" fits: with pack=2, 2 narrow elements share a register of 32 bits, which suits instructions like add.f16x2
     v = tl.inline_asm_elementwise("add.f16 $0, $2, $2;", "=h,=h,h,h", [v], dtype=tl.float16, is_pure=True, pack=2)
+    # PACKED: error: constraint 1 is `r`: the first 4 are results
+    # PACKED: note: each of the 4 results has a register of its own; those of a narrow dtype, as tl.int8, share one
+    # PACKED: note: "=r,=r,=r,=r,r,r" fits: with pack=4, 2 narrow elements share a register
+    tl.inline_asm_elementwise("and.b32 $0, $1, 1;", "=r,r", [tl.load(x + i)], dtype=tl.int32, is_pure=False, pack=4)
     # PACKED: error: there are 2 constraints for 1 register of results and 2 of arguments
     # PACKED: note: "=d,f,h" fits
     tl.inline_asm_elementwise("add $0, $1, $2;", "=d,f", [tl.load(y + i), tl.load(x + i)], dtype=tl.float64, is_pure=False, pack=1)
@@ -67,6 +71,12 @@ def halves(x, n, B: tl.constexpr):
     # HALVES: mistakes_more.py:[[#@LINE+2]]:9: error: `*` does not combine a scalar *fp32 and a scalar *fp32
     # HALVES: note: pointers are moved by integers; load the elements first with tl.load(…)
     z = x * x
+    # HALVES: mistakes_more.py:[[#@LINE+2]]:13: error: `+` does not combine a scalar *fp32 and fp32[128]
+    # HALVES: note: an offset is an integer: convert it with .to(tl.int32); to compute with the elements, load them first with tl.load(…)
+    tl.load(x + tl.load(x + i))
+    # HALVES: mistakes_more.py:[[#@LINE+2]]:17: error: there is no builtin `tl.argsort`
+    # HALVES: note: tl.sort gives values alone: sort int64 keys that hold the value above the index, and take their low bits
+    tl.store(x, tl.argsort(i))
 
 
 @triton.jit
@@ -110,7 +120,7 @@ def tuned(x, n, B: tl.constexpr):
 def hosted(x):
     # HOSTED: mistakes_more.py:[[#@LINE+5]]:17: error: 'torch' is not known at compile time
     # HOSTED-NEXT: tl.store
-    # HOSTED: mistakes_more.py:[[#@LINE-100]]:8: note: 'torch' belongs to the host: nothing of it runs here
+    # HOSTED: mistakes_more.py:[[#@LINE-110]]:8: note: 'torch' belongs to the host: nothing of it runs here
     # HOSTED-NEXT: import torch
     # HOSTED: note: write tl.exp
     tl.store(x, torch.exp(tl.load(x)))
