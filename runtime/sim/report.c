@@ -152,6 +152,8 @@ void report_lead(Grid *g, const PlaceNote *place, const char *text, const char *
   g->has_lead = true;
 }
 
+const char *report_kind_name(ReportKind kind) { return kinds[kind].name; }
+
 bool report_same_place(const PlaceNote *a, const PlaceNote *b) {
   return a->line == b->line && a->col == b->col && !strcmp(a->file, b->file);
 }
