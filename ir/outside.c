@@ -10,6 +10,7 @@ static const struct { const char *noun, *verb; } words[] = {
     [OUTSIDE_UPDATE] = {"atomic access", "updates"}};
 
 const char *outside_noun(OutsideKind kind) { return words[kind].noun; }
+const char *outside_verb(OutsideKind kind) { return words[kind].verb; }
 
 // How far the first byte outside of the buffer is from the buffer's begin.
 static uint64_t distance(const Outside *o) {
@@ -57,6 +58,8 @@ bool outside_can_be(const Op *op, uint32_t *elem_bytes) {
   *elem_bytes = type_elem_bytes(i.is_desc ? elem : elem->elem);
   return true;
 }
+
+Value *outside_pointer(const Op *op) { return op_operand(op, info_of(op).pointer); }
 
 // "(0,)", "(0, 1)"
 static void put_axes(Buf *b, uint32_t rank) {

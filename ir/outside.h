@@ -23,8 +23,10 @@ const char *outside_text(Arena *a, const Outside *o);
 // What may have led so far away, or "".
 const char *outside_far(const Outside *o);
 const char *outside_noun(OutsideKind kind);   // "load"
+const char *outside_verb(OutsideKind kind);   // "loads"
 // Whether the op accesses global memory; *elem_bytes is the size of an element.
 bool outside_can_be(const struct Op *op, uint32_t *elem_bytes);
+struct Value *outside_pointer(const struct Op *op);   // of such an op; or its descriptor
 // The way out for such an op, at the tile stage: by its mask, boundary_check or descriptor.
 const char *outside_way_out(Arena *a, const struct Op *op);
 

@@ -4,20 +4,47 @@
 
 typedef struct { tile_program *program; VEC(PlaceNote) notes; } Notes;
 
+static bool locate(Context *ctx, Op *op, PlaceNote *note) {
+  const Span span = op_user_span(ctx, op);
+  const LineCol at = source_locate(ctx, span.begin);
+  if (!at.file || at.file->is_embedded) return false;
+  note->file = at.file->path;
+  note->line = at.line;
+  note->col = at.col;
+  note->size = span.end > span.begin ? span.end - span.begin : 1;
+  return true;
+}
+
+// The nearest hint that the pointer was computed from, within one file.
+static void find_promise(Context *ctx, const Value *pointer, PlaceNote *note) {
+  enum { MAX_OPS = 32 };
+  const Value *next[MAX_OPS] = {pointer};
+  for (uint32_t i = 0, count = 1; i < count; i++) {
+    Op *def = next[i]->def;
+    PlaceNote hint;
+    if (!def || !op_is(def, TRAIT_PURE)) continue;
+    if (def->opcode == OP_HINT && locate(ctx, def, &hint) && hint.file == note->file) {
+      note->promise.line = hint.line;
+      note->promise.col = hint.col;
+      note->promise.size = hint.size;
+      return;
+    }
+    for (uint32_t k = 0; k < def->num_operands && count < MAX_OPS; k++)
+      if (op_operand(def, k)) next[count++] = op_operand(def, k);
+  }
+}
+
 static void add_note(Op *op, void *user) {
   Notes *n = user;
   Context *ctx = &n->program->ctx;
   PlaceNote note = {0};
   const bool is_access = outside_can_be(op, &note.elem_bytes);
-  if (!is_access && op->opcode != OP_ASSERT) return;
-  const Span span = op_user_span(ctx, op);
-  const LineCol at = source_locate(ctx, span.begin);
-  if (!at.file || at.file->is_embedded) return;
-  note.file = at.file->path;
-  note.line = at.line;
-  note.col = at.col;
-  note.size = span.end > span.begin ? span.end - span.begin : 1;
-  if (is_access) note.way_out = outside_way_out(&ctx->arena, op);
+  if (op_is(op, TRAIT_PURE) && !is_access && op->opcode != OP_ASSERT) return;
+  if (!locate(ctx, op, &note)) return;
+  if (is_access) {
+    note.way_out = outside_way_out(&ctx->arena, op);
+    find_promise(ctx, outside_pointer(op), &note);
+  }
   vec_push(&ctx->arena, &n->notes, note);
 }
 

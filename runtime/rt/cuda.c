@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
+#include "ir/buf.h"
 #include "runtime/rt/device.h"
 #include "runtime/rt/error.h"
 
@@ -108,28 +109,54 @@ static bool is_lost(CudaLoss *loss, CUresult r, const char *doing, const char *n
   return before;
 }
 
+static tile_diagnostic diagnostic_at(const FaultPlace *p, tile_level level) {
+  tile_diagnostic d = TILE_DIAGNOSTIC_INIT;
+  d.level = level;
+  d.file = p->file;
+  d.line = d.end_line = p->line;
+  d.column = p->col;
+  d.end_column = p->col + p->size;
+  d.text = p->text;
+  return d;
+}
+
+// Adds it to the text and to the diagnostics; the first is the error, the others are its notes.
+static void add_place(Buf *b, Message *all, size_t *count, const FaultPlace *p) {
+  if (!*p->file) return;
+  Message *m = &all[(*count)++];
+  const bool is_error = m == all;
+  m->diagnostic = diagnostic_at(p, is_error ? TILE_LEVEL_ERROR : TILE_LEVEL_NOTE);
+  if (!is_error) m->diagnostic.note_of = 0;
+  buf_printf(b, "%s:%u:%u: %s: %s\n%s", p->file, p->line, p->col, is_error ? "error" : "note", p->text, p->shown);
+}
+
+static void add_text(Buf *b, Message *all, size_t *count, const char *before, const char *text, const char *after) {
+  if (!*text) return;
+  tile_diagnostic d = TILE_DIAGNOSTIC_INIT;
+  d.level = TILE_LEVEL_NOTE;
+  d.note_of = 0;
+  d.text = text;
+  all[(*count)++].diagnostic = d;
+  buf_printf(b, "%s%s%s", before, text, after);
+}
+
 // The simulator's report, as an error at a place in the source if it has one. what: the call, and how it failed.
 static tile_status fail_with_report(const CudaDriver *d, tile_status status, CUresult r, const char *what,
                                     const char *report, tile_error **error) {
   const KernelFault *f = d->last_fault && is_kernel_failure(r) ? d->last_fault() : NULL;
   if (!f) return error_set_cuda(error, status, (int)r, "%s\n%s", what, report);
-  tile_diagnostic first = TILE_DIAGNOSTIC_INIT, way_out = TILE_DIAGNOSTIC_INIT, details = TILE_DIAGNOSTIC_INIT;
-  first.file = f->file;
-  first.line = first.end_line = f->line;
-  first.column = f->col;
-  first.end_column = f->col + f->size;
-  first.text = f->text;
-  way_out.level = details.level = TILE_LEVEL_NOTE;
-  way_out.note_of = details.note_of = 0;
-  way_out.text = f->way_out;
-  details.text = report;
-  Message all[3] = {{first, NULL}};
-  size_t count = 1;
-  if (*f->way_out) all[count++].diagnostic = way_out;
-  all[count++].diagnostic = details;
-  return error_set_report(error, status, (int)r, all, count, "%s:%u:%u: error: %s\n%s%s%s%s%s%s", f->file, f->line,
-                          f->col, f->text, f->shown, *f->way_out ? "note: " : "", f->way_out, *f->way_out ? "\n" : "",
-                          report, what);
+  Message all[4] = {0};
+  size_t count = 0;
+  Arena scratch;
+  arena_init(&scratch);
+  Buf b = buf_make(&scratch);
+  add_place(&b, all, &count, &f->error);
+  add_place(&b, all, &count, &f->note);
+  add_text(&b, all, &count, "note: ", f->way_out, "\n");
+  add_text(&b, all, &count, "", report, "");
+  error_set_report(error, status, (int)r, all, count, "%s%s", buf_str(&b), what);
+  arena_free(&scratch);
+  return status;
 }
 
 tile_status cuda_check(const CudaDriver *d, CUresult r, const char *doing, tile_error **error) {

@@ -10,15 +10,23 @@ typedef struct PlaceNote {
   const char *file;            // as the line information names it
   uint32_t line, col, size;    // from 1; bytes from there on
   uint32_t elem_bytes;         // an access: the size of what its pointer points to; 0: not known
-  const char *way_out;         // an access: what to do if it is out of bounds; NULL: nothing is known
+  const char *way_out;         // an access: what to do if it is out of bounds; NULL: no access
+  // An access: where the file promises of its pointer what tl.multiple_of does; 0: nowhere, or not known.
+  struct { uint32_t line, col, size; } promise;
 } PlaceNote;
+
+// What is said of a place in the source.
+typedef struct FaultPlace {
+  char file[1024];             // "": there is none
+  uint32_t line, col, size;    // as in PlaceNote
+  char text[1024];
+  char shown[2048];            // the line, and below it a mark; "": the text is not known
+} FaultPlace;
 
 // A failure as an error with a place in the source.
 typedef struct KernelFault {
-  char file[1024];             // "": it has no place
-  uint32_t line, col, size;    // as in PlaceNote
-  char text[1024], way_out[512];   // way_out "": there is none
-  char shown[2048];            // the line, and below it a mark; "": the text is not known
+  FaultPlace error, note;      // note: another place that has to do with it
+  char way_out[512];           // "": there is none
 } KernelFault;
 
 #endif

@@ -3,6 +3,8 @@
 
 enum { MAX_BLOCKS = 4, MAX_GROUPS = 16 };
 
+static const char polls[] = "poll without end", runs[] = "run", meets[] = "wait for other lanes of their warp";
+
 // Warps of a block whose lanes wait at one place for the same thing.
 typedef struct {
   const char *what;
@@ -62,7 +64,6 @@ static void add_lanes(Groups *gs, Warp *w, uint32_t lanes, int barrier, const ch
 }
 
 static void add_warp(Groups *gs, Warp *w) {
-  static const char polls[] = "poll without end";
   warp_save_group(w);
   uint32_t live = live_lanes(w), loop;
   if (live && endless_repeats(w, &loop)) {
@@ -72,9 +73,9 @@ static void add_warp(Groups *gs, Warp *w) {
   for (uint32_t id = 0; id < NUM_BARRIERS; id++)
     add_lanes(gs, w, LANES_WHERE(l, w->in_barrier & live, w->lane_barrier[l] == id), (int)id, "wait at barrier");
   live &= ~w->in_barrier;
-  add_lanes(gs, w, live & w->stalled, -1, "wait for other lanes of their warp");
+  add_lanes(gs, w, live & w->stalled, -1, meets);
   add_lanes(gs, w, live & w->waiting & ~w->stalled, -1, "wait");
-  add_lanes(gs, w, live & ~w->stalled & ~w->waiting, -1, w->grid->max_steps ? "run" : polls);
+  add_lanes(gs, w, live & ~w->stalled & ~w->waiting, -1, w->grid->max_steps ? runs : polls);
 }
 
 // "warp 3", "warps 0 to 3", "warps 0, 2 to 5"
@@ -98,7 +99,39 @@ static void put_group(FILE *f, const Group *g) {
   if (g->pc < m->num_code) report_place(f, m, &m->code[g->pc], 6);
 }
 
-static void describe_block(FILE *f, const Cta *c) {
+// What the group does, in the words of the source: "program (0, 0, 0) waits here for the mbarrier at …".
+static const char *story(Arena *a, const Group *g, const char *what) {
+  const Grid *grid = g->first->grid;
+  uint32_t id[3];
+  report_program(g->first->cta, id);
+  const char *program = report_program_name(a, id);
+  if (grid->max_steps && grid->steps > grid->max_steps) return arena_printf(a, "%s: %s is here", what, program);
+  if (g->what == polls || g->what == runs)
+    return arena_printf(a, "this loop of %s never ends: an iteration changes neither its variables nor memory",
+                        program);
+  if (g->what == meets) return arena_printf(a, "threads of %s wait here for others of their warp", program);
+  if (g->barrier >= 0) return arena_printf(a, "%s waits here at a barrier that not all of its warps reach", program);
+  return arena_printf(a, "%s waits here%s%s", program, *g->missing ? " " : "", g->missing);
+}
+
+// The first group with a place is the error, the next at another place its note.
+static void lead(const Groups *gs, ReportKind kind, const char *what) {
+  for (uint32_t i = 0; i < gs->count; i++) {
+    const Group *g = &gs->data[i];
+    Grid *grid = g->first->grid;
+    const PtxModule *m = grid->module;
+    PlaceNote place;
+    if (g->pc >= m->num_code || !report_note(grid, &m->code[g->pc], &place)) continue;
+    Arena scratch;
+    arena_init(&scratch);
+    const char *text = story(&scratch, g, what);
+    if (grid->has_lead) report_lead_note(grid, &place, text);
+    else report_lead(grid, &place, arena_printf(&scratch, "%s: %s", report_kind_name(kind), text), NULL);
+    arena_free(&scratch);
+  }
+}
+
+static void describe_block(FILE *f, const Cta *c, ReportKind kind, const char *what) {
   fprintf(f, "  block (%u,%u,%u): %u of %u warps have exited\n", c->ctaid[0], c->ctaid[1], c->ctaid[2], c->warps_done,
           c->num_warps);
   bool repeats = false;   // a barrier inside a polling loop is in an arbitrary state
@@ -114,6 +147,7 @@ static void describe_block(FILE *f, const Cta *c) {
   for (uint32_t k = 0; k < c->num_warps; k++) add_warp(&gs, &c->warps[k]);
   for (uint32_t i = 0; i < gs.count && i < MAX_GROUPS; i++) put_group(f, &gs.data[i]);
   if (gs.count > MAX_GROUPS) fprintf(f, "    … and %u more groups of warps\n", gs.count - MAX_GROUPS);
+  lead(&gs, kind, what);
   free(gs.data);
 }
 
@@ -129,12 +163,14 @@ void deadlock_report(Grid *g, const char *what) {
   FILE *f = open_memstream(&text, &size);
   if (!f) return;
   bool divergent = false;
+  for (Cluster *cl = g->resident; cl; cl = cl->next)
+    for (uint32_t i = 0; i < cl->num_ctas; i++) divergent |= is_divergent(cl->ctas[i]);
+  const ReportKind kind = divergent ? REPORT_DIVERGENT : REPORT_DEADLOCK;
   uint32_t blocks = 0;
   for (Cluster *cl = g->resident; cl; cl = cl->next) {
     for (uint32_t i = 0; i < cl->num_ctas; i++) {
       const Cta *c = cl->ctas[i];
-      divergent |= is_divergent(c);
-      if (c->warps_done < c->num_warps && blocks++ < MAX_BLOCKS) describe_block(f, c);
+      if (c->warps_done < c->num_warps && blocks++ < MAX_BLOCKS) describe_block(f, c, kind, what);
     }
     if (cl->bar.arrived) fprintf(f, "  cluster barrier: %u threads have arrived\n", cl->bar.arrived);
     if (g->hooks.describe) {
@@ -148,7 +184,7 @@ void deadlock_report(Grid *g, const char *what) {
   if (blocks > MAX_BLOCKS) fprintf(f, "  … and %u more blocks\n", blocks - MAX_BLOCKS);
   fclose(f);
   if (size && text[size - 1] == '\n') text[size - 1] = 0;
-  sim_report(g, NULL, NULL, -1, divergent ? REPORT_DIVERGENT : REPORT_DEADLOCK, "%s\n%s",
+  sim_report(g, NULL, NULL, -1, kind, "%s\n%s",
              divergent ? "threads of a warp wait for others that never reach the same instruction"
                        : what,
              text);

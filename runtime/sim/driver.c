@@ -45,7 +45,7 @@ const KernelFault *sim_last_fault(void) {
   LOCKED;
   SimThread *t = driver_thread();
   t->fault = driver_state()->sim.fault;
-  return t->fault.file[0] && !t->message[0] ? &t->fault : NULL;
+  return t->fault.error.file[0] && !t->message[0] ? &t->fault : NULL;
 }
 
 const LaunchCounts *sim_count_launches(bool on) {

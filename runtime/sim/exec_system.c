@@ -38,12 +38,14 @@ static void give_result(Warp *w, const Instr *in, int lane, uint64_t v, uint32_t
 
 static void lead_assertion(Warp *w, const Instr *in, const char *message) {
   PlaceNote place;
-  uint32_t id[3];
-  char text[640];
-  if (!report_note(w, in, &place)) return;
-  report_program(w, id);
-  snprintf(text, sizeof text, "assertion failed in program (%u, %u, %u): %s", id[0], id[1], id[2], message);
-  report_lead(w, &place, text, NULL);
+  if (!report_note(w->grid, in, &place)) return;
+  Arena scratch;
+  arena_init(&scratch);
+  uint32_t program[3];
+  report_program(w->cta, program);
+  const char *name = report_program_name(&scratch, program);
+  report_lead(w->grid, &place, arena_printf(&scratch, "assertion failed in %s: %s", name, message), NULL);
+  arena_free(&scratch);
 }
 
 // Reads n bytes at a generic address; false when out of bounds.

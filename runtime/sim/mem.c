@@ -1,6 +1,6 @@
 // Addresses of kernels: what they point at, and whether the access is allowed.
-#include "ir/outside.h"
 #include "runtime/sim/counts.h"
+#include "runtime/sim/lead.h"
 
 uint64_t mem_symbol_address(const Warp *w, const Symbol *s, int lane) {
   switch (s->space) {
@@ -29,18 +29,16 @@ static const char *const access_names[] = {"read", "write", "atomic"};
 
 // Makes the report begin with the element that the buffer does not have, in the user's words.
 static void lead(Warp *w, const Instr *in, Outside *o, AccessKind kind, uint32_t elem_bytes) {
-  static const OutsideKind kinds[] = {
-      [ACCESS_READ] = OUTSIDE_LOAD, [ACCESS_WRITE] = OUTSIDE_STORE, [ACCESS_ATOMIC] = OUTSIDE_UPDATE};
   static const char general[] = "compare what the offset reaches, and the mask, with the elements that there are";
   PlaceNote place;
-  if (!report_note(w, in, &place)) return;
+  if (!report_note(w->grid, in, &place)) return;
   Arena scratch;
   arena_init(&scratch);
-  o->kind = kinds[kind];
+  o->kind = lead_kind(kind);
   o->elem_bytes = place.elem_bytes ? place.elem_bytes : elem_bytes;
-  report_program(w, o->program);
+  report_program(w->cta, o->program);
   const char *far = outside_far(o);
-  report_lead(w, &place, outside_text(&scratch, o), *far ? far : place.way_out ? place.way_out : general);
+  report_lead(w->grid, &place, outside_text(&scratch, o), *far ? far : place.way_out ? place.way_out : general);
   arena_free(&scratch);
 }
 
@@ -99,9 +97,11 @@ static ExecResult resolve_lane(Warp *w, const Instr *in, int lane, Space space, 
                                uint32_t align, AccessKind kind, MemAccess *out) {
   Grid *g = w->grid;
   uint64_t written = addr;
-  if (addr & (align - 1))
+  if (addr & (align - 1)) {
+    lead_misaligned(w, in, lane, addr, size, align, lead_kind(kind));
     return warp_report(w, in, lane, REPORT_MISALIGNED, "%s of %u bytes at %#llx in %s memory is not aligned to %u",
                        access_names[kind], size, (unsigned long long)addr, space_names[space], align);
+  }
   if (space == SPACE_GENERIC) {
     if (addr - SHARED_WINDOW < WINDOW_SIZE) addr -= SHARED_WINDOW, space = SPACE_SHARED_CLUSTER;
     else if (addr - LOCAL_WINDOW < WINDOW_SIZE) addr -= LOCAL_WINDOW, space = SPACE_LOCAL;

@@ -55,13 +55,14 @@ static void choose(const Origin *o, const Grid *g, uint64_t addr, AddressOrigin 
 }
 
 AddressOrigin origin_of(Warp *w, const Instr *in, int lane, uint64_t addr) {
+  enum { MAX_ACCESS = 32 };   // bytes
   Origin o = {.func = in->func};
   AddressOrigin out = {0};
   if (!in->func->is_entry || !(o.slots = calloc(in->func->num_slots + in->func->num_params, sizeof(bool)))) return out;
   o.params = o.slots + in->func->num_slots;
   for (uint32_t i = 0; i < in->num_ops; i++) {
     const PtxOperand *m = &in->ops[i];
-    if (m->kind == OPND_MEM && m->base_kind == OPND_REG && mem_operand_address(w, m, lane) == addr)
+    if (m->kind == OPND_MEM && m->base_kind == OPND_REG && addr - mem_operand_address(w, m, lane) < MAX_ACCESS)
       need_register(&o, m);
   }
   while (o.changed) {

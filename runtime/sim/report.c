@@ -7,13 +7,18 @@
 #include "ir/context.h"
 #include "runtime/sim/exec.h"
 
-static const struct { const char *name; CUresult code; } kinds[] = {
+const char report_promised[] =
+    "the access takes several elements at once because the kernel promises that their addresses are aligned: by "
+    "tl.multiple_of or tl.max_contiguous, by `:16` in the signature, or by a cast of a pointer";
+
+static const struct { const char *name; CUresult code; const char *way_out; } kinds[] = {
   [REPORT_OUT_OF_BOUNDS] = {"out-of-bounds access", CUDA_ERROR_ILLEGAL_ADDRESS},
   [REPORT_MISALIGNED] = {"misaligned access", CUDA_ERROR_MISALIGNED_ADDRESS},
   [REPORT_DEADLOCK] = {"deadlock", CUDA_ERROR_LAUNCH_TIMEOUT},
   [REPORT_DIVERGENT] = {"divergent barrier", CUDA_ERROR_LAUNCH_FAILED},
   [REPORT_RACE] = {"race", CUDA_ERROR_LAUNCH_FAILED},
-  [REPORT_UNDEFINED] = {"use of an undefined value", CUDA_ERROR_LAUNCH_FAILED},
+  [REPORT_UNDEFINED] = {"use of an undefined value", CUDA_ERROR_LAUNCH_FAILED,
+                        "memory has no value until the host or the kernel stores one: shared memory has none at first"},
   [REPORT_ASYNC] = {"asynchronous operation misused", CUDA_ERROR_LAUNCH_FAILED},
   [REPORT_PROXY] = {"missing proxy fence", CUDA_ERROR_LAUNCH_FAILED},
   [REPORT_MBARRIER] = {"mbarrier misused", CUDA_ERROR_LAUNCH_FAILED},
@@ -96,61 +101,107 @@ void report_place(FILE *f, const PtxModule *m, const Instr *in, int indent) {
 
 // ---- the error that leads a report ----
 
-bool report_note(const Warp *w, const Instr *in, PlaceNote *out) {
-  const PtxModule *m = w->grid->module;
-  const SrcLoc *l = in->func->names_pointers ? user_loc(m, in) : NULL;
+bool report_note(const Grid *g, const Instr *in, PlaceNote *out) {
+  const PtxModule *m = g->module;
+  const bool is_ours = g->func->names_pointers || m->notes.count;
+  const SrcLoc *l = is_ours ? user_loc(m, in) : NULL;
   if (!l || !l->col) return false;
   *out = (PlaceNote){.file = file_of(m, l), .line = l->line, .col = l->col};
   bool found = false;
   for (uint32_t i = 0; i < m->notes.count; i++) {
     const PlaceNote *n = &m->notes.data[i];
     if (n->line != l->line || n->col != l->col || strcmp(n->file, out->file)) continue;
-    const bool same_way = found && out->way_out && n->way_out && !strcmp(out->way_out, n->way_out);
-    if (!found || n->size > out->size) out->size = n->size;
+    if (n->size > out->size) out->size = n->size;
+    if (!n->way_out) continue;   // no access
+    const bool same_way = found && out->way_out && !strcmp(out->way_out, n->way_out);
     out->elem_bytes = !found || n->elem_bytes == out->elem_bytes ? n->elem_bytes : 0;
     out->way_out = !found || same_way ? n->way_out : NULL;
+    if (n->promise.line) out->promise = n->promise;
     found = true;
   }
   return true;
 }
 
-void report_program(const Warp *w, uint32_t program[3]) {
-  memcpy(program, w->cta->ctaid, 3 * sizeof *program);
-  program[0] /= w->cta->cluster->num_ctas;   // libtile's clusters lie along x
+void report_program(const Cta *c, uint32_t program[3]) {
+  memcpy(program, c->ctaid, 3 * sizeof *program);
+  program[0] /= c->cluster->num_ctas;   // libtile's clusters lie along x
 }
 
-void report_lead(Warp *w, const PlaceNote *place, const char *text, const char *way_out) {
-  Grid *g = w->grid;
-  if (g->failed) return;
-  KernelFault *f = &g->sim->fault;
+const char *report_program_name(Arena *a, const uint32_t p[3]) {
+  return arena_printf(a, "program (%u, %u, %u)", p[0], p[1], p[2]);
+}
+
+static FaultPlace make_place(const Grid *g, const PlaceNote *place, const char *text) {
+  FaultPlace p = {.line = place->line, .col = place->col, .size = place->size ? place->size : 1};
   Arena scratch;
   arena_init(&scratch);
   Buf b = buf_make(&scratch);
   put_line(&b, g->module, place->file, place->line, place->col, place->size, 2);
-  *f = (KernelFault){.line = place->line, .col = place->col, .size = place->size};
-  snprintf(f->file, sizeof f->file, "%s", place->file);
-  snprintf(f->text, sizeof f->text, "%s", text);
-  snprintf(f->way_out, sizeof f->way_out, "%s", way_out ? way_out : "");
-  snprintf(f->shown, sizeof f->shown, "%s", buf_str(&b));
+  snprintf(p.file, sizeof p.file, "%s", place->file);
+  snprintf(p.text, sizeof p.text, "%s", text);
+  snprintf(p.shown, sizeof p.shown, "%s", buf_str(&b));
   arena_free(&scratch);
+  return p;
+}
+
+void report_lead(Grid *g, const PlaceNote *place, const char *text, const char *way_out) {
+  if (g->failed) return;
+  KernelFault *f = &g->sim->fault;
+  *f = (KernelFault){.error = make_place(g, place, text)};
+  snprintf(f->way_out, sizeof f->way_out, "%s", way_out ? way_out : "");
   g->has_lead = true;
+}
+
+const char *report_kind_name(ReportKind kind) { return kinds[kind].name; }
+
+bool report_same_place(const PlaceNote *a, const PlaceNote *b) {
+  return a->line == b->line && a->col == b->col && !strcmp(a->file, b->file);
+}
+
+void report_lead_note(Grid *g, const PlaceNote *place, const char *text) {
+  KernelFault *f = &g->sim->fault;
+  const PlaceNote error = {.file = f->error.file, .line = f->error.line, .col = f->error.col};
+  if (!g->failed && !*f->note.file && !report_same_place(&error, place)) f->note = make_place(g, place, text);
+}
+
+// The report's own first line as the error, for kinds of reports that have no other.
+static void lead_as_reported(Warp *w, const Instr *in, ReportKind kind, const char *said) {
+  static const char around_zero[] = "mask or select it away, or divide by another number where the divisor is 0";
+  Grid *g = w->grid;
+  PlaceNote place;
+  Arena scratch;
+  arena_init(&scratch);
+  uint32_t program[3];
+  report_program(w->cta, program);
+  const Instr *by_zero = kind == REPORT_UNDEFINED ? g->by_zero : NULL;
+  if (report_note(g, in, &place))
+    report_lead(g, &place,
+                arena_printf(&scratch, "%s in %s: %s", kinds[kind].name, report_program_name(&scratch, program), said),
+                by_zero ? around_zero : kinds[kind].way_out);
+  if (g->has_lead && by_zero && report_note(g, by_zero, &place))
+    report_lead_note(g, &place, "this divides by zero, or by a value that has never been set");
+  if (g->has_lead && g->other && report_note(g, g->other, &place)) report_lead_note(g, &place, "the other access");
+  arena_free(&scratch);
 }
 
 ExecResult sim_report(Grid *g, Warp *w, const Instr *in, int lane, ReportKind kind, const char *fmt, ...) {
   if (g->failed) return EXEC_FAULT;   // only the first report counts
+  Arena scratch;
+  arena_init(&scratch);
+  va_list ap;
+  va_start(ap, fmt);
+  const char *said = arena_vprintf(&scratch, fmt, ap);
+  va_end(ap);
+  if (!g->has_lead) g->sim->fault = (KernelFault){0};
+  if (!g->has_lead && w && in) lead_as_reported(w, in, kind, said);
   g->failed = kinds[kind].code;
   g->sim->report_kind = kind;
-  if (!g->has_lead) g->sim->fault.file[0] = 0;
   char *text = NULL;
   size_t size = 0;
   FILE *f = open_memstream(&text, &size);
+  if (f) fprintf(f, "%s: %s\n  kernel %s", kinds[kind].name, said, g->func->name);
+  arena_free(&scratch);
   if (!f) return EXEC_FAULT;
-  fprintf(f, "%s: ", kinds[kind].name);
-  va_list ap;
-  va_start(ap, fmt);
-  vfprintf(f, fmt, ap);
-  va_end(ap);
-  fprintf(f, "\n  kernel %s", g->func->name);
   if (w) {
     const uint32_t *c = w->cta->ctaid;
     fprintf(f, ", block (%u,%u,%u)", c[0], c[1], c[2]);
@@ -166,14 +217,15 @@ ExecResult sim_report(Grid *g, Warp *w, const Instr *in, int lane, ReportKind ki
   if (in && !g->has_lead) print_line(f, g->module, in, 2);
   if (g->other) {
     fputs("  the other access:\n", f);
-    report_place(f, g->module, g->other, 2);
+    print_code(f, g->module, g->other, 2);
+    if (!g->has_lead) print_line(f, g->module, g->other, 2);
   }
-  if (kind == REPORT_MISALIGNED && in && in->vec > 1)
-    fputs("  the access takes several elements at once because the kernel promises that their addresses are aligned: by "
-          "tl.multiple_of or tl.max_contiguous, by `:16` in the signature, or by a cast of a pointer\n", f);
+  if (!g->has_lead && kind == REPORT_MISALIGNED && in && in->vec > 1)
+    fprintf(f, "  %s\n", report_promised);
   if (kind == REPORT_UNDEFINED && g->by_zero) {
     fputs("  before that, a division by zero, or by a value that has never been set; its result is undefined:\n", f);
-    report_place(f, g->module, g->by_zero, 2);
+    print_code(f, g->module, g->by_zero, 2);
+    if (!g->has_lead) print_line(f, g->module, g->by_zero, 2);
   }
   fclose(f);
   free(g->sim->report);

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/sim/lead.h"
 #include "runtime/sim/shadow_race.h"
 
 enum { PAGE = 4096, NUM_LISTS = 1 << 16, MAX_SPACE_MB = 512, MAX_JOINS = 1 << 28 };
@@ -195,24 +196,32 @@ static void release(GridBlocks *b, Access *x, Meeting *m) {
 // ---- accesses
 
 static ExecResult conflict(const Access *x, const BlockMark *m, uint32_t warp, uint64_t address, bool other_writes) {
+  static const char *const mine[] = {"load from", "store to", "atomic access to"};
+  static const char *const theirs[] = {"loads from", "stores to", "accesses atomically"};
   Grid *g = x->w->grid;
   const LaunchParams *lp = &g->launch;
   const uint32_t *size = lp->grid, *c = lp->cluster;
   const uint32_t per_row = size[0] / c[0], per_plane = per_row * (size[1] / c[1]), n = m->who - 1;
-  const char *const mine = x->is_atomic ? "atomic access to" : x->writes ? "store to" : "load from";
-  const char *const theirs = m->pc & IS_ATOMIC ? "accesses atomically" : other_writes ? "stores to" : "loads from";
+  const uint32_t block[3] = {n % per_row * c[0], n % per_plane / per_row * c[1], n / per_plane * c[2]};
   g->other = &g->module->code[PC_OF(m)];
-  if (m->who != x->me)
+  RaceSide found = {x->in, x->is_atomic ? OUTSIDE_UPDATE : x->writes ? OUTSIDE_STORE : OUTSIDE_LOAD, {0}};
+  const RaceSide other = {g->other,
+                          m->pc & IS_ATOMIC ? OUTSIDE_UPDATE : other_writes ? OUTSIDE_STORE : OUTSIDE_LOAD,
+                          {block[0] / x->w->cta->cluster->num_ctas, block[1], block[2]}};
+  report_program(x->w->cta, found.program);
+  const Cta *const cta = x->w->cta, *const its = cta->cluster->ctas[m->who == x->me ? warp / cta->num_warps : 0];
+  const RaceScope scope = m->who != x->me ? RACE_PROGRAMS : its == cta ? RACE_WARPS : RACE_BLOCKS;
+  lead_race(x->w, x->lane, scope, &found, &other, address);
+  if (scope == RACE_PROGRAMS)
     return sim_report(g, x->w, x->in, x->lane, REPORT_RACE,
-                      "%s global memory at 0x%llx, which block (%u,%u,%u) %s; no atomic operation orders the two", mine,
-                      (unsigned long long)address, n % per_row * c[0], n % per_plane / per_row * c[1],
-                      n / per_plane * c[2], theirs);
-  const Cta *const cta = x->w->cta, *const other = cta->cluster->ctas[warp / cta->num_warps];
+                      "%s global memory at 0x%llx, which block (%u,%u,%u) %s; no atomic operation orders the two",
+                      mine[found.kind], (unsigned long long)address, block[0], block[1], block[2], theirs[other.kind]);
   return sim_report(g, x->w, x->in, x->lane, REPORT_RACE,
                     "%s global memory at 0x%llx, which warp %u of block (%u,%u,%u) %s, without a barrier in between: "
                     "%s orders the two",
-                    mine, (unsigned long long)address, warp % cta->num_warps, other->ctaid[0], other->ctaid[1],
-                    other->ctaid[2], theirs, other == cta ? "tl.debug_barrier()" : "a barrier of the cluster");
+                    mine[found.kind], (unsigned long long)address, warp % cta->num_warps, its->ctaid[0], its->ctaid[1],
+                    its->ctaid[2], theirs[other.kind],
+                    scope == RACE_WARPS ? "tl.debug_barrier()" : "a barrier of the cluster");
 }
 
 // warp, clock: of the mark, in its cluster.

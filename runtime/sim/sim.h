@@ -177,12 +177,18 @@ typedef enum {
 ExecResult sim_report(Grid *g, Warp *w, const Instr *in, int lane, ReportKind kind, const char *fmt, ...)
     PRINTF_LIKE(6, 7);
 
-// Makes the report that follows begin with text as an error at the user's place of the instruction, and with the way
-// out. Does nothing if there is no such place, or the kernel is not libtile's. report_note fills what is known of the
-// place; what notes of it contradict is not known. False if there is no place.
-bool report_note(const Warp *w, const Instr *in, PlaceNote *out);
-void report_lead(Warp *w, const PlaceNote *place, const char *text, const char *way_out);
-void report_program(const Warp *w, uint32_t program[3]);   // the kernel's program that the warp runs
+// Makes the report that follows begin with text as an error at a place of the user, and with the way out (NULL: there
+// is none), and adds a note at another place. Without them the report's own first line is the error, at the place of
+// its instruction. report_note fills what is known of the instruction's place; what notes of it contradict is not
+// known. False if there is no such place, or the kernel is not libtile's.
+bool report_note(const Grid *g, const Instr *in, PlaceNote *out);
+void report_lead(Grid *g, const PlaceNote *place, const char *text, const char *way_out);
+void report_lead_note(Grid *g, const PlaceNote *place, const char *text);   // the first that has another place
+void report_program(const Cta *c, uint32_t program[3]);   // the kernel's program that the block runs
+const char *report_program_name(Arena *a, const uint32_t program[3]);   // "program (3, 0, 0)"
+const char *report_kind_name(ReportKind kind);   // "deadlock"
+bool report_same_place(const PlaceNote *a, const PlaceNote *b);
+extern const char report_promised[];   // why an access takes several elements at once
 // The PTX line, the source position and its line with a caret.
 void report_place(FILE *f, const PtxModule *m, const Instr *in, int indent);
 // The file and line of the innermost inlined position in a file of the user, or NULL and 0. The prelude's file names
