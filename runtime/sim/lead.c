@@ -23,7 +23,8 @@ static const char *race_way_out(RaceScope scope, bool is_one_place) {
            "write its own place";
   if (scope == RACE_SHARED) return "an mbarrier orders partitions of warps, gl.barrier() the warps of one";
   if (is_one_place)
-    return "let each element have a place of its own, or put tl.debug_barrier() between two iterations of the loop";
+    return "let each element have a place of its own, or add them by tl.atomic_add(…); between iterations of a loop, put "
+           "tl.debug_barrier()";
   return scope == RACE_BLOCKS ? "put a barrier of the cluster between the two"
                               : "put tl.debug_barrier() between the two";
 }
