@@ -9,9 +9,9 @@
 //     the assembler may save registers for one more block by waiting for some of an iteration's loads before it issues
 //     the others. A limit with room for all of them prevents that. There is no hint if
 //     registers hardly limit occupancy, or if the loop waits or stores and the fewer blocks would have too few loads in
-//     flight. If a thread has not enough registers for all loads, the hint is for as many blocks as leave it all of
-//     them. If not even one block has room for all loads, and the registers live at waits rule out two blocks, the
-//     hint is one block.
+//     flight. If a thread has not enough registers for all loads, and what the loop carries rules out another block,
+//     the hint leaves the thread all its registers. If not even one block has room for all loads, and the registers
+//     live at waits rule out two blocks, the hint is one block.
 //   - Kernels with dots of which an SM's shared memory holds three or four warps for each scheduler: without a hint the
 //     assembler takes a few registers more than fit three times, and two of these warps are left. The hint is for as
 //     many blocks as shared memory holds.
@@ -77,7 +77,10 @@ static uint32_t blocks_wanted(Context *ctx, const Module *m, Func *f) {
   const bool is_row = (!p.stream || p.waits) && m->num_warps >= MIN_WARPS;
   if (is_row && p.blocks > 1 && pressure_limit(p.blocks, threads) >= p.most) return p.blocks;
   if (!p.stream) return 0;
-  need = (uint32_t)min_i64(need, THREAD_REGISTERS);
+  if (need > THREAD_REGISTERS) {
+    const uint32_t most = SM_REGISTERS / (THREAD_REGISTERS * threads);
+    return most && pressure_limit(most + 1, threads) < pressure_registers(p.carried) ? most : 0;
+  }
   uint32_t blocks = SM_REGISTERS / (need * threads);
   if (!blocks && p.words > pressure_limit(2, threads)) return 1;
   if (p.waits && blocks * threads * p.loaded * 4 < IN_FLIGHT) return 0;

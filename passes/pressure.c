@@ -225,7 +225,7 @@ Pressure pressure_of(const Module *m, Func *f) {
   if (g.complex) return (Pressure){.most = most_live(&g.order, f) + ADDRESSES, .complex = true};
   block_walk(f->body, measure, &g);
   Pressure p = {.stream = g.stream ? pressure_registers(g.stream) : 0,
-                .loaded = g.loaded, .waits = g.waits,
+                .loaded = g.loaded, .carried = g.stream - g.loaded, .waits = g.waits,
                 .most = most_live(&g.order, f) + ADDRESSES};
   if (!g.last_wait) return p;
   uint32_t threads = module_total_warps(m) * WARP_SIZE;
