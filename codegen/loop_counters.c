@@ -1,7 +1,7 @@
-// Keeps the counters of loops in 32 bits. Where the body widens a counter and compares what it computes from that, LLVM's
-// strength reduction counts in 64 bits alone, and the test at the end of the loop takes the low half. ptxas does not see
-// then how often the loop runs, and does not unroll it, so the loads of several iterations are not in flight at once.
-// The test therefore gets a counter of its own, which LLVM cannot express by the other one.
+// Keeps the counters of loops in 32 bits. Where the body widens a counter and compares what it computes from that,
+// LLVM's strength reduction counts in 64 bits alone, and the test at the end of the loop takes the low half. ptxas then
+// does not see how often the loop runs, and does not unroll it, so the loads of several iterations are not in flight at
+// once. The test therefore gets a counter of its own, which LLVM cannot express by the other one.
 #include "codegen/cg.h"
 
 // Whether a comparison takes what is computed from v in 64 bits. What only addresses take becomes a pointer that moves.

@@ -237,7 +237,8 @@ CtValue *ct_import_module(Comptime *ct, const char *dotted, uint32_t level, CtMo
   const char *why =
       !level && is_torch(dotted)
           ? arena_printf(ct->arena, "'%s' belongs to the host: nothing of it runs here", dotted)
-          : arena_printf(ct->arena, "no module '%s%s' is built in, beside this file or on -I", level ? "." : "", dotted);
+          : arena_printf(ct->arena, "no module '%s%s' is built in, beside this file or on -I", level ? "." : "",
+                         dotted);
   return ct_missing(ct, intern(ct->ctx, dotted), why, span);
 }
 

@@ -142,7 +142,8 @@ static void report_mismatch(Lower *L, const char *name, const Var *a, const Var 
               term_describe(L, later->term), term_describe(L, earlier->term));
   if (a->span.begin != b->span.begin)
     diag_note(L->ctx, earlier->span, "assigned %s here", term_describe(L, earlier->term));
-  term_note_types_differ(L, earlier->term, later->term, "a variable keeps its type across a run-time `if`; convert with .to(…)");
+  term_note_types_differ(L, earlier->term, later->term,
+                         "a variable keeps its type across a run-time `if`; convert with .to(…)");
 }
 
 // The value that both a and b are but for hints, or NULL. It is the same for both arms and therefore older than they.

@@ -85,7 +85,8 @@ static void explain_named(Frontend *fe, const CtFunction *kernel, const char *te
   const size_t n = strcspn(text, ":= ");
   const char *rest = text + n + strspn(text + n, ":= ");
   if (n && *rest && frontend_param_index(kernel, trim(fe->ctx, text, n)) < kernel->num_params)
-    diag_note(fe->ctx, (Span){0, 0}, "a signature has no names, its items stand in the order of the parameters: write %s", rest);
+    diag_note(fe->ctx, (Span){0, 0},
+              "a signature has no names, its items stand in the order of the parameters: write %s", rest);
 }
 
 static bool is_word(const char *text) {

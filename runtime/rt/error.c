@@ -51,13 +51,19 @@ tile_status error_set(tile_error **out, tile_status status, const char *fmt, ...
   return status;
 }
 
-tile_status error_set_cuda(tile_error **out, tile_status status, int cuda_result, const char *fmt, ...) {
+// NULL if the caller wants no error.
+static tile_error *set_cuda(tile_error **out, tile_status status, int cuda_result, const char *fmt, va_list ap) {
   tile_error *e = make(out, status);
-  if (!e) return status;
+  if (!e) return NULL;
   e->cuda_result = cuda_result;
+  format_message(e, fmt, ap);
+  return e;
+}
+
+tile_status error_set_cuda(tile_error **out, tile_status status, int cuda_result, const char *fmt, ...) {
   va_list ap;
   va_start(ap, fmt);
-  format_message(e, fmt, ap);
+  set_cuda(out, status, cuda_result, fmt, ap);
   va_end(ap);
   return status;
 }
@@ -126,14 +132,11 @@ tile_status error_set_messages(tile_error **out, tile_status status, const char 
 
 tile_status error_set_report(tile_error **out, tile_status status, int cuda_result, const Message *messages,
                              size_t count, const char *fmt, ...) {
-  tile_error *e = make(out, status);
-  if (!e) return status;
-  e->cuda_result = cuda_result;
   va_list ap;
   va_start(ap, fmt);
-  format_message(e, fmt, ap);
+  tile_error *e = set_cuda(out, status, cuda_result, fmt, ap);
   va_end(ap);
-  add_messages(e, messages, count);
+  if (e) add_messages(e, messages, count);
   return status;
 }
 

@@ -23,8 +23,8 @@ static const char *race_way_out(RaceScope scope, bool is_one_place) {
            "write its own place";
   if (scope == RACE_SHARED) return "an mbarrier orders partitions of warps, gl.barrier() the warps of one";
   if (is_one_place)
-    return "let each element have a place of its own, or add them by tl.atomic_add(…); between iterations of a loop, put "
-           "tl.debug_barrier()";
+    return "let each element have a place of its own, or add them by tl.atomic_add(…); between iterations of a loop, "
+           "put tl.debug_barrier()";
   return scope == RACE_BLOCKS ? "put a barrier of the cluster between the two"
                               : "put tl.debug_barrier() between the two";
 }
@@ -58,7 +58,8 @@ void lead_race(Warp *w, int lane, RaceScope scope, const RaceSide *found, const 
 
 void lead_misaligned(Warp *w, const Instr *in, int lane, uint64_t address, uint32_t size, uint32_t align,
                      OutsideKind kind) {
-  static const char general[] = "the pointer is not aligned to its elements: it was cast, or the argument itself is not";
+  static const char general[] =
+      "the pointer is not aligned to its elements: it was cast, or the argument itself is not";
   Grid *g = w->grid;
   PlaceNote place;
   if (!report_note(g, in, &place)) return;

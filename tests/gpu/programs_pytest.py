@@ -11,6 +11,7 @@ import inspect
 import json
 import multiprocessing
 import os
+import pathlib
 import random
 import re
 import signal
@@ -52,6 +53,16 @@ def open_gpu():
         torch.zeros(1, device="cuda")
 
 
+def _offer_conftests(session):
+    """pytest 9.1 gives the fixtures of a conftest.py to its folder when that is first collected. Each collection makes
+    the folder anew."""
+    manager = session._fixturemanager
+    if hasattr(manager, "_pending_conftests"):
+        for name, plugin in session.config.pluginmanager.list_name_plugin():
+            if plugin and name.endswith("conftest.py"):
+                manager._pending_conftests[pathlib.Path(name).parent] = plugin
+
+
 class Plugin:
     """Answers requests until the connection ends."""
 
@@ -89,6 +100,7 @@ class Plugin:
         """Returns the drawn tests of a file, a list for each function, and why it cannot be imported or ""."""
         if file not in self.files:
             self.collected = ""
+            _offer_conftests(session)
             try:
                 items = session.perform_collect([file])
             except pytest.UsageError as error:

@@ -2,5 +2,5 @@
 import triton.language
 
 
-def test_language():
-    assert triton.language
+def test_language(word):
+    assert triton.language and word

@@ -1,0 +1,6 @@
+import pytest
+
+
+@pytest.fixture
+def word():
+    return "shared by files"
