@@ -11,14 +11,13 @@ const char report_promised[] =
     "the access takes several elements at once because the kernel promises that their addresses are aligned: by "
     "tl.multiple_of or tl.max_contiguous, by `:16` in the signature, or by a cast of a pointer";
 
-static const struct { const char *name; CUresult code; const char *way_out; } kinds[] = {
+static const struct { const char *name; CUresult code; } kinds[] = {
   [REPORT_OUT_OF_BOUNDS] = {"out-of-bounds access", CUDA_ERROR_ILLEGAL_ADDRESS},
   [REPORT_MISALIGNED] = {"misaligned access", CUDA_ERROR_MISALIGNED_ADDRESS},
   [REPORT_DEADLOCK] = {"deadlock", CUDA_ERROR_LAUNCH_TIMEOUT},
   [REPORT_DIVERGENT] = {"divergent barrier", CUDA_ERROR_LAUNCH_FAILED},
   [REPORT_RACE] = {"race", CUDA_ERROR_LAUNCH_FAILED},
-  [REPORT_UNDEFINED] = {"use of an undefined value", CUDA_ERROR_LAUNCH_FAILED,
-                        "memory has no value until the host or the kernel stores one: shared memory has none at first"},
+  [REPORT_UNDEFINED] = {"use of an undefined value", CUDA_ERROR_LAUNCH_FAILED},
   [REPORT_ASYNC] = {"asynchronous operation misused", CUDA_ERROR_LAUNCH_FAILED},
   [REPORT_PROXY] = {"missing proxy fence", CUDA_ERROR_LAUNCH_FAILED},
   [REPORT_MBARRIER] = {"mbarrier misused", CUDA_ERROR_LAUNCH_FAILED},
@@ -28,6 +27,9 @@ static const struct { const char *name; CUresult code; const char *way_out; } ki
   [REPORT_INVALID] = {"invalid operation", CUDA_ERROR_ILLEGAL_INSTRUCTION},
   [REPORT_FILE] = {"trace", CUDA_ERROR_OPERATING_SYSTEM},
 };
+
+static const char never_set[] =
+    "memory has no value until the host or the kernel stores one: shared memory has none at first";
 
 _Static_assert(countof(kinds) == REPORT_COUNT, "a kind of report without its name");
 
@@ -177,7 +179,7 @@ static void lead_as_reported(Warp *w, const Instr *in, ReportKind kind, const ch
   if (report_note(g, in, &place))
     report_lead(g, &place,
                 arena_printf(&scratch, "%s in %s: %s", kinds[kind].name, report_program_name(&scratch, program), said),
-                by_zero ? around_zero : kinds[kind].way_out);
+                by_zero ? around_zero : kind == REPORT_UNDEFINED ? never_set : NULL);
   if (g->has_lead && by_zero && report_note(g, by_zero, &place))
     report_lead_note(g, &place, "this divides by zero, or by a value that has never been set");
   if (g->has_lead && g->other && report_note(g, g->other, &place)) report_lead_note(g, &place, "the other access");
