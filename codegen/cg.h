@@ -160,6 +160,8 @@ void cg_asm_tie(CgAsm *a, uint32_t result, LLVMValueRef v);   // an operand that
 // Writes `$first, …`, n numbers, between the two.
 void cg_asm_list(CgAsm *a, const char *open, uint32_t first, uint32_t n, const char *close);
 LLVMValueRef cg_asm_call(CgAsm *a, InsnId id);
+// A copy that LLVM cannot see through. Equal copies are one value.
+LLVMValueRef cg_opaque(Cg *c, LLVMValueRef v);
 // Result i of such a call.
 LLVMValueRef cg_asm_get(Cg *c, LLVMValueRef call, uint32_t i);
 // What an assembly with these results returns: void, the type, or a structure.

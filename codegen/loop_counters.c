@@ -25,13 +25,6 @@ static LLVMValueRef start_of(LLVMValueRef phi, LLVMValueRef next, LLVMBasicBlock
   return LLVMGetIncomingValue(phi, !back);
 }
 
-static LLVMValueRef opaque(Cg *c, LLVMValueRef v) {
-  CgAsm a = cg_asm_new(c);
-  cg_asm_result(&a, LLVMTypeOf(v));
-  cg_asm_tie(&a, 0, v);
-  return cg_asm_call(&a, INSN_COPY);
-}
-
 // `latch` ends with a branch to `head` by a comparison of the counter's next value.
 static void keep_counter(Cg *c, LLVMBasicBlockRef latch, LLVMBasicBlockRef head) {
   enum { MAX_DEPTH = 4 };
@@ -47,7 +40,7 @@ static void keep_counter(Cg *c, LLVMBasicBlockRef latch, LLVMBasicBlockRef head)
   LLVMPositionBuilderBefore(c->b, phi);
   const LLVMValueRef counter = LLVMBuildPhi(c->b, c->t_i32, "");
   LLVMPositionBuilderBefore(c->b, compare);
-  const LLVMValueRef sum = opaque(c, LLVMBuildAdd(c->b, counter, step, ""));
+  const LLVMValueRef sum = cg_opaque(c, LLVMBuildAdd(c->b, counter, step, ""));
   LLVMAddIncoming(counter, (LLVMValueRef[]){start, sum}, (LLVMBasicBlockRef[]){from, latch}, 2);
   LLVMSetOperand(compare, 0, sum);
 }

@@ -7,17 +7,10 @@
 #include "codegen/cg.h"
 
 // LLVM may assume that a divisor is not zero and remove what depends on it; a program that selects the result away
-// afterwards relies on the opposite. Of a copy that it cannot see through it may assume what it likes. Equal copies are
-// one value.
+// afterwards relies on the opposite. Of an opaque copy it may assume what it likes.
 static LLVMValueRef divisor(Cg *c, LLVMValueRef d) {
   uint64_t x;
-  if (cg_const_int(d, &x) && x) return d;
-  const bool narrow = LLVMTypeOf(d) == c->t_i8;
-  CgAsm a = cg_asm_new(c);
-  cg_asm_result(&a, narrow ? c->t_i16 : LLVMTypeOf(d));
-  cg_asm_tie(&a, 0, d);
-  LLVMValueRef copy = cg_asm_call(&a, INSN_COPY);
-  return narrow ? LLVMBuildTrunc(c->b, copy, c->t_i8, "") : copy;
+  return cg_const_int(d, &x) && x ? d : cg_opaque(c, d);
 }
 
 // LLVM may also assume that nobody divides the least number by −1, which wraps. If the divisor is a constant, it

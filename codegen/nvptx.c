@@ -106,6 +106,15 @@ LLVMValueRef cg_asm_call(CgAsm *a, InsnId id) {
   return call_insn(a->c, id, buf_str(&a->text), buf_str(&a->constraints), result, a->args.data, a->args.count);
 }
 
+LLVMValueRef cg_opaque(Cg *c, LLVMValueRef v) {
+  const bool narrow = LLVMTypeOf(v) == c->t_i8;   // no register has 8 bits
+  CgAsm a = cg_asm_new(c);
+  cg_asm_result(&a, narrow ? c->t_i16 : LLVMTypeOf(v));
+  cg_asm_tie(&a, 0, v);
+  const LLVMValueRef copy = cg_asm_call(&a, INSN_COPY);
+  return narrow ? LLVMBuildTrunc(c->b, copy, c->t_i8, "") : copy;
+}
+
 LLVMValueRef cg_asm_get(Cg *c, LLVMValueRef call, uint32_t i) {
   return LLVMGetTypeKind(LLVMTypeOf(call)) == LLVMStructTypeKind ? LLVMBuildExtractValue(c->b, call, i, "") : call;
 }

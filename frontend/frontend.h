@@ -113,7 +113,8 @@ uint32_t frontend_count_open(const CtFunction *kernel, const ParamSpec *specs);
 
 // One kernel as a module of its own, at stage TILE; NULL after diagnostics. Open parameters are all reported at once.
 Module *frontend_lower(Frontend *fe, CtFunction *kernel, const ParamSpec *specs, const LaunchOptions *launch);
-// Our spelling of a type of another language or library: "*fp32" for "torch.float32*". NULL if it is not known.
+// Returns tilec's name for a type of another language or library, such as "*fp32" for "torch.float32*"; NULL if it has
+// none.
 const char *frontend_guess_type(Arena *a, const char *text);
 // Whether every parameter of the kernel stands for one argument. False after a diagnostic.
 bool frontend_check_params(Frontend *fe, const CtFunction *kernel);

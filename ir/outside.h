@@ -17,8 +17,8 @@ typedef struct {
   uint32_t elem_bytes;         // of what the access's pointer points to; 0: not known
 } Outside;
 
-// "out-of-bounds store: program (3, 0, 0) stores element 1000 of out, which has 1000": the first element that the
-// buffer does not have. Bytes in place of elements if their size is not known.
+// Returns the error's text, which names the first element out of bounds: "out-of-bounds store: program (3, 0, 0) stores
+// element 1000 of out, which has 1000". It counts bytes if the size of an element is not known.
 const char *outside_text(Arena *a, const Outside *o);
 // What may have led so far away, or "".
 const char *outside_far(const Outside *o);

@@ -154,7 +154,7 @@ static CtValue *hint_config(Comptime *ct, const CtArgs *a) {
     for (size_t o = 0; o < countof(options); o++) is_option |= !strcmp(k->name, options[o]);
     const CtValue *v = ct_unwrap(k->value);
     if (is_option) buf_printf(&rest, ", %s=%s", k->name, ct_repr(ct->ctx, k->value));
-    else if (v->kind == CT_DICT)   // `meta` once was the name of kwargs
+    else if (v->kind == CT_DICT)   // the constexprs under another name, such as `meta`
       for (uint32_t e = 0; v != first && e < v->dict->count; e++)
         ct_dict_set(ct->ctx, constexprs->dict, v->dict->entries[e].key, v->dict->entries[e].value);
     else if (strcmp(k->name, "kwargs")) ct_dict_set_str(ct->ctx, constexprs->dict, k->name, k->value);

@@ -40,19 +40,23 @@ static bool asm_results(Lower *L, Call *c, uint32_t i, const CtType **out, uint3
 }
 
 // After an error about the constraints: some that fit, and how elements share registers.
-static Term *hint_constraints(Lower *L, const Op *op, int64_t pack) {
+static Term *hint_constraints(Lower *L, const Op *op, uint32_t pack) {
   const char *fitting = inline_asm_fitting(L->ctx, op);
-  uint32_t most = 1;
-  for (uint32_t i = 0; i < op->num_results; i++)
-    most = (uint32_t)max_i64(most, inline_asm_per_register(op->results[i].type, (uint32_t)pack));
+  uint32_t most = 1;   // elements in a register
+  bool is_wide = false;
   for (uint32_t i = 0; i < op->num_operands; i++)
-    most = (uint32_t)max_i64(most, inline_asm_per_register(op_operand(op, i)->type, (uint32_t)pack));
+    most = (uint32_t)max_i64(most, inline_asm_per_register(op_operand(op, i)->type, pack));
+  for (uint32_t i = 0; i < op->num_results; i++) {
+    const uint32_t each = inline_asm_per_register(op->results[i].type, pack);
+    most = (uint32_t)max_i64(most, each);
+    is_wide |= each == 1;
+  }
   if (most == 1) return lower_hint(L, "\"%s\" fits", fitting);
-  if (inline_asm_per_register(op->results[0].type, (uint32_t)pack) == 1)
-    lower_hint(L, "each of the %lld results has a register of its own; those of a narrow dtype, as tl.int8, share one",
-               (long long)pack);
-  return lower_hint(L, "\"%s\" fits: with pack=%lld, %u narrow elements share a register of 32 bits, which suits "
-                       "instructions like add.f16x2", fitting, (long long)pack, most);
+  if (is_wide)
+    lower_hint(L, "each of the %u results has a register of its own; those of a narrow dtype, as tl.int8, share one",
+               pack);
+  return lower_hint(L, "\"%s\" fits: with pack=%u, %u narrow elements share a register of 32 bits, which suits "
+                       "instructions like add.f16x2", fitting, pack, most);
 }
 
 Term *tl_inline_asm(Lower *L, Call *c) {
@@ -88,7 +92,7 @@ Term *tl_inline_asm(Lower *L, Call *c) {
   const char *wrong = inline_asm_registers(L->ctx, op, &registers);
   if (wrong) {
     arg_error(L, c, 1, "%s", wrong);
-    return hint_constraints(L, op, pack);
+    return hint_constraints(L, op, (uint32_t)pack);
   }
   if ((wrong = inline_asm_check_text(L->ctx, op, &registers))) return arg_error(L, c, 0, "%s", wrong);
   Term *out[8];

@@ -205,7 +205,7 @@ static void note_annotations(Frontend *fe, const CtFunction *kernel, const Param
   }
 }
 
-// A number that was meant for a constexpr may have come to a parameter before it.
+// Notes the run-time parameters that the signature makes constants: a value may have been meant for a later constexpr.
 static void note_constants(Frontend *fe, const CtFunction *kernel, const ParamSpec *specs) {
   for (uint32_t i = 0; i < kernel->num_params; i++) {
     const CtParam *p = &kernel->params[i];

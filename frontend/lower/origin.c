@@ -41,7 +41,7 @@ static bool is_made_of_int(const Value *v) {
   return v->def && (v->def->opcode == OP_SITOFP || v->def->opcode == OP_UITOFP);
 }
 
-// The division of integers, which Python's `/` takes as floats, from which v is computed.
+// The true division of integers that v is computed from; NULL if there is none.
 static const Op *division_of_ints(const Value *v, int depth) {
   const Op *op = v ? v->def : NULL;
   if (!op || depth > 8) return NULL;

@@ -185,7 +185,7 @@ static void advise_division(Op *op, void *user) {
                op->opcode == OP_DIVSI ? "`//`" : "`%`", at.file->path, at.line);
 }
 
-// An overflow is a large error.
+// Suggests --debug for large errors of integers, because an overflow makes a large one.
 void run_advise(Buf *out, const Comparison *c, uint64_t first_bad, double error) {
   enum { SMALL = 32 };
   if (advise_untouched(out, c, first_bad) || advise_untouched_columns(out, c)) return;

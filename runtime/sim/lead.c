@@ -1,6 +1,6 @@
 #include "runtime/sim/lead.h"
 
-OutsideKind lead_kind(AccessKind kind) {
+static OutsideKind kind_of(AccessKind kind) {
   static const OutsideKind kinds[] = {
       [ACCESS_READ] = OUTSIDE_LOAD, [ACCESS_WRITE] = OUTSIDE_STORE, [ACCESS_ATOMIC] = OUTSIDE_UPDATE};
   return kinds[kind];
@@ -56,8 +56,22 @@ void lead_race(Warp *w, int lane, RaceScope scope, const RaceSide *found, const 
   arena_free(&scratch);
 }
 
+void lead_outside(Warp *w, const Instr *in, Outside *o, AccessKind kind, uint32_t elem_bytes) {
+  static const char general[] = "compare what the offset reaches, and the mask, with the elements that there are";
+  PlaceNote place;
+  if (!report_note(w->grid, in, &place)) return;
+  Arena scratch;
+  arena_init(&scratch);
+  o->kind = kind_of(kind);
+  o->elem_bytes = place.elem_bytes ? place.elem_bytes : elem_bytes;
+  report_program(w->cta, o->program);
+  const char *far = outside_far(o);
+  report_lead(w->grid, &place, outside_text(&scratch, o), *far ? far : place.way_out ? place.way_out : general);
+  arena_free(&scratch);
+}
+
 void lead_misaligned(Warp *w, const Instr *in, int lane, uint64_t address, uint32_t size, uint32_t align,
-                     OutsideKind kind) {
+                     AccessKind kind) {
   static const char general[] =
       "the pointer is not aligned to its elements: it was cast, or the argument itself is not";
   Grid *g = w->grid;
@@ -71,7 +85,7 @@ void lead_misaligned(Warp *w, const Instr *in, int lane, uint64_t address, uint3
   const char *from = element(&scratch, w, in, lane, address, place.elem_bytes, "a place");
   report_lead(g, &place,
               arena_printf(&scratch, "misaligned %s: %s %s %u bytes from %s on, whose address is no multiple of %u",
-                           outside_noun(kind), name, outside_verb(kind), size, from, align),
+                           outside_noun(kind_of(kind)), name, outside_verb(kind_of(kind)), size, from, align),
               in->vec > 1 ? report_promised : general);
   if (place.promise.line && in->vec > 1) {
     const PlaceNote promise = {

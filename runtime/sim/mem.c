@@ -27,21 +27,6 @@ static const char *const space_names[] = {"generic", "global", "shared", "shared
                                           "local",   "const",  "param",  "param"};
 static const char *const access_names[] = {"read", "write", "atomic"};
 
-// Makes the report begin with the element that the buffer does not have, in the user's words.
-static void lead(Warp *w, const Instr *in, Outside *o, AccessKind kind, uint32_t elem_bytes) {
-  static const char general[] = "compare what the offset reaches, and the mask, with the elements that there are";
-  PlaceNote place;
-  if (!report_note(w->grid, in, &place)) return;
-  Arena scratch;
-  arena_init(&scratch);
-  o->kind = lead_kind(kind);
-  o->elem_bytes = place.elem_bytes ? place.elem_bytes : elem_bytes;
-  report_program(w->cta, o->program);
-  const char *far = outside_far(o);
-  report_lead(w->grid, &place, outside_text(&scratch, o), *far ? far : place.way_out ? place.way_out : general);
-  arena_free(&scratch);
-}
-
 // Tells where the address is by the argument that it was computed from, or else by the nearest allocation.
 static ExecResult bad_global(Warp *w, const Instr *in, int lane, Space space, uint64_t addr, uint32_t size,
                              AccessKind kind) {
@@ -50,7 +35,7 @@ static ExecResult bad_global(Warp *w, const Instr *in, int lane, Space space, ui
   unsigned long long begin = !a ? 0 : from.name ? from.pointer : a->base, end = a ? a->base + a->size : 0;
   char where[480] = "nothing is allocated there", of[256];
   Outside o = {.buffer = from.name, .begin = begin, .size = end - begin, .address = addr};
-  if (a) lead(w, in, &o, kind, from.elem_bytes);
+  if (a) lead_outside(w, in, &o, kind, from.elem_bytes);
   const char *far = w->grid->has_lead ? "" : outside_far(&o);
   if (from.name) snprintf(of, sizeof of, "%.180s (%llu bytes at %#llx)", from.name, end - begin, begin);
   else snprintf(of, sizeof of, "the %llu-byte allocation at %#llx", end - begin, begin);
@@ -98,7 +83,7 @@ static ExecResult resolve_lane(Warp *w, const Instr *in, int lane, Space space, 
   Grid *g = w->grid;
   uint64_t written = addr;
   if (addr & (align - 1)) {
-    lead_misaligned(w, in, lane, addr, size, align, lead_kind(kind));
+    lead_misaligned(w, in, lane, addr, size, align, kind);
     return warp_report(w, in, lane, REPORT_MISALIGNED, "%s of %u bytes at %#llx in %s memory is not aligned to %u",
                        access_names[kind], size, (unsigned long long)addr, space_names[space], align);
   }

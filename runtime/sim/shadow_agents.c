@@ -97,7 +97,7 @@ ExecResult agent_mbarrier_arrive(Warp *w, const Instr *in, int lane, SharedPlace
   if (in->op == OP_cp) {  // an arrival by the copies themselves
     uint32_t *known = &m->pending[comp_of(w, C_COPY)];
     if (*known < warp_race(w)->arrive_clock) *known = warp_race(w)->arrive_clock;
-    m->pending[comp_of(w, C_HEARD)] = race_clock(w);   // the copies have read global memory
+    m->pending[comp_of(w, C_ACQUIRED)] = race_clock(w);   // the copies have read global memory
   } else if (!has_mod(in, M_relaxed)) {
     race_join(bar.cta->cluster, m->pending, warp_race(w)->vc);
     if (bar.cta == w->cta) m->arrived[w->id * WARP_SIZE + (uint32_t)lane] = warp_race(w)->vc[comp_of(w, C_SELF)];

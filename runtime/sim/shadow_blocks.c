@@ -11,9 +11,10 @@
 // cluster does then is not judged. The threads of a warp are one agent, because compiled code relies on the order of
 // a warp's instructions.
 //
-// Of the warps that hold duplicates all read, but only one writes, and nobody uses what the others read after that.
-// Therefore two things are no races unless the warps have met in between: a read by an instruction by which the
-// writer, too, had read the bytes; and a write to bytes that several warps have read by one instruction.
+// When several warps hold copies of the same elements, all of them load, only one stores, and what the others load after
+// that store is not used. Therefore, unless the warps have met at a barrier in between, two cases are no races: a load
+// by an instruction that the storing warp had also executed on these bytes, and a store to bytes that several warps have
+// loaded by one instruction.
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,7 +63,7 @@ typedef struct {
   uint32_t me, pc, load;       // load: the bit of the instruction in BlockCell.loads
   bool is_ordered;             // as an access of its warp; otherwise only as one of its cluster
   uint32_t warp, clock, met;   // in its cluster; its clock now and after its last barrier, 0 if it is not ordered
-  bool has_heard, has_told;    // its warp has acquired, released, by one of the instruction's lanes
+  bool has_acquired, has_released;    // its warp has acquired, released, by one of the instruction's lanes
   const uint8_t *value;        // what will be stored, or NULL
 } Access;
 
@@ -181,13 +182,13 @@ static Meeting *find_meeting(GridBlocks *b, uint64_t address, bool make) {
 // released so far.
 static void acquire(GridBlocks *b, Access *x, const Meeting *m) {
   join(b, &b->agents[x->me].knows, &m->released);
-  if (x->has_heard || !when_of(&m->released, x->me)) return;
-  race_hear(x->w);
-  x->has_heard = true;
+  if (x->has_acquired || !when_of(&m->released, x->me)) return;
+  race_acquire(x->w);
+  x->has_acquired = true;
 }
 static void release(GridBlocks *b, Access *x, Meeting *m) {
   Agent *a = &b->agents[x->me];
-  x->has_told = true;
+  x->has_released = true;
   Clock self = {x->me, ++a->releases};
   join(b, &m->released, &a->knows);
   join(b, &m->released, &(Knowledge){&self, 1, 1});
@@ -228,12 +229,12 @@ static ExecResult conflict(const Access *x, const BlockMark *m, uint32_t warp, u
 static bool is_ordered(const GridBlocks *b, const Access *x, const BlockMark *m, uint32_t warp, uint32_t clock) {
   if (!m->who || (x->is_atomic && m->pc & IS_ATOMIC)) return true;
   if (m->who != x->me) return when_of(&b->agents[x->me].knows, m->who) > m->when;
-  return !x->is_ordered || race_has_heard(x->w, warp, clock);
+  return !x->is_ordered || race_has_acquired(x->w, warp, clock);
 }
 
 // Has the access not met the last reader of its cluster since that read?
 static bool is_apart(const Access *x, const BlockCell *c) {
-  return c->read[0].who == x->me && x->is_ordered && !race_has_heard(x->w, c->reader, c->read_clock);
+  return c->read[0].who == x->me && x->is_ordered && !race_has_acquired(x->w, c->reader, c->read_clock);
 }
 
 // Had the writer read the bytes by this instruction?
@@ -360,7 +361,7 @@ ExecResult blocks_access(Warp *w, const Instr *in, const MemAccess *a) {
     x.value = x.writes && !strong && access_store_bytes(w, in, l, a->size, value) ? value : NULL;
     TRY(lane_access(b, &x, a->alloc[l], a->addr[l], a->size));
   }
-  if (x.has_told) race_tell(w);
+  if (x.has_released) race_release(w);
   return EXEC_NEXT;
 }
 

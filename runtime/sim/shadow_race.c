@@ -22,7 +22,7 @@ void race_cta_begin(Cta *c) {
     cl->shadow = r;
     r->barrier_arrive = race_new_clock(cl);
     r->barrier_done = race_new_clock(cl);
-    r->told = race_new_clock(cl);
+    r->released = race_new_clock(cl);
   }
   CtaRace *r = arena_new(&cluster_race(cl)->arena, CtaRace);
   ((CtaShadow *)c->shadow)->race = r;
@@ -271,19 +271,20 @@ static void lock_order(Warp *w, SharedPlace p) {
   race_join(p.cta->cluster, warp_race(w)->vc, l->vc);
 }
 
-void race_tell(Warp *w) {
+void race_release(Warp *w) {
   if (!warp_race(w)) return;
-  race_join(w->cta->cluster, cluster_race(w->cta->cluster)->told, warp_race(w)->vc);
+  race_join(w->cta->cluster, cluster_race(w->cta->cluster)->released, warp_race(w)->vc);
   race_advance(w);
 }
 
-void race_hear(Warp *w) {
+void race_acquire(Warp *w) {
   if (!warp_race(w)) return;
   const ClusterRace *r = cluster_race(w->cta->cluster);
   uint32_t *mine = warp_race(w)->vc;
   for (uint32_t at = 0; at < r->warps_per_cta * w->cta->cluster->num_ctas * WARP_COMPS; at += WARP_COMPS) {
-    const uint32_t told = r->told[at + C_SELF] > r->told[at + C_HEARD] ? r->told[at + C_SELF] : r->told[at + C_HEARD];
-    if (mine[at + C_HEARD] < told) mine[at + C_HEARD] = told;
+    const uint32_t own = r->released[at + C_SELF], acquired = r->released[at + C_ACQUIRED];
+    const uint32_t latest = own > acquired ? own : acquired;
+    if (mine[at + C_ACQUIRED] < latest) mine[at + C_ACQUIRED] = latest;
   }
 }
 

@@ -4,7 +4,7 @@
 // Clocks. Component C_SELF of a warp counts its release points: an access at clock c is known to whoever holds at
 // least c. The others count operations (wgmma, cp.async, bulk stores) or proxy fences; an mbarrier's counts its
 // completed phases, so that waiting for phase n makes known the copies that were issued in phases up to n. Lanes of
-// one warp are told apart by the clock of the warp's last synchronisation. C_HEARD has clocks of C_SELF: what a warp
+// one warp are told apart by the clock of the warp's last synchronisation. C_ACQUIRED has clocks of C_SELF: what a warp
 // knows by atomics in global memory (shadow_blocks.c) and by arrivals of cp.async. They order accesses of global memory
 // only.
 //
@@ -15,7 +15,7 @@
 
 #include "runtime/sim/shadow.h"
 
-enum { C_SELF, C_WGMMA, C_COPY, C_BULK, C_FENCE, C_HEARD, WARP_COMPS };
+enum { C_SELF, C_WGMMA, C_COPY, C_BULK, C_FENCE, C_ACQUIRED, WARP_COMPS };
 enum { MBARS_PER_CTA = 64, NO_COMP = 0xffff, MBAR_COMP = 0xfffe, ANY_LANE = 0xff, FENCES = 64, GROUPS = 256 };
 enum { FENCE_ASYNC = 1, FENCE_MBARRIER_INIT = 2 };
 enum { EPOCH_ATOMIC = 1 };
@@ -68,7 +68,7 @@ typedef struct {
   Arena arena;
   uint32_t comps, warps_per_cta;
   uint32_t *barrier_arrive, *barrier_done;
-  uint32_t *told;          // what its warps have released by atomics in global memory
+  uint32_t *released;      // what its warps have released by atomics in global memory
 } ClusterRace;
 
 // An access, as it is checked against what others did and then recorded.
@@ -101,14 +101,14 @@ void race_join(const Cluster *c, uint32_t *into, const uint32_t *from);
 void race_advance(Warp *w);   // a release: whoever receives the clock now knows what came before
 // Does w know what warp number `other` of its cluster did with global memory up to that warp's clock? If races are not
 // checked, it does.
-static inline bool race_has_heard(const Warp *w, uint32_t other, uint32_t clock) {
+static inline bool race_has_acquired(const Warp *w, uint32_t other, uint32_t clock) {
   const WarpRace *r = warp_race(w);
   const uint32_t at = other * WARP_COMPS;
-  return !r || at == comp_of(w, C_SELF) || r->vc[at + C_SELF] >= clock || r->vc[at + C_HEARD] >= clock;
+  return !r || at == comp_of(w, C_SELF) || r->vc[at + C_SELF] >= clock || r->vc[at + C_ACQUIRED] >= clock;
 }
 static inline uint32_t race_met(const Warp *w) { return warp_race(w) ? warp_race(w)->met : 0; }
-void race_tell(Warp *w);      // w releases by an atomic in global memory
-void race_hear(Warp *w);      // w acquires by one what its cluster has released
+void race_release(Warp *w);      // w releases by an atomic in global memory
+void race_acquire(Warp *w);      // w acquires by one what its cluster has released
 bool race_ordered(const Who *who, const Epoch *e);       // whether who knows of e
 // Did thread e->lane of warp x execute one of the fences after its access of clock e->clock, and does w know?
 bool race_fenced(const Warp *w, const Warp *x, const Epoch *e, uint32_t kind, uint32_t fences);

@@ -177,13 +177,14 @@ typedef enum {
 ExecResult sim_report(Grid *g, Warp *w, const Instr *in, int lane, ReportKind kind, const char *fmt, ...)
     PRINTF_LIKE(6, 7);
 
-// Makes the report that follows begin with text as an error at a place of the user, and with the way out (NULL: there
-// is none), and adds a note at another place. Without them the report's own first line is the error, at the place of
-// its instruction. report_note fills what is known of the instruction's place; what notes of it contradict is not
-// known. False if there is no such place, or the kernel is not libtile's.
+// Fills in what is known of the instruction's place in the user's source. Returns false if it has none, or if libtile
+// did not compile the kernel. Where several accesses share a place and differ, neither's details are known.
 bool report_note(const Grid *g, const Instr *in, PlaceNote *out);
+// Puts an error at that place before the report that sim_report makes next, with a note on the way out unless it is
+// NULL. Without it sim_report takes the report's first line as the error, at its instruction's place.
 void report_lead(Grid *g, const PlaceNote *place, const char *text, const char *way_out);
-void report_lead_note(Grid *g, const PlaceNote *place, const char *text);   // the first that has another place
+// Adds a note at another place to that error. Only the first one counts.
+void report_lead_note(Grid *g, const PlaceNote *place, const char *text);
 void report_program(const Cta *c, uint32_t program[3]);   // the kernel's program that the block runs
 const char *report_program_name(Arena *a, const uint32_t program[3]);   // "program (3, 0, 0)"
 const char *report_kind_name(ReportKind kind);   // "deadlock"

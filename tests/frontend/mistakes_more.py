@@ -50,6 +50,9 @@ def packed(x, y):
     # PACKED: note: each of the 4 results has a register of its own; those of a narrow dtype, as tl.int8, share one
     # PACKED: note: "=r,=r,=r,=r,r,r" fits: with pack=4, 2 narrow elements share a register
     tl.inline_asm_elementwise("and.b32 $0, $1, 1;", "=r,r", [tl.load(x + i)], dtype=tl.int32, is_pure=False, pack=4)
+    # PACKED: error: constraint 0 is `=r`: the first 0 are results
+    # PACKED: note: "r" fits: with pack=2, 2 narrow elements share a register
+    tl.inline_asm_elementwise("// $0", "=r", [tl.load(x + i)], dtype=(), is_pure=False, pack=2)
     # PACKED: error: there are 2 constraints for 1 register of results and 2 of arguments
     # PACKED: note: "=d,f,h" fits
     tl.inline_asm_elementwise("add $0, $1, $2;", "=d,f", [tl.load(y + i), tl.load(x + i)], dtype=tl.float64, is_pure=False, pack=1)
@@ -120,7 +123,7 @@ def tuned(x, n, B: tl.constexpr):
 def hosted(x):
     # HOSTED: mistakes_more.py:[[#@LINE+5]]:17: error: 'torch' is not known at compile time
     # HOSTED-NEXT: tl.store
-    # HOSTED: mistakes_more.py:[[#@LINE-110]]:8: note: 'torch' belongs to the host: nothing of it runs here
+    # HOSTED: mistakes_more.py:[[#@LINE-113]]:8: note: 'torch' belongs to the host: nothing of it runs here
     # HOSTED-NEXT: import torch
     # HOSTED: note: write tl.exp
     tl.store(x, torch.exp(tl.load(x)))
