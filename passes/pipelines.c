@@ -55,6 +55,7 @@ static const PipelineStep laid_out_steps[] = {
   STEP_IF(pipeline_loops, chooses),
   STEP(lower_tma),
   STEP(lower_allocs),
+  STEP_IF(spread_stores, chooses),
   STEP(canonicalize),
   STEP(cse),
   STEP(licm),
