@@ -103,6 +103,7 @@ class Source:
         tree = ast.parse(text)
         functions = [f for f in ast.walk(tree) if isinstance(f, (ast.FunctionDef, ast.Lambda))]
         params = {a.arg for f in functions for a in f.args.args}
+        annotations = [a.annotation for f in functions for a in f.args.args]
         scope = dict(raw.__globals__)
         try:
             scope.update(inspect.getclosurevars(raw).nonlocals)
@@ -112,13 +113,18 @@ class Source:
             if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
                 continue
             module, owner = scope.get(node.value.id), node.value.id
-            if owner in params or not inspect.ismodule(module) or not hasattr(module, node.attr):
+            if not inspect.ismodule(module) and not isinstance(module, (torch.finfo, torch.iinfo)):
                 continue
-            if module.__name__ in ("triton", "math") or module.__name__.startswith("triton."):
+            if owner in params or not hasattr(module, node.attr):
+                continue
+            home = getattr(module, "__name__", "")
+            if home in ("triton", "math") or home.startswith("triton."):
                 continue
             flat = f"{owner}__{node.attr}"
             value = getattr(module, node.attr)
             scope[flat] = tl.constexpr(value) if isinstance(value, (int, float, str)) else value
+            if node in annotations:
+                scope[flat] = None
             text = re.sub(rf"(?<![\w.]){owner}\.{node.attr}\b", flat, text)
         tree = ast.parse(text)
         # A default value is computed outside of its function: there a parameter's name may be a global's.
