@@ -1,5 +1,6 @@
 """What the workloads share: tensors at model sizes, backward passes, stand-ins for what packages merely import."""
 
+import importlib
 import importlib.machinery
 import os
 import sys
@@ -53,6 +54,19 @@ def scale(*shape):
 def starts(count, length):
     """Where sequences of the same length start; the last entry is their end."""
     return torch.arange(0, count + 1, device=D, dtype=torch.int32) * length
+
+
+def full(value, *shape, dtype=torch.int32):
+    return torch.full(shape, value, device=D, dtype=dtype)
+
+
+def load(name):
+    return importlib.import_module(name)
+
+
+def folder_of(name):
+    """The folder of the search path that ends so."""
+    return next(path for path in sys.path if path.endswith("/" + name))
 
 
 def fb(out):
