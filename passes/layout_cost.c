@@ -82,6 +82,28 @@ int64_t layout_cost_conversion(const Type *t, uint32_t num_warps) {
   return type_numel(t) * type_elem_bytes(t) / 64 + 16 * (int64_t)num_warps;
 }
 
+// How many elements an access of a shared tile takes in a layout, as log2.
+static uint32_t log2_shared_vector(const Layout *l, const Layout *shared, uint32_t bytes) {
+  LayoutMap m;
+  uint32_t n = 0;
+  if (!layout_to_shared(l, shared, &m)) return 0;
+  for (; bytes << (n + 1) <= 16 && n < layout_whole_bits(shared); n++) {
+    uint32_t steps = 0, touching = 0;
+    for (uint32_t i = 0; i < layout_total_bits(l); i++) {
+      touching += m.col[i] >> n & 1;
+      steps += i < l->num_bits[LAYOUT_REG] && m.col[i] == 1u << n;
+    }
+    if (steps != 1 || touching != 1) break;
+  }
+  return n;
+}
+
+int64_t layout_cost_shared(const Layout *l, const Type *buffer, uint32_t num_warps) {
+  const uint32_t bytes = type_elem_bytes(type_elem(buffer)), n = log2_shared_vector(l, buffer->layout, bytes);
+  const int64_t lines = layout_bank_conflicts(l, buffer->layout, 8 * bytes, 1u << n);
+  return num_warps * (int64_t)(layout_regs_per_thread(l) >> n) * (1 + 4 * lines);
+}
+
 int64_t layout_cost_convert(Context *ctx, const Type *t, const Layout *l, uint32_t num_warps) {
   const int64_t regs = (int64_t)layout_regs_per_thread(l) * num_warps;
   // A bit is a predicate, which becomes a number for the way, of a vector's part, and a predicate again after it.

@@ -3,6 +3,7 @@
 // cheap, or loads that only the next iteration uses), and if earlier iterations do not write what it reads.
 #include "passes/access.h"
 #include "passes/global_memory.h"
+#include "passes/layout_cost.h"
 #include "passes/pipeline_loops.h"
 
 // ---- candidates ----
@@ -46,9 +47,19 @@ static uint32_t lanes_axis(const Layout *l) {
   return l->rank - 1u;
 }
 
+static int64_t cost_of_reads(const Pipe *p, const Op *load, const Type *buffer) {
+  int64_t cost = 0;
+  EACH_USE(u, &load->results[0]) {
+    const Value *read = u->user->opcode == OP_CONVERT_LAYOUT ? &u->user->results[0] : &load->results[0];
+    cost += layout_cost_shared(read->type->layout, buffer, p->module->num_warps);
+  }
+  return cost;
+}
+
 // A row-major buffer. Its fastest axis is the one along which a thread has the most consecutive elements. If elements
 // are copied one by one, it is the axis along which neighbouring lanes lie; otherwise a copy's lanes would share a bank.
-static const Type *plain_buffer(Context *ctx, const Op *load) {
+// Copies of 16 bytes may be swizzled: for readers whose lanes lie across the rows.
+static const Type *row_buffer(const Pipe *p, const Op *load) {
   const Type *t = load->results[0].type;
   uint32_t order[MAX_RANK], fast = 0;
   for (uint32_t i = 1; i < t->rank; i++)
@@ -57,7 +68,15 @@ static const Type *plain_buffer(Context *ctx, const Op *load) {
   order[0] = fast;
   for (uint32_t i = t->rank, n = 1; i-- > 0;)
     if (i != fast) order[n++] = i;
-  return type_buffer(ctx, type_elem(t), t->rank, t->shape, layout_make_shared_plain(ctx, t->rank, t->shape, order), 0);
+  const Layout *plain = layout_make_shared_plain(p->ctx, t->rank, t->shape, order);
+  const Type *rows = type_buffer(p->ctx, type_elem(t), t->rank, t->shape, plain, 0);
+  const int64_t bytes = t->shape[fast] * type_elem_bytes(type_elem(t));
+  if (t->rank < 2 || pipe_copy_elements(load) * type_elem_bytes(type_elem(t)) != 16 || bytes < 32) return rows;
+  const Layout *swizzled = layout_make_shared_swizzled(p->ctx, t->rank, t->shape, type_elem_bits(t),
+                                                       (uint32_t)min_i64(bytes, 128), order);
+  if (!swizzled) return rows;
+  const Type *other = type_buffer(p->ctx, type_elem(t), t->rank, t->shape, swizzled, 0);
+  return cost_of_reads(p, load, other) < cost_of_reads(p, load, rows) ? other : rows;
 }
 
 // Why can_copy_async refuses a load, in words.
@@ -100,7 +119,7 @@ static void consider(Pipe *p, Op *op, bool all_loads) {
       remark_missed(op, "%s " STAYS "what its mask leaves out is not zero", remark_name(op));
       return;
     }
-    a.buffer_type = a.alloc ? op_result(a.alloc, 0)->type : plain_buffer(p->ctx, op);
+    a.buffer_type = a.alloc ? op_result(a.alloc, 0)->type : row_buffer(p, op);
   } else {
     if (op->opcode == OP_LOAD) remark_missed(op, "%s " STAYS "%s", remark_name(op), why_not_async(p, op));
     return;

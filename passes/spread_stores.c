@@ -58,28 +58,8 @@ static void find_source(Tile *t) {
 
 // ---- what it costs, in instructions of the block ----
 
-// How many elements an access of the shared tile takes in a layout, as log2.
-static uint32_t log2_vector(const Layout *l, const Layout *shared, uint32_t bytes) {
-  LayoutMap m;
-  uint32_t n = 0;
-  if (!layout_to_shared(l, shared, &m)) return 0;
-  for (; bytes << (n + 1) <= 16 && n < layout_whole_bits(shared); n++) {
-    uint32_t steps = 0, touching = 0;
-    for (uint32_t i = 0; i < layout_total_bits(l); i++) {
-      touching += m.col[i] >> n & 1;
-      steps += i < l->num_bits[LAYOUT_REG] && m.col[i] == 1u << n;
-    }
-    if (steps != 1 || touching != 1) break;
-  }
-  return n;
-}
-
-// Each line of banks that an access of a warp moves takes as long as four instructions.
 static int64_t access_cost(const Tile *t, const Layout *l, const Value *buffer) {
-  const Type *b = buffer->type;
-  const uint32_t bytes = type_elem_bytes(type_elem(b)), n = log2_vector(l, b->layout, bytes);
-  const int64_t lines = layout_bank_conflicts(l, b->layout, 8 * bytes, 1u << n);
-  return t->warps * (int64_t)(layout_regs_per_thread(l) >> n) * (1 + 4 * lines);
+  return layout_cost_shared(l, buffer->type, t->warps);
 }
 
 static int64_t compute_cost(const Tile *t, const Layout *l) {
