@@ -195,7 +195,7 @@ static bool run_op(Prog *p, Op *op) {
   if (++run->steps > run->max_steps && run->max_steps) return p->failed = true, false;
   if (!interp_fns[op->opcode](p, op)) return false;
   if (p->shared) interp_poison_scratch(p, op);
-  return true;
+  return interp_watched(p, op);
 }
 
 // ---- programs ----

@@ -48,6 +48,17 @@ InterpVars interp_stop_vars(Arena *a, const InterpStop *stop);
 // A line for each element: "pid (0, 0, 0) idx (3) x: 5".
 void interp_put_var(Buf *b, const InterpStop *stop, const InterpVar *var);
 
+// An op that has just run. Inside of a reduction or a map it ran for several elements at once, its lanes.
+typedef struct {
+  Op *op;
+  const uint32_t *program;
+  struct Prog *prog;
+} InterpStep;
+// The elements of a value that the program has computed, row-major, lane after lane; they may be changed. NULL: it has
+// not computed it.
+void *interp_step_data(const InterpStep *step, const Value *v);
+size_t interp_step_count(const InterpStep *step, const Value *v);   // how many these are
+
 typedef struct {
   Func *func;
   uint32_t grid[3];
@@ -58,6 +69,8 @@ typedef struct {
   uint32_t num_buffers;
   void (*print)(void *user, const char *text, size_t size);     // output of `print`, whole lines; NULL: dropped
   bool (*stop)(void *user, const InterpStop *stop);   // false ends the run without a diagnostic; NULL: nothing stops
+  // After each op; false ends the run without a diagnostic. Divisions by zero are not judged then. NULL: nobody watches.
+  bool (*watch)(void *user, const InterpStep *step);
   void *user;
   bool (*should_stop)(void *stop_user);         // asked between ops: true ends the run; NULL: nobody is
   void *stop_user;

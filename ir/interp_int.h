@@ -147,6 +147,7 @@ void interp_divided(Prog *p, const Op *op, const void *divisors, void *out, size
 void interp_write(Prog *p, uint64_t to, const void *from, size_t n);
 
 // interp_stop.c
+bool interp_watched(Prog *p, Op *op);   // false: the watcher ends the run
 void interp_stop_at_end(Prog *p);
 
 // interp_memory.c

@@ -1,5 +1,5 @@
-// Breakpoints: what the host is told where a program stops. The front end puts one before each statement if a debugger
-// asks for it.
+// Breakpoints and the watcher of ops: what the host is told while a program runs. The front end puts a breakpoint before
+// each statement if a debugger asks for it.
 #include <string.h>
 
 #include "ir/interp_int.h"
@@ -21,6 +21,19 @@ bool interp_breakpoint(Prog *p, Op *op) {
   p->home->has_stops |= is_statement;
   return tell(p, op, is_statement);
 }
+
+bool interp_watched(Prog *p, Op *op) {
+  const InterpLaunch *l = p->run->launch;
+  if (!l->watch || l->watch(l->user, &(InterpStep){op, p->id, p})) return true;
+  p->failed = p->run->stopped = true;
+  return false;
+}
+
+void *interp_step_data(const InterpStep *step, const Value *v) {
+  return step->prog->slots[v->number].data ? (void *)interp_value_data(step->prog, v) : NULL;
+}
+
+size_t interp_step_count(const InterpStep *step, const Value *v) { return interp_value_count(step->prog, v->type); }
 
 void interp_stop_at_end(Prog *p) {
   if (p->has_stops && !p->failed) tell(p, NULL, true);

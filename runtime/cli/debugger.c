@@ -158,7 +158,7 @@ tile_status debugger_attach(Session *s, Debug **out, tile_error **error) {
     const char *wrong = debugger_add_break(d, o->breaks.data[i]);
     if (wrong) return error_set(error, TILE_ERROR_USAGE, "--break: %s", wrong);
   }
-  device_debug_interp(s->device, &(Debugger){on_stop, d});
+  device_debug_interp(s->device, &(Debugger){.stop = on_stop, .user = d});
   return TILE_OK;
 }
 

@@ -105,7 +105,7 @@ static tile_status compare(Session *s, const CompileJob *job, int config, tile_e
   return ok ? TILE_OK : error_set(error, TILE_ERROR_RUN, "the result differs from the interpreter's");
 }
 
-static tile_status expect(const Run *run, Module *m, tile_error **error) {
+static tile_status expect(Run *run, Module *m, tile_error **error) {
   CheckLimits limits;
   RETURN_IF_FAILED(run_check_limits(run->options, &limits, error));
   limits.uses_tf32 = run_uses_tf32(m);
@@ -200,6 +200,7 @@ static tile_status run_on_device(Session *s, CompileJob *job, Debug **debug, til
   tile_status status = session_compile(s, job, -1, error);
   cli_tell(job, s->program);
   RETURN_IF_FAILED(status);
+  run->config = s->program->config;
   if (writes) RETURN_IF_FAILED(outputs_write(o, s->program, job->path, emits, &run->uses, error));
   if (o->compile_only) return TILE_OK;
   RETURN_IF_FAILED(run_fill_buffers(run, error));
@@ -227,6 +228,7 @@ int run_main(const Options *o, Arena *arena) {
                     .user = &run,
                     .printed = &printed,
                     .times = &times};
+  run.job = &job;
   Debug *debug = NULL;
   tile_status status = run_on_device(&s, &job, &debug, &error);
   const bool has_quit = debugger_has_quit(debug);

@@ -37,6 +37,8 @@ typedef struct {
   const StrList *swept;        // NAME=VALUE of a sweep's point; or NULL
   double flops, moved;         // the values of --flops and --bytes
   struct Expectation *expected;   // by --expect; run_expect.c
+  const CompileJob *job;       // what compiled the kernel, and the configuration of an autotuned one
+  int config;
   bool has_unused_sweep;       // of swept; this fails all points alike
   bool is_usage_error;         // the diagnostics are about the command line
 } Run;
@@ -72,17 +74,20 @@ typedef struct {
   const char *what, *name, *has;
   const HostTensor *got, *ref;
   const HostTensor *initial;   // what got was before the run
+  const RunBuffer *buffer;     // that got is, or a part of: element i is places[i] of the buffer, or i
+  const double *places;
   DtypeKind dtype;
-  const Run *run;
+  Run *run;
   Module *module;              // the kernel's, for notes; or NULL
 } Comparison;
 bool run_tell(Buf *out, const Comparison *c, const CheckLimits *limits);
 // Compares result with reference of every buffer; prints a line per buffer that the kernel wrote. False if one differs
 // by more than the limits.
-bool run_compare(const Run *run, Module *module, const CheckLimits *limits, Buf *out);
+bool run_compare(Run *run, Module *module, const CheckLimits *limits, Buf *out);
 // Whether an element differs by more than the limits; *first is the first one.
 bool run_differs(const HostTensor *got, const HostTensor *ref, const CheckLimits *limits, uint64_t *first);
 bool run_uses_tf32(const Module *m);
+bool run_is_tf32(const Op *op);                // a product that does
 void run_print_index(Buf *out, const HostTensor *t, uint64_t i);   // "[2,7]"
 
 // run_advice.c: a note on what to try next, if there is one.
@@ -91,6 +96,6 @@ void run_advise(Buf *out, const Comparison *c, uint64_t first_bad, double error)
 // run_expect.c: what --expect says that buffers should hold. run_expect_prepare computes it from what they hold before
 // the run; run_expect_compare compares it with the results.
 tile_status run_expect_prepare(Run *run, tile_program *program, tile_error **error);
-bool run_expect_compare(const Run *run, Module *module, const CheckLimits *limits, Buf *out);
+bool run_expect_compare(Run *run, Module *module, const CheckLimits *limits, Buf *out);
 
 #endif

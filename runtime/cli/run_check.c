@@ -1,9 +1,7 @@
 // --check and --expect: compares buffers with what they should hold, and says how they differ.
 #include <math.h>
-#include <string.h>
-
+#include "runtime/cli/advice.h"
 #include "runtime/cli/cli.h"
-#include "runtime/cli/run.h"
 
 tile_status run_check_limits(const Options *o, CheckLimits *out, tile_error **error) {
   *out = (CheckLimits){.has_rtol = o->rtol != NULL};
@@ -47,10 +45,14 @@ static void tell_nans(Buf *out, const Comparison *c) {
 bool run_tell(Buf *out, const Comparison *c, const CheckLimits *limits) {
   const double rtol = rtol_of(limits, c->dtype);
   const HostDifference d = host_compare(c->got, c->ref, rtol, limits->atol, host_largest(c->ref));
+  Buf ties = buf_make(out->arena);
+  Advice to = {.out = &ties, .arena = out->arena};
+  const bool is_ok = !d.bad || (!strcmp(c->what, "check") && advise_ties(&to, c, limits));
   buf_printf(out, "%s %s: largest absolute error %.3g, relative %.3g (rtol %g): %s\n", c->what, c->name, d.abs, d.rel,
-             rtol, d.bad ? "FAILED" : "ok");
+             rtol, is_ok ? "ok" : "FAILED");
   tell_nans(out, c);
-  if (!d.bad) return true;
+  buf_puts(out, buf_str(&ties));
+  if (is_ok) return true;
   buf_printf(out, "  %llu of %llu elements differ; the first is ", (unsigned long long)d.bad,
              (unsigned long long)c->ref->count);
   run_print_index(out, c->ref, d.first_bad);
@@ -59,12 +61,12 @@ bool run_tell(Buf *out, const Comparison *c, const CheckLimits *limits) {
   return false;
 }
 
-bool run_compare(const Run *run, Module *module, const CheckLimits *limits, Buf *out) {
+bool run_compare(Run *run, Module *module, const CheckLimits *limits, Buf *out) {
   bool ok = true;
   for (uint32_t i = 0; i < run->num_buffers; i++) {
     const RunBuffer *b = &run->buffers[i];
-    const Comparison c = {"check", b->name, "the interpreter has", &b->result, &b->reference, &b->initial,
-                          b->reference.dtype, run, module};
+    const Comparison c = {"check", b->name, "the interpreter has", &b->result, &b->reference, &b->initial, b,
+                          NULL, b->reference.dtype, run, module};
     const uint64_t bytes = host_bytes(c.ref);
     bool is_written = memcmp(c.got->data, b->initial.data, bytes) || memcmp(c.ref->data, b->initial.data, bytes);
     if (is_written) ok = run_tell(out, &c, limits) && ok;
@@ -72,10 +74,12 @@ bool run_compare(const Run *run, Module *module, const CheckLimits *limits, Buf 
   return ok;
 }
 
-static void find_tf32(Op *op, void *user) {
-  bool is_f32 = op_unit(op) == UNIT_DOT && type_elem(op_operand(op, 0)->type)->scalar == SC_F32;
-  if (is_f32 && op_int(op, ATTR_PRECISION, PREC_TF32) != PREC_IEEE) *(bool *)user = true;
+bool run_is_tf32(const Op *op) {
+  const bool is_f32 = op_unit(op) == UNIT_DOT && type_elem(op_operand(op, 0)->type)->scalar == SC_F32;
+  return is_f32 && op_int(op, ATTR_PRECISION, PREC_TF32) != PREC_IEEE;
 }
+
+static void find_tf32(Op *op, void *user) { *(bool *)user |= run_is_tf32(op); }
 
 bool run_uses_tf32(const Module *m) {
   bool found = false;

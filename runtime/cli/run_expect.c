@@ -178,13 +178,13 @@ static HostTensor picked(const Run *run, const Expectation *e, const HostTensor 
   return got;
 }
 
-bool run_expect_compare(const Run *run, Module *module, const CheckLimits *limits, Buf *out) {
+bool run_expect_compare(Run *run, Module *module, const CheckLimits *limits, Buf *out) {
   bool ok = true;
   for (uint32_t i = 0; i < run->options->expects.count; i++) {
     const Expectation *e = &run->expected[i];
     const HostTensor got = picked(run, e, &e->buffer->result), initial = picked(run, e, &e->buffer->initial);
-    const Comparison c = {"expect",  e->left, "expected", &got, &e->want, &initial, e->buffer->result.dtype, run,
-                          module};
+    const Comparison c = {"expect", e->left, "expected", &got, &e->want, &initial, e->buffer, e->places,
+                          e->buffer->result.dtype, run, module};
     ok = run_tell(out, &c, limits) && ok;
   }
   return ok;

@@ -105,12 +105,16 @@ tile_status session_launch(Session *s, tile_error **error) {
   return tile_device_synchronize(s->device, error);
 }
 
+tile_status session_prepare(Session *s, tile_error **error) {
+  const char *name = s->program->kernel ? s->program->kernel->name : s->run->options->kernel;
+  RETURN_IF_FAILED(tile_kernel_load(s->device, s->program, name, &s->kernel, error));
+  RETURN_IF_FAILED(session_upload(s->run, s->device, error));
+  return make_args(s, error);
+}
+
 tile_status session_run(Session *s, bool is_reference, tile_error **error) {
   const Run *run = s->run;
-  const char *name = s->program->kernel ? s->program->kernel->name : run->options->kernel;
-  RETURN_IF_FAILED(tile_kernel_load(s->device, s->program, name, &s->kernel, error));
-  RETURN_IF_FAILED(session_upload(run, s->device, error));
-  RETURN_IF_FAILED(make_args(s, error));
+  RETURN_IF_FAILED(session_prepare(s, error));
   RETURN_IF_FAILED(session_launch(s, error));
   for (uint32_t i = 0; i < run->num_buffers; i++) {
     RunBuffer *b = &run->buffers[i];

@@ -29,7 +29,8 @@ tile_status session_use_trace(const Options *o, const tile_device *device, FileU
 int64_t session_schedules(const Options *o);
 // Compiles for the device. config: as in CompileJob.
 tile_status session_compile(Session *s, const CompileJob *base, int config, tile_error **error);
-// Loads, launches, and brings the buffers back into result (or reference).
+tile_status session_prepare(Session *s, tile_error **error);   // loads the kernel, and the buffers
+// Prepares, launches, and brings the buffers back into result (or reference).
 tile_status session_run(Session *s, bool is_reference, tile_error **error);
 tile_status session_launch(Session *s, tile_error **error);   // again, and waits for its end
 tile_status session_download(Session *s, const RunBuffer *b, HostTensor *to, tile_error **error);

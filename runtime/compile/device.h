@@ -8,8 +8,12 @@
 
 tile_status device_open_interp(tile_device **device, tile_error **error);
 // Who is told of the stops of kernels on the interpreter. Without one it prints the variables at a `breakpoint_if` and
-// goes on.
-typedef struct { bool (*stop)(void *user, const InterpStop *stop); void *user; } Debugger;   // as in InterpLaunch
+// goes on. With a watcher of ops a kernel prints nothing.
+typedef struct {
+  bool (*stop)(void *user, const InterpStop *stop);   // as in InterpLaunch
+  bool (*watch)(void *user, const InterpStep *step);
+  void *user;
+} Debugger;
 void device_debug_interp(tile_device *device, const Debugger *debugger);
 
 // Describes a compiled kernel without starting it. NULL after an error.

@@ -233,8 +233,9 @@ static tile_status launch_with_memory(void *user, Arena *scratch, tile_error **e
                          .num_args = k->num_args,
                          .buffers = d->buffers,
                          .num_buffers = d->num_buffers,
-                         .print = print_text,
-                         .stop = d->debugger.stop ? d->debugger.stop : show_stop,
+                         .print = d->debugger.watch ? NULL : print_text,
+                         .stop = d->debugger.stop || d->debugger.watch ? d->debugger.stop : show_stop,
+                         .watch = d->debugger.watch,
                          .user = d->debugger.user,
                          .should_stop = launch_can_stop(k) ? launch_should_stop : NULL,
                          .stop_user = &stop};

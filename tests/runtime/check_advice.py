@@ -10,8 +10,6 @@
 # ROWS: {{^}}note: out has its initial values from [7,68] on: do the grid's programs and the masks cover them?
 # RUN: %status 5 %tilec run %s --device=sim -k head --arg x=fp32[4,100]=randn:1 --arg out=fp32[4,100]=zeros --grid 4 --expect "out=x+2" | FileCheck %s --check-prefix=COLUMNS
 # COLUMNS: {{^}}note: the columns 64 to 99 of out have their initial values: do the block and the masks cover them?
-# RUN: %status 5 %tilec run %s --device=sim -k halved --grid 1 --arg x=i32[16]=fill:-3 --expect "x=x//2" | FileCheck %s --check-prefix=DOWN
-# DOWN: {{^}}note: the `//` of {{.*}}check_advice.py:[[#HALVED:]] rounds toward zero, as in C; --expect rounds down
 # RUN: %status 5 %tilec run %s --device=sim --debug -k back --grid 1 --arg x=fp32[8]=ones --arg step=-1 | FileCheck %s --check-prefix=STEP
 # STEP: check_advice.py:{{[0-9]+}}:14: error: assertion failed in program (0, 0, 0): the step of this loop is not positive: a negative one must be a constexpr
 # A wrong result that is stored everywhere has no such note; integers may have overflowed, unless --debug has looked.

@@ -1,0 +1,159 @@
+// Elements that a mask left out of a load, and that reach a sum as something else than 0. The interpreter runs a second
+// time with other numbers in their place, while the results of reductions, products and loads are as before. The terms
+// of a sum that differ then are made of those elements.
+#include <math.h>
+#include <stdlib.h>
+
+#include "ir/fold.h"
+#include "runtime/cli/advice.h"
+
+enum { MOST_BYTES = 1 << 25, MOST_LOADS = 8 };
+
+typedef struct {
+  Rerun *rerun;
+  uint8_t *log;                // of the first run: for each op that is as before, its result, and a sum's terms
+  size_t used, at;
+  bool is_full;
+  const Op *loads[MOST_LOADS]; // with elements that are left out
+  uint32_t num_loads;
+  const Op *tried, *sum;       // the load whose elements are other ones, and the sum that they reach
+  size_t left_out, terms;      // of the sum
+  double left;                 // one of its terms that are left out
+} LeftOut;
+
+static bool is_float(const Value *v) { return type_is_float(type_elem(v->type)); }
+static NumFormat format_of(const Value *v) { return scalar_num_format(type_elem(v->type)->scalar); }
+static size_t bytes_of(const Value *v) { return (size_t)type_numel(v->type) * type_elem_bytes(v->type); }
+
+static bool is_sum(const Op *op) {
+  if (op->opcode != OP_REDUCE || op->num_operands != 1) return false;
+  const Op *first = op->blocks[0]->first;
+  return is_float(&op->results[0]) && first->opcode == OP_ADDF && first->next == op->blocks[0]->last;
+}
+
+static bool is_kept(const Op *op) {
+  return op->opcode == OP_REDUCE || op->opcode == OP_SCAN || op->opcode == OP_LOAD || op_unit(op) == UNIT_DOT;
+}
+
+static bool leaves_out(const InterpStep *step) {
+  const Op *op = step->op;
+  const uint8_t *mask = op->opcode == OP_LOAD && op_operand(op, 2) ? interp_step_data(step, op_operand(op, 2)) : NULL;
+  return mask && is_float(&op->results[0]) && memchr(mask, 0, (size_t)type_numel(op->results[0].type));
+}
+
+static void write_log(LeftOut *p, const void *data, size_t n) {
+  p->is_full |= n > MOST_BYTES - p->used;
+  if (p->is_full) return;
+  memcpy(p->log + p->used, data, n);
+  p->used += n;
+}
+
+static bool record(void *user, const InterpStep *step) {
+  LeftOut *p = user;
+  const Op *op = step->op;
+  if (!is_kept(op)) return true;
+  for (uint32_t i = 0; i < op->num_results; i++)
+    write_log(p, interp_step_data(step, &op->results[i]), bytes_of(&op->results[i]));
+  if (is_sum(op)) write_log(p, interp_step_data(step, op_operand(op, 0)), bytes_of(op_operand(op, 0)));
+  bool is_known = !leaves_out(step) || p->num_loads == MOST_LOADS;
+  for (uint32_t i = 0; i < p->num_loads; i++) is_known |= p->loads[i] == op;
+  if (!is_known) p->loads[p->num_loads++] = op;
+  return true;
+}
+
+// Puts other numbers where the mask left elements out.
+static void fill(const InterpStep *step) {
+  const Value *r = &step->op->results[0];
+  const uint8_t *mask = interp_step_data(step, op_operand(step->op, 2));
+  const uint32_t bytes = type_elem_bytes(r->type);
+  uint8_t *data = interp_step_data(step, r);
+  for (size_t i = 0, n = (size_t)type_numel(r->type); i < n; i++) {
+    if (mask[i]) continue;
+    const double x = num_decode(format_of(r), advice_bits(data, bytes, i));
+    const uint64_t other = num_encode(format_of(r), isfinite(x) ? x + 3 : 3, NUM_RNE, false);
+    memcpy(data + i * bytes, &other, bytes);
+  }
+}
+
+// Compares a sum's terms with those of the first run: do left out ones meet others in one sum without being 0?
+static void judge_sum(LeftOut *p, const InterpStep *step, const uint8_t *before) {
+  const Value *v = op_operand(step->op, 0);
+  const Type *t = v->type;
+  const uint32_t bytes = type_elem_bytes(t), axis = (uint32_t)op_int(step->op, ATTR_AXIS, 0);
+  const size_t size = (size_t)t->shape[axis];
+  const uint8_t *now = interp_step_data(step, v);
+  size_t inner = 1;
+  for (uint32_t k = axis + 1; k < t->rank; k++) inner *= (size_t)t->shape[k];
+  for (size_t line = 0; line < (size_t)type_numel(t) / size && !p->sum; line++) {
+    size_t left_out = 0;
+    for (size_t i = 0; i < size; i++) {
+      const size_t at = (line / inner * size + i) * inner + line % inner;
+      const double x = num_decode(format_of(v), advice_bits(before, bytes, at));
+      if (!memcmp(now + at * bytes, before + at * bytes, bytes) || x == 0 || !isfinite(x)) continue;
+      left_out++;
+      p->left = x;
+    }
+    if (!left_out || left_out == size) continue;
+    p->sum = step->op;
+    p->left_out = left_out;
+    p->terms = size;
+  }
+}
+
+static bool replay(void *user, const InterpStep *step) {
+  LeftOut *p = user;
+  const Op *op = step->op;
+  if (!is_kept(op)) return true;
+  for (uint32_t i = 0; i < op->num_results; i++) {
+    const size_t n = bytes_of(&op->results[i]);
+    if (n > p->used - p->at) return false;
+    memcpy(interp_step_data(step, &op->results[i]), p->log + p->at, n);
+    p->at += n;
+  }
+  if (is_sum(op)) {
+    const size_t n = bytes_of(op_operand(op, 0));
+    if (n > p->used - p->at) return false;
+    judge_sum(p, step, p->log + p->at);
+    p->at += n;
+  }
+  if (op == p->tried) fill(step);
+  return !p->sum;
+}
+
+// Makes the sum another one.
+static bool change(void *user, const InterpStep *step) {
+  const LeftOut *p = user;
+  if (step->op != p->sum) return true;
+  const Value *r = &step->op->results[0];
+  const uint32_t bytes = type_elem_bytes(r->type);
+  uint8_t *data = interp_step_data(step, r);
+  for (size_t i = 0, n = (size_t)type_numel(r->type); i < n; i++) {
+    const double x = num_decode(format_of(r), advice_bits(data, bytes, i));
+    const uint64_t other = num_encode(format_of(r), 2 * x + 1, NUM_RNE, false);
+    memcpy(data + i * bytes, &other, bytes);
+  }
+  return true;
+}
+
+static bool reaches_element(LeftOut *p) {
+  p->at = 0;
+  p->sum = NULL;
+  rerun_launch(p->rerun, replay, p);
+  return p->sum && rerun_launch(p->rerun, change, p) && rerun_bits(p->rerun) != p->rerun->held;
+}
+
+void advise_padding(Advice *to, Rerun *rerun) {
+  LeftOut p = {.rerun = rerun, .log = malloc(MOST_BYTES)};
+  const bool is_recorded = p.log && rerun_launch(rerun, record, &p) && !p.is_full;
+  for (uint32_t i = 0; i < p.num_loads && is_recorded; i++) {
+    p.tried = p.loads[i];
+    if (!reaches_element(&p)) continue;
+    Context *ctx = p.sum->parent->func->module->ctx;
+    const Span at = op_user_span(ctx, p.sum);
+    advice_note(to, ctx, at, "`%s` also adds what a mask left out, as %g: %zu of %zu terms; select 0 there by "
+                "tl.where(mask, x, 0.0)", advice_source(to->arena, ctx, at), p.left, p.left_out, p.terms);
+    advice_note(to, ctx, op_user_span(ctx, p.tried), "this load has the mask");
+    break;
+  }
+  free(p.log);
+}

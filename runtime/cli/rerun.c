@@ -1,0 +1,88 @@
+#include "runtime/cli/rerun.h"
+
+#include <string.h>
+
+#include "ir/clock.h"
+#include "runtime/cli/cli.h"
+
+enum { PATIENCE_MS = 4000 };
+
+static bool step_once(void *user, const InterpStep *step) {
+  enum { LOOK_EVERY = 64 };
+  Rerun *r = user;
+  if (r->steps++ % LOOK_EVERY == 0 && clock_ms() > r->deadline) return false;
+  const bool is_watched = !r->has_writer || !memcmp(r->writer, step->program, sizeof r->writer);
+  return !is_watched || !r->watch || r->watch(r->user, step);
+}
+
+static bool start(Rerun *r, tile_error **error) {
+  Session *s = &r->session;
+  CompileJob job = *s->run->job;
+  job.emit = 0;
+  job.stops = false;
+  job.printed = job.times = NULL;
+  if (cli_open_device("interp", &s->device, error) || session_compile(s, &job, s->run->config, error)) return false;
+  device_debug_interp(s->device, &(Debugger){.watch = step_once, .user = r});
+  return !session_prepare(s, error);
+}
+
+bool rerun_open(Rerun *r, Run *run) {
+  *r = (Rerun){.session = {.run = run}, .deadline = clock_ms() + PATIENCE_MS};
+  r->kept = arena_array(run->arena, RunBuffer, run->num_buffers + 1);
+  memcpy(r->kept, run->buffers, run->num_buffers * sizeof *r->kept);
+  tile_error *error = NULL;
+  const bool ok = start(r, &error);
+  tile_error_free(error);
+  return ok;
+}
+
+bool rerun_launch(Rerun *r, bool (*watch)(void *user, const InterpStep *step), void *user) {
+  Session *s = &r->session;
+  tile_error *error = NULL;
+  r->watch = watch;
+  r->user = user;
+  bool ok = clock_ms() < r->deadline;
+  for (uint32_t i = 0; ok && i < s->run->num_buffers; i++) {
+    const RunBuffer *b = &s->run->buffers[i];
+    ok = !tile_memory_upload(s->device, b->address, b->initial.data, host_bytes(&b->initial), &error);
+  }
+  ok = ok && !session_launch(s, &error);
+  tile_error_free(error);
+  return ok;
+}
+
+static bool find_writer(void *user, const InterpStep *step) {
+  Rerun *r = user;
+  if (rerun_bits(r) == r->held) return true;
+  r->held = rerun_bits(r);
+  memcpy(r->writer, step->program, sizeof r->writer);
+  return true;
+}
+
+bool rerun_find(Rerun *r, const RunBuffer *b, uint64_t index) {
+  r->buffer = b;
+  r->element = (const uint8_t *)(uintptr_t)b->address + index * host_elem_bytes(b->initial.dtype);
+  r->held = rerun_bits(r);
+  memset(r->writer, 0xff, sizeof r->writer);
+  if (!rerun_launch(r, find_writer, r)) return false;
+  r->has_writer = r->writer[0] != UINT32_MAX;
+  return true;
+}
+
+uint64_t rerun_bits(const Rerun *r) {
+  uint64_t bits = 0;
+  memcpy(&bits, r->element, host_elem_bytes(r->buffer->initial.dtype));
+  return bits;
+}
+
+double rerun_number(const Rerun *r) {
+  uint64_t bits = rerun_bits(r);
+  const HostTensor t = {.dtype = r->buffer->initial.dtype, .count = 1, .data = (uint8_t *)&bits};
+  return host_get(&t, 0);
+}
+
+void rerun_close(Rerun *r) {
+  Run *run = r->session.run;
+  session_close(&r->session);
+  memcpy(run->buffers, r->kept, run->num_buffers * sizeof *r->kept);
+}
