@@ -27,6 +27,7 @@ typedef struct {
   bool has_overflow;           // of integers
   uint32_t tried;              // bit i: elements of found[i] get another result, those before end_lane
   size_t end_lane;
+  bool has_kept;               // the last of these elements, at its first surprise
 } Search;
 
 // ---- what is surprising ----
@@ -37,6 +38,12 @@ static double number(const Value *v, uint64_t bits) {
 }
 
 static bool is_float(const Value *v) { return type_is_float(type_elem(v->type)); }
+
+// Inside of a reduction, scan or map elements have no places of their own.
+static bool is_combining(const Op *op) {
+  const Op *around = op->parent->parent;
+  return around && (around->opcode == OP_REDUCE || around->opcode == OP_SCAN || around->opcode == OP_MAP);
+}
 
 // An infinity of finite numbers, or a NaN of numbers.
 static bool is_not_finite(const Op *op, const uint64_t *in, uint64_t out, uint64_t *instead) {
@@ -67,6 +74,12 @@ static bool is_toward_zero(const Op *op, const uint64_t *in, uint64_t out, uint6
   return true;
 }
 
+// The library's own arithmetic is meant to overflow; a reduction's is the user's.
+static bool may_overflow(const Op *op) {
+  const SourceFile *f = source_locate(op->parent->func->module->ctx, op->span.begin).file;
+  return type_is_int(type_elem(op->results[0].type)) && ((f && !f->is_embedded) || is_combining(op));
+}
+
 static bool overflows(const Op *op, const uint64_t *in) {
   const uint32_t bits = type_elem_bits(op->results[0].type);
   const int64_t a = num_sext(in[0], bits), b = num_sext(in[1], bits);
@@ -87,12 +100,6 @@ static bool surprises(const Op *op, const uint64_t *in, uint64_t out, Surprise *
 }
 
 // ---- watching ----
-
-// Inside of a reduction, scan or map elements have no places of their own.
-static bool is_combining(const Op *op) {
-  const Op *around = op->parent->parent;
-  return around && (around->opcode == OP_REDUCE || around->opcode == OP_SCAN || around->opcode == OP_MAP);
-}
 
 static bool is_same(Span a, Span b) { return a.begin == b.begin && a.end == b.end; }
 
@@ -129,30 +136,45 @@ static Suspect *find(Search *s, const Op *op, Surprise what) {
   return NULL;
 }
 
+// A product's element is made of many: the operand's NaN stands for them, if it has one, or its infinity.
+static uint64_t worst_of(const InterpStep *step, const Value *v) {
+  const uint8_t *data = interp_step_data(step, v);
+  const uint32_t bytes = type_elem_bytes(v->type);
+  uint64_t worst = 0;
+  for (size_t i = 0, n = interp_step_count(step, v); i < n && is_float(v) && !isnan(number(v, worst)); i++) {
+    const uint64_t x = advice_bits(data, bytes, i);
+    if (!isfinite(number(v, x))) worst = x;
+  }
+  return worst;
+}
+
 static void look(Search *s, const InterpStep *step) {
   const Op *op = step->op;
-  if (!op_is(op, TRAIT_ELEMENTWISE) || op->num_results != 1 || op->num_operands > MOST_IN) return;
+  const bool is_product = op->opcode == OP_DOT;
+  if ((!op_is(op, TRAIT_ELEMENTWISE) && !is_product) || op->num_results != 1 || op->num_operands > MOST_IN) return;
   const void *data[MOST_IN] = {NULL};
   uint32_t bytes[MOST_IN] = {0};
+  uint64_t in[MOST_IN] = {0}, instead;
   for (uint32_t i = 0; i < op->num_operands; i++) {
     const Value *v = op_operand(op, i);
-    if (!v || interp_step_count(step, v) != interp_step_count(step, &op->results[0])) return;
+    if (!v || (!is_product && interp_step_count(step, v) != interp_step_count(step, &op->results[0]))) return;
     data[i] = interp_step_data(step, v);
     bytes[i] = type_elem_bytes(v->type);
+    if (is_product) in[i] = worst_of(step, v);
   }
   uint8_t *out = interp_step_data(step, &op->results[0]);
+  const bool is_checked = may_overflow(op);
   const uint32_t size = type_elem_bytes(op->results[0].type);
   for (size_t lane = 0, n = interp_step_count(step, &op->results[0]); lane < n; lane++) {
-    uint64_t in[MOST_IN] = {0}, instead;
     Surprise what;
-    for (uint32_t i = 0; i < op->num_operands; i++) in[i] = advice_bits(data[i], bytes[i], lane);
+    for (uint32_t i = 0; i < op->num_operands && !is_product; i++) in[i] = advice_bits(data[i], bytes[i], lane);
     const uint64_t was = advice_bits(out, size, lane);
-    s->has_overflow |= !is_float(&op->results[0]) && overflows(op, in);
+    s->has_overflow |= is_checked && overflows(op, in);
     if (!surprises(op, in, was, &what, &instead)) continue;
     Suspect *x = find(s, op, what);
     if (!x && !s->tried && s->count < MOST_SUSPECTS) keep(x = &s->found[s->count++], step, what, lane, in, was);
     if (!x || !(s->tried >> (x - s->found) & 1) || lane >= s->end_lane) continue;
-    if (lane + 1 == s->end_lane) keep(x, step, what, lane, in, was);
+    if (lane + 1 == s->end_lane && !s->has_kept) keep(x, step, what, lane, in, was), s->has_kept = true;
     memcpy(out + lane * size, &instead, size);
   }
 }
@@ -168,6 +190,7 @@ static bool changes(Search *s, uint32_t suspects, size_t end, Surprise what) {
   Rerun *r = s->rerun;
   s->tried = suspects;
   s->end_lane = end;
+  s->has_kept = false;
   const double before = fabs(s->is - s->expected);
   if (!rerun_launch(r, search_step, s) || rerun_bits(r) == r->held) return false;
   return what != TOWARD_ZERO || fabs(rerun_number(r) - s->expected) < before;

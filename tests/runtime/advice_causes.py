@@ -13,6 +13,7 @@
 # Of several programs it is the one that stored the first wrong element.
 # RUN: %status 5 %tilec run %s --device=sim --grid 4 -k quotient --arg x=fp32[4]=arange --arg out=fp32[4]=ones --expect "out=0*x" | FileCheck %s --check-prefix=QUOTIENT --implicit-check-not=note:
 # RUN: %status 5 %{run} -k largest --arg x=fp32[16]=arange --arg out=fp32[1]=zeros --expect "out=sqrt(0-x[3])" | FileCheck %s --check-prefix=LARGEST --implicit-check-not=note:
+# RUN: %status 5 %{run} -k product --arg x=fp32[16,16]=arange --arg out=fp32[16,16]=zeros --expect "out=x" | FileCheck %s --check-prefix=PRODUCT --implicit-check-not=note:
 # RUN: %status 5 %{run} -k floors --arg x=i32[16]=fill:-7 --arg out=i32[16]=zeros --expect "out=x//2" | FileCheck %s --check-prefix=FLOORS --implicit-check-not=note:
 # RUN: %{run} -k floors_down --arg x=i32[16]=fill:-7 --arg out=i32[16]=zeros --expect "out=x//2"
 # RUN: %status 5 %{run} -k ring --arg x=i32[16]=arange --arg out=i32[16]=zeros --expect "out=(x-3)%%16" | FileCheck %s --check-prefix=RING --implicit-check-not=note:
@@ -79,6 +80,15 @@ def largest(x, out):
     v = tl.load(x + tl.arange(0, 16))
     # LARGEST: advice_causes.py:[[#@LINE+1]]:19: note: `tl.max(tl.sqrt(2 - v), 0)` ignores NaN: tl.maximum and tl.minimum keep it with propagate_nan=tl.PropagateNan.ALL, also as the function of tl.reduce (program (0, 0, 0))
     tl.store(out, tl.max(tl.sqrt(2 - v), 0))
+
+
+@triton.jit
+def product(x, out):
+    i = tl.arange(0, 16)[:, None] * 16 + tl.arange(0, 16)[None, :]
+    v = tl.load(x + i)
+    v = tl.where(v < 200, v, float("-inf"))
+    # PRODUCT: advice_causes.py:[[#@LINE+1]]:23: note: `tl.dot(tl.where(v > 20, v, 0.0), v)` is NaN; select a finite number there by tl.where (program (0, 0, 0))
+    tl.store(out + i, tl.dot(tl.where(v > 20, v, 0.0), v))
 
 
 @triton.jit

@@ -12,12 +12,13 @@
 # COLUMNS: {{^}}note: the columns 64 to 99 of out have their initial values: do the block and the masks cover them?
 # RUN: %status 5 %tilec run %s --device=sim --debug -k back --grid 1 --arg x=fp32[8]=ones --arg step=-1 | FileCheck %s --check-prefix=STEP
 # STEP: check_advice.py:{{[0-9]+}}:14: error: assertion failed in program (0, 0, 0): the step of this loop is not positive: a negative one must be a constexpr
-# A wrong result that is stored everywhere has no such note; integers may have overflowed, unless --debug has looked.
+# A wrong result that is stored everywhere has no such note; integers overflowed, unless --debug has looked.
 # RUN: %status 5 %{add} --grid 4 --expect "out=x+2" | FileCheck %s --check-prefix=PLAIN --implicit-check-not=note:
 # PLAIN: FAILED
 # DEFINE: %{square} = %tilec run %s --device=sim -k square --grid 1 --arg x=i32[16]=fill:65536 --arg out=i32[16]=ones
 # RUN: %status 5 %{square} --expect "out=x*x" | FileCheck %s --check-prefix=INTEGERS
 # INTEGERS: {{^}}note: --debug stops where integers overflow
+# RUN: %status 5 %tilec run %s --device=sim -k square --grid 1 --arg x=i32[16]=ones --arg out=i32[16]=ones --expect "out=x*x+100" | FileCheck %s --check-prefix=PLAIN --implicit-check-not=note:
 # RUN: %status 5 %{square} --expect "out=x*x+1" --debug --no-sanitize-overflow | FileCheck %s --check-prefix=PLAIN --implicit-check-not=note:
 # --debug itself says where, from the operator on, and the way out.
 # RUN: %status 5 %{square} --debug | FileCheck %s --check-prefixes=WHERE
