@@ -95,6 +95,8 @@ const char *outside_way_out(Arena *a, const Op *op) {
   if (unchecked >= 0) return block_pointer_way_out(a, op, unchecked);
   if (i.is_desc) return "the shape and strides of the descriptor reach past the buffer";
   if (!i.mask) return "compare what the offset reaches with the elements that there are";
+  const char *rest = outside_rest(a, op);
+  if (rest) return rest;
   if (!op_operand(op, i.mask))
     return arena_printf(a, "this %s has no mask: mask=offs < n leaves out the elements that do not exist", noun);
   return arena_printf(a, "the mask of this %s lets it through: compare the mask with what the offset reaches, and note "

@@ -27,6 +27,8 @@ const char *outside_verb(OutsideKind kind);   // "loads"
 // Whether the op accesses global memory; *elem_bytes is the size of an element.
 bool outside_can_be(const struct Op *op, uint32_t *elem_bytes);
 struct Value *outside_pointer(const struct Op *op);   // of such an op; or its descriptor
+// The way out for such an op if its offset is a `%` of a difference, which may be negative; otherwise NULL.
+const char *outside_rest(Arena *a, const struct Op *op);
 // The way out for such an op, at the tile stage: by its mask, boundary_check or descriptor.
 const char *outside_way_out(Arena *a, const struct Op *op);
 

@@ -1,0 +1,31 @@
+# An offset that is a `%` of a difference may be negative, and a mask is no way out then.
+# DEFINE: %{args} = --grid 1 --arg x=fp32[100]=arange --arg out=fp32[100]=zeros --arg n=100
+# RUN: %status 5 %tilec run %s --device=sim -k rolls %{args} | FileCheck %s --check-prefix=ROLLS
+# RUN: %status 5 %tilec run %s --device=interp -k rolls %{args} | FileCheck %s --check-prefix=ROLLS
+# RUN: %status 5 %tilec run %s --device=sim -k wraps %{args} | FileCheck %s --check-prefix=WRAPS
+# RUN: %tilec run %s --device=sim -k rolls_right %{args} --expect "out[3:]=x[:97]"
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def rolls(x, out, n):
+    i = tl.arange(0, 128)
+    src = (i - 3) % n
+    # ROLLS: out_of_bounds_rest.py:[[#@LINE+2]]:23: error: out-of-bounds load: program (0, 0, 0) loads element -3 of x, which has 100{{$}}
+    # ROLLS: {{^}}note: the `%` of {{.*}}out_of_bounds_rest.py:[[#@LINE-2]]:11 has the sign of its left operand, as in C: (a % b + b) % b has the sign of b
+    tl.store(out + i, tl.load(x + src, mask=i < n), mask=i < n)
+
+
+@triton.jit
+def wraps(x, out, n):
+    i = tl.arange(0, 128)
+    # WRAPS: error: out-of-bounds load: program (0, 0, 0) loads element
+    # WRAPS: {{^}}note: this load has no mask
+    tl.store(out + i, tl.load(x + i % (n + 20)), mask=i < n)
+
+
+@triton.jit
+def rolls_right(x, out, n):
+    i = tl.arange(0, 128)
+    tl.store(out + i, tl.load(x + ((i - 3) % n + n) % n, mask=i < n), mask=i < n)
