@@ -292,8 +292,8 @@ void advise_causes(Advice *to, Rerun *rerun, const Comparison *c, uint64_t first
   if (!rerun_launch(rerun, search_step, s)) return;
   to->has_overflow = s->has_overflow;
   if (strcmp(c->what, "expect")) return;
-  const Surprise what = isnan(s->expected) ? NAN_IGNORED : host_is_float(c->dtype) ? NOT_FINITE : TOWARD_ZERO;
-  const Suspect *cause = find_cause(s, what);
-  if (!cause && what == NOT_FINITE) cause = find_cause(s, TOWARD_ZERO);
+  const bool is_number = !isnan(s->expected);
+  const Suspect *cause = find_cause(s, is_number ? NOT_FINITE : NAN_IGNORED);
+  if (!cause && is_number) cause = find_cause(s, TOWARD_ZERO);
   if (cause) tell(to, cause);
 }

@@ -30,6 +30,7 @@ bool rerun_open(Rerun *r, Run *run) {
   *r = (Rerun){.session = {.run = run}, .deadline = clock_ms() + PATIENCE_MS};
   r->kept = arena_array(run->arena, RunBuffer, run->num_buffers + 1);
   memcpy(r->kept, run->buffers, run->num_buffers * sizeof *r->kept);
+  for (uint32_t i = 0; i < run->num_buffers; i++) run->buffers[i].block = 0;   // they belong to another device
   tile_error *error = NULL;
   const bool ok = start(r, &error);
   tile_error_free(error);

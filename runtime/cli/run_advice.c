@@ -65,11 +65,10 @@ void advice_note(Advice *to, Context *ctx, Span at, const char *fmt, ...) {
 }
 
 // What running the kernel again shows. An overflow of integers makes a large error.
-static void advise_by_rerun(Advice *to, const Comparison *c, uint64_t first_bad, double error) {
+static void advise_by_rerun(Advice *to, const Comparison *c, uint64_t first_bad, double error, bool expects) {
   enum { SMALL = 32 };
   Rerun r;
   if (rerun_open(&r, c->run) && rerun_find(&r, c->buffer, c->places ? (uint64_t)c->places[first_bad] : first_bad)) {
-    const bool expects = !strcmp(c->what, "expect");
     advise_causes(to, &r, c, first_bad);
     if (!to->notes && expects) advise_axes(to, r.session.program->module);
     if (!to->notes && expects) advise_tied_element(to, &r);
@@ -82,9 +81,10 @@ static void advise_by_rerun(Advice *to, const Comparison *c, uint64_t first_bad,
 
 void run_advise(Buf *out, const Comparison *c, uint64_t first_bad, double error) {
   Advice to = {.out = out, .arena = out->arena};
+  const bool expects = !strcmp(c->what, "expect");   // otherwise the interpreter says what is right
   if (advise_untouched(out, c, first_bad) || advise_untouched_columns(out, c)) return;
   if (c->module) advise_combining(&to, c->module);
-  if (!to.notes) advise_order(&to, c);
-  if (!to.notes && !strcmp(c->what, "expect")) advise_tf32(&to, c);
-  if (!to.notes && c->run->job) advise_by_rerun(&to, c, first_bad, error);
+  if (!to.notes && expects) advise_order(&to, c);
+  if (!to.notes && expects) advise_tf32(&to, c);
+  if (!to.notes && c->run->job) advise_by_rerun(&to, c, first_bad, error, expects);
 }

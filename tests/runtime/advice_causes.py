@@ -13,6 +13,7 @@
 # Of several programs it is the one that stored the first wrong element.
 # RUN: %status 5 %tilec run %s --device=sim --grid 4 -k quotient --arg x=fp32[4]=arange --arg out=fp32[4]=ones --expect "out=0*x" | FileCheck %s --check-prefix=QUOTIENT --implicit-check-not=note:
 # RUN: %status 5 %{run} -k largest --arg x=fp32[16]=arange --arg out=fp32[1]=zeros --expect "out=sqrt(0-x[3])" | FileCheck %s --check-prefix=LARGEST --implicit-check-not=note:
+# RUN: %{run} -k largest_nan --arg x=fp32[16]=arange --arg out=fp32[1]=zeros --expect "out=sqrt(0-x[3])"
 # RUN: %status 5 %{run} -k product --arg x=fp32[16,16]=arange --arg out=fp32[16,16]=zeros --expect "out=x" | FileCheck %s --check-prefix=PRODUCT --implicit-check-not=note:
 # RUN: %status 5 %{run} -k floors --arg x=i32[16]=fill:-7 --arg out=i32[16]=zeros --expect "out=x//2" | FileCheck %s --check-prefix=FLOORS --implicit-check-not=note:
 # RUN: %{run} -k floors_down --arg x=i32[16]=fill:-7 --arg out=i32[16]=zeros --expect "out=x//2"
@@ -80,6 +81,17 @@ def largest(x, out):
     v = tl.load(x + tl.arange(0, 16))
     # LARGEST: advice_causes.py:[[#@LINE+1]]:19: note: `tl.max(tl.sqrt(2 - v), 0)` ignores NaN: tl.maximum and tl.minimum keep it with propagate_nan=tl.PropagateNan.ALL, also as the function of tl.reduce (program (0, 0, 0))
     tl.store(out, tl.max(tl.sqrt(2 - v), 0))
+
+
+@triton.jit
+def larger(a, b):
+    return tl.maximum(a, b, propagate_nan=tl.PropagateNan.ALL)
+
+
+@triton.jit
+def largest_nan(x, out):
+    v = tl.load(x + tl.arange(0, 16))
+    tl.store(out, tl.reduce(tl.sqrt(2 - v), 0, larger))
 
 
 @triton.jit
