@@ -1,5 +1,4 @@
 // What the kernel has that often explains the difference: products in TF32, and a row sum that is spread over columns.
-#include "ir/type.h"
 #include "runtime/cli/advice.h"
 
 // ---- products in TF32 ----
@@ -21,11 +20,11 @@ void advise_tf32(Advice *to, const Comparison *c) {
 
 // ---- rows and columns of a square ----
 
-// What v is computed from element by element, alone or with numbers.
+// Looks through conversions and broadcasts.
 static const Value *source_of(const Value *v) {
-  for (const Op *d; (d = v->def) && d->num_results == 1; v = op_operand(d, 0)) {
-    const bool converts = op_is(d, TRAIT_CONVERTS) || d->opcode == OP_CONVERT_LAYOUT || d->opcode == OP_BROADCAST;
-    if (!converts) return v;
+  for (const Op *d; (d = v->def); v = op_operand(d, 0)) {
+    const bool keeps = op_is(d, TRAIT_CONVERTS) || d->opcode == OP_CONVERT_LAYOUT || d->opcode == OP_BROADCAST;
+    if (!keeps) return v;
   }
   return v;
 }
@@ -37,7 +36,8 @@ static void tell_axes(Op *op, void *user) {
   for (uint32_t i = 0; i < 2; i++) {
     const Op *expand = source_of(op_operand(op, i))->def;
     const Op *reduce = expand && expand->opcode == OP_EXPAND_DIMS ? source_of(op_operand(expand, 0))->def : NULL;
-    if (!reduce || reduce->opcode != OP_REDUCE || expand->span.begin != op->span.begin) continue;
+    const bool is_implied = reduce && expand->span.begin == op->span.begin && expand->span.end == op->span.end;
+    if (!is_implied || reduce->opcode != OP_REDUCE) continue;
     const Type *t = op_operand(reduce, 0)->type;
     const bool is_square = t->rank == 2 && t->shape[0] == t->shape[1];
     const int64_t axis = op_int(reduce, ATTR_AXIS, 0);
