@@ -1,6 +1,7 @@
 // Elements that a mask left out of a load, and that reach a sum as something else than 0. The interpreter runs a second
 // time with other numbers in their place, while the results of reductions, products and loads are as before. The terms
-// of a sum that differ then are made of those elements.
+// of a sum that differ then are made of those elements; of these alone, unless they also differ with other numbers in
+// place of what is loaded, as an accumulator does.
 #include <math.h>
 #include <stdlib.h>
 
@@ -16,7 +17,8 @@ typedef struct {
   bool is_full;
   const Op *loads[MOST_LOADS]; // with elements that are left out
   uint32_t num_loads;
-  const Op *tried, *sum;       // the load whose elements are other ones, and the sum that they reach
+  const Op *tried;             // the load with other elements where the mask left some out; NULL: all, where it did not
+  const Op *sum;               // which they reach
   size_t left_out, terms;      // of the sum
   double left;                 // one of its terms that are left out
 } LeftOut;
@@ -61,18 +63,28 @@ static bool record(void *user, const InterpStep *step) {
   return true;
 }
 
-// Puts other numbers where the mask left elements out.
-static void fill(const InterpStep *step) {
+// Puts other numbers where the mask left elements out, or where it did not.
+static void fill(const InterpStep *step, bool left_out) {
   const Value *r = &step->op->results[0];
-  const uint8_t *mask = interp_step_data(step, op_operand(step->op, 2));
+  const Value *m = step->op->opcode == OP_LOAD ? op_operand(step->op, 2) : NULL;
+  const uint8_t *mask = m ? interp_step_data(step, m) : NULL;
   const uint32_t bytes = type_elem_bytes(r->type);
   uint8_t *data = interp_step_data(step, r);
   for (size_t i = 0, n = (size_t)type_numel(r->type); i < n; i++) {
-    if (mask[i]) continue;
+    if ((mask && !mask[i]) != left_out) continue;
     const double x = num_decode(format_of(r), advice_bits(data, bytes, i));
     const uint64_t other = num_encode(format_of(r), isfinite(x) ? x + 3 : 3, NUM_RNE, false);
     memcpy(data + i * bytes, &other, bytes);
   }
+}
+
+// Forgets the terms that have changed: something that is loaded is in them.
+static void forget_changed(const InterpStep *step, uint8_t *before) {
+  const Value *v = op_operand(step->op, 0);
+  const uint32_t bytes = type_elem_bytes(v->type);
+  const uint8_t *now = interp_step_data(step, v);
+  for (size_t i = 0, n = bytes_of(v); i < n; i += bytes)
+    if (memcmp(now + i, before + i, bytes)) memset(before + i, 0, bytes);
 }
 
 // Compares a sum's terms with those of the first run: do left out ones meet others in one sum without being 0?
@@ -100,23 +112,35 @@ static void judge_sum(LeftOut *p, const InterpStep *step, const uint8_t *before)
   }
 }
 
+static bool is_read(const Op *op) {
+  if (!op_is(op, TRAIT_READS) || op->num_results != 1) return false;
+  const TypeKind kind = op->results[0].type->kind;
+  return (kind == TYPE_TENSOR || kind == TYPE_SCALAR) && is_float(&op->results[0]);
+}
+
+// Takes the next value from the log; NULL: the run goes another way.
+static uint8_t *next(LeftOut *p, const Value *v) {
+  const size_t n = bytes_of(v);
+  if (n > p->used - p->at) return NULL;
+  p->at += n;
+  return p->log + p->at - n;
+}
+
 static bool replay(void *user, const InterpStep *step) {
   LeftOut *p = user;
   const Op *op = step->op;
-  if (!is_kept(op)) return true;
-  for (uint32_t i = 0; i < op->num_results; i++) {
-    const size_t n = bytes_of(&op->results[i]);
-    if (n > p->used - p->at) return false;
-    memcpy(interp_step_data(step, &op->results[i]), p->log + p->at, n);
-    p->at += n;
+  for (uint32_t i = 0; i < op->num_results && is_kept(op); i++) {
+    const uint8_t *before = next(p, &op->results[i]);
+    if (!before) return false;
+    memcpy(interp_step_data(step, &op->results[i]), before, bytes_of(&op->results[i]));
   }
   if (is_sum(op)) {
-    const size_t n = bytes_of(op_operand(op, 0));
-    if (n > p->used - p->at) return false;
-    judge_sum(p, step, p->log + p->at);
-    p->at += n;
+    uint8_t *before = next(p, op_operand(op, 0));
+    if (!before) return false;
+    if (p->tried) judge_sum(p, step, before);
+    else forget_changed(step, before);
   }
-  if (op == p->tried) fill(step);
+  if (p->tried ? op == p->tried : is_read(op)) fill(step, p->tried != NULL);
   return !p->sum;
 }
 
@@ -144,7 +168,8 @@ static bool reaches_element(LeftOut *p) {
 
 void advise_padding(Advice *to, Rerun *rerun) {
   LeftOut p = {.rerun = rerun, .log = malloc(MOST_BYTES)};
-  const bool is_recorded = p.log && rerun_launch(rerun, record, &p) && !p.is_full;
+  const bool is_recorded = p.log && rerun_launch(rerun, record, &p) && !p.is_full && p.num_loads &&
+                           rerun_launch(rerun, replay, &p);
   for (uint32_t i = 0; i < p.num_loads && is_recorded; i++) {
     p.tried = p.loads[i];
     if (!reaches_element(&p)) continue;

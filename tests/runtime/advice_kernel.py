@@ -13,6 +13,8 @@
 # RUN: %status 5 %{run} -k variance %{row} --expect "out=x.var()" | FileCheck %s --check-prefix=LEFT
 # RUN: %{run} -k selected %{row} --expect "out=x.var()"
 # RUN: %status 5 %{run} -k selected %{row} --expect "out=2*x.var()" | FileCheck %s --check-prefix=PLAIN --implicit-check-not=note:
+# An accumulator has what was loaded and what was left out in one element, so it is no proof.
+# RUN: %status 5 %{run} -k accumulates --arg n=20 --arg x=fp32[20]=uniform:1 --arg out=fp32[1]=zeros --expect "out=2*x.sum()" | FileCheck %s --check-prefix=PLAIN --implicit-check-not=note:
 # The expected elements in another order.
 # RUN: %status 5 %{run} -k reshaped --arg x=fp32[8,32]=arange --arg out=fp32[32,8]=zeros --expect "out=x.T" | FileCheck %s --check-prefix=TRANSPOSED --implicit-check-not=note:
 # TRANSPOSED: {{^}}note: out holds the expected elements in another order, transposed: tl.trans swaps the axes, and tl.reshape keeps the order of the elements
@@ -69,6 +71,15 @@ def variance(x, out, n):
     v = tl.load(x + i, mask=i < n, other=0.0)
     d = v - tl.sum(v, 0) / n
     tl.store(out, tl.sum(d * d, 0) / n)
+
+
+@triton.jit
+def accumulates(x, out, n):
+    s = tl.zeros((16,), tl.float32)
+    for at in range(0, n, 16):
+        i = at + tl.arange(0, 16)
+        s += tl.load(x + i, mask=i < n, other=0.0)
+    tl.store(out, tl.sum(s, 0))
 
 
 @triton.jit
