@@ -7,6 +7,7 @@ import types
 import torch
 import triton
 import triton.language as tl
+from triton.language.extra import libdevice
 
 from packages.common import (
     BF16, D, FP32, BarePackages, answer, folder_of, fp8, full, ints, rand, scale, starts, stub, whole,
@@ -226,7 +227,7 @@ def cases():
         is_arch_support_pdl=no, num_compute_units=lambda *a: 132,
     )  # fmt: skip
     answer(["vllm.platforms"], folder, current_platform=platform)
-    stub("vllm.triton_utils", triton=triton, tl=tl, tldevice=tl.extra.libdevice, HAS_TRITON=True)
+    stub("vllm.triton_utils", triton=triton, tl=tl, tldevice=libdevice, HAS_TRITON=True)
     stub("vllm.attention.backends.utils", PAD_SLOT_ID=-1)
     logger = types.SimpleNamespace(**{k: no for k in "debug info warning warning_once info_once".split()})
     answer(["vllm.logger"], folder, init_logger=lambda name: logger)
