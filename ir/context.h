@@ -29,6 +29,8 @@ enum { SOURCE_MAX = 64 << 20 };   // bytes: who reads a source file stops there
 const SourceFile *source_add(Context *ctx, const char *path, const char *text, size_t size);
 const SourceFile *source_add_embedded(Context *ctx, const char *path, const char *text, size_t size);
 LineCol source_locate(const Context *ctx, Loc loc);  // file is NULL for loc 0
+// The text there in `a`, or NULL if it is longer than `most` bytes, has several lines or is not known.
+const char *source_text(const Context *ctx, Arena *a, Span span, uint32_t most);
 
 // ---- warning.c: which warnings are reported ----
 typedef enum {

@@ -36,8 +36,10 @@ static bool fail_outside(Prog *p, const Op *op, uint64_t address, const InterpBu
                .address = address};
   memcpy(o.program, p->id, sizeof o.program);
   outside_can_be(op, &o.elem_bytes);
+  const OutsideWays ways = outside_ways_out(ctx, op);
   const char *far = outside_far(&o);
-  return interp_fail_with_note(p, op, outside_text(&ctx->arena, &o), *far ? far : outside_way_out(&ctx->arena, op));
+  return interp_fail_with_note(p, op, outside_text(&ctx->arena, &o),
+                               *far ? far : outside_way_out(&ctx->arena, &o, &ways));
 }
 
 static bool check_access(Prog *p, const Op *op, uint64_t address, size_t size, OutsideKind kind) {

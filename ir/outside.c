@@ -1,5 +1,7 @@
 #include "ir/outside.h"
 
+#include <string.h>
+
 #include "ir/buf.h"
 #include "ir/far_address.h"
 #include "ir/ir.h"
@@ -88,17 +90,118 @@ static const char *block_pointer_way_out(Arena *a, const Op *op, int64_t uncheck
   return buf_str(&b);
 }
 
-const char *outside_way_out(Arena *a, const Op *op) {
+// ---- in the user's words
+
+enum { LONGEST = 60, MAX_OPS = 32 };
+
+// The variable's name, or the text of the op that makes it if that is part of the text of `in`; NULL: neither is known.
+static const char *words_of(Context *ctx, const Value *v, const Op *in) {
+  while (v->def && !v->name && (v->def->opcode == OP_SPLAT || v->def->opcode == OP_BROADCAST)) v = op_operand(v->def, 0);
+  if (v->name) return v->name;
+  if (v->block) return v->block->parent ? NULL : v->block->func->params[v->index].name;
+  const Span its = op_user_span(ctx, v->def), whole = op_user_span(ctx, in);
+  const bool is_part = its.begin >= whole.begin && its.end <= whole.end && its.end - its.begin < whole.end - whole.begin;
+  return is_part ? source_text(ctx, &ctx->arena, its, LONGEST) : NULL;
+}
+
+// As an operand of `&`.
+static const char *in_parentheses(Context *ctx, const char *text) {
+  const bool is_name = !text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789")];
+  return is_name ? text : arena_printf(&ctx->arena, "(%s)", text);
+}
+
+// The sum of the offsets from the buffer, as an operand of a comparison; NULL if it is not known.
+static const char *offset_words(Context *ctx, const Value *pointer) {
+  const char *sum = NULL;
+  for (const Op *add = pointer->def; add && add->opcode != OP_SPLAT; add = op_operand(add, 0)->def) {
+    if (add->opcode == OP_BROADCAST) continue;
+    if (add->opcode != OP_ADDPTR) return NULL;
+    const char *offset = words_of(ctx, op_operand(add, 1), add);
+    if (!offset || strpbrk(offset, "&|^<>=~\n") || strstr(offset, " if ")) return NULL;
+    sum = sum ? arena_printf(&ctx->arena, "%s + %s", offset, sum) : offset;
+    if (strlen(sum) > LONGEST) return NULL;
+  }
+  return sum;
+}
+
+// The select that alone uses the value, as the operand `arm`; NULL: there is none.
+static const Op *only_arm(const Value *v, uint32_t *arm) {
+  const Op *found = NULL;
+  for (uint32_t steps = 0; steps < MAX_OPS; steps++) {
+    if (!value_has_one_use(v)) return NULL;
+    Op *user = v->uses->user;
+    *arm = v->uses->index;
+    if (user->opcode == OP_SELECT) found = user;
+    if (found || user->num_results != 1 || !op_is(user, TRAIT_CONVERTS | TRAIT_MOVES)) break;
+    v = &user->results[0];
+  }
+  return found && *arm ? found : NULL;
+}
+
+// What a tl.where that discards elements of the load says; NULL: there is none, or the mask says the same.
+static const char *arm_way_out(Context *ctx, Op *op, const Value *mask) {
+  uint32_t arm = 0;
+  const Op *where = op->opcode == OP_LOAD ? only_arm(&op->results[0], &arm) : NULL;
+  if (!where) return NULL;
+  const char *condition = words_of(ctx, op_operand(where, 0), where), *has = mask ? words_of(ctx, mask, op) : NULL;
+  if (!condition || (mask && (!has || op_operand(where, 0) == mask || !strcmp(condition, has)))) return NULL;
+  if (arm == 2) condition = arena_printf(&ctx->arena, "~(%s)", condition);
+  if (mask)
+    condition = arena_printf(&ctx->arena, "%s & %s", in_parentheses(ctx, has),
+                             arm == 2 ? condition : in_parentheses(ctx, condition));
+  return arena_printf(&ctx->arena, "tl.where computes both of its arms, so %s belongs into the mask of the load: mask=%s",
+                      arm == 1 ? "its condition" : "the opposite of its condition", condition);
+}
+
+// Whether the offset is a product with the size of an element, or with a number that only the launch knows.
+static uint32_t bytes_from(const Value *pointer) {
+  const int64_t size = type_elem_bytes(type_elem(pointer->type)->elem);
+  const Value *next[MAX_OPS] = {pointer};
+  uint32_t from = 0;
+  for (uint32_t i = 0, count = 1; size > 1 && i < count; i++) {
+    const Op *def = next[i]->def;
+    if (!def || !op_is(def, TRAIT_PURE)) continue;
+    for (uint32_t k = 0; k < def->num_operands && count < MAX_OPS; k++)
+      if (op_operand(def, k)) next[count++] = op_operand(def, k);
+    int64_t x = 0;
+    if (def->opcode != OP_MULI) continue;
+    if (!value_constant_int(op_operand(def, 0), &x) && !value_constant_int(op_operand(def, 1), &x)) from = 2;
+    if (x == size) return 1;
+  }
+  return from;
+}
+
+OutsideWays outside_ways_out(Context *ctx, const Op *op) {
+  Arena *a = &ctx->arena;
   const AccessInfo i = info_of(op);
   const char *noun = words[i.kind].noun;
   const int64_t unchecked = op_int(op, ATTR_UNCHECKED, -1);
-  if (unchecked >= 0) return block_pointer_way_out(a, op, unchecked);
-  if (i.is_desc) return "the shape and strides of the descriptor reach past the buffer";
-  if (!i.mask) return "compare what the offset reaches with the elements that there are";
+  if (unchecked >= 0) return (OutsideWays){.past = block_pointer_way_out(a, op, unchecked)};
+  if (i.is_desc) return (OutsideWays){.past = "the shape and strides of the descriptor reach past the buffer"};
+  if (!i.mask) return (OutsideWays){.past = "compare what the offset reaches with the elements that there are"};
+  const Value *pointer = op_operand(op, i.pointer), *mask = op_operand(op, i.mask);
+  const char *arm = arm_way_out(ctx, (Op *)op, mask), *offset = offset_words(ctx, pointer);
+  if (arm) return (OutsideWays){arm, arm, 0};
   const char *rest = outside_rest(a, op);
-  if (rest) return rest;
-  if (!op_operand(op, i.mask))
-    return arena_printf(a, "this %s has no mask: mask=offs < n leaves out the elements that do not exist", noun);
-  return arena_printf(a, "the mask of this %s lets it through: compare the mask with what the offset reaches, and note "
-                      "that adding to a pointer counts elements, not bytes", noun);
+  if (!offset) offset = "offs";
+  if (!mask)
+    return (OutsideWays){
+        .past = arena_printf(a, "this %s has no mask: mask=offs < n leaves out the elements that do not exist", noun),
+        .before = rest ? rest : arena_printf(a, "this %s has no mask: mask=%s >= 0 leaves out what lies before the first "
+                                             "element", noun, offset)};
+  const char *has = words_of(ctx, mask, op);
+  return (OutsideWays){
+      arena_printf(a, "the mask of this %s lets it through: compare the mask with what the offset reaches", noun),
+      rest ? rest : arena_printf(a, "the mask of this %s lets it through: bound the offset from below, too: mask=%s & "
+                                 "(%s >= 0)", noun, in_parentheses(ctx, has ? has : "mask"), offset),
+      bytes_from(pointer)};
+}
+
+const char *outside_way_out(Arena *a, const Outside *o, const OutsideWays *ways) {
+  if (o->address < o->begin) return ways->before ? ways->before : ways->past;
+  const uint64_t elem = o->elem_bytes, bytes = distance(o);
+  const bool may_be_bytes = ways->past && ways->bytes_from && elem && bytes % (elem * elem) == 0 &&
+                            bytes >= ways->bytes_from * o->size;
+  return may_be_bytes ? arena_printf(a, "%s, and note that adding to a pointer counts elements, not bytes", ways->past)
+                      : ways->past;
 }

@@ -4,6 +4,7 @@
 
 #include "ir/arena.h"
 
+struct Context;
 struct Op;
 
 typedef enum { OUTSIDE_LOAD, OUTSIDE_STORE, OUTSIDE_UPDATE } OutsideKind;
@@ -29,7 +30,11 @@ bool outside_can_be(const struct Op *op, uint32_t *elem_bytes);
 struct Value *outside_pointer(const struct Op *op);   // of such an op; or its descriptor
 // The way out for such an op if its offset is a `%` of a difference, which may be negative; otherwise NULL.
 const char *outside_rest(Arena *a, const struct Op *op);
-// The way out for such an op, at the tile stage: by its mask, boundary_check or descriptor.
-const char *outside_way_out(Arena *a, const struct Op *op);
+// The ways out for such an op, at the tile stage, by its mask, boundary_check or descriptor: of what lies past the end
+// and of what lies before the first element. bytes_from: from that many times the buffer's elements on, the offset may
+// count bytes; 0: it does not.
+typedef struct { const char *past, *before; uint32_t bytes_from; } OutsideWays;
+OutsideWays outside_ways_out(struct Context *ctx, const struct Op *op);
+const char *outside_way_out(Arena *a, const Outside *o, const OutsideWays *ways);   // NULL if ways has none
 
 #endif

@@ -81,3 +81,10 @@ LineCol source_locate(const Context *ctx, Loc loc) {
   }
   return (LineCol){f, lo + 1, at - f->line_starts[lo] + 1};
 }
+
+const char *source_text(const Context *ctx, Arena *a, Span span, uint32_t most) {
+  const SourceFile *f = source_locate(ctx, span.begin).file;
+  if (!f || span.end <= span.begin || span.end - span.begin > most) return NULL;
+  const char *text = f->text + (span.begin - f->base);
+  return memchr(text, '\n', span.end - span.begin) ? NULL : arena_strndup(a, text, span.end - span.begin);
+}

@@ -11,6 +11,9 @@ typedef struct PlaceNote {
   uint32_t line, col, size;    // from 1; bytes from there on
   uint32_t elem_bytes;         // an access: the size of what its pointer points to; 0: not known
   const char *way_out;         // an access: what to do if it is out of bounds; NULL: no access
+  const char *way_out_before;  // if it is before the first element
+  uint32_t bytes_from;         // as in OutsideWays
+  const char *exchange;        // a store: the same as tl.atomic_xchg(…), in the user's words; NULL: not known
   // An access: where the file promises of its pointer what tl.multiple_of does; 0: nowhere, or not known.
   struct { uint32_t line, col, size; } promise;
 } PlaceNote;

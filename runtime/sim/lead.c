@@ -29,10 +29,24 @@ static const char *race_way_out(RaceScope scope, bool is_one_place) {
                               : "put tl.debug_barrier() between the two";
 }
 
+// Whether the programs seem to wait for what the other one stores plainly: for a lock or a flag.
+static bool waits_for(const RaceSide *waiting, const RaceSide *storing) {
+  const Instr *in = waiting->in;
+  return waiting->is_atomic && !storing->is_atomic && storing->kind == OUTSIDE_STORE &&
+         (in->op == OP_ld || in->sel == M_cas || in->sel == M_exch);
+}
+
+// How the store of a lock or flag is written instead.
+static const char *released_by(Arena *a, const PlaceNote *store) {
+  return arena_printf(a, "other programs wait for this store, and a plain store orders nothing: release a lock by %s",
+                      store->exchange ? store->exchange : "tl.atomic_xchg(pointer, value)");
+}
+
 void lead_race(Warp *w, int lane, RaceScope scope, const RaceSide *found, const RaceSide *other, uint64_t address) {
   static const char *const agents[] = {
       [RACE_BLOCKS] = "warp", [RACE_WARPS] = "warp", [RACE_SHARED] = "thread"};
-  const bool is_later = found->in >= other->in, between = scope == RACE_PROGRAMS;
+  const bool between = scope == RACE_PROGRAMS, waits = between && waits_for(found, other);
+  const bool is_flag = waits || (between && waits_for(other, found)), is_later = is_flag ? !waits : found->in >= other->in;
   const RaceSide *later = is_later ? found : other, *earlier = is_later ? other : found;
   Grid *g = w->grid;
   PlaceNote at, before;
@@ -48,9 +62,12 @@ void lead_race(Warp *w, int lane, RaceScope scope, const RaceSide *found, const 
   const char *what = "shared memory";
   if (scope != RACE_SHARED) what = element(&scratch, w, found->in, lane, address, at.elem_bytes, "an element");
   report_lead(g, &at,
-              arena_printf(&scratch, "race: %s %s %s, which %s %s%s%s", program, outside_verb(later->kind), what, who,
-                           verb, too, between ? ", and nothing orders the two" : " without a barrier in between"),
-              race_way_out(scope, is_one_place));
+              is_flag ? arena_printf(&scratch, "race: %s stores %s without an atomic; %s %s it %s, and nothing orders the two",
+                                     program, what, who, verb, earlier->kind == OUTSIDE_LOAD ? "as volatile" : "by one")
+                      : arena_printf(&scratch, "race: %s %s %s, which %s %s%s%s", program, outside_verb(later->kind),
+                                     what, who, verb, too,
+                                     between ? ", and nothing orders the two" : " without a barrier in between"),
+              is_flag ? released_by(&scratch, &at) : race_way_out(scope, is_one_place));
   if (!between) who = arena_printf(&scratch, "the other %s", agents[scope]);
   if (has_other) report_lead_note(g, &before, arena_printf(&scratch, "%s %s it here", who, verb));
   arena_free(&scratch);
@@ -65,8 +82,9 @@ void lead_outside(Warp *w, const Instr *in, Outside *o, AccessKind kind, uint32_
   o->kind = kind_of(kind);
   o->elem_bytes = place.elem_bytes ? place.elem_bytes : elem_bytes;
   report_program(w->cta, o->program);
-  const char *far = outside_far(o);
-  report_lead(w->grid, &place, outside_text(&scratch, o), *far ? far : place.way_out ? place.way_out : general);
+  const OutsideWays ways = {place.way_out, place.way_out_before, place.bytes_from};
+  const char *far = outside_far(o), *way_out = outside_way_out(&scratch, o, &ways);
+  report_lead(w->grid, &place, outside_text(&scratch, o), *far ? far : way_out ? way_out : general);
   arena_free(&scratch);
 }
 

@@ -12,8 +12,10 @@ typedef struct {
   const Instr *in;
   OutsideKind kind;
   uint32_t program[3];
+  bool is_atomic;              // or volatile
 } RaceSide;
-// The error is at the access that stands later in the code, the note at the other. address: of global memory, which
+// The error is at a plain store that should have been atomic, or at the access that stands later in the code; the note
+// is at the other. address: of global memory, which
 // the lane of the warp accesses by `found.in`.
 void lead_race(Warp *w, int lane, RaceScope scope, const RaceSide *found, const RaceSide *other, uint64_t address);
 // Fills in the access's kind, element size and program. elem_bytes: for a place of which that is not known.

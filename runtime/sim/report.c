@@ -118,7 +118,10 @@ bool report_note(const Grid *g, const Instr *in, PlaceNote *out) {
     const bool same_way = found && out->way_out && !strcmp(out->way_out, n->way_out);
     out->elem_bytes = !found || n->elem_bytes == out->elem_bytes ? n->elem_bytes : 0;
     out->way_out = !found || same_way ? n->way_out : NULL;
+    if (!found || !same_way) out->way_out_before = same_way || !found ? n->way_out_before : NULL;
+    out->bytes_from = !found ? n->bytes_from : out->bytes_from && n->bytes_from ? out->bytes_from : 0;
     if (n->promise.line) out->promise = n->promise;
+    if (n->exchange) out->exchange = n->exchange;
     found = true;
   }
   return true;

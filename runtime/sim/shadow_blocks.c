@@ -1,6 +1,7 @@
 // Races in global memory, by happens-before. The agents are the clusters of a launch, and within a cluster its warps.
 // Every atomic, volatile, relaxed, acquiring or releasing access orders clusters by its address, in both directions as
-// far as it reads and writes; so does a plain store to an address that atomics use, which is how locks are given back.
+// far as it reads and writes. A plain store orders nothing, also to an address that atomics use: there it races with the
+// atomics of other clusters, while the warps of one cluster are trusted with what they store to such a place.
 // Storing what is there already is no write: blocks and threads may all store the same value, and each may read it.
 //
 // A BlockCell keeps who wrote the bytes last and two clusters that read them. A Clock is a cluster's number and how
@@ -22,10 +23,12 @@
 #include "runtime/sim/shadow_race.h"
 
 enum { PAGE = 4096, NUM_LISTS = 1 << 16, MAX_SPACE_MB = 512, MAX_JOINS = 1 << 28 };
-// Flags of a mark's pc: the access is atomic; other agents have stored the same value.
+// Flags of a mark's pc: the access is atomic; other agents have stored the same value; the access is a plain store to an
+// address that atomics had used.
 #define IS_ATOMIC 0x80000000u
 #define IS_SHARED 0x40000000u
-#define PC_OF(mark) ((mark)->pc & ~(IS_ATOMIC | IS_SHARED))
+#define IS_PLAIN_AMONG_ATOMICS 0x20000000u
+#define PC_OF(mark) ((mark)->pc & ~(IS_ATOMIC | IS_SHARED | IS_PLAIN_AMONG_ATOMICS))
 typedef struct { uint32_t who, when, pc; } BlockMark;        // who 0: nobody
 enum { NUM_LOADS = 11 };
 typedef struct {
@@ -59,7 +62,7 @@ typedef struct {
   Warp *w;
   const Instr *in;
   int lane;
-  bool reads, writes, is_atomic;
+  bool reads, writes, is_atomic, is_plain_among_atomics;
   uint32_t me, pc, load;       // load: the bit of the instruction in BlockCell.loads
   bool is_ordered;             // as an access of its warp; otherwise only as one of its cluster
   uint32_t warp, clock, met;   // in its cluster; its clock now and after its last barrier, 0 if it is not ordered
@@ -196,6 +199,11 @@ static void release(GridBlocks *b, Access *x, Meeting *m) {
 
 // ---- accesses
 
+static RaceSide side_of(const Instr *in, bool is_atomic, bool writes) {
+  const OutsideKind plain = writes ? OUTSIDE_STORE : OUTSIDE_LOAD;
+  return (RaceSide){.in = in, .kind = is_atomic && in->op != OP_ld ? OUTSIDE_UPDATE : plain, .is_atomic = is_atomic};
+}
+
 static ExecResult conflict(const Access *x, const BlockMark *m, uint32_t warp, uint64_t address, bool other_writes) {
   static const char *const mine[] = {"load from", "store to", "atomic access to"};
   static const char *const theirs[] = {"loads from", "stores to", "accesses atomically"};
@@ -205,11 +213,11 @@ static ExecResult conflict(const Access *x, const BlockMark *m, uint32_t warp, u
   const uint32_t per_row = size[0] / c[0], per_plane = per_row * (size[1] / c[1]), n = m->who - 1;
   const uint32_t block[3] = {n % per_row * c[0], n % per_plane / per_row * c[1], n / per_plane * c[2]};
   g->other = &g->module->code[PC_OF(m)];
-  RaceSide found = {x->in, x->is_atomic ? OUTSIDE_UPDATE : x->writes ? OUTSIDE_STORE : OUTSIDE_LOAD, {0}};
-  const RaceSide other = {g->other,
-                          m->pc & IS_ATOMIC ? OUTSIDE_UPDATE : other_writes ? OUTSIDE_STORE : OUTSIDE_LOAD,
-                          {block[0] / x->w->cta->cluster->num_ctas, block[1], block[2]}};
+  RaceSide found = side_of(x->in, x->is_atomic, x->writes);
+  RaceSide other = side_of(g->other, m->pc & IS_ATOMIC, other_writes);
   report_program(x->w->cta, found.program);
+  memcpy(other.program, block, sizeof block);
+  other.program[0] /= x->w->cta->cluster->num_ctas;
   const Cta *const cta = x->w->cta, *const its = cta->cluster->ctas[m->who == x->me ? warp / cta->num_warps : 0];
   const RaceScope scope = m->who != x->me ? RACE_PROGRAMS : its == cta ? RACE_WARPS : RACE_BLOCKS;
   lead_race(x->w, x->lane, scope, &found, &other, address);
@@ -229,6 +237,7 @@ static ExecResult conflict(const Access *x, const BlockMark *m, uint32_t warp, u
 static bool is_ordered(const GridBlocks *b, const Access *x, const BlockMark *m, uint32_t warp, uint32_t clock) {
   if (!m->who || (x->is_atomic && m->pc & IS_ATOMIC)) return true;
   if (m->who != x->me) return when_of(&b->agents[x->me].knows, m->who) > m->when;
+  if ((x->is_atomic || x->is_plain_among_atomics) && m->pc & (IS_ATOMIC | IS_PLAIN_AMONG_ATOMICS)) return true;
   return !x->is_ordered || race_has_acquired(x->w, warp, clock);
 }
 
@@ -274,7 +283,8 @@ static void note_read(const Access *x, BlockCell *c, BlockMark now) {
 }
 
 static ExecResult touch_cell(const GridBlocks *b, const Access *x, BlockCell *c, uint64_t address, bool changes) {
-  const BlockMark now = {x->me, b->agents[x->me].releases, x->pc | (x->is_atomic ? IS_ATOMIC : 0)};
+  const uint32_t how = x->is_atomic ? IS_ATOMIC : x->is_plain_among_atomics ? IS_PLAIN_AMONG_ATOMICS : 0;
+  const BlockMark now = {x->me, b->agents[x->me].releases, x->pc | how};
   const bool is_mine = c->write.who == x->me, may_read = is_mine ? c->is_repeated : c->write.pc & IS_SHARED;
   if ((changes || (x->reads && !may_read)) && !is_ordered(b, x, &c->write, c->writer, c->write_clock)) {
     if (!changes && is_mine && reads_duplicate(x, c)) return EXEC_NEXT;
@@ -330,10 +340,10 @@ static ExecResult touch(GridBlocks *b, const Access *x, Alloc *a, uint64_t addre
 
 static ExecResult lane_access(GridBlocks *b, Access *x, Alloc *alloc, uint64_t address, uint32_t size) {
   Meeting *m = x->is_atomic || x->writes ? find_meeting(b, address, x->is_atomic) : NULL;
-  x->is_atomic |= m != NULL;
-  if (m && x->reads) acquire(b, x, m);
+  x->is_plain_among_atomics = m && !x->is_atomic;
+  if (x->is_atomic && x->reads) acquire(b, x, m);
   TRY(touch(b, x, alloc, address, size));
-  if (m && x->writes) release(b, x, m);
+  if (x->is_atomic && x->writes) release(b, x, m);
   return EXEC_NEXT;
 }
 

@@ -129,10 +129,10 @@ static ExecResult conflict(const Who *who, const Epoch *e, bool other_writes) {
     return sim_report(g, who->warp, who->in, who->lane, REPORT_ASYNC,
                       "%s%s shared+0x%x of CTA %u, which %s %s; no thread has waited for that",
                       who->is_async ? "the asynchronous operation " : "", mine, address, rank, other, theirs);
-  RaceSide found = {who->in, who->is_write ? OUTSIDE_STORE : OUTSIDE_LOAD, {0}};
+  RaceSide found = {.in = who->in, .kind = who->is_write ? OUTSIDE_STORE : OUTSIDE_LOAD};
   report_program(who->warp->cta, found.program);
-  const RaceSide its = {g->other, other_writes ? OUTSIDE_STORE : OUTSIDE_LOAD,
-                        {found.program[0], found.program[1], found.program[2]}};
+  RaceSide its = {.in = g->other, .kind = other_writes ? OUTSIDE_STORE : OUTSIDE_LOAD};
+  memcpy(its.program, found.program, sizeof its.program);
   lead_race(who->warp, who->lane, RACE_SHARED, &found, &its, 0);
   return sim_report(g, who->warp, who->in, who->lane, REPORT_RACE,
                     "%s shared+0x%x of CTA %u, which %s %s without a barrier in between", mine, address, rank, other,

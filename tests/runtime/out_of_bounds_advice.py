@@ -14,6 +14,19 @@
 # RUN: %status 5 %tilec run %s --device=sim -k unchecked %{matrix} -D AXES='(1,)' | FileCheck %s --check-prefixes=UNCHECKED,FIRST
 # RUN: %status 5 %tilec run %s --device=sim -k unchecked %{matrix} -D AXES='(0, 1)' -D ROWS=128 | FileCheck %s --check-prefixes=UNCHECKED,SHAPE
 # RUN: %status 5 %tilec run %s --device=interp -k described --grid 1 --arg x=fp32[8,64]=ones --arg out=fp32[16,64]=zeros --arg n=16 | FileCheck %s --check-prefix=DESC
+# What lies before the first element; what tl.where discards; what no product with the size of an element made.
+# DEFINE: %{gather} = --grid 1 --arg x=fp32[64]=arange --arg idx=i32[64]=randint:3:-1:64 --arg out=fp32[64]=zeros --arg n=64
+# RUN: %status 5 %tilec run %s --device=sim -k gathers %{gather} | FileCheck %s --check-prefixes=GATHERS
+# RUN: %status 5 %tilec run %s --device=interp -k gathers %{gather} | FileCheck %s --check-prefixes=GATHERS
+# RUN: %status 5 %tilec run %s --device=sim -k rolls %{gather} | FileCheck %s --check-prefixes=ROLLS
+# RUN: %status 5 %tilec run %s --device=interp -k rolls %{gather} | FileCheck %s --check-prefixes=ROLLS
+# RUN: %status 5 %tilec run %s --device=sim -k chooses %{gather} -D HOW=0 | FileCheck %s --check-prefixes=FIRST-ARM
+# RUN: %status 5 %tilec run %s --device=interp -k chooses %{gather} -D HOW=0 | FileCheck %s --check-prefixes=FIRST-ARM
+# RUN: %status 5 %tilec run %s --device=sim -k chooses %{gather} -D HOW=1 | FileCheck %s --check-prefixes=SECOND-ARM
+# RUN: %status 5 %tilec run %s --device=sim -k chooses %{gather} -D HOW=2 | FileCheck %s --check-prefixes=MASKED-ARM
+# RUN: %status 5 %tilec run %s --device=sim -k chooses %{gather} -D HOW=3 | FileCheck %s --check-prefixes=OTHER-USE
+# RUN: %status 5 %tilec run %s --device=sim -k too_long %{gather} | FileCheck %s --check-prefixes=TOO-LONG
+# RUN: %status 5 %tilec run %s --device=sim -k by_strides %{gather} -D STEP=4 | FileCheck %s --check-prefixes=STRIDES
 # The element is counted in the type that the access has.
 # RUN: %status 5 %tilec run %s --device=sim -k as_bytes --grid 1 --arg x=fp32[16]=ones --arg out=fp32[16]=ones --arg n=1 | FileCheck %s --check-prefix=CAST
 # RUN: %status 5 %tilec run %s --device=sim -k unmasked %{args} --diagnostics-format=json | FileCheck %s --check-prefix=JSON
@@ -84,3 +97,55 @@ def as_bytes(x, out, n):
     p = out.to(tl.pointer_type(tl.int8))
     # CAST: error: out-of-bounds store: program (0, 0, 0) stores element 64 of out, which has 64{{$}}
     tl.store(p + 64 * n + tl.arange(0, 16), 0)
+
+
+@triton.jit
+def gathers(x, idx, out, n):
+    i = tl.arange(0, 64)
+    j = tl.load(idx + i)
+    # GATHERS: error: out-of-bounds load: program (0, 0, 0) loads element -1 of x, which has 64{{$}}
+    # GATHERS: {{^}}note: this load has no mask: mask=j >= 0 leaves out what lies before the first element{{$}}
+    tl.store(out + i, tl.load(x + j))
+
+
+@triton.jit
+def rolls(x, idx, out, n):
+    i = tl.arange(0, 64)
+    # ROLLS: error: out-of-bounds load: program (0, 0, 0) loads element -3 of x, which has 64{{$}}
+    # ROLLS: {{^}}note: the mask of this load lets it through: bound the offset from below, too: mask=(i < n) & (i - 3 >= 0){{$}}
+    tl.store(out + i, tl.load(x + (i - 3), mask=i < n))
+
+
+@triton.jit
+def chooses(x, idx, out, n, HOW: tl.constexpr):
+    i = tl.arange(0, 64)
+    j = tl.load(idx + i)
+    ok = i < n
+    if HOW == 0:
+        # FIRST-ARM: note: tl.where computes both of its arms, so its condition belongs into the mask of the load: mask=j >= 0{{$}}
+        v = tl.where(j >= 0, tl.load(x + j), 0.0)
+    elif HOW == 1:
+        # SECOND-ARM: note: tl.where computes both of its arms, so the opposite of its condition belongs into the mask of the load: mask=~(j < 0){{$}}
+        v = tl.where(j < 0, 0.0, tl.load(x + j).to(tl.float16))
+    elif HOW == 2:
+        # MASKED-ARM: note: tl.where computes both of its arms, so its condition belongs into the mask of the load: mask=ok & (j >= 0){{$}}
+        v = tl.where(j >= 0, tl.load(x + j, mask=ok), 0.0)
+    else:
+        # OTHER-USE: note: the mask of this load lets it through: bound the offset from below, too: mask=ok & (j >= 0){{$}}
+        v = tl.load(x + j, mask=ok)
+        v += tl.where(j >= 0, v, 0.0)
+    tl.store(out + i, v)
+
+
+@triton.jit
+def too_long(x, idx, out, n):
+    i = tl.arange(0, 64)
+    # TOO-LONG: note: this load has no mask: mask=offs >= 0 leaves out what lies before the first element{{$}}
+    tl.store(out + i, tl.load(x + i - 2))
+
+
+@triton.jit
+def by_strides(x, idx, out, n, STEP: tl.constexpr):
+    i = tl.arange(0, 64)
+    # STRIDES: note: the mask of this load lets it through: compare the mask with what the offset reaches{{$}}
+    tl.store(out + i, tl.load(x + i * 3, mask=i < n))
