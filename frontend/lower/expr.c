@@ -27,9 +27,8 @@ static Term *named_term(Lower *L, const char *name, Span span, NameUse use) {
 
 const char *lower_source_text_or(Lower *L, Span span, const char *otherwise) {
   enum { LONGEST = 40 };
-  const SourceFile *f = source_locate(L->ctx, span.begin).file;
-  if (!f || span.end <= span.begin || span.end - span.begin > LONGEST) return otherwise;
-  return arena_strndup(L->arena, f->text + (span.begin - f->base), span.end - span.begin);
+  const char *text = source_text(L->ctx, L->arena, span, LONGEST);
+  return text ? text : otherwise;
 }
 
 const char *lower_source_text(Lower *L, Span span) { return lower_source_text_or(L, span, "x"); }
@@ -40,6 +39,36 @@ bool lower_is_name_path(const Node *e) {
 }
 
 // ---- boolean operators, comparisons ----
+static bool is_truth(const Node *e) {
+  return e->kind == NODE_COMPARE || e->kind == NODE_BOOL_OP || (e->kind == NODE_UNARY && e->op == PYOP_NOT);
+}
+
+// x, the operand n of an `and` or `or`, is no bool. next: the operand that follows, or NULL.
+static Term *not_a_truth(Lower *L, const Term *x, const Node *n, const Node *next, bool is_and) {
+  const char *text = lower_is_name_path(n) ? lower_source_text(L, n->span) : "x";
+  const char *with = "";
+  if (!lower_is_name_path(n)) with = arena_printf(L->arena, "x = %s and ", lower_source_text_or(L, n->span, "…"));
+  lower_error(L, n->span, "`%s` works on int1, not on %s", is_and ? "and" : "or", term_describe(L, x));
+  if (x->kind != TERM_VALUE) return NULL;
+  if (!is_and && next && !is_truth(next))
+    return lower_hint(L, "`or` gives a truth value, not one of its operands: for a default write %stl.where(%s != 0, %s, "
+                      "%s)", with, text, text, lower_source_text_or(L, next->span, "…"));
+  if (ct_is_float(term_t(x))) return lower_hint(L, "compare with 0 first: %s != 0", lower_source_text(L, n->span));
+  return lower_hint(L, "compare with 0 first, or use %s for bits", is_and ? "&" : "|");
+}
+
+// A float among the operands of run-time truth values looks like a default. left: the operands before it.
+static void warn_of_default(Lower *L, const Node *e, const Node *n, Span left, bool decides) {
+  const char *op = pyop_text((PyOp)e->op), *constant = lower_source_text(L, n->span);
+  const bool told =
+      decides ? diag_warning(L->ctx, WARN_LOGICAL_OP, e->span, "this is %s whatever `%s` is", constant,
+                             lower_source_text_or(L, left, "…"))
+              : diag_warning(L->ctx, WARN_LOGICAL_OP, e->span, "`%s` gives a truth value: the constant %s changes "
+                             "nothing", op, constant);
+  if (told) lower_hint(L, "to choose a number, write tl.where(condition, %s, %s)", e->op == PYOP_BOOL_AND ? constant : "x",
+                       e->op == PYOP_BOOL_AND ? "0" : constant);
+}
+
 static Term *lower_bool_op(Lower *L, const Node *e) {
   bool is_and = e->op == PYOP_BOOL_AND, warned = false;
   Term *left = NULL, *last = NULL;
@@ -51,6 +80,7 @@ static Term *lower_bool_op(Lower *L, const Node *e) {
     CtValue *c = term_to_ct(L, t);
     if (c) {
       last = t;
+      if (left && c->kind == CT_FLOAT) warn_of_default(L, e, n, left_span, ct_is_true(c) != is_and);
       if (ct_is_true(c) != is_and) return t;   // decided: the operands that follow are not lowered
       continue;
     }
@@ -58,14 +88,16 @@ static Term *lower_bool_op(Lower *L, const Node *e) {
     if (!t) return NULL;
     bool is_alone = !left && i + 1 == e->boolop.values.count;   // after constants: the result, of any type
     if (!is_alone && (t->kind != TERM_VALUE || !ct_is_bool(term_t(t)))) {
-      lower_error(L, n->span, "`%s` works on int1, not on %s", pyop_text((PyOp)e->op), term_describe(L, t));
-      return lower_hint(L, "compare with 0 first, or use %s for bits", is_and ? "&" : "|");
+      const bool is_last = i + 1 == e->boolop.values.count;
+      return not_a_truth(L, t, n, is_last ? NULL : e->boolop.values.data[i + 1], is_and);
     }
     if (term_is_tensor(t) && !warned) {
       warned = true;
       diag_warning(L->ctx, WARN_LOGICAL_OP, e->span, "`%s` on a tensor evaluates both sides; write `%s`",
                    pyop_text((PyOp)e->op), is_and ? "&" : "|");
     }
+    if (!left) left_span.begin = n->span.begin;
+    left_span.end = n->span.end;
     left = left ? lower_binary(L, is_and ? PYOP_AND : PYOP_OR, left, t, span_of(left_span.begin, n->span.end)) : t;
     if (!left) return NULL;
   }

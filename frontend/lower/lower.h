@@ -254,6 +254,7 @@ Term *lower_broadcast_to(Lower *L, Term *x, const int64_t *shape, uint32_t rank,
 Term *lower_reshape_like_broadcast(Lower *L, Term *x, const CtType *like, Span span);
 Term *term_full(Lower *L, const CtType *type, double f, int64_t i);
 Term *lower_not_zero(Lower *L, Term *x, Span span);                                       // x != 0 as int1
+const char *lower_inverted_integer(Lower *L, const Term *x);   // if x is the user's ~y: the text of y; otherwise NULL
 Term *lower_logical_not(Lower *L, Term *x, Span span);
 // a and b have one type and c's shape
 Term *lower_select(Lower *L, Term *c, Term *a, Term *b);

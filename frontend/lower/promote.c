@@ -34,8 +34,21 @@ bool lower_check_fp8(Lower *L, const CtType *t, Span span) {
   return true;
 }
 
+const char *lower_inverted_integer(Lower *L, const Term *x) {
+  const Op *op = term_v(x)->def;
+  while (op && (op->opcode == OP_SPLAT || op->opcode == OP_BROADCAST || op->opcode == OP_EXPAND_DIMS))
+    op = op_operand(op, 0)->def;
+  if (!op || op->opcode != OP_XORI || lower_in_prelude(L, op->span)) return NULL;
+  const char *text = lower_source_text_or(L, op->span, "~x");
+  return *text == '~' ? text + 1 : NULL;
+}
+
 Term *lower_not_zero(Lower *L, Term *x, Span span) {
   if (ct_is_bool(term_t(x))) return x;
+  const char *inverted = lower_inverted_integer(L, x);
+  if (inverted && diag_warning(L->ctx, WARN_INVERTED_INTEGER, span, "`~` of %s inverts its bits, so this is true for 0 "
+                               "and for 1", term_describe(L, x)))
+    lower_hint(L, "for what is 0 write %s == 0", inverted);
   bool is_ptr = ct_is_ptr(term_t(x));
   if (is_ptr || ct_is_fp8(term_t(x)))   // neither is compared
     x = lower_cast_to(L, x, is_ptr ? DT_INT64 : DT_FP32, span);
