@@ -162,11 +162,14 @@ def _axes(values):
 class Named(dict):
     """The values that a user's function is given by name. The error for another name lists those that there are."""
 
-    def __init__(self, asking, values):
+    def __init__(self, asking, values, why_missing=None):
         super().__init__(values)
-        self._asking = asking
+        self._asking, self._why_missing = asking, why_missing   # the latter: what is known of a name, or None
 
     def __missing__(self, name):
+        why = self._why_missing and self._why_missing(name)
+        if why:
+            raise KeyError(f"{self._asking} asks for {name!r}: {why}")
         close = difflib.get_close_matches(str(name), self, 1)
         raise KeyError(f"{self._asking} asks for {name!r}; there are {', '.join(self)}"
                        + (f"; did you mean {close[0]}?" if close else ""))

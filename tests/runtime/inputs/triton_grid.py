@@ -62,3 +62,21 @@ try:
     chosen[(1,)](Numbers(), 1024)
 except KeyError as error:
     print(error)
+
+
+@triton.heuristics({"EVEN": lambda args: args["n"] % args["BLOCK"] == 0})
+@triton.autotune([triton.Config({"BLOCK": 64}), triton.Config({"BLOCK": 128})], key=["n"])
+@triton.jit
+def above(o, n, BLOCK: tl.constexpr, EVEN: tl.constexpr):
+    tl.store(o + tl.arange(0, BLOCK), 1.0)
+
+
+try:
+    above[(1,)](Numbers(), 1024)
+except KeyError as error:
+    print(error)
+
+try:
+    put[(1, 70000)](Numbers(), 1000, BLOCK=128)
+except triton.OutOfResources as error:
+    print(error.required, error.limit, error)

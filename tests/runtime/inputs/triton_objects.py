@@ -99,6 +99,15 @@ print("override:", raised(lambda: put[(1,)](out, 2, ir_override="other.ttir")))
 pruned = triton.autotune([triton.Config({"N": 1}), triton.Config({"N": 2})], key=[],
                          prune_configs_by={"early_config_prune": lambda configs, named, **more: []})(put)
 print("pruned:", raised(lambda: pruned[(1,)](out)))
+
+
+def forgets(configs, named, **more):
+    configs.sort(key=lambda config: config.kwargs["N"])
+
+
+pruned.early_config_prune = forgets
+print("pruned:", raised(lambda: pruned[(1,)](out)))
+print("bench:", raised(lambda: triton.testing.do_bench(0.5)))
 for hooks in ({"early_config_prune": lambda configs: configs}, {"perf_model": lambda N: N, "top_k": 1}):
     odd = triton.autotune([triton.Config({"N": 1}), triton.Config({"N": 2})], key=[], prune_configs_by=hooks)(put)
     print("hook:", raised(lambda: odd[(1,)](out)))

@@ -74,3 +74,18 @@ untimed = triton.autotune([triton.Config({"B": 8}, num_warps=n, pre_hook=lambda 
                            for n in (128, 2, 1)], key=["n"])(put)
 untimed[(1,)](Ints(*[0] * 8), 1)
 print("without times:", tried, untimed.best_config.num_warps)
+
+
+@triton.autotune([triton.Config({"B": b}) for b in (2, 4)], key=["n"])
+@triton.jit
+def double(x, n, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(x + i, tl.load(x + i, mask=i < n) * 2, mask=i < n)
+
+
+data = Ints(1, 1, 1, 1)
+seen = []
+for _ in range(2):
+    double[lambda given: (triton.cdiv(4, given["B"]),)](data, 4)
+    seen.append(data.data.tolist())
+print("in place:", *seen)

@@ -27,8 +27,15 @@ def _needs_gpu(what):
         raise RuntimeError(f"{what} times a GPU, and there is none: what the simulator takes says nothing about it")
 
 
+def _needs_function(what, fn):
+    if not callable(fn):
+        raise TypeError(f"{what} takes a function and runs it many times, not {type(fn).__name__}: write "
+                        f"{what}(lambda: add(x, y)), not {what}(add(x, y))")
+
+
 def do_bench(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_mode="mean"):
     """Returns the time of fn() in milliseconds, with the L2 cache cleared before each run. warmup and rep: milliseconds."""
+    _needs_function("do_bench", fn)
     import torch
     from .runtime.driver import driver
     _needs_gpu("do_bench")
@@ -61,6 +68,7 @@ def do_bench(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_m
 
 def do_bench_cudagraph(fn, rep=20, grad_to_none=None, quantiles=None, return_mode="mean"):
     """The same by CUDA graphs: the time on the GPU without that of the launches."""
+    _needs_function("do_bench_cudagraph", fn)
     import torch
     _needs_gpu("do_bench_cudagraph")
     with torch.cuda.stream(torch.cuda.Stream()):

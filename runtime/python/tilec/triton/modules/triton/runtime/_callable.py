@@ -2,8 +2,18 @@
 import ast
 import hashlib
 import inspect
+import linecache
 
 from .._source import Gatherer, NotSource, source_of
+
+
+def check_source(fn):
+    """Raises ValueError, as Triton does, for a function from a text that Python does not keep."""
+    file = fn.__code__.co_filename if inspect.isfunction(fn) else ""
+    if file.startswith("<") and not linecache.getlines(file):   # a notebook's cells are there
+        raise ValueError(f"@jit functions should be defined in a Python file: Python does not keep the text of "
+                         f"{fn.__qualname__}, which comes from {file} (exec, or standard input); write it to a .py "
+                         "file and import that")
 
 
 class JITCallable:
@@ -22,6 +32,12 @@ class JITCallable:
         if self._source is None:
             self._source = source_of(self.fn)[0]
         return self._source
+
+    def _known_source(self):
+        try:
+            return self.src
+        except NotSource:
+            return None
 
     @src.setter
     def src(self, text):

@@ -1,5 +1,6 @@
 """@triton.autotune and @triton.heuristics: host code that chooses constants before a launch."""
 import builtins
+import collections.abc
 import functools
 import hashlib
 import inspect
@@ -64,6 +65,12 @@ def _call_hook(name, hook, shown, *args, **kwargs):
     except ValueError:   # it has no signature that Python knows
         pass
     return hook(*args, **kwargs)
+
+
+def _place_of(function):
+    """Returns " (NAME, FILE:LINE)" for a function of the program's, or ""."""
+    code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
+    return f" ({code.co_name}, {code.co_filename}:{code.co_firstlineno})" if code else ""
 
 
 class _Around(KernelInterface):
@@ -146,8 +153,12 @@ class Autotuner(_Around):
                              "Make sure that you don't re-define auto-tuned symbols.")
         current = {**meta, **config.all_kwargs()}
         full = {**self.nargs, **current}
+        bench = self.do_bench
 
         def launch():
+            if bench is _once:   # nothing is timed: the arguments are not touched before the launch proper
+                self.fn.go_on(args, {**current, "warmup": True})
+                return
             if config.pre_hook:
                 config.pre_hook(full)
             self.pre_hook(full)
@@ -161,7 +172,7 @@ class Autotuner(_Around):
             self.post_hook(full, exception=None)
 
         try:
-            return self.do_bench(launch, quantiles=(0.5, 0.2, 0.8))
+            return bench(launch, quantiles=(0.5, 0.2, 0.8))
         except (OutOfResources, CompileTimeAssertionFailure, PTXASError) as e:
             if knobs.autotuning.print:
                 print(f"Autotuning failed with {e}")
@@ -238,6 +249,10 @@ class Autotuner(_Around):
         if self.early_config_prune:
             configs = _call_hook("early_config_prune", self.early_config_prune, "f(configs, named_args, **kwargs)",
                                  configs, self.nargs, **kwargs)
+            if not isinstance(configs, collections.abc.Iterable) or isinstance(configs, (str, Config)):
+                raise AutotunerError(f"early_config_prune{_place_of(self.early_config_prune)} returned {configs!r}: it "
+                                     "returns the list of configurations that are left, at least one")
+            configs = list(configs)
             if not configs:
                 raise AutotunerError("No valid autotuner configs after pruning. `early_config_prune` should return at "
                                      "least one config.")
@@ -294,7 +309,7 @@ def _without_gpu_or(benchmarker, warmup, rep):
 
 
 def _once(launch, quantiles):
-    """Stands for a benchmarker: the first configuration that launches is chosen."""
+    """Stands for a benchmarker: the first configuration that fits is chosen. Nothing runs."""
     launch()
     return [0.0] * len(quantiles)
 
@@ -307,13 +322,24 @@ def autotune(configs, key, prune_configs_by=None, reset_to_zero=None, restore_va
 
 class Heuristics(_Around):
 
+    def _why_missing(self, name):
+        """Returns why a heuristic finds no value of that name: the configurations of a layer below have it."""
+        below = self.fn
+        while isinstance(below, _Around):
+            if isinstance(below, Autotuner) and any(name in config.all_kwargs() for config in below.configs):
+                return f"{name} comes from @triton.autotune, which stands below: put @triton.heuristics below it"
+            below = below.fn
+        return None
+
     def __init__(self, fn, arg_names, values):
         self.fn, self.arg_names, self.values = fn, arg_names, values
 
     def run(self, *args, **kwargs):
         named = dict(zip(self.arg_names, args))
         for name, choose in self.values.items():
-            kwargs[name] = choose(Named(f"the heuristic of {name}", {**named, **kwargs}))
+            known = {**named, **kwargs}
+            known.pop("grid", None), known.pop("warmup", None)
+            kwargs[name] = choose(Named(f"the heuristic of {name}", known, self._why_missing))
         return self.fn.go_on(args, kwargs)
 
 

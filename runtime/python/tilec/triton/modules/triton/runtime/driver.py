@@ -36,7 +36,14 @@ def current_device(interpret=False):
     if has_cuda():
         import torch
         return tilec.open_device(f"gpu:{torch.cuda.current_device()}")
-    return tilec.open_device(os.environ.get("TILE_DEVICE") or "sim")
+    asked = os.environ.get("TILE_DEVICE")
+    try:
+        return tilec.open_device(asked or "sim")
+    except tilec.Error as e:
+        if not asked or e.kind != "usage":
+            raise
+        why = e
+    raise tilec.Error(why.status, f"TILE_DEVICE: {why}")
 
 
 class _Utils:

@@ -21,10 +21,10 @@ class AutotunerError(TritonError):
 
 class OutOfResources(TritonError):
 
-    def __init__(self, required=0, limit=0, name=""):
-        super().__init__(f"out of resource: {name}, Required: {required}, Hardware limit: {limit}. "
+    def __init__(self, required=0, limit=0, name="", text=None):
+        super().__init__(text or f"out of resource: {name}, Required: {required}, Hardware limit: {limit}. "
                          "Reducing block sizes or `num_stages` may help.")
-        self.required, self.limit, self.name = required, limit, name
+        self.required, self.limit, self.name, self.text = required, limit, name, text
 
     def __reduce__(self):
-        return type(self), (self.required, self.limit, self.name)
+        return type(self), (self.required, self.limit, self.name, self.text)

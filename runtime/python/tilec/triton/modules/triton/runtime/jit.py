@@ -17,7 +17,7 @@ from ..compiler import compiler
 from ..compiler.compiler import ASTSource, CompiledKernel, LazyDict
 from ..compiler.errors import CompilationError, CompileTimeAssertionFailure
 from ..language import core
-from ._callable import JITCallable
+from ._callable import JITCallable, check_source
 from ._hooks import report_new
 from ._params import KernelParam, mangle_type, type_canonicalisation_dict   # noqa: F401
 from ._quick import Quick, current_ordinal
@@ -190,7 +190,7 @@ class JITFunction(JITCallable, KernelInterface):
             return quick.launch(grid, *args, **kwargs)
         try:
             return self.run(*args, grid=grid, warmup=False, **kwargs)
-        except (CompilationError, OutOfResources) as e:
+        except (CompilationError, OutOfResources, tilec.Error) as e:
             raise e.with_traceback(None) from None   # its text leads to the kernel: the frames below do not
 
     def go_on(self, args, kwargs):
@@ -290,7 +290,7 @@ class JITFunction(JITCallable, KernelInterface):
                     gatherer.name_of(root)
                 text, ranges = gatherer.text(), gatherer.ranges()
             except (NotSource, NotImplementedError) as e:
-                raise CompilationError(self.src, None, f"{self._fn_name}: {e}") from None
+                raise CompilationError(self._known_source(), None, f"{self._fn_name}: {e}") from None
             try:
                 kernel = tilec.Program(self._fn_name, text, device=device, source_map=ranges, on_log=_tell)[name]
             except tilec.Error as e:
@@ -380,7 +380,9 @@ def _tell(level, text):
 def translated(e):
     """Returns the exception that programs expect for one of tilec's."""
     if isinstance(e, tilec.OutOfResources):
-        return OutOfResources(e.needed, e.limit, e.resource)
+        # Smaller blocks make a grid larger, and change neither parameters nor clusters.
+        text = str(e) if e.resource in ("grid", "parameters", "cluster") else None
+        return OutOfResources(e.needed, e.limit, e.resource, text and f"out of resource: {text}")
     if e.kind == "program":
         text = str(e)
         kind = CompileTimeAssertionFailure if "static_assert" in text else CompilationError
@@ -395,6 +397,7 @@ def jit(fn=None, *, version=None, repr=None, launch_metadata=None, do_not_specia
     def decorate(f):
         if isinstance(f, JITFunction):
             raise TypeError("@triton.jit is on a function that has it already")
+        check_source(f)
         return JITFunction(f, version, do_not_specialize, do_not_specialize_on_alignment, debug, noinline, repr,
                            launch_metadata)
     return decorate(fn) if fn is not None else decorate

@@ -1,6 +1,7 @@
 """@gluon.jit, and functions of the host that its kernels call with constants."""
 from ...compiler.compiler import ASTSource
 from ...language.core import import_from
+from ...runtime._callable import check_source
 from ...runtime.jit import ConstexprFunction, JITFunction
 
 
@@ -38,6 +39,7 @@ def jit(fn=None, *, version=None, repr=None, launch_metadata=None, do_not_specia
     def decorate(f):
         if isinstance(f, JITFunction):
             raise TypeError("@gluon.jit is on a function that is compiled already")
+        check_source(f)
         return GluonJITFunction(f, version, do_not_specialize, do_not_specialize_on_alignment, debug, noinline, repr,
                                 launch_metadata)
     return decorate(fn) if fn is not None else decorate
