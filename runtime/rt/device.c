@@ -16,7 +16,8 @@ static tile_status find_and_open(const char *spec, tile_device **device, tile_er
     long ordinal = strtol(spec + 4, &end, 10);
     if (!*end && ordinal >= 0 && ordinal < 1024) return device_open_cuda((int)ordinal, is_sim, device, error);
   }
-  return error_set(error, TILE_ERROR_USAGE, "there is no device '%s'; there are gpu, gpu:N, sim, sim:N, interp", spec);
+  return error_set(error, TILE_ERROR_USAGE,
+                   "there is no device '%s'; there are gpu, gpu:N, and on the CPU sim, sim:N, interp", spec);
 }
 
 static tile_status open_by_name(const char *spec, tile_device **device, tile_error **error) {
