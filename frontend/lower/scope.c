@@ -23,7 +23,8 @@ void scope_set(Lower *L, Scope *s, const char *name, Term *term, Span span, uint
     v = &s->vars[s->count++];
   }
   *v = (Var){.name = name, .term = term, .span = span, .flags = flags};
-  if (term && term->kind == TERM_VALUE && !term_v(term)->name) term_v(term)->name = name;
+  Value *value = !term ? NULL : term->kind == TERM_VALUE ? term_v(term) : term->kind == TERM_BUFFER ? term->buffer.v : NULL;
+  if (value && !value->name) value->name = name;
 }
 
 void scope_remove(Scope *s, const char *name) {

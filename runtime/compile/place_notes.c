@@ -46,6 +46,15 @@ static const char *exchange_of(Context *ctx, const Op *op) {
   return arena_printf(&ctx->arena, "%.*satomic_xchg(%s", (int)(at - text), text, at + sizeof name - 1);
 }
 
+// The variable that has the shared memory which the op accesses.
+static const char *buffer_of(const Op *op) {
+  const Value *v = NULL;
+  for (uint32_t i = 0; i < op->num_operands && !v; i++)
+    if (op_operand(op, i) && op_operand(op, i)->type->kind == TYPE_BUFFER) v = op_operand(op, i);
+  while (v && !v->name && v->def && v->def->num_operands) v = op_operand(v->def, 0);
+  return v && v->type->kind == TYPE_BUFFER ? v->name : NULL;
+}
+
 static void add_note(Op *op, void *user) {
   Notes *n = user;
   Context *ctx = &n->program->ctx;
@@ -53,6 +62,8 @@ static void add_note(Op *op, void *user) {
   const bool is_access = outside_can_be(op, &note.elem_bytes);
   if (op_is(op, TRAIT_PURE) && !is_access && op->opcode != OP_ASSERT) return;
   if (!locate(ctx, op, &note)) return;
+  note.is_gluon = n->program->module->as_written;
+  if (note.is_gluon) note.buffer = buffer_of(op);
   if (is_access) {
     const OutsideWays ways = outside_ways_out(ctx, op);
     note.way_out = ways.past;

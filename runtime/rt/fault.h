@@ -3,6 +3,7 @@
 #ifndef TILE_RUNTIME_RT_FAULT_H
 #define TILE_RUNTIME_RT_FAULT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 // What is known of a place in the source whose code may fail.
@@ -14,6 +15,8 @@ typedef struct PlaceNote {
   const char *way_out_before;  // if it is before the first element
   uint32_t bytes_from;         // as in OutsideWays
   const char *exchange;        // a store: the same as tl.atomic_xchg(…), in the user's words; NULL: not known
+  const char *buffer;          // in a Gluon kernel: the name of the shared memory that is accessed; NULL: not known
+  bool is_gluon;               // the kernel's author wrote its copies, products and waits
   // An access: where the file promises of its pointer what tl.multiple_of does; 0: nowhere, or not known.
   struct { uint32_t line, col, size; } promise;
 } PlaceNote;

@@ -211,6 +211,7 @@ void sim_note_place(CUfunction function, const PlaceNote *note) {
   n.file = arena_strndup(&m->arena, note->file, strlen(note->file));
   if (n.way_out) n.way_out = arena_strndup(&m->arena, note->way_out, strlen(note->way_out));
   if (n.way_out_before) n.way_out_before = arena_strndup(&m->arena, n.way_out_before, strlen(n.way_out_before));
+  if (n.buffer) n.buffer = arena_strndup(&m->arena, note->buffer, strlen(note->buffer));
   if (n.exchange) n.exchange = arena_strndup(&m->arena, note->exchange, strlen(note->exchange));
   vec_push(&m->arena, &m->notes, n);
 }

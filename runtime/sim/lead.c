@@ -112,3 +112,93 @@ void lead_misaligned(Warp *w, const Instr *in, int lane, uint64_t address, uint3
   }
   arena_free(&scratch);
 }
+
+// ---- asynchronous operations of Gluon kernels
+
+static const struct { const char *noun, *arrives, *has_read, *wait; } asyncs[] = {
+    [WAIT_COPY] = {"copy", "has arrived", "has read it", "async_copy.wait_group(0)"},
+    [WAIT_TMA_LOAD] = {"copy", "has arrived", "has read it", "mbarrier.wait(bar, phase)"},
+    [WAIT_TMA_STORE] = {"store", "has written it", "has read it", "tma.store_wait(0)"},
+    [WAIT_MMA] = {"product", "has written it", "has read it", "warpgroup_mma_wait(0, deps=[acc])"}};
+
+static bool find_gluon(const Grid *g, const Instr *in, PlaceNote *out) { return report_note(g, in, out) && out->is_gluon; }
+
+static const char *wait_for(Arena *a, WaitKind kind) {
+  return arena_printf(a, "wait for it first: %s", asyncs[kind].wait);
+}
+
+// "the copy of k.py:13"
+static const char *name_of(Arena *a, const PlaceNote *at, const char *noun) {
+  return arena_printf(a, "the %s of %s:%u", noun, at->file, at->line);
+}
+
+static const char *buffer_of(const PlaceNote *a, const PlaceNote *b) {
+  return a->buffer ? a->buffer : b->buffer ? b->buffer : "shared memory";
+}
+
+void lead_early(Warp *w, const Instr *in, bool writes, const Instr *other, WaitKind kind, bool other_writes) {
+  Grid *g = w->grid;
+  PlaceNote at, its;
+  if (!find_gluon(g, in, &at) || !find_gluon(g, other, &its)) return;
+  Arena scratch;
+  arena_init(&scratch);
+  uint32_t program[3];
+  report_program(w->cta, program);
+  report_lead(g, &at,
+              arena_printf(&scratch, "%s %s %s before %s %s", report_program_name(&scratch, program),
+                           writes ? "overwrites" : "reads", buffer_of(&at, &its),
+                           name_of(&scratch, &its, asyncs[kind].noun),
+                           other_writes ? asyncs[kind].arrives : asyncs[kind].has_read),
+              wait_for(&scratch, kind));
+  report_lead_note(g, &its, arena_printf(&scratch, "this %s", asyncs[kind].noun));
+  arena_free(&scratch);
+}
+
+void lead_overtakes(Warp *w, const Instr *in, WaitKind kind, bool writes, const Instr *other, bool other_writes) {
+  Grid *g = w->grid;
+  PlaceNote at, its;
+  if (!find_gluon(g, in, &at) || !find_gluon(g, other, &its)) return;
+  Arena scratch;
+  arena_init(&scratch);
+  uint32_t program[3];
+  report_program(w->cta, program);
+  report_lead(g, &at,
+              arena_printf(&scratch, "the %s of %s %s %s, which %s:%u %s at the same time", asyncs[kind].noun,
+                           report_program_name(&scratch, program), writes ? "overwrites" : "reads", buffer_of(&at, &its),
+                           its.file, its.line, other_writes ? "overwrites" : "reads"),
+              arena_printf(&scratch, "an access after this %s waits for it by %s; gl.barrier(), or an mbarrier, orders it "
+                           "after an earlier access", asyncs[kind].noun, asyncs[kind].wait));
+  report_lead_note(g, &its, "the other access");
+  arena_free(&scratch);
+}
+
+void lead_unfinished(Warp *w, const Instr *in, const Instr *product, bool writes) {
+  Grid *g = w->grid;
+  PlaceNote at, its;
+  if (!find_gluon(g, in, &at) || !find_gluon(g, product, &its)) return;
+  Arena scratch;
+  arena_init(&scratch);
+  uint32_t program[3];
+  report_program(w->cta, program);
+  report_lead(g, &at,
+              arena_printf(&scratch, "%s %s of %s before that is done", report_program_name(&scratch, program),
+                           writes ? "overwrites a tensor" : "uses the result", name_of(&scratch, &its, "product")),
+              wait_for(&scratch, WAIT_MMA));
+  report_lead_note(g, &its, "this product");
+  arena_free(&scratch);
+}
+
+void lead_left_over(Warp *w, const Instr *in, WaitKind kind) {
+  Grid *g = w->grid;
+  PlaceNote at;
+  if (!find_gluon(g, in, &at)) return;
+  Arena scratch;
+  arena_init(&scratch);
+  uint32_t program[3];
+  report_program(w->cta, program);
+  report_lead(g, &at,
+              arena_printf(&scratch, "%s ends while this %s may still access its shared memory",
+                           report_program_name(&scratch, program), asyncs[kind].noun),
+              arena_printf(&scratch, "wait for it before the end: %s", asyncs[kind].wait));
+  arena_free(&scratch);
+}

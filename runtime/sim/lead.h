@@ -18,6 +18,15 @@ typedef struct {
 // is at the other. address: of global memory, which
 // the lane of the warp accesses by `found.in`.
 void lead_race(Warp *w, int lane, RaceScope scope, const RaceSide *found, const RaceSide *other, uint64_t address);
+// What is waited for: a cp.async, a copy that completes on an mbarrier, a store or a product.
+typedef enum { WAIT_COPY, WAIT_TMA_LOAD, WAIT_TMA_STORE, WAIT_MMA } WaitKind;
+// In Gluon kernels, whose authors write the waits: an access of shared memory by `in` before the operation `other` is
+// done; an asynchronous operation `in` at what other threads or operations may still access; the use of a register of a
+// product; and, at the end of a program, an operation that nobody has waited for. Elsewhere nothing.
+void lead_early(Warp *w, const Instr *in, bool writes, const Instr *other, WaitKind kind, bool other_writes);
+void lead_overtakes(Warp *w, const Instr *in, WaitKind kind, bool writes, const Instr *other, bool other_writes);
+void lead_unfinished(Warp *w, const Instr *in, const Instr *product, bool writes);
+void lead_left_over(Warp *w, const Instr *in, WaitKind kind);
 // Fills in the access's kind, element size and program. elem_bytes: for a place of which that is not known.
 void lead_outside(Warp *w, const Instr *in, Outside *o, AccessKind kind, uint32_t elem_bytes);
 // An access of that size at an address that is no multiple of `align`.

@@ -109,11 +109,13 @@ bool report_note(const Grid *g, const Instr *in, PlaceNote *out) {
   const SrcLoc *l = is_ours ? user_loc(m, in) : NULL;
   if (!l || !l->col) return false;
   *out = (PlaceNote){.file = file_of(m, l), .line = l->line, .col = l->col};
+  out->is_gluon = m->notes.count && m->notes.data[0].is_gluon;
   bool found = false;
   for (uint32_t i = 0; i < m->notes.count; i++) {
     const PlaceNote *n = &m->notes.data[i];
     if (n->line != l->line || n->col != l->col || strcmp(n->file, out->file)) continue;
     if (n->size > out->size) out->size = n->size;
+    if (n->buffer) out->buffer = n->buffer;
     if (!n->way_out) continue;   // no access
     const bool same_way = found && out->way_out && !strcmp(out->way_out, n->way_out);
     out->elem_bytes = !found || n->elem_bytes == out->elem_bytes ? n->elem_bytes : 0;

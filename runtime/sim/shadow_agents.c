@@ -1,6 +1,7 @@
 // Happens-before for shared memory: mbarriers, and asynchronous operations as separate agents.
 #include <string.h>
 
+#include "runtime/sim/lead.h"
 #include "runtime/sim/shadow_race.h"
 
 // ---- mbarriers
@@ -279,6 +280,12 @@ void agent_wgmma_waited(Warp *w, uint32_t below_group) {
 
 // ---- the end
 
+static void left_over(Warp *w, uint32_t pc, WaitKind kind, const char *text) {
+  const Instr *in = &w->grid->module->code[pc];
+  lead_left_over(w, in, kind);
+  sim_report(w->grid, w, in, -1, REPORT_ASYNC, "%s", text);
+}
+
 // Reports operations on the CTA's shared memory that no thread has waited for before the CTA exits.
 void agent_cta_end(Cta *c) {
   CtaRace *r = cta_race(c);
@@ -288,31 +295,33 @@ void agent_cta_end(Cta *c) {
     Warp *w = &c->warps[i];
     WarpRace *wr = &r->warps[i];
     if (wr->vc[comp_of(w, C_BULK)] < wr->bulk_clock)
-      sim_report(
-          g, w, &g->module->code[wr->bulk_pc], -1, REPORT_ASYNC,
+      left_over(
+          w, wr->bulk_pc, WAIT_TMA_STORE,
           "the CTA exits while this bulk copy may still be reading its shared memory: no cp.async.bulk.wait_group "
           "covers it");
     uint32_t copied = 0;   // any warp's wait, by group or on an mbarrier
     for (uint32_t k = 0; k < c->num_warps; k++)
       copied = r->warps[k].vc[comp_of(w, C_COPY)] > copied ? r->warps[k].vc[comp_of(w, C_COPY)] : copied;
     if (copied < wr->copy_clock)
-      sim_report(
-          g, w, &g->module->code[wr->copy_pc], -1, REPORT_ASYNC,
+      left_over(
+          w, wr->copy_pc, WAIT_COPY,
           "the CTA exits while this cp.async may still be writing its shared memory: no thread has waited for it");
     if (wr->vc[comp_of(&c->warps[i & ~3u], C_WGMMA)] < wr->wgmma_clock)
-      sim_report(g, w, &g->module->code[wr->wgmma_pc], -1, REPORT_ASYNC,
-                 "the CTA exits while this wgmma may still be in flight: no wgmma.wait_group covers it");
+      left_over(w, wr->wgmma_pc, WAIT_MMA,
+                "the CTA exits while this wgmma may still be in flight: no wgmma.wait_group covers it");
   }
   for (uint32_t k = 0; k < r->num_mbars; k++) {
     MbarRace *m = &r->mbars[k];
     uint32_t known = 0, comp = mbar_comp(c->cluster, (SharedPlace){c, m->offset}, m);
     for (uint32_t i = 0; i < c->num_warps; i++) known = r->warps[i].vc[comp] > known ? r->warps[i].vc[comp] : known;
-    if (known < m->issued)
+    if (known < m->issued) {
+      lead_left_over(&c->warps[0], &g->module->code[m->issued_pc], WAIT_TMA_LOAD);
       sim_report(
           g, &c->warps[0], &g->module->code[m->issued_pc], -1, REPORT_ASYNC,
           "CTA %llu exits while this copy into its shared memory may be in flight: no thread has waited for phase %u "
           "of the mbarrier at shared+0x%x",
           (unsigned long long)c->linear, m->issued - 1, m->offset + SHARED_BASE);
+    }
   }
 }
 

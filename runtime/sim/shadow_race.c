@@ -117,6 +117,21 @@ static void describe_epoch(const Who *who, const Epoch *e, char *text, size_t si
              x->cta->rank, in->line);
 }
 
+static WaitKind wait_of(const Cluster *c, uint32_t comp) {
+  static const WaitKind kinds[WARP_COMPS] = {[C_WGMMA] = WAIT_MMA, [C_COPY] = WAIT_COPY, [C_BULK] = WAIT_TMA_STORE};
+  uint32_t kind = 0;
+  return race_warp_of(c, comp, &kind) ? kinds[kind] : WAIT_TMA_LOAD;
+}
+
+// After describe_epoch.
+static void lead_asynchronous(const Who *who, const Epoch *e, bool other_writes) {
+  Warp *w = who->warp;
+  const Cluster *c = w->cta->cluster;
+  if (who->is_async)
+    lead_overtakes(w, who->in, wait_of(c, who->epoch.comp), who->is_write, w->grid->other, other_writes);
+  else lead_early(w, who->in, who->is_write, w->grid->other, wait_of(c, e->comp), other_writes);
+}
+
 static ExecResult conflict(const Who *who, const Epoch *e, bool other_writes) {
   char other[128];
   describe_epoch(who, e, other, sizeof other);
@@ -125,10 +140,12 @@ static ExecResult conflict(const Who *who, const Epoch *e, bool other_writes) {
   Grid *g = who->warp->grid;
   uint32_t address = who->at.offset + SHARED_BASE, rank = who->at.cta->rank;
   const char *mine = who->is_write ? "overwrites" : "reads", *theirs = other_writes ? "writes" : "reads";
-  if (other_async || who->is_async)
+  if (other_async || who->is_async) {
+    lead_asynchronous(who, e, other_writes);
     return sim_report(g, who->warp, who->in, who->lane, REPORT_ASYNC,
                       "%s%s shared+0x%x of CTA %u, which %s %s; no thread has waited for that",
                       who->is_async ? "the asynchronous operation " : "", mine, address, rank, other, theirs);
+  }
   RaceSide found = {.in = who->in, .kind = who->is_write ? OUTSIDE_STORE : OUTSIDE_LOAD};
   report_program(who->warp->cta, found.program);
   RaceSide its = {.in = g->other, .kind = other_writes ? OUTSIDE_STORE : OUTSIDE_LOAD};

@@ -3,6 +3,7 @@
 // register to register only makes an alias (WgmmaAlias); aliases are kept whether or not anything is checked.
 #include <stdlib.h>
 
+#include "runtime/sim/lead.h"
 #include "runtime/sim/shadow.h"
 
 static const WgmmaFlight *owner(const WarpAsync *wa, uint32_t slot, bool accumulator) {
@@ -36,6 +37,7 @@ static ExecResult check_slot(Warp *w, const Instr *in, uint32_t slot, bool write
     } else if (w->grid->checks & CHECK_ASYNC) {
       bool accumulator = wa->acc_count[slot] != 0;
       const WgmmaFlight *f = owner(wa, a ? a->from : slot, accumulator);
+      if (f) lead_unfinished(w, in, f->in, writes);
       return warp_report(w, in, -1, REPORT_ASYNC,
                          "%s %s%s of the wgmma of ptx:%u, for which no wgmma.wait_group has waited",
                          writes ? "overwrites" : "reads", a ? "a copy of " : "",
