@@ -352,8 +352,10 @@ static bool promote_pair(Lower *L, Operand *a, Operand *b, PromoteRule rule, con
 }
 
 // After a pointer with what does not move it.
-static void hint_offset(Lower *L, const Term *number, bool may_move) {
-  if (lower_note_division(L, number)) lower_hint(L, "an offset is an integer: write a // b in place of a / b");
+static void hint_offset(Lower *L, const Term *given, const Term *number, bool may_move) {
+  if (term_is_const(given) && given->ct->kind == CT_FLOAT && may_move)
+    lower_hint(L, "an offset is an integer, not %s: write // to divide integers", ct_repr(L->ctx, given->ct));
+  else if (lower_note_division(L, number)) lower_hint(L, "an offset is an integer: write a // b in place of a / b");
   else if (!may_move || !ct_is_float(term_t(number))) lower_hint(L, "load the elements first with tl.load(…)");
   else lower_hint(L, "an offset is an integer: convert it with .to(tl.int32); to compute with the elements, load them "
                      "first with tl.load(…)");
@@ -369,7 +371,7 @@ bool lower_promote(Lower *L, Term **a, Term **b, PromoteRule rule, const char *w
     if (!make_value(L, &x, span) || !make_value(L, &y, span)) return false;
     lower_error(L, span, "`%s` does not combine %s and %s", what, term_describe(L, x.value), term_describe(L, y.value));
     if (pa && pb) lower_hint(L, "pointers are moved by integers; load the elements first with tl.load(…)");
-    else if (pa || pb) hint_offset(L, pa ? y.value : x.value, rule.allow_left_ptr);
+    else if (pa || pb) hint_offset(L, pa ? *b : *a, pa ? y.value : x.value, rule.allow_left_ptr);
     return false;
   }
   bool both_ints = ct_is_int(x.type) && ct_is_int(y.type);

@@ -77,7 +77,10 @@ static Term *index_tensor(Lower *L, Term *base, const Node *index, Span span) {
       }
     }
     lower_error(L, e->span, "a tensor is indexed by `:` and `None` only");
-    if (is_reversed(L, e)) return lower_hint(L, "tl.flip(x, %u) reverses this axis", axis);
+    if (is_reversed(L, e)) {   // what follows is checked with the tensor as it is
+      lower_hint(L, "tl.flip(x, %u) reverses this axis", axis);
+      continue;
+    }
     return lower_hint(
         L, "load the part that you need from memory, or take elements with tl.gather, tl.split or a masked tl.sum");
   }

@@ -52,6 +52,8 @@ typedef struct PyParser {
   uint32_t num_bad_exits;      // reported by ast_stmt: `break` outside of a loop and the like
   struct PyParser *embedded;           // for the expressions in this one's f-strings, one after the other
   Node *result;
+  uint32_t marks[8], num_marks, marks_line;   // typographic marks reported in the line that begins at that byte
+  Loc marked_line;                   // the logical line of the last one
 } PyParser;
 
 // Whether an error may still be reported for this logical line: further ones mostly repeat the first.

@@ -17,6 +17,9 @@ def values(p, n):
     tl.exp(f"{n}")
     tl.store(p + o, v)
     tl.arange(0, 16 / 2)
+    tl.load(p + n / 2 + o)
+    tl.load(p + 16 / 2 + o)
+    tl.cumsum(v[::-1], axis=0)[::-1]
 
 
 # CHECK: ways_out_values.py:13:13: error:
@@ -29,4 +32,11 @@ def values(p, n):
 # CHECK: note: print it with tl.device_print(f"…")
 # CHECK: ways_out_values.py:19:18: error: `end` of `arange` must be a constant integer, not the constant 8.0
 # CHECK: note: write // to divide integers: / gives a float
+# CHECK: ways_out_values.py:20:13: error: `+` does not combine a scalar *fp32 and a scalar fp32
+# CHECK: note: an offset is an integer: write a // b in place of a / b
+# CHECK: ways_out_values.py:21:13: error: `+` does not combine a scalar *fp32 and a scalar fp32
+# CHECK: note: an offset is an integer, not 8.0: write // to divide integers
+# CHECK: ways_out_values.py:22:17: error: a tensor is indexed by `:` and `None` only
+# CHECK: note: tl.flip(x, 0) reverses this axis
+# CHECK: ways_out_values.py:22:32: error: a tensor is indexed by `:` and `None` only
 # ELSEWHERE: note: `pointers` comes from another file: compile that one
