@@ -171,6 +171,15 @@ static uint32_t bytes_from(const Value *pointer) {
   return from;
 }
 
+const char *outside_exchange(Context *ctx, const Op *op) {
+  enum { LONGEST_CALL = 120 };
+  static const char name[] = "store(";
+  const char *text = op->opcode == OP_STORE ? source_text(ctx, &ctx->arena, op_user_span(ctx, op), LONGEST_CALL) : NULL;
+  const char *at = text ? strstr(text, name) : NULL;
+  if (!at || at != text + strcspn(text, "(") - (sizeof name - 2) || (at != text && at[-1] != '.')) return NULL;
+  return arena_printf(&ctx->arena, "%.*satomic_xchg(%s", (int)(at - text), text, at + sizeof name - 1);
+}
+
 OutsideWays outside_ways_out(Context *ctx, const Op *op) {
   Arena *a = &ctx->arena;
   const AccessInfo i = info_of(op);

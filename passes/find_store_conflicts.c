@@ -1,5 +1,6 @@
-// find_store_conflicts: warns of stores by which programs overwrite each other's results (-Wstore-conflict). It changes
-// nothing. It is the first pass, because it judges the code as the user wrote it.
+// find_store_conflicts: warns of stores by which programs overwrite each other's results (-Wstore-conflict), and of
+// locks that plain stores give back (-Wplain-unlock). It changes nothing. It is the first pass, because it judges the
+// code as the user wrote it.
 //
 // For every value it finds what the value may depend on: program_id of each axis, memory, or something else. Two
 // conflicts are reported:
@@ -9,7 +10,10 @@
 //
 // It says nothing where programs may agree on who stores: in a kernel with atomics, with assembly, or with conditions
 // that depend on memory.
+// A lock is what a kernel waits for by an atomic_cas in a `while`; a plain store to the same address after it orders
+// nothing, as the simulator reports.
 // In, out: TILE or LAID_OUT.
+#include "ir/outside.h"
 #include "passes/pass.h"
 
 enum { NUM_AXES = 3, ANY_AXIS = (1 << NUM_AXES) - 1, MEMORY = 1 << NUM_AXES, OTHER = MEMORY << 1 };
@@ -161,6 +165,47 @@ static void check_store(Conflicts *c, const Op *op) {
   }
 }
 
+// ---- locks ----
+typedef struct { Context *ctx; VEC(const Op *) waits; } Locks;
+
+// Whether two values are computed by the same pure ops.
+static bool is_same(const Value *a, const Value *b, uint32_t depth) {
+  enum { DEEPEST = 8 };
+  if (a == b) return true;
+  const Op *x = a ? a->def : NULL, *y = b ? b->def : NULL;
+  if (!x || !y || depth > DEEPEST || x->opcode != y->opcode || !op_is(x, TRAIT_PURE) || x->num_blocks ||
+      x->num_operands != y->num_operands)
+    return false;
+  int64_t n, m;
+  if (value_constant_int(a, &n)) return value_constant_int(b, &m) && n == m;
+  if (x->opcode == OP_PROGRAM_ID) return op_int(x, ATTR_AXIS, 0) == op_int(y, ATTR_AXIS, 0);
+  for (uint32_t i = 0; i < x->num_operands; i++)
+    if (!is_same(op_operand(x, i), op_operand(y, i), depth + 1)) return false;
+  return x->num_operands > 0;
+}
+
+static bool is_in_while(const Op *op) {
+  for (const Op *around = op->parent->parent; around; around = around->parent->parent)
+    if (around->opcode == OP_WHILE) return true;
+  return false;
+}
+
+static void check_lock(Op *op, void *user) {
+  Locks *l = user;
+  if (op->opcode == OP_ATOMIC_CAS && is_in_while(op)) vec_push(&l->ctx->arena, &l->waits, op);
+  if (op->opcode != OP_STORE || type_is_tensor(op_operand(op, 0)->type)) return;
+  for (uint32_t i = 0; i < l->waits.count; i++) {
+    if (!is_same(op_operand(op, 0), op_operand(l->waits.data[i], 0), 0)) continue;
+    const LineCol at = source_locate(l->ctx, op_user_span(l->ctx, l->waits.data[i]).begin);
+    const char *exchange = outside_exchange(l->ctx, op);
+    if (diag_warning(l->ctx, WARN_PLAIN_UNLOCK, op_user_span(l->ctx, op),
+                     "programs wait for this place by the atomic_cas of %s:%u, and a plain store releases no lock",
+                     at.file ? at.file->path : "line", at.line))
+      diag_note(l->ctx, (Span){0, 0}, "write %s", exchange ? exchange : "tl.atomic_xchg(pointer, value)");
+    return;
+  }
+}
+
 static void look(Op *op, void *user) {
   Conflicts *c = user;
   if (op->opcode == OP_PROGRAM_ID) c->axes |= (uint8_t)(1u << op_int(op, ATTR_AXIS, 0));
@@ -176,6 +221,8 @@ static void check(Op *op, void *user) {
 void pass_find_store_conflicts(PassCtx *p) {
   ir_number_values(p->module);
   EACH_FUNC(f, p->module) {
+    Locks locks = {.ctx = p->ctx};
+    block_walk(f->body, check_lock, &locks);
     Conflicts c = {.ctx = p->ctx};
     block_walk(f->body, look, &c);
     if (c.is_coordinated || !c.axes) continue;

@@ -483,6 +483,7 @@ bool run_finish(void *user, tile_program *p) {
   if (!eval_grid(&s)) return false;
   const bool is_alone = run->grid[0] == 1 && run->grid[1] == 1 && run->grid[2] == 1;
   if (is_alone) diag_drop(&p->ctx, WARN_STORE_CONFLICT);
+  if (is_alone) diag_drop(&p->ctx, WARN_PLAIN_UNLOCK);
   return eval_amount(&s, "--flops", o->flops, &run->flops) &&
          eval_amount(&s, "--bytes", o->moved, &run->moved);
 }

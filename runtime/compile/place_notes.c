@@ -1,6 +1,4 @@
 // What the simulator's reports should know of the source, from the front end's IR: passes give accesses other masks.
-#include <string.h>
-
 #include "ir/outside.h"
 #include "runtime/compile/steps.h"
 
@@ -36,16 +34,6 @@ static void find_promise(Context *ctx, const Value *pointer, PlaceNote *note) {
   }
 }
 
-// A store as the user wrote it, as tl.atomic_xchg with the same operands.
-static const char *exchange_of(Context *ctx, const Op *op) {
-  enum { LONGEST = 120 };
-  static const char name[] = "store(";
-  const char *text = op->opcode == OP_STORE ? source_text(ctx, &ctx->arena, op_user_span(ctx, op), LONGEST) : NULL;
-  const char *at = text ? strstr(text, name) : NULL;
-  if (!at || at != text + strcspn(text, "(") - (sizeof name - 2) || (at != text && at[-1] != '.')) return NULL;
-  return arena_printf(&ctx->arena, "%.*satomic_xchg(%s", (int)(at - text), text, at + sizeof name - 1);
-}
-
 // The variable that has the shared memory which the op accesses.
 static const char *buffer_of(const Op *op) {
   const Value *v = NULL;
@@ -69,7 +57,7 @@ static void add_note(Op *op, void *user) {
     note.way_out = ways.past;
     note.way_out_before = ways.before;
     note.bytes_from = ways.bytes_from;
-    note.exchange = exchange_of(ctx, op);
+    note.exchange = outside_exchange(ctx, op);
     find_promise(ctx, outside_pointer(op), &note);
   }
   vec_push(&ctx->arena, &n->notes, note);
