@@ -96,11 +96,13 @@ enum { LONGEST = 60, MAX_OPS = 32 };
 
 // The variable's name, or the text of the op that makes it if that is part of the text of `in`; NULL: neither is known.
 static const char *words_of(Context *ctx, const Value *v, const Op *in) {
-  while (v->def && !v->name && (v->def->opcode == OP_SPLAT || v->def->opcode == OP_BROADCAST)) v = op_operand(v->def, 0);
+  while (v->def && !v->name && (v->def->opcode == OP_SPLAT || v->def->opcode == OP_BROADCAST))
+    v = op_operand(v->def, 0);
   if (v->name) return v->name;
   if (v->block) return v->block->parent ? NULL : v->block->func->params[v->index].name;
   const Span its = op_user_span(ctx, v->def), whole = op_user_span(ctx, in);
-  const bool is_part = its.begin >= whole.begin && its.end <= whole.end && its.end - its.begin < whole.end - whole.begin;
+  const bool is_part =
+      its.begin >= whole.begin && its.end <= whole.end && its.end - its.begin < whole.end - whole.begin;
   return is_part ? source_text(ctx, &ctx->arena, its, LONGEST) : NULL;
 }
 
@@ -149,7 +151,8 @@ static const char *arm_way_out(Context *ctx, Op *op, const Value *mask) {
   if (mask)
     condition = arena_printf(&ctx->arena, "%s & %s", in_parentheses(ctx, has),
                              arm == 2 ? condition : in_parentheses(ctx, condition));
-  return arena_printf(&ctx->arena, "tl.where computes both of its arms, so %s belongs into the mask of the load: mask=%s",
+  return arena_printf(&ctx->arena,
+                      "tl.where computes both of its arms, so %s belongs into the mask of the load: mask=%s",
                       arm == 1 ? "its condition" : "the opposite of its condition", condition);
 }
 
@@ -196,8 +199,8 @@ OutsideWays outside_ways_out(Context *ctx, const Op *op) {
   if (!mask)
     return (OutsideWays){
         .past = arena_printf(a, "this %s has no mask: mask=offs < n leaves out the elements that do not exist", noun),
-        .before = rest ? rest : arena_printf(a, "this %s has no mask: mask=%s >= 0 leaves out what lies before the first "
-                                             "element", noun, offset)};
+        .before = rest ? rest : arena_printf(a, "this %s has no mask: mask=%s >= 0 leaves out what lies before the "
+                                             "first element", noun, offset)};
   const char *has = words_of(ctx, mask, op);
   return (OutsideWays){
       arena_printf(a, "the mask of this %s lets it through: compare the mask with what the offset reaches", noun),

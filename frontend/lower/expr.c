@@ -51,8 +51,8 @@ static Term *not_a_truth(Lower *L, const Term *x, const Node *n, const Node *nex
   lower_error(L, n->span, "`%s` works on int1, not on %s", is_and ? "and" : "or", term_describe(L, x));
   if (x->kind != TERM_VALUE) return NULL;
   if (!is_and && next && !is_truth(next))
-    return lower_hint(L, "`or` gives a truth value, not one of its operands: for a default write %stl.where(%s != 0, %s, "
-                      "%s)", with, text, text, lower_source_text_or(L, next->span, "…"));
+    return lower_hint(L, "`or` gives a truth value, not one of its operands: for a default write %stl.where(%s != 0, "
+                      "%s, %s)", with, text, text, lower_source_text_or(L, next->span, "…"));
   if (ct_is_float(term_t(x))) return lower_hint(L, "compare with 0 first: %s != 0", lower_source_text(L, n->span));
   return lower_hint(L, "compare with 0 first, or use %s for bits", is_and ? "&" : "|");
 }
@@ -65,8 +65,10 @@ static void warn_of_default(Lower *L, const Node *e, const Node *n, Span left, b
                              lower_source_text_or(L, left, "…"))
               : diag_warning(L->ctx, WARN_LOGICAL_OP, e->span, "`%s` gives a truth value: the constant %s changes "
                              "nothing", op, constant);
-  if (told) lower_hint(L, "to choose a number, write tl.where(condition, %s, %s)", e->op == PYOP_BOOL_AND ? constant : "x",
-                       e->op == PYOP_BOOL_AND ? "0" : constant);
+  const bool is_and = e->op == PYOP_BOOL_AND;
+  if (told)
+    lower_hint(L, "to choose a number, write tl.where(condition, %s, %s)", is_and ? constant : "x",
+               is_and ? "0" : constant);
 }
 
 static Term *lower_bool_op(Lower *L, const Node *e) {

@@ -23,7 +23,9 @@ void scope_set(Lower *L, Scope *s, const char *name, Term *term, Span span, uint
     v = &s->vars[s->count++];
   }
   *v = (Var){.name = name, .term = term, .span = span, .flags = flags};
-  Value *value = !term ? NULL : term->kind == TERM_VALUE ? term_v(term) : term->kind == TERM_BUFFER ? term->buffer.v : NULL;
+  Value *value = NULL;
+  if (term && term->kind == TERM_VALUE) value = term_v(term);
+  if (term && term->kind == TERM_BUFFER) value = term->buffer.v;
   if (value && !value->name) value->name = name;
 }
 

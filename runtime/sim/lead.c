@@ -46,7 +46,8 @@ void lead_race(Warp *w, int lane, RaceScope scope, const RaceSide *found, const 
   static const char *const agents[] = {
       [RACE_BLOCKS] = "warp", [RACE_WARPS] = "warp", [RACE_SHARED] = "thread"};
   const bool between = scope == RACE_PROGRAMS, waits = between && waits_for(found, other);
-  const bool is_flag = waits || (between && waits_for(other, found)), is_later = is_flag ? !waits : found->in >= other->in;
+  const bool is_flag = waits || (between && waits_for(other, found));
+  const bool is_later = is_flag ? !waits : found->in >= other->in;
   const RaceSide *later = is_later ? found : other, *earlier = is_later ? other : found;
   Grid *g = w->grid;
   PlaceNote at, before;
@@ -62,8 +63,8 @@ void lead_race(Warp *w, int lane, RaceScope scope, const RaceSide *found, const 
   const char *what = "shared memory";
   if (scope != RACE_SHARED) what = element(&scratch, w, found->in, lane, address, at.elem_bytes, "an element");
   report_lead(g, &at,
-              is_flag ? arena_printf(&scratch, "race: %s stores %s without an atomic; %s %s it %s, and nothing orders the two",
-                                     program, what, who, verb, earlier->kind == OUTSIDE_LOAD ? "as volatile" : "by one")
+              is_flag ? arena_printf(&scratch, "race: %s stores %s without an atomic; %s %s it %s, and nothing orders "
+                                     "the two", program, what, who, verb, earlier->kind == OUTSIDE_LOAD ? "as volatile" : "by one")
                       : arena_printf(&scratch, "race: %s %s %s, which %s %s%s%s", program, outside_verb(later->kind),
                                      what, who, verb, too,
                                      between ? ", and nothing orders the two" : " without a barrier in between"),
@@ -121,7 +122,9 @@ static const struct { const char *noun, *arrives, *has_read, *wait; } asyncs[] =
     [WAIT_TMA_STORE] = {"store", "has written it", "has read it", "tma.store_wait(0)"},
     [WAIT_MMA] = {"product", "has written it", "has read it", "warpgroup_mma_wait(0, deps=[acc])"}};
 
-static bool find_gluon(const Grid *g, const Instr *in, PlaceNote *out) { return report_note(g, in, out) && out->is_gluon; }
+static bool find_gluon(const Grid *g, const Instr *in, PlaceNote *out) {
+  return report_note(g, in, out) && out->is_gluon;
+}
 
 static const char *wait_for(Arena *a, WaitKind kind) {
   return arena_printf(a, "wait for it first: %s", asyncs[kind].wait);
@@ -164,10 +167,10 @@ void lead_overtakes(Warp *w, const Instr *in, WaitKind kind, bool writes, const 
   report_program(w->cta, program);
   report_lead(g, &at,
               arena_printf(&scratch, "the %s of %s %s %s, which %s:%u %s at the same time", asyncs[kind].noun,
-                           report_program_name(&scratch, program), writes ? "overwrites" : "reads", buffer_of(&at, &its),
-                           its.file, its.line, other_writes ? "overwrites" : "reads"),
-              arena_printf(&scratch, "an access after this %s waits for it by %s; gl.barrier(), or an mbarrier, orders it "
-                           "after an earlier access", asyncs[kind].noun, asyncs[kind].wait));
+                           report_program_name(&scratch, program), writes ? "overwrites" : "reads",
+                           buffer_of(&at, &its), its.file, its.line, other_writes ? "overwrites" : "reads"),
+              arena_printf(&scratch, "an access after this %s waits for it by %s; gl.barrier(), or an mbarrier, orders "
+                           "it after an earlier access", asyncs[kind].noun, asyncs[kind].wait));
   report_lead_note(g, &its, "the other access");
   arena_free(&scratch);
 }

@@ -1,7 +1,7 @@
 // Races in global memory, by happens-before. The agents are the clusters of a launch, and within a cluster its warps.
 // Every atomic, volatile, relaxed, acquiring or releasing access orders clusters by its address, in both directions as
-// far as it reads and writes. A plain store orders nothing, also to an address that atomics use: there it races with the
-// atomics of other clusters, while the warps of one cluster are trusted with what they store to such a place.
+// far as it reads and writes. A plain store orders nothing, also to an address that atomics use: there it races with
+// the atomics of other clusters, while the warps of one cluster are trusted with what they store to such a place.
 // Storing what is there already is no write: blocks and threads may all store the same value, and each may read it.
 //
 // A BlockCell keeps who wrote the bytes last and two clusters that read them. A Clock is a cluster's number and how
@@ -23,8 +23,8 @@
 #include "runtime/sim/shadow_race.h"
 
 enum { PAGE = 4096, NUM_LISTS = 1 << 16, MAX_SPACE_MB = 512, MAX_JOINS = 1 << 28 };
-// Flags of a mark's pc: the access is atomic; other agents have stored the same value; the access is a plain store to an
-// address that atomics had used.
+// Flags of a mark's pc: the access is atomic; other agents have stored the same value; the access is a plain store to
+// an address that atomics had used.
 #define IS_ATOMIC 0x80000000u
 #define IS_SHARED 0x40000000u
 #define IS_PLAIN_AMONG_ATOMICS 0x20000000u

@@ -112,7 +112,7 @@ def gathers(x, idx, out, n):
 def rolls(x, idx, out, n):
     i = tl.arange(0, 64)
     # ROLLS: error: out-of-bounds load: program (0, 0, 0) loads element -3 of x, which has 64{{$}}
-    # ROLLS: {{^}}note: the mask of this load lets it through: bound the offset from below, too: mask=(i < n) & (i - 3 >= 0){{$}}
+    # ROLLS: {{^}}note: the mask of this load lets it through: bound the offset from below, too: mask=(i < n) & ((i - 3) >= 0){{$}}
     tl.store(out + i, tl.load(x + (i - 3), mask=i < n))
 
 
