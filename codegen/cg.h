@@ -61,6 +61,7 @@ typedef struct Cg {
   LLVMTypeRef t_ptr, t_gptr, t_sptr;         // generic, global, shared
   LLVMTypeRef elem[NUM_SCALARS];             // of an element in a register
   LLVMAttributeRef nounwind, convergent, memory_none;
+  unsigned load_kind;        // metadata of an assembly that is a load of global memory
   LLVMValueRef fn;
   LLVMValueRef smem;                         // the dynamic shared array; made on first use
   // Of the warps that run what is being lowered: the thread's number among them, its lane, its warp (i32); how many
@@ -170,6 +171,8 @@ LLVMTypeRef cg_asm_type(Cg *c, LLVMTypeRef *results, uint32_t n);
 void cg_select_offsets(Cg *c);
 // Keeps the counters of loops in 32 bits (loop_counters.c).
 void cg_keep_counters(Cg *c);
+// Orders blocks that load more than registers hold (stream_loads.c).
+void cg_stream_loads(Cg *c);
 // Rewrites what LLVM takes superlinear time for, in the module as LLVM's passes leave it (linear_time.c).
 void cg_keep_time_linear(Cg *c);
 // Rewrites what the back end gets wrong, in the module as LLVM's passes leave it (backend_faults.c).

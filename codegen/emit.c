@@ -80,6 +80,7 @@ static void init_cg(Cg *c, Module *m, const CodegenOptions *options, LLVMContext
   c->target = m->target;
   c->options = options;
   c->ll = ll;
+  c->load_kind = LLVMGetMDKindIDInContext(ll, "tile.load", 9);
   c->mod = LLVMModuleCreateWithNameInContext("tile", ll);
   c->b = LLVMCreateBuilderInContext(ll);
   c->t_void = LLVMVoidTypeInContext(ll);
@@ -187,7 +188,7 @@ static bool emit(Cg *c, LlvmErrors *errors, bool want_llvm, bool want_ptx, Codeg
   if (want_ptx) {
     if (c->options->opt_level) optimize(c, tm);
     clock_row(c->options->times, &start, "LLVM's optimiser");
-    if (c->options->opt_level) cg_select_offsets(c), cg_keep_counters(c);
+    if (c->options->opt_level) cg_select_offsets(c), cg_keep_counters(c), cg_stream_loads(c);
     cg_keep_time_linear(c);
     cg_avoid_backend_faults(c);
     if (LLVMTargetMachineEmitToMemoryBuffer(tm, c->mod, LLVMAssemblyFile, &c->message, &c->buffer))

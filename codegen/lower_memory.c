@@ -90,7 +90,10 @@ static LLVMValueRef asm_load(Cg *c, LLVMValueRef at, LLVMValueRef mask, const LL
   access_put_width(&a, s);
   access_put_words(&a, 0, s);
   buf_printf(&a.text, ", %s;", place);
-  return cg_asm_call(&a, h->evict ? INSN_LD_GLOBAL_HINT : INSN_LD_GLOBAL);
+  LLVMValueRef load = cg_asm_call(&a, h->evict ? INSN_LD_GLOBAL_HINT : INSN_LD_GLOBAL);
+  if (!h->is_volatile)
+    LLVMSetMetadata(load, c->load_kind, LLVMMetadataAsValue(c->ll, LLVMMDNodeInContext2(c->ll, NULL, 0)));
+  return load;
 }
 
 static void unpack_asm_load(Cg *c, LLVMValueRef loaded, const AccessShape *s, uint32_t elem_bits, LLVMValueRef *out) {

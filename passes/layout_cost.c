@@ -82,8 +82,7 @@ int64_t layout_cost_conversion(const Type *t, uint32_t num_warps) {
   return type_numel(t) * type_elem_bytes(t) / 64 + 16 * (int64_t)num_warps;
 }
 
-// How many elements an access of a shared tile takes in a layout, as log2.
-static uint32_t log2_shared_vector(const Layout *l, const Layout *shared, uint32_t bytes) {
+uint32_t layout_log2_shared_vector(const Layout *l, const Layout *shared, uint32_t bytes) {
   LayoutMap m;
   uint32_t n = 0;
   if (!layout_to_shared(l, shared, &m)) return 0;
@@ -99,7 +98,7 @@ static uint32_t log2_shared_vector(const Layout *l, const Layout *shared, uint32
 }
 
 int64_t layout_cost_shared(const Layout *l, const Type *buffer, uint32_t num_warps) {
-  const uint32_t bytes = type_elem_bytes(type_elem(buffer)), n = log2_shared_vector(l, buffer->layout, bytes);
+  const uint32_t bytes = type_elem_bytes(type_elem(buffer)), n = layout_log2_shared_vector(l, buffer->layout, bytes);
   const int64_t lines = layout_bank_conflicts(l, buffer->layout, 8 * bytes, 1u << n);
   return num_warps * (int64_t)(layout_regs_per_thread(l) >> n) * (1 + 4 * lines);
 }

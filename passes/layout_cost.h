@@ -14,6 +14,8 @@ int64_t layout_cost_exchange(const Op *op, const Layout *l, uint32_t num_warps);
 int64_t layout_cost_conversion(const Type *t, uint32_t num_warps);
 // Returns the cost of a conversion from the type's layout to l, by the cheapest way.
 int64_t layout_cost_convert(Context *ctx, const Type *t, const Layout *l, uint32_t num_warps);
+// Returns how many elements of so many bytes one access of a shared tile takes in a layout, as log2.
+uint32_t layout_log2_shared_vector(const Layout *l, const Layout *shared, uint32_t bytes);
 // Returns the cost of reading or writing all of a shared tile in a layout. Each line of banks that a warp's access moves
 // takes as long as four instructions, because an SM's warps share the banks.
 int64_t layout_cost_shared(const Layout *l, const Type *buffer, uint32_t num_warps);

@@ -88,6 +88,13 @@ static const char *why_not_async(const Pipe *p, const Op *load) {
          "consecutive and aligned";
 }
 
+// Whether copies of 4 bytes and more can fill the buffer: not one of bytes with rows along the other axis.
+static bool copies_fit(const Op *load, const Op *alloc) {
+  const Type *t = load->results[0].type;
+  const uint32_t bytes = type_elem_bytes(type_elem(t));
+  return bytes << layout_log2_shared_vector(t->layout, alloc->results[0].type->layout, bytes) >= 4;
+}
+
 #define STAYS "is not copied ahead of the loop: "
 
 static void consider(Pipe *p, Op *op, bool all_loads) {
@@ -109,7 +116,9 @@ static void consider(Pipe *p, Op *op, bool all_loads) {
     if (a.alloc && op_result(a.alloc, 0)->type != a.buffer_type) a.alloc = NULL;
   } else if (op->opcode == OP_LOAD && can_copy_async(p, op)) {
     a.alloc = only_alloc(op_result(op, 0));
-    if (!a.alloc && !all_loads && !access_feeds_dot(op)) {
+    const bool is_operand = a.alloc != NULL;
+    if (a.alloc && !copies_fit(op, a.alloc)) a.alloc = NULL;
+    if (!is_operand && !all_loads && !access_feeds_dot(op)) {
       remark_missed(op, "%s " STAYS "no dot reads it; range(…, num_stages=%u) copies all loads of the loop ahead",
                     remark_name(op), p->stages);
       return;

@@ -25,6 +25,7 @@ static const PipelineStep tile_steps[] = {
   STEP(canonicalize),
   STEP(cse),
   STEP(licm),
+  STEP(unswitch_loops),
   STEP(auto_tma),
   STEP(version_full_tile),
   STEP(narrow_divisions),

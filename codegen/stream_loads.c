@@ -1,0 +1,155 @@
+// Orders the instructions of blocks that load more than a thread's registers hold, so that each number is used soon
+// after it was loaded. Ops are lowered one after the other: all loads come before what is computed of them, and where
+// registers do not hold them, the assembler keeps to that order and spills.
+//
+// What writes memory, waits, or exchanges data stays in order. Before each of these come the instructions that it needs,
+// operands first, and, if it may write, the loads that stood before it. The block keeps its order unless this one holds
+// half as many numbers at most, or if it has products on tensor cores, whose order is chosen before.
+#include <llvm-c/DebugInfo.h>
+#include <string.h>
+
+#include "codegen/cg.h"
+#include "ir/map.h"
+
+typedef struct {
+  Cg *c;
+  Map number;                // by instruction, from 1
+  LLVMValueRef *in;          // in the order in which they were
+  bool *placed;
+  uint32_t count;
+  uint32_t *order, used;     // the new order, and how many have a place in it
+  VEC(uint32_t) open;        // whose operands are being placed
+} Stream;
+
+static bool has_attribute(LLVMValueRef call, const char *name, size_t len, uint64_t value) {
+  const unsigned kind = LLVMGetEnumAttributeKindForName(name, len);
+  const LLVMValueRef f = LLVMGetCalledValue(call);
+  LLVMAttributeRef a = LLVMGetCallSiteEnumAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, kind);
+  if (!a && LLVMIsAFunction(f)) a = LLVMGetEnumAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, kind);
+  return a && LLVMGetEnumAttributeValue(a) == value;
+}
+
+static bool touches_no_memory(LLVMValueRef call) { return has_attribute(call, "memory", 6, 0); }
+
+// Whether it reads global memory, and may do so later.
+static bool is_load(const Cg *c, LLVMValueRef in) {
+  if (LLVMIsALoadInst(in))
+    return !LLVMGetVolatile(in) && LLVMGetOrdering(in) == LLVMAtomicOrderingNotAtomic &&
+           LLVMTypeOf(LLVMGetOperand(in, 0)) == c->t_gptr;
+  return LLVMIsACallInst(in) && LLVMGetMetadata(in, c->load_kind);
+}
+
+// Whether the instruction may stand anywhere between its operands and its users.
+static bool is_free(LLVMValueRef in) {
+  if (LLVMIsACallInst(in)) return touches_no_memory(in) && !has_attribute(in, "convergent", 10, 0);
+  return LLVMIsABinaryOperator(in) || LLVMIsAUnaryOperator(in) || LLVMIsACastInst(in) || LLVMIsACmpInst(in) ||
+         LLVMIsASelectInst(in) || LLVMIsAGetElementPtrInst(in) || LLVMIsAExtractValueInst(in) ||
+         LLVMIsAInsertValueInst(in) || LLVMIsAExtractElementInst(in) || LLVMIsAInsertElementInst(in) ||
+         LLVMIsAShuffleVectorInst(in) || LLVMIsAFreezeInst(in);
+}
+
+static bool is_product(LLVMValueRef in) {
+  size_t length;
+  return LLVMIsACallInst(in) && LLVMIsAInlineAsm(LLVMGetCalledValue(in)) &&
+         strstr(LLVMGetInlineAsmAsmString(LLVMGetCalledValue(in), &length), "mma");
+}
+
+// Registers that the result takes; a predicate takes none.
+static uint32_t words(const Cg *c, LLVMValueRef in) {
+  const LLVMTypeRef t = LLVMTypeOf(in);
+  if (t == c->t_void || t == c->t_i1) return 0;
+  return (uint32_t)(LLVMStoreSizeOfType(LLVMGetModuleDataLayout(c->mod), t) + 3) / 4;
+}
+
+// Places what instruction i needs, then i. Without recursion: sums may be thousands of terms deep.
+static void place(Stream *s, uint32_t i) {
+  if (s->placed[i]) return;
+  s->open.count = 0;
+  vec_push(s->c->arena, &s->open, i);
+  while (s->open.count) {
+    const uint32_t at = s->open.data[s->open.count - 1];
+    const uint32_t before = s->open.count;
+    for (int k = 0; k < LLVMGetNumOperands(s->in[at]) && s->open.count == before && !s->placed[at]; k++) {
+      const MapSlot *known = map_get(&s->number, LLVMGetOperand(s->in[at], (unsigned)k));
+      if (known && !s->placed[known->number - 1]) vec_push(s->c->arena, &s->open, (uint32_t)known->number - 1);
+    }
+    if (s->open.count > before) continue;
+    s->open.count--;
+    if (s->placed[at]) continue;
+    s->placed[at] = true;
+    s->order[s->used++] = at;
+  }
+}
+
+static bool is_used_elsewhere(LLVMValueRef in) {
+  for (LLVMUseRef use = LLVMGetFirstUse(in); use; use = LLVMGetNextUse(use)) {
+    const LLVMValueRef user = LLVMGetUser(use);
+    if (LLVMIsAPHINode(user) || LLVMGetInstructionParent(user) != LLVMGetInstructionParent(in)) return true;
+  }
+  return false;
+}
+
+// The most registers that results of the block take at a time.
+static uint32_t most_held(const Stream *s, const uint32_t *order) {
+  uint32_t *last = arena_array(s->c->arena, uint32_t, s->count), *ends = arena_array(s->c->arena, uint32_t, s->count + 1);
+  for (uint32_t at = 0; at < s->count; at++)
+    for (int k = 0; k < LLVMGetNumOperands(s->in[order[at]]); k++) {
+      const MapSlot *known = map_get(&s->number, LLVMGetOperand(s->in[order[at]], (unsigned)k));
+      if (known) last[known->number - 1] = at;
+    }
+  for (uint32_t i = 0; i < s->count; i++)
+    ends[is_used_elsewhere(s->in[i]) ? s->count : last[i]] += words(s->c, s->in[i]);
+  uint32_t held = 0, most = 0;
+  for (uint32_t at = 0; at < s->count; at++) {
+    held += words(s->c, s->in[order[at]]);
+    most = held > most ? held : most;
+    held -= ends[at];
+  }
+  return most;
+}
+
+static void apply(const Stream *s, LLVMValueRef end) {
+  LLVMBuilderRef b = s->c->b;
+  for (uint32_t at = 0; at < s->count; at++) {
+    LLVMValueRef in = s->in[s->order[at]];
+    LLVMInstructionRemoveFromParent(in);
+    LLVMPositionBuilderBefore(b, end);
+    LLVMSetCurrentDebugLocation2(b, LLVMInstructionGetDebugLoc(in));
+    LLVMInsertIntoBuilder(b, in);
+  }
+}
+
+static void stream(Cg *c, LLVMBasicBlockRef block) {
+  const int64_t threads = WARP_SIZE * (int64_t)c->module->num_warps;
+  const uint32_t registers = (uint32_t)min_i64(THREAD_REGISTERS, SM_REGISTERS / threads);
+  const LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
+  uint32_t loaded = 0, count = 0;
+  for (LLVMValueRef in = LLVMGetFirstInstruction(block); in; in = LLVMGetNextInstruction(in), count++)
+    if (is_load(c, in)) loaded += words(c, in);
+    else if (is_product(in)) return;
+  if (loaded <= registers) return;
+  Stream s = {.c = c, .in = arena_array(c->arena, LLVMValueRef, count), .placed = arena_array(c->arena, bool, count),
+              .order = arena_array(c->arena, uint32_t, count)};
+  uint32_t *as_is = arena_array(c->arena, uint32_t, count);
+  for (LLVMValueRef in = LLVMGetFirstInstruction(block); in != end; in = LLVMGetNextInstruction(in)) {
+    if (LLVMIsAPHINode(in)) continue;
+    as_is[s.count] = s.count;
+    s.in[s.count++] = in;
+    map_at(c->arena, &s.number, in)->number = s.count;
+  }
+  uint32_t passed = 0;       // the loads before it are placed
+  for (uint32_t i = 0; i < s.count; i++) {
+    if (is_load(c, s.in[i]) || is_free(s.in[i])) continue;
+    const bool may_write = !LLVMIsACallInst(s.in[i]) || !touches_no_memory(s.in[i]);
+    for (; may_write && passed < i; passed++)
+      if (is_load(c, s.in[passed])) place(&s, passed);
+    place(&s, i);
+  }
+  for (uint32_t i = 0; i < s.count; i++) place(&s, i);
+  if (2 * most_held(&s, s.order) <= most_held(&s, as_is)) apply(&s, end);
+}
+
+void cg_stream_loads(Cg *c) {
+  for (LLVMValueRef f = LLVMGetFirstFunction(c->mod); f; f = LLVMGetNextFunction(f))
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block)) stream(c, block);
+}
