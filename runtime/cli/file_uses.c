@@ -76,7 +76,7 @@ static tile_status add(FileUses *uses, Arena *a, FileUse use, tile_error **error
     const FileUse *other = &uses->data[i];
     if ((!use.option && !other->option) || !is_same(&use, other)) continue;
     const FileUse *out = use.option ? &use : other, *in = use.option ? other : &use;
-    if (in->is_data && !strcmp(out->option, "--save")) continue;
+    if (in->buffer && out->buffer && !strcmp(in->buffer, out->buffer) && !in->option) continue;
     uses->has_conflict = true;
     if (use.option && other->option)
       return error_set(error, TILE_ERROR_USAGE, "%s %s and %s %s are the same file: give one of them another name",
@@ -98,8 +98,9 @@ tile_status file_uses_add(FileUses *uses, Arena *a, const char *option, const ch
   return add(uses, a, (FileUse){.option = option, .path = path}, error);
 }
 
-tile_status file_uses_add_data(FileUses *uses, Arena *a, const char *path, tile_error **error) {
-  return add(uses, a, (FileUse){.path = path, .is_data = true}, error);
+tile_status file_uses_add_buffer(FileUses *uses, Arena *a, const char *option, const char *path, const char *buffer,
+                                 tile_error **error) {
+  return add(uses, a, (FileUse){.option = option, .path = path, .buffer = buffer}, error);
 }
 
 tile_status file_uses_add_inputs(FileUses *uses, const Options *o, tile_error **error) {

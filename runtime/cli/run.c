@@ -24,7 +24,10 @@ static tile_status check_names(Run *run, tile_error **error) {
     const char *name = arena_strndup(run->arena, text, n);
     if (is_save && (!text[n] || !text[n + 1]))
       return error_set(error, TILE_ERROR_USAGE, "--save takes NAME=FILE.npy, not '%s'", text);
-    if (is_save) RETURN_IF_FAILED(file_uses_add(&run->uses, run->arena, "--save", text + n + 1, error));
+    const RunBuffer *saved = is_save ? run_buffer_named(run, name) : NULL;
+    if (is_save)
+      RETURN_IF_FAILED(file_uses_add_buffer(&run->uses, run->arena, "--save", text + n + 1, saved ? saved->name : NULL,
+                                            error));
     if (is_save && !file_has_suffix(text + n + 1, ".npy"))
       return error_set(error, TILE_ERROR_USAGE, "--save %s: the name must end in .npy, the one format that is written",
                        text);

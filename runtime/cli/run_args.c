@@ -111,7 +111,7 @@ static tile_status read_files(Run *run, tile_error **error) {
   for (uint32_t i = 0; i < run->num_buffers; i++) {
     RunBuffer *b = &run->buffers[i];
     if (b->spec->kind != ARG_FILE) continue;
-    RETURN_IF_FAILED(file_uses_add_data(&run->uses, run->arena, b->spec->name, error));
+    RETURN_IF_FAILED(file_uses_add_buffer(&run->uses, run->arena, NULL, b->spec->name, b->name, error));
     const char *bytes;
     size_t size;
     RETURN_IF_FAILED(file_read(run->arena, b->spec->name, &bytes, &size, error));

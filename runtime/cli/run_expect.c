@@ -90,7 +90,7 @@ static tile_status read_reference(Run *run, const char *path, Expectation *to, t
   HostTensor t;
   const char *bytes;
   size_t size;
-  RETURN_IF_FAILED(file_uses_add_data(&run->uses, run->arena, path, error));
+  RETURN_IF_FAILED(file_uses_add(&run->uses, run->arena, NULL, path, error));
   RETURN_IF_FAILED(file_read(run->arena, path, &bytes, &size, error));
   const char *why = npy_read(run->arena, bytes, size, &t);
   if (why) return error_set(error, TILE_ERROR_FILE, "cannot use %s: %s", path, why);
