@@ -81,6 +81,7 @@ static ExecResult access(Warp *w, const Instr *in, const MemAccess *a) {
 
 static ExecResult fence(Warp *w, const Instr *in, uint32_t mask) {
   ExecResult r = proxy_fence(w, in, mask);
+  if (r == EXEC_NEXT) blocks_fence(w, in);
   return r == EXEC_NEXT ? race_fence(w, in, mask) : r;
 }
 

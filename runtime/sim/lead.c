@@ -42,7 +42,20 @@ static const char *released_by(Arena *a, const PlaceNote *store) {
                       store->exchange ? store->exchange : "tl.atomic_xchg(pointer, value)");
 }
 
-void lead_race(Warp *w, int lane, RaceScope scope, const RaceSide *found, const RaceSide *other, uint64_t address) {
+// What makes an atomic order the two accesses between which it stands.
+static const char *strengthened(Arena *a, const Grid *g, const Instr *in) {
+  PlaceNote at;
+  const char *where = report_note(g, in, &at) ? arena_printf(a, " of line %u", at.line) : "";
+  const char *why = has_any(in, M_cta, M_cluster) ? "has a scope smaller than the GPU"
+                    : has_mod(in, M_acquire)      ? "only acquires"
+                    : has_mod(in, M_release)      ? "only releases"
+                                                  : "is relaxed";
+  return arena_printf(a, "the atomic%s does not order them, because it %s: give it sem=\"acq_rel\", scope=\"gpu\"", where,
+                      why);
+}
+
+void lead_race(Warp *w, int lane, RaceScope scope, const RaceSide *found, const RaceSide *other, uint64_t address,
+               const Instr *weak) {
   static const char *const agents[] = {
       [RACE_BLOCKS] = "warp", [RACE_WARPS] = "warp", [RACE_SHARED] = "thread"};
   const bool between = scope == RACE_PROGRAMS, waits = between && waits_for(found, other);
@@ -68,7 +81,8 @@ void lead_race(Warp *w, int lane, RaceScope scope, const RaceSide *found, const 
                       : arena_printf(&scratch, "race: %s %s %s, which %s %s%s%s", program, outside_verb(later->kind),
                                      what, who, verb, too,
                                      between ? ", and nothing orders the two" : " without a barrier in between"),
-              is_flag ? released_by(&scratch, &at) : race_way_out(scope, is_one_place));
+              weak      ? strengthened(&scratch, g, weak)
+              : is_flag ? released_by(&scratch, &at) : race_way_out(scope, is_one_place));
   if (!between) who = arena_printf(&scratch, "the other %s", agents[scope]);
   if (has_other) report_lead_note(g, &before, arena_printf(&scratch, "%s %s it here", who, verb));
   arena_free(&scratch);

@@ -83,6 +83,7 @@ void blocks_grid_begin(Grid *g);
 void blocks_grid_end(Grid *g);
 void blocks_cluster_end(Cluster *c);
 ExecResult blocks_access(Warp *w, const Instr *in, const MemAccess *a);
+void blocks_fence(Warp *w, const Instr *in);
 // Global bytes that a bulk operation will read or write; is_atomic: it is a reduction.
 ExecResult blocks_bulk(Warp *w, const Instr *in, int lane, Alloc *a, uint64_t addr, uint32_t bytes, bool writes,
                        bool is_atomic);

@@ -1,7 +1,10 @@
 // Races in global memory, by happens-before. The agents are the clusters of a launch, and within a cluster its warps.
-// Every atomic, volatile, relaxed, acquiring or releasing access orders clusters by its address, in both directions as
-// far as it reads and writes. A plain store orders nothing, also to an address that atomics use: there it races with
-// the atomics of other clusters, while the warps of one cluster are trusted with what they store to such a place.
+// A releasing access orders clusters with those that acquire at its address later, if its scope is the GPU or the system;
+// one of a smaller scope orders the warps of a cluster. Volatile accesses do both, as far as they read and write. Relaxed
+// atomics order nothing by themselves: a fence before one that writes releases, a fence after one that reads acquires.
+// The fence of a warp counts for its cluster. A plain store orders nothing, also to an address that atomics use: there it
+// races with the atomics of other clusters, while the warps of one cluster are trusted with what they store to such a
+// place.
 // Storing what is there already is no write: blocks and threads may all store the same value, and each may read it.
 //
 // A BlockCell keeps who wrote the bytes last and two clusters that read them. A Clock is a cluster's number and how
@@ -45,9 +48,23 @@ _Static_assert(MAX_CLUSTER * 1024 / WARP_SIZE <= 1 << 9, "a warp of a cluster wh
 typedef struct { uint32_t bytes; BlockCell cells[]; } Page;       // bytes of memory for a cell: 4, 2 or 1
 typedef struct { uint32_t who, when; } Clock;
 typedef struct { Clock *data; uint32_t count, capacity; } Knowledge;   // by number
-typedef struct { uint32_t releases; Knowledge knows; } Agent;
+typedef struct {
+  uint32_t releases;
+  Knowledge knows;
+  Knowledge fenced;            // what it knew and had released at its last fence
+  Knowledge read;              // what it will know by a fence, from what relaxed atomics have read
+  bool has_fenced, has_read_own;    // has_read_own: also what its own cluster had released
+  Knowledge weak;              // what it would know if all atomics released and acquired
+  uint32_t weak_pc;            // of its last atomic that does not, plus 1; 0: none
+} Agent;
 typedef struct Meeting Meeting;                              // an address by which clusters are ordered
-struct Meeting { Meeting *next; uint64_t address; Knowledge released; };
+struct Meeting {
+  Meeting *next;
+  uint64_t address;
+  Knowledge released;
+  Knowledge within;            // of the clusters that have released in the scope of a cluster or block only
+  Knowledge weak;              // of those that have written without releasing to all
+};
 
 struct GridBlocks {
   Agent *agents;               // 0 is nobody
@@ -63,6 +80,7 @@ typedef struct {
   const Instr *in;
   int lane;
   bool reads, writes, is_atomic, is_plain_among_atomics;
+  bool acquires, releases, is_wide;    // is_wide: its scope covers all clusters
   uint32_t me, pc, load;       // load: the bit of the instruction in BlockCell.loads
   bool is_ordered;             // as an access of its warp; otherwise only as one of its cluster
   uint32_t warp, clock, met;   // in its cluster; its clock now and after its last barrier, 0 if it is not ordered
@@ -101,14 +119,29 @@ void blocks_forget(Alloc *a) {
   a->pages = NULL;
 }
 
+static void free_meeting(Meeting *m) {
+  free(m->released.data);
+  free(m->within.data);
+  free(m->weak.data);
+  free(m);
+}
+
+static void forget_agent(Agent *a) {
+  Knowledge *all[] = {&a->knows, &a->fenced, &a->read, &a->weak};
+  for (size_t i = 0; i < countof(all); i++) {
+    free(all[i]->data);
+    *all[i] = (Knowledge){0};
+  }
+}
+
 void blocks_grid_end(Grid *g) {
   GridBlocks *b = blocks_of(g);
   if (!b) return;
   for (int i = 0; i < g->sim->num_devices; i++)
     for (uint32_t k = 0; k < g->sim->devices[i].num_allocs; k++) blocks_forget(g->sim->devices[i].allocs[k]);
-  for (uint32_t i = 0; b->agents && i < b->num_agents; i++) free(b->agents[i].knows.data);
+  for (uint32_t i = 0; b->agents && i < b->num_agents; i++) forget_agent(&b->agents[i]);
   for (uint32_t i = 0; b->meetings && i < NUM_LISTS; i++)
-    for (Meeting *m = b->meetings[i], *next; m; m = next) next = m->next, free(m->released.data), free(m);
+    for (Meeting *m = b->meetings[i], *next; m; m = next) next = m->next, free_meeting(m);
   free(b->meetings);
   free(b->agents);
   free(b);
@@ -118,9 +151,7 @@ void blocks_grid_end(Grid *g) {
 void blocks_cluster_end(Cluster *c) {
   GridBlocks *b = blocks_of(c->grid);
   if (!b || !b->agents) return;
-  Knowledge *k = &b->agents[agent_of(c->ctas[0])].knows;
-  free(k->data);
-  *k = (Knowledge){0};
+  forget_agent(&b->agents[agent_of(c->ctas[0])]);
 }
 
 // ---- order
@@ -181,20 +212,53 @@ static Meeting *find_meeting(GridBlocks *b, uint64_t address, bool make) {
   return *list = m;
 }
 
+static void learn(GridBlocks *b, Knowledge *k, uint32_t who, uint32_t when) {
+  const Clock c = {who, when};
+  join(b, k, &(Knowledge){(Clock *)&c, 1, 1});
+}
+
 // Whoever acquires what its cluster has released, here or by way of other clusters, knows of all that the cluster has
 // released so far.
 static void acquire(GridBlocks *b, Access *x, const Meeting *m) {
-  join(b, &b->agents[x->me].knows, &m->released);
-  if (x->has_acquired || !when_of(&m->released, x->me)) return;
+  Agent *a = &b->agents[x->me];
+  const bool is_own = when_of(&m->released, x->me) || when_of(&m->within, x->me);
+  if (x->acquires && x->is_wide) join(b, &a->knows, &m->released);
+  if (!x->acquires || !x->is_wide || m->weak.count) join(b, &a->weak, &m->weak), join(b, &a->weak, &m->released);
+  if (!x->acquires) {
+    join(b, &a->read, &m->released);
+    a->has_read_own |= is_own;
+  }
+  if (x->has_acquired || !x->acquires || !is_own) return;
   race_acquire(x->w);
   x->has_acquired = true;
 }
+
 static void release(GridBlocks *b, Access *x, Meeting *m) {
   Agent *a = &b->agents[x->me];
-  x->has_released = true;
-  Clock self = {x->me, ++a->releases};
-  join(b, &m->released, &a->knows);
-  join(b, &m->released, &(Knowledge){&self, 1, 1});
+  const uint32_t now = ++a->releases;
+  x->has_released |= x->releases;
+  if (x->releases && x->is_wide) {
+    join(b, &m->released, &a->knows);
+    learn(b, &m->released, x->me, now);
+    return;
+  }
+  learn(b, &m->weak, x->me, now);
+  if (x->releases) learn(b, &m->within, x->me, now);
+  else if (a->has_fenced) learn(b, &m->within, x->me, now), join(b, &m->released, &a->fenced);
+}
+
+void blocks_fence(Warp *w, const Instr *in) {
+  GridBlocks *b = blocks_of(w->grid);
+  if (!b || b->gave_up || has_mod(in, M_proxy)) return;
+  const uint32_t me = agent_of(w->cta);
+  Agent *a = &b->agents[me];
+  if (a->has_read_own) race_acquire(w);
+  race_release(w);
+  a->has_fenced = true;
+  if (has_any(in, M_cta, M_cluster)) return;
+  join(b, &a->knows, &a->read);
+  join(b, &a->fenced, &a->knows);
+  learn(b, &a->fenced, me, ++a->releases);
 }
 
 // ---- accesses
@@ -220,7 +284,11 @@ static ExecResult conflict(const Access *x, const BlockMark *m, uint32_t warp, u
   other.program[0] /= x->w->cta->cluster->num_ctas;
   const Cta *const cta = x->w->cta, *const its = cta->cluster->ctas[m->who == x->me ? warp / cta->num_warps : 0];
   const RaceScope scope = m->who != x->me ? RACE_PROGRAMS : its == cta ? RACE_WARPS : RACE_BLOCKS;
-  lead_race(x->w, x->lane, scope, &found, &other, address);
+  const GridBlocks *b = blocks_of(g);
+  const Agent *me = &b->agents[x->me], *it = &b->agents[m->who];
+  const bool is_weak = scope == RACE_PROGRAMS && when_of(&me->weak, m->who) > m->when;
+  const uint32_t weak_pc = !is_weak ? 0 : me->weak_pc ? me->weak_pc : it->weak_pc;
+  lead_race(x->w, x->lane, scope, &found, &other, address, weak_pc ? &g->module->code[weak_pc - 1] : NULL);
   if (scope == RACE_PROGRAMS)
     return sim_report(g, x->w, x->in, x->lane, REPORT_RACE,
                       "%s global memory at 0x%llx, which block (%u,%u,%u) %s; no atomic operation orders the two",
@@ -341,6 +409,9 @@ static ExecResult touch(GridBlocks *b, const Access *x, Alloc *a, uint64_t addre
 static ExecResult lane_access(GridBlocks *b, Access *x, Alloc *alloc, uint64_t address, uint32_t size) {
   Meeting *m = x->is_atomic || x->writes ? find_meeting(b, address, x->is_atomic) : NULL;
   x->is_plain_among_atomics = m && !x->is_atomic;
+  Agent *me = &b->agents[x->me];
+  const bool is_strict = (!x->reads || x->acquires) && (!x->writes || x->releases) && x->is_wide;
+  if (x->is_atomic && !is_strict) me->weak_pc = x->pc + 1;
   if (x->is_atomic && x->reads) acquire(b, x, m);
   TRY(touch(b, x, alloc, address, size));
   if (x->is_atomic && x->writes) release(b, x, m);
@@ -358,6 +429,10 @@ ExecResult blocks_access(Warp *w, const Instr *in, const MemAccess *a) {
   if (!b || b->gave_up || in->op == OP_tensormap) return EXEC_NEXT;
   const bool strong = a->kind == ACCESS_ATOMIC || access_is_strong(in);
   Access x = begin_access(w, in);
+  const bool is_volatile = has_any(in, M_volatile, M_mmio);
+  x.acquires = is_volatile || has_any(in, M_acquire, M_acq_rel);
+  x.releases = is_volatile || has_any(in, M_release, M_acq_rel);
+  x.is_wide = !has_any(in, M_cta, M_cluster);
   x.is_ordered = true;
   x.clock = race_clock(w);
   x.met = race_met(w);
