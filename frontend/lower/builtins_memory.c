@@ -38,6 +38,7 @@ static Term *pointer_arg(Lower *L, Call *c, const CtType **pointee) {
   if (term_is_none(p)) lower_hint(L, "guard the access with `if pointer is not None:`");
   if (p->kind == TERM_DESC) lower_hint(L, "a descriptor is accessed by desc.load([…]) and desc.store([…], value)");
   lower_note_param(L, p);
+  if (lower_note_listed(L, p)) return NULL;
   const Term *next = c->args[1];
   if (next && next->kind == TERM_VALUE && ct_is_ptr(term_t(next)))
     lower_hint(L, "the pointer comes first: tl.%s(pointer, …)", c->row->name);
@@ -287,6 +288,25 @@ Term *tl_atomic(Lower *L, Call *c) {
   return old;
 }
 
+// atomic_cas converts constants, and integers to wider ones. Triton converts nothing: what a float is compared with
+// would depend on the compiler.
+static bool check_compared(Lower *L, Call *c, uint32_t i, const CtType *elem) {
+  const Term *t = c->args[i];
+  if (t->kind != TERM_VALUE || t->value.known) return true;
+  const CtType *type = ct_scalar_of(term_t(t));
+  if (type->kind != CT_TYPE_SCALAR || type->scalar == elem->scalar) return true;
+  if (!ct_is_float(type) && !ct_is_float(elem) && ct_bits(type) <= ct_bits(elem)) return true;
+  const char *name = ct_type_text(L->ctx, type), *pointee = ct_type_text(L->ctx, elem);
+  arg_error(L, c, i, "`atomic_cas` compares and stores %s, which is what the pointer points to; this is %s", pointee, name);
+  const char *pointer = lower_source_text_or(L, c->spans[0], "pointer");
+  const char *value = lower_source_text_or(L, c->spans[i], "value");
+  if (ct_bits(type) == ct_bits(elem) && !ct_is_float(type))
+    lower_hint(L, "pass %s, or, to compare bits, cast the pointer: %s.to(tl.pointer_type(tl.%s))", pointee, pointer,
+               dtype_info[type->scalar].name);
+  else lower_hint(L, "convert it: %s.to(tl.%s)", value, dtype_info[elem->scalar].name);
+  return false;
+}
+
 Term *tl_atomic_cas(Lower *L, Call *c) {
   int sem, scope;
   const CtType *elem;
@@ -299,6 +319,7 @@ Term *tl_atomic_cas(Lower *L, Call *c) {
     builtin_error(L, c, "`atomic_cas` does not exist for %s", ct_type_text(L->ctx, elem));
     return lower_hint(L, "it works on elements of 16, 32 and 64 bits: let the pointer point to one of them");
   }
+  if (!check_compared(L, c, 1, elem) || !check_compared(L, c, 2, elem)) return NULL;
   Term *cmp = value_for_store(L, c, 1, ptr, elem), *val = value_for_store(L, c, 2, ptr, elem);
   if (!cmp || !val) return NULL;
   Value *v[4] = {term_v(ptr), NULL, term_v(cmp), term_v(val)};

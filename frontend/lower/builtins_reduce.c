@@ -192,6 +192,9 @@ Term *tl_histogram(Lower *L, Call *c) {
     if (!ct_is_bool(term_t(mask)))
       return arg_error(L, c, 2, "a mask must be int1, this is %s", term_describe(L, mask));
   }
+  if (!mask)
+    lower_warn_histogram(L, c->span, term_v(x), bins, lower_source_text_or(L, c->spans[0], "x"),
+                         lower_source_text_or(L, c->spans[1], "bins"));
   if (ct_bits(term_t(x)) < 32) x = lower_cast_to(L, x, DT_INT32, c->span);
   const CtType *t = arg_block(L, c, lower_scalar(L, DT_INT32), &bins, 1);
   if (!t || !lower_check_axis_in_block(L, c->span, "a histogram", t, 0)) return NULL;
@@ -201,11 +204,32 @@ Term *tl_histogram(Lower *L, Call *c) {
   return term_of_op(L, op, t);
 }
 
-// After ranks that differ: an index that lacks the axis along which one element is picked.
+// Whether x has the shape of s without the axis.
+static bool lacks_axis(const CtType *s, const CtType *x, int64_t axis) {
+  bool same = s->rank == x->rank + 1;
+  for (uint32_t i = 0; same && i < x->rank; i++) same = x->shape[i] == s->shape[i < axis ? i : i + 1];
+  return same;
+}
+
+// Of a vector of positions along the axis, all whose elements are wanted: "tl.broadcast_to(i[:, None], [16, 32])".
+static const char *hint_positions(Lower *L, const CtType *s, const CtType *x, int64_t axis, const char *index) {
+  Buf all = buf_make(L->arena), shape = buf_make(L->arena);
+  for (uint32_t i = 0; i < s->rank; i++) {
+    buf_printf(&all, "%s%s", i ? ", " : "", i == axis ? ":" : "None");
+    buf_printf(&shape, "%s%lld", i ? ", " : "", (long long)(i == axis ? x->shape[0] : s->shape[i]));
+  }
+  return arena_printf(L->arena, "tl.broadcast_to(%s[%s], [%s])", index, buf_str(&all), buf_str(&shape));
+}
+
+// After ranks that differ: an index that lacks the axis along which one element is picked, or a vector of positions.
 static Term *hint_gather(Lower *L, Call *c, const CtType *s, const CtType *x) {
   int64_t axis;
-  if (ct_rank(s) != ct_rank(x) + 1 || !ct_rank(x) || !arg_axis(L, c, 2, s->rank, &axis)) return NULL;
+  if (ct_rank(s) <= ct_rank(x) || !ct_rank(x) || !arg_axis(L, c, 2, s->rank, &axis)) return NULL;
   const char *src = lower_source_text_or(L, c->spans[0], "x"), *index = lower_source_text_or(L, c->spans[1], "index");
+  if (!lacks_axis(s, x, axis))
+    return x->rank > 1 ? NULL
+                       : lower_hint(L, "for all elements at these positions of the axis: tl.gather(%s, %s, axis=%lld)", src,
+                                    hint_positions(L, s, x, axis, index), (long long)axis);
   return lower_hint(L, "for one element along the axis: tl.gather(%s, tl.expand_dims(%s, %lld), axis=%lld).reshape(%s)",
                     src, index, (long long)axis, (long long)axis, lower_shape_text(L, x));
 }

@@ -336,6 +336,8 @@ void lower_note_shape(Lower *L, const Term *x, Span error);      // where x got 
 bool lower_keeps_dims(const Term *x);                            // whether x comes from a reduction with keep_dims
 bool lower_note_division(Lower *L, const Term *x);              // the `/` of integers that made x a float, if one did
 void lower_note_param(Lower *L, const Term *x);                  // what gave a parameter its type
+// Whether x is a parameter for which the launch passed a tuple or list of numbers; a note says so.
+bool lower_note_listed(Lower *L, const Term *x);
 
 // ---- lower.c, scope.c, flow.c, loops.c, unroll.c ----
 // A list of statements, what follows it, and so on to the end of the function or loop body.
@@ -387,6 +389,11 @@ void lower_warn_mask(Lower *L, const Node *e, const Term *a, const Term *b);
 // Checks a statement that consists of the expression v. It was lowered to t and to the ops of `block` after `before`.
 void warn_unused_value(Lower *L, const Node *v, const Term *t, const Block *block, const Op *before);
 void warn_missing_store(Lower *L, const Func *f, const Node *def);
+// ---- warn_values.c
+void lower_warn_shift(Lower *L, bool is_left, const CtType *type, int64_t by, Span span, const char *left);
+void lower_warn_added_twice(Lower *L, const Term *a, const Term *b);                // of a + b
+// counted, number: the operands as the user wrote them.
+void lower_warn_histogram(Lower *L, Span span, const Value *x, int64_t bins, const char *counted, const char *number);
 bool warn_calls(const NodeList *list);                              // whether code there may have an effect
 void warn_redefinitions(Context *ctx, const Node *module);
 

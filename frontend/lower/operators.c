@@ -124,21 +124,34 @@ static Term *lower_division(Lower *L, PyOp op, Term *a, Term *b, Span span) {
   }
 }
 
+// The left operand as the user wrote it, or NULL. The parentheses around an operator belong to its span.
+static const char *left_text(Lower *L, Span span) {
+  const char *text = L->left_end ? lower_source_text_or(L, span_of(span.begin, L->left_end), NULL) : NULL;
+  int open = 0;
+  for (const char *p = text; p && *p; p++) open += (*p == '(') - (*p == ')');
+  for (; text && open > 0 && (*text == '(' || *text == ' '); text++) open -= *text == '(';
+  return text;
+}
+
 static Term *lower_bits(Lower *L, PyOp op, Term *a, Term *b, Span span) {
   const char *what = pyop_text(op);
   // The left operand decides which right shift it is, or the right one if the left is a constant.
   const Term *decides = a->kind == TERM_VALUE ? a : b;
   bool is_signed = decides->kind == TERM_VALUE && ct_is_signed(term_t(decides));
+  const bool shifts = op == PYOP_LSHIFT || op == PYOP_RSHIFT;
+  int64_t by = 0;
+  if (shifts && term_is_const(b) && !term_get_int(b, &by)) by = 0;
   if (!lower_promote(L, &a, &b, (PromoteRule){.bits = true}, what, span)) return NULL;
   const CtType *ta = ct_scalar_of(term_t(a)), *tb = ct_scalar_of(term_t(b));
   if (!ct_is_int(ta) || !ct_is_int(tb)) {
     lower_error(L, span, "`%s` works on integers, not on %s and %s", what, ct_type_text(L->ctx, ta),
                 ct_type_text(L->ctx, tb));
-    if (op == PYOP_LSHIFT || op == PYOP_RSHIFT)
+    if (shifts)
       return lower_hint(L, "multiply by a power of two, or take the bits: x.to(tl.int32, bitcast=True)");
     return lower_hint(L, "comparisons need parentheses next to `%s`: (a < b) %s (c < d); of bits take "
                          "x.to(tl.int32, bitcast=True)", what, what);
   }
+  if (by) lower_warn_shift(L, op == PYOP_LSHIFT, ta, by, span, left_text(L, span));
   switch (op) {
   case PYOP_AND: return binary_op(L, OP_ANDI, a, b);
   case PYOP_OR: return binary_op(L, OP_ORI, a, b);
@@ -224,6 +237,7 @@ static Term *lower_tuple_binary(Lower *L, PyOp op, Term *a, Term *b, Span span) 
   }
   lower_error(L, span, "`%s` does not combine %s and %s", pyop_text(op), term_describe(L, a), term_describe(L, b));
   const Term *list = a->kind == TERM_TUPLE ? a : b;
+  if (lower_note_listed(L, list)) return NULL;
   return lower_hint(L, list->tuple.is_fstring ? "print values by tl.device_print(\"text\", value)"
                        : op == PYOP_ADD && (term_is_tensor(a) || term_is_tensor(b) || list->tuple.is_list)
                            ? "tl.arange makes a tile of numbers; a list is extended by a list: l + [x]"
@@ -261,7 +275,8 @@ Term *lower_binary(Lower *L, PyOp op, Term *a, Term *b, Span span) {
   }
   if (a->kind == TERM_TUPLE || b->kind == TERM_TUPLE) return lower_tuple_binary(L, op, a, b, span);
   switch (op) {
-  case PYOP_ADD: case PYOP_SUB: return lower_add_sub(L, op, a, b, span);
+  case PYOP_ADD: lower_warn_added_twice(L, a, b); /* fallthrough */
+  case PYOP_SUB: return lower_add_sub(L, op, a, b, span);
   case PYOP_MUL:
     if (!lower_promote(L, &a, &b, (PromoteRule){0}, "*", span)) return NULL;
     return ct_is_float(term_t(a)) ? lower_elementwise(L, OP_MULF, (Term *[]){a, b}, 2)

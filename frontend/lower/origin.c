@@ -69,6 +69,27 @@ static const Value *base_param(const Value *v, int depth) {
   return found;
 }
 
+bool lower_note_listed(Lower *L, const Term *x) {
+  if (x->kind != TERM_TUPLE || x->tuple.cls || !x->tuple.count || !L->kernel) return false;
+  for (uint32_t i = 0; i < x->tuple.count; i++) {
+    const Term *t = x->tuple.items[i];
+    if (!term_is_number(t) && (t->kind != TERM_VALUE || ct_is_ptr(term_t(t)))) return false;
+  }
+  const Frame *f = L->frame;
+  while (f && f->caller) f = f->caller;
+  for (uint32_t i = 0; f && i < f->scope.count; i++) {
+    const uint32_t at = f->scope.vars[i].term == x ? frontend_param_index(L->kernel, f->scope.vars[i].name)
+                                                   : L->kernel->num_params;
+    if (at == L->kernel->num_params || L->specs[at].kind != SPEC_TUPLE || !L->kernel->params[at].node) continue;
+    const char *name = L->kernel->params[at].name;
+    diag_note(L->ctx, L->kernel->params[at].node->span,
+              "`%s` is a tuple or list of %u numbers at the launch; a pointer needs an array: np.array(%s), or a tensor", name,
+              x->tuple.count, name);
+    return true;
+  }
+  return false;
+}
+
 void lower_note_param(Lower *L, const Term *x) {
   const Value *v = x->kind == TERM_VALUE ? base_param(term_v(x), 0) : NULL;
   if (!v || !v->name || !L->kernel) return;

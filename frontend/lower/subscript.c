@@ -158,6 +158,7 @@ Term *lower_subscript(Lower *L, Term *base, const Node *index, Span span) {
       Term *m = base->tuple.cls ? lower_find_method(L, base, "__getitem__") : NULL;
       if (m) return lower_call_positional(L, m, &t, 1, span);
       lower_error(L, index->span, "a tuple is indexed by a constant, not by %s", term_describe(L, t));
+      if (lower_note_listed(L, base)) return NULL;
       return lower_hint(L, "loop with tl.static_range to have constant indices");
     }
     int64_t n = base->tuple.count;

@@ -38,6 +38,13 @@ static void put_missing(char *text, size_t size, Warp *w, const Instr *in, int l
                                               : "");
 }
 
+// The first instruction from here on that has a place in the source.
+static const Instr *placed(const PtxModule *m, uint32_t pc) {
+  for (uint32_t i = pc, line; i < m->num_code; i++)
+    if (report_user_line(m, &m->code[i], &line)) return &m->code[i];
+  return &m->code[pc];
+}
+
 static void add_group(Groups *gs, Group g) {
   const Instr *in = g.pc < g.first->grid->module->num_code ? &g.first->grid->module->code[g.pc] : NULL;
   if (in) put_missing(g.missing, sizeof g.missing, g.first, in, __builtin_ctz(g.lanes));
@@ -96,7 +103,7 @@ static void put_group(FILE *f, const Group *g) {
   fprintf(f, " lanes %#010x %s", g->lanes, g->what);
   if (g->barrier >= 0) fprintf(f, " %d", g->barrier);
   fprintf(f, "%s%s\n", *g->missing ? " " : "", g->missing);
-  if (g->pc < m->num_code) report_place(f, m, &m->code[g->pc], 6);
+  if (g->pc < m->num_code) report_place(f, m, placed(m, g->pc), 6);
 }
 
 // What the group does, in the words of the source: "program (0, 0, 0) waits here for the mbarrier at …".
@@ -121,7 +128,7 @@ static void lead(const Groups *gs, ReportKind kind, const char *what) {
     Grid *grid = g->first->grid;
     const PtxModule *m = grid->module;
     PlaceNote place;
-    if (g->pc >= m->num_code || !report_note(grid, &m->code[g->pc], &place)) continue;
+    if (g->pc >= m->num_code || !report_note(grid, placed(m, g->pc), &place)) continue;
     Arena scratch;
     arena_init(&scratch);
     const char *text = story(&scratch, g, what);

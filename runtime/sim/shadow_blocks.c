@@ -240,8 +240,11 @@ static void release(GridBlocks *b, Access *x, Meeting *m) {
   if (x->releases && x->is_wide) {
     join(b, &m->released, &a->knows);
     learn(b, &m->released, x->me, now);
+    if (a->weak.count) join(b, &m->weak, &a->weak);
     return;
   }
+  join(b, &m->weak, &a->weak);
+  join(b, &m->weak, &a->knows);
   learn(b, &m->weak, x->me, now);
   if (x->releases) learn(b, &m->within, x->me, now);
   else if (a->has_fenced) learn(b, &m->within, x->me, now), join(b, &m->released, &a->fenced);
@@ -286,7 +289,9 @@ static ExecResult conflict(const Access *x, const BlockMark *m, uint32_t warp, u
   const RaceScope scope = m->who != x->me ? RACE_PROGRAMS : its == cta ? RACE_WARPS : RACE_BLOCKS;
   const GridBlocks *b = blocks_of(g);
   const Agent *me = &b->agents[x->me], *it = &b->agents[m->who];
-  const bool is_weak = scope == RACE_PROGRAMS && when_of(&me->weak, m->who) > m->when;
+  // A relaxed atomic waits for no other warp of its block: what stands before it in the code may come later.
+  const uint32_t weak = scope == RACE_PROGRAMS ? when_of(&me->weak, m->who) : 0;
+  const bool is_weak = weak > m->when || (weak && PC_OF(m) < it->weak_pc);
   const uint32_t weak_pc = !is_weak ? 0 : me->weak_pc ? me->weak_pc : it->weak_pc;
   lead_race(x->w, x->lane, scope, &found, &other, address, weak_pc ? &g->module->code[weak_pc - 1] : NULL);
   if (scope == RACE_PROGRAMS)

@@ -149,6 +149,12 @@ def _span(value):
     return address + size * sum(s for s in steps if s < 0), address + size * (1 + sum(s for s in steps if s > 0))
 
 
+def broadcast_shape(value):
+    """Returns the shape of an array some of whose elements share memory, as those of np.broadcast_to do; otherwise None."""
+    shape, strides = layout_of(value)
+    return shape if strides is not None and any(n > 1 and s == 0 for n, s in zip(shape, strides)) else None
+
+
 def _interface(value):
     interface = getattr(value, "__cuda_array_interface__", None)
     return getattr(value, "__array_interface__", None) if interface is None else interface

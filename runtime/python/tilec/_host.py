@@ -1,7 +1,7 @@
 """Arrays of the host as arguments on the simulator and the interpreter, which have memory of their own."""
 import ctypes
 
-from ._arrays import address_of, is_on_host, memory_of
+from ._arrays import address_of, broadcast_shape, is_on_host, memory_of
 
 _ALIGN = 256   # the simulator's allocations; an array keeps its alignment up to this
 
@@ -29,11 +29,13 @@ class HostMemory:
     def __init__(self, device, arguments):
         """arguments: (name, array) of each array that lies on the host."""
         self.device, self.ranges, self.before, self.allocated = device, [], [], []
+        arguments = list(arguments)
         for r in sorted((_range(name, value) for name, value in arguments), key=lambda r: r.begin):
             if self.ranges and r.begin < self.ranges[-1].end:
                 self.ranges[-1].take(r)
             elif r.begin < r.end:
                 self.ranges.append(r)
+        self.broadcasts = {name: shape for name, shape in ((n, broadcast_shape(v)) for n, v in arguments) if shape}
 
     def __enter__(self):
         try:
@@ -66,8 +68,18 @@ class HostMemory:
                 continue
             if not r.writable:
                 names = " and ".join(sorted(set(r.owners)))
+                if set(r.owners) & set(self.broadcasts):
+                    raise ValueError(f"{kernel} wrote to '{names}', a broadcast view: its elements share memory, and it is "
+                                     "read-only; pass a copy")
                 raise ValueError(f"{kernel} wrote to '{names}', an array that is read-only")
             _write_changes(r.begin, before, after)
+
+    def explain(self, error):
+        """Adds to an error of the launch that the array which an access leaves has less memory than elements."""
+        for name, shape in self.broadcasts.items():
+            if f" of {name}, which has " in str(error):
+                error.args = (f"{error}\nnote: {name} is a broadcast view of shape {shape}: its elements share memory; "
+                              "pass a copy", *error.args[1:])
 
     def __exit__(self, *exception):
         for memory in self.allocated:

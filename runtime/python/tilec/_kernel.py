@@ -10,7 +10,7 @@ from ctypes import byref, c_char_p, c_size_t, c_uint32, c_void_p
 
 from ._arguments import DEFAULT, INT, Named, desc, leaves, ptr, words
 from ._arrays import address_of, is_array, is_on_host, is_pinned, num_bytes
-from ._device import check
+from ._device import Error, check
 from ._host import HostMemory
 from ._launcher import Launcher, stream_function
 from ._library import GRID_FN, Launch, Tensor, lib
@@ -233,10 +233,16 @@ class Bound:
         self._prepare()
         self._use_grid(grid)
         e = c_void_p()
-        self._call(lambda: lib.tile_jit_launch(self.kernel.handle, byref(self._launch), self._packed,
-                                               len(self.kernel.params), byref(e)), e)
+        try:
+            self._call(lambda: lib.tile_jit_launch(self.kernel.handle, byref(self._launch), self._packed,
+                                                   len(self.kernel.params), byref(e)), e)
+            if self._memory is not None:
+                self.kernel.device.synchronize()
+        except Error as error:
+            if self._memory is not None:
+                self._memory.explain(error)
+            raise
         if self._memory is not None:
-            self.kernel.device.synchronize()
             self._memory.copy_back(self.kernel.__name__)
 
     def _call(self, call, e):

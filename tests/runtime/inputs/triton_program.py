@@ -150,6 +150,7 @@ fails(lambda: wrong(x))
 fails(lambda: paired[(1,)](Pair(x, 2.0), y))
 fails(lambda: paired[(1,)](Pair(x, 2.0), y, 64, what=1))
 fails(lambda: tl.sum(x))
+fails(lambda: tl.cdiv(1000, 64))
 if not triton.knobs.runtime.interpret:   # the interpreter has room for everything
     e = fails(lambda: large[(1,)](Tensor([0.0] * 65536), Tensor([0.0] * 65536), 256, num_warps=1))
     assert e.required > e.limit and e.name == "shared memory"

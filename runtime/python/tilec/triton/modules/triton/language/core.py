@@ -3,6 +3,7 @@ functions, which kernels alone may call."""
 import enum
 import inspect
 import operator
+import sys
 
 _INTS = {"int8": 8, "int16": 16, "int32": 32, "int64": 64}
 _UINTS = {"int1": 1, "uint8": 8, "uint16": 16, "uint32": 32, "uint64": 64}
@@ -39,6 +40,8 @@ class Builtin:
         self.__module__, self.__name__, self.__qualname__ = module, name, name
 
     def __call__(self, *args, **kwargs):
+        if self.__module__.startswith("triton.language") and callable(getattr(sys.modules["triton"], self.__name__, None)):
+            raise ValueError(f"`{self.__name__}` of triton.language is for kernels: on the host use triton.{self.__name__}")
         raise ValueError(f"Did you forget to add @triton.jit ? (`{self.__name__}` is called outside of a kernel)")
 
     def __repr__(self):

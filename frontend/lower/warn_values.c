@@ -1,0 +1,56 @@
+// -Wwide-shift, -Wadded-twice, -Wunmasked-histogram: values that are not what the expression seems to give.
+#include "frontend/lower/lower.h"
+
+// left: the operand as the user wrote it, or NULL.
+void lower_warn_shift(Lower *L, bool is_left, const CtType *type, int64_t by, Span span, const char *left) {
+  const uint32_t bits = ct_bits(type);
+  if (by < (int64_t)bits || lower_in_prelude(L, span)) return;
+  const bool keeps_sign = !is_left && ct_is_signed(type);
+  if (!diag_warning(L->ctx, WARN_WIDE_SHIFT, span, "a shift by %lld of integers of %u bits (%s) always gives 0%s",
+                    (long long)by, bits, ct_type_text(L->ctx, ct_scalar_of(type)), keeps_sign ? " or -1" : ""))
+    return;
+  if (is_left && by < 64)
+    lower_hint(L, "widen it first: %s.to(tl.%sint%u) << %lld", left ? left : "x", ct_is_signed(type) || by < 32 ? "" : "u",
+               by < 32 ? 32 : 64, (long long)by);
+  else lower_hint(L, "shift by less than %u", bits);
+}
+
+static bool has_accumulator(const Value *v, const Value *acc) {
+  int64_t zero;
+  uint64_t bits;
+  return v->def && v->def->opcode == OP_DOT && op_operand(v->def, 2) == acc &&
+         !(value_constant_int(acc, &zero) && !zero) && !(value_constant_bits(acc, &bits) && !bits);
+}
+
+void lower_warn_added_twice(Lower *L, const Term *a, const Term *b) {
+  if (a->kind != TERM_VALUE || b->kind != TERM_VALUE) return;
+  const Value *dot = has_accumulator(term_v(b), term_v(a)) ? term_v(b) : term_v(a);
+  if (dot == term_v(a) && !has_accumulator(dot, term_v(b))) return;
+  const Span span = dot->def->span;
+  if (diag_warning(L->ctx, WARN_ADDED_TWICE, span, "this dot has added its accumulator already: the sum has it twice"))
+    lower_hint(L, "assign the result: acc = %s", lower_source_text_or(L, span, "tl.dot(a, b, acc)"));
+}
+
+// What the conversions of integers to others start from.
+static const Value *converted(const Value *v) {
+  while (v->def && op_is(v->def, TRAIT_ELEMENTWISE) && v->def->num_operands == 1) v = op_operand(v->def, 0);
+  return v;
+}
+
+void lower_warn_histogram(Lower *L, Span span, const Value *x, int64_t bins, const char *counted, const char *number) {
+  const Op *load = converted(x)->def;
+  const Value *mask = load && load->opcode == OP_LOAD ? op_operand(load, 2) : NULL;
+  const Value *other = mask ? op_operand(load, 3) : NULL;
+  uint64_t always;
+  int64_t into = 0;
+  if (!mask || value_constant_bits(mask, &always) || (other && !value_constant_int(other, &into))) return;
+  if (into < 0 || into >= bins || lower_in_prelude(L, span)) return;
+  if (!diag_warning(L->ctx, WARN_UNMASKED_HISTOGRAM, span,
+                    "this also counts the elements that the mask of the load leaves out: each counts as %lld",
+                    (long long)into))
+    return;
+  const Span at = mask->def ? mask->def->span : load->span;
+  const bool is_own = at.begin != load->span.begin || at.end != load->span.end;
+  lower_hint(L, "pass the mask of the load: tl.histogram(%s, %s, mask=%s)", counted, number,
+             is_own ? lower_source_text_or(L, at, "mask") : "mask");
+}
