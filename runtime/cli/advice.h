@@ -38,6 +38,10 @@ void advise_axes(Advice *to, Module *m);
 void advise_padding(Advice *to, Rerun *rerun);
 // advice_order.c: the expected elements stand in another order.
 void advise_order(Advice *to, const Comparison *c);
+// advice_stores.c: every element is what is expected plus its initial value, to which the kernel adds; and the wrong
+// elements are in a rectangle to which no program stored. The rerun has found the first.
+void advise_initial(Advice *to, const Comparison *c);
+void advise_unstored(Advice *to, Rerun *rerun, const Comparison *c, uint64_t first_bad);
 // advice_causes.c: what operations made of their operands.
 void advise_causes(Advice *to, Rerun *rerun, const Comparison *c, uint64_t first_bad);
 

@@ -70,6 +70,17 @@ bool rerun_find(Rerun *r, const RunBuffer *b, uint64_t index) {
   return true;
 }
 
+bool rerun_is_unstored(Rerun *r) {
+  const HostTensor *t = &r->buffer->initial;
+  const uint32_t bytes = host_elem_bytes(t->dtype);
+  uint8_t *element = t->data + (r->element - (const uint8_t *)(uintptr_t)r->buffer->address);
+  for (uint32_t i = 0; i < bytes; i++) element[i] ^= 0x55;
+  const bool ran = rerun_launch(r, NULL, NULL);
+  const bool is_unstored = ran && !memcmp(r->element, element, bytes);
+  for (uint32_t i = 0; i < bytes; i++) element[i] ^= 0x55;
+  return is_unstored;
+}
+
 uint64_t rerun_bits(const Rerun *r) {
   uint64_t bits = 0;
   memcpy(&bits, r->element, host_elem_bytes(r->buffer->initial.dtype));

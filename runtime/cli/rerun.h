@@ -24,6 +24,9 @@ bool rerun_open(Rerun *r, Run *run);
 bool rerun_launch(Rerun *r, bool (*watch)(void *user, const InterpStep *step), void *user);
 // Runs to see what the interpreter makes of this element, and which program writes it. False as rerun_launch.
 bool rerun_find(Rerun *r, const RunBuffer *b, uint64_t index);
+// Runs with another value there before the run, to see whether it is still there afterwards: then no program stored to
+// the element. False also as rerun_launch.
+bool rerun_is_unstored(Rerun *r);
 // The bits of that element after the last run, and its number.
 uint64_t rerun_bits(const Rerun *r);
 double rerun_number(const Rerun *r);

@@ -69,7 +69,8 @@ static void advise_by_rerun(Advice *to, const Comparison *c, uint64_t first_bad,
   enum { SMALL = 32 };
   Rerun r;
   if (rerun_open(&r, c->run) && rerun_find(&r, c->buffer, c->places ? (uint64_t)c->places[first_bad] : first_bad)) {
-    advise_causes(to, &r, c, first_bad);
+    if (expects) advise_unstored(to, &r, c, first_bad);
+    if (!to->notes) advise_causes(to, &r, c, first_bad);
     if (!to->notes && expects) advise_axes(to, r.session.program->module);
     if (!to->notes && expects) advise_tied_element(to, &r);
     if (!to->notes && expects) advise_padding(to, &r);
@@ -84,6 +85,7 @@ void run_advise(Buf *out, const Comparison *c, uint64_t first_bad, double error)
   const bool expects = !strcmp(c->what, "expect");   // otherwise the interpreter says what is right
   if (advise_untouched(out, c, first_bad) || advise_untouched_columns(out, c)) return;
   if (c->module) advise_combining(&to, c->module);
+  if (!to.notes && expects) advise_initial(&to, c);
   if (!to.notes && expects) advise_order(&to, c);
   if (!to.notes && expects) advise_tf32(&to, c);
   if (!to.notes && c->run->job) advise_by_rerun(&to, c, first_bad, error, expects);

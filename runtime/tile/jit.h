@@ -103,12 +103,12 @@ TILE_API bool tile_jit_param_is_constexpr(const tile_jit_kernel *kernel, size_t 
 TILE_API bool tile_jit_is_tuned(const tile_jit_kernel *kernel);
 TILE_API bool tile_jit_param_has_default(const tile_jit_kernel *kernel, size_t index);
 
-/* Sets the grid of a variant, from its constexprs. 0 on an axis is an error. */
+/* Sets the grid of a variant, from its constexprs. With 0 on an axis nothing runs. */
 typedef void (*tile_grid_fn)(void *user, const tile_variant *variant, uint32_t grid[3]);
 
 typedef struct tile_jit_launch_options {
   size_t struct_size;
-  uint32_t grid[3];
+  uint32_t grid[3];            /* programs on each axis: 1 x 1 x 1 unless it is set; 0: nothing runs */
   tile_grid_fn grid_fn;        /* NULL: grid holds */
   void *grid_user;
   void *stream;                /* a CUstream; NULL: the default stream */

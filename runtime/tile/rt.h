@@ -381,7 +381,8 @@ TILE_API bool tile_kernel_get_param(const tile_kernel *kernel, size_t index, til
 
 typedef struct tile_launch_options {
   size_t struct_size;
-  uint32_t grid[3];            /* programs on each axis, where a cluster counts as one; 0: nothing runs */
+  uint32_t grid[3];            /* programs on each axis, where a cluster counts as one: 1 x 1 x 1 unless it is
+                                  set; 0: nothing runs */
   void *stream;                /* a CUstream; NULL: the default stream. The interpreter ignores it */
 } tile_launch_options;
 #define TILE_LAUNCH_OPTIONS_INIT { sizeof(tile_launch_options), { 1, 1, 1 }, NULL }
