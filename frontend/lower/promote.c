@@ -126,6 +126,10 @@ Term *lower_cast(Lower *L, Term *x, const CtType *to, Span span) {
 
 Term *lower_cast_to(Lower *L, Term *x, DtypeKind to, Span span) { return lower_cast(L, x, lower_scalar(L, to), span); }
 
+bool lower_has_rtz(const CtType *from, const CtType *to) {
+  return to->scalar == DT_FP8E5 ? ct_bits(from) <= 32 : ct_bits(to) == 16 && ct_bits(from) == 32;
+}
+
 Term *lower_cast_rounded(Lower *L, Term *x, const CtType *to, Downcast rounding, Span span) {
   if (!x) return NULL;
   const CtType *from = ct_scalar_of(term_t(x));
@@ -137,10 +141,10 @@ Term *lower_cast_rounded(Lower *L, Term *x, const CtType *to, Downcast rounding,
   if (rounding != DOWNCAST_DEFAULT && !narrows)
     return lower_error(L, span, "fp_downcast_rounding applies to narrowing float conversions only, not to %s -> %s",
                        ct_type_text(L->ctx, from), ct_type_text(L->ctx, to));
-  if (rounding == DOWNCAST_RTZ && to->scalar == DT_FP8E5 && ct_bits(from) <= 32) return truncate_to_fp8e5(L, x, from);
-  if (rounding == DOWNCAST_RTZ && (ct_bits(to) != 16 || ct_bits(from) != 32))
+  if (rounding == DOWNCAST_RTZ && !lower_has_rtz(from, to))
     return lower_error(L, span, "rounding \"rtz\" exists for fp32 -> fp16, fp32 -> bf16 and for fp8e5 of at most 32 "
                        "bits, not for %s -> %s", ct_type_text(L->ctx, from), ct_type_text(L->ctx, to));
+  if (rounding == DOWNCAST_RTZ && to->scalar == DT_FP8E5) return truncate_to_fp8e5(L, x, from);
   if (ct_is_ptr(from) || ct_is_ptr(to)) return cast_pointer(L, x, from, to, span);
   if (to->scalar == DT_VOID || from->scalar == DT_VOID) return lower_error(L, span, "cannot cast to or from void");
   if (from_float && to_float) return cast_float(L, x, from, to, rounding);

@@ -1,4 +1,6 @@
 // What the simulator's reports should know of the source, from the front end's IR: passes give accesses other masks.
+#include <string.h>
+
 #include "ir/outside.h"
 #include "runtime/compile/steps.h"
 
@@ -43,6 +45,13 @@ static const char *buffer_of(const Op *op) {
   return v && v->type->kind == TYPE_BUFFER ? v->name : NULL;
 }
 
+static bool asserts_all(Context *ctx, const Op *op) {
+  enum { LONGEST_CALL = 400 };
+  const char *text = source_text(ctx, &ctx->arena, op_user_span(ctx, op), LONGEST_CALL);
+  const char *call = text ? strstr(text, "device_assert(") : NULL;
+  return call && !strstr(call, "mask") && type_is_tensor(op_operand(op, 0)->type);
+}
+
 static void add_note(Op *op, void *user) {
   Notes *n = user;
   Context *ctx = &n->program->ctx;
@@ -60,6 +69,7 @@ static void add_note(Op *op, void *user) {
     note.exchange = outside_exchange(ctx, op);
     find_promise(ctx, outside_pointer(op), &note);
   }
+  if (op->opcode == OP_ASSERT) note.asserts_all = asserts_all(ctx, op);
   vec_push(&ctx->arena, &n->notes, note);
 }
 

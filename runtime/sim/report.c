@@ -116,6 +116,7 @@ bool report_note(const Grid *g, const Instr *in, PlaceNote *out) {
     if (n->line != l->line || n->col != l->col || strcmp(n->file, out->file)) continue;
     if (n->size > out->size) out->size = n->size;
     if (n->buffer) out->buffer = n->buffer;
+    out->asserts_all |= n->asserts_all;
     if (!n->way_out) continue;   // no access
     const bool same_way = found && out->way_out && !strcmp(out->way_out, n->way_out);
     out->elem_bytes = !found || n->elem_bytes == out->elem_bytes ? n->elem_bytes : 0;

@@ -55,7 +55,7 @@ typedef struct {
   Knowledge read;              // what it will know by a fence, from what relaxed atomics have read
   bool has_fenced, has_read_own;    // has_read_own: also what its own cluster had released
   Knowledge weak;              // what it would know if all atomics released and acquired
-  uint32_t weak_pc;            // of its last atomic that does not, plus 1; 0: none
+  uint32_t weak_read, weak_write;   // the pc of its last atomic that does not acquire, release; plus 1; 0: none
 } Agent;
 typedef struct Meeting Meeting;                              // an address by which clusters are ordered
 struct Meeting {
@@ -291,8 +291,8 @@ static ExecResult conflict(const Access *x, const BlockMark *m, uint32_t warp, u
   const Agent *me = &b->agents[x->me], *it = &b->agents[m->who];
   // A relaxed atomic waits for no other warp of its block: what stands before it in the code may come later.
   const uint32_t weak = scope == RACE_PROGRAMS ? when_of(&me->weak, m->who) : 0;
-  const bool is_weak = weak > m->when || (weak && PC_OF(m) < it->weak_pc);
-  const uint32_t weak_pc = !is_weak ? 0 : me->weak_pc ? me->weak_pc : it->weak_pc;
+  const bool is_weak = weak > m->when || (weak && PC_OF(m) < it->weak_write);
+  const uint32_t weak_pc = !is_weak ? 0 : me->weak_read ? me->weak_read : it->weak_write;
   lead_race(x->w, x->lane, scope, &found, &other, address, weak_pc ? &g->module->code[weak_pc - 1] : NULL);
   if (scope == RACE_PROGRAMS)
     return sim_report(g, x->w, x->in, x->lane, REPORT_RACE,
@@ -415,8 +415,8 @@ static ExecResult lane_access(GridBlocks *b, Access *x, Alloc *alloc, uint64_t a
   Meeting *m = x->is_atomic || x->writes ? find_meeting(b, address, x->is_atomic) : NULL;
   x->is_plain_among_atomics = m && !x->is_atomic;
   Agent *me = &b->agents[x->me];
-  const bool is_strict = (!x->reads || x->acquires) && (!x->writes || x->releases) && x->is_wide;
-  if (x->is_atomic && !is_strict) me->weak_pc = x->pc + 1;
+  if (x->is_atomic && x->reads && !(x->acquires && x->is_wide)) me->weak_read = x->pc + 1;
+  if (x->is_atomic && x->writes && !(x->releases && x->is_wide)) me->weak_write = x->pc + 1;
   if (x->is_atomic && x->reads) acquire(b, x, m);
   TRY(touch(b, x, alloc, address, size));
   if (x->is_atomic && x->writes) release(b, x, m);

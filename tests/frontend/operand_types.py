@@ -1,9 +1,10 @@
-# What atomic_cas compares, and an index of gather that has another rank: the way out compiles.
+# What atomic_cas compares, an index of gather that has another rank, a rounding that a type has: the way out compiles.
 # RUN: not %tilec %s -k bits -o - 2>&1 | FileCheck %s --check-prefix=BITS --implicit-check-not=error:
 # RUN: not %tilec %s -k floats -o - 2>&1 | FileCheck %s --check-prefix=FLOATS --implicit-check-not=error:
 # RUN: not %tilec %s -k narrow -o - 2>&1 | FileCheck %s --check-prefix=NARROW --implicit-check-not=error:
 # RUN: not %tilec %s -k rows -o - 2>&1 | FileCheck %s --check-prefix=ROWS --implicit-check-not=error:
 # RUN: not %tilec %s -k cols -o - 2>&1 | FileCheck %s --check-prefix=COLS --implicit-check-not=error:
+# RUN: not %tilec %s -k roundings -o - 2>&1 | FileCheck %s --check-prefix=ROUND
 # RUN: %tilec %s -k fine -o - >/dev/null
 import triton
 import triton.language as tl
@@ -50,6 +51,19 @@ def cols(x: "*fp32", ids: "*i32"):
     # COLS: error: `gather` needs tensors of one rank, got fp32[64, 32] and i32[16]
     # COLS: note: for all elements at these positions of the axis: tl.gather(table, tl.broadcast_to(i[None, :], [64, 16]), axis=1)
     tl.store(x + r[:, None] * 16 + t[None, :], tl.gather(table, i, 1))
+
+
+@triton.jit
+def roundings(x: "*fp32", y: "fp32"):
+    # ROUND: operand_types.py:[[#@LINE+2]]:25: error: `fp_downcast_rounding` of `to` cannot be "rne"
+    # ROUND: note: the choices are "rtne"{{$}}
+    y.to(tl.float8e4nv, fp_downcast_rounding="rne")
+    # ROUND: operand_types.py:[[#@LINE+2]]:22: error: `fp_downcast_rounding` of `to` cannot be "rne"
+    # ROUND: note: the choices are "rtne", "rtz"{{$}}
+    y.to(tl.float16, fp_downcast_rounding="rne")
+    # ROUND: note: the choices are "rtne", "rtz"{{$}}
+    y.to(tl.float8e5, fp_downcast_rounding="rne")
+    tl.store(x, y)
 
 
 @triton.jit
