@@ -297,7 +297,8 @@ static bool check_compared(Lower *L, Call *c, uint32_t i, const CtType *elem) {
   if (type->kind != CT_TYPE_SCALAR || type->scalar == elem->scalar) return true;
   if (!ct_is_float(type) && !ct_is_float(elem) && ct_bits(type) <= ct_bits(elem)) return true;
   const char *name = ct_type_text(L->ctx, type), *pointee = ct_type_text(L->ctx, elem);
-  arg_error(L, c, i, "`atomic_cas` compares and stores %s, which is what the pointer points to; this is %s", pointee, name);
+  arg_error(L, c, i, "`atomic_cas` compares and stores %s, which is what the pointer points to; this is %s", pointee,
+            name);
   const char *pointer = lower_source_text_or(L, c->spans[0], "pointer");
   const char *value = lower_source_text_or(L, c->spans[i], "value");
   if (ct_bits(type) == ct_bits(elem) && !ct_is_float(type))

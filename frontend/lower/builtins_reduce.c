@@ -228,8 +228,8 @@ static Term *hint_gather(Lower *L, Call *c, const CtType *s, const CtType *x) {
   const char *src = lower_source_text_or(L, c->spans[0], "x"), *index = lower_source_text_or(L, c->spans[1], "index");
   if (!lacks_axis(s, x, axis))
     return x->rank > 1 ? NULL
-                       : lower_hint(L, "for all elements at these positions of the axis: tl.gather(%s, %s, axis=%lld)", src,
-                                    hint_positions(L, s, x, axis, index), (long long)axis);
+                       : lower_hint(L, "for all elements at these positions of the axis: tl.gather(%s, %s, axis=%lld)",
+                                    src, hint_positions(L, s, x, axis, index), (long long)axis);
   return lower_hint(L, "for one element along the axis: tl.gather(%s, tl.expand_dims(%s, %lld), axis=%lld).reshape(%s)",
                     src, index, (long long)axis, (long long)axis, lower_shape_text(L, x));
 }

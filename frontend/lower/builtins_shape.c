@@ -90,7 +90,8 @@ Term *tl_zeros_like(Lower *L, Call *c) {
 // "rtz" is offered where it exists; where it does not, lower_cast_rounded says more.
 static uint32_t num_roundings(const Call *c, const CtType *to) {
   const char *given;
-  const bool offers = c->args[0]->kind != TERM_VALUE || lower_has_rtz(ct_scalar_of(term_t(c->args[0])), ct_scalar_of(to));
+  const Term *x = c->args[0];
+  const bool offers = x->kind != TERM_VALUE || lower_has_rtz(ct_scalar_of(term_t(x)), ct_scalar_of(to));
   return offers || (term_get_str(c->args[2], &given) && !strcmp(given, "rtz")) ? 3 : 2;
 }
 
@@ -99,7 +100,8 @@ Term *tl_cast_to(Lower *L, Call *c) {
   bool bitcast;
   static const char *const roundings[] = {"", "rtne", "rtz"};
   int rounding;
-  if (!arg_dtype(L, c, 1, &to) || !arg_choice(L, c, 2, roundings, num_roundings(c, to), &rounding) || !arg_bool(L, c, 3, &bitcast))
+  if (!arg_dtype(L, c, 1, &to) || !arg_choice(L, c, 2, roundings, num_roundings(c, to), &rounding) ||
+      !arg_bool(L, c, 3, &bitcast))
     return NULL;
   to = ct_scalar_of(to);
   if (c->args[0]->kind == TERM_TUPLE) return arg_error(L, c, 0, "a tuple cannot be cast");

@@ -234,7 +234,7 @@ typedef enum { DOWNCAST_DEFAULT, DOWNCAST_RTNE, DOWNCAST_RTZ } Downcast;
 Term *lower_cast(Lower *L, Term *x, const CtType *to, Span span);
 Term *lower_cast_to(Lower *L, Term *x, DtypeKind to, Span span);
 Term *lower_cast_rounded(Lower *L, Term *x, const CtType *to, Downcast rounding, Span span);
-bool lower_has_rtz(const CtType *from, const CtType *to);   // whether a narrowing conversion of floats can round toward 0
+bool lower_has_rtz(const CtType *from, const CtType *to);   // whether a narrowing of floats can round toward 0
 // Whether the target computes with values of the type: it may be an fp8 type that it lacks. False after a diagnostic.
 bool lower_check_fp8(Lower *L, const CtType *t, Span span);
 bool lower_check_fp8_exists(Lower *L, const CtType *t, Span span);   // on any target: what a dot takes

@@ -83,8 +83,8 @@ bool lower_note_listed(Lower *L, const Term *x) {
     if (at == L->kernel->num_params || L->specs[at].kind != SPEC_TUPLE || !L->kernel->params[at].node) continue;
     const char *name = L->kernel->params[at].name;
     diag_note(L->ctx, L->kernel->params[at].node->span,
-              "`%s` is a tuple or list of %u numbers at the launch; a pointer needs an array: np.array(%s), or a tensor", name,
-              x->tuple.count, name);
+              "`%s` is a tuple or list of %u numbers at the launch; a pointer needs an array: np.array(%s), or a tensor",
+              name, x->tuple.count, name);
     return true;
   }
   return false;

@@ -253,7 +253,9 @@ bool frontend_apply_define(Frontend *fe, const CtFunction *kernel, ParamSpec *sp
     return frontend_set_constexpr(fe, kernel, specs, name, ct_none(), origin);
   const char *value = trim(fe->ctx, eq + 1, strlen(eq + 1));
   CtValue *v = eval_value(fe, arena_printf(&fe->ctx->arena, "%s %s", origin, name), value);
-  if (!v && is_word(value)) diag_note(fe->ctx, (Span){0, 0}, "a text stands in quotes, which a shell takes away: write -D \"%s='%s'\"", name, value);
+  if (!v && is_word(value))
+    diag_note(fe->ctx, (Span){0, 0}, "a text stands in quotes, which a shell takes away: write -D \"%s='%s'\"", name,
+              value);
   return v && frontend_set_constexpr(fe, kernel, specs, name, v, origin);
 }
 

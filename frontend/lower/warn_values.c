@@ -10,8 +10,8 @@ void lower_warn_shift(Lower *L, bool is_left, const CtType *type, int64_t by, Sp
                     (long long)by, bits, ct_type_text(L->ctx, ct_scalar_of(type)), keeps_sign ? " or -1" : ""))
     return;
   if (is_left && by < 64)
-    lower_hint(L, "widen it first: %s.to(tl.%sint%u) << %lld", left ? left : "x", ct_is_signed(type) || by < 32 ? "" : "u",
-               by < 32 ? 32 : 64, (long long)by);
+    lower_hint(L, "widen it first: %s.to(tl.%sint%u) << %lld", left ? left : "x",
+               ct_is_signed(type) || by < 32 ? "" : "u", by < 32 ? 32 : 64, (long long)by);
   else lower_hint(L, "shift by less than %u", bits);
 }
 

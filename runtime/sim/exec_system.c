@@ -45,8 +45,9 @@ static void lead_assertion(Warp *w, const Instr *in, const char *message) {
   report_program(w->cta, program);
   const char *name = report_program_name(&scratch, program);
   report_lead(w->grid, &place, arena_printf(&scratch, "assertion failed in %s: %s", name, message),
-              place.asserts_all ? "it looks at all elements, also at those that the mask of a load leaves out: to leave them "
-                                  "out here too, pass mask=… to device_assert" : NULL);
+              place.asserts_all ? "it looks at all elements, also at those that the mask of a load leaves out: to leave "
+                                  "them out here too, pass mask=… to device_assert"
+                                : NULL);
   arena_free(&scratch);
 }
 

@@ -50,8 +50,8 @@ static const char *strengthened(Arena *a, const Grid *g, const Instr *in) {
                     : has_mod(in, M_acquire)      ? "only acquires"
                     : has_mod(in, M_release)      ? "only releases"
                                                   : "is relaxed";
-  return arena_printf(a, "the atomic%s does not order them, because it %s: give it sem=\"acq_rel\", scope=\"gpu\"", where,
-                      why);
+  return arena_printf(a, "the atomic%s does not order them, because it %s: give it sem=\"acq_rel\", scope=\"gpu\"",
+                      where, why);
 }
 
 void lead_race(Warp *w, int lane, RaceScope scope, const RaceSide *found, const RaceSide *other, uint64_t address,
@@ -81,8 +81,9 @@ void lead_race(Warp *w, int lane, RaceScope scope, const RaceSide *found, const 
                       : arena_printf(&scratch, "race: %s %s %s, which %s %s%s%s", program, outside_verb(later->kind),
                                      what, who, verb, too,
                                      between ? ", and nothing orders the two" : " without a barrier in between"),
-              weak      ? strengthened(&scratch, g, weak)
-              : is_flag ? released_by(&scratch, &at) : race_way_out(scope, is_one_place));
+              is_flag ? released_by(&scratch, &at)
+              : weak  ? strengthened(&scratch, g, weak)
+                      : race_way_out(scope, is_one_place));
   if (!between) who = arena_printf(&scratch, "the other %s", agents[scope]);
   if (has_other) report_lead_note(g, &before, arena_printf(&scratch, "%s %s it here", who, verb));
   arena_free(&scratch);

@@ -15,8 +15,8 @@ typedef struct {
   bool is_atomic;              // or volatile
 } RaceSide;
 // The error is at a plain store that should have been atomic, or at the access that stands later in the code; the note
-// is at the other. address: of global memory, which the lane of the warp accesses by `found.in`. weak: an atomic between
-// the two that would order them if it were not relaxed, or if its scope were the GPU; or NULL.
+// is at the other. address: of global memory, which the lane of the warp accesses by `found.in`. weak: an atomic
+// between the two that would order them if it were not relaxed, or if its scope were the GPU; or NULL.
 void lead_race(Warp *w, int lane, RaceScope scope, const RaceSide *found, const RaceSide *other, uint64_t address,
                const Instr *weak);
 // What is waited for: a cp.async, a copy that completes on an mbarrier, a store or a product.

@@ -1,10 +1,10 @@
 // Races in global memory, by happens-before. The agents are the clusters of a launch, and within a cluster its warps.
-// A releasing access orders clusters with those that acquire at its address later, if its scope is the GPU or the system;
-// one of a smaller scope orders the warps of a cluster. Volatile accesses do both, as far as they read and write. Relaxed
-// atomics order nothing by themselves: a fence before one that writes releases, a fence after one that reads acquires.
-// The fence of a warp counts for its cluster. A plain store orders nothing, also to an address that atomics use: there it
-// races with the atomics of other clusters, while the warps of one cluster are trusted with what they store to such a
-// place.
+// A releasing access orders clusters with those that acquire at its address later, if its scope is the GPU or the
+// system; one of a smaller scope orders the warps of a cluster. Volatile accesses do both, as far as they read and
+// write. Relaxed atomics order nothing by themselves: a fence before one that writes releases, a fence after one that
+// reads acquires. The fence of a warp counts for its cluster. A plain store orders nothing, also to an address that
+// atomics use: there it races with the atomics of other clusters, while the warps of one cluster are trusted with what
+// they store to such a place.
 // Storing what is there already is no write: blocks and threads may all store the same value, and each may read it.
 //
 // A BlockCell keeps who wrote the bytes last and two clusters that read them. A Clock is a cluster's number and how

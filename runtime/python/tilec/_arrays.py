@@ -150,7 +150,7 @@ def _span(value):
 
 
 def broadcast_shape(value):
-    """Returns the shape of an array some of whose elements share memory, as those of np.broadcast_to do; otherwise None."""
+    """Returns the shape of an array whose elements share memory, as those of np.broadcast_to do; otherwise None."""
     shape, strides = layout_of(value)
     return shape if strides is not None and any(n > 1 and s == 0 for n, s in zip(shape, strides)) else None
 

@@ -69,8 +69,8 @@ class HostMemory:
             if not r.writable:
                 names = " and ".join(sorted(set(r.owners)))
                 if set(r.owners) & set(self.broadcasts):
-                    raise ValueError(f"{kernel} wrote to '{names}', a broadcast view: its elements share memory, and it is "
-                                     "read-only; pass a copy")
+                    raise ValueError(f"{kernel} wrote to '{names}', a broadcast view: its elements share memory, and "
+                                     "it is read-only; pass a copy")
                 raise ValueError(f"{kernel} wrote to '{names}', an array that is read-only")
             _write_changes(r.begin, before, after)
 

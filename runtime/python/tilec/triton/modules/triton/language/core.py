@@ -40,8 +40,9 @@ class Builtin:
         self.__module__, self.__name__, self.__qualname__ = module, name, name
 
     def __call__(self, *args, **kwargs):
-        if self.__module__.startswith("triton.language") and callable(getattr(sys.modules["triton"], self.__name__, None)):
-            raise ValueError(f"`{self.__name__}` of triton.language is for kernels: on the host use triton.{self.__name__}")
+        name = self.__name__
+        if self.__module__.startswith("triton.language") and callable(getattr(sys.modules["triton"], name, None)):
+            raise ValueError(f"`{name}` of triton.language is for kernels: on the host use triton.{name}")
         raise ValueError(f"Did you forget to add @triton.jit ? (`{self.__name__}` is called outside of a kernel)")
 
     def __repr__(self):
