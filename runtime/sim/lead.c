@@ -137,8 +137,23 @@ static const struct { const char *noun, *arrives, *has_read, *wait; } asyncs[] =
     [WAIT_TMA_STORE] = {"store", "has written it", "has read it", "tma.store_wait(0)"},
     [WAIT_MMA] = {"product", "has written it", "has read it", "warpgroup_mma_wait(0, deps=[acc])"}};
 
-static bool find_gluon(const Grid *g, const Instr *in, PlaceNote *out) {
-  return report_note(g, in, out) && out->is_gluon;
+typedef struct {
+  Grid *g;
+  PlaceNote at, its;           // of the access, and of what it meets
+  Arena scratch;
+  const char *program;
+} GluonLead;
+
+// False if one of them is not of a Gluon kernel, whose author orders them. other: NULL if there is none.
+static bool begin_gluon(GluonLead *l, const Warp *w, const Instr *in, const Instr *other) {
+  *l = (GluonLead){.g = w->grid};
+  if (!report_note(l->g, in, &l->at) || !l->at.is_gluon) return false;
+  if (other && (!report_note(l->g, other, &l->its) || !l->its.is_gluon)) return false;
+  arena_init(&l->scratch);
+  uint32_t program[3];
+  report_program(w->cta, program);
+  l->program = report_program_name(&l->scratch, program);
+  return true;
 }
 
 static const char *wait_for(Arena *a, WaitKind kind) {
@@ -155,68 +170,48 @@ static const char *buffer_of(const PlaceNote *a, const PlaceNote *b) {
 }
 
 void lead_early(Warp *w, const Instr *in, bool writes, const Instr *other, WaitKind kind, bool other_writes) {
-  Grid *g = w->grid;
-  PlaceNote at, its;
-  if (!find_gluon(g, in, &at) || !find_gluon(g, other, &its)) return;
-  Arena scratch;
-  arena_init(&scratch);
-  uint32_t program[3];
-  report_program(w->cta, program);
-  report_lead(g, &at,
-              arena_printf(&scratch, "%s %s %s before %s %s", report_program_name(&scratch, program),
-                           writes ? "overwrites" : "reads", buffer_of(&at, &its),
-                           name_of(&scratch, &its, asyncs[kind].noun),
+  GluonLead l;
+  if (!begin_gluon(&l, w, in, other)) return;
+  report_lead(l.g, &l.at,
+              arena_printf(&l.scratch, "%s %s %s before %s %s", l.program,
+                           writes ? "overwrites" : "reads", buffer_of(&l.at, &l.its),
+                           name_of(&l.scratch, &l.its, asyncs[kind].noun),
                            other_writes ? asyncs[kind].arrives : asyncs[kind].has_read),
-              wait_for(&scratch, kind));
-  report_lead_note(g, &its, arena_printf(&scratch, "this %s", asyncs[kind].noun));
-  arena_free(&scratch);
+              wait_for(&l.scratch, kind));
+  report_lead_note(l.g, &l.its, arena_printf(&l.scratch, "this %s", asyncs[kind].noun));
+  arena_free(&l.scratch);
 }
 
 void lead_overtakes(Warp *w, const Instr *in, WaitKind kind, bool writes, const Instr *other, bool other_writes) {
-  Grid *g = w->grid;
-  PlaceNote at, its;
-  if (!find_gluon(g, in, &at) || !find_gluon(g, other, &its)) return;
-  Arena scratch;
-  arena_init(&scratch);
-  uint32_t program[3];
-  report_program(w->cta, program);
-  report_lead(g, &at,
-              arena_printf(&scratch, "the %s of %s %s %s, which %s:%u %s at the same time", asyncs[kind].noun,
-                           report_program_name(&scratch, program), writes ? "overwrites" : "reads",
-                           buffer_of(&at, &its), its.file, its.line, other_writes ? "overwrites" : "reads"),
-              arena_printf(&scratch, "an access after this %s waits for it by %s; gl.barrier(), or an mbarrier, orders "
+  GluonLead l;
+  if (!begin_gluon(&l, w, in, other)) return;
+  report_lead(l.g, &l.at,
+              arena_printf(&l.scratch, "the %s of %s %s %s, which %s:%u %s at the same time", asyncs[kind].noun,
+                           l.program, writes ? "overwrites" : "reads",
+                           buffer_of(&l.at, &l.its), l.its.file, l.its.line, other_writes ? "overwrites" : "reads"),
+              arena_printf(&l.scratch, "an access after this %s waits for it by %s; gl.barrier(), or an mbarrier, orders "
                            "it after an earlier access", asyncs[kind].noun, asyncs[kind].wait));
-  report_lead_note(g, &its, "the other access");
-  arena_free(&scratch);
+  report_lead_note(l.g, &l.its, "the other access");
+  arena_free(&l.scratch);
 }
 
 void lead_unfinished(Warp *w, const Instr *in, const Instr *product, bool writes) {
-  Grid *g = w->grid;
-  PlaceNote at, its;
-  if (!find_gluon(g, in, &at) || !find_gluon(g, product, &its)) return;
-  Arena scratch;
-  arena_init(&scratch);
-  uint32_t program[3];
-  report_program(w->cta, program);
-  report_lead(g, &at,
-              arena_printf(&scratch, "%s %s of %s before that is done", report_program_name(&scratch, program),
-                           writes ? "overwrites a tensor" : "uses the result", name_of(&scratch, &its, "product")),
-              wait_for(&scratch, WAIT_MMA));
-  report_lead_note(g, &its, "this product");
-  arena_free(&scratch);
+  GluonLead l;
+  if (!begin_gluon(&l, w, in, product)) return;
+  report_lead(l.g, &l.at,
+              arena_printf(&l.scratch, "%s %s of %s before that is done", l.program,
+                           writes ? "overwrites a tensor" : "uses the result", name_of(&l.scratch, &l.its, "product")),
+              wait_for(&l.scratch, WAIT_MMA));
+  report_lead_note(l.g, &l.its, "this product");
+  arena_free(&l.scratch);
 }
 
 void lead_left_over(Warp *w, const Instr *in, WaitKind kind) {
-  Grid *g = w->grid;
-  PlaceNote at;
-  if (!find_gluon(g, in, &at)) return;
-  Arena scratch;
-  arena_init(&scratch);
-  uint32_t program[3];
-  report_program(w->cta, program);
-  report_lead(g, &at,
-              arena_printf(&scratch, "%s ends while this %s may still access its shared memory",
-                           report_program_name(&scratch, program), asyncs[kind].noun),
-              arena_printf(&scratch, "wait for it before the end: %s", asyncs[kind].wait));
-  arena_free(&scratch);
+  GluonLead l;
+  if (!begin_gluon(&l, w, in, NULL)) return;
+  report_lead(l.g, &l.at,
+              arena_printf(&l.scratch, "%s ends while this %s may still access its shared memory",
+                           l.program, asyncs[kind].noun),
+              arena_printf(&l.scratch, "wait for it before the end: %s", asyncs[kind].wait));
+  arena_free(&l.scratch);
 }
