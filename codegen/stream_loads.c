@@ -2,9 +2,9 @@
 // after it was loaded. Ops are lowered one after the other: all loads come before what is computed of them, and where
 // registers do not hold them, the assembler keeps to that order and spills.
 //
-// What writes memory, waits, or exchanges data stays in order. Before each of these come the instructions that it needs,
-// operands first, and, if it may write, the loads that stood before it. The block keeps its order unless this one holds
-// half as many numbers at most, or if it has products on tensor cores, whose order is chosen before.
+// What writes memory, waits, or exchanges data stays in order. Before each of these come the instructions that it
+// needs, operands first, and, if it may write, the loads that stood before it. The block keeps its order unless this
+// one holds half as many numbers at most, or if it has products on tensor cores, whose order is chosen before.
 #include <llvm-c/DebugInfo.h>
 #include <string.h>
 
@@ -23,9 +23,10 @@ typedef struct {
 
 static bool has_attribute(LLVMValueRef call, const char *name, size_t len, uint64_t value) {
   const unsigned kind = LLVMGetEnumAttributeKindForName(name, len);
+  const LLVMAttributeIndex whole = (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
   const LLVMValueRef f = LLVMGetCalledValue(call);
-  LLVMAttributeRef a = LLVMGetCallSiteEnumAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, kind);
-  if (!a && LLVMIsAFunction(f)) a = LLVMGetEnumAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, kind);
+  LLVMAttributeRef a = LLVMGetCallSiteEnumAttribute(call, whole, kind);
+  if (!a && LLVMIsAFunction(f)) a = LLVMGetEnumAttributeAtIndex(f, whole, kind);
   return a && LLVMGetEnumAttributeValue(a) == value;
 }
 
@@ -91,7 +92,8 @@ static bool is_used_elsewhere(LLVMValueRef in) {
 
 // The most registers that results of the block take at a time.
 static uint32_t most_held(const Stream *s, const uint32_t *order) {
-  uint32_t *last = arena_array(s->c->arena, uint32_t, s->count), *ends = arena_array(s->c->arena, uint32_t, s->count + 1);
+  uint32_t *last = arena_array(s->c->arena, uint32_t, s->count);
+  uint32_t *ends = arena_array(s->c->arena, uint32_t, s->count + 1);
   for (uint32_t at = 0; at < s->count; at++)
     for (int k = 0; k < LLVMGetNumOperands(s->in[order[at]]); k++) {
       const MapSlot *known = map_get(&s->number, LLVMGetOperand(s->in[order[at]], (unsigned)k));
@@ -151,5 +153,6 @@ static void stream(Cg *c, LLVMBasicBlockRef block) {
 
 void cg_stream_loads(Cg *c) {
   for (LLVMValueRef f = LLVMGetFirstFunction(c->mod); f; f = LLVMGetNextFunction(f))
-    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block)) stream(c, block);
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block))
+      stream(c, block);
 }

@@ -3,10 +3,10 @@
 //   %v = local_load %a, …, %w = fpext %v, local_store %w, %b
 //
 // %v has the layout in which %a was filled, or in which memory was read. If %b has rows along the other axis, or wider
-// elements, up to all lanes of a warp may store to one bank. Then %w is computed once more for the store, in the blocked
-// layout that costs the least, if that saves a quarter of the time: from another load of %a or, if the tile was not in
-// shared memory, from a conversion of %v. Users of the old %v and %w keep them. A conversion takes shared memory: not
-// if fewer blocks fit on an SM then.
+// elements, up to all lanes of a warp may store to one bank. Then %w is computed once more for the store, in the
+// blocked layout that costs the least, if that saves a quarter of the time: from another load of %a or, if the tile was
+// not in shared memory, from a conversion of %v. Users of the old %v and %w keep them. A conversion takes shared
+// memory: there is none if fewer blocks fit on an SM then.
 // In, out: LAID_OUT, buffers without an initial value.
 #include "ir/roles.h"
 #include "passes/buffer.h"
@@ -108,8 +108,8 @@ static uint32_t fast_axis(const Layout *shared) {
   return axis;
 }
 
-// Registers along the rows of the stored tile, a vector each. Lanes along these rows, or across them, where a thread may
-// have some neighbours, too.
+// Registers along the rows of the stored tile, a vector each. Lanes along these rows, or across them, where a thread
+// may have some neighbours, too.
 static const Layout *best_layout(const Tile *t, int64_t below) {
   const Type *type = op_operand(t->store, 0)->type, *buffer = op_operand(t->store, 1)->type;
   const uint32_t along = fast_axis(buffer->layout), across = 2u * type->rank - 3 - along;

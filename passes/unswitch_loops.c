@@ -2,8 +2,8 @@
 //
 //   for … { a ; if %c { b } ; d }        →        if %c { for … { a ; b ; d } } else { for … { a ; d } }
 //
-// A loop without branches is unrolled by the assembler, which then has loads of several iterations in flight. Loops with
-// loops, dots or tile copies inside, and long ones, stay as they are.
+// A loop without branches is unrolled by the assembler, which then has loads of several iterations in flight. Loops
+// with loops, dots or tile copies inside, and long ones, stay as they are.
 // In, out: TILE.
 #include "ir/build.h"
 #include "passes/pass.h"

@@ -189,8 +189,9 @@ void lead_overtakes(Warp *w, const Instr *in, WaitKind kind, bool writes, const 
               arena_printf(&l.scratch, "the %s of %s %s %s, which %s:%u %s at the same time", asyncs[kind].noun,
                            l.program, writes ? "overwrites" : "reads",
                            buffer_of(&l.at, &l.its), l.its.file, l.its.line, other_writes ? "overwrites" : "reads"),
-              arena_printf(&l.scratch, "an access after this %s waits for it by %s; gl.barrier(), or an mbarrier, orders "
-                           "it after an earlier access", asyncs[kind].noun, asyncs[kind].wait));
+              arena_printf(&l.scratch,
+                           "an access after this %s waits for it by %s; gl.barrier(), or an mbarrier, orders it after "
+                           "an earlier access", asyncs[kind].noun, asyncs[kind].wait));
   report_lead_note(l.g, &l.its, "the other access");
   arena_free(&l.scratch);
 }
