@@ -47,7 +47,7 @@ static bool is_truth(const Node *e) {
 static Term *not_a_truth(Lower *L, const Term *x, const Node *n, const Node *next, bool is_and) {
   const char *text = lower_is_name_path(n) ? lower_source_text(L, n->span) : "x";
   const char *with = "";
-  if (!lower_is_name_path(n)) with = arena_printf(L->arena, "x = %s and ", lower_source_text_or(L, n->span, "…"));
+  if (!lower_is_name_path(n)) with = arena_printf(L->arena, "x = %s, then ", lower_source_text_or(L, n->span, "…"));
   lower_error(L, n->span, "`%s` works on int1, not on %s", is_and ? "and" : "or", term_describe(L, x));
   if (x->kind != TERM_VALUE) return NULL;
   if (!is_and && next && !is_truth(next))
