@@ -1,6 +1,6 @@
-// Orders the instructions of blocks that load more than a thread's registers hold, so that each number is used soon
-// after it was loaded. Ops are lowered one after the other: all loads come before what is computed of them, and where
-// registers do not hold them, the assembler keeps to that order and spills.
+// Reorders blocks that load more than a thread's registers can hold, so that each value is used soon after it is loaded.
+// Codegen emits one op at a time, so all loads come before any of the arithmetic. The assembler keeps that order and
+// spills.
 //
 // What writes memory, waits, or exchanges data stays in order. Before each of these come the instructions that it
 // needs, operands first, and, if it may write, the loads that stood before it. The block keeps its order unless this

@@ -126,7 +126,7 @@ static const char *offset_words(Context *ctx, const Value *pointer) {
   return sum;
 }
 
-// The select that alone uses the value, as the operand `arm`; NULL: there is none.
+// The value's only user, if that is a select which takes it as operand `arm`; otherwise NULL.
 static const Op *only_arm(const Value *v, uint32_t *arm) {
   const Op *found = NULL;
   for (uint32_t steps = 0; steps < MAX_OPS; steps++) {

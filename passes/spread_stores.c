@@ -87,14 +87,14 @@ static int64_t cost_in(const Tile *t, const Layout *l) {
 // What the store costs as it is, with what nothing else would need.
 static int64_t cost_now(const Tile *t) {
   int64_t cost = access_cost(t, op_operand(t->store, 0)->type->layout, op_operand(t->store, 1));
-  for (uint32_t i = 0; i < t->ops.count; i++)
-    if (!value_has_one_use(&t->ops.data[i]->results[0])) return cost;
-  cost += compute_cost(t, op_operand(t->store, 0)->type->layout);
+  int64_t conversions = 0;
   for (uint32_t i = 0; i < t->ops.count; i++) {
     const Op *op = t->ops.data[i];
+    if (!value_has_one_use(&op->results[0])) return cost;
     if (op->opcode == OP_CONVERT_LAYOUT)
-      cost += layout_cost_convert(t->ctx, op_operand(op, 0)->type, op->results[0].type->layout, t->warps);
+      conversions += layout_cost_convert(t->ctx, op_operand(op, 0)->type, op->results[0].type->layout, t->warps);
   }
+  cost += conversions + compute_cost(t, op_operand(t->store, 0)->type->layout);
   if (value_op(t->source, OP_LOCAL_LOAD) && value_has_one_use(t->source))
     cost += access_cost(t, t->source->type->layout, op_operand(t->source->def, 0));
   return cost;

@@ -43,7 +43,7 @@ static bool is_truth(const Node *e) {
   return e->kind == NODE_COMPARE || e->kind == NODE_BOOL_OP || (e->kind == NODE_UNARY && e->op == PYOP_NOT);
 }
 
-// x, the operand n of an `and` or `or`, is no bool. next: the operand that follows, or NULL.
+// Reports that x, operand n of an `and` or `or`, is not a bool. next: the operand after it, or NULL.
 static Term *not_a_truth(Lower *L, const Term *x, const Node *n, const Node *next, bool is_and) {
   const char *text = lower_is_name_path(n) ? lower_source_text(L, n->span) : "x";
   const char *with = "";

@@ -1,4 +1,4 @@
-// Functions of scans and reductions that are not associative: these combine in an order of their own.
+// Finds scans and reductions whose combine function is not associative, so that the order of combining matters.
 #include <math.h>
 
 #include "ir/fold.h"

@@ -63,7 +63,7 @@ static bool record(void *user, const InterpStep *step) {
   return true;
 }
 
-// Puts other numbers where the mask left elements out, or where it did not.
+// Changes the elements that the mask left out or, if left_out is false, those that were loaded.
 static void fill(const InterpStep *step, bool left_out) {
   const Value *r = &step->op->results[0];
   const Value *m = step->op->opcode == OP_LOAD ? op_operand(step->op, 2) : NULL;

@@ -64,7 +64,7 @@ void advice_note(Advice *to, Context *ctx, Span at, const char *fmt, ...) {
   ctx->last_diag = last;
 }
 
-// What running the kernel again shows. An overflow of integers makes a large error.
+// Runs the kernel again to find the reason. Integer overflow is suggested only where the error is large.
 static void advise_by_rerun(Advice *to, const Comparison *c, uint64_t first_bad, double error, bool expects) {
   enum { SMALL = 32 };
   Rerun r;

@@ -13,6 +13,7 @@ import importlib
 import importlib.metadata
 import os
 import sys
+import tempfile
 import types
 
 import torch
@@ -102,7 +103,7 @@ def trifast():
 
     def run(length, heads, width, dtype):
         stub("jaxtyping", Bool=Hint(), Float=Hint())
-        stub("platformdirs", user_config_dir=lambda **k: "/tmp")
+        stub("platformdirs", user_config_dir=lambda **k: tempfile.gettempdir())
         tuner = types.ModuleType("trifast.autotune")
         tuner.autotune = lambda configs, key, **k: triton.autotune(configs, key)
         BarePackages("trifast", folder_of("unseen/trifast/src"))
