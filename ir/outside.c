@@ -126,7 +126,7 @@ static const char *offset_words(Context *ctx, const Value *pointer) {
   return sum;
 }
 
-// The value's only user, if that is a select which takes it as operand `arm`; otherwise NULL.
+// Follows the value while it has a single use. Returns the select that it ends in, as operand `arm`, or NULL.
 static const Op *only_arm(const Value *v, uint32_t *arm) {
   const Op *found = NULL;
   for (uint32_t steps = 0; steps < MAX_OPS; steps++) {
