@@ -18,22 +18,24 @@ static bool inside(const InterpBuffer *b, uint64_t address, size_t size) {
   return address >= b->address && address - b->address <= b->size && size <= b->size - (address - b->address);
 }
 
-// The parameter that points into the buffer, for messages.
-static const char *buffer_name(const InterpRun *run, const InterpBuffer *b) {
+// Names the buffer by the parameter that points into it, and counts from that pointer, as the kernel does.
+static void name_outside(const InterpRun *run, const InterpBuffer *b, Outside *o) {
   const Func *f = run->launch->func;
-  for (uint32_t i = 0; i < f->num_params; i++) {
+  for (uint32_t i = 0; i < f->num_params && !o->buffer; i++) {
     uint64_t a = f->params[i].kind == PARAM_PLAIN ? run->args[i].bits : run->descs[i].address;
     const Type *t = f->body->args[i]->type;
-    if ((t->kind == TYPE_PTR || t->kind == TYPE_DESC) && f->params[i].name && inside(b, a, 0)) return f->params[i].name;
+    if ((t->kind != TYPE_PTR && t->kind != TYPE_DESC) || !f->params[i].name || !inside(b, a, 0)) continue;
+    o->buffer = f->params[i].name;
+    o->begin = a;
+    o->size = b->address + b->size - a;
   }
-  return NULL;
 }
 
 // Reports an access outside of every buffer; b is the nearest one.
 static bool fail_outside(Prog *p, const Op *op, uint64_t address, const InterpBuffer *b, OutsideKind kind) {
   Context *ctx = p->run->ctx;
-  Outside o = {.kind = kind, .buffer = buffer_name(p->run, b), .begin = b->address, .size = b->size,
-               .address = address};
+  Outside o = {.kind = kind, .begin = b->address, .size = b->size, .address = address};
+  name_outside(p->run, b, &o);
   memcpy(o.program, p->id, sizeof o.program);
   outside_can_be(op, &o.elem_bytes);
   const OutsideWays ways = outside_ways_out(ctx, op);

@@ -3,7 +3,9 @@ import ctypes
 
 from ._arrays import address_of, broadcast_shape, is_on_host, memory_of
 
-_ALIGN = 256   # the simulator's allocations; an array keeps its alignment up to this
+# An array keeps its address modulo this, the alignment that variants are compiled for. The device allocates with more,
+# so most arrays begin where their memory does, and an access before one is found.
+_ALIGN = 16
 
 
 class Range:

@@ -19,6 +19,11 @@ def copy(src, dst, N: constexpr = 16):
 def pick(x: *fp32, what: constexpr, n: constexpr):
     store(x, n(what[0]) + full([], what[1], what[2]))
 
+@kernel
+def shifted(x: *fp32, out: *fp32, by: i32, BLOCK: constexpr = 16):
+    offs = arange(0, BLOCK)
+    store(out + offs, load(x + offs + by))
+
 @constexpr_function
 def twice(a):
     return 2 * a
@@ -98,6 +103,11 @@ for name in ("interp", "sim"):
     fails(lambda: program.add[1](x, y, out, 10))
     fails(lambda: device.alloc(16))
     assert tilec.open_device(name) is not device
+
+    for first, by in ((0, -1), (101, 899)):   # wherever the array lies in the host's memory
+        program = tilec.loads(SOURCE, name="host.tile", device=name, cache=False)
+        fails(lambda: program.shifted[1](Numbers(x, first), out, by))
+        program.device.close()
 
 
 def told(**options):
