@@ -14,6 +14,7 @@ static bool wants_fusion(const Module *m) { return m->fp_fusion; }
 static const PipelineStep tile_steps[] = {
   STEP(canonicalize),
   STEP(cse),
+  STEP(count_loops),
   STEP(unroll_loops),
   STEP(canonicalize),
   STEP(choose_descriptors),
