@@ -58,6 +58,7 @@ typedef struct {
 // not computed it.
 void *interp_step_data(const InterpStep *step, const Value *v);
 size_t interp_step_count(const InterpStep *step, const Value *v);   // how many these are
+uint64_t interp_step_address(const InterpStep *step, size_t i);      // of element i of a load, a store or an atomic
 
 typedef struct {
   Func *func;

@@ -89,6 +89,11 @@ static inline uint64_t address_at(const InterpAddress *a, size_t i) {
   return a->base + (uint64_t)offset * a->bytes;
 }
 
+uint64_t interp_step_address(const InterpStep *step, size_t i) {
+  const InterpAddress a = address_of(step->prog, step->op, 0);
+  return address_at(&a, i);
+}
+
 static void *host(uint64_t address) { return (void *)(uintptr_t)address; }
 
 bool interp_load_elements(Prog *p, const Op *op, uint32_t first, size_t n, OutsideKind kind, char *out) {

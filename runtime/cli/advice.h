@@ -10,13 +10,19 @@ typedef struct {
   Buf *out;
   Arena *arena;
   uint32_t notes;
-  bool has_overflow;           // integers overflowed in the interpreter's run
+  const Comparison *c;
+  uint64_t first_bad;          // the wrong element, among those that are compared
+  double error;                // the largest
+  Rerun *rerun;                // has run as the run did; NULL: it cannot
 } Advice;
 
 // A note at a place in a source of ctx; {0, 0}: without one. The same note is given once.
 void advice_note(Advice *to, Context *ctx, Span at, const char *fmt, ...) PRINTF_LIKE(4, 5);
-// The source at `at` in one line, or "this expression".
+// The source at `at` in backticks, or "this expression" if it is long or has several lines.
 const char *advice_source(Arena *a, const Context *ctx, Span at);
+
+// Whether the last run of the rerun made the wrong element right, but for rounding.
+bool advice_is_right(const Advice *to);
 
 static inline uint64_t advice_bits(const void *data, uint32_t bytes, size_t i) {
   uint64_t bits = 0;
@@ -24,25 +30,40 @@ static inline uint64_t advice_bits(const void *data, uint32_t bytes, size_t i) {
   return bits;
 }
 
+// Each of these looks for one reason, and says nothing if it is another.
+
 // advice_combining.c: functions of scans and reductions that are not associative.
-void advise_combining(Advice *to, Module *m);
+void advise_combining(Advice *to);
 // Whether the reduction finds a value with its index, and which index it takes of equal values depends on the order.
 bool combining_has_ties(const Op *reduce);
 // advice_ties.c: whether such choices alone make the result differ from the interpreter's; a note says so.
-bool advise_ties(Advice *to, const Comparison *c, const CheckLimits *limits);
-void advise_tied_element(Advice *to, Rerun *rerun);   // whether one decides the wrong element
+bool advise_ties(Advice *to, const CheckLimits *limits);
+void advise_tied_element(Advice *to);   // whether one decides the wrong element
 // advice_kernel.c
-void advise_tf32(Advice *to, const Comparison *c);
-void advise_axes(Advice *to, Module *m);
-// advice_padding.c
-void advise_padding(Advice *to, Rerun *rerun);
+void advise_tf32(Advice *to);
+void advise_axes(Advice *to);
+void advise_swap(Advice *to);           // a row that should be a column, or a column that should be a row
+void advise_grid(Advice *to);           // an axis of the grid that the kernel does not ask for
+// advice_padding.c: elements that a mask left out of a load reach a sum; or they are the largest or the smallest.
+void advise_padding(Advice *to);
+void advise_extremes(Advice *to);
+void advise_masked_pole(Advice *to);    // after a cause that is not finite: only such elements become it
 // advice_order.c: the expected elements stand in another order.
-void advise_order(Advice *to, const Comparison *c);
-// advice_stores.c: every element is what is expected plus its initial value, to which the kernel adds; and the wrong
-// elements are in a rectangle to which no program stored. The rerun has found the first.
-void advise_initial(Advice *to, const Comparison *c);
-void advise_unstored(Advice *to, Rerun *rerun, const Comparison *c, uint64_t first_bad);
+void advise_order(Advice *to);
+// advice_stores.c: every element is what is expected plus its initial value, to which the kernel adds; the wrong
+// element kept its initial value in an atomic maximum or minimum; it is in a part that has its initial values, or that
+// no program stores to.
+void advise_initial(Advice *to);
+void advise_kept(Advice *to);
+void advise_untouched(Advice *to);
+void advise_unreached(Advice *to);
 // advice_causes.c: what operations made of their operands.
-void advise_causes(Advice *to, Rerun *rerun, const Comparison *c, uint64_t first_bad);
+void advise_causes(Advice *to);
+void advise_overflow(Advice *to);
+// advice_rounding.c: rounding alone moves the wrong element as far.
+void advise_rounding(Advice *to);
+// advice_programs.c: which programs are wrong and how; and, if nothing else is known, what wrote the wrong element.
+void advise_programs(Advice *to);
+void advise_writer(Advice *to);
 
 #endif

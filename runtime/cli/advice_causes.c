@@ -8,7 +8,7 @@
 #include "runtime/cli/advice.h"
 
 enum { MOST_IN = 3, MOST_SUSPECTS = 8 };
-typedef enum { NOT_FINITE, NAN_IGNORED, TOWARD_ZERO } Surprise;
+typedef enum { NOT_FINITE, NAN_IGNORED, TOWARD_ZERO, SIGN_KEPT } Surprise;
 
 typedef struct {
   const Op *op;
@@ -74,6 +74,13 @@ static bool is_toward_zero(const Op *op, const uint64_t *in, uint64_t out, uint6
   return true;
 }
 
+static bool is_sign_kept(const Op *op, const uint64_t *in, uint64_t *instead) {
+  const uint32_t bits = type_elem_bits(op->results[0].type);
+  if (op->opcode != OP_SHRSI || num_sext(in[0], bits) >= 0 || !in[1] || in[1] >= bits) return false;
+  *instead = num_zext(in[0], bits) >> in[1];
+  return true;
+}
+
 // The library's own arithmetic is meant to overflow; a reduction's is the user's.
 static bool may_overflow(const Op *op) {
   const SourceFile *f = source_locate(op->parent->func->module->ctx, op->span.begin).file;
@@ -96,6 +103,7 @@ static bool surprises(const Op *op, const uint64_t *in, uint64_t out, Surprise *
   const bool gives_float = is_float(&op->results[0]);
   if (gives_float && is_nan_ignored(op, in, out, instead)) return *what = NAN_IGNORED, true;
   if (gives_float && is_not_finite(op, in, out, instead)) return *what = NOT_FINITE, true;
+  if (!gives_float && is_sign_kept(op, in, instead)) return *what = SIGN_KEPT, true;
   return !gives_float && is_toward_zero(op, in, out, instead) && (*what = TOWARD_ZERO, true);
 }
 
@@ -185,7 +193,7 @@ static bool search_step(void *user, const InterpStep *step) {
 }
 
 // Whether the element changes if these suspects have other results, in their elements before `end`. A division that
-// rounds down must bring it nearer to what is expected.
+// rounds down, or a shift without the sign, must bring it nearer to what is expected.
 static bool changes(Search *s, uint32_t suspects, size_t end, Surprise what) {
   Rerun *r = s->rerun;
   s->tried = suspects;
@@ -193,7 +201,7 @@ static bool changes(Search *s, uint32_t suspects, size_t end, Surprise what) {
   s->has_kept = false;
   const double before = fabs(s->is - s->expected);
   if (!rerun_launch(r, search_step, s) || rerun_bits(r) == r->held) return false;
-  return what != TOWARD_ZERO || fabs(rerun_number(r) - s->expected) < before;
+  return (what != TOWARD_ZERO && what != SIGN_KEPT) || fabs(rerun_number(r) - s->expected) < before;
 }
 
 // Which elements a suspect is about: it keeps the first that matters.
@@ -267,8 +275,7 @@ static void tell(Advice *to, const Suspect *s) {
   Context *ctx = s->op->parent->func->module->ctx;
   Buf b = buf_make(to->arena);
   const Span at = op_user_span(ctx, s->op);
-  const char *text = advice_source(to->arena, ctx, at);
-  buf_printf(&b, "`%s`", text);
+  buf_puts(&b, advice_source(to->arena, ctx, at));
   const int64_t x = (int64_t)number(op_operand(s->op, 0), s->in[0]);
   const int64_t y = s->op->num_operands > 1 ? (int64_t)number(op_operand(s->op, 1), s->in[1]) : 0;
   const int64_t r = (int64_t)number(&s->op->results[0], s->out);
@@ -276,6 +283,10 @@ static void tell(Advice *to, const Suspect *s) {
   else if (s->what == NAN_IGNORED)
     buf_puts(&b, " ignores NaN: tl.maximum and tl.minimum keep it with propagate_nan=tl.PropagateNan.ALL, also as the "
              "function of tl.reduce");
+  else if (s->what == SIGN_KEPT)
+    buf_printf(&b, " keeps the sign: %lld >> %lld is %lld; shift an unsigned number, x.to(tl.uint%u, bitcast=True), or "
+               "take the low bits by & afterwards", (long long)x, (long long)y, (long long)r,
+               type_elem_bits(s->op->results[0].type));
   else if (s->op->opcode == OP_DIVSI)
     buf_printf(&b, " rounds toward zero, as in C: %lld // %lld is %lld; a // b - (a %% b < 0) rounds down for b > 0",
                (long long)x, (long long)y, (long long)r);
@@ -286,14 +297,27 @@ static void tell(Advice *to, const Suspect *s) {
   advice_note(to, ctx, at, "%s", buf_str(&b));
 }
 
-void advise_causes(Advice *to, Rerun *rerun, const Comparison *c, uint64_t first_bad) {
+static Search *search(Advice *to) {
   Search *s = arena_new(to->arena, Search);
-  *s = (Search){.rerun = rerun, .is = rerun_number(rerun), .expected = host_get(c->ref, first_bad)};
-  if (!rerun_launch(rerun, search_step, s)) return;
-  to->has_overflow = s->has_overflow;
-  if (strcmp(c->what, "expect")) return;
-  const bool is_number = !isnan(s->expected);
-  const Suspect *cause = find_cause(s, is_number ? NOT_FINITE : NAN_IGNORED);
+  *s = (Search){.rerun = to->rerun, .is = rerun_number(to->rerun), .expected = host_get(to->c->ref, to->first_bad)};
+  return rerun_launch(to->rerun, search_step, s) ? s : NULL;
+}
+
+void advise_causes(Advice *to) {
+  Search *s = search(to);
+  const bool is_number = s && !isnan(s->expected);
+  const Suspect *cause = s ? find_cause(s, is_number ? NOT_FINITE : NAN_IGNORED) : NULL;
   if (!cause && is_number) cause = find_cause(s, TOWARD_ZERO);
+  if (!cause && is_number) cause = find_cause(s, SIGN_KEPT);
   if (cause) tell(to, cause);
+  if (cause && cause->what == NOT_FINITE && isfinite(s->expected) && !isfinite(s->is)) advise_masked_pole(to);
+}
+
+void advise_overflow(Advice *to) {
+  enum { SMALL = 32 };         // a smaller error is none
+  const bool asks = !host_is_float(to->c->dtype) && to->error >= SMALL && !to->c->run->options->debug;
+  const Search *s = asks ? search(to) : NULL;
+  if (!s || !s->has_overflow) return;
+  buf_puts(to->out, "note: --debug stops where integers overflow\n");
+  to->notes++;
 }

@@ -156,9 +156,9 @@ bool combining_has_ties(const Op *reduce) {
          (has_equal_parts(&xy, &x) || has_equal_parts(&xy, &y));
 }
 
-void advise_combining(Advice *to, Module *m) {
+void advise_combining(Advice *to) {
   Buf b = buf_make(to->arena);
-  module_walk(m, judge, &b);
+  module_walk(to->c->module, judge, &b);
   if (!b.size) return;
   to->notes++;
   if (!strstr(buf_str(to->out), buf_str(&b))) buf_puts(to->out, buf_str(&b));

@@ -1,4 +1,5 @@
-// What the kernel has that often explains the difference: products in TF32, and a row sum that is spread over columns.
+// What the kernel has that often explains the difference: products in TF32, a row sum that is spread over columns, an
+// axis of the grid that it does not ask for.
 #include "runtime/cli/advice.h"
 
 // ---- products in TF32 ----
@@ -12,10 +13,11 @@ static void tell_tf32(Op *op, void *user) {
               "input_precision=\"ieee\" does not, and takes longer");
 }
 
-void advise_tf32(Advice *to, const Comparison *c) {
+void advise_tf32(Advice *to) {
+  const Comparison *c = to->c;
   const CheckLimits usual = {.rtol = host_rtol(c->dtype, true), .has_rtol = true};
   uint64_t first;
-  if (c->module && !run_differs(c->got, c->ref, &usual, &first)) module_walk(c->module, tell_tf32, to);
+  if (!run_differs(c->got, c->ref, &usual, &first)) module_walk(c->module, tell_tf32, to);
 }
 
 // ---- rows and columns of a square ----
@@ -46,9 +48,74 @@ static void tell_axes(Op *op, void *user) {
     Context *ctx = op->parent->func->module->ctx;
     const Span from = op_user_span(ctx, reduce);
     advice_note(to, ctx, op_user_span(ctx, op),
-                "`%s` is along axis %lld, and its elements meet those along axis %lld here: keep_dims=True keeps "
+                "%s is along axis %lld, and its elements meet those along axis %lld here: keep_dims=True keeps "
                 "the axis", advice_source(to->arena, ctx, from), (long long)axis, (long long)!axis);
   }
 }
 
-void advise_axes(Advice *to, Module *m) { module_walk(m, tell_axes, to); }
+void advise_axes(Advice *to) { module_walk(to->rerun->session.program->module, tell_axes, to); }
+
+// ---- rows for columns ----
+
+typedef struct { VEC(const Op *) all; Arena *arena; } Broadcasts;
+
+// Of a row or a column to a square.
+static void find_broadcast(Op *op, void *user) {
+  enum { MOST = 16 };
+  Broadcasts *b = user;
+  const Type *t = op->opcode == OP_BROADCAST ? op->results[0].type : NULL;
+  const bool is_square = t && t->rank == 2 && t->shape[0] == t->shape[1] && type_elem(t)->kind == TYPE_SCALAR;
+  if (is_square && b->all.count < MOST) vec_push(b->arena, &b->all, op);
+}
+
+static bool transpose(void *user, const InterpStep *step) {
+  if (step->op != user) return true;
+  const Value *v = &step->op->results[0];
+  const uint32_t bytes = type_elem_bytes(v->type);
+  const size_t n = (size_t)v->type->shape[0];
+  uint8_t *data = interp_step_data(step, v);
+  for (size_t i = 0; i < n; i++)
+    for (size_t k = 0; k < i; k++) {
+      uint8_t *a = data + (i * n + k) * bytes, *b = data + (k * n + i) * bytes;
+      const uint64_t x = advice_bits(a, bytes, 0);
+      memmove(a, b, bytes);
+      memcpy(b, &x, bytes);
+    }
+  return true;
+}
+
+void advise_swap(Advice *to) {
+  Module *m = to->rerun->session.program->module;
+  Broadcasts b = {.arena = to->arena};
+  module_walk(m, find_broadcast, &b);
+  VEC_EACH(op, b.all) {
+    if (!rerun_launch(to->rerun, transpose, (void *)(uintptr_t)*op) || !advice_is_right(to)) continue;
+    const Value *from = op_operand(*op, 0);
+    const Span at = op_user_span(m->ctx, from->def ? from->def : *op);
+    const bool is_row = from->type->shape[0] == 1;
+    advice_note(to, m->ctx, at, "%s has its elements along axis %d; along axis %d, by %s, the wrong element is right",
+                advice_source(to->arena, m->ctx, at), is_row, !is_row, is_row ? "[:, None]" : "[None, :]");
+    return;
+  }
+}
+
+// ---- an axis of the grid ----
+
+typedef struct { uint32_t asked; bool takes_turns; } Programs;   // bits: axes; the programs share work by an atomic
+
+static void find_programs(Op *op, void *user) {
+  Programs *p = user;
+  if (op->opcode == OP_PROGRAM_ID) p->asked |= 1u << op_int(op, ATTR_AXIS, 0);
+  for (uint32_t i = 0; i < op->num_results && op_is_atomic(op); i++) p->takes_turns |= op->results[i].uses != NULL;
+}
+
+void advise_grid(Advice *to) {
+  Programs p = {.asked = 0};
+  module_walk(to->rerun->session.program->module, find_programs, &p);
+  for (uint32_t i = 0; i < 3 && !p.takes_turns; i++) {
+    if (to->c->run->grid[i] < 2 || p.asked >> i & 1) continue;
+    buf_printf(to->out, "note: the grid has %u programs along axis %u, and the kernel does not ask for "
+               "tl.program_id(%u): they all do the same\n", to->c->run->grid[i], i, i);
+    to->notes++;
+  }
+}

@@ -1,7 +1,8 @@
-// Elements that a mask left out of a load, and that reach a sum as something else than 0. The interpreter runs a second
+// Elements that a mask left out of a load. They may reach a sum as something else than 0: the interpreter runs a second
 // time with other numbers in their place, while the results of reductions, products and loads are as before. The terms
 // of a sum that differ then are made of those elements; of these alone, unless they also differ with other numbers in
-// place of what is loaded, as an accumulator does.
+// place of what is loaded, as an accumulator does. Or one is the largest or the smallest of all: with the least or the
+// greatest number in their place the wrong element is then right.
 #include <math.h>
 #include <stdlib.h>
 
@@ -166,7 +167,8 @@ static bool reaches_element(LeftOut *p) {
   return p->sum && rerun_launch(p->rerun, change, p) && rerun_bits(p->rerun) != p->rerun->held;
 }
 
-void advise_padding(Advice *to, Rerun *rerun) {
+void advise_padding(Advice *to) {
+  Rerun *rerun = to->rerun;
   LeftOut p = {.rerun = rerun, .log = malloc(MOST_BYTES)};
   const bool is_recorded = p.log && rerun_launch(rerun, record, &p) && !p.is_full && p.num_loads &&
                            rerun_launch(rerun, replay, &p);
@@ -175,10 +177,88 @@ void advise_padding(Advice *to, Rerun *rerun) {
     if (!reaches_element(&p)) continue;
     Context *ctx = p.sum->parent->func->module->ctx;
     const Span at = op_user_span(ctx, p.sum);
-    advice_note(to, ctx, at, "`%s` also adds what a mask left out, as %g: %zu of %zu terms; select 0 there by "
+    advice_note(to, ctx, at, "%s also adds what a mask left out, as %g: %zu of %zu terms; select 0 there by "
                 "tl.where(mask, x, 0.0)", advice_source(to->arena, ctx, at), p.left, p.left_out, p.terms);
     advice_note(to, ctx, op_user_span(ctx, p.tried), "this load has the mask");
     break;
   }
   free(p.log);
+}
+
+// ---- the largest and the smallest ----
+
+typedef struct { VEC(const Op *) loads; bool has_extreme; Arena *arena; } Masked;
+
+static void find_masked(Op *op, void *user) {
+  Masked *m = user;
+  m->has_extreme |= op->opcode == OP_REDUCE && !is_sum(op);
+  const TypeKind kind = op->opcode == OP_LOAD && op_operand(op, 2) ? op->results[0].type->kind : TYPE_PTR;
+  const bool is_number = kind == TYPE_TENSOR && type_elem(op->results[0].type)->kind == TYPE_SCALAR;
+  if (is_number && m->loads.count < MOST_LOADS) vec_push(m->arena, &m->loads, op);
+}
+
+// The least number of the type, or the greatest.
+static uint64_t extreme_of(const Type *elem, bool is_least) {
+  const uint32_t bits = type_elem_bits(elem);
+  if (type_is_float(elem))
+    return num_encode(scalar_num_format(elem->scalar), is_least ? -INFINITY : INFINITY, NUM_RNE, false);
+  return is_least ? 1ull << (bits - 1) : (1ull << (bits - 1)) - 1;
+}
+
+typedef struct { const Op *load; uint64_t instead, was; } Replace;
+
+static bool replace(void *user, const InterpStep *step) {
+  Replace *r = user;
+  if (step->op != r->load) return true;
+  const Value *v = &step->op->results[0];
+  const uint32_t bytes = type_elem_bytes(v->type);
+  const uint8_t *mask = interp_step_data(step, op_operand(step->op, 2));
+  uint8_t *data = interp_step_data(step, v);
+  for (size_t i = 0, n = interp_step_count(step, v); i < n; i++) {
+    if (mask[i]) continue;
+    r->was = advice_bits(data, bytes, i);
+    memcpy(data + i * bytes, &r->instead, bytes);
+  }
+  return true;
+}
+
+static void tell_extreme(Advice *to, const Replace *r, bool is_least) {
+  Context *ctx = r->load->parent->func->module->ctx;
+  const Type *t = type_elem(r->load->results[0].type);
+  const double was = type_is_float(t) ? num_decode(scalar_num_format(t->scalar), r->was)
+                                      : (double)num_sext(r->was, type_elem_bits(t));
+  const long long integer = num_sext(r->instead, type_elem_bits(t));
+  const char *other = !type_is_float(t) ? arena_printf(to->arena, "%lld", integer)
+                      : is_least        ? "-float(\"inf\")"
+                                        : "float(\"inf\")";
+  advice_note(to, ctx, op_user_span(ctx, r->load), "what the mask leaves out here is %g, and the %s of all: other=%s",
+              was, is_least ? "largest" : "smallest", other);
+}
+
+void advise_extremes(Advice *to) {
+  Module *m = to->rerun->session.program->module;
+  Masked masked = {.arena = to->arena};
+  module_walk(m, find_masked, &masked);
+  for (uint32_t i = 0; masked.has_extreme && i < 2 * masked.loads.count && !to->notes; i++) {
+    const Op *load = masked.loads.data[i / 2];
+    const bool is_least = i % 2 == 0;
+    Replace r = {.load = load, .instead = extreme_of(type_elem(load->results[0].type), is_least)};
+    if (rerun_launch(to->rerun, replace, &r) && advice_is_right(to)) tell_extreme(to, &r, is_least);
+  }
+}
+
+void advise_masked_pole(Advice *to) {
+  Masked masked = {.arena = to->arena};
+  module_walk(to->rerun->session.program->module, find_masked, &masked);
+  for (uint32_t i = 0; i < masked.loads.count; i++) {
+    const Op *load = masked.loads.data[i];
+    if (!is_float(&load->results[0])) continue;
+    Replace r = {.load = load, .instead = num_encode(format_of(&load->results[0]), 1.0, NUM_RNE, false)};
+    if (!rerun_launch(to->rerun, replace, &r) || !isfinite(rerun_number(to->rerun))) continue;
+    Context *ctx = load->parent->func->module->ctx;
+    advice_note(to, ctx, op_user_span(ctx, load), "what the mask leaves out here, as %g, becomes that: keep it out of "
+                "the result by tl.where(mask, …, 0.0), or load another number by other=",
+                num_decode(format_of(&load->results[0]), r.was));
+    return;
+  }
 }

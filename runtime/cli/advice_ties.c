@@ -53,7 +53,7 @@ static void tell(Op *op, void *user) {
   Context *ctx = op->parent->func->module->ctx;
   const Span at = op_user_span(ctx, op);
   if (op->opcode == OP_REDUCE && combining_has_ties(op))
-    advice_note(to, ctx, at, "`%s` may give the index of any of several equal elements; tie_break_left=True takes the "
+    advice_note(to, ctx, at, "%s may give the index of any of several equal elements; tie_break_left=True takes the "
                 "first", advice_source(to->arena, ctx, at));
 }
 
@@ -62,7 +62,8 @@ static bool tell_in(Advice *to, const Rerun *r) {
   return true;
 }
 
-void advise_tied_element(Advice *to, Rerun *r) {
+void advise_tied_element(Advice *to) {
+  Rerun *r = to->rerun;
   Choice choice = {.takes_last = false};
   if (!rerun_launch(r, choose, &choice) || !choice.any) return;
   const uint64_t first = rerun_bits(r);
@@ -70,7 +71,8 @@ void advise_tied_element(Advice *to, Rerun *r) {
   if (rerun_launch(r, choose, &choice) && rerun_bits(r) != first) tell_in(to, r);
 }
 
-bool advise_ties(Advice *to, const Comparison *c, const CheckLimits *limits) {
+bool advise_ties(Advice *to, const CheckLimits *limits) {
+  const Comparison *c = to->c;
   Rerun r;
   if (!c->run->job || host_is_float(c->dtype)) return false;
   const bool is_decided = rerun_open(&r, c->run) && decides(&r, c, limits) && tell_in(to, &r);

@@ -11,7 +11,7 @@ static bool step_once(void *user, const InterpStep *step) {
   enum { LOOK_EVERY = 64 };
   Rerun *r = user;
   if (r->steps++ % LOOK_EVERY == 0 && clock_ms() > r->deadline) return false;
-  const bool is_watched = !r->has_writer || !memcmp(r->writer, step->program, sizeof r->writer);
+  const bool is_watched = !r->has_writer || !memcmp(r->writes.program, step->program, sizeof r->writes.program);
   return !is_watched || !r->watch || r->watch(r->user, step);
 }
 
@@ -48,48 +48,31 @@ bool rerun_launch(Rerun *r, bool (*watch)(void *user, const InterpStep *step), v
     ok = !tile_memory_upload(s->device, b->address, b->initial.data, host_bytes(&b->initial), &error);
   }
   ok = ok && !session_launch(s, &error);
+  if (error && tile_error_status(error) == TILE_ERROR_RUN)
+    r->error = arena_printf(s->run->arena, "%s", tile_error_message(error));
   tile_error_free(error);
   return ok;
 }
 
-static bool find_writer(void *user, const InterpStep *step) {
+static bool note_writes(void *user, const InterpStep *step) {
   Rerun *r = user;
-  if (rerun_bits(r) == r->held) return true;
-  r->held = rerun_bits(r);
-  memcpy(r->writer, step->program, sizeof r->writer);
+  writes_note(&r->writes, r->session.run, step);
   return true;
 }
 
 bool rerun_find(Rerun *r, const RunBuffer *b, uint64_t index) {
-  r->buffer = b;
-  r->element = (const uint8_t *)(uintptr_t)b->address + index * host_elem_bytes(b->initial.dtype);
+  writes_begin(&r->writes, r->session.run->arena, b, index);
+  if (!rerun_launch(r, note_writes, r)) return false;
   r->held = rerun_bits(r);
-  memset(r->writer, 0xff, sizeof r->writer);
-  if (!rerun_launch(r, find_writer, r)) return false;
-  r->has_writer = r->writer[0] != UINT32_MAX;
+  r->has_writer = r->writes.op != NULL;
   return true;
 }
 
-bool rerun_is_unstored(Rerun *r) {
-  const HostTensor *t = &r->buffer->initial;
-  const uint32_t bytes = host_elem_bytes(t->dtype);
-  uint8_t *element = t->data + (r->element - (const uint8_t *)(uintptr_t)r->buffer->address);
-  for (uint32_t i = 0; i < bytes; i++) element[i] ^= 0x55;
-  const bool ran = rerun_launch(r, NULL, NULL);
-  const bool is_unstored = ran && !memcmp(r->element, element, bytes);
-  for (uint32_t i = 0; i < bytes; i++) element[i] ^= 0x55;
-  return is_unstored;
-}
-
-uint64_t rerun_bits(const Rerun *r) {
-  uint64_t bits = 0;
-  memcpy(&bits, r->element, host_elem_bytes(r->buffer->initial.dtype));
-  return bits;
-}
+uint64_t rerun_bits(const Rerun *r) { return writes_bits(&r->writes); }
 
 double rerun_number(const Rerun *r) {
   uint64_t bits = rerun_bits(r);
-  const HostTensor t = {.dtype = r->buffer->initial.dtype, .count = 1, .data = (uint8_t *)&bits};
+  const HostTensor t = {.dtype = r->writes.buffer->initial.dtype, .count = 1, .data = (uint8_t *)&bits};
   return host_get(&t, 0);
 }
 

@@ -2,7 +2,7 @@
 #ifndef TILE_RUNTIME_RERUN_H
 #define TILE_RUNTIME_RERUN_H
 
-#include "runtime/cli/session.h"
+#include "runtime/cli/writes.h"
 
 typedef struct {
   Session session;
@@ -11,22 +11,18 @@ typedef struct {
   void *user;
   double deadline;
   uint32_t steps;
-  const RunBuffer *buffer;     // of the wrong element
-  const uint8_t *element;      // where it lies
-  uint64_t held;               // there, after the run as it is
+  Writes writes;               // of the run as it is, to the buffer of the wrong element
+  uint64_t held;               // by that element after it
+  const char *error;           // that ended it; NULL: none
   bool has_writer;             // only the program that wrote it is watched
-  uint32_t writer[3];
 } Rerun;
 
 // False if the kernel cannot run there. All launches of a Rerun have a few seconds together.
 bool rerun_open(Rerun *r, Run *run);
 // Launches on the buffers' initial values. False if the run fails, the time is over, or the watcher ends it.
 bool rerun_launch(Rerun *r, bool (*watch)(void *user, const InterpStep *step), void *user);
-// Runs to see what the interpreter makes of this element, and which program writes it. False as rerun_launch.
+// Runs to see what the interpreter makes of this element, and what writes it. False as rerun_launch.
 bool rerun_find(Rerun *r, const RunBuffer *b, uint64_t index);
-// Runs with another value there before the run, to see whether it is still there afterwards: then no program stored to
-// the element. False also as rerun_launch.
-bool rerun_is_unstored(Rerun *r);
 // The bits of that element after the last run, and its number.
 uint64_t rerun_bits(const Rerun *r);
 double rerun_number(const Rerun *r);

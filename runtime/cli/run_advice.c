@@ -1,52 +1,15 @@
 // What to try next after --check or --expect has failed.
 #include "runtime/cli/advice.h"
 
+#include <math.h>
 #include <stdarg.h>
-
-// ---- elements that nothing was stored to ----
-
-// The end of the buffer, from the first wrong element on, is as it was before the run.
-static bool advise_untouched(Buf *out, const Comparison *c, uint64_t first_bad) {
-  const HostTensor *was = c->initial, *now = c->got;
-  const uint64_t bytes = host_elem_bytes(now->dtype), from = first_bad * bytes;
-  if (memcmp(now->data + from, was->data + from, (now->count - first_bad) * bytes)) return false;
-  if (!first_bad) {
-    buf_printf(out, "note: %s has its initial values: did the kernel store to it?\n", c->name);
-  } else if (now->rank == 1) {
-    buf_printf(out, "note: %s[%llu:%llu] has its initial values: do the grid's programs and the masks cover it?\n",
-               c->name, (unsigned long long)first_bad, (unsigned long long)now->count);
-  } else {
-    buf_printf(out, "note: %s has its initial values from ", c->name);
-    run_print_index(out, now, first_bad);
-    buf_puts(out, " on: do the grid's programs and the masks cover them?\n");
-  }
-  return true;
-}
-
-// The last columns of all rows.
-static bool advise_untouched_columns(Buf *out, const Comparison *c) {
-  const HostTensor *was = c->initial, *now = c->got;
-  const uint64_t width = now->rank > 1 ? (uint64_t)now->shape[now->rank - 1] : 0, bytes = host_elem_bytes(now->dtype);
-  uint64_t from = 0;
-  for (uint64_t i = 0; width && i < now->count; i++)
-    if (memcmp(now->data + i * bytes, was->data + i * bytes, bytes)) from = i % width + 1 > from ? i % width + 1 : from;
-  bool matters = false;   // what is expected there is something else
-  for (uint64_t i = 0; from && from < width && i < now->count; i++)
-    matters |= i % width >= from && memcmp(now->data + i * bytes, c->ref->data + i * bytes, bytes);
-  if (!matters || c->ref->dtype != now->dtype || c->ref->count != now->count) return false;
-  buf_printf(out, "note: the columns %llu to %llu of %s have their initial values: do the block and the masks cover "
-             "them?\n", (unsigned long long)from, (unsigned long long)width - 1, c->name);
-  return true;
-}
-
-// ---- the notes ----
 
 const char *advice_source(Arena *a, const Context *ctx, Span at) {
   enum { LONGEST = 48 };
   const SourceFile *f = source_locate(ctx, at.begin).file;
   const size_t n = at.end > at.begin ? at.end - at.begin : 0;
   const char *text = f ? f->text + (at.begin - f->base) : "";
-  return f && n && n <= LONGEST && !memchr(text, '\n', n) ? arena_strndup(a, text, n) : "this expression";
+  return f && n && n <= LONGEST && !memchr(text, '\n', n) ? arena_printf(a, "`%.*s`", (int)n, text) : "this expression";
 }
 
 void advice_note(Advice *to, Context *ctx, Span at, const char *fmt, ...) {
@@ -64,29 +27,52 @@ void advice_note(Advice *to, Context *ctx, Span at, const char *fmt, ...) {
   ctx->last_diag = last;
 }
 
-// Runs the kernel again to find the reason. Integer overflow is suggested only where the error is large.
-static void advise_by_rerun(Advice *to, const Comparison *c, uint64_t first_bad, double error, bool expects) {
-  enum { SMALL = 32 };
-  Rerun r;
-  if (rerun_open(&r, c->run) && rerun_find(&r, c->buffer, c->places ? (uint64_t)c->places[first_bad] : first_bad)) {
-    if (expects) advise_unstored(to, &r, c, first_bad);
-    if (!to->notes) advise_causes(to, &r, c, first_bad);
-    if (!to->notes && expects) advise_axes(to, r.session.program->module);
-    if (!to->notes && expects) advise_tied_element(to, &r);
-    if (!to->notes && expects) advise_padding(to, &r);
-    const bool asks = !to->notes && to->has_overflow && !host_is_float(c->dtype) && error >= SMALL;
-    if (asks && !c->run->options->debug) buf_puts(to->out, "note: --debug stops where integers overflow\n");
+bool advice_is_right(const Advice *to) {
+  const double want = host_get(to->c->ref, to->first_bad), was = host_get(to->c->got, to->first_bad);
+  const double now = rerun_number(to->rerun);
+  return now == want || (rerun_bits(to->rerun) != to->rerun->held && fabs(now - want) <= 0.01 * fabs(was - want));
+}
+
+// ---- the reasons, the most likely first ----
+
+typedef struct {
+  void (*look)(Advice *to);
+  enum { OF_BUFFERS, OF_MODULE, OF_RUN } by;   // what it looks at: the module as well; the interpreter's run as well
+} Reason;
+
+static const Reason of_expectations[] = {
+    {advise_unreached, OF_RUN}, {advise_kept, OF_RUN},     {advise_combining, OF_MODULE},  {advise_initial, OF_MODULE},
+    {advise_order, OF_BUFFERS}, {advise_tf32, OF_MODULE},  {advise_causes, OF_RUN},        {advise_axes, OF_RUN},
+    {advise_swap, OF_RUN},      {advise_extremes, OF_RUN}, {advise_tied_element, OF_RUN},  {advise_padding, OF_RUN},
+    {advise_rounding, OF_RUN},  {advise_programs, OF_RUN}, {advise_overflow, OF_RUN},      {advise_writer, OF_RUN},
+};
+
+// The interpreter says what is right.
+static const Reason of_checks[] = {
+    {advise_untouched, OF_BUFFERS}, {advise_combining, OF_MODULE}, {advise_overflow, OF_RUN},
+};
+
+static void look(Advice *to, const Reason *reasons, size_t n) {
+  for (size_t i = 0; i < n && !to->notes; i++) {
+    const bool can = reasons[i].by == OF_RUN ? to->rerun != NULL : reasons[i].by == OF_BUFFERS || to->c->module;
+    if (can) reasons[i].look(to);
   }
-  rerun_close(&r);
 }
 
 void run_advise(Buf *out, const Comparison *c, uint64_t first_bad, double error) {
-  Advice to = {.out = out, .arena = out->arena};
-  const bool expects = !strcmp(c->what, "expect");   // otherwise the interpreter says what is right
-  if (advise_untouched(out, c, first_bad) || advise_untouched_columns(out, c)) return;
-  if (c->module) advise_combining(&to, c->module);
-  if (!to.notes && expects) advise_initial(&to, c);
-  if (!to.notes && expects) advise_order(&to, c);
-  if (!to.notes && expects) advise_tf32(&to, c);
-  if (!to.notes && c->run->job) advise_by_rerun(&to, c, first_bad, error, expects);
+  Rerun r;
+  Advice to = {.out = out, .arena = out->arena, .c = c, .first_bad = first_bad, .error = error};
+  const bool expects = !strcmp(c->what, "expect"), is_open = c->run->job != NULL;
+  const uint64_t index = c->places ? (uint64_t)c->places[first_bad] : first_bad;
+  if (is_open && rerun_open(&r, c->run) && rerun_find(&r, c->buffer, index)) to.rerun = &r;
+  if (is_open && expects && r.error) {
+    buf_printf(out, "note: the interpreter stops in this run:\n%s\n", r.error);
+  } else if (expects) {
+    if (!to.rerun) advise_untouched(&to);
+    look(&to, of_expectations, countof(of_expectations));
+    if (to.rerun) advise_grid(&to);
+  } else {
+    look(&to, of_checks, countof(of_checks));
+  }
+  if (is_open) rerun_close(&r);
 }

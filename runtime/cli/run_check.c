@@ -42,12 +42,17 @@ static void tell_nans(Buf *out, const Comparison *c) {
                (unsigned long long)c->ref->count);
 }
 
+static void put_number(Buf *out, const HostTensor *t, uint64_t i) {
+  const double x = host_get(t, i);
+  if (isnan(x)) buf_puts(out, "nan"); else buf_printf(out, "%.9g", x);
+}
+
 bool run_tell(Buf *out, const Comparison *c, const CheckLimits *limits) {
   const double rtol = rtol_of(limits, c->dtype);
   const HostDifference d = host_compare(c->got, c->ref, rtol, limits->atol, host_largest(c->ref));
   Buf ties = buf_make(out->arena);
-  Advice to = {.out = &ties, .arena = out->arena};
-  const bool is_ok = !d.bad || (!strcmp(c->what, "check") && advise_ties(&to, c, limits));
+  Advice to = {.out = &ties, .arena = out->arena, .c = c};
+  const bool is_ok = !d.bad || (!strcmp(c->what, "check") && advise_ties(&to, limits));
   buf_printf(out, "%s %s: largest absolute error %.3g, relative %.3g (rtol %g): %s\n", c->what, c->name, d.abs, d.rel,
              rtol, is_ok ? "ok" : "FAILED");
   tell_nans(out, c);
@@ -56,7 +61,11 @@ bool run_tell(Buf *out, const Comparison *c, const CheckLimits *limits) {
   buf_printf(out, "  %llu of %llu elements differ; the first is ", (unsigned long long)d.bad,
              (unsigned long long)c->ref->count);
   run_print_index(out, c->ref, d.first_bad);
-  buf_printf(out, ": got %.9g, %s %.9g\n", host_get(c->got, d.first_bad), c->has, host_get(c->ref, d.first_bad));
+  buf_puts(out, ": got ");
+  put_number(out, c->got, d.first_bad);
+  buf_printf(out, ", %s ", c->has);
+  put_number(out, c->ref, d.first_bad);
+  buf_putc(out, '\n');
   run_advise(out, c, d.first_bad, d.abs);
   return false;
 }
