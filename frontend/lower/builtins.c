@@ -349,6 +349,8 @@ bool arg_int(Lower *L, Call *c, uint32_t i, int64_t *out) {
   not_constant(L, c, i, "a constant integer");
   if (term_is_const(t) && t->ct->kind == CT_FLOAT && !is_axis_of_max(L, c, i))
     lower_hint(L, "write // to divide integers: / gives a float");
+  if (t->kind == TERM_TUPLE && !strcmp(c->row->name, "reduce") && !strcmp(param_name(L, c, i), "axis"))
+    lower_hint(L, "reduce along one axis after the other, or along all with axis=None");
   return false;
 }
 

@@ -324,7 +324,7 @@ static Term *call_comptime(Lower *L, CtValue *fn, CallArgs *args, const char *wh
         diag_note(L->ctx, fn->fn->def->kind == NODE_FUNCTION_DEF ? fn->fn->def->func.name_span : fn->fn->def->span,
                   "`%s` is host code; decorate it with %s to call it on run-time values", fn->fn->name,
                   lower_decorator(L));
-      else if (fn->kind == CT_BUILTIN) lower_hint_function(L, fn->builtin.name);
+      else if (fn->kind == CT_BUILTIN) lower_hint_function(L, fn->builtin.name, t);
       return NULL;
     }
     if (kw) kwargs[i - args->num_args] = (CtBinding){args->keys[i - args->num_args], c};

@@ -99,11 +99,12 @@ bool lower_hint_dtype(Lower *L, const char *name) {
   return dtype != NULL;
 }
 
-bool lower_hint_function(Lower *L, const char *name) {
+bool lower_hint_function(Lower *L, const char *name, const Term *argument) {
   const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
   if (hint_foreign(L, FOREIGN_FUNCTION, last)) return true;
   if (!dot || !lower_is_language_name(last)) return false;
-  lower_hint(L, "on run-time values write tl.%s(…)", last);
+  const bool is_int = argument && argument->kind == TERM_VALUE && ct_is_int(term_t(argument));
+  lower_hint(L, is_int ? "on run-time values write tl.%s(x.to(tl.float32))" : "on run-time values write tl.%s(…)", last);
   return true;
 }
 
@@ -143,7 +144,7 @@ void lower_hint_missing(Lower *L, const CtValue *missing, NameUse use) {
   }
   if (comptime_foreign(FOREIGN_MODULE, module))
     hint_member(L, module, use.kind == USE_BASE ? use.member : last ? last + 1 : NULL);
-  else lower_hint_function(L, arena_strndup(L->arena, name, strcspn(name, "(")));
+  else lower_hint_function(L, arena_strndup(L->arena, name, strcspn(name, "(")), NULL);
 }
 
 // ---- unknown names ----

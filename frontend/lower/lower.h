@@ -327,7 +327,7 @@ bool lower_hint_dtype(Lower *L, const char *name);
 // Hints that comments begin with #, if the last word of the span follows `//` and ends its line. after_call: only if a
 // call precedes the `//`. Returns whether it did.
 bool lower_hint_comment(Lower *L, Span span, bool after_call);
-bool lower_hint_function(Lower *L, const char *name);
+bool lower_hint_function(Lower *L, const char *name, const Term *argument);
 // What to do about a parameter's annotation that is not a type; NULL if nothing is known.
 const char *lower_guess_annotation(Frontend *fe, const CtFunction *fn, const Node *n);
 void lower_hint_param(Lower *L, const char *key, const char *params, const char *const *names, uint32_t count);

@@ -77,6 +77,7 @@ static Term *index_tensor(Lower *L, Term *base, const Node *index, Span span) {
       }
     }
     lower_error(L, e->span, "a tensor is indexed by `:` and `None` only");
+    if (e->kind == NODE_ELLIPSIS) return lower_hint(L, "in place of ... write a `:` for each axis, as in x[:, None]");
     if (is_reversed(L, e)) {   // what follows is checked with the tensor as it is
       lower_hint(L, "tl.flip(x, %u) reverses this axis", axis);
       continue;

@@ -99,6 +99,8 @@ bool specialize_param(Frontend *fe, Context *ctx, const CtFunction *k, ParamSpec
       diag_note(ctx, (Span){0, 0}, "a buffer is written --arg %s=%s[1000]=randn:1", param->name,
                 type + 1 + (type[1] == 'k'));
     else if (is_option && is_buffer) diag_note(ctx, (Span){0, 0}, "a number is written --arg %s=3", param->name);
+    else if (is_buffer && wants_pointer)
+      diag_note(ctx, (Span){0, 0}, "pass an array of that type, or declare the parameter as %s", own);
     else if (is_buffer)
       diag_note(ctx, (Span){0, 0},
                 "an array is passed by its address, not by its element: in Python, x.item() is a number");

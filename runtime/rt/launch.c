@@ -112,7 +112,8 @@ static tile_status check_arg(const tile_kernel *k, const KernelParam *p, tile_ar
   case TILE_ARG_INT:
     if (!fits(p, a.value.i)) return BAD("cannot hold %lld", (long long)a.value.i);
     if (a.value.i % p->divisible)
-      return BAD("was compiled for multiples of %lld, got %lld", (long long)p->divisible, (long long)a.value.i);
+      return BAD("was compiled for multiples of %lld, got %lld; without the hint `:%lld` in its signature any number is "
+                 "right", (long long)p->divisible, (long long)a.value.i, (long long)p->divisible);
     return TILE_OK;
   default: return TILE_OK;
   }

@@ -17,7 +17,11 @@ static const char *element(Arena *a, Warp *w, const Instr *in, int lane, uint64_
                       from.name);
 }
 
-static const char *race_way_out(RaceScope scope, bool is_one_place) {
+// earlier, later: what the two accesses do, in the order of the code.
+static const char *race_way_out(RaceScope scope, bool is_one_place, OutsideKind earlier, OutsideKind later) {
+  if (scope == RACE_PROGRAMS && (earlier == OUTSIDE_LOAD || later == OUTSIDE_LOAD))
+    return "programs of the grid do not wait for each other, nor does tl.debug_barrier() make them: load it in a second "
+           "kernel, or store to an array that this one does not load from";
   if (scope == RACE_PROGRAMS)
     return "programs of the grid do not wait for each other: use an atomic (tl.atomic_add …), or let each program "
            "write its own place";
@@ -25,8 +29,10 @@ static const char *race_way_out(RaceScope scope, bool is_one_place) {
   if (is_one_place)
     return "let each element have a place of its own, or add them by tl.atomic_add(…); between iterations of a loop, "
            "put tl.debug_barrier()";
-  return scope == RACE_BLOCKS ? "put a barrier of the cluster between the two"
-                              : "put tl.debug_barrier() between the two";
+  if (scope == RACE_BLOCKS) return "put a barrier of the cluster between the two";
+  return earlier == OUTSIDE_LOAD ? "put tl.debug_barrier() between the two; if other programs load what this one stores, "
+                                   "store to another array"
+                                 : "put tl.debug_barrier() between the two";
 }
 
 // Whether the programs seem to wait for what the other one stores plainly: for a lock or a flag.
@@ -83,7 +89,7 @@ void lead_race(Warp *w, int lane, RaceScope scope, const RaceSide *found, const 
                                      between ? ", and nothing orders the two" : " without a barrier in between"),
               is_flag ? released_by(&scratch, &at)
               : weak  ? strengthened(&scratch, g, weak)
-                      : race_way_out(scope, is_one_place));
+                      : race_way_out(scope, is_one_place, earlier->kind, later->kind));
   if (!between) who = arena_printf(&scratch, "the other %s", agents[scope]);
   if (has_other) report_lead_note(g, &before, arena_printf(&scratch, "%s %s it here", who, verb));
   arena_free(&scratch);

@@ -96,6 +96,7 @@ for name in ("interp", "sim"):
     fails(lambda: program.add[1](x, x, Numbers(out, 0, 10, strides=(0,), readonly=True), 1))
     fails(lambda: program.add[1](x, Numbers(y, 0, 1000, strides=(0,)), out, 1000))
     fails(lambda: program.add[1](x, Numbers(y, typestr=">f4"), out, 10))
+    fails(lambda: program.add[1](x, array.array("i", [0] * 10), out, 10))
     fails(lambda: program.add[1](x, y, [1.0], 10))
     fails(lambda: program.add[1](x, y, out, "text"))
     device = program.device
