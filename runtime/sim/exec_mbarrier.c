@@ -69,6 +69,14 @@ static ExecResult exec_tx(Warp *w, const Instr *in, uint32_t mask) { return each
 // test_wait answers at once. try_wait suspends the thread until the phase completes, but may give up at any time;
 // here it often does on its first attempts.
 enum { MAX_IMPATIENCE = 8 };
+// Phases alternate: a warp that waits for the same one of an mbarrier again has not waited for the next one.
+static void note_waited(Warp *w, const Instr *in, SharedPlace bar, bool parity) {
+  const uint32_t now = bar.offset << 1 | parity;
+  uint32_t *before = &w->waited[bar.offset / 8 % countof(w->waited)];
+  if (*before == now) w->cta->repeated_wait = in;
+  *before = now;
+}
+
 static ExecResult exec_wait(Warp *w, const Instr *in, uint32_t mask) {
   MemAccess a;
   TRY(exec_mbarrier_resolve(w, in, &in->ops[1], mask, &a));
@@ -91,6 +99,7 @@ static ExecResult exec_wait(Warp *w, const Instr *in, uint32_t mask) {
     SharedPlace bar = shared_place(&a, l);
     if (last.cta == bar.cta && last.offset == bar.offset) continue;  // lanes usually wait for the same mbarrier
     TRY(agent_mbarrier_waited(w, in, l, last = bar));
+    if (parity) note_waited(w, in, bar, want[l] & 1);
   }
   set_pred(w, &in->ops[0], mask, done);
   return EXEC_NEXT;

@@ -162,6 +162,15 @@ static bool begin_gluon(GluonLead *l, const Warp *w, const Instr *in, const Inst
   return true;
 }
 
+// A wait for a phase that had been waited for before, in place of the other access: the message names that, too.
+static void tell_repeated_wait(GluonLead *l, const Warp *w, WaitKind kind) {
+  PlaceNote wait;
+  const Instr *in = w->cta->repeated_wait;
+  if (kind != WAIT_TMA_LOAD || !in || !report_note(l->g, in, &wait)) return;
+  report_lead_note(l->g, &wait, "this waits for the same phase of the mbarrier again, which is over: phases alternate, as "
+                   "in mbarrier.wait(bar, i & 1)");
+}
+
 static const char *wait_for(Arena *a, WaitKind kind) {
   return arena_printf(a, "wait for it first: %s", asyncs[kind].wait);
 }
@@ -184,6 +193,7 @@ void lead_early(Warp *w, const Instr *in, bool writes, const Instr *other, WaitK
                            name_of(&l.scratch, &l.its, asyncs[kind].noun),
                            other_writes ? asyncs[kind].arrives : asyncs[kind].has_read),
               wait_for(&l.scratch, kind));
+  tell_repeated_wait(&l, w, kind);
   report_lead_note(l.g, &l.its, arena_printf(&l.scratch, "this %s", asyncs[kind].noun));
   arena_free(&l.scratch);
 }
@@ -198,6 +208,7 @@ void lead_overtakes(Warp *w, const Instr *in, WaitKind kind, bool writes, const 
               arena_printf(&l.scratch,
                            "an access after this %s waits for it by %s; gl.barrier(), or an mbarrier, orders it after "
                            "an earlier access", asyncs[kind].noun, asyncs[kind].wait));
+  tell_repeated_wait(&l, w, kind);
   report_lead_note(l.g, &l.its, "the other access");
   arena_free(&l.scratch);
 }

@@ -118,6 +118,7 @@ struct Warp {
   uint32_t maxnreg;                    // setmaxnreg's current count
   uint32_t setmaxnreg_count;           // how many it has executed, and the last one
   const Instr *setmaxnreg_last;
+  uint32_t waited[32];                 // the last waits: twice an mbarrier's offset, and the phase's parity
   uint64_t polls;                      // failed polls since grid->progress last moved
   uint64_t polls_at;                   // grid->progress when polls was last counted
   uint64_t steps;
@@ -150,6 +151,7 @@ struct Cta {
   uint8_t *shared;             // shared[offset - SHARED_BASE]
   uint32_t shared_size;
   Warp *warps;
+  const Instr *repeated_wait;  // the last one for a phase of an mbarrier that its warp had waited for before
   uint32_t num_warps, num_threads;
   uint32_t warps_done;
   ThreadBarrier bars[NUM_BARRIERS];

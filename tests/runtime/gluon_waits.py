@@ -6,6 +6,7 @@
 # RUN: %status 5 %tilec run %s -k stored --device=sim --grid 1 --arg "x=desc(fp32[32,32]=zeros,[32,32])" | FileCheck %s --check-prefix=STORED
 # RUN: %status 5 %tilec run %s -k product --device=sim --grid 1 --arg y=fp32[64,64]=zeros | FileCheck %s --check-prefix=PRODUCT
 # RUN: %status 5 %tilec run %s -k operand --device=sim --grid 1 --arg y=fp32[64,64]=zeros | FileCheck %s --check-prefix=OPERAND
+# RUN: %status 5 %tilec run %s -k again --device=sim --sim-seed=1 --grid 1 --buf "x=fp16[256,64]=randn:1" --arg "rows=desc(x,[64,64])" --arg y=fp16[64]=zeros | FileCheck %s --check-prefix=AGAIN
 from triton.experimental import gluon
 from triton.experimental.gluon import language as gl
 from triton.experimental.gluon.language.nvidia.ampere import async_copy
@@ -66,6 +67,23 @@ def early(x, y):
     row = gl.sum(tile.load(ROWS), 0)
     gl.store(y + gl.arange(0, 64, gl.SliceLayout(0, ROWS)), row)
     mbarrier.wait(bar, 0)
+
+
+@gluon.jit
+def again(rows, y):
+    bar = gl.allocate_shared_memory(gl.int64, [1], mbarrier.MBarrierLayout())
+    mbarrier.init(bar, count=1)
+    tile = gl.allocate_shared_memory(rows.dtype, [64, 64], rows.layout)
+    acc = gl.zeros([64, 64], gl.float32, ROWS)
+    for i in range(4):
+        mbarrier.expect(bar, rows.block_type.nbytes)
+        tma.async_copy_global_to_shared(rows, [i * 64, 0], bar, tile)
+        # AGAIN: error: program (0, 0, 0) reads tile before the copy of {{.*}}gluon_waits.py:[[#@LINE-1]] has arrived
+        # AGAIN: {{^.*}}gluon_waits.py:[[#@LINE+1]]:9: note: this waits for the same phase of the mbarrier again, which is over: phases alternate, as in mbarrier.wait(bar, i & 1)
+        mbarrier.wait(bar, 0)
+        acc += tile.load(ROWS).to(gl.float32)
+        gl.barrier()
+    gl.store(y + gl.arange(0, 64, gl.SliceLayout(0, ROWS)), gl.sum(acc, 0).to(gl.float16))
 
 
 @gluon.jit
