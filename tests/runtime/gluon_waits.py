@@ -78,7 +78,6 @@ def again(rows, y):
     for i in range(4):
         mbarrier.expect(bar, rows.block_type.nbytes)
         tma.async_copy_global_to_shared(rows, [i * 64, 0], bar, tile)
-        # AGAIN: error: program (0, 0, 0) reads tile before the copy of {{.*}}gluon_waits.py:[[#@LINE-1]] has arrived
         # AGAIN: {{^.*}}gluon_waits.py:[[#@LINE+1]]:9: note: this waits for the same phase of the mbarrier again, which is over: phases alternate, as in mbarrier.wait(bar, i & 1)
         mbarrier.wait(bar, 0)
         acc += tile.load(ROWS).to(gl.float32)
