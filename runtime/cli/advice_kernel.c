@@ -1,5 +1,4 @@
-// What the kernel has that often explains the difference: products in TF32, a row sum that is spread over columns, an
-// axis of the grid that it does not ask for.
+// What the kernel has that often explains the difference: products in TF32, rows that should be columns.
 #include "runtime/cli/advice.h"
 
 // ---- products in TF32 ----
@@ -96,26 +95,5 @@ void advise_swap(Advice *to) {
     advice_note(to, m->ctx, at, "%s has its elements along axis %d; along axis %d, by %s, the wrong element is right",
                 advice_source(to->arena, m->ctx, at), is_row, !is_row, is_row ? "[:, None]" : "[None, :]");
     return;
-  }
-}
-
-// ---- an axis of the grid ----
-
-typedef struct { uint32_t asked; bool takes_turns; } Programs;   // bits: axes; the programs share work by an atomic
-
-static void find_programs(Op *op, void *user) {
-  Programs *p = user;
-  if (op->opcode == OP_PROGRAM_ID) p->asked |= 1u << op_int(op, ATTR_AXIS, 0);
-  for (uint32_t i = 0; i < op->num_results && op_is_atomic(op); i++) p->takes_turns |= op->results[i].uses != NULL;
-}
-
-void advise_grid(Advice *to) {
-  Programs p = {.asked = 0};
-  module_walk(to->rerun->session.program->module, find_programs, &p);
-  for (uint32_t i = 0; i < 3 && !p.takes_turns; i++) {
-    if (to->c->run->grid[i] < 2 || p.asked >> i & 1) continue;
-    buf_printf(to->out, "note: the grid has %u programs along axis %u, and the kernel does not ask for "
-               "tl.program_id(%u): they all do the same\n", to->c->run->grid[i], i, i);
-    to->notes++;
   }
 }

@@ -23,7 +23,9 @@ static bool start(Rerun *r, tile_error **error) {
   job.printed = job.times = NULL;
   if (cli_open_device("interp", &s->device, error) || session_compile(s, &job, s->run->config, error)) return false;
   device_debug_interp(s->device, &(Debugger){.watch = step_once, .user = r});
-  return !session_prepare(s, error);
+  if (session_prepare(s, error)) return false;
+  s->kernel->alike = 0;        // the first run has told of it
+  return true;
 }
 
 bool rerun_open(Rerun *r, Run *run) {

@@ -70,7 +70,6 @@ void run_advise(Buf *out, const Comparison *c, uint64_t first_bad, double error)
   } else if (expects) {
     if (!to.rerun) advise_untouched(&to);
     look(&to, of_expectations, countof(of_expectations));
-    if (to.rerun) advise_grid(&to);
   } else {
     look(&to, of_checks, countof(of_checks));
   }

@@ -115,6 +115,7 @@ tile_status session_prepare(Session *s, tile_error **error) {
 tile_status session_run(Session *s, bool is_reference, tile_error **error) {
   const Run *run = s->run;
   RETURN_IF_FAILED(session_prepare(s, error));
+  if (is_reference) s->kernel->alike = 0;   // the first run has told of it
   RETURN_IF_FAILED(session_launch(s, error));
   for (uint32_t i = 0; i < run->num_buffers; i++) {
     RunBuffer *b = &run->buffers[i];

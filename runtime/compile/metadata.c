@@ -1,5 +1,6 @@
 // Kernel metadata: a versioned JSON object per kernel. Other people's launchers read it from the comments at the start
 // of the PTX. Therefore a published field keeps its meaning, and a change that breaks readers raises METADATA_FORMAT.
+#include "ir/grid_axes.h"
 #include "ir/roles.h"
 #include "runtime/compile/compile.h"
 
@@ -89,6 +90,7 @@ void metadata_put_kernel(JsonWriter *w, const tile_program *program, const Func 
   json_put_int(w, "shared_bytes", m->shared_bytes);
   json_put_int(w, "scratch_bytes", m->scratch_bytes);
   json_put_int(w, "maxnreg", m->maxnreg);
+  json_put_int(w, "alike", grid_axes_alike(program->module));
   json_put_bool(w, "cooperative", m->cooperative);
   json_put_bool(w, "pdl", m->pdl);
   json_end_object(w);

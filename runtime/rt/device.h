@@ -77,6 +77,7 @@ struct tile_kernel {
   uint32_t num_params;             // the caller gives num_args of them; hidden ones come last
   uint32_t num_threads, num_ctas, shared_bytes, scratch_bytes;
   bool cooperative, pdl;
+  _Atomic uint32_t alike;          // as grid_axes_alike; 0 once the log has been told of it
   uint32_t num_constexprs;
   const char **constexpr_names, **constexpr_values;   // values as the source would write them
   const Target *target;

@@ -239,6 +239,19 @@ static void tell_host(const tile_kernel *k, const uint32_t grid[3], void *stream
   if (k->device->hooks.event) k->device->hooks.event(k->device->hooks.user, &event);
 }
 
+// Once for a kernel: all programs along an axis do the same.
+static void warn_of_alike(tile_kernel *k, const uint32_t grid[3]) {
+  const tile_hooks *h = &k->device->hooks;
+  for (uint32_t i = 0; i < 3; i++) {
+    if (grid[i] < 2 || !(k->alike >> i & 1)) continue;
+    char text[300];
+    k->alike = 0;
+    snprintf(text, sizeof text, "%.100s: the grid has %u programs along axis %u, and the kernel does not ask for "
+             "tl.program_id(%u): they all do the same", k->name, grid[i], i, i);
+    if (h->log) h->log(h->user, TILE_LEVEL_WARNING, text);
+  }
+}
+
 tile_status kernel_launch(tile_kernel *k, const uint32_t grid[3], void *stream, const tile_arg *args,
                           const uint16_t *map, tile_error **error) {
   void *params[MAX_QUICK];
@@ -247,6 +260,7 @@ tile_status kernel_launch(tile_kernel *k, const uint32_t grid[3], void *stream, 
   tile_status status = is_quick ? k->device->ops->launch_params(k, grid, stream, params, error)
                                 : launch_slowly(k, grid, stream, args, map, error);
   if (status == TILE_OK && !launch_is_empty(grid)) tell_host(k, grid, stream);
+  if (k->alike) warn_of_alike(k, grid);
   return status;
 }
 

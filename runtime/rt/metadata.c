@@ -179,6 +179,7 @@ static const char *read_kernel(tile_kernel *k, const JsonValue *json) {
   if (!read_number(json, "shared_bytes", 0, INT32_MAX, &k->shared_bytes) ||
       !read_number(json, "scratch_bytes", 0, INT32_MAX, &k->scratch_bytes))
     return "the memory it needs";
+  k->alike = (uint32_t)json_get_int(json, "alike", 0);
   if (!read_params(k, json)) return "the parameters";
   return read_constexprs(k, json) ? NULL : "the constexprs";
 }

@@ -235,7 +235,7 @@ def star(*args):
 # OPERATORS: note: keep the real and the imaginary part in two tiles
 
 # NAMES: ways_out.py:87:15: error: `math.sqrt` runs at compile time, but this argument is a scalar i32
-# NAMES: note: on run-time values write tl.sqrt(…)
+# NAMES: note: on run-time values write tl.sqrt(x.to(tl.float32))
 # NAMES: ways_out.py:88:5: error: a tensor has no attribute `device_print`
 # NAMES: note: it is a function: tl.device_print(…)
 # NAMES: ways_out.py:89:5: error: `half` is not defined

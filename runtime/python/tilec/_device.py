@@ -2,6 +2,7 @@
 import ctypes
 import os
 import re
+import sys
 import threading
 import warnings
 import weakref
@@ -63,13 +64,27 @@ class Warning(UserWarning):
 _LEVELS = ("error", "warning", "remark", "note")
 
 
+_WORK = "tilec"   # the name of the threads of Device.interruptible, for which the main thread waits
+
+
+def _users_place():
+    """Returns the file and the line of the program that called into this package."""
+    frame = sys._getframe(1)
+    if threading.current_thread().name == _WORK:
+        frame = sys._current_frames().get(threading.main_thread().ident, frame)
+    ours = os.path.dirname(__file__), threading.__file__
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(ours):
+        frame = frame.f_back
+    return frame.f_code.co_filename, frame.f_lineno
+
+
 def default_log(level, text):
     """Shows what the compiler tells: warnings as Python's, the rest (static_print, remarks) on standard output."""
     place = re.match(r"(.+?):(\d+):\d+: (?:warning: )?", text)
     if level == "warning" and place:
         warnings.warn_explicit(text[place.end():].rstrip(), Warning, place.group(1), int(place.group(2)))
     elif level == "warning":
-        warnings.warn(text, Warning, stacklevel=3)
+        warnings.warn_explicit(text, Warning, *_users_place())
     else:
         print(text, flush=True)
 
@@ -208,7 +223,7 @@ class Device:
                 outcome.append((None, failure))
             done.set()
 
-        threading.Thread(target=run, name="tilec", daemon=True).start()
+        threading.Thread(target=run, name=_WORK, daemon=True).start()
         try:
             done.wait()
         except BaseException:
