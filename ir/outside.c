@@ -183,6 +183,17 @@ const char *outside_exchange(Context *ctx, const Op *op) {
   return arena_printf(&ctx->arena, "%.*satomic_xchg(%s", (int)(at - text), text, at + sizeof name - 1);
 }
 
+// In a tile a negative index may reach the row before: then each index needs its bound.
+static const char *before_way_out(Context *ctx, const Op *op, const char *mask, const char *offset) {
+  const AccessInfo i = info_of(op);
+  const Type *t = op_operand(op, i.mask)->type;
+  if (type_is_tensor(t) && t->rank > 1)
+    return arena_printf(&ctx->arena, "the mask of this %s lets it through: bound each index from below, too, as "
+                        "(row[:, None] >= 0)", words[i.kind].noun);
+  return arena_printf(&ctx->arena, "the mask of this %s lets it through: bound the offset from below, too: mask=%s & "
+                      "(%s >= 0)", words[i.kind].noun, in_parentheses(ctx, mask ? mask : "mask"), offset);
+}
+
 OutsideWays outside_ways_out(Context *ctx, const Op *op) {
   Arena *a = &ctx->arena;
   const AccessInfo i = info_of(op);
@@ -204,8 +215,7 @@ OutsideWays outside_ways_out(Context *ctx, const Op *op) {
   const char *has = words_of(ctx, mask, op);
   return (OutsideWays){
       arena_printf(a, "the mask of this %s lets it through: compare the mask with what the offset reaches", noun),
-      rest ? rest : arena_printf(a, "the mask of this %s lets it through: bound the offset from below, too: mask=%s & "
-                                 "(%s >= 0)", noun, in_parentheses(ctx, has ? has : "mask"), offset),
+      rest ? rest : before_way_out(ctx, op, has, offset),
       bytes_from(pointer)};
 }
 

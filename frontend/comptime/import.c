@@ -24,6 +24,8 @@ static const BuiltinModule builtin_modules[] = {
     {"triton.language.extra.cuda.utils", "tl.extra.cuda"},
     {"triton.tools", "triton.tools"},
     {"triton.tools.tensor_descriptor", "triton.tools.tensor_descriptor"},
+    {"triton.profiler", "triton.profiler"},
+    {"triton.profiler.language", "tl"},   // enter_scope, exit_scope, scope
     {"triton.runtime", "triton.runtime"},
     {"triton.runtime.jit", "triton.runtime"},
     {"triton.runtime.autotuner", "triton.runtime"},
@@ -370,7 +372,8 @@ CtValue *ct_star_name(Comptime *ct, const CtEnv *env, const char *name) {
 }
 
 // An import that finds no module raises ModuleNotFoundError if it stands in a `try` that handles it; otherwise it binds
-// missing values.
+// missing values. Where the same `try` imports triton, other packages are there, and so are torch and numpy everywhere:
+// the code after it is what the author of the kernels runs.
 bool ct_import_must_raise(const Node *try_node) {
   for (uint32_t i = 0; i < try_node->try_.handlers.count; i++) {
     const Node *type = try_node->try_.handlers.data[i]->handler.type;
@@ -384,10 +387,29 @@ bool ct_import_must_raise(const Node *try_node) {
   return false;
 }
 
-bool ct_import_check(Comptime *ct, const Node *n, const CtEnv *env) {
+static bool is_of_package(const char *dotted, const char *package) {
+  const size_t n = strlen(package);
+  return dotted && !strncmp(dotted, package, n) && (!dotted[n] || dotted[n] == '.');
+}
+
+static bool imports_triton(const NodeList *body) {
+  for (uint32_t i = 0; i < body->count; i++) {
+    const Node *n = body->data[i];
+    for (uint32_t k = 0; n->kind == NODE_IMPORT && k < n->import.aliases.count; k++)
+      if (is_of_package(n->import.aliases.data[k]->alias.name, "triton")) return true;
+  }
+  return false;
+}
+
+bool ct_import_check(Comptime *ct, const Node *n, const Node *try_node, const CtEnv *env) {
+  const bool has_triton = imports_triton(&try_node->try_.body);
   for (uint32_t i = 0; i < n->import.aliases.count; i++) {
     const Node *a = n->import.aliases.data[i];
+    const char *dotted = n->import.module ? n->import.module : a->alias.name;
+    const bool is_there = is_of_package(dotted, "torch") || is_of_package(dotted, "numpy") ||
+                          (has_triton && !is_of_package(dotted, "triton"));
     const CtValue *v = ct_env_get_local(env, ct_import_bound_name(ct, a));
+    if (is_there) continue;
     if (v && v->kind == CT_MISSING) return ct_fail(ct, a->span, "ModuleNotFoundError", "%s", v->missing.why) != NULL;
   }
   return true;

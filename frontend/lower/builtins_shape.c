@@ -6,8 +6,10 @@
 Term *tl_program_id(Lower *L, Call *c) {
   int64_t axis;
   if (!arg_int(L, c, 0, &axis)) return NULL;
-  if (axis < 0 || axis > 2)
-    return arg_error(L, c, 0, "axis of `%s` must be 0, 1 or 2, not %lld", c->row->name, (long long)axis);
+  if (axis < 0 || axis > 2) {
+    arg_error(L, c, 0, "axis of `%s` must be 0, 1 or 2, not %lld", c->row->name, (long long)axis);
+    return lower_hint(L, "a grid has three axes: put two into one, and take them apart by // and %%");
+  }
   Op *op = build_op(&L->b, (Opcode)c->row->data, NULL, 0);
   op_set_int(L->ctx, op, ATTR_AXIS, axis);
   return term_of_op(L, op, lower_scalar(L, DT_INT32));
@@ -419,6 +421,11 @@ Term *tl_hint(Lower *L, Call *c) {
   Op *op = build_op_typed(&L->b, OP_HINT, &type, 1, &v, 1);
   op_set_ints(L->ctx, op, (AttrKey)c->row->data, values, n);
   return mark(L, x, term_of_op(L, op, term_t(x)));
+}
+
+Term *tl_no_effect(Lower *L, Call *c) {
+  (void)c;
+  return term_none(L);
 }
 
 Term *tl_assume(Lower *L, Call *c) {

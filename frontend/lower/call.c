@@ -117,7 +117,8 @@ static Term *bind_kwargs(Lower *L, const CtParam *p, CallArgs *args, bool *used)
 // An argument for a parameter of the language's functions.
 static const char *placeholder(const char *name) {
   static const char *const texts[][2] = {{"axis", "0"},    {"dim", "0"},            {"start", "0"},
-                                         {"end", "BLOCK"}, {"dtype", "tl.float32"}, {"shape", "[BLOCK]"}};
+                                         {"end", "BLOCK"}, {"dtype", "tl.float32"}, {"shape", "[BLOCK]"},
+                                         {"order", "(1, 0)"}};
   for (size_t i = 0; i < countof(texts); i++)
     if (!strcmp(name, texts[i][0])) return texts[i][1];
   return name;

@@ -134,13 +134,16 @@ void frontend_explain_no_kernels(Frontend *fe) {
 
 CtFunction *frontend_find_kernel(Frontend *fe, const char *name) {
   Buf all = buf_make(&fe->ctx->arena);
+  const CtValue *named = comptime_lookup(fe->ct, fe->module->env, intern(fe->ctx, name));
   for (uint32_t i = 0; i < fe->kernels.count; i++) {
     if (strcmp(fe->kernels.data[i]->name, name) == 0) return fe->kernels.data[i];
+    // k = triton.jit(_k): the kernel's own name is _k.
+    if (named && named->kind == CT_FUNCTION && named->fn == fe->kernels.data[i]) return fe->kernels.data[i];
     buf_printf(&all, "%s%s", i ? ", " : "", fe->kernels.data[i]->name);
   }
   const SourceFile *f = fe->module->file;
   diag_error(fe->ctx, (Span){0, 0}, "there is no kernel `%s` in %s", name, f ? f->path : "the program");
-  bool known = explain_no_kernel(fe, name, comptime_lookup(fe->ct, fe->module->env, intern(fe->ctx, name))) ||
+  bool known = explain_no_kernel(fe, name, named) ||
                explain_nested(fe, name);
   if (all.size) diag_note(fe->ctx, (Span){0, 0}, "the kernels are %s", buf_str(&all));
   else if (!known) frontend_explain_no_kernels(fe);

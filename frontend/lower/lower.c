@@ -44,11 +44,21 @@ static void skip_statement(const Node *s, void *user) {
   }
 }
 
+// Whether it is a maximum or a minimum, which tl.max and tl.min also give with its index.
+static bool is_extreme(const Term *t) {
+  const Op *reduce = t->kind == TERM_VALUE ? value_op(t->value.v, OP_REDUCE) : NULL;
+  switch (reduce && reduce->num_results == 1 ? reduce->blocks[0]->first->opcode : OP_YIELD) {
+  case OP_MAXF: case OP_MINF: case OP_MAXSI: case OP_MINSI: case OP_MAXUI: case OP_MINUI: return true;
+  default: return false;
+  }
+}
+
 static void assign_elements(Lower *L, const Node *target, Term *value, bool constexpr_, bool decay) {
   uint32_t want = target->list.count;
   if (value->kind != TERM_TUPLE || (value->tuple.cls && value->tuple.cls->form == CLASS_AGGREGATE)) {
     lower_error(L, target->span, "cannot unpack %s into %u names", term_describe(L, value), want);
-    if (value->kind == TERM_VALUE && ct_rank(term_t(value)))
+    if (is_extreme(value)) lower_hint(L, "tl.max and tl.min also give the index with return_indices=True");
+    else if (value->kind == TERM_VALUE && ct_rank(term_t(value)))
       lower_hint(L, "tl.split takes a last axis of two apart; single elements are loaded one by one");
     else if (value->kind == TERM_VALUE && value->value.v->def && value->value.v->def->opcode == OP_LOAD)
       lower_hint(L, "one address holds one value: a = tl.load(p), b = tl.load(p + 1)");
@@ -346,6 +356,10 @@ static void append(Lower *L, NodeList *list, Node *n) { vec_push(L->arena, list,
 static const Cont *enter_context(Lower *L, const Node *item, const Cont *rest) {
   Term *t = lower_expr(L, item->pair.first);
   if (!t) return NULL;
+  if (term_is_none(t) && item->pair.first->kind == NODE_CALL) {   // nothing to enter: a profiler's scope
+    if (item->pair.second) lower_assign_target(L, item->pair.second, t, false, true);
+    return new_cont(L, arena_new(L->arena, NodeList), 0, rest);
+  }
   Term *enter = t->kind == TERM_TUPLE && t->tuple.cls ? lower_find_method(L, t, "__enter__") : NULL;
   if (!enter || !lower_find_method(L, t, "__exit__")) {
     lower_error(L, item->span, "`with` needs an object that has __enter__ and __exit__, not %s", term_describe(L, t));

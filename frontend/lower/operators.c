@@ -139,6 +139,7 @@ static Term *lower_bits(Lower *L, PyOp op, Term *a, Term *b, Span span) {
   const Term *decides = a->kind == TERM_VALUE ? a : b;
   bool is_signed = decides->kind == TERM_VALUE && ct_is_signed(term_t(decides));
   const bool shifts = op == PYOP_LSHIFT || op == PYOP_RSHIFT;
+  const bool has_number = term_is_const(a) || term_is_const(b);
   int64_t by = 0;
   if (shifts && term_is_const(b) && !term_get_int(b, &by)) by = 0;
   if (!lower_promote(L, &a, &b, (PromoteRule){.bits = true}, what, span)) return NULL;
@@ -148,6 +149,8 @@ static Term *lower_bits(Lower *L, PyOp op, Term *a, Term *b, Span span) {
                 ct_type_text(L->ctx, tb));
     if (shifts)
       return lower_hint(L, "multiply by a power of two, or take the bits: x.to(tl.int32, bitcast=True)");
+    if (op == PYOP_XOR && has_number)
+      return lower_hint(L, "`^` is an exclusive or: a square is x * x, another power libdevice.pow(x, y)");
     return lower_hint(L, "comparisons need parentheses next to `%s`: (a < b) %s (c < d); of bits take "
                          "x.to(tl.int32, bitcast=True)", what, what);
   }

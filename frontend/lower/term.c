@@ -135,6 +135,8 @@ static Term *hint_value(Lower *L, const Term *t, Span span, const char *what) {
   if (t->kind == TERM_BLOCK_PTR && strstr(what, "operand of `+`"))
     return lower_hint(L, "move it: p = tl.advance(p, (rows, columns)), with an offset for each axis");
   if (t->kind == TERM_BUFFER) return lower_hint(L, "load its elements: buffer.load(layout)");
+  if (t->kind == TERM_DESC && strstr(what, "make_tensor_descriptor"))
+    return lower_hint(L, "it is a descriptor already: load a block by x.load([row, column])");
   if (t->kind == TERM_DESC || t->kind == TERM_BLOCK_PTR) return lower_hint(L, "load what it points to");
   if (t->kind != TERM_CONST) return NULL;
   if (strstr(what, "operand of `//`") && lower_hint_comment(L, span, t->ct->kind == CT_NONE)) return NULL;

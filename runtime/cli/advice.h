@@ -21,7 +21,8 @@ void advice_note(Advice *to, Context *ctx, Span at, const char *fmt, ...) PRINTF
 // The source at `at` in backticks, or "this expression" if it is long or has several lines.
 const char *advice_source(Arena *a, const Context *ctx, Span at);
 
-// Whether the last run of the rerun made the wrong element right, but for rounding.
+// Whether the last run of the rerun made all elements right, but for rounding, that the program of the wrong element
+// writes, and that one another.
 bool advice_is_right(const Advice *to);
 
 static inline uint64_t advice_bits(const void *data, uint32_t bytes, size_t i) {
@@ -46,7 +47,8 @@ void advise_swap(Advice *to);           // a row that should be a column, or a c
 // advice_padding.c: elements that a mask left out of a load reach a sum; or they are the largest or the smallest.
 void advise_padding(Advice *to);
 void advise_extremes(Advice *to);
-void advise_masked_pole(Advice *to);    // after a cause that is not finite: only such elements become it
+// After a cause that is not finite, in an element of its result: a mask leaves out that element of a load.
+void advise_masked_pole(Advice *to, const Op *cause, uint64_t lane);
 // advice_order.c: the expected elements stand in another order.
 void advise_order(Advice *to);
 // advice_stores.c: every element is what is expected plus its initial value, to which the kernel adds; the wrong

@@ -15,6 +15,7 @@ typedef struct {
   Surprise what;
   uint32_t program[3];
   uint64_t in[MOST_IN], out;   // elements: of the operands, of the result
+  uint64_t lane;               // which of its elements
   bool has_argument;           // of the library's function that the op is a part of
   double argument;
 } Suspect;
@@ -127,7 +128,7 @@ static const Value *argument_of(const Context *ctx, const Op *op, const Value *v
 
 static void keep(Suspect *s, const InterpStep *step, Surprise what, size_t lane, const uint64_t *in, uint64_t out) {
   const Op *op = step->op;
-  *s = (Suspect){.op = op, .what = what, .out = out};
+  *s = (Suspect){.op = op, .what = what, .out = out, .lane = lane};
   memcpy(s->in, in, sizeof s->in);
   memcpy(s->program, step->program, sizeof s->program);
   const Value *v = argument_of(op->parent->func->module->ctx, op, op_operand(op, 0), 0);
@@ -310,7 +311,8 @@ void advise_causes(Advice *to) {
   if (!cause && is_number) cause = find_cause(s, TOWARD_ZERO);
   if (!cause && is_number) cause = find_cause(s, SIGN_KEPT);
   if (cause) tell(to, cause);
-  if (cause && cause->what == NOT_FINITE && isfinite(s->expected) && !isfinite(s->is)) advise_masked_pole(to);
+  if (cause && cause->what == NOT_FINITE && isfinite(s->expected) && !isfinite(s->is))
+    advise_masked_pole(to, cause->op, cause->lane);
 }
 
 void advise_overflow(Advice *to) {

@@ -44,6 +44,11 @@ static bool is_transposed(const HostTensor *from, const HostTensor *to, uint64_t
   return true;
 }
 
+static bool stores_tile(const Advice *to) {
+  const Op *op = to->rerun ? to->rerun->writes.op : NULL;
+  return !op || op->opcode != OP_STORE || op_operand(op, 2)->type->rank > 1;
+}
+
 void advise_order(Advice *to) {
   const Comparison *c = to->c;
   enum { MOST = 1 << 22 };     // elements: they are sorted
@@ -54,7 +59,8 @@ void advise_order(Advice *to) {
   const char *how = "";
   if (rows > 1 && columns > 1 && (is_transposed(ref, got, rows, columns) || is_transposed(got, ref, columns, rows) ||
                                   is_transposed(ref, got, columns, rows) || is_transposed(got, ref, rows, columns)))
-    how = ", transposed: tl.trans swaps the axes, and tl.reshape keeps the order of the elements";
+    how = stores_tile(to) ? ", transposed: tl.trans swaps the axes, and tl.reshape keeps the order of the elements"
+                          : ", transposed";
   else if (columns % 2 == 0 && is_transposed(ref, got, 2, columns / 2))
     how = ", the two halves interleaved: tl.join and tl.interleave alternate between two tensors, and tl.cat puts one "
           "after the other";
@@ -62,5 +68,6 @@ void advise_order(Advice *to) {
     how = ", as two halves instead of interleaved: tl.cat puts one tensor after the other, and tl.join and "
           "tl.interleave alternate";
   buf_printf(to->out, "note: %s holds the expected elements in another order%s\n", c->name, how);
+  if (to->rerun) advise_writer(to);
   to->notes++;
 }

@@ -102,7 +102,7 @@ static void judge_sum(LeftOut *p, const InterpStep *step, const uint8_t *before)
     for (size_t i = 0; i < size; i++) {
       const size_t at = (line / inner * size + i) * inner + line % inner;
       const double x = num_decode(format_of(v), advice_bits(before, bytes, at));
-      if (!memcmp(now + at * bytes, before + at * bytes, bytes) || x == 0 || !isfinite(x)) continue;
+      if (!memcmp(now + at * bytes, before + at * bytes, bytes) || x == 0) continue;
       left_out++;
       p->left = x;
     }
@@ -154,7 +154,7 @@ static bool change(void *user, const InterpStep *step) {
   uint8_t *data = interp_step_data(step, r);
   for (size_t i = 0, n = (size_t)type_numel(r->type); i < n; i++) {
     const double x = num_decode(format_of(r), advice_bits(data, bytes, i));
-    const uint64_t other = num_encode(format_of(r), 2 * x + 1, NUM_RNE, false);
+    const uint64_t other = num_encode(format_of(r), isfinite(x) ? 2 * x + 1 : 1, NUM_RNE, false);
     memcpy(data + i * bytes, &other, bytes);
   }
   return true;
@@ -222,6 +222,17 @@ static bool replace(void *user, const InterpStep *step) {
   return true;
 }
 
+// Whether the wrong element is a little different if what the mask leaves out is.
+static bool matters(Advice *to, const Replace *r) {
+  const Type *t = type_elem(r->load->results[0].type);
+  Replace near = {.load = r->load, .instead = r->was - 1};
+  if (type_is_float(t)) {
+    const double was = num_decode(scalar_num_format(t->scalar), r->was);
+    near.instead = num_encode(scalar_num_format(t->scalar), was - fmax(1, fabs(was)) / 16, NUM_RNE, false);
+  }
+  return rerun_launch(to->rerun, replace, &near) && rerun_bits(to->rerun) != to->rerun->held;
+}
+
 static void tell_extreme(Advice *to, const Replace *r, bool is_least) {
   Context *ctx = r->load->parent->func->module->ctx;
   const Type *t = type_elem(r->load->results[0].type);
@@ -243,22 +254,37 @@ void advise_extremes(Advice *to) {
     const Op *load = masked.loads.data[i / 2];
     const bool is_least = i % 2 == 0;
     Replace r = {.load = load, .instead = extreme_of(type_elem(load->results[0].type), is_least)};
-    if (rerun_launch(to->rerun, replace, &r) && advice_is_right(to)) tell_extreme(to, &r, is_least);
+    if (rerun_launch(to->rerun, replace, &r) && advice_is_right(to) && matters(to, &r)) tell_extreme(to, &r, is_least);
   }
 }
 
-void advise_masked_pole(Advice *to) {
+// ---- a masked element that is not finite ----
+
+typedef struct { const Op *load; uint64_t lane; bool is_left_out; uint64_t was; } Lane;
+
+static bool look_at_lane(void *user, const InterpStep *step) {
+  Lane *l = user;
+  if (step->op != l->load) return true;
+  const Value *v = &step->op->results[0];
+  const uint8_t *mask = interp_step_data(step, op_operand(step->op, 2));
+  if (l->is_left_out || mask[l->lane]) return true;
+  l->is_left_out = true;
+  l->was = advice_bits(interp_step_data(step, v), type_elem_bytes(v->type), l->lane);
+  return true;
+}
+
+void advise_masked_pole(Advice *to, const Op *cause, uint64_t lane) {
   Masked masked = {.arena = to->arena};
   module_walk(to->rerun->session.program->module, find_masked, &masked);
   for (uint32_t i = 0; i < masked.loads.count; i++) {
-    const Op *load = masked.loads.data[i];
-    if (!is_float(&load->results[0])) continue;
-    Replace r = {.load = load, .instead = num_encode(format_of(&load->results[0]), 1.0, NUM_RNE, false)};
-    if (!rerun_launch(to->rerun, replace, &r) || !isfinite(rerun_number(to->rerun))) continue;
-    Context *ctx = load->parent->func->module->ctx;
-    advice_note(to, ctx, op_user_span(ctx, load), "what the mask leaves out here, as %g, becomes that: keep it out of "
-                "the result by tl.where(mask, …, 0.0), or load another number by other=",
-                num_decode(format_of(&load->results[0]), r.was));
+    Lane l = {.load = masked.loads.data[i], .lane = lane};
+    const Value *v = &l.load->results[0];
+    if (!is_float(v) || !type_same_shape(v->type, cause->results[0].type)) continue;
+    if (!rerun_launch(to->rerun, look_at_lane, &l) || !l.is_left_out) continue;
+    Context *ctx = l.load->parent->func->module->ctx;
+    const double was = num_decode(format_of(v), l.was);
+    advice_note(to, ctx, op_user_span(ctx, l.load), "what the mask leaves out here, as %g, becomes that: keep it out of "
+                "the result by tl.where(mask, …, 0.0), or load another number by other=", was);
     return;
   }
 }

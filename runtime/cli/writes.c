@@ -50,11 +50,16 @@ static void note_elements(Writes *w, const Run *run, const InterpStep *step) {
   }
 }
 
+static bool goes_through_descriptor(const Op *op) {
+  const Value *first = op->num_operands ? op_operand(op, 0) : NULL;
+  return first && first->type->kind == TYPE_DESC;
+}
+
 void writes_note(Writes *w, const Run *run, const InterpStep *step) {
   const Op *op = step->op;
   const bool is_plain = op->opcode == OP_STORE || op->opcode == OP_ATOMIC_RMW || op->opcode == OP_ATOMIC_CAS;
   if (is_plain) note_elements(w, run, step);
-  else w->has_others |= op_is(op, TRAIT_WRITES) && op->num_operands && op_operand(op, 0)->type->kind == TYPE_DESC;
+  else w->has_others |= op_is(op, TRAIT_WRITES) && goes_through_descriptor(op);
   const uint64_t now = writes_bits(w);
   if (now != w->held && !is_plain) wrote(w, step);
   w->held = now;

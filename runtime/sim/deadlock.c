@@ -121,6 +121,14 @@ static const char *story(Arena *a, const Group *g, const char *what) {
   return arena_printf(a, "%s waits here%s%s", program, *g->missing ? " " : "", g->missing);
 }
 
+// Where arrivals are missing, in a Gluon kernel: its author counts them.
+static const char *way_out(const Group *g, const PlaceNote *place) {
+  return place->is_gluon && strstr(g->missing, "arrivals are missing")
+             ? "the count of mbarrier.init is that of the arrivals in a phase: mbarrier.expect is one, and "
+               "mbarrier.arrive as many as its count says"
+             : NULL;
+}
+
 // The first group with a place is the error, the next at another place its note.
 static void lead(const Groups *gs, ReportKind kind, const char *what) {
   for (uint32_t i = 0; i < gs->count; i++) {
@@ -133,7 +141,7 @@ static void lead(const Groups *gs, ReportKind kind, const char *what) {
     arena_init(&scratch);
     const char *text = story(&scratch, g, what);
     if (grid->has_lead) report_lead_note(grid, &place, text);
-    else report_lead(grid, &place, arena_printf(&scratch, "%s: %s", report_kind_name(kind), text), NULL);
+    else report_lead(grid, &place, arena_printf(&scratch, "%s: %s", report_kind_name(kind), text), way_out(g, &place));
     arena_free(&scratch);
   }
 }

@@ -17,9 +17,20 @@ static const char *element(Arena *a, Warp *w, const Instr *in, int lane, uint64_
                       from.name);
 }
 
+static bool has_atomics(const Grid *g) {
+  for (uint32_t i = 0; i < g->module->num_code; i++)
+    if (g->module->code[i].op == OP_atom) return true;
+  return false;
+}
+
 // earlier, later: what the two accesses do, in the order of the code.
-static const char *race_way_out(RaceScope scope, bool is_one_place, OutsideKind earlier, OutsideKind later) {
-  if (scope == RACE_PROGRAMS && (earlier == OUTSIDE_LOAD || later == OUTSIDE_LOAD))
+static const char *race_way_out(const Grid *g, RaceScope scope, bool is_one_place, OutsideKind earlier,
+                                OutsideKind later) {
+  const bool loads = earlier == OUTSIDE_LOAD || later == OUTSIDE_LOAD;
+  if (scope == RACE_PROGRAMS && loads && has_atomics(g))
+    return "an atomic for which the other program waits orders only what stands before it: store and "
+           "tl.debug_barrier() before that atomic, and load after the wait; without one, load in a second kernel";
+  if (scope == RACE_PROGRAMS && loads)
     return "programs of the grid do not wait for each other, nor does tl.debug_barrier() make them: load it in a second "
            "kernel, or store to an array that this one does not load from";
   if (scope == RACE_PROGRAMS)
@@ -30,8 +41,8 @@ static const char *race_way_out(RaceScope scope, bool is_one_place, OutsideKind 
     return "let each element have a place of its own, or add them by tl.atomic_add(…); between iterations of a loop, "
            "put tl.debug_barrier()";
   if (scope == RACE_BLOCKS) return "put a barrier of the cluster between the two";
-  return earlier == OUTSIDE_LOAD ? "put tl.debug_barrier() between the two; if other programs load what this one stores, "
-                                   "store to another array"
+  return earlier == OUTSIDE_LOAD ? "put tl.debug_barrier() between the two; if other programs load what this one "
+                                   "stores, store to another array"
                                  : "put tl.debug_barrier() between the two";
 }
 
@@ -89,7 +100,7 @@ void lead_race(Warp *w, int lane, RaceScope scope, const RaceSide *found, const 
                                      between ? ", and nothing orders the two" : " without a barrier in between"),
               is_flag ? released_by(&scratch, &at)
               : weak  ? strengthened(&scratch, g, weak)
-                      : race_way_out(scope, is_one_place, earlier->kind, later->kind));
+                      : race_way_out(g, scope, is_one_place, earlier->kind, later->kind));
   if (!between) who = arena_printf(&scratch, "the other %s", agents[scope]);
   if (has_other) report_lead_note(g, &before, arena_printf(&scratch, "%s %s it here", who, verb));
   arena_free(&scratch);
@@ -167,8 +178,8 @@ static void tell_repeated_wait(GluonLead *l, const Warp *w, WaitKind kind) {
   PlaceNote wait;
   const Instr *in = w->cta->repeated_wait;
   if (kind != WAIT_TMA_LOAD || !in || !report_note(l->g, in, &wait)) return;
-  report_lead_note(l->g, &wait, "this waits for the same phase of the mbarrier again, which is over: phases alternate, as "
-                   "in mbarrier.wait(bar, i & 1)");
+  report_lead_note(l->g, &wait, "this waits for the same phase of the mbarrier again, which is over: phases alternate, "
+                   "as in mbarrier.wait(bar, i & 1)");
 }
 
 static const char *wait_for(Arena *a, WaitKind kind) {
