@@ -38,7 +38,6 @@ static const PipelineStep tile_steps[] = {
 
 static const PipelineStep laid_out_steps[] = {
   STEP(coalesce),
-  STEP_IF(dce, is_as_written),
   STEP_IF(resolve_layouts, is_as_written),
   STEP_IF(fuse_multiply_add, fuses_as_written),
   STEP_IF(accelerate_dot, chooses),

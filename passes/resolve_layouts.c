@@ -111,12 +111,20 @@ static void coalesce(Resolve *r, Module *m, uint32_t *done) {
   }
 }
 
-// What nothing uses goes later, and may have any layout until then.
-static void give_unused(Op *op, void *user) {
-  Resolve *r = user;
-  for (uint32_t i = 0; i < op->num_results && op_is(op, TRAIT_PURE); i++) {
-    Value *v = &op->results[i];
-    if (!v->uses && is_tensor(v)) give(r, v, layout_default(r->ctx, op_num_warps(op), v->type, 1));
+// What nothing uses needs no layout, unless it says which one a tensor gets.
+typedef struct { Arena *arena; VEC(Op *) ops; } Pure;
+static void collect_pure(Op *op, void *user) {
+  Pure *p = user;
+  if (op_is(op, TRAIT_PURE) && op->opcode != OP_CONVERT_LAYOUT) vec_push(p->arena, &p->ops, op);
+}
+
+static void erase_unused(Context *ctx, Module *m) {
+  Pure pure = {.arena = &ctx->arena};
+  module_walk(m, collect_pure, &pure);
+  for (uint32_t i = pure.ops.count; i-- > 0;) {
+    bool is_used = false;
+    for (uint32_t k = 0; k < pure.ops.data[i]->num_results; k++) is_used |= pure.ops.data[i]->results[k].uses != NULL;
+    if (!is_used) op_erase(pure.ops.data[i]);
   }
 }
 
@@ -193,13 +201,12 @@ void pass_resolve_layouts(PassCtx *p) {
   module_walk(p->module, find_open, &any);
   if (!any) return;
   module_clear_scratch(p->module);
+  erase_unused(p->ctx, p->module);
   module_walk(p->module, collect_setting, &s);
   module_walk(p->module, begin, &r);
   uint32_t done = 0;
   look_around_all(&r, &done);
   coalesce(&r, p->module, &done);
-  module_walk(p->module, give_unused, &r);
-  look_around_all(&r, &done);
   const uint32_t errors = diag_error_count(p->ctx);
   VEC_EACH(op, s.ops) remove_setting(&r, *op);
   module_walk(p->module, check_operands, &r);

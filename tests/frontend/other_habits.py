@@ -7,6 +7,7 @@
 # RUN: not %tilec %s -k fourth -s "*fp32, *fp32, i32" 2>&1 | FileCheck %s --check-prefix=FOURTH
 # RUN: %tilec %s -k renamed -s "*fp32, *fp32, i32" -o - | FileCheck %s --check-prefix=RENAMED
 # RUN: %tilec %s -k scoped -s "*fp32, *fp32, i32" -o - | FileCheck %s --check-prefix=SCOPED
+# RUN: not %tilec %s -k again -s "tensordesc<fp32[16,16]>, *fp32" 2>&1 | FileCheck %s --check-prefix=AGAIN
 import math
 
 try:
@@ -89,3 +90,11 @@ if HAS_TRITON:
         with scope("store"):
             tl.store(out, 2.0)
         pl.exit_scope("all")
+
+
+@triton.jit
+def again(x, out):
+    # AGAIN: error: `base` of `make_tensor_descriptor` must be a tensor or a number, not a tensor descriptor
+    # AGAIN: {{^}}note: it is a descriptor already: load a block by x.load([row, column])
+    d = tl.make_tensor_descriptor(x, [16, 16], [16, 1], [16, 16])
+    tl.store(out, d.load([0, 0]).sum())
