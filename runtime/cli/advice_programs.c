@@ -17,17 +17,21 @@ static double difference(const Comparison *c, uint64_t i) { return host_get(c->g
 
 static double rounding(const Comparison *c) { return (host_rtol(c->dtype, true) + 1e-6) * host_largest(c->ref); }
 
-// The programs that wrote compared elements, in order; none if some elements are not known to have one writer.
+// The programs that wrote compared elements, in order; none if some elements are not known to have one writer, or if
+// there are too many elements.
 static Programs programs_of(const Advice *to) {
+  enum { MOST = 1 << 22 };
   const Comparison *c = to->c;
   const Writes *w = &to->rerun->writes;
   const uint64_t n = c->ref->count;
+  const double near = rounding(c);
+  if (n > MOST) return (Programs){0};
   Programs p = {arena_array(to->arena, Program, n + 1), 0};
   for (uint64_t i = 0; i < n; i++) {
     const uint32_t writer = w->writers[c->places ? (uint64_t)c->places[i] : i];
     const double d = difference(c, i);
     if (!writer || !isfinite(d)) return (Programs){p.all, 0};
-    p.all[i] = (Program){writer, 1, fabs(d) > rounding(c), d, d};
+    p.all[i] = (Program){writer, 1, fabs(d) > near, d, d};
   }
   qsort(p.all, n, sizeof *p.all, by_writer);
   for (uint64_t i = 0; i < n; i++) {
