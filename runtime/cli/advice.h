@@ -44,6 +44,7 @@ void advise_tied_element(Advice *to);   // whether one decides the wrong element
 void advise_tf32(Advice *to);
 void advise_axes(Advice *to);
 void advise_swap(Advice *to);           // a row that should be a column, or a column that should be a row
+void advise_bins(Advice *to);           // values that a histogram has no bin for
 // advice_padding.c: elements that a mask left out of a load reach a sum; or they are the largest or the smallest.
 void advise_padding(Advice *to);
 void advise_extremes(Advice *to);

@@ -1,4 +1,6 @@
-// What the kernel has that often explains the difference: products in TF32, rows that should be columns.
+// What the kernel has that often explains the difference: products in TF32, rows that should be columns, histograms of
+// values without a bin.
+#include "ir/num.h"
 #include "runtime/cli/advice.h"
 
 // ---- products in TF32 ----
@@ -96,4 +98,32 @@ void advise_swap(Advice *to) {
                 advice_source(to->arena, m->ctx, at), is_row, !is_row, is_row ? "[:, None]" : "[None, :]");
     return;
   }
+}
+
+// ---- histograms ----
+
+typedef struct { const Op *op; int64_t example; size_t outside; } Bins;
+
+static bool find_outside(void *user, const InterpStep *step) {
+  Bins *b = user;
+  const Op *op = step->op;
+  if (op->opcode != OP_HISTOGRAM || (b->op && b->op != op)) return true;
+  const Value *v = op_operand(op, 0), *mask = op_operand(op, 1);
+  const uint32_t bytes = type_elem_bytes(v->type);
+  const uint8_t *on = mask ? interp_step_data(step, mask) : NULL, *data = interp_step_data(step, v);
+  for (size_t i = 0, n = interp_step_count(step, v); i < n; i++) {
+    const int64_t x = num_sext(advice_bits(data, bytes, i), 8 * bytes);
+    if ((on && !on[i]) || (x >= 0 && x < op->results[0].type->shape[0])) continue;
+    *b = (Bins){op, x, b->outside + 1};
+  }
+  return true;
+}
+
+void advise_bins(Advice *to) {
+  Bins b = {.op = NULL};
+  if (!rerun_launch(to->rerun, find_outside, &b) || !b.op) return;
+  Context *ctx = b.op->parent->func->module->ctx;
+  advice_note(to, ctx, op_user_span(ctx, b.op), "this leaves out %zu values, such as %lld, which are outside of the bins 0 "
+              "to %lld: clamp them, or have more bins", b.outside, (long long)b.example,
+              (long long)b.op->results[0].type->shape[0] - 1);
 }

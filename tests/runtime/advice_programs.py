@@ -16,6 +16,7 @@
 # RUN: %{run} -k kept --grid 4 --arg x=fp32[4,32]=fill:2.25 --arg out=fp32[32]=zeros --arg which=1 --expect "out=min(x, 0)" | FileCheck %s --check-prefix=LEAST
 # RUN: %{run} -k entropy --grid 4 --arg p=fp32[4,100]=uniform:3 --arg out=fp32[4]=zeros --arg n=100 --expect "out=-sum(p*log(p), 1)" | FileCheck %s --check-prefix=ENTROPY
 # RUN: %{run} -k nibble --grid 1 --arg q=i8[64]=fill:-37 --arg out=i32[64]=zeros --expect "out=13" | FileCheck %s --check-prefix=NIBBLE
+# RUN: %{run} -k bins --grid 1 --arg x=i32[64]=fill:8 --arg out=i32[8]=zeros --expect "out=64*(arange(8)==7)" | FileCheck %s --check-prefix=BINS
 import triton
 import triton.language as tl
 
@@ -145,3 +146,9 @@ def nibble(q, out):
     i = tl.arange(0, 64)
     # NIBBLE: advice_programs.py:[[#@LINE+1]]:23: note: `tl.load(q + i) >> 4` keeps the sign: -37 >> 4 is -3; shift an unsigned number, x.to(tl.uint8, bitcast=True), or take the low bits by & afterwards (program (0, 0, 0))
     tl.store(out + i, tl.load(q + i) >> 4)
+
+
+@triton.jit
+def bins(x, out):
+    # BINS: advice_programs.py:[[#@LINE+1]]:37: note: this leaves out 64 values, such as 8, which are outside of the bins 0 to 7: clamp them, or have more bins
+    tl.store(out + tl.arange(0, 8), tl.histogram(tl.load(x + tl.arange(0, 64)), 8))
