@@ -61,7 +61,8 @@ typedef struct Cg {
   LLVMTypeRef t_ptr, t_gptr, t_sptr;         // generic, global, shared
   LLVMTypeRef elem[NUM_SCALARS];             // of an element in a register
   LLVMAttributeRef nounwind, convergent, memory_none;
-  unsigned load_kind;        // metadata of an assembly that is a load of global memory
+  // Metadata of an assembly that is a load of global memory, and of one that is a product on tensor cores.
+  unsigned load_kind, product_kind;
   LLVMValueRef fn;
   LLVMValueRef smem;                         // the dynamic shared array; made on first use
   // Of the warps that run what is being lowered: the thread's number among them, its lane, its warp (i32); how many
@@ -161,6 +162,7 @@ void cg_asm_tie(CgAsm *a, uint32_t result, LLVMValueRef v);   // an operand that
 // Writes `$first, …`, n numbers, between the two.
 void cg_asm_list(CgAsm *a, const char *open, uint32_t first, uint32_t n, const char *close);
 LLVMValueRef cg_asm_call(CgAsm *a, InsnId id);
+void cg_mark(Cg *c, LLVMValueRef in, unsigned kind);   // gives it this metadata, without a value
 // A copy that LLVM cannot see through. Equal copies are one value.
 LLVMValueRef cg_opaque(Cg *c, LLVMValueRef v);
 // Result i of such a call.

@@ -81,6 +81,7 @@ static void init_cg(Cg *c, Module *m, const CodegenOptions *options, LLVMContext
   c->options = options;
   c->ll = ll;
   c->load_kind = LLVMGetMDKindIDInContext(ll, "tile.load", 9);
+  c->product_kind = LLVMGetMDKindIDInContext(ll, "tile.product", 12);
   c->mod = LLVMModuleCreateWithNameInContext("tile", ll);
   c->b = LLVMCreateBuilderInContext(ll);
   c->t_void = LLVMVoidTypeInContext(ll);

@@ -91,8 +91,7 @@ static LLVMValueRef asm_load(Cg *c, LLVMValueRef at, LLVMValueRef mask, const LL
   access_put_words(&a, 0, s);
   buf_printf(&a.text, ", %s;", place);
   LLVMValueRef load = cg_asm_call(&a, h->evict ? INSN_LD_GLOBAL_HINT : INSN_LD_GLOBAL);
-  if (!h->is_volatile)
-    LLVMSetMetadata(load, c->load_kind, LLVMMetadataAsValue(c->ll, LLVMMDNodeInContext2(c->ll, NULL, 0)));
+  if (!h->is_volatile) cg_mark(c, load, c->load_kind);
   return load;
 }
 

@@ -85,6 +85,7 @@ static void add_mma(Cg *c, const MmaKind *kind, LLVMValueRef *a, uint32_t num_a,
   cg_asm_list(&m, "{", num_acc + num_a, num_b, "}, ");
   cg_asm_list(&m, "{", num_acc + num_a + num_b, num_acc, "};");
   LLVMValueRef call = cg_asm_call(&m, kind->id);
+  cg_mark(c, call, c->product_kind);
   for (uint32_t i = 0; i < num_acc; i++) acc[i] = cg_asm_get(c, call, i);
 }
 

@@ -124,6 +124,7 @@ static void multiply(const Wgmma *p, uint32_t begin, uint32_t end, LLVMValueRef 
   buf_puts(&a.text, "wgmma.commit_group.sync.aligned;");
   for (uint32_t i = 0; i < tied; i++) cg_asm_tie(&a, i, words[i]);
   LLVMValueRef call = cg_asm_call(&a, INSN_WGMMA);
+  cg_mark(c, call, c->product_kind);
   for (uint32_t i = 0; i < tied; i++) words[i] = cg_asm_get(c, call, i);
 }
 

@@ -101,6 +101,10 @@ LLVMTypeRef cg_asm_type(Cg *c, LLVMTypeRef *results, uint32_t n) {
   return n == 0 ? c->t_void : n == 1 ? results[0] : LLVMStructTypeInContext(c->ll, results, n, false);
 }
 
+void cg_mark(Cg *c, LLVMValueRef in, unsigned kind) {
+  LLVMSetMetadata(in, kind, LLVMMetadataAsValue(c->ll, LLVMMDNodeInContext2(c->ll, NULL, 0)));
+}
+
 LLVMValueRef cg_asm_call(CgAsm *a, InsnId id) {
   LLVMTypeRef result = cg_asm_type(a->c, a->results.data, a->results.count);
   return call_insn(a->c, id, buf_str(&a->text), buf_str(&a->constraints), result, a->args.data, a->args.count);

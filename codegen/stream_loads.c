@@ -52,10 +52,8 @@ static bool is_free(LLVMValueRef in) {
          LLVMIsAShuffleVectorInst(in) || LLVMIsAFreezeInst(in);
 }
 
-static bool is_product(LLVMValueRef in) {
-  size_t length;
-  return LLVMIsACallInst(in) && LLVMIsAInlineAsm(LLVMGetCalledValue(in)) &&
-         strstr(LLVMGetInlineAsmAsmString(LLVMGetCalledValue(in), &length), "mma");
+static bool is_product(const Cg *c, LLVMValueRef in) {
+  return LLVMIsACallInst(in) && LLVMGetMetadata(in, c->product_kind);
 }
 
 // Registers that the result takes; a predicate takes none.
@@ -216,7 +214,7 @@ static void stream(Cg *c, LLVMBasicBlockRef block) {
   uint32_t loaded = 0, count = 0;
   for (LLVMValueRef in = LLVMGetFirstInstruction(block); in; in = LLVMGetNextInstruction(in), count++)
     if (is_load(c, in)) loaded += words(c, in);
-    else if (is_product(in)) return;
+    else if (is_product(c, in)) return;
   if (loaded <= registers) return;
   Stream s = {.c = c, .in = arena_array(c->arena, LLVMValueRef, count), .placed = arena_array(c->arena, bool, count),
               .missing = arena_array(c->arena, uint32_t, count)};
