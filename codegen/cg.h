@@ -210,6 +210,10 @@ bool placemap_to_shared(const Layout *l, const Layout *shared, PlaceMap *m);   /
 void placemap_scale(PlaceMap *m, uint32_t factor_log2);
 uint32_t placemap_reg(const PlaceMap *m, uint32_t r);                      // constant part of register r
 LLVMValueRef placemap_thread(Cg *c, const PlaceMap *m);                    // the thread's part, with the start
+// Finds register bits that step the offset by 1, 2, 4, … and alone change those bits of it: registers along them form
+// vectors at aligned offsets, of `most` elements at most. Returns how many bits there are.
+enum { PLACEMAP_MAX_VECTOR = 8 };
+uint32_t placemap_vector(const PlaceMap *m, uint32_t most, uint32_t bits[PLACEMAP_MAX_VECTOR]);
 uint32_t placemap_disjoint(const PlaceMap *m, uint32_t constant);          // those bits that no thread's part has
 uint32_t placemap_padded(const PlaceMap *m, uint32_t constant);            // with its paddings
 // The xor of the columns at the set bits of tid.

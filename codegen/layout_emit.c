@@ -83,6 +83,23 @@ LLVMValueRef placemap_thread(Cg *c, const PlaceMap *m) {
   return m->start ? cg_xor(c, x, m->start) : x;
 }
 
+uint32_t placemap_vector(const PlaceMap *m, uint32_t most, uint32_t bits[PLACEMAP_MAX_VECTOR]) {
+  const uint32_t limit = m->num_pads || m->moved ? m->whole_bits : LAYOUT_MAX_BITS;
+  uint32_t n = 0;
+  for (uint32_t step = 1; 2u << n <= most && n < limit; step <<= 1) {
+    int found = -1;
+    uint32_t touching = 0;
+    for (uint32_t i = 0; i < m->num_reg_bits; i++) {
+      if (m->reg[i] == step && found < 0) found = (int)i;
+      else if (m->reg[i] & step) touching++;
+    }
+    for (uint32_t i = 0; i < m->num_thread_bits; i++) touching += (m->thread[i] & step) != 0;
+    if (found < 0 || touching) break;
+    bits[n++] = (uint32_t)found;
+  }
+  return n;
+}
+
 uint32_t placemap_disjoint(const PlaceMap *m, uint32_t constant) {
   uint32_t mask = m->moved;
   for (uint32_t i = 0; i < m->num_thread_bits; i++) mask |= m->thread[i];

@@ -30,14 +30,8 @@ static LLVMValueRef optional(const Op *op, uint32_t i) {
 
 // How many elements are consecutive in the registers, in global memory (`vector`) and in the buffer.
 static uint32_t copy_vector(const PlaceMap *m, uint32_t vector) {
-  const uint32_t limit = m->num_pads || m->moved ? m->whole_bits : LAYOUT_MAX_BITS;
-  uint32_t n = 0;
-  for (uint32_t step = 1; 1u << n < vector && n < limit && n < m->num_reg_bits && m->reg[n] == step; step <<= 1, n++) {
-    bool shared_bit = false;
-    for (uint32_t i = 0; i < m->num_reg_bits; i++) shared_bit |= i != n && (m->reg[i] & step);
-    for (uint32_t i = 0; i < m->num_thread_bits; i++) shared_bit |= (m->thread[i] & step) != 0;
-    if (shared_bit) break;
-  }
+  uint32_t bits[PLACEMAP_MAX_VECTOR], n = 0;
+  for (uint32_t most = placemap_vector(m, vector, bits); n < most && bits[n] == n;) n++;
   return 1u << n;
 }
 

@@ -3,27 +3,8 @@
 
 enum { MAX_VECTOR_BYTES = 16 };
 
-// Finds the register bits that step the offset by 1, 2, 4, … and alone change those bits of it: registers along them
-// form vectors at aligned offsets.
-static uint32_t vector_bits(const PlaceMap *m, uint32_t elem_bytes, uint32_t bits[8]) {
-  const uint32_t limit = m->num_pads || m->moved ? m->whole_bits : LAYOUT_MAX_BITS;
-  uint32_t n = 0;
-  for (uint32_t step = 1; elem_bytes << (n + 1) <= MAX_VECTOR_BYTES && n < limit; step <<= 1) {
-    int found = -1;
-    uint32_t touching = 0;
-    for (uint32_t i = 0; i < m->num_reg_bits; i++) {
-      if (m->reg[i] == step && found < 0) found = (int)i;
-      else if (m->reg[i] & step) touching++;
-    }
-    for (uint32_t i = 0; i < m->num_thread_bits; i++) touching += (m->thread[i] & step) != 0;
-    if (found < 0 || touching) break;
-    bits[n++] = (uint32_t)found;
-  }
-  return n;
-}
-
 typedef struct {
-  uint32_t bits[8], num_bits;   // register bits inside a vector
+  uint32_t bits[PLACEMAP_MAX_VECTOR], num_bits;   // register bits inside a vector
   uint32_t inside;              // as a mask
   uint32_t elem_bytes;
   PlaceMap bytes;               // the map in bytes
@@ -34,7 +15,7 @@ typedef struct {
 
 static Access access_new(Cg *c, LLVMValueRef base, const PlaceMap *map, const Type *elem) {
   Access a = {.elem_bytes = type_elem_bytes(elem), .bytes = *map, .base = base, .storage = cg_storage_type(c, elem)};
-  a.num_bits = vector_bits(map, a.elem_bytes, a.bits);
+  a.num_bits = placemap_vector(map, MAX_VECTOR_BYTES / a.elem_bytes, a.bits);
   for (uint32_t i = 0; i < a.num_bits; i++) a.inside |= 1u << a.bits[i];
   placemap_scale(&a.bytes, log2_u32(a.elem_bytes));
   a.thread = placemap_thread(c, &a.bytes);
