@@ -13,14 +13,15 @@ Term *tl_range_loop(Lower *L, Call *c) {
     if (arg_is_none(c, i)) break;
     if ((values[n++] = term_to_ct(L, c->args[i]))) continue;
     arg_error(L, c, i, "range over run-time bounds works in a `for` only");
-    return lower_hint(L, "compute in the body of `for i in range(n):`, or declare the bound `n: tl.constexpr`");
+    return lower_hint(L, "compute in the body of `for i in range(n):`, backwards `for i in range(n - 1, -1, -1):`, or "
+                         "declare the bound `n: tl.constexpr`");
   }
   CtValue *range = ct_builtin(L->ctx, intern(L->ctx, "range"));
   return term_const(L, comptime_call(L->ct, range, values, n, NULL, 0, c->span));
 }
 Term *tl_static_range(Lower *L, Call *c) { return tl_range_loop(L, c); }
 
-// The attributes have no effect: a `while` is neither pipelined nor unrolled.
+// The attributes have no effect.
 Term *tl_condition_call(Lower *L, Call *c) {
   (void)L;
   return c->args[0];

@@ -79,7 +79,7 @@ def loops(x, y, n, BLOCK: tl.constexpr):
     # LOOPS: note: a function gives several values by `return a, b`
     a, b = n + 1
     # LOOPS: ways_out_calls.py:[[#@LINE+2]]:27: error: range over run-time bounds works in a `for` only
-    # LOOPS: note: compute in the body of `for i in range(n):`, or declare the bound `n: tl.constexpr`
+    # LOOPS: note: compute in the body of `for i in range(n):`, backwards `for i in range(n - 1, -1, -1):`, or declare the bound `n: tl.constexpr`
     c = [i for i in range(n)]
     # LOOPS: ways_out_calls.py:[[#@LINE+2]]:21: error: a comprehension in a kernel goes over a tuple or constants, not over a scalar i32
     # LOOPS: note: compute in the body of `for i in range(n):`, or declare the bound `n: tl.constexpr`

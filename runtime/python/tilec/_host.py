@@ -1,5 +1,6 @@
 """Arrays of the host as arguments on the simulator and the interpreter, which have memory of their own."""
 import ctypes
+import re
 
 from ._arrays import address_of, broadcast_shape, is_on_host, memory_of
 
@@ -80,8 +81,10 @@ class HostMemory:
         """Adds to an error of the launch that the array which an access leaves has less memory than elements."""
         for name, shape in self.broadcasts.items():
             if f" of {name}, which has " in str(error):
-                error.args = (f"{error}\nnote: {name} is a broadcast view of shape {shape}: its elements share memory; "
-                              "pass a copy", *error.args[1:])
+                note = f"note: {name} is a broadcast view of shape {shape}: its elements share memory; pass a copy"
+                text = re.sub(r"^note: (this|the mask of this) \w+ (has no mask|lets it through).*\n", "", str(error),
+                              flags=re.MULTILINE)   # a mask is not what is missing
+                error.args = (f"{text.rstrip()}\n{note}", *error.args[1:])
 
     def __exit__(self, *exception):
         for memory in self.allocated:
