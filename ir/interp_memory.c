@@ -18,11 +18,26 @@ static bool inside(const InterpBuffer *b, uint64_t address, size_t size) {
   return address >= b->address && address - b->address <= b->size && size <= b->size - (address - b->address);
 }
 
-// Names the buffer by the parameter that points into it, and counts from that pointer, as the kernel does.
-static void name_outside(const InterpRun *run, const InterpBuffer *b, Outside *o) {
+// The parameter from which the pointer was computed; NULL: it is not known.
+static const Value *base_of(const Func *f, const Value *v) {
+  while (v && v->def && (v->def->opcode == OP_ADDPTR || v->def->opcode == OP_SPLAT || v->def->opcode == OP_BROADCAST))
+    v = op_operand(v->def, 0);
+  return v && v->block == f->body ? v : NULL;
+}
+
+static uint64_t param_address(const InterpRun *run, uint32_t i) {
+  return run->launch->func->params[i].kind == PARAM_PLAIN ? run->args[i].bits : run->descs[i].address;
+}
+
+// Names the buffer by the parameter from which the pointer was computed, or by one that points into it, and counts from
+// that, as the kernel does. b: the nearest buffer.
+static void name_outside(const InterpRun *run, const Op *op, const InterpBuffer *b, Outside *o) {
   const Func *f = run->launch->func;
-  for (uint32_t i = 0; i < f->num_params && !o->buffer; i++) {
-    uint64_t a = f->params[i].kind == PARAM_PLAIN ? run->args[i].bits : run->descs[i].address;
+  const Value *base = base_of(f, outside_pointer(op));
+  for (uint32_t k = 0; base && k < run->num_buffers; k++)
+    if (inside(&run->buffers[k], param_address(run, base->index), 0)) b = &run->buffers[k];
+  for (uint32_t i = base ? base->index : 0; i < f->num_params && !o->buffer; i++) {
+    const uint64_t a = param_address(run, i);
     const Type *t = f->body->args[i]->type;
     if ((t->kind != TYPE_PTR && t->kind != TYPE_DESC) || !f->params[i].name || !inside(b, a, 0)) continue;
     o->buffer = f->params[i].name;
@@ -35,7 +50,7 @@ static void name_outside(const InterpRun *run, const InterpBuffer *b, Outside *o
 static bool fail_outside(Prog *p, const Op *op, uint64_t address, const InterpBuffer *b, OutsideKind kind) {
   Context *ctx = p->run->ctx;
   Outside o = {.kind = kind, .begin = b->address, .size = b->size, .address = address};
-  name_outside(p->run, b, &o);
+  name_outside(p->run, op, b, &o);
   memcpy(o.program, p->id, sizeof o.program);
   outside_can_be(op, &o.elem_bytes);
   const OutsideWays ways = outside_ways_out(ctx, op);

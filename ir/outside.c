@@ -112,12 +112,26 @@ static const char *in_parentheses(Context *ctx, const char *text) {
   return is_name ? text : arena_printf(&ctx->arena, "(%s)", text);
 }
 
-// The sum of the offsets from the buffer, as an operand of a comparison; NULL if it is not known.
+// Whether it is an index that begins at 0 or above: no bound from below is missing.
+static bool is_never_negative(const Value *v) {
+  const Op *def = v->def;
+  int64_t x;
+  while (def && (op_is(def, TRAIT_CONVERTS | TRAIT_MOVES) || def->opcode == OP_SPLAT || def->opcode == OP_BROADCAST ||
+                 def->opcode == OP_EXTSI)) {
+    v = op_operand(def, 0);
+    def = v->def;
+  }
+  if (value_constant_int(v, &x)) return x >= 0;
+  return def && (def->opcode == OP_PROGRAM_ID || (def->opcode == OP_RANGE && op_int(def, ATTR_START, 0) >= 0));
+}
+
+// The sum of the offsets from the buffer that may be negative, as an operand of a comparison; NULL if it is not known.
 static const char *offset_words(Context *ctx, const Value *pointer) {
   const char *sum = NULL;
-  for (const Op *add = pointer->def; add && add->opcode != OP_SPLAT; add = op_operand(add, 0)->def) {
-    if (add->opcode == OP_BROADCAST) continue;
-    if (add->opcode != OP_ADDPTR) return NULL;
+  for (const Op *add = pointer->def; add; add = op_operand(add, 0)->def) {
+    if (add->opcode == OP_BROADCAST || add->opcode == OP_SPLAT) continue;
+    if (add->opcode != OP_ADDPTR) return sum;
+    if (is_never_negative(op_operand(add, 1))) continue;
     const char *offset = words_of(ctx, op_operand(add, 1), add);
     if (!offset || strpbrk(offset, "&|^<>=~\n") || strstr(offset, " if ")) return NULL;
     sum = sum ? arena_printf(&ctx->arena, "%s + %s", offset, sum) : offset;

@@ -133,7 +133,8 @@ static Term *hint_value(Lower *L, const Term *t, Span span, const char *what) {
   if (t->kind == TERM_TUPLE && t->tuple.is_fstring) return lower_hint(L, "print it with tl.device_print(f\"…\")");
   if (t->kind == TERM_TUPLE) return lower_hint(L, "take one of its items: t[0]; tl.join makes one tile of two");
   if (t->kind == TERM_BLOCK_PTR && strstr(what, "operand of `+`"))
-    return lower_hint(L, "move it: p = tl.advance(p, (rows, columns)), with an offset for each axis");
+    return lower_hint(L, "it moves as a whole: p = tl.advance(p, (rows, columns)); where each row has an offset of its "
+                         "own, load through pointers: x + row[:, None] * stride + column[None, :]");
   if (t->kind == TERM_BUFFER) return lower_hint(L, "load its elements: buffer.load(layout)");
   if (t->kind == TERM_DESC && strstr(what, "make_tensor_descriptor"))
     return lower_hint(L, "it is a descriptor already: load a block by x.load([row, column])");

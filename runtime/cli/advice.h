@@ -62,8 +62,10 @@ void advise_unreached(Advice *to);
 // advice_causes.c: what operations made of their operands.
 void advise_causes(Advice *to);
 void advise_overflow(Advice *to);
-// advice_rounding.c: rounding alone moves the wrong element as far.
+// advice_rounding.c: rounding alone moves the wrong element as far; an argument was rounded to fp32, and the result is
+// fp64.
 void advise_rounding(Advice *to);
+void advise_argument(Advice *to);
 // advice_programs.c: which programs are wrong and how; and, if nothing else is known, what wrote the wrong element.
 void advise_programs(Advice *to);
 void advise_writer(Advice *to);

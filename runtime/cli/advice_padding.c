@@ -189,6 +189,17 @@ void advise_padding(Advice *to) {
 
 typedef struct { VEC(const Op *) loads; bool has_extreme; Arena *arena; } Masked;
 
+// An infinity in place of a factor does not stay the least or the greatest.
+static bool is_factor(const Value *v) {
+  EACH_USE(u, v) {
+    const Op *user = u->user;
+    if (user->opcode == OP_MULF || user->opcode == OP_FMA || user->opcode == OP_MULI || op_unit(user) == UNIT_DOT)
+      return true;
+    if (op_is(user, TRAIT_CONVERTS | TRAIT_MOVES) && user->num_results == 1 && is_factor(&user->results[0])) return true;
+  }
+  return false;
+}
+
 static void find_masked(Op *op, void *user) {
   Masked *m = user;
   m->has_extreme |= op->opcode == OP_REDUCE && !is_sum(op);
@@ -252,6 +263,7 @@ void advise_extremes(Advice *to) {
   module_walk(m, find_masked, &masked);
   for (uint32_t i = 0; masked.has_extreme && i < 2 * masked.loads.count && !to->notes; i++) {
     const Op *load = masked.loads.data[i / 2];
+    if (is_factor(&load->results[0])) continue;
     const bool is_least = i % 2 == 0;
     Replace r = {.load = load, .instead = extreme_of(type_elem(load->results[0].type), is_least)};
     if (rerun_launch(to->rerun, replace, &r) && advice_is_right(to) && matters(to, &r)) tell_extreme(to, &r, is_least);

@@ -122,3 +122,16 @@ void advise_rounding(Advice *to) {
               is_half ? "compute in fp32: .to(tl.float32)"
                       : "subtract large numbers before, not after, or compute in fp64: .to(tl.float64)");
 }
+
+void advise_argument(Advice *to) {
+  const Func *f = to->rerun->session.program->module->funcs;
+  for (uint32_t i = 0; f && i < f->num_params && to->c->dtype == DT_FP64; i++) {
+    const RunArg *a = f->params[i].name ? run_find_arg(to->c->run, f->params[i].name) : NULL;
+    const bool is_fp32 = type_is_scalar(f->body->args[i]->type, SC_F32);
+    if (!a || !is_fp32 || a->spec->kind != ARG_FLOAT || (double)(float)a->spec->f == a->spec->f) continue;
+    buf_printf(to->out, "note: `%s` is fp32, which makes %.17g of %.17g: declare it `%s: tl.float64`\n", a->name,
+               (double)(float)a->spec->f, a->spec->f, a->name);
+    to->notes++;
+    return;
+  }
+}

@@ -113,7 +113,7 @@ static bool tell_part(Advice *to, const bool *has, bool is_certain) {
   if (!p.is_box && !p.is_tail) {
     buf_printf(to->out, "%llu of the %llu elements of %s; the first is ", count, all, c->name);
     run_print_index(to->out, c->got, p.first);
-    buf_putc(to->out, '\n');
+    buf_puts(to->out, ": do the grid's programs and the masks cover them?\n");
   } else {
     put_part(to->out, c, &p);
     if (!is_certain) buf_puts(to->out, " has its initial values");

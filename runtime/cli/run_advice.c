@@ -55,7 +55,7 @@ static const Reason of_expectations[] = {
     {advise_order, OF_BUFFERS}, {advise_tf32, OF_MODULE},  {advise_causes, OF_RUN},        {advise_axes, OF_RUN},
     {advise_swap, OF_RUN},      {advise_padding, OF_RUN},  {advise_tied_element, OF_RUN},  {advise_extremes, OF_RUN},
     {advise_bins, OF_RUN},      {advise_rounding, OF_RUN}, {advise_programs, OF_RUN},      {advise_overflow, OF_RUN},
-    {advise_writer, OF_RUN},
+    {advise_argument, OF_RUN},  {advise_writer, OF_RUN},
 };
 
 // The interpreter says what is right.

@@ -44,7 +44,8 @@ static void tell_nans(Buf *out, const Comparison *c) {
 
 static void put_number(Buf *out, const HostTensor *t, uint64_t i) {
   const double x = host_get(t, i);
-  if (isnan(x)) buf_puts(out, "nan"); else buf_printf(out, "%.9g", x);
+  if (isnan(x)) buf_puts(out, "nan");
+  else buf_printf(out, x == floor(x) && fabs(x) < 0x1p53 ? "%.0f" : "%.9g", x);
 }
 
 bool run_tell(Buf *out, const Comparison *c, const CheckLimits *limits) {

@@ -36,7 +36,7 @@ def calls(x, y, n, B: tl.constexpr):
 def blocks(x, y, n, B: tl.constexpr):
     p = tl.make_block_ptr(x, (n, ), (1, ), (0, ), (B, ), (0, ))
     # BLOCKS: habits_of_calls.py:[[#@LINE+2]]:5: error: the left operand of `+` must be a tensor or a number, not a block pointer to fp32[128]
-    # BLOCKS: note: move it: p = tl.advance(p, (rows, columns)), with an offset for each axis
+    # BLOCKS: note: it moves as a whole: p = tl.advance(p, (rows, columns)); where each row has an offset of its own, load through pointers: x + row[:, None] * stride + column[None, :]
     p += B
 
 

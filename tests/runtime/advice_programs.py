@@ -17,6 +17,7 @@
 # RUN: %{run} -k entropy --grid 4 --arg p=fp32[4,100]=uniform:3 --arg out=fp32[4]=zeros --arg n=100 --expect "out=-sum(p*log(p), 1)" | FileCheck %s --check-prefix=ENTROPY
 # RUN: %{run} -k nibble --grid 1 --arg q=i8[64]=fill:-37 --arg out=i32[64]=zeros --expect "out=13" | FileCheck %s --check-prefix=NIBBLE
 # RUN: %{run} -k bins --grid 1 --arg x=i32[64]=fill:8 --arg out=i32[8]=zeros --expect "out=64*(arange(8)==7)" | FileCheck %s --check-prefix=BINS
+# RUN: %{run} -k filled --grid 1 --arg out=fp64[16]=zeros --arg value=3.1415926 --expect "out=3.1415926" --rtol 1e-12 | FileCheck %s --check-prefix=FILLED
 import triton
 import triton.language as tl
 
@@ -57,7 +58,7 @@ def assumed(x, y, n, BLOCK: tl.constexpr):
 @triton.jit
 def diagonal(x, y):
     # DIAGONAL: {{^}}diagonal: the grid has 4 programs along axis 1, and the kernel does not ask for tl.program_id(1): they all do the same
-    # DIAGONAL: {{^}}note: no program stores to 12288 of the 16384 elements of y; the first is [0,32]
+    # DIAGONAL: {{^}}note: no program stores to 12288 of the 16384 elements of y; the first is [0,32]: do the grid's programs and the masks cover them?
     m = tl.program_id(0) * 32 + tl.arange(0, 32)
     i = m[:, None] * 128 + m[None, :]
     tl.store(y + i, tl.load(x + i) * 2)
@@ -152,3 +153,9 @@ def nibble(q, out):
 def bins(x, out):
     # BINS: advice_programs.py:[[#@LINE+1]]:37: note: this leaves out 64 values, such as 8, which are outside of the bins 0 to 7: clamp them, or have more bins
     tl.store(out + tl.arange(0, 8), tl.histogram(tl.load(x + tl.arange(0, 64)), 8))
+
+
+@triton.jit
+def filled(out, value):
+    # FILLED: {{^}}note: `value` is fp32, which makes 3.1415925{{[0-9]*}} of 3.1415926{{[0-9]*}}: declare it `value: tl.float64`
+    tl.store(out + tl.arange(0, 16), value)

@@ -39,3 +39,14 @@ def next_power_of_2(n):
 
 
 language.core.import_from("triton", cdiv, next_power_of_2)
+
+
+# What Triton's users look for and newer releases, 3.6 among them, do not have.
+_GONE = {
+    "ops": "triton.ops was removed in Triton 3.0: its kernels are in the tutorials and in packages such as triton_kernels",
+    "cudalibs": "triton.cudalibs was removed: tl.extra.libdevice has its functions",
+}
+
+
+def __getattr__(name):
+    raise AttributeError(f"module 'triton' has no attribute '{name}'" + (f": {_GONE[name]}" if name in _GONE else ""))
