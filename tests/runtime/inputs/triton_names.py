@@ -45,6 +45,7 @@ proton.finalize(session)
 print("profiler:", x.data.tolist(), [str(w.message) for w in found], os.path.exists("name.hatchet"))
 print("decorators:", proton.scope("f")(abs)(-1), proton.profile(abs)(-2), proton.profile(name="f")(abs)(-3))
 refusal("viewer:", viewer.read, "name.hatchet")
+refusal("ops:", getattr, triton, "ops")
 refusal("options:", lambda: __import__("triton.backends.nvidia.compiler", fromlist=["x"]).CUDAOptions)
 
 tool = sys.argv[1]
