@@ -1,4 +1,5 @@
-// Reorders blocks that load more than a thread's registers can hold, so that each value is used soon after it is loaded.
+// Reorders blocks that load more than a thread's registers can hold, so that each value is used soon after it is
+// loaded.
 // Codegen emits one op at a time, so all loads come before any of the arithmetic. The assembler keeps that order and
 // spills.
 //
@@ -21,7 +22,7 @@ typedef struct {
   uint32_t count;
   uint32_t *order, used;     // a new order, and how many have a place in it
   VEC(uint32_t) open;        // whose operands are being placed
-  uint32_t *missing;         // by_load: how many operands that are computed of loads have no place yet
+  uint32_t *missing;         // by_load: how many operands that get a place in their own time have none yet
 } Stream;
 
 static bool has_attribute(LLVMValueRef call, const char *name, size_t len, uint64_t value) {
@@ -113,16 +114,17 @@ static const MapSlot *operand_of(const Stream *s, uint32_t i, int k) {
   return map_get(&s->number, LLVMGetOperand(s->in[i], (unsigned)k));
 }
 
-// Counts each instruction's operands that are computed of loads. The block is in an order in which that works.
+// Counts each instruction's operands that get a place in their own time: loads, what stays in order, and what is
+// computed of these. The block is in its own order, in which operands come first.
 static void count_missing(Stream *s) {
-  bool *is_loaded = arena_array(s->c->arena, bool, s->count);
+  bool *waits = arena_array(s->c->arena, bool, s->count);
   for (uint32_t i = 0; i < s->count; i++) {
     s->missing[i] = 0;
     for (int k = 0; k < LLVMGetNumOperands(s->in[i]); k++) {
       const MapSlot *known = operand_of(s, i, k);
-      s->missing[i] += known && is_loaded[known->number - 1];
+      s->missing[i] += known && waits[known->number - 1];
     }
-    is_loaded[i] = s->missing[i] || is_load(s->c, s->in[i]);
+    waits[i] = s->missing[i] || !is_free(s->in[i]);
   }
 }
 
@@ -148,10 +150,8 @@ static uint32_t next_ordered(const Stream *s, uint32_t i) {
 }
 
 static void order_by_load(Stream *s) {
-  uint32_t passed = 0;
   count_missing(s);
   for (uint32_t i = 0, next = next_ordered(s, 0); i < s->count; i++) {
-    if (i == next && may_write(s->in[i])) place_loads_before(s, &passed, i);
     if (i == next || (is_load(s->c, s->in[i]) && !s->placed[i])) place_ready(s, i);
     if (i == next) next = next_ordered(s, i + 1);
     for (; next < s->count && !s->missing[next] && !may_write(s->in[next]); next = next_ordered(s, next + 1))

@@ -1,4 +1,5 @@
-// count_loops: a `while` that counts up to a bound becomes a `for`, which can be pipelined, flattened and unrolled.
+// count_loops: a `while` that counts up to a bound becomes a `for`, whose masks the passes can decide and which the
+// assembler can unroll. Its tiles are not copied ahead, as they are not in a `while`.
 //
 //   while (i = lb, v…) { condition i < %n } do { … ; yield i + step, v'… }        →        for i = lb to %n step step
 //
@@ -97,6 +98,7 @@ static void count(Context *ctx, const Counted *c) {
     value_replace_all_uses(body->args[i], from == c->counter ? r.op->blocks[0]->args[0] : carried[from]);
   }
   Op *counted = build_for_end(&b, r, op_operand_values(ctx, body->last, 0));
+  op_set_int(ctx, counted, ATTR_NUM_STAGES, 1);   // num_stages is about the loops that are a `for` in the source
   Value **results = arena_array(&ctx->arena, Value *, loop->num_results + 1);
   for (uint32_t i = 0; i < loop->num_results; i++)
     results[i] = op_result(counted, argument_of(loop, op_operand(forwards, 1 + i)));

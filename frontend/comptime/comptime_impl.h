@@ -226,6 +226,6 @@ CtValue *ct_star_name(Comptime *ct, const CtEnv *env, const char *name);
 // whether a handler of the `try` catches that a module is not found
 bool ct_import_must_raise(const Node *try_node);
 // fails if a module that the statement imports is missing
-bool ct_import_check(Comptime *ct, const Node *n, const Node *try_node, const CtEnv *env);
+bool ct_import_check(Comptime *ct, const Node *n, const CtEnv *env);
 
 #endif

@@ -80,7 +80,7 @@ static Flow exec_try(Comptime *ct, const Node *n, CtEnv *env) {
     const Node *s = n->try_.body.data[i];
     flow = exec(ct, s, env);
     if (flow == FLOW_NEXT && must_raise && (s->kind == NODE_IMPORT || s->kind == NODE_IMPORT_FROM) &&
-        !ct_import_check(ct, s, n, env))
+        !ct_import_check(ct, s, env))
       flow = FLOW_ERROR;
   }
   ct->tries -= n->try_.handlers.count > 0;

@@ -372,8 +372,7 @@ CtValue *ct_star_name(Comptime *ct, const CtEnv *env, const char *name) {
 }
 
 // An import that finds no module raises ModuleNotFoundError if it stands in a `try` that handles it; otherwise it binds
-// missing values. Where the same `try` imports triton, other packages are there, and so are torch and numpy everywhere:
-// the code after it is what the author of the kernels runs.
+// missing values. torch and numpy are there: who runs the kernels has them.
 bool ct_import_must_raise(const Node *try_node) {
   for (uint32_t i = 0; i < try_node->try_.handlers.count; i++) {
     const Node *type = try_node->try_.handlers.data[i]->handler.type;
@@ -392,22 +391,11 @@ static bool is_of_package(const char *dotted, const char *package) {
   return dotted && !strncmp(dotted, package, n) && (!dotted[n] || dotted[n] == '.');
 }
 
-static bool imports_triton(const NodeList *body) {
-  for (uint32_t i = 0; i < body->count; i++) {
-    const Node *n = body->data[i];
-    for (uint32_t k = 0; n->kind == NODE_IMPORT && k < n->import.aliases.count; k++)
-      if (is_of_package(n->import.aliases.data[k]->alias.name, "triton")) return true;
-  }
-  return false;
-}
-
-bool ct_import_check(Comptime *ct, const Node *n, const Node *try_node, const CtEnv *env) {
-  const bool has_triton = imports_triton(&try_node->try_.body);
+bool ct_import_check(Comptime *ct, const Node *n, const CtEnv *env) {
   for (uint32_t i = 0; i < n->import.aliases.count; i++) {
     const Node *a = n->import.aliases.data[i];
     const char *dotted = n->import.module ? n->import.module : a->alias.name;
-    const bool is_there = is_of_package(dotted, "torch") || is_of_package(dotted, "numpy") ||
-                          (has_triton && !is_of_package(dotted, "triton"));
+    const bool is_there = is_of_package(dotted, "torch") || is_of_package(dotted, "numpy");
     const CtValue *v = ct_env_get_local(env, ct_import_bound_name(ct, a));
     if (is_there) continue;
     if (v && v->kind == CT_MISSING) return ct_fail(ct, a->span, "ModuleNotFoundError", "%s", v->missing.why) != NULL;

@@ -351,12 +351,19 @@ static Node *new_node(Lower *L, NodeKind kind, Span span) {
 
 static void append(Lower *L, NodeList *list, Node *n) { vec_push(L->arena, list, n); }
 
+// A call of the profiler's `scope`: there is nothing to enter.
+static bool is_scope(const Node *n) {
+  const Node *f = n->kind == NODE_CALL ? n->call.func : NULL;
+  const char *name = !f ? NULL : f->kind == NODE_ATTRIBUTE ? f->attr.name : f->kind == NODE_NAME ? f->name.id : NULL;
+  return name && !strcmp(name, "scope");
+}
+
 // Enters `with E as x`: assigns x = E.__enter__(), and returns statements that call E.__exit__(None, None, None) before
 // `rest`. NULL after a diagnostic.
 static const Cont *enter_context(Lower *L, const Node *item, const Cont *rest) {
   Term *t = lower_expr(L, item->pair.first);
   if (!t) return NULL;
-  if (term_is_none(t) && item->pair.first->kind == NODE_CALL) {   // nothing to enter: a profiler's scope
+  if (term_is_none(t) && is_scope(item->pair.first)) {
     if (item->pair.second) lower_assign_target(L, item->pair.second, t, false, true);
     return new_cont(L, arena_new(L->arena, NodeList), 0, rest);
   }

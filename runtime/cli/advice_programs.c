@@ -15,8 +15,6 @@ static int by_writer(const void *a, const void *b) {
 
 static double difference(const Comparison *c, uint64_t i) { return host_get(c->got, i) - host_get(c->ref, i); }
 
-static double rounding(const Comparison *c) { return (host_rtol(c->dtype, true) + 1e-6) * host_largest(c->ref); }
-
 // The programs that wrote compared elements, in order; none if some elements are not known to have one writer, or if
 // there are too many elements.
 static Programs programs_of(const Advice *to) {
@@ -24,7 +22,7 @@ static Programs programs_of(const Advice *to) {
   const Comparison *c = to->c;
   const Writes *w = &to->rerun->writes;
   const uint64_t n = c->ref->count;
-  const double near = rounding(c);
+  const double near = advice_rounding_of(c);
   if (n > MOST) return (Programs){0};
   Programs p = {arena_array(to->arena, Program, n + 1), 0};
   for (uint64_t i = 0; i < n; i++) {
@@ -62,20 +60,21 @@ static void find_scan(Op *op, void *user) {
   if (op->opcode == OP_SCAN && !*found) *found = op;
 }
 
-// The first program is right, and each other is wrong by one number.
+// The first program is right, and each other is wrong by one number, which is not the same in all.
 static void tell_scan(Advice *to, const Programs *p) {
   const Op *scan = NULL;
   Module *m = to->rerun->session.program->module;
   module_walk(m, find_scan, &scan);
-  const double near = 4 * rounding(to->c);
+  const double near = 4 * advice_rounding_of(to->c);
   const Program *wrong = NULL;
+  bool grows = false;
   for (uint32_t i = 0; i < p->count; i++) {
     const Program *x = &p->all[i];
-    if (x->most - x->least > near || (i && x->count < 2)) return;
-    if (x->wrong == x->count && !wrong) wrong = x;
-    else if (x->wrong && x->wrong != x->count) return;
+    if (x->most - x->least > near || (i && x->count < 2) || (x->wrong && x->wrong != x->count)) return;
+    if (x->wrong && !wrong) wrong = x;
+    grows |= x->wrong && fabs(x->most - wrong->most) > near;
   }
-  if (!scan || !wrong || p->all[0].wrong) return;
+  if (!scan || !grows || p->all[0].wrong) return;
   Buf b = buf_make(to->arena);
   put_program(&b, to->c->run, &p->all[0]);
   buf_puts(&b, " is right, and all elements of ");

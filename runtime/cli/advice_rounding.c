@@ -5,7 +5,7 @@
 #include "ir/fold.h"
 #include "runtime/cli/advice.h"
 
-enum { MOST_OPS = 32, RUNS = 3, MOST_IN = 3 };
+enum { MOST_OPS = 32, RUNS = 5, MOST_IN = 3 };
 
 typedef struct {
   Advice *to;
@@ -87,14 +87,14 @@ static bool round_anew(void *user, const InterpStep *step) {
 
 // How far the element moves; `only`: as in Wobble.
 static double spread(Wobble *r, const Op *only) {
-  const double was = host_get(r->to->c->got, r->to->first_bad);
+  const double was = rerun_held(r->to->rerun);
   double most = 0;
   r->only = only;
   for (uint32_t i = 0; i < RUNS; i++) {
     r->state = 0x9E3779B97F4A7C15ull * (i + 1);
     if (!rerun_launch(r->to->rerun, round_anew, r)) break;
     const double moved = fabs(rerun_number(r->to->rerun) - was);
-    if (isnan(moved) || moved > most) most = isnan(moved) ? INFINITY : moved;
+    if (moved > most) most = moved;
   }
   return most;
 }
@@ -116,9 +116,8 @@ void advise_rounding(Advice *to) {
   const Span at = op_user_span(ctx, worst);
   const Type *t = type_elem(worst->results[0].type);
   const bool is_half = type_elem_bits(t) < 32;
-  const char *far = isfinite(most) ? arena_printf(to->arena, "moves by as much as %.3g", most) : "becomes a NaN";
   advice_note(to, ctx, at, "rounding explains the difference: with the results of %s rounded to %s in another way the "
-              "element %s; %s", advice_source(to->arena, ctx, at), dtype_name_of(t->scalar), far,
+              "element moves by as much as %.3g; %s", advice_source(to->arena, ctx, at), dtype_name_of(t->scalar), most,
               is_half ? "compute in fp32: .to(tl.float32)"
                       : "subtract large numbers before, not after, or compute in fp64: .to(tl.float64)");
 }

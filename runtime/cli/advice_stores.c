@@ -58,6 +58,8 @@ void advise_kept(Advice *to) {
   if (!op || op->opcode != OP_ATOMIC_RMW || rerun_number(to->rerun) != was) return;
   const bool is_larger = keeps_larger(op, is_float);
   if (!is_larger && !keeps_smaller(op, is_float)) return;
+  const double want = host_get(to->c->ref, to->first_bad);
+  if (is_larger ? want >= was : want <= was) return;
   Context *ctx = op->parent->func->module->ctx;
   const char *start = is_larger ? is_float ? "-inf" : "the least number" : is_float ? "inf" : "the largest number";
   advice_note(to, ctx, op_user_span(ctx, op), "this keeps the %s of its operand and what %s held before, at first %g: "

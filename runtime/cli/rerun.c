@@ -72,11 +72,13 @@ bool rerun_find(Rerun *r, const RunBuffer *b, uint64_t index) {
 
 uint64_t rerun_bits(const Rerun *r) { return writes_bits(&r->writes); }
 
-double rerun_number(const Rerun *r) {
-  uint64_t bits = rerun_bits(r);
+static double number_of(const Rerun *r, uint64_t bits) {
   const HostTensor t = {.dtype = r->writes.buffer->initial.dtype, .count = 1, .data = (uint8_t *)&bits};
   return host_get(&t, 0);
 }
+
+double rerun_number(const Rerun *r) { return number_of(r, rerun_bits(r)); }
+double rerun_held(const Rerun *r) { return number_of(r, r->held); }
 
 void rerun_close(Rerun *r) {
   Run *run = r->session.run;

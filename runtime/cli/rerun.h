@@ -26,6 +26,7 @@ bool rerun_find(Rerun *r, const RunBuffer *b, uint64_t index);
 // The bits of that element after the last run, and its number.
 uint64_t rerun_bits(const Rerun *r);
 double rerun_number(const Rerun *r);
+double rerun_held(const Rerun *r);   // after the run as it is
 void rerun_close(Rerun *r);
 
 #endif

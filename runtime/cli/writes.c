@@ -32,21 +32,37 @@ static void wrote(Writes *w, const InterpStep *step) {
   memcpy(w->program, step->program, sizeof w->program);
 }
 
+// Whether lane i of a compare-and-swap stores its value.
+static bool swaps(const InterpStep *step, size_t i) {
+  const Op *op = step->op;
+  const uint32_t bytes = type_elem_bytes(op->results[0].type);
+  const uint8_t *old = interp_step_data(step, &op->results[0]), *expected = interp_step_data(step, op_operand(op, 2));
+  return !memcmp(old + i * bytes, expected + i * bytes, bytes);
+}
+
+static void note_element(Writes *w, const Run *run, const InterpStep *step, uint64_t at, bool is_on) {
+  if (at >= w->buffer->initial.count) return;
+  if (is_on) w->writers[at] = writer_of(run, step->program);
+  if (at != w->element) return;
+  if (is_on) {
+    wrote(w, step);
+  } else if (step->op->opcode != OP_ATOMIC_CAS) {
+    w->barred = step->op;
+    memcpy(w->barred_program, step->program, sizeof w->barred_program);
+  }
+}
+
+// The kernel's elements may be wider than the buffer's.
 static void note_elements(Writes *w, const Run *run, const InterpStep *step) {
   const Op *op = step->op;
-  const Value *mask = op->opcode == OP_ATOMIC_CAS ? NULL : op_operand(op, 3), *value = op_operand(op, 2);
+  const bool is_swap = op->opcode == OP_ATOMIC_CAS;
+  const Value *mask = is_swap ? NULL : op_operand(op, 3), *value = op_operand(op, 2);
   const uint8_t *on = mask ? interp_step_data(step, mask) : NULL;
   for (size_t i = 0, n = interp_step_count(step, value); i < n; i++) {
-    const uint64_t at = (interp_step_address(step, i) - w->buffer->address) / bytes_of(w);
-    if (at >= w->buffer->initial.count) continue;
-    if (on && !on[i]) {
-      if (at != w->element) continue;
-      w->barred = op;
-      memcpy(w->barred_program, step->program, sizeof w->barred_program);
-      continue;
-    }
-    w->writers[at] = writer_of(run, step->program);
-    if (at == w->element) wrote(w, step);
+    const uint64_t from = interp_step_address(step, i) - w->buffer->address;
+    const bool is_on = is_swap ? swaps(step, i) : !on || on[i];
+    for (uint64_t byte = 0; byte < type_elem_bytes(value->type); byte += bytes_of(w))
+      note_element(w, run, step, (from + byte) / bytes_of(w), is_on);
   }
 }
 

@@ -22,11 +22,14 @@ static ExecResult each_lane(Warp *w, const Instr *in, uint32_t mask, uint32_t ad
   return EXEC_NEXT;
 }
 
+static uint32_t *wait_of(Warp *w, SharedPlace bar) { return &w->waited[bar.offset / 8 % countof(w->waited)]; }
+
 static ExecResult init(Warp *w, const Instr *in, int lane, SharedPlace bar) {
   uint64_t word;
   MbarrierError e = mbarrier_init(&word, (uint32_t)src_at(w, in, 1)[lane]);
   if (e) return async_mbarrier_fail(w, in, lane, bar, e);
   TRY(agent_mbarrier_init(w, in, lane, bar));
+  for (uint32_t i = 0; i < bar.cta->num_warps; i++) *wait_of(&bar.cta->warps[i], bar) = 0;
   async_mbarrier_store(bar, word);
   return EXEC_NEXT;
 }
@@ -66,17 +69,17 @@ static ExecResult change_tx(Warp *w, const Instr *in, int lane, SharedPlace bar)
 }
 static ExecResult exec_tx(Warp *w, const Instr *in, uint32_t mask) { return each_lane(w, in, mask, 0, change_tx); }
 
-// test_wait answers at once. try_wait suspends the thread until the phase completes, but may give up at any time;
-// here it often does on its first attempts.
-enum { MAX_IMPATIENCE = 8 };
 // Phases alternate: a warp that waits for the same one of an mbarrier again has not waited for the next one.
 static void note_waited(Warp *w, const Instr *in, SharedPlace bar, bool parity) {
   const uint32_t now = bar.offset << 1 | parity;
-  uint32_t *before = &w->waited[bar.offset / 8 % countof(w->waited)];
+  uint32_t *before = wait_of(w, bar);
   if (*before == now) w->cta->repeated_wait = in;
   *before = now;
 }
 
+// test_wait answers at once. try_wait suspends the thread until the phase completes, but may give up at any time;
+// here it often does on its first attempts.
+enum { MAX_IMPATIENCE = 8 };
 static ExecResult exec_wait(Warp *w, const Instr *in, uint32_t mask) {
   MemAccess a;
   TRY(exec_mbarrier_resolve(w, in, &in->ops[1], mask, &a));

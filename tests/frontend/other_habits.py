@@ -12,7 +12,7 @@ import math
 
 try:
     import torch
-    import package_that_is_not_here
+    import numpy as np
     import triton
     import triton.language as tl
     HAS_TRITON = True
@@ -54,7 +54,7 @@ def pair(x, out, n):
     # PAIR: {{^}}note: `^` is an exclusive or: a square is x * x, another power libdevice.pow(x, y)
     tl.store(out, tl.load(x) ^ 2)
     # PAIR: error: `cumsum` has no parameter `exclusive`
-    # PAIR: {{^}}note: subtract each element's own part: tl.cumsum(x, 0) - x
+    # PAIR: {{^}}note: of a sum subtract each element's own part: tl.cumsum(x, 0) - x
     tl.store(out, tl.cumsum(tl.load(x + tl.arange(0, 16)), 0, exclusive=True))
 
 
@@ -81,7 +81,7 @@ def plain(x, out, n):
 # RENAMED: .entry plain(
 renamed = triton.jit(plain)
 
-# What a `try` imports beside triton is there, and scopes of the profiler do nothing.
+# torch and numpy, which a `try` imports, are there, and scopes of the profiler do nothing.
 if HAS_TRITON:
     # SCOPED: .entry scoped(
     @triton.jit

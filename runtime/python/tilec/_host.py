@@ -82,7 +82,7 @@ class HostMemory:
         for name, shape in self.broadcasts.items():
             if f" of {name}, which has " in str(error):
                 note = f"note: {name} is a broadcast view of shape {shape}: its elements share memory; pass a copy"
-                text = re.sub(r"^note: (this|the mask of this) \w+ (has no mask|lets it through).*\n", "", str(error),
+                text = re.sub(r"^note: (this|the mask of this) [\w ]+ (has no mask|lets it through).*\n", "", str(error),
                               flags=re.MULTILINE)   # a mask is not what is missing
                 error.args = (f"{text.rstrip()}\n{note}", *error.args[1:])
 
