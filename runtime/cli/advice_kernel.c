@@ -123,7 +123,7 @@ void advise_bins(Advice *to) {
   Bins b = {.op = NULL};
   if (!rerun_launch(to->rerun, find_outside, &b) || !b.op) return;
   Context *ctx = b.op->parent->func->module->ctx;
-  advice_note(to, ctx, op_user_span(ctx, b.op), "this leaves out %zu values, such as %lld, which are outside of the bins 0 "
-              "to %lld: clamp them, or have more bins", b.outside, (long long)b.example,
+  advice_note(to, ctx, op_user_span(ctx, b.op), "this leaves out %zu values, one of them %lld, which are outside of the "
+              "bins 0 to %lld: clamp them, or have more bins", b.outside, (long long)b.example,
               (long long)b.op->results[0].type->shape[0] - 1);
 }

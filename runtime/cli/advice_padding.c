@@ -187,7 +187,7 @@ void advise_padding(Advice *to) {
 
 // ---- the largest and the smallest ----
 
-typedef struct { VEC(const Op *) loads; bool has_extreme; Arena *arena; } Masked;
+typedef struct { VEC(const Op *) loads; bool has_extreme, is_unsigned; Arena *arena; } Masked;
 
 // An infinity in place of a factor does not stay the least or the greatest.
 static bool is_factor(const Value *v) {
@@ -200,8 +200,16 @@ static bool is_factor(const Value *v) {
   return false;
 }
 
+static void find_unsigned(Op *op, void *user) {
+  const int64_t pred = op->opcode == OP_CMPI ? op_int(op, ATTR_PRED, 0) : CMP_EQ;
+  *(bool *)user |= op->opcode == OP_MAXUI || op->opcode == OP_MINUI || pred == CMP_ULT || pred == CMP_ULE ||
+                   pred == CMP_UGT || pred == CMP_UGE;
+}
+
+// Of unsigned integers the least and the greatest number are others.
 static void find_masked(Op *op, void *user) {
   Masked *m = user;
+  if (op->opcode == OP_REDUCE) block_walk(op->blocks[0], find_unsigned, &m->is_unsigned);
   m->has_extreme |= op->opcode == OP_REDUCE && !is_sum(op);
   const TypeKind kind = op->opcode == OP_LOAD && op_operand(op, 2) ? op->results[0].type->kind : TYPE_PTR;
   const bool is_number = kind == TYPE_TENSOR && type_elem(op->results[0].type)->kind == TYPE_SCALAR;
@@ -263,7 +271,9 @@ void advise_extremes(Advice *to) {
   module_walk(m, find_masked, &masked);
   for (uint32_t i = 0; masked.has_extreme && i < 2 * masked.loads.count && !to->notes; i++) {
     const Op *load = masked.loads.data[i / 2];
-    if (is_factor(&load->results[0])) continue;
+    const Type *elem = type_elem(load->results[0].type);
+    if (is_factor(&load->results[0]) || type_elem_bits(elem) == 1) continue;
+    if (type_is_int(elem) && masked.is_unsigned) continue;
     const bool is_least = i % 2 == 0;
     Replace r = {.load = load, .instead = extreme_of(type_elem(load->results[0].type), is_least)};
     if (rerun_launch(to->rerun, replace, &r) && advice_is_right(to) && matters(to, &r)) tell_extreme(to, &r, is_least);

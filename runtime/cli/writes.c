@@ -14,7 +14,6 @@ uint64_t writes_bits(const Writes *w) {
 
 void writes_begin(Writes *w, Arena *a, const RunBuffer *b, uint64_t element) {
   *w = (Writes){.buffer = b, .element = element, .writers = arena_array(a, uint32_t, b->initial.count + 1)};
-  memset(w->writers, 0, b->initial.count * sizeof *w->writers);
   memcpy(&w->held, b->initial.data + element * bytes_of(w), bytes_of(w));
 }
 

@@ -123,7 +123,8 @@ static const char *parse_header(Cursor *c, HostTensor *t) {
 const char *npy_read(Arena *a, const char *bytes, size_t size, HostTensor *t) {
   *t = (HostTensor){0};
   const unsigned char *b = (const unsigned char *)bytes;
-  if (size >= 4 && !memcmp(bytes, "PK\3\4", 4)) return "it is an archive, as .npz files are: save each array by np.save";
+  if (size >= 4 && !memcmp(bytes, "PK\3\4", 4))
+    return "it is an archive, as .npz files are: save each array by np.save";
   if (size < 10 || memcmp(bytes, magic, MAGIC)) return "it is not a .npy file";
   bool wide = b[6] == 2;
   if ((b[6] != 1 && b[6] != 2) || b[7] != 0) return "its .npy version is neither 1.0 nor 2.0";

@@ -31,8 +31,8 @@ static const char *race_way_out(const Grid *g, RaceScope scope, bool is_one_plac
     return "an atomic for which the other program waits orders only what stands before it: store and "
            "tl.debug_barrier() before that atomic, and load after the wait; without one, load in a second kernel";
   if (scope == RACE_PROGRAMS && loads)
-    return "programs of the grid do not wait for each other, nor does tl.debug_barrier() make them: load it in a second "
-           "kernel, or store to an array that this one does not load from";
+    return "programs of the grid do not wait for each other, nor does tl.debug_barrier() make them: load it in a "
+           "second kernel, or store to an array that this one does not load from";
   if (scope == RACE_PROGRAMS)
     return "programs of the grid do not wait for each other: use an atomic (tl.atomic_add …), or let each program "
            "write its own place";

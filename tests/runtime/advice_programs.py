@@ -151,7 +151,7 @@ def nibble(q, out):
 
 @triton.jit
 def bins(x, out):
-    # BINS: advice_programs.py:[[#@LINE+1]]:37: note: this leaves out 64 values, such as 8, which are outside of the bins 0 to 7: clamp them, or have more bins
+    # BINS: advice_programs.py:[[#@LINE+1]]:37: note: this leaves out 64 values, one of them 8, which are outside of the bins 0 to 7: clamp them, or have more bins
     tl.store(out + tl.arange(0, 8), tl.histogram(tl.load(x + tl.arange(0, 64)), 8))
 
 
