@@ -7,6 +7,7 @@ import triton
 import triton.language as tl
 import triton.profiler as proton
 import triton.profiler.language as pl
+from triton.profiler.language import scope
 import triton.profiler.viewer as viewer
 from triton.backends.nvidia.compiler import CUDABackend, get_ptxas, sm_arch_from_capability
 from triton.backends.nvidia.driver import ty_to_cpp
@@ -30,7 +31,8 @@ def refusal(what, f, *args):
 @triton.jit
 def marked(x):
     pl.enter_scope("store")
-    tl.store(x, 7)
+    with scope("inner"):
+        tl.store(x, 7)
     pl.exit_scope("store")
 
 

@@ -1,6 +1,7 @@
 """Marks in kernels, which have no effect: nothing is measured."""
 import triton
 import triton.language as tl
+from triton.language import scope   # noqa: F401
 
 
 @triton.jit
