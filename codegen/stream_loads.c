@@ -4,10 +4,10 @@
 // spills.
 //
 // What writes memory, waits, or exchanges data stays in order, and a load stays before what may write after it. Two
-// orders are tried. One puts before each of these instructions what it needs, operands first. The other puts after each
-// load all that can then be computed of what is loaded, which suits sums of vectors of loaded numbers. The block keeps
-// its own order unless one of them holds half as many numbers at most, or if it has products on tensor cores, whose
-// order is chosen before.
+// orders are tried. The first places, before each of these instructions, what it needs, operands first. The second
+// places, after each load, everything that can then be computed; this suits sums over vectors of loaded numbers. A new
+// order is taken only if it holds at most half as many numbers as the block's own. Blocks with products on tensor cores
+// stay as they are, because their order was chosen earlier.
 #include <llvm-c/DebugInfo.h>
 #include <string.h>
 

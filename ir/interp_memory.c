@@ -18,7 +18,7 @@ static bool inside(const InterpBuffer *b, uint64_t address, size_t size) {
   return address >= b->address && address - b->address <= b->size && size <= b->size - (address - b->address);
 }
 
-// The parameter from which the pointer was computed; NULL: it is not known.
+// The parameter that the pointer was computed from, or NULL if that is not known.
 static const Value *base_of(const Func *f, const Value *v) {
   while (v && v->def && (v->def->opcode == OP_ADDPTR || v->def->opcode == OP_SPLAT || v->def->opcode == OP_BROADCAST))
     v = op_operand(v->def, 0);

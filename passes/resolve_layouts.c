@@ -111,7 +111,7 @@ static void coalesce(Resolve *r, Module *m, uint32_t *done) {
   }
 }
 
-// What nothing uses needs no layout, unless it says which one a tensor gets.
+// Unused ops need no layout. An unused convert_layout stays: it sets its operand's layout.
 typedef struct { Arena *arena; VEC(Op *) ops; } Pure;
 static void collect_pure(Op *op, void *user) {
   Pure *p = user;

@@ -21,6 +21,7 @@ void advice_note(Advice *to, Context *ctx, Span at, const char *fmt, ...) PRINTF
 // The source at `at` in backticks, or "this expression" if it is long or has several lines.
 const char *advice_source(Arena *a, const Context *ctx, Span at);
 
+double advice_number(const Value *v, uint64_t bits);   // an element of v
 double advice_rounding_of(const Comparison *c);   // what sums of the buffer's type may differ by
 // Whether the last run of the rerun made all elements right, but for rounding, that the program of the wrong element
 // writes, and that one another.

@@ -33,11 +33,6 @@ typedef struct {
 
 // ---- what is surprising ----
 
-static double number(const Value *v, uint64_t bits) {
-  const Type *t = type_elem(v->type);
-  return type_is_float(t) ? num_decode(scalar_num_format(t->scalar), bits) : (double)num_sext(bits, type_elem_bits(t));
-}
-
 static bool is_float(const Value *v) { return type_is_float(type_elem(v->type)); }
 
 // Inside of a reduction, scan or map elements have no places of their own.
@@ -49,10 +44,10 @@ static bool is_combining(const Op *op) {
 // An infinity of finite numbers, or a NaN of numbers.
 static bool is_not_finite(const Op *op, const uint64_t *in, uint64_t out, uint64_t *instead) {
   const Value *r = &op->results[0];
-  const double x = number(r, out);
+  const double x = advice_number(r, out);
   if (isfinite(x) || op->opcode == OP_BITCAST) return false;
   for (uint32_t i = 0; i < op->num_operands; i++) {
-    const double a = is_float(op_operand(op, i)) ? number(op_operand(op, i), in[i]) : 0;
+    const double a = is_float(op_operand(op, i)) ? advice_number(op_operand(op, i), in[i]) : 0;
     if (isnan(a) || (isinf(x) && isinf(a))) return false;
   }
   *instead = num_encode(scalar_num_format(type_elem(r->type)->scalar), 1.0, NUM_RNE, false);
@@ -63,7 +58,7 @@ static bool is_nan_ignored(const Op *op, const uint64_t *in, uint64_t out, uint6
   const Value *r = &op->results[0];
   if (op->opcode != OP_MAXF && op->opcode != OP_MINF) return false;
   *instead = num_canonical_nan(scalar_num_format(type_elem(r->type)->scalar));
-  return !isnan(number(r, out)) && (isnan(number(r, in[0])) || isnan(number(r, in[1])));
+  return !isnan(advice_number(r, out)) && (isnan(advice_number(r, in[0])) || isnan(advice_number(r, in[1])));
 }
 
 static bool is_toward_zero(const Op *op, const uint64_t *in, uint64_t out, uint64_t *instead) {
@@ -136,7 +131,7 @@ static void keep(Suspect *s, const InterpStep *step, Surprise what, size_t lane,
   if (!data) return;
   const size_t n = interp_step_count(step, v);
   s->has_argument = n == 1 || n == interp_step_count(step, &op->results[0]);
-  if (s->has_argument) s->argument = number(v, advice_bits(data, type_elem_bytes(v->type), n == 1 ? 0 : lane));
+  if (s->has_argument) s->argument = advice_number(v, advice_bits(data, type_elem_bytes(v->type), n == 1 ? 0 : lane));
 }
 
 static Suspect *find(Search *s, const Op *op, Surprise what) {
@@ -150,9 +145,9 @@ static uint64_t worst_of(const InterpStep *step, const Value *v) {
   const uint8_t *data = interp_step_data(step, v);
   const uint32_t bytes = type_elem_bytes(v->type);
   uint64_t worst = 0;
-  for (size_t i = 0, n = interp_step_count(step, v); i < n && is_float(v) && !isnan(number(v, worst)); i++) {
+  for (size_t i = 0, n = interp_step_count(step, v); i < n && is_float(v) && !isnan(advice_number(v, worst)); i++) {
     const uint64_t x = advice_bits(data, bytes, i);
-    if (!isfinite(number(v, x))) worst = x;
+    if (!isfinite(advice_number(v, x))) worst = x;
   }
   return worst;
 }
@@ -220,7 +215,7 @@ static void narrow(Search *s, uint32_t all, uint32_t i) {
 // An infinity of a zero, as 1 / 0: where the result is finite it may well be meant, as log(0) in exp(log(x)).
 static bool is_pole(const Suspect *s) {
   for (uint32_t i = 0; i < s->op->num_operands && s->what == NOT_FINITE; i++)
-    if (is_float(op_operand(s->op, i)) && number(op_operand(s->op, i), s->in[i]) == 0) return true;
+    if (is_float(op_operand(s->op, i)) && advice_number(op_operand(s->op, i), s->in[i]) == 0) return true;
   return s->what == NOT_FINITE && s->has_argument && s->argument == 0;
 }
 
@@ -258,8 +253,8 @@ static void tell_not_finite(Buf *b, const Suspect *s) {
   const Op *op = s->op;
   const Type *t = type_elem(op->results[0].type), *from = type_elem(op_operand(op, 0)->type);
   const NumFormatInfo *info = num_format_info(scalar_num_format(t->scalar));
-  const double x = number(&op->results[0], s->out), a = number(op_operand(op, 0), s->in[0]);
-  const double second = op->num_operands > 1 ? number(op_operand(op, 1), s->in[1]) : 0;
+  const double x = advice_number(&op->results[0], s->out), a = advice_number(op_operand(op, 0), s->in[0]);
+  const double second = op->num_operands > 1 ? advice_number(op_operand(op, 1), s->in[1]) : 0;
   const bool is_division = op->opcode == OP_DIVF || op->opcode == OP_DIVF_RN;
   buf_printf(b, " is %s", isnan(x) ? "NaN" : x < 0 ? "-inf" : "inf");
   if (infix(op->opcode) && !s->has_argument) buf_printf(b, ": %g %s %g", a, infix(op->opcode), second);
@@ -277,9 +272,9 @@ static void tell(Advice *to, const Suspect *s) {
   Buf b = buf_make(to->arena);
   const Span at = op_user_span(ctx, s->op);
   buf_puts(&b, advice_source(to->arena, ctx, at));
-  const int64_t x = (int64_t)number(op_operand(s->op, 0), s->in[0]);
-  const int64_t y = s->op->num_operands > 1 ? (int64_t)number(op_operand(s->op, 1), s->in[1]) : 0;
-  const int64_t r = (int64_t)number(&s->op->results[0], s->out);
+  const int64_t x = (int64_t)advice_number(op_operand(s->op, 0), s->in[0]);
+  const int64_t y = s->op->num_operands > 1 ? (int64_t)advice_number(op_operand(s->op, 1), s->in[1]) : 0;
+  const int64_t r = (int64_t)advice_number(&s->op->results[0], s->out);
   if (s->what == NOT_FINITE) tell_not_finite(&b, s);
   else if (s->what == NAN_IGNORED)
     buf_puts(&b, " ignores NaN: tl.maximum and tl.minimum keep it with propagate_nan=tl.PropagateNan.ALL, also as the "

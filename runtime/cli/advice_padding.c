@@ -255,8 +255,7 @@ static bool matters(Advice *to, const Replace *r) {
 static void tell_extreme(Advice *to, const Replace *r, bool is_least) {
   Context *ctx = r->load->parent->func->module->ctx;
   const Type *t = type_elem(r->load->results[0].type);
-  const double was = type_is_float(t) ? num_decode(scalar_num_format(t->scalar), r->was)
-                                      : (double)num_sext(r->was, type_elem_bits(t));
+  const double was = advice_number(&r->load->results[0], r->was);
   const long long integer = num_sext(r->instead, type_elem_bits(t));
   const char *other = !type_is_float(t) ? arena_printf(to->arena, "%lld", integer)
                       : is_least        ? "-float(\"inf\")"

@@ -22,11 +22,6 @@ static double random_number(Wobble *r) {   // from 0 to 1: xorshift64*
   return (double)(r->state * 0x2545F4914F6CDD1Dull >> 11) * 0x1p-53;
 }
 
-static double number(const Value *v, uint64_t bits) {
-  const Type *t = type_elem(v->type);
-  return type_is_float(t) ? num_decode(scalar_num_format(t->scalar), bits) : (double)num_sext(bits, type_elem_bits(t));
-}
-
 // The result before it is rounded; NAN: nothing is known of it.
 static double exact(Opcode oc, const double *x) {
   switch (oc) {
@@ -74,13 +69,13 @@ static bool round_anew(void *user, const InterpStep *step) {
   for (uint32_t k = 0; k < op->num_operands; k++) data[k] = interp_step_data(step, op_operand(op, k));
   for (size_t i = 0, n = interp_step_count(step, v); i < n; i++) {
     for (uint32_t k = 0; k < op->num_operands; k++)
-      x[k] = number(op_operand(op, k), advice_bits(data[k], type_elem_bytes(op_operand(op, k)->type), i));
+      x[k] = advice_number(op_operand(op, k), advice_bits(data[k], type_elem_bytes(op_operand(op, k)->type), i));
     const uint64_t bits = advice_bits(out, bytes, i);
-    const double is = number(v, bits), want = exact(op->opcode, x);
+    const double is = advice_number(v, bits), want = exact(op->opcode, x);
     if (is == want || !isfinite(is) || !isfinite(want)) continue;
     remember(r, op);
     const uint64_t other = neighbour(t, bits, want > is);
-    if (random_number(r) < fabs(want - is) / fabs(number(v, other) - is)) memcpy(out + i * bytes, &other, bytes);
+    if (random_number(r) < fabs(want - is) / fabs(advice_number(v, other) - is)) memcpy(out + i * bytes, &other, bytes);
   }
   return true;
 }

@@ -1,4 +1,5 @@
 // What to try next after --check or --expect has failed.
+#include "ir/fold.h"
 #include "runtime/cli/advice.h"
 
 #include <math.h>
@@ -25,6 +26,11 @@ void advice_note(Advice *to, Context *ctx, Span at, const char *fmt, ...) {
   diag_forget(ctx);
   ctx->diags = diags;
   ctx->last_diag = last;
+}
+
+double advice_number(const Value *v, uint64_t bits) {
+  const Type *t = type_elem(v->type);
+  return type_is_float(t) ? num_decode(scalar_num_format(t->scalar), bits) : (double)num_sext(bits, type_elem_bits(t));
 }
 
 double advice_rounding_of(const Comparison *c) { return (host_rtol(c->dtype, true) + 1e-6) * host_largest(c->ref); }
@@ -72,8 +78,8 @@ static void look(Advice *to, const Reason *reasons, size_t n) {
   }
 }
 
-// Whether the run on the interpreter seems to have gone as the run did: the wrong element is wrong there, too, and not
-// farther from the run's than that is from what is expected, as other orders of sums may make it.
+// Whether the interpreter reproduces the error: its element is wrong too, and differs from the device's by no more than
+// the error itself. Sums in another order may differ by that much.
 static bool is_as_run(const Advice *to) {
   const double is = rerun_number(to->rerun), was = host_get(to->c->got, to->first_bad);
   const double want = host_get(to->c->ref, to->first_bad), rounding = advice_rounding_of(to->c);
