@@ -61,6 +61,7 @@ bool outside_can_be(const Op *op, uint32_t *elem_bytes) {
   return true;
 }
 
+OutsideKind outside_kind(const Op *op) { return info_of(op).kind; }
 Value *outside_pointer(const Op *op) { return op_operand(op, info_of(op).pointer); }
 
 // "(0,)", "(0, 1)"

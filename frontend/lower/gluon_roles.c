@@ -47,6 +47,10 @@ static bool is_sequence(const Term *t) { return t->kind == TERM_TUPLE && !t->tup
 static bool read_partition(Lower *L, Partition *p, Term *fn, Term *args, const Node *fn_node, const Node *args_node,
                            Span span) {
   if (!fn || !args) return false;
+  if (term_is_none(fn)) {
+    lower_error(L, span_or(fn_node, span), "a partition is a function, this is None");
+    return lower_hint(L, "a partition without work is a function, too: @gluon.jit def idle(): pass") != NULL;
+  }
   const Span args_span = span_or(args_node, span);
   if (!is_sequence(args)) {
     lower_error(L, args_span, "the arguments of a partition are a tuple, this is %s", term_describe(L, args));

@@ -179,8 +179,7 @@ Term *lower_unknown_name(Lower *L, const char *name, Span span, NameUse use) {
   if (lost)
     return lower_hint(L, lost->why ? "also give it a value before that"
                                    : "remove the `del`, or move it below the last use of the name");
-  if (scope_note_left_out(L, name))
-    return lower_hint(L, "give it a value before the `if`, or use it under the same condition");
+  if (scope_hint_left_out(L, name)) return NULL;
   if (use.kind == USE_CALLED) hint_called(L, name);
   else hint_value(L, name, use, span);
   return NULL;
@@ -272,6 +271,7 @@ void term_note_types_differ(Lower *L, const Term *a, const Term *b, const char *
                 "descriptor from them";
   else if (is_block)
     otherwise = "make each access where its block pointer is known, or choose base, shape, strides and offsets first";
+  else if (a->kind == TERM_BUFFER || b->kind == TERM_BUFFER) otherwise = "give each buffer a name of its own";
   else if (a->kind == TERM_VALUE && b->kind == TERM_VALUE) {
     const CtType *ta = term_t(a), *tb = term_t(b);
     const bool one_is_scalar = !ct_rank(ta) != !ct_rank(tb);

@@ -333,7 +333,13 @@ static void lower_stmt(Lower *L, const Node *s) {
 
 typedef struct { const Cont *then, *otherwise; } IfArms;
 static void arm_then(Lower *L, void *user) { lower_stmts(L, ((IfArms *)user)->then, NULL); }
-static void arm_otherwise(Lower *L, void *user) { lower_stmts(L, ((IfArms *)user)->otherwise, NULL); }
+static void arm_otherwise(Lower *L, void *user) {
+  const IfArms *arms = user;
+  const uint32_t at = L->frame->left_out.count;
+  vec_push(L->arena, &L->frame->left_out, ((LeftOut){arms->then->list, ARM_OTHER}));
+  lower_stmts(L, arms->otherwise, NULL);
+  L->frame->left_out.data[at].body = NULL;
+}
 
 static const Cont *new_cont(Lower *L, const NodeList *list, uint32_t from, const Cont *next) {
   Cont *k = arena_new(L->arena, Cont);
@@ -434,7 +440,7 @@ static const Cont *lower_if(Lower *L, const Node *s, const Cont *rest, const Liv
   if (known >= 0) {
     const NodeList *chosen = known ? &s->cond.body : &s->cond.orelse, *other = known ? &s->cond.orelse : &s->cond.body;
     L->has_pruned_call |= warn_calls(other);
-    if (other->count) vec_push(L->arena, &L->frame->left_out, ((LeftOut){other, known}));
+    if (other->count) vec_push(L->arena, &L->frame->left_out, ((LeftOut){other, known ? ARM_OF_TRUE : ARM_OF_FALSE}));
     return new_cont(L, chosen, 0, rest);
   }
   IfArms arms = {new_cont(L, &s->cond.body, 0, NULL), new_cont(L, &s->cond.orelse, 0, NULL)};

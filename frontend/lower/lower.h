@@ -72,13 +72,16 @@ typedef struct {
 } Scope;
 
 typedef struct { const char *name; Span span; const char *why; } LostName;   // why NULL: `del` stands at span
-typedef struct { const NodeList *body; int condition; } LeftOut;
+typedef struct {
+  const NodeList *body;
+  enum { ARM_OF_FALSE, ARM_OF_TRUE, ARM_OTHER } reason;   // the condition's value; OTHER: the `else` is being lowered
+} LeftOut;
 struct Frame {
   const CtFunction *fn;
   Frame *caller;
   Scope scope;
   VEC(LostName) lost;          // names that had a value on some path
-  VEC(LeftOut) left_out;       // arms of constant conditions
+  VEC(LeftOut) left_out;       // arms of constant conditions, and what stands before the `else` being lowered
   Map unknown_names;           // that were reported here: the bits of the uses
   bool failed_return;
 };
@@ -376,7 +379,7 @@ void lower_collect_assigned(Lower *L, const NodeList *body, NameVec *out);      
 void scope_lose(Lower *L, const Var *v, const char *why);   // why NULL: v->span is the `del`
 const LostName *scope_find_lost(const Lower *L, const char *name);   // where it lost its value last; NULL: nowhere
 const LostName *scope_note_lost(Lower *L, const char *name);         // the same, with a note about it
-bool scope_note_left_out(Lower *L, const char *name);   // notes where an arm that was left out assigns it, if one does
+bool scope_hint_left_out(Lower *L, const char *name);   // says where an arm that is not lowered here assigns it, if one does
 bool lower_has_exit(const NodeList *body, bool with_break);                     // a return, or a break of this loop
 void lower_assign_target(Lower *L, const Node *target, Term *value, bool is_declared_constexpr, bool decay);
 

@@ -264,17 +264,24 @@ static void find_binding(const Node *n, void *user) {
   else ast_each_child(n, find_binding, b);
 }
 
-bool scope_note_left_out(Lower *L, const char *name) {
+bool scope_hint_left_out(Lower *L, const char *name) {
   for (uint32_t i = L->frame->left_out.count; i-- > 0;) {
     const LeftOut *arm = &L->frame->left_out.data[i];
     NameVec names = {0};
     Binding b = {name, {0, 0}};
+    if (!arm->body) continue;
     lower_collect_assigned(L, arm->body, &names);
     for (uint32_t k = 0; k < names.count; k++)
       for (uint32_t s = 0; names.data[k] == name && s < arm->body->count; s++) find_binding(arm->body->data[s], &b);
     if (!b.found.end) continue;
+    if (arm->reason == ARM_OTHER) {
+      diag_note(L->ctx, b.found, "it is assigned here, in the other arm of the `if`");
+      lower_hint(L, "give it a value in this arm, too, or before the `if`");
+      return true;
+    }
     diag_note(L->ctx, b.found, "it is assigned here, %s in this compilation",
-              arm->condition ? "in the `else` of a condition that is True" : "under a condition that is False");
+              arm->reason == ARM_OF_TRUE ? "in the `else` of a condition that is True" : "under a condition that is False");
+    lower_hint(L, "give it a value before the `if`, or use it under the same condition");
     return true;
   }
   return false;

@@ -62,6 +62,7 @@ static void add_note(Op *op, void *user) {
   note.is_gluon = n->program->module->as_written;
   if (note.is_gluon) note.buffer = buffer_of(op);
   if (is_access) {
+    note.kind = outside_kind(op);
     const OutsideWays ways = outside_ways_out(ctx, op);
     note.way_out = ways.past;
     note.way_out_before = ways.before;

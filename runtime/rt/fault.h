@@ -10,6 +10,7 @@
 typedef struct PlaceNote {
   const char *file;            // as the line information names it
   uint32_t line, col, size;    // from 1; bytes from there on
+  uint32_t kind;               // an access: an OutsideKind
   uint32_t elem_bytes;         // an access: the size of what its pointer points to; 0: not known
   const char *way_out;         // an access: what to do if it is out of bounds; NULL: no access
   const char *way_out_before;  // if it is before the first element

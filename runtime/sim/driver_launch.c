@@ -162,6 +162,13 @@ CUresult sim_cuKernelGetFunction(CUfunction *function, CUkernel kernel) {
 
 static PtxFunction *function_of(CUfunction f) { return (PtxFunction *)(void *)f; }
 
+// The number by which line information names a file; that of the files if no code is from there.
+static uint32_t number_of_file(const PtxModule *m, const char *file) {
+  uint32_t i = 0;
+  while (i < m->files.count && !(m->files.data[i] && !strcmp(m->files.data[i], file))) i++;
+  return i;
+}
+
 CUresult sim_cuFuncGetModule(CUmodule *module, CUfunction function) {
   LOCKED;
   RETURN_INVALID_UNLESS(module && function, "a null argument");
@@ -193,8 +200,7 @@ void sim_name_pointer(CUfunction function, uint32_t index, const char *name) {
 void sim_show_source(CUfunction function, const char *file, uint32_t first_line, const char *text, size_t size) {
   LOCKED;
   PtxModule *m = function_of(function)->module;
-  uint32_t i = 0;
-  while (i < m->files.count && !(m->files.data[i] && !strcmp(m->files.data[i], file))) i++;
+  const uint32_t i = number_of_file(m, file);
   if (i == m->files.count) return;   // no code is from there
   const SourceText s = {m->files.data[i], arena_strndup(&m->arena, text, size), size, first_line};
   vec_push(&m->arena, &m->sources, s);
@@ -214,6 +220,7 @@ void sim_note_place(CUfunction function, const PlaceNote *note) {
   if (n.buffer) n.buffer = arena_strndup(&m->arena, note->buffer, strlen(note->buffer));
   if (n.exchange) n.exchange = arena_strndup(&m->arena, note->exchange, strlen(note->exchange));
   vec_push(&m->arena, &m->notes, n);
+  vec_push(&m->arena, &m->note_locs, ((SrcLoc){number_of_file(m, n.file), n.line, n.col, NULL}));
 }
 CUresult sim_cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config) {
   LOCKED;

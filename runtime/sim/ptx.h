@@ -207,6 +207,7 @@ struct PtxModule {
   VEC(const char *) files;     // by .file number
   VEC(SourceText) sources;     // of them that sim_show_source gave
   VEC(PlaceNote) notes;        // that sim_note_place gave
+  VEC(SrcLoc) note_locs;       // their places
   const char *error;           // what is wrong with the text, or NULL
   CUresult error_code;
   struct CUmod_st *handle;     // the driver's, which owns this module

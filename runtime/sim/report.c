@@ -5,6 +5,7 @@
 
 #include "ir/buf.h"
 #include "ir/context.h"
+#include "ir/outside.h"
 #include "runtime/sim/exec.h"
 
 const char report_promised[] =
@@ -40,11 +41,39 @@ static const char *file_of(const PtxModule *m, const SrcLoc *l) {
 static void print_loc(FILE *f, const PtxModule *m, const SrcLoc *l, int indent) {
   for (const char *word = "source"; l; l = l->inlined_at, word = "  inlined at") {
     const char *file = file_of(m, l);
-    fprintf(f, "%*s%s %s:%u:%u\n", indent, "", word, file ? file : "?", l->line, l->col);
+    if (l->line) fprintf(f, "%*s%s %s:%u:%u\n", indent, "", word, file ? file : "?", l->line, l->col);
   }
 }
 
+// Whether an access of memory in the code is from that place.
+static bool is_place_of_access(const PtxModule *m, const SrcLoc *place) {
+  for (uint32_t i = 0; i < m->num_code; i++) {
+    const uint32_t op = m->code[i].op;
+    if (op != OP_ld && op != OP_st && op != OP_atom && op != OP_red && op != OP_cp) continue;
+    for (const SrcLoc *l = m->code[i].loc; l; l = l->inlined_at)
+      if (l->file == place->file && l->line == place->line && l->col == place->col) return true;
+  }
+  return false;
+}
+
+// LLVM leaves a moved instruction without a line. A load or store is the one that the source has and of which the code
+// has no other access; NULL if there are several.
+static const SrcLoc *lost_place(const PtxModule *m, const Instr *in) {
+  if (in->space != SPACE_GLOBAL || (in->op != OP_ld && in->op != OP_st)) return NULL;
+  const uint32_t kind = in->op == OP_ld ? OUTSIDE_LOAD : OUTSIDE_STORE;
+  const SrcLoc *found = NULL;
+  for (uint32_t i = 0; i < m->notes.count; i++) {
+    const PlaceNote *n = &m->notes.data[i];
+    const SrcLoc *place = &m->note_locs.data[i];
+    if (!n->way_out || n->kind != kind || is_place_of_access(m, place)) continue;
+    if (found && (found->file != place->file || found->line != place->line || found->col != place->col)) return NULL;
+    found = place;
+  }
+  return found;
+}
+
 static const SrcLoc *user_loc(const PtxModule *m, const Instr *in) {
+  if (in->loc && !in->loc->line) return lost_place(m, in);
   const SrcLoc *found = NULL;
   for (const SrcLoc *l = in->loc; l; l = l->inlined_at) {
     const char *file = l->line ? file_of(m, l) : NULL;

@@ -44,7 +44,10 @@ def code_of(dtype):
         pass
     code = CODES.get(str(dtype).rpartition(".")[2])
     if code is None:
-        way = "; pass the array as real numbers: torch.view_as_real(x), x.view(np.float32)" if "complex" in str(dtype) else ""
+        ways = {"complex": "the array as real numbers: torch.view_as_real(x), x.view(np.float32)",
+                "e8m0": "its exponents as bytes: x.view(torch.uint8)", "str": "numbers", "object": "numbers",
+                "float4": "its bytes, two numbers each: x.view(torch.uint8)"}
+        way = next((f"; pass {way}" for part, way in ways.items() if part in str(dtype)), "")
         raise TypeError(f"there is no kernel type for dtype {dtype}{way}")
     try:
         _seen[dtype] = code

@@ -112,6 +112,17 @@ for hooks in ({"early_config_prune": lambda configs: configs}, {"perf_model": la
     odd = triton.autotune([triton.Config({"N": 1}), triton.Config({"N": 2})], key=[], prune_configs_by=hooks)(put)
     print("hook:", raised(lambda: odd[(1,)](out)))
 
+
+def with_hooks(**hooks):
+    return triton.autotune([triton.Config({"N": 1}), triton.Config({"N": 2})], key=[], **hooks)(put)
+
+
+print("hook:", raised(lambda: with_hooks(post_hook=lambda args, failed: None)[(1,)](out)))
+print("hook:", raised(lambda: with_hooks(pre_hook=lambda args: None)[(1,)](out)))
+print("hook:", raised(lambda: with_hooks(pre_hook=lambda args, reset_only=False: args[0])[(1,)](out)))
+print("threads:", raised(lambda: put[(1,)](out, 1, num_warps=64)))
+print("called:", raised(lambda: scaled(1)))
+
 # Settings: what is set, otherwise the environment.
 os.environ["TRITON_PRINT_AUTOTUNING"] = "yes"
 with knobs.autotuning.scope():

@@ -55,22 +55,33 @@ class Config:
         return isinstance(other, Config) and (self.all_kwargs(), self.pre_hook) == (other.all_kwargs(), other.pre_hook)
 
 
-def _call_hook(name, hook, shown, *args, **kwargs):
-    """Calls a function of the program's. Raises TypeError with the way it is called if it does not take that."""
+class _ByName(dict):
+    """The arguments, constants and options of a launch by name, as hooks get them."""
+
+    def __missing__(self, name):
+        raise KeyError(f"{name!r}: a hook has the arguments by name, {', '.join(map(repr, self))}")
+
+
+def _check_hook(name, hook, shown, *args, **kwargs):
+    """Raises TypeError with the way a function of the program's is called if it does not take that."""
     try:
         inspect.signature(hook).bind(*args, **kwargs)
     except TypeError as e:
         function = getattr(hook, "__name__", hook)
-        raise TypeError(f"{name} is called as {shown}, which {function} does not take: {e}") from None
+        raise TypeError(f"{name} is called as {shown}, which {function}{_line_of(hook)} does not take: {e}") from None
     except ValueError:   # it has no signature that Python knows
         pass
+
+
+def _call_hook(name, hook, shown, *args, **kwargs):
+    _check_hook(name, hook, shown, *args, **kwargs)
     return hook(*args, **kwargs)
 
 
-def _place_of(function):
-    """Returns " (NAME, FILE:LINE)" for a function of the program's, or ""."""
+def _line_of(function):
+    """Returns " (FILE:LINE)" for a function of the program's, or ""."""
     code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
-    return f" ({code.co_name}, {code.co_filename}:{code.co_firstlineno})" if code else ""
+    return f" ({code.co_filename}:{code.co_firstlineno})" if code else ""
 
 
 class _Around(KernelInterface):
@@ -152,8 +163,10 @@ class Autotuner(_Around):
             raise ValueError(f"Conflicting meta-parameters: {', '.join(sorted(conflicts))}. "
                              "Make sure that you don't re-define auto-tuned symbols.")
         current = {**meta, **config.all_kwargs()}
-        full = {**self.nargs, **current}
+        full = _ByName(**self.nargs, **current)
         bench = self.do_bench
+        _check_hook("pre_hook", self.pre_hook, "f(args), and as f(args, reset_only=True) at the end", full)
+        _check_hook("post_hook", self.post_hook, "f(args, exception=…)", full, exception=None)
 
         def launch():
             if bench is _once:   # nothing is timed: the arguments are not touched before the launch proper
@@ -192,7 +205,7 @@ class Autotuner(_Around):
             self.nargs = dict(zip(self.arg_names, args))
             self.best_config = config = config or self._chosen(args, kwargs)
             if config.pre_hook is not None:
-                config.pre_hook({**self.nargs, **kwargs, **config.all_kwargs()})
+                config.pre_hook(_ByName({**self.nargs, **kwargs, **config.all_kwargs()}))
             self.nargs = None
         self.best_config = config
         options = config.all_kwargs()
@@ -229,7 +242,8 @@ class Autotuner(_Around):
                 break
         self.bench_time = time.time() - begin
         best = builtins.min(timings, key=timings.get)
-        self.pre_hook({**self.nargs, **kwargs, **best.all_kwargs()}, reset_only=True)
+        _call_hook("pre_hook", self.pre_hook, "f(args, reset_only=True)",
+                   _ByName({**self.nargs, **kwargs, **best.all_kwargs()}), reset_only=True)
         if knobs.autotuning.print:
             print(f"Triton autotuning for function {self.base_fn.__name__},\nwith key as {key},\n"
                   f"finished after {self.bench_time:.2f}s,\nbest config selected: {best};")
@@ -250,7 +264,7 @@ class Autotuner(_Around):
             configs = _call_hook("early_config_prune", self.early_config_prune, "f(configs, named_args, **kwargs)",
                                  configs, self.nargs, **kwargs)
             if not isinstance(configs, collections.abc.Iterable) or isinstance(configs, (str, Config)):
-                raise AutotunerError(f"early_config_prune{_place_of(self.early_config_prune)} returned {configs!r}: it "
+                raise AutotunerError(f"early_config_prune{_line_of(self.early_config_prune)} returned {configs!r}: it "
                                      "returns the list of configurations that are left, at least one")
             configs = list(configs)
             if not configs:

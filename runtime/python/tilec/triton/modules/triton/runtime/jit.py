@@ -1,4 +1,5 @@
 """@triton.jit functions: gathered as source, compiled by libtile for each launch that needs it, and launched by it."""
+import ast
 import difflib
 import functools
 import importlib
@@ -156,8 +157,11 @@ class JITFunction(JITCallable, KernelInterface):
         return f"JITFunction({self.module}:{self.fn.__qualname__})"
 
     def __call__(self, *args, **kwargs):
-        raise RuntimeError("Cannot call @triton.jit'd outside of the scope of a kernel: "
-                           f"launch it with a grid, {self.__name__}[grid](…)")
+        gives = any(isinstance(node, ast.Return) and node.value for node in ast.walk(self.parse()))
+        raise RuntimeError("Cannot call @triton.jit'd outside of the scope of a kernel: " +
+                           (f"{self.__name__} returns a value, which only a kernel can take; what both call is a "
+                            "function of Python with @triton.constexpr_function" if gives else
+                            f"launch it with a grid, {self.__name__}[grid](…)"))
 
     def __reduce__(self):
         if self.fn is None:   # torch.compile takes the function off, and puts it back where the kernel arrives
@@ -380,8 +384,10 @@ def _tell(level, text):
 def translated(e):
     """Returns the exception that programs expect for one of tilec's."""
     if isinstance(e, tilec.OutOfResources):
-        # Smaller blocks make a grid larger, and change neither parameters nor clusters.
+        # Smaller blocks make a grid larger, and change neither parameters nor clusters nor threads.
         text = str(e) if e.resource in ("grid", "parameters", "cluster") else None
+        if e.resource == "threads":
+            text = f"threads, Required: {e.needed}, Hardware limit: {e.limit}. num_warps can be {e.limit // 32} at most."
         return OutOfResources(e.needed, e.limit, e.resource, text and f"out of resource: {text}")
     if e.kind == "program":
         text = str(e)
