@@ -114,6 +114,7 @@ static tile_status link_ptx(const Assembler *s, NvHandle h, Arena *a, const char
   }
   const char *log = log_of(a, h, s->log_size, s->log);
   if (assembler_lacks_registers(ptx, log, error)) return TILE_ERROR_RESOURCES;
+  if (assembler_refuses_asm(ptx, log, "this target", error)) return TILE_ERROR_ASSEMBLER;
   return error_set(error, TILE_ERROR_ASSEMBLER, "nvJitLink refused our PTX%s%s", *log ? ":\n" : "", log);
 }
 

@@ -30,6 +30,7 @@ static tile_status failure(const char *ptxas, int rc, const char *ptx, const cha
     return error_set(error, TILE_ERROR_FILE, "%s was ended by signal %d (%s)", ptxas, rc - TOOL_KILLED,
                      strsignal(rc - TOOL_KILLED));
   if (assembler_lacks_registers(ptx, said, error)) return TILE_ERROR_RESOURCES;
+  if (assembler_refuses_asm(ptx, said, "this target", error)) return TILE_ERROR_ASSEMBLER;
   if (rc == TOOL_UNKNOWN) return error_set(error, TILE_ERROR_ASSEMBLER, "%s refused our PTX:\n%s", ptxas, said);
   if (!said[strspn(said, " \t\r\n")])
     return error_set(error, TILE_ERROR_FILE, "%s ended with status %d and said nothing: is it ptxas?", ptxas, rc);

@@ -113,6 +113,55 @@ static bool last_loc(const char *from, const char *to, unsigned long out[3]) {
   return found;
 }
 
+// The PTX's line of that number, from 1; NULL: there is none.
+static const char *line_of(const char *ptx, uint32_t number) {
+  for (; number > 1 && ptx; number--) ptx = (ptx = strchr(ptx, '\n')) ? ptx + 1 : NULL;
+  return number ? ptx : NULL;
+}
+
+static bool is_inline_asm(const char *ptx, const char *at) {
+  bool inside = false;
+  for (const char *mark = ptx; (mark = find(mark, at, " inline asm\n")); mark++)
+    inside = mark - ptx > 5 && !strncmp(mark - 5, "begin", 5);
+  return inside;
+}
+
+// Writes the line of a source file, if that can be read, and a caret below it.
+static void put_source(char *to, size_t room, const char *path, unsigned long number, unsigned long column) {
+  enum { LONGEST_LINE = 512 };
+  char line[LONGEST_LINE];
+  FILE *f = fopen(path, "r");
+  while (f && fgets(line, sizeof line, f)) {
+    if (!strchr(line, '\n')) break;
+    if (--number) continue;
+    snprintf(to, room, "\n  %.*s\n  %*s", (int)strcspn(line, "\r\n"), line, (int)column, "^");
+    break;
+  }
+  if (f) fclose(f);
+}
+
+// "ptxas FILE, line 82; error   : WORDS", or "ptx:82: error: WORDS"
+bool assembler_refuses_asm(const char *ptx, const char *log, const char *target, tile_error **error) {
+  enum { ROOM = 4096 };
+  uint32_t number = number_after(log, ", line ");
+  if (!number) number = number_after(log, "ptx:");
+  const char *at = line_of(ptx, number), *words = strstr(log, "error");
+  unsigned long loc[3];
+  int size;
+  if (!at || !words || !is_inline_asm(ptx, at) || !last_loc(ptx, at, loc)) return false;
+  words += sizeof "error" - 1;
+  words += strspn(words, " :");
+  const char *path = file_of(ptx, loc[0], &size);
+  char name[ROOM], source[ROOM] = "";
+  snprintf(name, sizeof name, "%.*s", size, path);
+  put_source(source, sizeof source, name, loc[1], loc[2]);
+  error_set(error, TILE_ERROR_ASSEMBLER,
+            "%s:%lu:%lu: error: the assembler does not take this inline assembly for %s: %.*s%s\nnote: does %s have the "
+            "instruction, and the PTX version? --arch and --ptx-version choose others\n%s",
+            name, loc[1], loc[2], target, (int)strcspn(words, "\n"), words, source, target, log);
+  return true;
+}
+
 // Writes "PATH:LINE:COLUMN: " of the function's first instruction that the note is about, by the PTX's line
 // information.
 static void put_place(char *to, size_t room, const AssemblerNote *note, const char *ptx) {

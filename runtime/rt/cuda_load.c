@@ -57,6 +57,8 @@ static tile_status load_code(CudaDevice *d, tile_kernel *k, const void *code, co
     status = cuda_check(&d->cu, r, doing, error);
   } else if (r != CUDA_SUCCESS && !strcmp(what, "PTX") && assembler_lacks_registers(code, log, error)) {
     status = TILE_ERROR_RESOURCES;
+  } else if (r != CUDA_SUCCESS && !strcmp(what, "PTX") && assembler_refuses_asm(code, log, k->target->name, error)) {
+    status = TILE_ERROR_ASSEMBLER;
   } else if (r != CUDA_SUCCESS) {
     const char *name = NULL;
     d->cu.error_name(r, &name);

@@ -210,9 +210,11 @@ typedef struct {
   int words_size, function_size;
 } AssemblerNote;
 bool assembler_note_next(const char **log, AssemblerNote *out);   // and moves *log beyond it; false: there is none
-// Logs each as a warning, with its place if the PTX has line information. hooks may be NULL.
 // Whether an assembler refuses PTX because a kernel may have too few registers; then the error is TILE_ERROR_RESOURCES.
 bool assembler_lacks_registers(const char *ptx, const char *log, tile_error **error);
+// Whether it refuses a line of the user's inline assembly; then the error leads with its place in the source.
+bool assembler_refuses_asm(const char *ptx, const char *log, const char *target, tile_error **error);
+// Logs each as a warning, with its place if the PTX has line information. hooks may be NULL.
 void assembler_notes_log(const tile_hooks *hooks, const char *kernel, const char *ptx, const char *log);
 
 // kernel.c: a PTX text to assemble in place of one whose code spills, to be freed; NULL if there is none, or no memory.
