@@ -372,6 +372,8 @@ bool arg_dtype(Lower *L, Call *c, uint32_t i, const CtType **out) {
   if (term_get_dtype(t, out)) return true;
   not_constant(L, c, i, "a type such as tl.float32");
   if (term_get_str(t, &text)) lower_hint_dtype(L, text);
+  else if (term_is_const(t) && t->ct->kind == CT_BUILTIN && !strcmp(t->ct->builtin.name, "tl.pointer_type"))
+    lower_hint(L, "it takes the type that the pointer points to: tl.pointer_type(tl.float32)");
   else if (term_is_const(t) && t->ct->kind == CT_BUILTIN) lower_hint_dtype(L, t->ct->builtin.name);
   return false;
 }

@@ -247,7 +247,8 @@ static bool check_dot_shapes(Lower *L, Call *c, const CtType *a, const CtType *b
     if (a->shape[i] == b->shape[i]) continue;
     builtin_error(L, c, "shapes %s and %s do not multiply: they have different numbers of matrices",
                   lower_shape_text(L, a), lower_shape_text(L, b));
-    lower_hint(L, "repeat the smaller one with tl.broadcast_to");
+    if (a->shape[i] == 1 || b->shape[i] == 1) lower_hint(L, "repeat the one with tl.broadcast_to");
+    else lower_hint(L, "load as many matrices for both; where one serves several, repeat it with tl.broadcast_to");
     return false;
   }
   int64_t depth = a->shape[rank - 1], least = ct_bits(a) == 8 ? 32 : 16;

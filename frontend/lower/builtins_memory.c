@@ -37,8 +37,10 @@ static Term *pointer_arg(Lower *L, Call *c, const CtType **pointee) {
   arg_error(L, c, 0, "`%s` needs a pointer, this is %s", c->row->name, term_describe(L, p));
   if (term_is_none(p)) lower_hint(L, "guard the access with `if pointer is not None:`");
   if (p->kind == TERM_DESC) lower_hint(L, "a descriptor is accessed by desc.load([…]) and desc.store([…], value)");
+  if (p->kind == TERM_BLOCK_PTR)
+    lower_hint(L, "block pointers are for tl.load and tl.store: add offsets to the pointer that it was made of");
   lower_note_param(L, p);
-  if (lower_note_listed(L, p)) return NULL;
+  if (lower_note_listed(L, p) || lower_note_comma(L, p)) return NULL;
   const Term *next = c->args[1];
   if (next && next->kind == TERM_VALUE && ct_is_ptr(term_t(next)))
     lower_hint(L, "the pointer comes first: tl.%s(pointer, …)", c->row->name);

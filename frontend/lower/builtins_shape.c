@@ -18,7 +18,10 @@ Term *tl_program_id(Lower *L, Call *c) {
 Term *tl_arange(Lower *L, Call *c) {
   int64_t start, end;
   if (!arg_int(L, c, 0, &start) || !arg_int(L, c, 1, &end)) return NULL;
-  if (start < INT32_MIN || end > INT32_MAX) return builtin_error(L, c, "the bounds of arange must fit int32");
+  if (start < INT32_MIN || end > INT32_MAX) {
+    builtin_error(L, c, "the bounds of arange must fit int32");
+    return lower_hint(L, "add the start in 64 bits: start + tl.arange(0, N).to(tl.int64)");
+  }
   if (end <= start)
     return builtin_error(L, c, "arange(%lld, %lld) is empty: its end must be above its start", (long long)start,
                          (long long)end),
@@ -284,9 +287,11 @@ Term *tl_join(Lower *L, Call *c) {
   Term *a = arg_value(L, c, 0), *b = arg_value(L, c, 1);
   if (!a || !b) return NULL;
   b = like_first(L, a, b, c->span);
-  if (!ct_type_equal(ct_scalar_of(term_t(a)), ct_scalar_of(term_t(b))))
-    return builtin_error(L, c, "`join` needs one element type, got %s and %s", term_describe(L, a),
-                         term_describe(L, b));
+  if (!ct_type_equal(ct_scalar_of(term_t(a)), ct_scalar_of(term_t(b)))) {
+    builtin_error(L, c, "`join` needs one element type, got %s and %s", term_describe(L, a), term_describe(L, b));
+    const bool one_is_address = ct_is_ptr(term_t(a)) != ct_is_ptr(term_t(b));
+    return lower_hint(L, one_is_address ? "load what the pointer points to: tl.load(pointer)" : "convert one with .to(…)");
+  }
   if (!lower_broadcast_pair(L, &a, &b, c->span)) return NULL;
   const CtType *t = term_t(a);
   uint32_t rank = ct_rank(t);
@@ -415,7 +420,11 @@ Term *tl_hint(Lower *L, Call *c) {
   if (!x || !arg_ints(L, c, 1, values, CT_MAX_RANK, &n)) return NULL;
   uint32_t rank = ct_rank(term_t(x));
   if (n != (rank ? rank : 1))
-    return builtin_error(L, c, "`%s` takes one value per axis: %s, %u values", c->row->name, term_describe(L, x), n);
+    return builtin_error(L, c, "`%s` takes one value per axis: %s, %u value%s", c->row->name, term_describe(L, x), n,
+                         n == 1 ? "" : "s");
+  for (uint32_t i = 0; i < n; i++)
+    if (values[i] < 1)
+      return arg_error(L, c, 1, "`%s` takes positive numbers, not %lld", c->row->name, (long long)values[i]);
   Value *v = term_v(x);
   const Type *type = v->type;
   Op *op = build_op_typed(&L->b, OP_HINT, &type, 1, &v, 1);

@@ -250,6 +250,8 @@ void lower_hint_param(Lower *L, const char *key, const char *params, const char 
   bool fits = instead && strncmp(instead, "write ", 6) != 0;
   for (uint32_t i = 0; instead && i < count && !fits; i++)
     fits = strncmp(instead + 6, names[i], strlen(names[i])) == 0 && instead[6 + strlen(names[i])] == '=';
+  for (uint32_t i = 0; i < count && !near && strlen(key) > 3; i++)
+    if (strncmp(key, names[i], strlen(key)) == 0) near = names[i];
   if (fits) lower_hint(L, "%s", instead);
   else if (near) hint_near(L, key, near);
   else lower_hint(L, "its parameters: %s", params);

@@ -342,6 +342,7 @@ bool lower_note_division(Lower *L, const Term *x);              // the `/` of in
 void lower_note_param(Lower *L, const Term *x);                  // what gave a parameter its type
 // Whether x is a parameter for which the launch passed a tuple or list of numbers; a note says so.
 bool lower_note_listed(Lower *L, const Term *x);
+bool lower_note_comma(Lower *L, const Term *x);   // notes where a variable was made a tuple of one, if x is one
 
 // ---- lower.c, scope.c, flow.c, loops.c, unroll.c ----
 // A list of statements, what follows it, and so on to the end of the function or loop body.

@@ -240,7 +240,7 @@ static Term *lower_tuple_binary(Lower *L, PyOp op, Term *a, Term *b, Span span) 
   }
   lower_error(L, span, "`%s` does not combine %s and %s", pyop_text(op), term_describe(L, a), term_describe(L, b));
   const Term *list = a->kind == TERM_TUPLE ? a : b;
-  if (lower_note_listed(L, list)) return NULL;
+  if (lower_note_listed(L, list) || lower_note_comma(L, list)) return NULL;
   return lower_hint(L, list->tuple.is_fstring ? "print values by tl.device_print(\"text\", value)"
                        : op == PYOP_ADD && (term_is_tensor(a) || term_is_tensor(b) || list->tuple.is_list)
                            ? "tl.arange makes a tile of numbers; a list is extended by a list: l + [x]"

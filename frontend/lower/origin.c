@@ -69,6 +69,17 @@ static const Value *base_param(const Value *v, int depth) {
   return found;
 }
 
+bool lower_note_comma(Lower *L, const Term *x) {
+  if (x->kind != TERM_TUPLE || x->tuple.cls || x->tuple.is_list || x->tuple.is_fstring || x->tuple.count != 1) return false;
+  const Scope *s = &L->frame->scope;
+  for (uint32_t i = 0; i < s->count; i++) {
+    if (s->vars[i].term != x || lower_in_prelude(L, s->vars[i].span)) continue;
+    diag_note(L->ctx, s->vars[i].span, "`%s` is made a tuple here: a comma at the end makes one", s->vars[i].name);
+    return true;
+  }
+  return false;
+}
+
 bool lower_note_listed(Lower *L, const Term *x) {
   if (x->kind != TERM_TUPLE || x->tuple.cls || !x->tuple.count || !L->kernel) return false;
   for (uint32_t i = 0; i < x->tuple.count; i++) {

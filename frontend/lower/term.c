@@ -131,6 +131,7 @@ static bool is_numeral(const char *text) {
 static Term *hint_value(Lower *L, const Term *t, Span span, const char *what) {
   if (t->kind == TERM_TUPLE && t->tuple.cls) return lower_hint(L, "take one of its fields");
   if (t->kind == TERM_TUPLE && t->tuple.is_fstring) return lower_hint(L, "print it with tl.device_print(f\"…\")");
+  if (lower_note_comma(L, t)) return NULL;
   if (t->kind == TERM_TUPLE) return lower_hint(L, "take one of its items: t[0]; tl.join makes one tile of two");
   if (t->kind == TERM_BLOCK_PTR && strstr(what, "operand of `+`"))
     return lower_hint(L, "it moves as a whole: p = tl.advance(p, (rows, columns)); where each row has an offset of its "
