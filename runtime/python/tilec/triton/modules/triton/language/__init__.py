@@ -14,6 +14,7 @@ for _name in _FUNCTIONS:
 # Where a function stands in Triton says nothing here.
 standard = random = _sys.modules["triton.language.standard"] = _sys.modules["triton.language.random"] = core
 from . import extra, target_info   # noqa: E402,F401
+libdevice = _sys.modules["triton.language.libdevice"] = extra.libdevice   # where Triton 2 had it
 
 
 def __getattr__(name):

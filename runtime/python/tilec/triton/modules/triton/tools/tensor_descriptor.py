@@ -13,10 +13,12 @@ class Descriptor:
 
     def __post_init__(self):
         rank = len(self.shape)
-        assert len(self.strides) == rank, f"rank mismatch: {self}"
-        assert len(self.block_shape) == rank, f"rank mismatch: {self}"
+        assert len(self.strides) == rank and len(self.block_shape) == rank, \
+            (f"rank mismatch: shape {list(self.shape)}, strides {list(self.strides)} and block_shape "
+             f"{list(self.block_shape)} have one entry per axis")
         assert 0 < rank <= 5, "rank must be 1 to 5"
-        assert self.base.data_ptr() % 16 == 0, "base must be 16-byte aligned"
+        off = self.base.data_ptr() % 16
+        assert off == 0, f"base must be 16-byte aligned, and lies {off} bytes after such an address: pass x.clone()"
         for n in self.block_shape:
             if n <= 0 or n & (n - 1):
                 raise ValueError(f"Shape element {n} of a block must be a power of 2")
