@@ -6,7 +6,9 @@ import pickle
 import triton
 import triton.language as tl
 from triton import knobs
+from triton.language import libdevice
 from triton.runtime.jit import JITCallable, JITFunction
+from triton.tools.tensor_descriptor import TensorDescriptor
 
 from ints import Ints
 
@@ -122,6 +124,18 @@ print("hook:", raised(lambda: with_hooks(pre_hook=lambda args: None)[(1,)](out))
 print("hook:", raised(lambda: with_hooks(pre_hook=lambda args, reset_only=False: args[0])[(1,)](out)))
 print("threads:", raised(lambda: put[(1,)](out, 1, num_warps=64)))
 print("called:", raised(lambda: scaled(1)))
+
+
+class At(Ints):
+    """An array that begins `data_ptr` bytes after an aligned address."""
+
+    def __init__(self, at):
+        self.data_ptr = lambda: at
+
+
+print("block:", raised(lambda: TensorDescriptor(At(0), [64, 64], [64, 1], [64])))
+print("base:", raised(lambda: TensorDescriptor(At(4), [64, 64], [64, 1], [64, 64])))
+print("libdevice:", libdevice is tl.extra.libdevice)
 
 # Settings: what is set, otherwise the environment.
 os.environ["TRITON_PRINT_AUTOTUNING"] = "yes"
