@@ -1,5 +1,6 @@
 // The deadlock report: what the warps of the resident blocks wait for.
 #include "runtime/sim/async.h"
+#include "runtime/sim/shadow.h"
 
 enum { MAX_BLOCKS = 4, MAX_GROUPS = 16 };
 
@@ -24,18 +25,23 @@ static void put_missing(char *text, size_t size, Warp *w, const Instr *in, int l
   const uint32_t at = ((uint32_t)address & ((1u << SHARED_RANK_SHIFT) - 1)) - SHARED_BASE;
   if (at > w->cta->shared_size || w->cta->shared_size - at < 8) return;
   const MbarrierState s = mbarrier_unpack(shared_word((SharedPlace){w->cta, at}));
-  char phase[32] = "", arrivals[64] = "", bytes[96] = "";
+  char phase[32] = "", arrivals[64] = "", bytes[112] = "";
   const bool by_parity = has_mod(in, M_parity), untouched = s.pending == s.expected && !s.tx;
   const char *join = s.pending ? ", and " : ": ";
+  const uint32_t done = agent_phases(w->cta, at);
+  if (untouched && done > 1)
+    snprintf(bytes, sizeof bytes, "; %u phases are complete, and an arrival too many completes one before its wait",
+             done);
   if (by_parity) snprintf(phase, sizeof phase, ", the phase of parity %d", s.parity);
   if (s.pending) snprintf(arrivals, sizeof arrivals, ": %u of %u arrivals are missing", s.pending, s.expected);
   if (s.tx > 0) snprintf(bytes, sizeof bytes, "%s%d bytes are still expected that no copy is bringing", join, s.tx);
   if (s.tx < 0)
     snprintf(bytes, sizeof bytes, "%s%d more bytes arrived than were expected: expect counts bytes", join, -s.tx);
+  const bool awaits_second = by_parity && untouched && s.parity && done < 2;
   snprintf(text, size, "for the mbarrier at shared+0x%x%s%s%s%s", at + SHARED_BASE, phase, arrivals, bytes,
-           by_parity && untouched && s.parity ? "; nothing has happened in it since the phase of parity 0 completed: "
-                                                "the first phase has parity 0"
-                                              : "");
+           awaits_second ? "; nothing has happened in it since the phase of parity 0 completed: the first phase has "
+                           "parity 0"
+                         : "");
 }
 
 // The first instruction from here on that has a place in the source.
@@ -122,7 +128,15 @@ static const char *story(Arena *a, const Group *g, const char *what) {
 }
 
 // Where arrivals are missing, in a Gluon kernel: its author counts them.
-static const char *way_out(const Group *g, const PlaceNote *place) {
+static const char *way_out(Arena *a, const Group *g, const PlaceNote *place) {
+  const Grid *grid = g->first->grid;
+  if (g->what == polls && grid->next_cta < grid->num_ctas)
+    return arena_printf(a, "%llu of %llu programs have not begun, because no more run at once: a wait for all of the "
+                        "grid needs a grid that fits, which launch_cooperative_grid=True checks",
+                        (unsigned long long)(grid->num_ctas - grid->next_cta), (unsigned long long)grid->num_ctas);
+  if (g->what == polls)
+    return "what it reads does not change any more: a program that waits for an exact value misses it once others have "
+           "gone on (compare with <), and one that is to change it may itself wait";
   return place->is_gluon && strstr(g->missing, "arrivals are missing")
              ? "the count of mbarrier.init is that of the arrivals in a phase: mbarrier.expect is one, and "
                "mbarrier.arrive as many as its count says"
@@ -140,8 +154,9 @@ static void lead(const Groups *gs, ReportKind kind, const char *what) {
     Arena scratch;
     arena_init(&scratch);
     const char *text = story(&scratch, g, what);
+    const char *error = arena_printf(&scratch, "%s: %s", report_kind_name(kind), text);
     if (grid->has_lead) report_lead_note(grid, &place, text);
-    else report_lead(grid, &place, arena_printf(&scratch, "%s: %s", report_kind_name(kind), text), way_out(g, &place));
+    else report_lead(grid, &place, error, way_out(&scratch, g, &place));
     arena_free(&scratch);
   }
 }

@@ -9,7 +9,7 @@
 #include "runtime/sim/exec.h"
 
 enum { FIRST_SPAN = 64, LAST_SPAN = 1 << 20 };
-static const uint64_t WATCH_FROM = UINT64_C(1) << 18, MOST_STEPS = UINT64_C(1) << 30;
+static const uint64_t WATCH_FROM = UINT64_C(1) << 18, WATCH_FROM_AT_LEAST = 1 << 10, MOST_STEPS = UINT64_C(1) << 30;
 
 typedef struct Endless Endless;
 struct Endless {
@@ -23,6 +23,12 @@ struct Endless {
   uint32_t *preds;
   uint32_t cap_slots, cap_preds;
 };
+
+// Of a warp's steps: in a grid of many blocks, all of which may poll, it is sooner.
+static uint64_t watch_from(const Grid *g) {
+  const uint64_t shared = WATCH_FROM / (g->num_resident ? g->num_resident : 1);
+  return shared > WATCH_FROM_AT_LEAST ? shared : WATCH_FROM_AT_LEAST;
+}
 
 static uint64_t changes(const Grid *g) { return g->progress - g->meetings; }
 static size_t reg_bytes(const Warp *w) { return (size_t)w->cap_slots * WARP_SIZE * sizeof *w->regs; }
@@ -55,7 +61,7 @@ static bool is_as_before(Endless *e, const Warp *w) {
 }
 
 ExecResult endless_jump(Warp *w, const Instr *in, uint64_t steps) {
-  if (steps < WATCH_FROM) return EXEC_JUMP;
+  if (steps < watch_from(w->grid)) return EXEC_JUMP;
   if (!w->endless) w->endless = calloc(1, sizeof *w->endless);
   Endless *e = w->endless;
   if (!w->grid->max_steps && steps > MOST_STEPS)

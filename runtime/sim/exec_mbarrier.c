@@ -39,6 +39,7 @@ static ExecResult inval(Warp *w, const Instr *in, int lane, SharedPlace bar) {
   if (!mbarrier_unpack(shared_word(bar)).valid) return async_mbarrier_fail(w, in, lane, bar, MBAR_NOT_INIT);
   TRY(agent_mbarrier_inval(w, in, lane, bar));
   async_mbarrier_store(bar, 0);
+  w->grid->invalidated = in;
   return EXEC_NEXT;
 }
 static ExecResult exec_inval(Warp *w, const Instr *in, uint32_t mask) { return each_lane(w, in, mask, 0, inval); }

@@ -213,6 +213,11 @@ static bool force_async(Grid *g) {
   return false;
 }
 
+// Twice as many clusters as are resident, if so many fit.
+static uint64_t wider(const Grid *g) {
+  return 2 * g->num_resident < g->max_resident ? 2 * g->num_resident : g->max_resident;
+}
+
 static void run_grid(Grid *g) {
   uint64_t cluster_size = (uint64_t)g->launch.cluster[0] * g->launch.cluster[1] * g->launch.cluster[2];
   // How many clusters are resident at once.
@@ -234,16 +239,16 @@ static void run_grid(Grid *g) {
     }
     const bool can_widen = g->next_cta < g->num_ctas && g->num_resident < g->max_resident;
     // A block that polls between its own barriers and stores to shared memory never looks idle. After this many steps
-    // another cluster starts, too.
+    // others start, too.
     if (g->steps - widened_at > STEPS_TO_WIDEN && can_widen) {
       widened_at = g->steps;
-      want = g->num_resident + 1;
+      want = wider(g);
       continue;
     }
     const bool repeats = all_repeat(g);
     if (!repeats && (steps || g->policy == 3) && !all_idle(g, POLLS_TO_WIDEN)) continue;
     if (force_async(g)) continue;
-    if (can_widen) want = g->num_resident + 1;   // the warps may wait for blocks that are not resident yet
+    if (can_widen) want = wider(g);   // the warps may wait for blocks that are not resident yet
     else if (repeats || all_idle(g, POLLS_TO_GIVE_UP)) deadlock_report(g, "no thread can go on");
   }
 }

@@ -1,4 +1,5 @@
 #include "runtime/sim/lead.h"
+#include "runtime/sim/shadow.h"
 
 static OutsideKind kind_of(AccessKind kind) {
   static const OutsideKind kinds[] = {
@@ -93,8 +94,9 @@ void lead_race(Warp *w, int lane, RaceScope scope, const RaceSide *found, const 
   const char *what = "shared memory";
   if (scope != RACE_SHARED) what = element(&scratch, w, found->in, lane, address, at.elem_bytes, "an element");
   report_lead(g, &at,
-              is_flag ? arena_printf(&scratch, "race: %s stores %s without an atomic; %s %s it %s, and nothing orders "
-                                     "the two", program, what, who, verb, earlier->kind == OUTSIDE_LOAD ? "as volatile" : "by one")
+              is_flag ? arena_printf(&scratch,
+                                     "race: %s stores %s without an atomic; %s %s it %s, and nothing orders the two",
+                                     program, what, who, verb, earlier->kind == OUTSIDE_LOAD ? "as volatile" : "by one")
                       : arena_printf(&scratch, "race: %s %s %s, which %s %s%s%s", program, outside_verb(later->kind),
                                      what, who, verb, too,
                                      between ? ", and nothing orders the two" : " without a barrier in between"),
@@ -182,8 +184,30 @@ static void tell_repeated_wait(GluonLead *l, const Warp *w, WaitKind kind) {
                    "as in mbarrier.wait(bar, i & 1)");
 }
 
-static const char *wait_for(Arena *a, WaitKind kind) {
+static bool has_copy_with(const Grid *g, PtxMod mod) {
+  for (uint32_t i = 0; i < g->module->num_code; i++)
+    if (g->module->code[i].op == OP_cp && has_mod(&g->module->code[i], mod)) return true;
+  return false;
+}
+
+// How a wait covers the copy, the store or the product.
+static const char *wait_for(Arena *a, const Grid *g, WaitKind kind) {
+  const bool is_in_group = kind != WAIT_COPY || has_copy_with(g, M_commit_group);
+  if (!is_in_group && has_copy_with(g, M_mbarrier))
+    return "async_copy.mbarrier_arrive(bar) covers the copies before it: put it after this copy, and then "
+           "mbarrier.wait(bar, phase)";
+  if (!is_in_group)
+    return "async_copy.commit_group() after the copy makes it a group, for which async_copy.wait_group(0) waits";
   return arena_printf(a, "wait for it first: %s", asyncs[kind].wait);
+}
+
+// If copies bring more bytes to an mbarrier than it expects, its phase ends before they have arrived.
+static void tell_missing_bytes(GluonLead *l, const Warp *w, WaitKind kind) {
+  const int64_t bytes = kind == WAIT_TMA_LOAD ? agent_unexpected_bytes(w->cta) : 0;
+  if (bytes > 0)
+    report_lead_note(l->g, &l->its,
+                     arena_printf(&l->scratch, "this copy; an mbarrier expects %lld bytes less than its copies bring, "
+                                  "so that a wait ends too early: mbarrier.expect counts all", (long long)bytes));
 }
 
 // "the copy of k.py:13"
@@ -203,8 +227,9 @@ void lead_early(Warp *w, const Instr *in, bool writes, const Instr *other, WaitK
                            writes ? "overwrites" : "reads", buffer_of(&l.at, &l.its),
                            name_of(&l.scratch, &l.its, asyncs[kind].noun),
                            other_writes ? asyncs[kind].arrives : asyncs[kind].has_read),
-              wait_for(&l.scratch, kind));
+              wait_for(&l.scratch, l.g, kind));
   tell_repeated_wait(&l, w, kind);
+  tell_missing_bytes(&l, w, kind);
   report_lead_note(l.g, &l.its, arena_printf(&l.scratch, "this %s", asyncs[kind].noun));
   arena_free(&l.scratch);
 }
@@ -230,7 +255,7 @@ void lead_unfinished(Warp *w, const Instr *in, const Instr *product, bool writes
   report_lead(l.g, &l.at,
               arena_printf(&l.scratch, "%s %s of %s before that is done", l.program,
                            writes ? "overwrites a tensor" : "uses the result", name_of(&l.scratch, &l.its, "product")),
-              wait_for(&l.scratch, WAIT_MMA));
+              wait_for(&l.scratch, l.g, WAIT_MMA));
   report_lead_note(l.g, &l.its, "this product");
   arena_free(&l.scratch);
 }

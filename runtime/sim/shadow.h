@@ -43,6 +43,8 @@ bool race_knows(const Warp *w, const Warp *x, uint32_t clock);
 // ---- shadow_agents.c: mbarriers and asynchronous operations
 void agent_cta_end(Cta *c);                            // reports operations that nothing has waited for
 const char *agent_describe(Cluster *c, Arena *a);      // the mbarriers, for a deadlock report
+int64_t agent_unexpected_bytes(Cta *c);                // that copies bring to one of its mbarriers, or 0
+uint32_t agent_phases(const Cta *c, uint32_t offset);  // complete ones of the mbarrier there; 0: none, or not known
 ExecResult agent_mbarrier_init(Warp *w, const Instr *in, int lane, SharedPlace bar);
 ExecResult agent_mbarrier_inval(Warp *w, const Instr *in, int lane, SharedPlace bar);
 ExecResult agent_mbarrier_touch(Warp *w, const Instr *in, int lane, SharedPlace bar, bool flipped);

@@ -327,6 +327,26 @@ void agent_cta_end(Cta *c) {
 
 // ---- reports
 
+int64_t agent_unexpected_bytes(Cta *c) {
+  const CtaRace *r = cta_race(c);
+  for (uint32_t k = 0; r && k < r->num_mbars; k++) {
+    const SharedPlace bar = {c, r->mbars[k].offset};
+    int64_t left = r->mbars[k].live ? mbarrier_unpack(shared_word(bar)).tx : 0;
+    for (const AsyncOp *op = r->mbars[k].live ? async_of_cluster(c->cluster)->first : NULL; op; op = op->next)
+      if (op->kind == ASYNC_BULK && op->bulk.to_shared && op->bulk.bar->cta == c && op->bulk.bar->offset == bar.offset)
+        left -= op->bulk.bytes;
+    if (left < 0) return -left;
+  }
+  return 0;
+}
+
+uint32_t agent_phases(const Cta *c, uint32_t offset) {
+  const CtaRace *r = cta_race(c);
+  for (uint32_t k = 0; r && k < r->num_mbars; k++)
+    if (r->mbars[k].live && r->mbars[k].offset == offset) return r->mbars[k].phase;
+  return 0;
+}
+
 const char *agent_describe(Cluster *c, Arena *a) {
   const char *text = "";
   for (uint32_t i = 0; i < c->num_ctas; i++) {

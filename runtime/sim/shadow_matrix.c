@@ -96,6 +96,7 @@ void undef_ldmatrix(Warp *w, const Instr *in, const MemAccess *a, unsigned count
         uint16_t bits = 0;
         if (a->space[row] == SPACE_SHARED && cta_undef(a->cta[row]))
           memcpy(&bits, cta_undef(a->cta[row]) + (a->host[row] - a->cta[row]->shared) + 2 * c.col, 2);
+        if (bits) w->grid->unwritten = in;
         u |= (uint64_t)bits << (16 * e);
       }
       set_undef(w, &in->ops[0].sub[m], lane, u);

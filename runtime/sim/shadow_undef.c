@@ -390,6 +390,8 @@ ExecResult undef_access(Warp *w, const Instr *in, const MemAccess *a) {
     if (loads) {
       uint8_t undef[32];
       for (uint32_t i = 0; global && i < a->size; i++) undef[i] = (uint8_t)~global[i];
+      for (uint32_t i = 0; mem && a->space[l] == SPACE_SHARED && i < a->size; i++)
+        if (mem[i]) w->grid->unwritten = in;
       set_loaded(w, in, l, global ? undef : mem);
       continue;
     }

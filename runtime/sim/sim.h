@@ -257,7 +257,9 @@ struct Grid {
   uint64_t steps;              // warp instructions
   uint64_t lane_steps;         // thread instructions
   uint64_t max_steps;
-  const Instr *by_zero;        // the last division by zero or by an undefined value, for reports
+  // For reports: the last division by zero or by an undefined value, load of shared memory that nothing had written,
+  // and mbarrier.inval.
+  const Instr *by_zero, *unwritten, *invalidated;
   const Instr *other;          // the other access of a race, for its report
   bool has_lead;               // sim->fault leads the report
   CUresult failed;             // CUDA_SUCCESS while all is well; GRID_STOPPED: the host wanted it to end
