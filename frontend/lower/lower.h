@@ -380,7 +380,7 @@ void lower_collect_assigned(Lower *L, const NodeList *body, NameVec *out);      
 void scope_lose(Lower *L, const Var *v, const char *why);   // why NULL: v->span is the `del`
 const LostName *scope_find_lost(const Lower *L, const char *name);   // where it lost its value last; NULL: nowhere
 const LostName *scope_note_lost(Lower *L, const char *name);         // the same, with a note about it
-bool scope_hint_left_out(Lower *L, const char *name);   // says where an arm that is not lowered here assigns it, if one does
+bool scope_hint_left_out(Lower *L, const char *name);   // says where an arm that is not lowered here assigns it
 bool lower_has_exit(const NodeList *body, bool with_break);                     // a return, or a break of this loop
 void lower_assign_target(Lower *L, const Node *target, Term *value, bool is_declared_constexpr, bool decay);
 
@@ -398,6 +398,7 @@ void warn_missing_store(Lower *L, const Func *f, const Node *def);
 void lower_warn_shift(Lower *L, bool is_left, const CtType *type, int64_t by, Span span, const char *left);
 void lower_warn_added_twice(Lower *L, const Term *a, const Term *b);                // of a + b
 // counted, number: the operands as the user wrote them.
+void lower_warn_minimum(Lower *L, const CtFunction *combine, const Value *x);   // of a reduction by combine
 void lower_warn_histogram(Lower *L, Span span, const Value *x, int64_t bins, const char *counted, const char *number);
 bool warn_calls(const NodeList *list);                              // whether code there may have an effect
 void warn_redefinitions(Context *ctx, const Node *module);

@@ -103,7 +103,7 @@ static Term *lower_division(Lower *L, PyOp op, Term *a, Term *b, Span span) {
   bool is_float = ct_is_float(term_t(a)), is_signed = ct_is_signed(term_t(a));
   if (!is_float && op != PYOP_DIV && divisor && *divisor == 0) {
     lower_error(L, span, "integer division by zero");
-    return lower_hint(L, "a constant divisor is known here: guard the division with `if D != 0:`");
+    return lower_hint(L, "the divisor is a constant of this compilation: where it may be 0, divide under an `if`");
   }
   switch (op) {
   case PYOP_DIV:

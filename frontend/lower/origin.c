@@ -70,7 +70,8 @@ static const Value *base_param(const Value *v, int depth) {
 }
 
 bool lower_note_comma(Lower *L, const Term *x) {
-  if (x->kind != TERM_TUPLE || x->tuple.cls || x->tuple.is_list || x->tuple.is_fstring || x->tuple.count != 1) return false;
+  if (x->kind != TERM_TUPLE || x->tuple.cls || x->tuple.is_list || x->tuple.is_fstring || x->tuple.count != 1)
+    return false;
   const Scope *s = &L->frame->scope;
   for (uint32_t i = 0; i < s->count; i++) {
     if (s->vars[i].term != x || lower_in_prelude(L, s->vars[i].span)) continue;
@@ -94,8 +95,8 @@ bool lower_note_listed(Lower *L, const Term *x) {
     if (at == L->kernel->num_params || L->specs[at].kind != SPEC_TUPLE || !L->kernel->params[at].node) continue;
     const char *name = L->kernel->params[at].name;
     diag_note(L->ctx, L->kernel->params[at].node->span,
-              "`%s` is a tuple or list of %u numbers at the launch; a pointer needs an array: np.array(%s), or a tensor",
-              name, x->tuple.count, name);
+              "`%s` is a tuple or list of %u number%s at the launch; a number is one of them, %s[0], and a pointer "
+              "needs an array: np.array(%s), or a tensor", name, x->tuple.count, x->tuple.count == 1 ? "" : "s", name, name);
     return true;
   }
   return false;

@@ -302,9 +302,10 @@ static Term *weak_operand(Lower *L, Term *x, const CtType *type, Span span) {
     if (v < 0 && !ct_is_signed(type))
       return lower_error(L, span, "negative constant %s combined with unsigned type %s", ct_repr(L->ctx, c),
                          ct_type_text(L->ctx, type));
-    if (!ct_int_fits(v, type))
-      return lower_error(L, span, "constant %s is out of range for type %s", ct_repr(L->ctx, c),
-                         ct_type_text(L->ctx, type));
+    if (!ct_int_fits(v, type)) {
+      lower_error(L, span, "constant %s is out of range for type %s", ct_repr(L->ctx, c), ct_type_text(L->ctx, type));
+      return lower_hint(L, "it takes the type of the other operand: widen that first, x.to(tl.int64)");
+    }
     return term_full(L, type, 0, (int64_t)(uint64_t)v);
   }
   double f = c->kind == CT_FLOAT ? c->f : (double)const_int(c);

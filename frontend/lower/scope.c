@@ -279,8 +279,9 @@ bool scope_hint_left_out(Lower *L, const char *name) {
       lower_hint(L, "give it a value in this arm, too, or before the `if`");
       return true;
     }
+    const bool is_else = arm->reason == ARM_OF_TRUE;
     diag_note(L->ctx, b.found, "it is assigned here, %s in this compilation",
-              arm->reason == ARM_OF_TRUE ? "in the `else` of a condition that is True" : "under a condition that is False");
+              is_else ? "in the `else` of a condition that is True" : "under a condition that is False");
     lower_hint(L, "give it a value before the `if`, or use it under the same condition");
     return true;
   }

@@ -82,11 +82,11 @@ static Term *index_tensor(Lower *L, Term *base, const Node *index, Span span) {
       lower_hint(L, "tl.flip(x, %u) reverses this axis", axis);
       continue;
     }
-    return lower_hint(L, e->kind == NODE_SLICE || e->kind == NODE_INT
-                             ? "load the part that you need from memory, or take elements with tl.gather, tl.split or a "
-                               "masked tl.sum"
-                             : "load the part that you need from memory, take elements with tl.gather or tl.split, or "
-                               "choose by a condition: tl.where(mask, x, 0), also for a sum");
+    const bool is_part = e->kind == NODE_SLICE || e->kind == NODE_INT;
+    return lower_hint(L, "load the part that you need from memory, %s",
+                      is_part ? "or take elements with tl.gather, tl.split or a masked tl.sum"
+                              : "take elements with tl.gather or tl.split, or choose by a condition: tl.where(mask, x, "
+                                "0), also for a sum");
   }
   return base;
 }

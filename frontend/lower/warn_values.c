@@ -1,4 +1,7 @@
-// -Wwide-shift, -Wadded-twice, -Wunmasked-histogram: values that are not what the expression seems to give.
+// -Wwide-shift, -Wadded-twice, -Wpadded-minimum, -Wunmasked-histogram: values that are not what the expression seems to
+// give.
+#include <string.h>
+
 #include "frontend/lower/lower.h"
 
 // left: the operand as the user wrote it, or NULL.
@@ -35,6 +38,21 @@ void lower_warn_added_twice(Lower *L, const Term *a, const Term *b) {
 static const Value *converted(const Value *v) {
   while (v->def && op_is(v->def, TRAIT_ELEMENTWISE) && v->def->num_operands == 1) v = op_operand(v->def, 0);
   return v;
+}
+
+void lower_warn_minimum(Lower *L, const CtFunction *combine, const Value *x) {
+  static const char *const minima[] = {"_min", "_argmin_left", "_argmin_any"};
+  bool is_minimum = false;
+  for (uint32_t i = 0; i < countof(minima); i++) is_minimum |= !strcmp(combine->name, minima[i]);
+  const Op *load = is_minimum && lower_in_prelude(L, combine->def->span) ? converted(x)->def : NULL;
+  const Value *mask = load && load->opcode == OP_LOAD ? op_operand(load, 2) : NULL;
+  uint64_t always;
+  if (!mask || op_operand(load, 3) || value_constant_bits(mask, &always) || lower_in_prelude(L, load->span)) return;
+  const bool is_float = type_is_float(type_elem(x->type));
+  if (diag_warning(L->ctx, WARN_PADDED_MINIMUM, load->span,
+                   "the elements that the mask of this load leaves out count as 0 in the minimum"))
+    lower_hint(L, is_float ? "give them another value: other=float(\"inf\")"
+                           : "give them a value above all others: other=2**31 - 1");
 }
 
 void lower_warn_histogram(Lower *L, Span span, const Value *x, int64_t bins, const char *counted, const char *number) {

@@ -10,7 +10,7 @@ import triton.language as tl
 @triton.jit
 def added(gains, y, row):
     # ADDED: error: `+` does not combine a tuple of 2 and a scalar i32
-    # ADDED: listed_numbers.py:[[#@LINE-2]]:11: note: `gains` is a tuple or list of 2 numbers at the launch; a pointer needs an array: np.array(gains), or a tensor
+    # ADDED: listed_numbers.py:[[#@LINE-2]]:11: note: `gains` is a tuple or list of 2 numbers at the launch; a number is one of them, gains[0], and a pointer needs an array: np.array(gains), or a tensor
     tl.store(y, tl.load(gains + row))
 
 

@@ -196,7 +196,7 @@ def star(*args):
 # OPERATORS: ways_out.py:62:5: error: `++i` changes nothing: there is no increment
 # OPERATORS: note: write `i += 1`
 # OPERATORS: ways_out.py:63:5: error: integer division by zero
-# OPERATORS: note: a constant divisor is known here: guard the division with `if D != 0:`
+# OPERATORS: note: the divisor is a constant of this compilation: where it may be 0, divide under an `if`
 # OPERATORS: ways_out.py:64:5: error: `<<` works on integers, not on fp32 and i32
 # OPERATORS: note: multiply by a power of two, or take the bits: x.to(tl.int32, bitcast=True)
 # OPERATORS: ways_out.py:65:5: error: `&` works on integers, not on i1 and fp32
