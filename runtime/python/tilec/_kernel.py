@@ -299,9 +299,9 @@ def grid_of(grid):
     axes = [operator.index(n) for n in axes]
     if not 1 <= len(axes) <= 3:
         raise ValueError(f"a grid has 1 to 3 axes, not {len(axes)}")
-    for n in axes:
+    for i, n in enumerate(axes):
         if not 0 <= n < 1 << 32:
-            raise ValueError(f"a grid of {n} is impossible")
+            raise ValueError(f"a grid of {n} is impossible: axis {i} of {tuple(axes)} counts the programs along it")
     return (c_uint32 * 3)(*axes, *([1] * (3 - len(axes))))
 
 

@@ -172,7 +172,8 @@ def _opened():
         return ctypes.CDLL(_library_path())
     except OSError as error:
         named = os.environ.get("TILE_LIBRARY")
-        why = f"TILE_LIBRARY names {named}, which cannot be loaded" if named else "TILE_LIBRARY names no libtile"
+        why = f"TILE_LIBRARY names {named}, which cannot be loaded" if named else \
+            "libtile is neither beside this package nor where the system looks; TILE_LIBRARY can name it"
         raise OSError(f"{why}: {error}") from None
 
 

@@ -2,6 +2,7 @@
 import copy
 import os
 import pickle
+import warnings
 
 import triton
 import triton.language as tl
@@ -123,6 +124,16 @@ print("hook:", raised(lambda: with_hooks(post_hook=lambda args, failed: None)[(1
 print("hook:", raised(lambda: with_hooks(pre_hook=lambda args: None)[(1,)](out)))
 print("hook:", raised(lambda: with_hooks(pre_hook=lambda args, reset_only=False: args[0])[(1,)](out)))
 print("threads:", raised(lambda: put[(1,)](out, 1, num_warps=64)))
+
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    with_hooks(reset_to_zero=["out"], restore_value=["out"])
+print("both:", caught[0].message, os.path.basename(caught[0].filename))
+print("top_k:", raised(lambda: with_hooks(prune_configs_by={"perf_model": lambda **all: 1, "top_k": 0})[(1,)](out)))
+odd = triton.autotune([triton.Config({"N": 1}), triton.Config({"N": 2}, num_warps=12)], key=[])(put)
+print("warps:", raised(lambda: odd[(1,)](out)))
+print("object:", raised(lambda: put[(1,)](out, 1, knobs)))
+print("grid:", raised(lambda: put[(2, -3)](out, 1)))
 print("called:", raised(lambda: scaled(1)))
 
 

@@ -32,8 +32,8 @@ def _add_root(value, roots):
         roots.append(value)
 
 
-def argument(value, is_constexpr, gatherer):
-    """Returns what tilec takes for a value."""
+def argument(name, value, is_constexpr, gatherer):
+    """Returns what tilec takes for a value of the parameter `name`."""
     is_constant = is_constexpr or isinstance(value, core.constexpr)
     value = core._unwrap_if_constexpr(value)
     if value is None or type(value) in (bool, int, float):
@@ -47,13 +47,24 @@ def argument(value, is_constexpr, gatherer):
     if isinstance(value, core.tuple):
         value = tuple(value.values)
     if isinstance(value, (tuple, list)) and not is_constant:
-        items = [argument(item, False, gatherer) for item in value]
+        items = [argument(name, item, False, gatherer) for item in value]
         if hasattr(value, "_fields"):
             return collections.namedtuple(gatherer.name_of(type(value)), value._fields)(*items)
         return tuple(items)
     if not is_constant and (hasattr(value, "__index__") or hasattr(value, "__float__")):
         return value
+    if not is_constant:
+        _check_known(name, value)
     return tilec.expression(gatherer.expression(value))
+
+
+def _check_known(name, value):
+    """Raises TypeError for an object that no kernel takes, which a parameter that is no constexpr got."""
+    kind = type(value)
+    known = (str, complex, enum.Enum, core.dtype, type)
+    if not isinstance(value, known) and not callable(value) and not hasattr(value, "_tile_source"):
+        raise TypeError(f"argument '{name}': a {kind.__module__}.{kind.__qualname__} is no argument of a kernel: pass "
+                        "a tensor, a number, a TensorDescriptor or a tuple of these")
 
 
 def shape_of(grid, meta):

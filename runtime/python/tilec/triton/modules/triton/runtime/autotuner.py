@@ -7,6 +7,7 @@ import inspect
 import json
 import pickle
 import time
+import warnings
 
 from tilec._arguments import Named
 from tilec._launcher import CHOSEN, TUNED, layer_method
@@ -129,6 +130,10 @@ class Autotuner(_Around):
         self.cache, self.cache_results = {}, cache_results or knobs.autotuning.cache
         self.reset_to_zero, self.restore_value = list(reset_to_zero or []), list(restore_value or [])
         self.restore_copies = {}
+        for name in self.reset_to_zero:
+            if name in self.restore_value:
+                warnings.warn(f"`{name}` of autotune is in reset_to_zero and in restore_value: it is zeroed before it "
+                              "is saved; what a kernel updates belongs in restore_value alone", stacklevel=3)
         self.user_defined_pre_hook, self.user_defined_post_hook = pre_hook is not None, post_hook is not None
         self.pre_hook = pre_hook or self._reset
         self.post_hook = post_hook or self._restore
@@ -237,6 +242,8 @@ class Autotuner(_Around):
         begin = time.time()
         timings = {}
         for config in configs:
+            _check_warps(config)
+        for config in configs:
             timings[config] = self._bench(*args, config=config, **kwargs)
             if self.do_bench is _once and timings[config][0] < float("inf"):
                 break
@@ -276,6 +283,9 @@ class Autotuner(_Around):
                 top = int(len(self.configs) * top)
             elif not isinstance(top, int):
                 raise TypeError("Error while pruning configs, top_k must be either 1) a float <= 1.0 or 2) an int")
+            if top < 1:
+                raise AutotunerError(f"top_k={self.configs_top_k} of prune_configs_by leaves no configuration: it is a "
+                                     "number of them, or a share above 0")
             if len(configs) > top:
                 shown = "f(**kwargs), with arguments, constants and options by name"
                 cost = {config: _call_hook("perf_model", self.perf_model, shown, **self.nargs, **kwargs,
@@ -288,6 +298,12 @@ class Autotuner(_Around):
         results = [self.fn.warmup(*args, **kwargs, **config.all_kwargs()) for config in self.prune_configs(kwargs)]
         self.nargs = None
         return results
+
+
+def _check_warps(config):
+    n = config.num_warps
+    if isinstance(n, int) and (n < 1 or n & (n - 1)):
+        raise ValueError(f"num_warps is a power of two, in Config({config}), too")
 
 
 def _machine():

@@ -215,7 +215,7 @@ class JITFunction(JITCallable, KernelInterface):
             add_roots(value, roots)
         program = self._program_for(device, roots)
         # A constant that is left out has the value that the text has for it: the launcher in C leaves it out, too.
-        values = {p.name: argument(bound[p.name], p.is_constexpr, program.gatherer) for p in self.params
+        values = {p.name: argument(p.name, bound[p.name], p.is_constexpr, program.gatherer) for p in self.params
                   if p.name in given or not p.is_constexpr}
         launch = {name: options[name] for name in _LAUNCH if options.get(name) is not None and name not in values}
         shape = shape_of(grid, {**bound, **options})
@@ -387,7 +387,8 @@ def translated(e):
         # Smaller blocks make a grid larger, and change neither parameters nor clusters nor threads.
         text = str(e) if e.resource in ("grid", "parameters", "cluster") else None
         if e.resource == "threads":
-            text = f"threads, Required: {e.needed}, Hardware limit: {e.limit}. num_warps can be {e.limit // 32} at most."
+            text = (f"threads, Required: {e.needed}, Hardware limit: {e.limit}. num_warps can be {e.limit // 32} at "
+                    "most.")
         return OutOfResources(e.needed, e.limit, e.resource, text and f"out of resource: {text}")
     if e.kind == "program":
         text = str(e)
