@@ -116,9 +116,33 @@ static LLVMValueRef word_b(const Mma *m, uint32_t first) {
   return *w;
 }
 
-// tf32 has f16's and more than bf16's fraction: what was one of them needs no rounding.
-static bool is_tf32(const Value *v) {
+static bool was_half(const Value *v) {
+  while (value_op(v, OP_CONVERT_LAYOUT) || value_op(v, OP_TRANS) || value_op(v, OP_RESHAPE)) v = op_operand(v->def, 0);
   return value_op(v, OP_FPEXT) && type_elem_bits(v->type) == 32 && type_elem_bits(op_operand(v->def, 0)->type) == 16;
+}
+
+// Whether only such values are stored to the buffer or a view of it.
+static bool holds_halves(const Value *buffer, bool *is_stored) {
+  EACH_USE(u, buffer) {
+    Op *op = u->user;
+    const bool is_view = op->opcode == OP_BUFFER_TRANS, is_store = op->opcode == OP_LOCAL_STORE;
+    if (is_view ? !holds_halves(op_result(op, 0), is_stored)
+                : is_store ? !was_half(op_operand(op, 0)) : op->opcode != OP_LOCAL_LOAD)
+      return false;
+    *is_stored |= is_store;
+  }
+  return true;
+}
+
+// tf32 has f16's and more than bf16's fraction: what was one of them needs no rounding, also if it comes from a buffer
+// that holds nothing else.
+static bool is_tf32(const Value *v) {
+  const Op *load = value_op(v, OP_LOCAL_LOAD);
+  if (!load) return was_half(v);
+  const Value *buffer = op_operand(load, 0);
+  while (value_op(buffer, OP_BUFFER_TRANS)) buffer = op_operand(buffer->def, 0);
+  bool is_stored = false;
+  return value_op(buffer, OP_ALLOC) && !op_operand(buffer->def, 0) && holds_halves(buffer, &is_stored) && is_stored;
 }
 
 // The steps along K of an operand's registers above those of a word, and which register each is.
