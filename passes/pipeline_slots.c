@@ -61,9 +61,13 @@ static uint32_t shared_need(const Pipe *p) {
   return packing_place(p->ctx, &l, arena_array(&p->ctx->arena, Placed, most));
 }
 
+static uint32_t blocks_by_shared(const Pipe *p, uint32_t bytes) {
+  return (p->module->target->shared_bytes + SYSTEM_SHARED_BYTES) / (bytes + SYSTEM_SHARED_BYTES);
+}
+
 static uint32_t blocks_of(const Pipe *p, uint32_t bytes, uint32_t registers) {
   uint32_t threads = module_total_warps(p->module) * WARP_SIZE;
-  int64_t by_shared = (p->module->target->shared_bytes + SYSTEM_SHARED_BYTES) / (bytes + SYSTEM_SHARED_BYTES);
+  int64_t by_shared = blocks_by_shared(p, bytes);
   return (uint32_t)min_i64(by_shared, min_i64(SM_REGISTERS / (registers * threads),
                                               target_blocks_per_sm(p->module->target, threads)));
 }
@@ -227,14 +231,23 @@ static Op *issue_after_barrier(const Pipe *p, Op *last, Op *work) {
 }
 
 // Triton pipelines only innermost loops, and a program's num_stages is what these have room for. A loop around another
-// one is rather not pipelined than refused.
+// one is rather not pipelined than refused, or than a block of few warps has an SM to itself.
 static uint32_t least_stages(const Pipe *p) {
   return access_holds_loop(p->loop) ? 1 : (uint32_t)op_int(p->loop, ATTR_LEAST_STAGES, p->stages);
 }
 
+static bool is_alone(const Pipe *p) {
+  Liveness now = p->shared;
+  const uint32_t bytes = packing_place(p->ctx, &now, arena_array(&p->ctx->arena, Placed, now.count + 1));
+  return 4 * module_total_warps(p->module) * WARP_SIZE < p->module->target->sm_threads &&
+         blocks_by_shared(p, shared_need(p)) == 1 && blocks_by_shared(p, bytes) > 1;
+}
+
 bool pipe_fit_stages(Pipe *p) {
   const uint32_t least = least_stages(p);
-  while (p->stages > least && shared_need(p) > p->module->target->shared_bytes) p->stages--;
+  const bool is_outer = access_holds_loop(p->loop);
+  while (p->stages > least && (shared_need(p) > p->module->target->shared_bytes || (is_outer && is_alone(p))))
+    p->stages--;
   return p->stages > 1;
 }
 
