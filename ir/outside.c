@@ -222,9 +222,16 @@ OutsideWays outside_ways_out(Context *ctx, const Op *op) {
   if (arm) return (OutsideWays){arm, arm, 0};
   const char *rest = outside_rest(a, op);
   if (!offset) offset = "offs";
+  if (!mask && !type_is_tensor(pointer->type))
+    return (OutsideWays){
+        .past = arena_printf(a, "this %s is of one element: compare its offset with the elements that there are, or do it "
+                             "under an `if`", noun),
+        .before = rest,
+        .bytes_from = bytes_from(pointer)};
   if (!mask)
     return (OutsideWays){
         .past = arena_printf(a, "this %s has no mask: mask=offs < n leaves out the elements that do not exist", noun),
+        .bytes_from = bytes_from(pointer),
         .before = rest ? rest : arena_printf(a, "this %s has no mask: mask=%s >= 0 leaves out what lies before the "
                                              "first element", noun, offset)};
   const char *has = words_of(ctx, mask, op);
@@ -234,11 +241,20 @@ OutsideWays outside_ways_out(Context *ctx, const Op *op) {
       bytes_from(pointer)};
 }
 
+bool outside_is_unmasked(const Op *op) {
+  const AccessInfo i = info_of(op);
+  if (op_int(op, ATTR_UNCHECKED, -1) > 0) return true;
+  return i.mask && !op_operand(op, i.mask) && type_is_tensor(op_operand(op, i.pointer)->type);
+}
+
 const char *outside_way_out(Arena *a, const Outside *o, const OutsideWays *ways) {
   if (o->address < o->begin) return ways->before ? ways->before : ways->past;
   const uint64_t elem = o->elem_bytes, bytes = distance(o);
   const bool may_be_bytes = ways->past && ways->bytes_from && elem && bytes % (elem * elem) == 0 &&
                             bytes >= ways->bytes_from * o->size;
+  if (may_be_bytes && ways->bytes_from == 1)
+    return arena_printf(a, "adding to a pointer counts elements, not bytes: leave out the factor of %llu if it is their "
+                        "size; otherwise, %s", (unsigned long long)elem, ways->past);
   return may_be_bytes ? arena_printf(a, "%s, and note that adding to a pointer counts elements, not bytes", ways->past)
                       : ways->past;
 }

@@ -36,6 +36,7 @@ const char *outside_rest(Arena *a, const struct Op *op);
 // count bytes; 0: it does not.
 typedef struct { const char *past, *before; uint32_t bytes_from; } OutsideWays;
 OutsideWays outside_ways_out(struct Context *ctx, const struct Op *op);
+bool outside_is_unmasked(const struct Op *op);   // such an op on a tile that nothing keeps to a shape
 const char *outside_way_out(Arena *a, const Outside *o, const OutsideWays *ways);   // NULL if ways has none
 // A store as the user wrote it, but by atomic_xchg; NULL: its text is not known, or the op is no store.
 const char *outside_exchange(struct Context *ctx, const struct Op *op);

@@ -297,7 +297,7 @@ Term *tl_dot(Lower *L, Call *c) {
   if (!a || !b) return NULL;
   uint32_t rank = ct_rank(term_t(a));
   if (rank < 2 || rank != ct_rank(term_t(b))) {
-    builtin_error(L, c, "`dot` needs two tensors of rank 2 or 3, got %s and %s", term_describe(L, a),
+    builtin_error(L, c, "`dot` needs two tensors of one rank, 2 or 3, got %s and %s", term_describe(L, a),
                   term_describe(L, b));
     return lower_hint(
         L, "make a vector a column with x[:, None] or a row with x[None, :]; repeat a matrix with tl.broadcast_to");

@@ -67,6 +67,8 @@ static Term *report_scalar_pointer(Lower *L, Call *c, uint32_t i, const Term *x)
   arg_error(L, c, i, "a scalar pointer takes a scalar, not %s", term_describe(L, x));
   if (lower_keeps_dims(x) && ct_numel(term_t(x)) == 1)
     return lower_hint(L, "leave out keep_dims: a reduction of all axes gives a scalar");
+  if (ct_is_bool(term_t(x)))
+    return lower_hint(L, "one element needs no mask; for a tile, add offsets to the pointer: p + tl.arange(0, …)");
   return lower_hint(L, "add offsets to the pointer: p + tl.arange(0, …)");
 }
 

@@ -63,6 +63,7 @@ static void add_note(Op *op, void *user) {
   if (note.is_gluon) note.buffer = buffer_of(op);
   if (is_access) {
     note.kind = outside_kind(op);
+    note.is_unmasked = outside_is_unmasked(op);
     const OutsideWays ways = outside_ways_out(ctx, op);
     note.way_out = ways.past;
     note.way_out_before = ways.before;

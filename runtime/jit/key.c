@@ -124,7 +124,7 @@ static tile_status key_param(Key *key, const tile_jit_kernel *k, uint32_t i, con
     return TILE_OK;
   case TILE_ARG_TENSOR: return key_tensor(key, k, i, word, a->value.tensor, error);
   case TILE_ARG_TUPLE: return key_item(key, k, i, a, 0, error);
-  case TILE_ARG_TEXT: return REFUSE("is no constexpr: it cannot be given as an expression");
+  case TILE_ARG_TEXT: return REFUSE("is no constexpr, and this is no number or array: declare it `: tl.constexpr`");
   case TILE_ARG_DEFAULT:
     if (!k->params[i].has_default) return REFUSE("is missing");
     put(key, word);

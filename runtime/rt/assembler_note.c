@@ -2,6 +2,7 @@
 // write the same lines: "ptxas info    : (C7507) Potential Performance Loss: 'setmaxnreg' ignored to …".
 #include <ctype.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "runtime/rt/device.h"
 
@@ -130,11 +131,12 @@ static bool is_inline_asm(const char *ptx, const char *at) {
 static void put_source(char *to, size_t room, const char *path, unsigned long number, unsigned long column) {
   enum { LONGEST_LINE = 512 };
   char line[LONGEST_LINE];
-  FILE *f = fopen(path, "r");
+  struct stat s;
+  FILE *f = stat(path, &s) == 0 && S_ISREG(s.st_mode) ? fopen(path, "r") : NULL;
   while (f && fgets(line, sizeof line, f)) {
     if (!strchr(line, '\n')) break;
     if (--number) continue;
-    snprintf(to, room, "\n  %.*s\n  %*s", (int)strcspn(line, "\r\n"), line, (int)column, "^");
+    snprintf(to, room, "\n  %.*s\n  %*s\n", (int)strcspn(line, "\r\n"), line, (int)column, "^");
     break;
   }
   if (f) fclose(f);
@@ -152,13 +154,14 @@ bool assembler_refuses_asm(const char *ptx, const char *log, const char *target,
   words += sizeof "error" - 1;
   words += strspn(words, " :");
   const char *path = file_of(ptx, loc[0], &size);
-  char name[ROOM], source[ROOM] = "";
+  char name[ROOM], source[ROOM] = "\n", lead[3 * ROOM];
   snprintf(name, sizeof name, "%.*s", size, path);
   put_source(source, sizeof source, name, loc[1], loc[2]);
-  error_set(error, TILE_ERROR_ASSEMBLER,
-            "%s:%lu:%lu: error: the assembler does not take this inline assembly for %s: %.*s%s\nnote: does %s have the "
-            "instruction, and the PTX version? --arch and --ptx-version choose others\n%s",
-            name, loc[1], loc[2], target, (int)strcspn(words, "\n"), words, source, target, log);
+  snprintf(lead, sizeof lead,
+           "%s:%lu:%lu: error: the assembler does not take this inline assembly for %s: %.*s%snote: does %s have the "
+           "instruction, and the PTX version? --arch and --ptx-version choose others",
+           name, loc[1], loc[2], target, (int)strcspn(words, "\n"), words, source, target);
+  error_set(error, TILE_ERROR_ASSEMBLER, "%s\n%s", lead, log);
   return true;
 }
 

@@ -24,6 +24,11 @@ static bool has_atomics(const Grid *g) {
   return false;
 }
 
+// A tile that is stored without a mask may reach into what another program has.
+static const char *with_mask(Arena *a, const char *way_out, const PlaceNote *store) {
+  return store && store->is_unmasked && store->way_out ? arena_printf(a, "%s; %s", way_out, store->way_out) : way_out;
+}
+
 // earlier, later: what the two accesses do, in the order of the code.
 static const char *race_way_out(const Grid *g, RaceScope scope, bool is_one_place, OutsideKind earlier,
                                 OutsideKind later) {
@@ -85,6 +90,10 @@ void lead_race(Warp *w, int lane, RaceScope scope, const RaceSide *found, const 
   if (!report_note(g, later->in, &at)) return;
   const bool has_other = report_note(g, earlier->in, &before);
   const bool is_one_place = has_other && report_same_place(&at, &before);
+  const PlaceNote *store = scope != RACE_PROGRAMS         ? NULL
+                           : later->kind == OUTSIDE_STORE ? &at
+                           : has_other                    ? &before
+                                                          : NULL;
   Arena scratch;
   arena_init(&scratch);
   const char *program = report_program_name(&scratch, later->program);
@@ -102,7 +111,7 @@ void lead_race(Warp *w, int lane, RaceScope scope, const RaceSide *found, const 
                                      between ? ", and nothing orders the two" : " without a barrier in between"),
               is_flag ? released_by(&scratch, &at)
               : weak  ? strengthened(&scratch, g, weak)
-                      : race_way_out(g, scope, is_one_place, earlier->kind, later->kind));
+                      : with_mask(&scratch, race_way_out(g, scope, is_one_place, earlier->kind, later->kind), store));
   if (!between) who = arena_printf(&scratch, "the other %s", agents[scope]);
   if (has_other) report_lead_note(g, &before, arena_printf(&scratch, "%s %s it here", who, verb));
   arena_free(&scratch);

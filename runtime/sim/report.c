@@ -147,6 +147,7 @@ bool report_note(const Grid *g, const Instr *in, PlaceNote *out) {
     if (n->size > out->size) out->size = n->size;
     if (n->buffer) out->buffer = n->buffer;
     out->asserts_all |= n->asserts_all;
+    out->is_unmasked |= n->is_unmasked;
     if (!n->way_out) continue;   // no access
     const bool same_way = found && out->way_out && !strcmp(out->way_out, n->way_out);
     out->elem_bytes = !found || n->elem_bytes == out->elem_bytes ? n->elem_bytes : 0;
@@ -212,12 +213,15 @@ static void lead_as_reported(Warp *w, const Instr *in, ReportKind kind, const ch
   uint32_t program[3];
   report_program(w->cta, program);
   const Instr *by_zero = kind == REPORT_UNDEFINED ? g->by_zero : NULL;
+  const bool is_live = kind == REPORT_MBARRIER && strstr(said, "mbarrier.init of the live");
   const bool not_there = kind == REPORT_MBARRIER && strstr(said, mbarrier_error_text(MBAR_NOT_INIT));
   if (report_note(g, in, &place))
     report_lead(g, &place,
                 arena_printf(&scratch, "%s in %s: %s", kinds[kind].name, report_program_name(&scratch, program), said),
                 by_zero                    ? around_zero
                 : kind == REPORT_UNDEFINED ? never_set
+                : is_live                  ? "initialise an mbarrier once, before the loop; its phases alternate, as in "
+                                             "mbarrier.wait(bar, i & 1)"
                 : !not_there               ? NULL
                 : g->invalidated           ? "invalidate an mbarrier after the last wait for it"
                                            : "mbarrier.init(bar, count=1) comes before the other uses");

@@ -39,8 +39,14 @@ def mistakes(p, h, n):
     tl.max_contiguous(o, -7)
     # CHECK: {{^}}note: add the start in 64 bits: start + tl.arange(0, N).to(tl.int64)
     tl.arange(2**32, 2**32 + 16)
-    # CHECK: {{^}}note: load the part that you need from memory, take elements {{.*}} or choose by a condition: tl.where(mask, x, 0)
+    # CHECK: {{^}}note: load the part that you need from memory, take elements with tl.gather or tl.split, or choose by a condition: tl.where(mask, x, 0), also for a sum
     v[o > 3]
+    # CHECK: error: constant 9223372036854775807 is out of range for type i32
+    # CHECK: {{^}}note: it takes the type of the other operand: widen that first, x.to(tl.int64)
+    tl.where(v > 0, o, 9223372036854775807)
+    # CHECK: error: shapes [1, 16, 16] and [2, 16, 16] do not multiply: they have different numbers of matrices
+    # CHECK: {{^}}note: repeat the one with tl.broadcast_to
+    tl.dot(tl.zeros([1, 16, 16], tl.float16), tl.zeros([2, 16, 16], tl.float16))
 
 
 @triton.jit

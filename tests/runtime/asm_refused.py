@@ -2,7 +2,7 @@
 # RUN: %status 4 %tilec run %s --device=sim -k newer --grid 1 --arg x=u32[32]=zeros | FileCheck %s --check-prefixes=ALL,SIM
 # RUN: %status 4 %tilec %s -n newer -s *u32 --arch=sm_80 --emit=cubin -o %t.cubin | FileCheck %s --check-prefixes=ALL,PTXAS
 # REQUIRES: ptxas
-# ALL: asm_refused.py:[[#@LINE+14]]:9: error: the assembler does not take this inline assembly for
+# ALL: error: {{.*}}asm_refused.py:[[#@LINE+14]]:9: error: the assembler does not take this inline assembly for
 # SIM-SAME: sm_90a: unknown instruction
 # PTXAS-SAME: this target:
 # ALL-NEXT: {{^}}      y = tl.inline_asm_elementwise("cvt.rs

@@ -4,6 +4,7 @@
 # RUN: %{run} -k arrives_first | FileCheck %s --check-prefix=FIRST
 # RUN: %{run} -k ended | FileCheck %s --check-prefix=ENDED
 # RUN: %{run} -k not_begun | FileCheck %s --check-prefix=BEGUN
+# RUN: %{run} -k begun_again | FileCheck %s --check-prefix=AGAIN
 # RUN: %{run} -k too_many | FileCheck %s --check-prefix=MANY
 # RUN: %{run} -k unwritten | FileCheck %s --check-prefix=UNWRITTEN
 # RUN: %status 5 %tilec run %s --device=sim --grid 1 -k few_bytes --arg "x=desc(fp16[32,64]=arange,[32,64])" --arg y=fp16[32,64]=zeros | FileCheck %s --check-prefix=BYTES
@@ -62,6 +63,17 @@ def not_begun(x, y):
     # BEGUN: gluon_hand_over.py:[[#@LINE+2]]:5: error: mbarrier misused
     # BEGUN: {{^}}note: mbarrier.init(bar, count=1) comes before the other uses
     mbarrier.arrive(bar, count=1)
+
+
+@gluon.jit
+def begun_again(x, y):
+    bar = gl.allocate_shared_memory(gl.int64, [1], mbarrier.MBarrierLayout())
+    for i in range(2):
+        # AGAIN: gluon_hand_over.py:[[#@LINE+2]]:9: error: mbarrier misused
+        # AGAIN: {{^}}note: initialise an mbarrier once, before the loop; its phases alternate
+        mbarrier.init(bar, count=1)
+        mbarrier.arrive(bar, count=1)
+        mbarrier.wait(bar, 0)
 
 
 @gluon.jit

@@ -52,7 +52,7 @@ def unmasked(x, out, n, BLOCK: tl.constexpr):
 def in_bytes(x, out, n, BLOCK: tl.constexpr):
     offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     # BYTES: :[[#@LINE+2]]:9: error: out-of-bounds load: program (0, 0, 0) loads element 1000 of x, which has 1000{{$}}
-    # BYTES: {{^}}note: the mask of this load lets it through: compare the mask with what the offset reaches, and note that adding to a pointer counts elements, not bytes
+    # BYTES: {{^}}note: adding to a pointer counts elements, not bytes: leave out the factor of 4 if it is their size; otherwise, the mask of this load lets it through: compare the mask with what the offset reaches
     v = tl.load(x + offs * 4, mask=offs < n, other=0.0)
     tl.store(out + offs, v, mask=offs < n)
 
@@ -60,7 +60,7 @@ def in_bytes(x, out, n, BLOCK: tl.constexpr):
 @triton.jit
 def counts(x, out, n, BLOCK: tl.constexpr):
     # ATOMIC: error: out-of-bounds atomic access: program (0, 0, 0) updates element 1000 of out, which has 1000{{$}}
-    # ATOMIC: note: this atomic access has no mask: mask=offs < n leaves out the elements that do not exist
+    # ATOMIC: note: this atomic access is of one element: compare its offset with the elements that there are
     tl.atomic_add(out + n + tl.program_id(0), 1.0)
 
 

@@ -134,6 +134,10 @@ odd = triton.autotune([triton.Config({"N": 1}), triton.Config({"N": 2}, num_warp
 print("warps:", raised(lambda: odd[(1,)](out)))
 print("object:", raised(lambda: put[(1,)](out, 1, knobs)))
 print("grid:", raised(lambda: put[(2, -3)](out, 1)))
+print("method:", raised(lambda: put[(1,)](out, 1, out.numel)))
+print("lambda:", raised(lambda: triton.jit(lambda x: x)))
+print("configs:", raised(lambda: triton.autotune(one, key=[])(put)))
+print("gone:", raised(lambda: triton.kernel))
 print("called:", raised(lambda: scaled(1)))
 
 

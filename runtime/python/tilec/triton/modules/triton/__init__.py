@@ -44,6 +44,7 @@ language.core.import_from("triton", cdiv, next_power_of_2)
 # What Triton's users look for and newer releases, 3.6 among them, do not have.
 _GONE = {
     "ops": "triton.ops was removed in Triton 3.0: its kernels are in the tutorials and in packages such as triton_kernels",
+    "kernel": "the decorator of a kernel is @triton.jit",
     "cudalibs": "triton.cudalibs was removed: tl.extra.libdevice has its functions",
 }
 

@@ -8,7 +8,10 @@ from .._source import Gatherer, NotSource, source_of
 
 
 def check_source(fn):
-    """Raises ValueError, as Triton does, for a function from a text that Python does not keep."""
+    """Raises TypeError for a lambda and, as Triton does, ValueError for a function from a text that Python does not
+    keep."""
+    if getattr(fn, "__name__", "") == "<lambda>":
+        raise TypeError("@triton.jit takes a function that `def` makes, not a lambda")
     file = fn.__code__.co_filename if inspect.isfunction(fn) else ""
     if file.startswith("<") and not linecache.getlines(file):   # a notebook's cells are there
         raise ValueError(f"@jit functions should be defined in a Python file: Python does not keep the text of "

@@ -3,6 +3,7 @@ import collections
 import enum
 import numbers
 import operator
+import types
 
 import tilec
 from tilec._arguments import Named
@@ -21,7 +22,7 @@ def add_roots(value, roots):
         for item in value:
             add_roots(item, roots)
     elif hasattr(value, "_tile_source") or isinstance(value, type) or \
-            callable(value) and hasattr(value, "__code__"):
+            callable(value) and hasattr(value, "__code__") and not isinstance(value, types.MethodType):
         _add_root(value, roots)
     elif isinstance(value, enum.Enum):
         _add_root(type(value), roots)
@@ -62,6 +63,8 @@ def _check_known(name, value):
     """Raises TypeError for an object that no kernel takes, which a parameter that is no constexpr got."""
     kind = type(value)
     known = (str, complex, enum.Enum, core.dtype, type)
+    if isinstance(value, (types.MethodType, types.BuiltinMethodType)):
+        raise TypeError(f"argument '{name}': this is the method {value.__name__}: call it, {value.__name__}(…)")
     if not isinstance(value, known) and not callable(value) and not hasattr(value, "_tile_source"):
         raise TypeError(f"argument '{name}': a {kind.__module__}.{kind.__qualname__} is no argument of a kernel: pass "
                         "a tensor, a number, a TensorDescriptor or a tuple of these")

@@ -126,6 +126,9 @@ class Autotuner(_Around):
                  cache_results=False):
         self.fn, self.arg_names, self.keys = fn, arg_names, list(key or ())
         self._texts = {}   # dtype -> its text, for the method in C
+        if configs is not None and not hasattr(configs, "__len__"):
+            raise TypeError(f"configs of autotune is a list of triton.Config, not {configs!r}" +
+                            (": call it" if callable(configs) else ""))
         self.configs = configs or [Config({})]
         self.cache, self.cache_results = {}, cache_results or knobs.autotuning.cache
         self.reset_to_zero, self.restore_value = list(reset_to_zero or []), list(restore_value or [])
