@@ -224,8 +224,8 @@ OutsideWays outside_ways_out(Context *ctx, const Op *op) {
   if (!offset) offset = "offs";
   if (!mask && !type_is_tensor(pointer->type))
     return (OutsideWays){
-        .past = arena_printf(a, "this %s is of one element: compare its offset with the elements that there are, or do it "
-                             "under an `if`", noun),
+        .past = arena_printf(a, "this %s is of one element: compare its offset with the elements that there are, or do "
+                             "it under an `if`", noun),
         .before = rest,
         .bytes_from = bytes_from(pointer)};
   if (!mask)
@@ -253,8 +253,8 @@ const char *outside_way_out(Arena *a, const Outside *o, const OutsideWays *ways)
   const bool may_be_bytes = ways->past && ways->bytes_from && elem && bytes % (elem * elem) == 0 &&
                             bytes >= ways->bytes_from * o->size;
   if (may_be_bytes && ways->bytes_from == 1)
-    return arena_printf(a, "adding to a pointer counts elements, not bytes: leave out the factor of %llu if it is their "
-                        "size; otherwise, %s", (unsigned long long)elem, ways->past);
+    return arena_printf(a, "adding to a pointer counts elements, not bytes: leave out the factor of %llu if it is "
+                        "their size; otherwise, %s", (unsigned long long)elem, ways->past);
   return may_be_bytes ? arena_printf(a, "%s, and note that adding to a pointer counts elements, not bytes", ways->past)
                       : ways->past;
 }

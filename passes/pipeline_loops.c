@@ -259,8 +259,8 @@ static void pipeline(Pipe *p, Op *loop) {
     return;
   }
   if (!pipe_fit_stages(p)) {
-    remark_missed(loop, "not pipelined: beside the loop in it, two stages of its tiles do not fit, or leave an SM to one "
-                        "block");
+    remark_missed(loop, "not pipelined: beside the loop in it, two stages of its tiles do not fit, or leave an SM to "
+                        "one block");
     return;
   }
   expand(p);

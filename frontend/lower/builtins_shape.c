@@ -290,7 +290,8 @@ Term *tl_join(Lower *L, Call *c) {
   if (!ct_type_equal(ct_scalar_of(term_t(a)), ct_scalar_of(term_t(b)))) {
     builtin_error(L, c, "`join` needs one element type, got %s and %s", term_describe(L, a), term_describe(L, b));
     const bool one_is_address = ct_is_ptr(term_t(a)) != ct_is_ptr(term_t(b));
-    return lower_hint(L, one_is_address ? "load what the pointer points to: tl.load(pointer)" : "convert one with .to(…)");
+    return lower_hint(L, one_is_address ? "load what the pointer points to: tl.load(pointer)"
+                                        : "convert one with .to(…)");
   }
   if (!lower_broadcast_pair(L, &a, &b, c->span)) return NULL;
   const CtType *t = term_t(a);

@@ -96,7 +96,8 @@ bool lower_note_listed(Lower *L, const Term *x) {
     const char *name = L->kernel->params[at].name;
     diag_note(L->ctx, L->kernel->params[at].node->span,
               "`%s` is a tuple or list of %u number%s at the launch; a number is one of them, %s[0], and a pointer "
-              "needs an array: np.array(%s), or a tensor", name, x->tuple.count, x->tuple.count == 1 ? "" : "s", name, name);
+              "needs an array: np.array(%s), or a tensor",
+              name, x->tuple.count, x->tuple.count == 1 ? "" : "s", name, name);
     return true;
   }
   return false;

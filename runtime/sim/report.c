@@ -220,8 +220,8 @@ static void lead_as_reported(Warp *w, const Instr *in, ReportKind kind, const ch
                 arena_printf(&scratch, "%s in %s: %s", kinds[kind].name, report_program_name(&scratch, program), said),
                 by_zero                    ? around_zero
                 : kind == REPORT_UNDEFINED ? never_set
-                : is_live                  ? "initialise an mbarrier once, before the loop; its phases alternate, as in "
-                                             "mbarrier.wait(bar, i & 1)"
+                : is_live                  ? "initialise an mbarrier once, before the loop; its phases alternate, as "
+                                             "in mbarrier.wait(bar, i & 1)"
                 : !not_there               ? NULL
                 : g->invalidated           ? "invalidate an mbarrier after the last wait for it"
                                            : "mbarrier.init(bar, count=1) comes before the other uses");
