@@ -44,6 +44,8 @@ cmake --build --preset release
 build/tilec examples/vector_add.tile -o build/vector_add.ptx
 echo "wrote build/vector_add.ptx"
 eval "$(sed -nE 's/^[#\/ ]*(tilec run .*)$/build\/\1/p' examples/vector_add.tile | head -1)"
+# Under sudo, the build is the user's: who installs from it writes to it.
+[ -z "${SUDO_UID:-}" ] || chown -R "$SUDO_UID:${SUDO_GID:-$SUDO_UID}" build
 
 cat <<END
 

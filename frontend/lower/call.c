@@ -172,10 +172,14 @@ static bool report_unbound(Lower *L, const CtFunction *fn, const CallArgs *args,
     if (i >= hidden) buf_printf(&all, "%s%s", i > hidden ? ", " : "", names[i]);
   }
   if (next < args->num_args) {
-    const uint32_t most = fn->num_params - hidden, given = args->num_args - hidden;
+    uint32_t most = 0;
+    for (uint32_t i = hidden; i < fn->num_params; i++) most += fn->params[i].kind < PARAM_VARARGS;
+    const uint32_t given = args->num_args - hidden;
     lower_error(L, args->spans[next], "`%s` takes %u positional argument%s, %u %s given", fn->name, most,
                 most == 1 ? "" : "s", given, given == 1 ? "is" : "are");
     if (in_prelude) lower_hint(L, "its parameters: %s", buf_str(&all));
+    else if (most + hidden < fn->num_params)
+      lower_hint(L, "what stands after `*` is given by its name: %s=…", names[most + hidden]);
     ok = false;
   }
   for (uint32_t k = 0; k < args->num_kwargs; k++) {

@@ -69,12 +69,22 @@ static const Value *base_param(const Value *v, int depth) {
   return found;
 }
 
+// Whether the line of an assignment ends in a comma, or in one before a parenthesis.
+static bool ends_in_comma(Lower *L, Span name) {
+  const SourceFile *f = source_locate(L->ctx, name.begin).file;
+  if (!f) return false;
+  const char *line = f->text + (name.begin - f->base);
+  size_t n = strcspn(line, "\n#");
+  while (n && strchr(" )", line[n - 1])) n--;
+  return n && line[n - 1] == ',' && memchr(line, '=', n);
+}
+
 bool lower_note_comma(Lower *L, const Term *x) {
   if (x->kind != TERM_TUPLE || x->tuple.cls || x->tuple.is_list || x->tuple.is_fstring || x->tuple.count != 1)
     return false;
   const Scope *s = &L->frame->scope;
   for (uint32_t i = 0; i < s->count; i++) {
-    if (s->vars[i].term != x || lower_in_prelude(L, s->vars[i].span)) continue;
+    if (s->vars[i].term != x || lower_in_prelude(L, s->vars[i].span) || !ends_in_comma(L, s->vars[i].span)) continue;
     diag_note(L->ctx, s->vars[i].span, "`%s` is made a tuple here: a comma at the end makes one", s->vars[i].name);
     return true;
   }

@@ -40,19 +40,31 @@ static const Value *converted(const Value *v) {
   return v;
 }
 
+// Whether a mask of one axis leaves out some elements and not others, as far as can be seen.
+static bool cuts(const Value *mask) {
+  const Op *def = mask->def;
+  int64_t x;
+  if (!def || def->opcode == OP_SPLAT || mask->type->rank != 1) return false;
+  return def->opcode != OP_CMPI ||
+         (!value_constant_int(op_operand(def, 0), &x) && !value_constant_int(op_operand(def, 1), &x));
+}
+
 void lower_warn_minimum(Lower *L, const CtFunction *combine, const Value *x) {
   static const char *const minima[] = {"_min", "_argmin_left", "_argmin_any"};
   bool is_minimum = false;
   for (uint32_t i = 0; i < countof(minima); i++) is_minimum |= !strcmp(combine->name, minima[i]);
   const Op *load = is_minimum && lower_in_prelude(L, combine->def->span) ? converted(x)->def : NULL;
   const Value *mask = load && load->opcode == OP_LOAD ? op_operand(load, 2) : NULL;
-  uint64_t always;
-  if (!mask || op_operand(load, 3) || value_constant_bits(mask, &always) || lower_in_prelude(L, load->span)) return;
-  const bool is_float = type_is_float(type_elem(x->type));
-  if (diag_warning(L->ctx, WARN_PADDED_MINIMUM, load->span,
-                   "the elements that the mask of this load leaves out count as 0 in the minimum"))
-    lower_hint(L, is_float ? "give them another value: other=float(\"inf\")"
-                           : "give them a value above all others: other=2**31 - 1");
+  if (!mask || op_operand(load, 3) || !cuts(mask) || lower_in_prelude(L, load->span)) return;
+  const uint32_t bits = type_elem_bits(load->results[0].type);
+  if (bits == 1 || !diag_warning(L->ctx, WARN_PADDED_MINIMUM, load->span,
+                                 "the elements that the mask of this load leaves out count as 0 in the minimum"))
+    return;
+  if (type_is_float(type_elem(load->results[0].type)))
+    lower_hint(L, "give them another value: other=float(\"inf\")");
+  else
+    lower_hint(L, "give them a value above all others, of %u bits: other=2**%u - 1, or 2**%u - 1 if it has no sign", bits,
+               bits - 1, bits);
 }
 
 void lower_warn_histogram(Lower *L, Span span, const Value *x, int64_t bins, const char *counted, const char *number) {

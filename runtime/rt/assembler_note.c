@@ -127,27 +127,32 @@ static bool is_inline_asm(const char *ptx, const char *at) {
   return inside;
 }
 
-// Writes the line of a source file, if that can be read, and a caret below it.
-static void put_source(char *to, size_t room, const char *path, unsigned long number, unsigned long column) {
+// Writes the line of a source file and a caret below it. False if it cannot be read, or has no inline assembly there:
+// products and copies are such assembly in the PTX, too.
+static bool put_source(char *to, size_t room, const char *path, unsigned long number, unsigned long column) {
   enum { LONGEST_LINE = 512 };
   char line[LONGEST_LINE];
   struct stat s;
+  bool found = false;
   FILE *f = stat(path, &s) == 0 && S_ISREG(s.st_mode) ? fopen(path, "r") : NULL;
   while (f && fgets(line, sizeof line, f)) {
     if (!strchr(line, '\n')) break;
     if (--number) continue;
+    found = column && column <= strlen(line) && strstr(line + column - 1, "inline_asm");
     snprintf(to, room, "\n  %.*s\n  %*s\n", (int)strcspn(line, "\r\n"), line, (int)column, "^");
     break;
   }
   if (f) fclose(f);
+  return found;
 }
 
 // "ptxas FILE, line 82; error   : WORDS", or "ptx:82: error: WORDS"
 bool assembler_refuses_asm(const char *ptx, const char *log, const char *target, tile_error **error) {
   enum { ROOM = 4096 };
-  uint32_t number = number_after(log, ", line ");
-  if (!number) number = number_after(log, "ptx:");
-  const char *at = line_of(ptx, number), *words = strstr(log, "error");
+  const char *place = strstr(log, ", line ");
+  if (!place && !strncmp(log, "ptx:", 4)) place = log;
+  const uint32_t number = !place ? 0 : place == log ? number_after(log, "ptx:") : number_after(place, ", line ");
+  const char *at = line_of(ptx, number), *words = place ? strstr(place, "error") : NULL;
   unsigned long loc[3];
   int size;
   if (!at || !words || !is_inline_asm(ptx, at) || !last_loc(ptx, at, loc)) return false;
@@ -156,7 +161,7 @@ bool assembler_refuses_asm(const char *ptx, const char *log, const char *target,
   const char *path = file_of(ptx, loc[0], &size);
   char name[ROOM], source[ROOM] = "\n", lead[3 * ROOM];
   snprintf(name, sizeof name, "%.*s", size, path);
-  put_source(source, sizeof source, name, loc[1], loc[2]);
+  if (!put_source(source, sizeof source, name, loc[1], loc[2])) return false;
   snprintf(lead, sizeof lead,
            "%s:%lu:%lu: error: the assembler does not take this inline assembly for %s: %.*s%snote: does %s have the "
            "instruction, and the PTX version? --arch and --ptx-version choose others",

@@ -30,8 +30,7 @@ static void put_missing(char *text, size_t size, Warp *w, const Instr *in, int l
   const char *join = s.pending ? ", and " : ": ";
   const uint32_t done = agent_phases(w->cta, at);
   if (untouched && done > 1)
-    snprintf(bytes, sizeof bytes, "; %u phases are complete, and an arrival too many completes one before its wait",
-             done);
+    snprintf(bytes, sizeof bytes, "; %u phases are complete", done);
   if (by_parity) snprintf(phase, sizeof phase, ", the phase of parity %d", s.parity);
   if (s.pending) snprintf(arrivals, sizeof arrivals, ": %u of %u arrivals are missing", s.pending, s.expected);
   if (s.tx > 0) snprintf(bytes, sizeof bytes, "%s%d bytes are still expected that no copy is bringing", join, s.tx);
@@ -127,6 +126,15 @@ static const char *story(Arena *a, const Group *g, const char *what) {
   return arena_printf(a, "%s waits here%s%s", program, *g->missing ? " " : "", g->missing);
 }
 
+// Whether the loop loads global memory, as far as its first instructions tell.
+static bool reads_memory(const Group *g) {
+  enum { FIRST = 100 };
+  const PtxModule *m = g->first->grid->module;
+  for (uint32_t i = g->pc; i < m->num_code && i < g->pc + FIRST; i++)
+    if (m->code[i].op == OP_atom || (m->code[i].op == OP_ld && m->code[i].space == SPACE_GLOBAL)) return true;
+  return false;
+}
+
 // Where arrivals are missing, in a Gluon kernel: its author counts them.
 static const char *way_out(Arena *a, const Group *g, const PlaceNote *place) {
   const Grid *grid = g->first->grid;
@@ -135,8 +143,10 @@ static const char *way_out(Arena *a, const Group *g, const PlaceNote *place) {
                         "grid needs a grid that fits, which launch_cooperative_grid=True checks",
                         (unsigned long long)(grid->num_ctas - grid->next_cta), (unsigned long long)grid->num_ctas);
   if (g->what == polls)
-    return "what it reads does not change any more: a program that waits for an exact value misses it once others have "
-           "gone on (compare with <), and one that is to change it may itself wait";
+    return reads_memory(g) && grid->num_ctas > 1
+               ? "no program changes what it reads any more: it waits for a value that others have passed or never reach, "
+                 "or for a program that waits, too"
+               : NULL;
   return place->is_gluon && strstr(g->missing, "arrivals are missing")
              ? "the count of mbarrier.init is that of the arrivals in a phase: mbarrier.expect is one, and "
                "mbarrier.arrive as many as its count says"

@@ -214,23 +214,26 @@ static void lead_as_reported(Warp *w, const Instr *in, ReportKind kind, const ch
   report_program(w->cta, program);
   const Instr *by_zero = kind == REPORT_UNDEFINED ? g->by_zero : NULL;
   const bool is_live = kind == REPORT_MBARRIER && strstr(said, "mbarrier.init of the live");
+  const char *ended = arena_printf(&scratch, "shared+0x%x of CTA %u:", g->invalidated_at, g->invalidated_cta);
+  const bool has_ended = g->invalidated && strstr(said, ended);
   const bool not_there = kind == REPORT_MBARRIER && strstr(said, mbarrier_error_text(MBAR_NOT_INIT));
   if (report_note(g, in, &place))
     report_lead(g, &place,
                 arena_printf(&scratch, "%s in %s: %s", kinds[kind].name, report_program_name(&scratch, program), said),
                 by_zero                    ? around_zero
                 : kind == REPORT_UNDEFINED ? never_set
-                : is_live                  ? "initialise an mbarrier once, before the loop; its phases alternate, as "
-                                             "in mbarrier.wait(bar, i & 1)"
+                : is_live                  ? "an mbarrier is initialised once, before a loop, in which its phases "
+                                             "alternate, as in mbarrier.wait(bar, i & 1); to begin anew, "
+                                             "mbarrier.invalidate(bar) first"
                 : !not_there               ? NULL
-                : g->invalidated           ? "invalidate an mbarrier after the last wait for it"
+                : has_ended                ? "invalidate an mbarrier after the last wait for it"
                                            : "mbarrier.init(bar, count=1) comes before the other uses");
   if (g->has_lead && by_zero && report_note(g, by_zero, &place))
     report_lead_note(g, &place, "this divides by zero, or by a value that has never been set");
   if (g->has_lead && kind == REPORT_UNDEFINED && g->unwritten && report_note(g, g->unwritten, &place) && place.is_gluon)
     report_lead_note(g, &place, "this loads shared memory that nothing has written: if another partition of warps "
                                 "writes it, wait for its mbarrier first");
-  if (g->has_lead && not_there && g->invalidated && report_note(g, g->invalidated, &place))
+  if (g->has_lead && not_there && has_ended && report_note(g, g->invalidated, &place))
     report_lead_note(g, &place, "this ends an mbarrier");
   if (g->has_lead && g->other && report_note(g, g->other, &place)) report_lead_note(g, &place, "the other access");
   arena_free(&scratch);

@@ -260,6 +260,7 @@ struct Grid {
   // For reports: the last division by zero or by an undefined value, load of shared memory that nothing had written,
   // and mbarrier.inval.
   const Instr *by_zero, *unwritten, *invalidated;
+  uint32_t invalidated_at, invalidated_cta;   // its place in shared memory
   const Instr *other;          // the other access of a race, for its report
   bool has_lead;               // sim->fault leads the report
   CUresult failed;             // CUDA_SUCCESS while all is well; GRID_STOPPED: the host wanted it to end

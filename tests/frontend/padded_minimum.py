@@ -13,7 +13,7 @@ def warned(x, i, n):
     v = tl.load(x + o, mask=o < n)
     tl.store(x, tl.min(v, axis=0))
     # CHECK: padded_minimum.py:[[#@LINE+2]]:27: warning: the elements
-    # CHECK: {{^}}note: give them a value above all others: other=2**31 - 1
+    # CHECK: {{^}}note: give them a value above all others, of 32 bits: other=2**31 - 1, or 2**32 - 1 if it has no sign
     tl.store(i, tl.argmin(tl.load(i + o, mask=o < n), axis=0))
 
 
@@ -25,3 +25,9 @@ def silent(x, i, n):
     tl.store(x + 1, tl.min(tl.where(o < n, v, 1e30), axis=0))
     tl.store(x + 2, tl.max(tl.abs(v), axis=0) + tl.min(tl.load(x + o), axis=0))
     tl.store(i, tl.sum(tl.load(i + o, mask=o < n), axis=0))
+    # Masks of whole rows, of the program, and of no element.
+    live = tl.program_id(0) < n
+    tl.store(x + 3, tl.min(tl.load(x + o, mask=live), axis=0), mask=live)
+    tl.store(x + 4, tl.min(tl.load(x + o, mask=o < 128), axis=0))
+    r = tl.arange(0, 4)
+    tl.store(x + r, tl.min(tl.load(x + r[:, None] * 128 + o[None, :], mask=r[:, None] < n), axis=1), mask=r < n)

@@ -1,6 +1,7 @@
 # Ways out of mistakes with pointers, types, tuples and indices.
 # RUN: not %tilec %s -n mistakes -s *fp32,*fp16,i32 --emit=tile -o - 2>&1 | FileCheck %s
 # RUN: not %tilec %s -n scales -s *fp32,*u8 --emit=tile -o - 2>&1 | FileCheck %s --check-prefix=SCALES
+# RUN: not %tilec %s -n tuples -s "*fp32,(fp32)" --emit=tile -o - 2>&1 | FileCheck %s --check-prefix=COMMA
 import triton
 import triton.language as tl
 
@@ -50,9 +51,26 @@ def mistakes(p, h, n):
 
 
 @triton.jit
+def scale(v, *, factor):
+    return v * factor
+
+
+@triton.jit
+def tuples(p, n):
+    # COMMA: error: `x` of `exp` must be a tensor or a number, not a tuple of 1
+    # COMMA-NOT: comma at the end
+    tl.store(p, tl.exp(n))
+    # COMMA: error: `scale` takes 1 positional argument, 2 are given
+    # COMMA: {{^}}note: what stands after `*` is given by its name: factor=…
+    tl.store(p, scale(1.0, 2.0))
+
+
+@triton.jit
 def scales(p, e):
     r = tl.arange(0, 32)
     x = tl.load(e + r[:, None] * 32 + r[None, :])
     # SCALES: ways_out_more.py:[[#@LINE+2]]:5: error: static assertion failed: lhs_scale of dot_scaled is uint8
     # SCALES-SAME: or float8e4nv, not fp32: multiply the product by wider scales
     tl.dot_scaled(x, tl.load(p + r)[:, None], "e4m3", x, None, "e4m3")
+    # SCALES: error: static assertion failed: lhs of dot_scaled is uint8, which is not of the format bf16
+    tl.dot_scaled(x, None, "bf16", x, None, "e4m3")

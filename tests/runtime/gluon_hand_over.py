@@ -3,6 +3,7 @@
 # RUN: %{run} -k no_group | FileCheck %s --check-prefix=GROUP
 # RUN: %{run} -k arrives_first | FileCheck %s --check-prefix=FIRST
 # RUN: %{run} -k ended | FileCheck %s --check-prefix=ENDED
+# RUN: %{run} -k other_ended | FileCheck %s --check-prefix=OTHER
 # RUN: %{run} -k not_begun | FileCheck %s --check-prefix=BEGUN
 # RUN: %{run} -k begun_again | FileCheck %s --check-prefix=AGAIN
 # RUN: %{run} -k too_many | FileCheck %s --check-prefix=MANY
@@ -58,6 +59,19 @@ def ended(x, y):
 
 
 @gluon.jit
+def other_ended(x, y):
+    a = gl.allocate_shared_memory(gl.int64, [1], mbarrier.MBarrierLayout())
+    b = gl.allocate_shared_memory(gl.int64, [1], mbarrier.MBarrierLayout())
+    mbarrier.init(a, count=1)
+    mbarrier.arrive(a, count=1)
+    mbarrier.wait(a, 0)
+    mbarrier.invalidate(a)
+    # OTHER-NOT: this ends an mbarrier
+    # OTHER: {{^}}note: mbarrier.init(bar, count=1) comes before the other uses
+    mbarrier.arrive(b, count=1)
+
+
+@gluon.jit
 def not_begun(x, y):
     bar = gl.allocate_shared_memory(gl.int64, [1], mbarrier.MBarrierLayout())
     # BEGUN: gluon_hand_over.py:[[#@LINE+2]]:5: error: mbarrier misused
@@ -70,7 +84,7 @@ def begun_again(x, y):
     bar = gl.allocate_shared_memory(gl.int64, [1], mbarrier.MBarrierLayout())
     for i in range(2):
         # AGAIN: gluon_hand_over.py:[[#@LINE+2]]:9: error: mbarrier misused
-        # AGAIN: {{^}}note: initialise an mbarrier once, before the loop; its phases alternate
+        # AGAIN: {{^}}note: an mbarrier is initialised once, before a loop, in which its phases alternate, as in mbarrier.wait(bar, i & 1); to begin anew, mbarrier.invalidate(bar) first
         mbarrier.init(bar, count=1)
         mbarrier.arrive(bar, count=1)
         mbarrier.wait(bar, 0)
@@ -82,7 +96,7 @@ def too_many(x, y):
     mbarrier.init(bar, count=1)
     mbarrier.arrive(bar, count=1)
     mbarrier.arrive(bar, count=1)
-    # MANY: gluon_hand_over.py:[[#@LINE+1]]:5: error: deadlock: {{.*}}2 phases are complete, and an arrival too many completes one before its wait
+    # MANY: gluon_hand_over.py:[[#@LINE+1]]:5: error: deadlock: {{.*}}2 phases are complete{{$}}
     mbarrier.wait(bar, 0)
     mbarrier.invalidate(bar)
 

@@ -22,7 +22,7 @@ def waits(count, x, n):
 @triton.jit
 def passes(count, x, n):
     tl.atomic_add(count, 2, sem="release")
-    # PASSES: {{^}}note: what it reads does not change any more: a program that waits for an exact value misses it
+    # PASSES: {{^}}note: no program changes what it reads any more: it waits for a value that others have passed or never reach, or for a program that waits, too
     while tl.atomic_add(count, 0, sem="acquire") != n - 1:
         pass
     tl.store(x + tl.program_id(0), 1)

@@ -1,5 +1,6 @@
 """What programs do with Triton's objects: they look at them, change them, copy them and pickle them."""
 import copy
+import functools
 import os
 import pickle
 import warnings
@@ -137,6 +138,38 @@ print("grid:", raised(lambda: put[(2, -3)](out, 1)))
 print("method:", raised(lambda: put[(1,)](out, 1, out.numel)))
 print("lambda:", raised(lambda: triton.jit(lambda x: x)))
 print("configs:", raised(lambda: triton.autotune(one, key=[])(put)))
+def adapted(hook):
+    @functools.wraps(hook)
+    def adapter(args, reset_only=False, exception=None):
+        return hook(args["out"], args["N"])
+    return adapter
+
+
+@adapted
+def by_value(out, N):
+    return None
+
+
+def warned(make):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        make()
+    return [str(w.message) for w in caught]
+
+
+class Holder:
+    @triton.jit
+    def method(self, out):
+        tl.store(out, 1)
+
+
+with_hooks(pre_hook=by_value, post_hook=by_value)[(1,)](out)
+with_hooks(prune_configs_by={"perf_model": lambda N, **all: N, "top_k": -1})[(1,)](out)
+print("words:", warned(lambda: with_hooks(prune_configs_by={"early_prune": None})),
+      warned(lambda: triton.autotune([], key="out")(put)), warned(lambda: triton.jit(one, do_not_specialize=["n"])))
+print("plain:", raised(lambda: triton.autotune([], key=[])(one)))
+print("self:", raised(lambda: Holder().method[(1,)](out)))
+print("quotient:", raised(lambda: triton.next_power_of_2(1000 / 8)))
 print("gone:", raised(lambda: triton.kernel))
 print("called:", raised(lambda: scaled(1)))
 

@@ -3,6 +3,7 @@ import os
 import runpy
 import sys
 import sysconfig
+import traceback
 
 from . import install, install_for_children
 
@@ -23,7 +24,8 @@ def _show_from_program(kind, value, trace):
     while inner and inner.tb_frame.f_code.co_filename in ("<frozen runpy>", runpy.__file__, __file__):
         inner = inner.tb_next
     sys.__excepthook__(kind, value.with_traceback(inner or trace), inner or trace)
-    if kind is TypeError and "'function' object is not subscriptable" in str(value):
+    lines = traceback.extract_tb(inner or trace)
+    if kind is TypeError and "'function' object is not subscriptable" in str(value) and "](" in (lines[-1].line or ""):
         print("note: a kernel has @triton.jit above its def: without it, f[grid](…) is no launch", file=sys.stderr)
 
 

@@ -35,6 +35,8 @@ def cdiv(x, y):
 
 @constexpr_function
 def next_power_of_2(n):
+    if isinstance(n, float):
+        raise TypeError(f"next_power_of_2 takes an integer, not {n}: write a // b to divide integers")
     return 1 << (n - 1).bit_length() if n > 0 else 0
 
 

@@ -63,7 +63,9 @@ def _check_known(name, value):
     """Raises TypeError for an object that no kernel takes, which a parameter that is no constexpr got."""
     kind = type(value)
     known = (str, complex, enum.Enum, core.dtype, type)
-    if isinstance(value, (types.MethodType, types.BuiltinMethodType)):
+    owner = getattr(value, "__self__", None)
+    is_bound = owner is not None and not isinstance(owner, types.ModuleType)
+    if is_bound and isinstance(value, (types.MethodType, types.BuiltinMethodType)):
         raise TypeError(f"argument '{name}': this is the method {value.__name__}: call it, {value.__name__}(…)")
     if not isinstance(value, known) and not callable(value) and not hasattr(value, "_tile_source"):
         raise TypeError(f"argument '{name}': a {kind.__module__}.{kind.__qualname__} is no argument of a kernel: pass "

@@ -1,6 +1,7 @@
 """@triton.autotune and @triton.heuristics: host code that chooses constants before a launch."""
 import builtins
 import collections.abc
+import difflib
 import functools
 import hashlib
 import inspect
@@ -66,7 +67,7 @@ class _ByName(dict):
 def _check_hook(name, hook, shown, *args, **kwargs):
     """Raises TypeError with the way a function of the program's is called if it does not take that."""
     try:
-        inspect.signature(hook).bind(*args, **kwargs)
+        inspect.signature(hook, follow_wrapped=False).bind(*args, **kwargs)
     except TypeError as e:
         function = getattr(hook, "__name__", hook)
         raise TypeError(f"{name} is called as {shown}, which {function}{_line_of(hook)} does not take: {e}") from None
@@ -119,6 +120,9 @@ class _Around(KernelInterface):
         return self.__copy__()
 
 
+_PRUNING = ("early_config_prune", "perf_model", "top_k")   # the words of prune_configs_by
+
+
 class Autotuner(_Around):
 
     def __init__(self, fn, arg_names, configs, key, reset_to_zero=None, restore_value=None, pre_hook=None,
@@ -141,6 +145,7 @@ class Autotuner(_Around):
         self.pre_hook = pre_hook or self._reset
         self.post_hook = post_hook or self._restore
         prune = prune_configs_by or {}
+        self._warn_of_words(key, prune)
         self.perf_model, self.configs_top_k = prune.get("perf_model"), prune.get("top_k", 1.0)
         self.early_config_prune = prune.get("early_config_prune")
         self.base_fn = fn
@@ -149,6 +154,16 @@ class Autotuner(_Around):
         self.num_warmups, self.num_reps, self.use_cuda_graph, self._do_bench = warmup, rep, use_cuda_graph, do_bench
         self.nargs = self.bench_time = self.best_config = None
         self.configs_timings = {}
+
+    def _warn_of_words(self, key, prune):
+        """Warns of what Triton takes in silence, and what then has no effect."""
+        if isinstance(key, str) and len(key) > 1:
+            warnings.warn(f"key of autotune is a list of names: key=[{key!r}]", stacklevel=5)
+        for name in prune:
+            if name not in _PRUNING:
+                near = difflib.get_close_matches(name, _PRUNING, 1, 0.4)
+                warnings.warn(f"prune_configs_by has no {name!r}" + (f": did you mean {near[0]!r}?" if near else ""),
+                              stacklevel=5)
 
     def _reset(self, kwargs, reset_only=False):
         for name in self.reset_to_zero:
@@ -171,7 +186,7 @@ class Autotuner(_Around):
             raise ValueError(f"Conflicting meta-parameters: {', '.join(sorted(conflicts))}. "
                              "Make sure that you don't re-define auto-tuned symbols.")
         current = {**meta, **config.all_kwargs()}
-        full = _ByName(**self.nargs, **current)
+        full = _ByName({**self.nargs, **current})
         bench = self.do_bench
         _check_hook("pre_hook", self.pre_hook, "f(args), and as f(args, reset_only=True) at the end", full)
         _check_hook("post_hook", self.post_hook, "f(args, exception=…)", full, exception=None)
@@ -286,7 +301,7 @@ class Autotuner(_Around):
                 top = int(len(self.configs) * top)
             elif not isinstance(top, int):
                 raise TypeError("Error while pruning configs, top_k must be either 1) a float <= 1.0 or 2) an int")
-            if top < 1:
+            if not configs[:top]:
                 raise AutotunerError(f"top_k={self.configs_top_k} of prune_configs_by leaves no configuration: it is a "
                                      "number of them, or a share above 0")
             if len(configs) > top:
@@ -349,8 +364,18 @@ def _once(launch, quantiles):
 
 def autotune(configs, key, prune_configs_by=None, reset_to_zero=None, restore_value=None, pre_hook=None, post_hook=None,
              warmup=None, rep=None, use_cuda_graph=False, do_bench=None, cache_results=False):
-    return lambda fn: Autotuner(fn, fn.arg_names, configs, key, reset_to_zero, restore_value, pre_hook, post_hook,
-                                prune_configs_by, warmup, rep, use_cuda_graph, do_bench, cache_results)
+    def decorate(fn):
+        return Autotuner(fn, _names_of(fn, "autotune"), configs, key, reset_to_zero, restore_value, pre_hook, post_hook,
+                         prune_configs_by, warmup, rep, use_cuda_graph, do_bench, cache_results)
+    return decorate
+
+
+def _names_of(fn, decorator):
+    """Returns the names of a kernel's parameters. Raises TypeError if it is a plain function."""
+    if inspect.isfunction(fn):
+        raise TypeError(f"@triton.{decorator} is on {fn.__name__}{_line_of(fn)}, a plain function: @triton.jit stands "
+                        "below it, next to the def")
+    return fn.arg_names
 
 
 class Heuristics(_Around):
@@ -382,4 +407,4 @@ for _type, _kind in ((Autotuner, TUNED), (Heuristics, CHOSEN)):   # run may be r
 
 
 def heuristics(values):
-    return lambda fn: Heuristics(fn, fn.arg_names, values)
+    return lambda fn: Heuristics(fn, _names_of(fn, "heuristics"), values)

@@ -7,6 +7,7 @@ import inspect
 import json
 import pickle
 import threading
+import warnings
 from collections import defaultdict
 
 import tilec
@@ -105,6 +106,9 @@ class JITFunction(JITCallable, KernelInterface):
         listed = [{self.arg_names[i] if isinstance(i, int) else i for i in names}
                   for names in (self.do_not_specialize, self.do_not_specialize_on_alignment)]
         self._listed = [sorted(names) for names in listed]
+        for name in {name for names in self._listed for name in names} - set(self.arg_names):
+            warnings.warn(f"do_not_specialize names {name!r}, and the parameters of {fn.__name__} are "
+                          f"{', '.join(self.arg_names)}", stacklevel=4)
         self.params = [KernelParam(i, p, p.name in listed[0], p.name in listed[1])
                        for i, p in enumerate(self.signature.parameters.values())]
         self.constexprs = [p.num for p in self.params if p.is_constexpr]
@@ -157,7 +161,8 @@ class JITFunction(JITCallable, KernelInterface):
         return f"JITFunction({self.module}:{self.fn.__qualname__})"
 
     def __call__(self, *args, **kwargs):
-        gives = any(isinstance(node, ast.Return) and node.value for node in ast.walk(self.parse()))
+        returned = [node.value for node in ast.walk(self.parse()) if isinstance(node, ast.Return) and node.value]
+        gives = any(not isinstance(value, ast.Constant) or value.value is not None for value in returned)
         raise RuntimeError("Cannot call @triton.jit'd outside of the scope of a kernel: " +
                            (f"{self.__name__} returns a value, which only a kernel can take; what both call is a "
                             "function of Python with @triton.constexpr_function" if gives else
@@ -251,6 +256,9 @@ class JITFunction(JITCallable, KernelInterface):
         if options.get("ir_override"):
             raise NotImplementedError(f"ir_override={options['ir_override']!r}: tilec does not read Triton's IR")
         missing = [p.name for p in self.params if p.name not in given and not p.has_default]
+        if missing and self.arg_names[0] == "self" and "self" in given:
+            raise TypeError(f"{self.__name__}() takes `self`, which a launch does not pass: put the kernel outside of "
+                            "its class, or leave out self")
         if missing:
             raise TypeError(f"{self.__name__}() missing {len(missing)} required positional argument"
                             f"{'s' if len(missing) > 1 else ''}: {', '.join(map(repr, missing))}")
