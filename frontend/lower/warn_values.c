@@ -63,8 +63,8 @@ void lower_warn_minimum(Lower *L, const CtFunction *combine, const Value *x) {
   if (type_is_float(type_elem(load->results[0].type)))
     lower_hint(L, "give them another value: other=float(\"inf\")");
   else
-    lower_hint(L, "give them a value above all others, of %u bits: other=2**%u - 1, or 2**%u - 1 if it has no sign", bits,
-               bits - 1, bits);
+    lower_hint(L, "give them a value above all others, of %u bits: other=2**%u - 1, or 2**%u - 1 if it has no sign",
+               bits, bits - 1, bits);
 }
 
 void lower_warn_histogram(Lower *L, Span span, const Value *x, int64_t bins, const char *counted, const char *number) {

@@ -144,8 +144,8 @@ static const char *way_out(Arena *a, const Group *g, const PlaceNote *place) {
                         (unsigned long long)(grid->num_ctas - grid->next_cta), (unsigned long long)grid->num_ctas);
   if (g->what == polls)
     return reads_memory(g) && grid->num_ctas > 1
-               ? "no program changes what it reads any more: it waits for a value that others have passed or never reach, "
-                 "or for a program that waits, too"
+               ? "no program changes what it reads any more: it waits for a value that others have passed or never "
+                 "reach, or for a program that waits, too"
                : NULL;
   return place->is_gluon && strstr(g->missing, "arrivals are missing")
              ? "the count of mbarrier.init is that of the arrivals in a phase: mbarrier.expect is one, and "

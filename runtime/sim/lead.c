@@ -195,7 +195,8 @@ static void tell_repeated_wait(GluonLead *l, const Warp *w, WaitKind kind) {
 
 static bool has_copy_with(const Grid *g, PtxMod mod) {
   for (uint32_t i = 0; i < g->module->num_code; i++)
-    if (g->module->code[i].op == OP_cp && g->module->code[i].func == g->func && has_mod(&g->module->code[i], mod)) return true;
+    if (g->module->code[i].op == OP_cp && g->module->code[i].func == g->func && has_mod(&g->module->code[i], mod))
+      return true;
   return false;
 }
 
