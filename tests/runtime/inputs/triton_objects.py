@@ -154,7 +154,7 @@ def warned(make):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         make()
-    return [str(w.message) for w in caught]
+    return [f"{os.path.basename(w.filename)}: {w.message}" for w in caught]
 
 
 class Holder:
@@ -166,7 +166,7 @@ class Holder:
 with_hooks(pre_hook=by_value, post_hook=by_value)[(1,)](out)
 with_hooks(prune_configs_by={"perf_model": lambda N, **all: N, "top_k": -1})[(1,)](out)
 print("words:", warned(lambda: with_hooks(prune_configs_by={"early_prune": None})),
-      warned(lambda: triton.autotune([], key="out")(put)), warned(lambda: triton.jit(one, do_not_specialize=["n"])))
+      warned(lambda: triton.autotune([], key="out")(put)), warned(lambda: triton.jit(do_not_specialize=["n"])(one)))
 print("plain:", raised(lambda: triton.autotune([], key=[])(one)))
 print("self:", raised(lambda: Holder().method[(1,)](out)))
 print("quotient:", raised(lambda: triton.next_power_of_2(1000 / 8)))

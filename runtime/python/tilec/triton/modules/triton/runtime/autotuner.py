@@ -158,12 +158,12 @@ class Autotuner(_Around):
     def _warn_of_words(self, key, prune):
         """Warns of what Triton takes in silence, and what then has no effect."""
         if isinstance(key, str) and len(key) > 1:
-            warnings.warn(f"key of autotune is a list of names: key=[{key!r}]", stacklevel=5)
+            warnings.warn(f"key of autotune is a list of names: key=[{key!r}]", stacklevel=4)
         for name in prune:
             if name not in _PRUNING:
                 near = difflib.get_close_matches(name, _PRUNING, 1, 0.4)
                 warnings.warn(f"prune_configs_by has no {name!r}" + (f": did you mean {near[0]!r}?" if near else ""),
-                              stacklevel=5)
+                              stacklevel=4)
 
     def _reset(self, kwargs, reset_only=False):
         for name in self.reset_to_zero:

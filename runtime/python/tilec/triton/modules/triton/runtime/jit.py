@@ -108,7 +108,7 @@ class JITFunction(JITCallable, KernelInterface):
         self._listed = [sorted(names) for names in listed]
         for name in {name for names in self._listed for name in names} - set(self.arg_names):
             warnings.warn(f"do_not_specialize names {name!r}, and the parameters of {fn.__name__} are "
-                          f"{', '.join(self.arg_names)}", stacklevel=4)
+                          f"{', '.join(self.arg_names)}", stacklevel=3)
         self.params = [KernelParam(i, p, p.name in listed[0], p.name in listed[1])
                        for i, p in enumerate(self.signature.parameters.values())]
         self.constexprs = [p.num for p in self.params if p.is_constexpr]
