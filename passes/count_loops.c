@@ -1,5 +1,5 @@
-// count_loops: a `while` that counts up to a bound becomes a `for`, whose masks the passes can decide and which the
-// assembler can unroll. Its tiles are not copied ahead, as they are not in a `while`.
+// count_loops: turns a `while` that counts up to a bound into a `for`, so that passes can simplify its masks and the
+// assembler can unroll it. Like a `while`, it is not pipelined.
 //
 //   while (i = lb, v…) { condition i < %n } do { … ; yield i + step, v'… }        →        for i = lb to %n step step
 //

@@ -69,7 +69,7 @@ static const Value *base_param(const Value *v, int depth) {
   return found;
 }
 
-// Whether the line of an assignment ends in a comma, or in one before a parenthesis.
+// Whether the assignment's line ends in a comma, apart from closing parentheses.
 static bool ends_in_comma(Lower *L, Span name) {
   const SourceFile *f = source_locate(L->ctx, name.begin).file;
   if (!f) return false;

@@ -133,7 +133,7 @@ static void tell_wrong_programs(Advice *to, const Programs *p) {
              buf_str(&b));
 }
 
-// The last two say nothing of the reason, so that other notes may follow.
+// The last two notes give no cause, so other notes may follow them.
 void advise_programs(Advice *to) {
   const Programs p = programs_of(to);
   if (p.count > 1) tell_scan(to, &p);

@@ -79,6 +79,12 @@ static void retire(AsyncOp *op) {
 // ---- mbarriers
 
 ExecResult async_mbarrier_fail(Warp *w, const Instr *in, int lane, SharedPlace bar, MbarrierError e) {
+  Grid *g = w->grid;
+  if (e == MBAR_NOT_INIT) {
+    if (g->invalidated && g->invalidated_cta == bar.cta && g->invalidated_at == bar.offset) g->ended = g->invalidated;
+    g->way_out = g->ended ? "invalidate an mbarrier after the last wait for it"
+                          : "mbarrier.init(bar, count=1) comes before the other uses";
+  }
   return warp_report(w, in, lane, REPORT_MBARRIER, "mbarrier at shared+0x%x of CTA %u: %s", bar.offset + SHARED_BASE,
                      bar.cta->rank, mbarrier_error_text(e));
 }

@@ -25,7 +25,7 @@ static void put_missing(char *text, size_t size, Warp *w, const Instr *in, int l
   const uint32_t at = ((uint32_t)address & ((1u << SHARED_RANK_SHIFT) - 1)) - SHARED_BASE;
   if (at > w->cta->shared_size || w->cta->shared_size - at < 8) return;
   const MbarrierState s = mbarrier_unpack(shared_word((SharedPlace){w->cta, at}));
-  char phase[32] = "", arrivals[64] = "", bytes[112] = "";
+  char phase[32] = "", arrivals[64] = "", bytes[96] = "";
   const bool by_parity = has_mod(in, M_parity), untouched = s.pending == s.expected && !s.tx;
   const char *join = s.pending ? ", and " : ": ";
   const uint32_t done = agent_phases(w->cta, at);

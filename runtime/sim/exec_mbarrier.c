@@ -40,7 +40,7 @@ static ExecResult inval(Warp *w, const Instr *in, int lane, SharedPlace bar) {
   TRY(agent_mbarrier_inval(w, in, lane, bar));
   async_mbarrier_store(bar, 0);
   w->grid->invalidated = in;
-  w->grid->invalidated_at = bar.offset + SHARED_BASE, w->grid->invalidated_cta = bar.cta->rank;
+  w->grid->invalidated_cta = bar.cta, w->grid->invalidated_at = bar.offset;
   return EXEC_NEXT;
 }
 static ExecResult exec_inval(Warp *w, const Instr *in, uint32_t mask) { return each_lane(w, in, mask, 0, inval); }

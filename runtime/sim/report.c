@@ -7,7 +7,6 @@
 #include "ir/context.h"
 #include "ir/outside.h"
 #include "runtime/sim/exec.h"
-#include "runtime/sim/mbarrier.h"
 
 const char report_promised[] =
     "the access takes several elements at once because the kernel promises that their addresses are aligned: by "
@@ -57,8 +56,8 @@ static bool is_place_of_access(const PtxModule *m, const SrcLoc *place) {
   return false;
 }
 
-// LLVM leaves a moved instruction without a line. A load or store is the one that the source has and of which the code
-// has no other access; NULL if there are several.
+// LLVM drops the line of an instruction that it moves. Such a load or store belongs to the one place in the source from
+// which no other access in the code comes. NULL if several places qualify.
 static const SrcLoc *lost_place(const PtxModule *m, const Instr *in) {
   if (in->space != SPACE_GLOBAL || (in->op != OP_ld && in->op != OP_st)) return NULL;
   const uint32_t kind = in->op == OP_ld ? OUTSIDE_LOAD : OUTSIDE_STORE;
@@ -213,27 +212,16 @@ static void lead_as_reported(Warp *w, const Instr *in, ReportKind kind, const ch
   uint32_t program[3];
   report_program(w->cta, program);
   const Instr *by_zero = kind == REPORT_UNDEFINED ? g->by_zero : NULL;
-  const bool is_live = kind == REPORT_MBARRIER && strstr(said, "mbarrier.init of the live");
-  const char *ended = arena_printf(&scratch, "shared+0x%x of CTA %u:", g->invalidated_at, g->invalidated_cta);
-  const bool has_ended = g->invalidated && strstr(said, ended);
-  const bool not_there = kind == REPORT_MBARRIER && strstr(said, mbarrier_error_text(MBAR_NOT_INIT));
   if (report_note(g, in, &place))
     report_lead(g, &place,
                 arena_printf(&scratch, "%s in %s: %s", kinds[kind].name, report_program_name(&scratch, program), said),
-                by_zero                    ? around_zero
-                : kind == REPORT_UNDEFINED ? never_set
-                : is_live                  ? "an mbarrier is initialised once, before a loop, in which its phases "
-                                             "alternate, as in mbarrier.wait(bar, i & 1); to begin anew, "
-                                             "mbarrier.invalidate(bar) first"
-                : !not_there               ? NULL
-                : has_ended                ? "invalidate an mbarrier after the last wait for it"
-                                           : "mbarrier.init(bar, count=1) comes before the other uses");
+                by_zero ? around_zero : kind == REPORT_UNDEFINED ? never_set : g->way_out);
   if (g->has_lead && by_zero && report_note(g, by_zero, &place))
     report_lead_note(g, &place, "this divides by zero, or by a value that has never been set");
   if (g->has_lead && kind == REPORT_UNDEFINED && g->unwritten && report_note(g, g->unwritten, &place) && place.is_gluon)
     report_lead_note(g, &place, "this loads shared memory that nothing has written: if another partition of warps "
                                 "writes it, wait for its mbarrier first");
-  if (g->has_lead && not_there && has_ended && report_note(g, g->invalidated, &place))
+  if (g->has_lead && g->ended && report_note(g, g->ended, &place))
     report_lead_note(g, &place, "this ends an mbarrier");
   if (g->has_lead && g->other && report_note(g, g->other, &place)) report_lead_note(g, &place, "the other access");
   arena_free(&scratch);

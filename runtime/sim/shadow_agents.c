@@ -35,9 +35,12 @@ ExecResult agent_mbarrier_init(Warp *w, const Instr *in, int lane, SharedPlace b
   CtaRace *cta = cta_race(bar.cta);
   if (!cta) return EXEC_NEXT;
   MbarRace *m = find_mbar(bar);
-  if (m && m->live)
+  if (m && m->live) {
+    w->grid->way_out = "an mbarrier is initialised once, before a loop, in which its phases alternate, as in "
+                       "mbarrier.wait(bar, i & 1); to begin anew, mbarrier.invalidate(bar) first";
     return warp_report(w, in, lane, REPORT_MBARRIER, "mbarrier.init of the live mbarrier at shared+0x%x",
                        bar.offset + SHARED_BASE);
+  }
   if (!m) {
     if (cta->num_mbars == MBARS_PER_CTA) return EXEC_NEXT;
     m = &cta->mbars[cta->num_mbars++];

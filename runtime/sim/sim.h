@@ -260,7 +260,10 @@ struct Grid {
   // For reports: the last division by zero or by an undefined value, load of shared memory that nothing had written,
   // and mbarrier.inval.
   const Instr *by_zero, *unwritten, *invalidated;
-  uint32_t invalidated_at, invalidated_cta;   // its place in shared memory
+  const Cta *invalidated_cta;
+  uint32_t invalidated_at;     // its offset in shared memory
+  const char *way_out;         // of the report that is being made, if who makes it knows one
+  const Instr *ended;          // the mbarrier.inval that is its cause, or NULL
   const Instr *other;          // the other access of a race, for its report
   bool has_lead;               // sim->fault leads the report
   CUresult failed;             // CUDA_SUCCESS while all is well; GRID_STOPPED: the host wanted it to end

@@ -172,8 +172,8 @@ def main_table(o):
     first = sorted(r["first_ms"] for r in rows if "first_ms" in r)
     quantile = lambda f: first[min(len(first) - 1, int(f * len(first)))]
     text = (
-        "Each launch that a package makes at the sizes of real models, made again by tilec on clones of the same "
-        "tensors. A ratio is Triton's time over tilec's: above 1, tilec is faster. It is the median over rounds in "
+        "tilec repeats each launch that a package makes at the sizes of real models, on clones of the same tensors. "
+        "A ratio is Triton's time over tilec's: above 1, tilec is faster. It is the median over rounds in "
         "alternating order, L2 flushed before each launch. tilec's first launches, compilation included, took "
         f"{quantile(.5):.0f} ms (median), {quantile(.9):.0f} ms (p90), {first[-1]:.0f} ms (longest)."
     )
