@@ -14,6 +14,7 @@ typedef struct {
   const char *doc;
 } MethodDef;
 enum { METH_KEYWORDS = 2, METH_FASTCALL = 0x80 };
+static const size_t ARGUMENTS_OFFSET = (size_t)1 << (8 * sizeof(size_t) - 1);   // args[-1] may be written to
 
 // What is needed of the interpreter. Weak: all of it is there if the process runs Python, and NULL otherwise.
 #define PYTHON_FUNCTIONS(F) \

@@ -9,15 +9,16 @@
 
 enum { FIELD_FN, FIELD_ARG_NAMES, FIELD_CONFIGS, FIELD_CACHE, FIELD_KEYS, FIELD_TEXTS, FIELD_VALUES, NUM_FIELDS };
 enum { WORD_BEST_CONFIG = NUM_FIELDS, WORD_ALL_KWARGS, WORD_PRE_HOOK, WORD_DTYPE, WORD_LAUNCH, WORD_GRID,
-       WORD_WARMUP, WORD_RUN, WORD_FUNC, WORD_SELF, NUM_WORDS };
+       WORD_WARMUP, WORD_RUN, NUM_WORDS };
 static const char *const word_texts[NUM_WORDS] = {
     "fn", "arg_names", "configs", "cache", "keys", "_texts", "values", "best_config", "all_kwargs", "pre_hook", "dtype",
-    "_launch_now", "grid", "warmup", "run", "__func__", "__self__"};
+    "_launch_now", "grid", "warmup", "run"};
 enum { MAX_VALUES = 2 * JIT_FEW_PARAMS };   // of a launch: grid, arguments and options; of a key
 
 typedef struct {
   MethodDef method;
   Object *slow, *run, *words[NUM_WORDS];   // slow: the name of the method for everything unusual; run may be NULL
+  uint32_t fields;   // a bit for each that is read
 } Layer;
 static const char capsule_name[] = "tile.layer";
 
@@ -116,7 +117,7 @@ static Object *config_of(const Call *c) {
 
 // The launch with the options, a dict, after the call's own values. False: nothing was launched.
 static bool launch_with(const Call *c, Object *options, Object **result) {
-  Object *values[MAX_VALUES], *name, *value;
+  Object *with_self[1 + MAX_VALUES], **values = with_self + 1, *name, *value;   // a bound method puts its object first
   intptr_t n = c->num_positional + c->num_names, place = 0, num_names = c->num_names + PyDict_Size(options);
   if (c->num_positional + num_names > MAX_VALUES) return false;
   for (intptr_t i = 0; i < n; i++) values[i] = c->args[i];
@@ -129,7 +130,7 @@ static bool launch_with(const Call *c, Object *options, Object **result) {
     values[n++] = value;
     PyTuple_SetItem(names, i, keep(name));
   }
-  if (ok) *result = PyObject_Vectorcall(launch, values, (size_t)c->num_positional, names);
+  if (ok) *result = PyObject_Vectorcall(launch, values, (size_t)c->num_positional | ARGUMENTS_OFFSET, names);
   drop(names);
   drop(launch);
   return ok;
@@ -204,32 +205,27 @@ static bool launch_chosen(const Call *c, Object *dict, Object **result) {
   return ok || raised;
 }
 
-static bool is_attribute(Object *of, Object *name, const Object *value) {
-  Object *is = PyObject_GetAttr(of, name);
-  drop(is);
-  return is == value;
-}
-
-// A program may replace an object's method `run`, even with another object's.
-static bool has_run(const Layer *l, Object *object) {
+// A program may replace the method `run` of an object or of its class.
+static bool has_run(const Layer *l, const Object *object, Object *dict) {
   if (!l->run) return true;
-  Object *run = PyObject_GetAttr(object, l->words[WORD_RUN]);
-  bool is = run && is_attribute(run, l->words[WORD_FUNC], l->run) && is_attribute(run, l->words[WORD_SELF], object);
+  Object *run = PyObject_GetAttr(object->type, l->words[WORD_RUN]);
   drop(run);
-  return is;
+  return run == l->run && !PyDict_GetItemWithError(dict, l->words[WORD_RUN]);
 }
 
 // args: the layer's object, the grid, then the kernel's arguments.
 static Object *launch(Object *capsule, Object *const *args, intptr_t n, Object *names,
                       bool (*try_launch)(const Call *c, Object *dict, Object **result)) {
   const Layer *l = PyCapsule_GetPointer(capsule, capsule_name);
-  Object *dict = l && n > 1 && has_run(l, args[0]) ? PyObject_GenericGetDict(args[0], NULL) : NULL, *result = NULL;
+  Object *dict = l && n > 1 ? PyObject_GenericGetDict(args[0], NULL) : NULL, *result = NULL;
   Call c = {.args = args + 1, .num_positional = n - 1, .num_names = names ? PyTuple_Size(names) : 0, .names = names};
   if (l && n < 1) PyErr_BadArgument();   // called by way of the class, without an object
   if (!l || n < 1) return NULL;
   c.words = l->words;
-  for (uint32_t i = 0; dict && i < NUM_FIELDS; i++) c.fields[i] = keep(PyDict_GetItemWithError(dict, l->words[i]));
-  bool ok = dict && has_fields(&c, FIELD_FN, FIELD_ARG_NAMES) && try_launch(&c, dict, &result);
+  for (uint32_t i = 0; dict && i < NUM_FIELDS; i++)
+    if (l->fields >> i & 1) c.fields[i] = keep(PyDict_GetItemWithError(dict, l->words[i]));
+  bool ok = dict && has_run(l, args[0], dict) && has_fields(&c, FIELD_FN, FIELD_ARG_NAMES) &&
+            try_launch(&c, dict, &result);
   for (uint32_t i = 0; i < NUM_FIELDS; i++) drop(c.fields[i]);
   drop(dict);
   if (ok) return result;   // NULL: the kernel's launch has raised an exception
@@ -260,6 +256,7 @@ void *tile_jit_python_layer_of_run(void *slow, int kind, void *run) {
                           "Launches the kernel that the layer is around: the grid, then its arguments."};
   l->slow = keep(slow);
   if (run) l->run = keep(run);
+  l->fields = kind ? 1 << FIELD_FN | 1 << FIELD_ARG_NAMES | 1 << FIELD_VALUES : (1 << (FIELD_TEXTS + 1)) - 1;
   bool ok = true;
   for (uint32_t i = 0; i < NUM_WORDS; i++) ok = (l->words[i] = PyUnicode_InternFromString(word_texts[i])) && ok;
   Object *capsule = ok ? PyCapsule_New(l, capsule_name, layer_free) : NULL;
