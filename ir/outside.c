@@ -33,7 +33,8 @@ const char *outside_text(Arena *a, const Outside *o) {
 
 const char *outside_far(const Outside *o) {
   const bool is_past = o->address >= o->begin;
-  return far_address_note(is_past ? distance(o) - o->size : distance(o), is_past);
+  const uint64_t bytes = distance(o);
+  return far_address_note(bytes / (o->elem_bytes ? o->elem_bytes : 1), is_past ? bytes - o->size : bytes, is_past);
 }
 
 // Which operand is the pointer or the descriptor, and which the mask; 0: there is none.
@@ -220,24 +221,24 @@ OutsideWays outside_ways_out(Context *ctx, const Op *op) {
   const Value *pointer = op_operand(op, i.pointer), *mask = op_operand(op, i.mask);
   const char *arm = arm_way_out(ctx, (Op *)op, mask), *offset = offset_words(ctx, pointer);
   if (arm) return (OutsideWays){arm, arm, 0};
-  const char *rest = outside_rest(a, op);
+  const char *cause = outside_before_cause(a, op);
   if (!offset) offset = "offs";
   if (!mask && !type_is_tensor(pointer->type))
     return (OutsideWays){
         .past = arena_printf(a, "this %s is of one element: compare its offset with the elements that there are, or do "
                              "it under an `if`", noun),
-        .before = rest,
+        .before = cause,
         .bytes_from = bytes_from(pointer)};
   if (!mask)
     return (OutsideWays){
         .past = arena_printf(a, "this %s has no mask: mask=offs < n leaves out the elements that do not exist", noun),
         .bytes_from = bytes_from(pointer),
-        .before = rest ? rest : arena_printf(a, "this %s has no mask: mask=%s >= 0 leaves out what lies before the "
+        .before = cause ? cause : arena_printf(a, "this %s has no mask: mask=%s >= 0 leaves out what lies before the "
                                              "first element", noun, offset)};
   const char *has = words_of(ctx, mask, op);
   return (OutsideWays){
       arena_printf(a, "the mask of this %s lets it through: compare the mask with what the offset reaches", noun),
-      rest ? rest : before_way_out(ctx, op, has, offset),
+      cause ? cause : before_way_out(ctx, op, has, offset),
       bytes_from(pointer)};
 }
 

@@ -29,8 +29,9 @@ const char *outside_verb(OutsideKind kind);   // "loads"
 bool outside_can_be(const struct Op *op, uint32_t *elem_bytes);
 OutsideKind outside_kind(const struct Op *op);   // of such an op
 struct Value *outside_pointer(const struct Op *op);   // of such an op; or its descriptor
-// The way out for such an op if its offset is a `%` of a difference, which may be negative; otherwise NULL.
-const char *outside_rest(Arena *a, const struct Op *op);
+// What may have made such an op's offset negative, and the way out: arithmetic in 16 bits or less, a `%` of a
+// difference. NULL: neither is there.
+const char *outside_before_cause(Arena *a, const struct Op *op);
 // The ways out for such an op, at the tile stage, by its mask, boundary_check or descriptor: of what lies past the end
 // and of what lies before the first element. bytes_from: from that many times the buffer's elements on, the offset may
 // count bytes; 0: it does not.

@@ -22,6 +22,8 @@ static const BuiltinRow gluon_rows[] = {
 
 const BuiltinRow *builtin_at(uint32_t i) { return i < countof(rows) ? &rows[i] : NULL; }
 
+const BuiltinRow *builtin_at_gluon(uint32_t i) { return i < countof(gluon_rows) ? &gluon_rows[i] : NULL; }
+
 const BuiltinRow *builtin_find(const char *name) {
   for (uint32_t i = 0; i < countof(rows); i++)
     if (rows[i].name[0] == name[0] && strcmp(rows[i].name, name) == 0) return &rows[i];

@@ -24,6 +24,12 @@ static void add_language_functions(Lower *L, NameVec *names) {
   }
 }
 
+static void add_gluon_functions(Lower *L, NameVec *names) {
+  const BuiltinRow *row;
+  for (uint32_t i = 0; (row = builtin_at_gluon(i)); i++)
+    if (row->name[0] != '_') vec_push(L->arena, names, row->name);
+}
+
 static const char *nearest(const char *name, const NameVec *names) {
   return nearest_name(name, names->data, names->count);
 }
@@ -32,6 +38,39 @@ static const char *nearest_function(Lower *L, const char *name) {
   NameVec names = {0};
   add_language_functions(L, &names);
   return nearest(name, &names);
+}
+
+// name: gl.FUNCTION, or gl.….MODULE.FUNCTION. Returns the nearest function of that module.
+static const char *nearest_gluon(Lower *L, const char *name) {
+  const char *last = strrchr(name, '.'), *module = last;
+  while (module > name && module[-1] != '.') module--;
+  const size_t size = (size_t)(last + 1 - module);   // of "mbarrier."
+  const bool is_top = module == name;
+  NameVec all = {0}, names = {0};
+  add_gluon_functions(L, &all);
+  for (uint32_t i = 0; i < all.count; i++) {
+    const char *dot = strrchr(all.data[i], '.');
+    const bool fits = is_top ? !dot : dot && !strncmp(all.data[i], module, size);
+    if (fits) vec_push(L->arena, &names, is_top ? all.data[i] : dot + 1);
+  }
+  return nearest(last + 1, &names);
+}
+
+// The longest function whose name is the first or the last words of the name: barrier of local_barrier.
+static const char *part_of(Lower *L, const char *name, bool is_gluon) {
+  NameVec names = {0};
+  add_language_functions(L, &names);
+  if (is_gluon) add_gluon_functions(L, &names);
+  const char *found = NULL;
+  const size_t size = strlen(name);
+  for (uint32_t i = 0; i < names.count; i++) {
+    const char *f = names.data[i];
+    const size_t n = strlen(f);
+    const bool is_part = n > 3 && n + 1 < size && ((name[n] == '_' && !memcmp(name, f, n)) ||
+                                                   (name[size - n - 1] == '_' && !strcmp(name + size - n, f)));
+    if (is_part && (!found || n > strlen(found))) found = f;
+  }
+  return found;
 }
 
 static const char *nearest_method(Lower *L, const char *name) {
@@ -220,7 +259,11 @@ void lower_hint_near(Lower *L, const char *name) {
     lower_hint(L, "tensor maps are made by tl.make_tensor_descriptor(base, shape, strides, block_shape)");
   else if (!hint_foreign(L, FOREIGN_FUNCTION, last) && !hint_foreign(L, FOREIGN_VALUE, last) &&
            !((dtype_find(last, &kind) || comptime_foreign(FOREIGN_DTYPE, last)) && lower_hint_dtype(L, last))) {
-    const char *near = nearest_function(L, last), *dtype = near ? NULL : comptime_foreign_dtype(last);
+    const bool is_gluon = !strncmp(name, "gl.", 3);
+    const char *near = is_gluon ? nearest_gluon(L, name) : NULL;
+    if (!near) near = nearest_function(L, last);
+    const char *dtype = near ? NULL : comptime_foreign_dtype(last);
+    if (!near && !dtype) near = part_of(L, last, is_gluon);
     if (near || dtype) {
       diag_rename(L->ctx, last, near ? near : dtype);
       lower_hint(L, "the nearest name is `%s`", near ? near : dtype);

@@ -421,6 +421,7 @@ bool lower_is_language_name(const char *name);                      // of a row 
 // ---- builtins.c ----
 // A row of builtins_gluon.def by its name there (`mbarrier.init`); NULL if there is none.
 const BuiltinRow *builtin_find_gluon(const char *name);
+const BuiltinRow *builtin_at_gluon(uint32_t i);   // NULL after the last row of that table
 bool builtin_is_gluon(const BuiltinRow *row);                 // whether it is of that table
 // builtins_gluon.def may have two rows for a name, the one with fewer parameters first. Returns the row that the call
 // fits.

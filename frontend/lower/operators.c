@@ -69,8 +69,10 @@ static void check_overflow(Lower *L, PyOp op, Opcode oc, Term *a, Term *b, Span 
        *low = lower_binary(L, PYOP_GE, r, term_full(L, wide, 0, least), span);
   Term *fits = high && low ? lower_binary(L, PYOP_AND, high, low, span) : NULL;
   if (!fits) return;
-  const char *text = arena_printf(L->arena, "%s overflow in %s: widen first, x.to(tl.int%u) %s y",
-                                  ct_type_text(L->ctx, t), pyop_text(op), bits < 32 ? 32 : 64, pyop_text(op));
+  const char *wider = arena_printf(L->arena, "x.to(tl.int%u)", bits < 32 ? 32 : 64), *sign = pyop_text(op);
+  const char *text = arena_printf(L->arena, "%s overflow in %s: widen first, %s%s", ct_type_text(L->ctx, t), sign,
+                                  op == PYOP_NEG ? sign : wider,
+                                  op == PYOP_NEG ? wider : arena_printf(L->arena, " %s y", sign));
   lower_assert(L, term_v(fits), from_operator(L, op, span), text);
 }
 
@@ -325,6 +327,7 @@ Term *lower_unary(Lower *L, PyOp op, Term *x, Span span) {
   case PYOP_NEG:
     if (ct_is_fp8(t)) return lower_elementwise(L, OP_SUBF, (Term *[]){term_full(L, t, 0, 0), x}, 2);
     if (ct_is_float(t)) return unary_op(L, OP_NEGF, x);
+    if (ct_is_signed(ct_scalar_of(t))) check_overflow(L, op, OP_SUBI, term_full(L, t, 0, 0), x, span);
     return binary_op(L, OP_SUBI, term_full(L, t, 0, 0), x);
   default:
     if (ct_is_float(t)) {

@@ -100,7 +100,20 @@ static bool hint_keyword(PyParser *p, Word last) {
   return near != NULL;
 }
 
+// A fence of Markdown around the code: what a model or a README gave. Nothing after the first error is reported then.
+static bool hint_fence(PyParser *p) {
+  const char *text = p->file->text;
+  for (uint32_t i = p->begin; i + 3 <= p->end; i++) {
+    if ((i > p->begin && text[i - 1] != '\n') || memcmp(text + i, "```", 3) != 0) continue;
+    diag_note(p->ctx, (Span){p->file->base + i, p->file->base + i + 3},
+              "this is Markdown: keep only the code between such lines");
+    return p->is_markdown = true;
+  }
+  return false;
+}
+
 bool habit_hint(PyParser *p, Span span) {
+  if (hint_fence(p)) return true;
   Loc begin;
   const int k = p->recent[0].begin == span.begin;   // the parser has seen the token, the scanner's caller has not
   const Word at = word_of(p, span), last = word_of(p, p->recent[k]), before_last = word_of(p, p->recent[k + 1]),

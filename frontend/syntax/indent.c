@@ -225,7 +225,7 @@ static void begin_line(PyParser *p, Token first) {
     return;
   }
   if (p->needs_block) {
-    diag_error(p->ctx, first.span, "expected an indented block");
+    if (!p->is_markdown) diag_error(p->ctx, first.span, "expected an indented block");
     enqueue(p, TOK_INDENT, at);
     enqueue(p, is_match ? TOK_TILE_error : TOK_PASS, at);
     enqueue(p, TOK_NEWLINE, at);

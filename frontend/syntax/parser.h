@@ -42,6 +42,7 @@ typedef struct PyParser {
   uint32_t failed_header;            // 1 + the column of the last header that was given up on; 0: its clauses are over
   bool needs_block;                  // the last line ended in a colon
   bool line_failed;                  // something in this logical line has been reported
+  bool is_markdown;                  // the file is: that has been reported, and nothing else is
   bool ended;                        // the closing DEDENTs have been delivered
 
   // ast_build.c, ast_stmt.c
@@ -58,7 +59,7 @@ typedef struct PyParser {
 
 // Whether an error may still be reported for this logical line: further ones mostly repeat the first.
 static inline bool first_error_of_line(PyParser *p) {
-  bool first = !p->line_failed;
+  bool first = !p->line_failed && !p->is_markdown;
   p->line_failed = true;
   return first;
 }

@@ -34,7 +34,7 @@ static ExecResult bad_global(Warp *w, const Instr *in, int lane, Space space, ui
   const Alloc *a = from.name ? from.alloc : device_nearest(w->grid->device, addr);
   unsigned long long begin = !a ? 0 : from.name ? from.pointer : a->base, end = a ? a->base + a->size : 0;
   char where[480] = "nothing is allocated there", of[256];
-  Outside o = {.buffer = from.name, .begin = begin, .size = end - begin, .address = addr};
+  Outside o = {.buffer = from.name, .begin = begin, .size = end - begin, .address = addr, .elem_bytes = from.elem_bytes};
   if (a) lead_outside(w, in, &o, kind, from.elem_bytes);
   const char *far = w->grid->has_lead ? "" : outside_far(&o);
   if (from.name) snprintf(of, sizeof of, "%.180s (%llu bytes at %#llx)", from.name, end - begin, begin);

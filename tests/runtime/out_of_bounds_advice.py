@@ -27,6 +27,12 @@
 # RUN: %status 5 %tilec run %s --device=sim -k chooses %{gather} -D HOW=3 | FileCheck %s --check-prefixes=OTHER-USE
 # RUN: %status 5 %tilec run %s --device=sim -k too_long %{gather} | FileCheck %s --check-prefixes=TOO-LONG
 # RUN: %status 5 %tilec run %s --device=sim -k by_strides %{gather} -D STEP=4 | FileCheck %s --check-prefixes=STRIDES
+# Arithmetic in 16 bits; the largest int32, which stands for nothing; a negative number taken as unsigned.
+# RUN: %status 5 %tilec run %s --device=sim -k narrow %{gather} | FileCheck %s --check-prefixes=NARROW
+# RUN: %status 5 %tilec run %s --device=interp -k narrow %{gather} | FileCheck %s --check-prefixes=NARROW
+# RUN: %status 5 %tilec run %s --device=sim -k sentinel %{gather} | FileCheck %s --check-prefixes=LARGEST
+# RUN: %status 5 %tilec run %s --device=interp -k sentinel %{gather} | FileCheck %s --check-prefixes=LARGEST
+# RUN: %status 5 %tilec run %s --device=sim -k unsigned %{gather} | FileCheck %s --check-prefixes=UNSIGNED
 # The element is counted in the type that the access has.
 # RUN: %status 5 %tilec run %s --device=sim -k as_bytes --grid 1 --arg x=fp32[16]=ones --arg out=fp32[16]=ones --arg n=1 | FileCheck %s --check-prefix=CAST
 # RUN: %status 5 %tilec run %s --device=sim -k unmasked %{args} --diagnostics-format=json | FileCheck %s --check-prefix=JSON
@@ -149,3 +155,30 @@ def by_strides(x, idx, out, n, STEP: tl.constexpr):
     i = tl.arange(0, 64)
     # STRIDES: note: the mask of this load lets it through: compare the mask with what the offset reaches{{$}}
     tl.store(out + i, tl.load(x + i * 3, mask=i < n))
+
+
+@triton.jit
+def narrow(x, idx, out, n):
+    i = tl.arange(0, 64)
+    r = (tl.load(idx + i) + 200).to(tl.int16)
+    # NARROW: :[[#@LINE+2]]:9: error: out-of-bounds load: program (0, 0, 0) loads element -
+    # NARROW: {{^}}note: {{.*}}out_of_bounds_advice.py:[[#@LINE+1]]:21 is computed in int16, which ends at 32767: convert its operands first, x.to(tl.int32)
+    v = tl.load(x + r * 200)
+    tl.store(out + i, v)
+
+
+@triton.jit
+def sentinel(x, idx, out, n):
+    i = tl.arange(0, 64)
+    first = tl.min(tl.where(tl.load(idx + i) > 64, i, 2147483647), 0)
+    # LARGEST: loads element 2147483647 of x, which has 64
+    # LARGEST: {{^}}note: 2147483647 is the largest int32, which often stands for something that was not found: leave it out before it is an offset
+    tl.store(out, tl.load(x + first))
+
+
+@triton.jit
+def unsigned(x, idx, out, n):
+    i = tl.arange(0, 64).to(tl.uint32)
+    # UNSIGNED: loads element 4294967{{[0-9]+}} of x, which has 64
+    # UNSIGNED: {{^}}note: a negative offset may have become unsigned (uint32), and large: keep offsets signed
+    tl.store(out + i, tl.load(x + (i - 8)))

@@ -46,6 +46,9 @@ def is_pinned(value):
 def _refuse_without_memory(value):
     if getattr(value, "is_meta", False):
         raise TypeError("a tensor of the device meta has no memory: make it on a real device")
+    if type(value).__name__ == "FakeTensor":   # PyTorch's stand-in while it traces
+        raise TypeError("a FakeTensor has no memory: launch kernels on real tensors, from torch.compile by a custom op "
+                        "(torch.library.triton_op)")
     if getattr(value, "is_sparse", False):
         raise TypeError("a sparse tensor does not have its elements in order: pass x.to_dense()")
 

@@ -11,6 +11,8 @@ import importlib.machinery
 import os
 import sys
 
+from . import _missing
+
 _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "modules")
 
 
@@ -25,9 +27,7 @@ class _Finder(importlib.abc.MetaPathFinder):
             spec = getattr(sys.modules.get(name), "__spec__", None)   # a module that its parent made
         is_import = sys._getframe(1).f_back.f_globals.get("__name__") == "importlib._bootstrap"
         if spec is None and is_import:   # others only ask whether the module is there
-            parent, _, last = name.rpartition(".")
-            raise ModuleNotFoundError(f"tilec.triton has no module '{name}' ({parent} of Triton 3.6 may have '{last}'; "
-                                      "docs/triton-programs.md lists what is there)", name=name)
+            raise ModuleNotFoundError(_missing.no_module(name), name=name)
         return spec
 
 

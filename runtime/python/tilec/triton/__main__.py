@@ -4,6 +4,7 @@ import runpy
 import sys
 import sysconfig
 import traceback
+import types
 
 from . import install, install_for_children
 
@@ -23,10 +24,39 @@ def _show_from_program(kind, value, trace):
     inner = trace
     while inner and inner.tb_frame.f_code.co_filename in ("<frozen runpy>", runpy.__file__, __file__):
         inner = inner.tb_next
-    sys.__excepthook__(kind, value.with_traceback(inner or trace), inner or trace)
-    lines = traceback.extract_tb(inner or trace)
-    if kind is TypeError and "'function' object is not subscriptable" in str(value) and "](" in (lines[-1].line or ""):
-        print("note: a kernel has @triton.jit above its def: without it, f[grid](…) is no launch", file=sys.stderr)
+    inner = _without_ours(inner or trace)
+    sys.__excepthook__(kind, value.with_traceback(inner), inner)
+    line = traceback.extract_tb(inner)[-1].line or ""
+    if kind is TypeError and "'function' object is not subscriptable" in str(value) and "](" in line:
+        print(f"note: {_why_no_kernel(inner, line.partition('[')[0])}", file=sys.stderr)
+
+
+def _without_ours(trace):
+    """Returns a traceback without the package's own frames at its end, if the package raised the exception on purpose.
+    """
+    frames, package = [], os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+    while trace:
+        frames.append(trace)
+        trace = trace.tb_next
+    raised = (traceback.extract_tb(frames[-1])[-1].line or "").startswith("raise ")
+    while raised and len(frames) > 1 and frames[-1].tb_frame.f_code.co_filename.startswith(package):
+        frames.pop()
+    for frame in reversed(frames):
+        trace = types.TracebackType(trace, frame.tb_frame, frame.tb_lasti, frame.tb_lineno)
+    return trace
+
+
+def _why_no_kernel(trace, name):
+    """Returns why the function that the last frame calls `name` has no [grid]."""
+    while trace.tb_next:
+        trace = trace.tb_next
+    names = {**trace.tb_frame.f_globals, **trace.tb_frame.f_locals}
+    inner = names.get(name.strip().rpartition(" ")[2])
+    while inner is not None and not hasattr(type(inner), "__getitem__"):
+        inner = getattr(inner, "__wrapped__", None)
+    return (f"another decorator is above @triton.jit, and `{name.strip()}` is the plain function that it made: put "
+            "@triton.jit, @triton.autotune and @triton.heuristics on top" if inner is not None else
+            "a kernel has @triton.jit above its def: without it, f[grid](…) is no launch")
 
 
 def main():

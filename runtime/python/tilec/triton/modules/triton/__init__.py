@@ -1,6 +1,8 @@
 """The package `triton` over tilec: see docs/triton-programs.md. tilec.triton.install() puts it in Triton's place."""
 __version__ = "3.6.0"   # of Triton, whose interface this is
 
+from tilec.triton._missing import no_attribute
+
 from .errors import TritonError   # noqa: F401
 from . import knobs   # noqa: F401
 from .compiler.errors import CompilationError   # noqa: F401
@@ -43,13 +45,5 @@ def next_power_of_2(n):
 language.core.import_from("triton", cdiv, next_power_of_2)
 
 
-# What Triton's users look for and newer releases, 3.6 among them, do not have.
-_GONE = {
-    "ops": "triton.ops was removed in Triton 3.0: its kernels are in the tutorials and in packages such as triton_kernels",
-    "kernel": "the decorator of a kernel is @triton.jit",
-    "cudalibs": "triton.cudalibs was removed: tl.extra.libdevice has its functions",
-}
-
-
 def __getattr__(name):
-    raise AttributeError(f"module 'triton' has no attribute '{name}'" + (f": {_GONE[name]}" if name in _GONE else ""))
+    raise no_attribute("triton", name)

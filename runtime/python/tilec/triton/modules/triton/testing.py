@@ -4,6 +4,8 @@ import os
 import statistics
 import subprocess
 
+from tilec.triton._missing import explains_calls, no_attribute
+
 
 def _quantile(times, q):
     times, at = sorted(times), q * (len(times) - 1)
@@ -33,6 +35,7 @@ def _needs_function(what, fn):
                         f"{what}(lambda: add(x, y)), not {what}(add(x, y))")
 
 
+@explains_calls
 def do_bench(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_mode="mean"):
     """Returns the time of fn() in milliseconds, with the L2 cache cleared before each run. warmup and rep: milliseconds."""
     _needs_function("do_bench", fn)
@@ -66,6 +69,7 @@ def do_bench(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_m
     return _summarize_statistics([begin.elapsed_time(end) for begin, end in pairs], quantiles, return_mode)
 
 
+@explains_calls
 def do_bench_cudagraph(fn, rep=20, grad_to_none=None, quantiles=None, return_mode="mean"):
     """The same by CUDA graphs: the time on the GPU without that of the launches."""
     _needs_function("do_bench_cudagraph", fn)
@@ -108,6 +112,7 @@ def _time(graph, count):
     return begin.elapsed_time(end)
 
 
+@explains_calls
 def assert_close(x, y, atol=None, rtol=None, err_msg=""):
     """Asserts that two arrays are equal within atol (0.01) and rtol (0)."""
     import numpy as np
@@ -130,6 +135,7 @@ def assert_close(x, y, atol=None, rtol=None, err_msg=""):
         raise AssertionError(f"{err_msg} {x} is not close to {y} (atol={atol}, rtol={rtol})")
 
 
+@explains_calls
 class Benchmark:
     """What perf_report measures: one plot."""
 
@@ -212,6 +218,6 @@ def nvsmi(attrs):
 
 def __getattr__(name):
     if name != "runtime":   # which asks for this module's neighbours
-        raise AttributeError(f"module 'triton.testing' has no attribute '{name}'")
+        raise no_attribute("triton.testing", name)
     from . import runtime
     return runtime

@@ -12,6 +12,7 @@ from tilec._compile import EMIT, archs, compile_text
 from tilec._device import check
 from tilec._launcher import stream_function
 from tilec._library import Resources, lib
+from tilec.triton._missing import explains_calls, no_attribute, says_what_is_gone
 
 from .._source import Gatherer
 from ..backends.compiler import GPUTarget   # noqa: F401
@@ -42,6 +43,7 @@ class IRSource:
         raise NotImplementedError("tilec does not read Triton's IR: give triton.compile an ASTSource")
 
 
+@explains_calls
 class ASTSource:
     """A kernel with the types and constants of one variant."""
 
@@ -85,7 +87,7 @@ def __getattr__(name):
         return runtime.driver
     if name in ("get_cache_manager", "triton_key"):
         return getattr(runtime.cache, name)
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    raise no_attribute(__name__, name)
 
 
 class _MockDescriptor:
@@ -105,6 +107,7 @@ class _MockDescriptor:
         return tilec.desc(tilec.ptr(16, dtype), block, shape=block, layout=layout and eval(layout, vars(_layouts)))
 
 
+@explains_calls
 def compile(src, target=None, options=None, _env_vars=None):
     """Compiles an ASTSource, and launches nothing. target: a GPUTarget, by default the current device's."""
     from ..language import str_to_ty
@@ -210,6 +213,7 @@ class _Asm(dict):
         return kind in self._KINDS
 
 
+@says_what_is_gone
 class CompiledKernel:
     """A variant of a kernel: what a launch returns."""
 

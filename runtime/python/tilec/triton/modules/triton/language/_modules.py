@@ -3,6 +3,8 @@ import importlib.machinery
 import sys
 import types
 
+from tilec.triton._missing import no_attribute
+
 from .core import Builtin
 
 
@@ -26,12 +28,12 @@ def of_names(name, known=None, source=None):
     module.__spec__ = importlib.machinery.ModuleSpec(name, _Loader(module))
     source = source or name
 
-    def missing(attribute):
+    def __getattr__(attribute):
         if attribute.startswith("__") or known is not None and attribute not in known:
-            raise AttributeError(f"module '{name}' has no attribute '{attribute}'")
+            raise no_attribute(name, attribute, known)
         found = vars(module)[attribute] = Builtin(source, attribute)
         return found
 
-    module.__getattr__ = missing
+    module.__getattr__ = __getattr__
     sys.modules[name] = module
     return module

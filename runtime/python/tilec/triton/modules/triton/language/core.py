@@ -5,6 +5,8 @@ import inspect
 import operator
 import sys
 
+from tilec.triton._missing import no_attribute
+
 _INTS = {"int8": 8, "int16": 16, "int32": 32, "int64": 64}
 _UINTS = {"int1": 1, "uint8": 8, "uint16": 16, "uint32": 32, "uint64": 64}
 # Bits, bits of the mantissa, exponent bias.
@@ -173,7 +175,10 @@ class dtype(base_type):
             self.primitive_bitwidth = self.int_bitwidth = _INTS.get(name) or _UINTS[name]
             self.int_signedness = dtype.SIGNEDNESS.SIGNED if name in _INTS else dtype.SIGNEDNESS.UNSIGNED
         elif name != "void":
-            raise ValueError(f"there is no dtype {name!r}")
+            short = str(name).replace("bfloat", "bf").replace("float", "fp")
+            raise ValueError(f"there is no dtype {name!r}: " + (
+                f"it is called {short!r}" if short in _FLOATS else
+                f"the names are {', '.join([*_INTS, *_UINTS, *_FLOATS])}"))
         self.itemsize = self.primitive_bitwidth // 8
 
     def __getattr__(self, name):
@@ -444,4 +449,4 @@ def __getattr__(name):
     if name == "constexpr_function":
         from ..runtime.jit import constexpr_function
         return constexpr_function
-    raise AttributeError(f"module 'triton.language' has no attribute '{name}'")
+    raise no_attribute("triton.language", name, [*_names.FUNCTIONS, *globals()])

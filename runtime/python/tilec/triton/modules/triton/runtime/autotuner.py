@@ -12,6 +12,7 @@ import warnings
 
 from tilec._arguments import Named
 from tilec._launcher import CHOSEN, TUNED, layer_method
+from tilec.triton._missing import explains_calls
 
 from .. import knobs
 from ..compiler.errors import CompileTimeAssertionFailure
@@ -21,6 +22,7 @@ from .errors import AutotunerError, OutOfResources, PTXASError
 from .jit import KernelInterface, by_name
 
 
+@explains_calls
 class Config:
     """Values of meta-parameters, and options of the launch."""
 
@@ -153,6 +155,11 @@ class Autotuner(_Around):
             self.base_fn = self.base_fn.fn
         self.num_warmups, self.num_reps, self.use_cuda_graph, self._do_bench = warmup, rep, use_cuda_graph, do_bench
         self.nargs = self.bench_time = self.best_config = None
+        self._is_below = False   # below another Autotuner
+        while isinstance(fn, _Around):
+            if isinstance(fn, Autotuner):
+                fn._is_below = True
+            fn = fn.fn
         self.configs_timings = {}
 
     def _warn_of_words(self, key, prune):
@@ -232,9 +239,11 @@ class Autotuner(_Around):
             self.nargs = None
         self.best_config = config
         options = config.all_kwargs()
-        if not options.keys().isdisjoint(kwargs):
+        twice = [name for name in options if name in kwargs]
+        if twice:
             raise TypeError(f"{self.base_fn.__name__}() got multiple values for keyword arguments that its "
-                            f"configuration gives: {', '.join(options.keys() & kwargs.keys())}")
+                            f"configuration gives: {', '.join(twice)}" +
+                            (": it has @triton.autotune twice" if self._is_below else ""))
         kwargs.update(options)
         return self.fn.go_on(args, kwargs)
 
@@ -362,6 +371,7 @@ def _once(launch, quantiles):
     return [0.0] * len(quantiles)
 
 
+@explains_calls
 def autotune(configs, key, prune_configs_by=None, reset_to_zero=None, restore_value=None, pre_hook=None, post_hook=None,
              warmup=None, rep=None, use_cuda_graph=False, do_bench=None, cache_results=False):
     def decorate(fn):
@@ -381,7 +391,10 @@ def _names_of(fn, decorator):
 class Heuristics(_Around):
 
     def _why_missing(self, name):
-        """Returns why a heuristic finds no value of that name: the configurations of a layer below have it."""
+        """Returns why a heuristic finds no value of that name: a later one makes it, or the configurations of a layer
+        below have it."""
+        if name in self.values:
+            return f"{name} is a heuristic, too, and comes later in the dict: put it first"
         below = self.fn
         while isinstance(below, _Around):
             if isinstance(below, Autotuner) and any(name in config.all_kwargs() for config in below.configs):
@@ -406,5 +419,6 @@ for _type, _kind in ((Autotuner, TUNED), (Heuristics, CHOSEN)):   # run may be r
     _type._launch_now = layer_method("launch_by_run", _kind, _type.run) or _type.launch_by_run
 
 
+@explains_calls
 def heuristics(values):
     return lambda fn: Heuristics(fn, _names_of(fn, "heuristics"), values)

@@ -5,6 +5,7 @@ import sys
 import types
 
 import tilec
+from tilec.triton._missing import no_attribute
 
 from ..backends.compiler import GPUTarget
 from ..backends.driver import DriverBase
@@ -127,6 +128,10 @@ class DriverConfig:
 
 
 driver = DriverConfig()
+
+
+def __getattr__(name):
+    raise no_attribute(__name__, name)
 
 
 class _Module(types.ModuleType):

@@ -12,6 +12,7 @@ from collections import defaultdict
 
 import tilec
 from tilec._kernel import Bound, HostArrayError
+from tilec.triton._missing import explains_calls, no_attribute, says_what_is_gone
 
 from .. import knobs
 from .._source import Gatherer, NotSource
@@ -90,6 +91,7 @@ class _Program:
         self.refused = set()   # the variants that a hook did not let launch
 
 
+@says_what_is_gone
 class JITFunction(JITCallable, KernelInterface):
 
     _language = "triton"   # whose jit decorates it
@@ -250,8 +252,10 @@ class JITFunction(JITCallable, KernelInterface):
                     continue
             if name not in _LAUNCH and name not in _OPTIONS and name not in _IGNORED:
                 near = difflib.get_close_matches(name, (*names, *_LAUNCH, *_OPTIONS), 1)
+                is_free = near and near[0] not in kwargs and near[0] not in names[:len(args)]
                 raise KeyError(f"Keyword argument {name} was specified but unrecognised" +
-                               (f": did you mean {near[0]}?" if near else f": the parameters are {', '.join(names)}"))
+                               (f": did you mean {near[0]}?" if is_free else
+                                f": it is no option here, and the parameters are {', '.join(names)}"))
             options[name] = value
         if options.get("ir_override"):
             raise NotImplementedError(f"ir_override={options['ir_override']!r}: tilec does not read Triton's IR")
@@ -407,6 +411,7 @@ def translated(e):
     return e
 
 
+@explains_calls
 def jit(fn=None, *, version=None, repr=None, launch_metadata=None, do_not_specialize=None,
         do_not_specialize_on_alignment=None, debug=None, noinline=None):
     def decorate(f):
@@ -419,3 +424,7 @@ def jit(fn=None, *, version=None, repr=None, launch_metadata=None, do_not_specia
 
 
 core.import_from("triton", constexpr_function, jit)
+
+
+def __getattr__(name):
+    raise no_attribute(__name__, name)

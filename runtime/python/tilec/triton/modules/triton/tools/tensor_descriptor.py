@@ -1,6 +1,8 @@
 from dataclasses import dataclass
 from typing import Any, List
 
+from tilec.triton._missing import explains_calls
+
 
 @dataclass
 class Descriptor:
@@ -47,6 +49,7 @@ class Descriptor:
         return made[1]
 
 
+@explains_calls
 @dataclass
 class TensorDescriptor(Descriptor):
     """A descriptor as an argument of a kernel."""

@@ -1,0 +1,43 @@
+#include "ir/buf.h"
+#include "ir/ir.h"
+#include "ir/outside.h"
+
+static bool is_rest(const Op *op) { return op->opcode == OP_REMSI; }
+static bool is_difference(const Op *op) { return op->opcode == OP_SUBI; }
+static bool is_narrow(const Op *op) {
+  const bool grows = op->opcode == OP_MULI || op->opcode == OP_ADDI || op->opcode == OP_SUBI || op->opcode == OP_SHLI;
+  return grows && type_is_int(op->results[0].type) && type_elem_bits(op->results[0].type) <= 16;
+}
+
+// The first op that `is` holds for among those that v is computed from, not through memory; NULL: there is none.
+static const Op *find(const Value *v, bool (*is)(const Op *op)) {
+  enum { MAX_OPS = 32 };
+  const Value *next[MAX_OPS] = {v};
+  for (uint32_t i = 0, count = 1; i < count; i++) {
+    const Op *def = next[i]->def;
+    if (!def || !op_is(def, TRAIT_PURE)) continue;
+    if (is(def)) return def;
+    for (uint32_t k = 0; k < def->num_operands && count < MAX_OPS; k++)
+      if (op_operand(def, k)) next[count++] = op_operand(def, k);
+  }
+  return NULL;
+}
+
+// "FILE:LINE:COLUMN"
+static const char *place(Arena *a, const Op *op) {
+  const Context *ctx = op->parent->func->module->ctx;
+  const LineCol at = source_locate(ctx, op_user_span(ctx, op).begin);
+  return arena_printf(a, "%s:%u:%u", at.file ? at.file->path : "?", at.line, at.col);
+}
+
+const char *outside_before_cause(Arena *a, const Op *op) {
+  const Op *narrow = find(outside_pointer(op), is_narrow), *rest = find(outside_pointer(op), is_rest);
+  if (narrow) {
+    const uint32_t bits = type_elem_bits(narrow->results[0].type);
+    return arena_printf(a, "%s is computed in int%u, which ends at %d: convert its operands first, x.to(tl.int32)",
+                        place(a, narrow), bits, (1 << (bits - 1)) - 1);
+  }
+  if (!rest || !find(op_operand(rest, 0), is_difference)) return NULL;
+  return arena_printf(a, "the `%%` of %s has the sign of its left operand, as in C: (a %% b + b) %% b has the sign of b",
+                      place(a, rest));
+}

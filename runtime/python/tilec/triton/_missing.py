@@ -1,0 +1,180 @@
+"""What is said of names that Triton's modules, classes and functions do not have here: most are of other releases."""
+import difflib
+import functools
+import inspect
+import sys
+
+_LIST = "docs/triton-programs.md lists what is there"
+_LIBDEVICE = "it is in triton.language.extra.libdevice, which kernels may import"
+_TIMED = "write do_bench(fn, quantiles=[0.5, 0.2, 0.8])"
+_PARTITIONS = "it was an option of Triton 3.2 and 3.3: write tl.range(…, warp_specialize=True)"
+_DEVICE = "triton.runtime.driver.active has get_current_device(), get_current_stream(device) and get_current_target()"
+_DESCRIPTOR = "descriptors are triton.tools.tensor_descriptor.TensorDescriptor, or tl.make_tensor_descriptor in a kernel"
+_STAGES = "tilec has no IR or passes of Triton's: kernel[grid](…).asm has ptx, cubin and sass"
+
+# Module → name → what to write. "*": any name that is not there. Released Tritons from 1.1 to 3.7 have had them.
+_NOW = {
+    "triton": {
+        "Function": "write torch.autograd.Function",
+        "code_gen": "JITFunction, Config and autotune are names of triton itself",
+        "cudalibs": "triton.cudalibs was removed: tl.extra.libdevice has its functions",
+        "impl": "it was internal to Triton 2.0",
+        "kernel": "the decorator of a kernel is @triton.jit",
+        "ops": "triton.ops was removed in Triton 3.0: its kernels are in the tutorials and in packages such as "
+               "triton_kernels",
+    },
+    "triton.testing": {
+        "allclose": "write torch.allclose(x, y)",
+        "assert_allclose": "write triton.testing.assert_close(x, y)",
+        "assert_almost_equal": "write triton.testing.assert_close(x, y)",
+        "catch_oor": "catch triton.runtime.errors.OutOfResources",
+        "cuda_memcheck": "run the program with TILE_DEVICE=sim, which checks memory and races",
+        "OutOfResources": "it is triton.runtime.errors.OutOfResources",
+        "set_gpu_clock": "set the clocks with nvidia-smi",
+    },
+    "triton.language": {
+        "const_pointer_type": "write tl.pointer_type(element, const=True)",
+        "float8": "write tl.float8e5 or tl.float8e4nv",
+        "float8e4": "write tl.float8e4nv",
+        "nv_tma_desc_type": _DESCRIPTOR,
+        "printf": "write tl.device_print(\"text\", x)",
+    },
+    "triton.language.math": {"*": _LIBDEVICE},
+    "triton.runtime.jit": dict.fromkeys(
+        ("get_cuda_stream", "get_current_device", "set_current_device", "get_device_capability"), _DEVICE),
+    "triton.runtime.driver": {"*": _DEVICE},
+    "triton.compiler": {"OutOfResources": "it is triton.runtime.errors.OutOfResources", "*": _STAGES},
+    "triton.compiler.compiler": {
+        "AttrsDescriptor": "ASTSource takes attrs, such as {(0,): [[\"tt.divisibility\", 16]]}",
+        "*": _STAGES,
+    },
+}
+_MODULES = {
+    "triton.common.backend": _DEVICE,
+    "triton.compiler.backends": "it is triton.backends",
+    "triton.compiler.code_generator": _STAGES,
+    "triton.interpreter": "TRITON_INTERPRET=1 runs kernels on the interpreter",
+    "triton.language.extra.hip": "tilec compiles for NVIDIA's GPUs; libdevice is in triton.language.extra",
+    "triton.language.semantic": "tilec's compiler is no Python: kernels call the functions of triton.language",
+    "triton.language.extern": _LIBDEVICE,
+    "triton.tools.experimental_descriptor": _DESCRIPTOR,
+    "triton.utils": "TensorWrapper, MockTensor and reinterpret are names of triton itself",
+}
+_MEMBERS = {
+    "JITFunction": {
+        "cache": "what a launch returns is the compiled kernel, c = kernel[grid](…) with c.asm[\"ptx\"], and "
+                 "kernel.device_caches has all variants",
+        "hash": "it is cache_key",
+    },
+    "CompiledKernel": {
+        **dict.fromkeys(("c_wrapper", "kernel"), "launch it with compiled[grid](…), or kernel[grid](…)"),
+        **dict.fromkeys(("num_warps", "num_stages", "num_ctas"), "compiled.metadata has it"),
+        "cu_function": "it is function",
+        "get_sass": "write compiled.asm[\"sass\"]",
+    },
+}
+_PARAMETERS = {
+    "do_bench": {"percentiles": _TIMED, "fast_flush": "the cache is always flushed: leave it out",
+                 **dict.fromkeys(("iters", "n_iter", "num_iters", "repeat"), "rep is how long it measures, in ms"),
+                 "device_type": "the current GPU is used: leave it out"},
+    "Benchmark": {"color": "styles=[(color, line style), …] has it"},
+    "Config": {"meta": "the constants come first, Config({\"BLOCK\": 128}, num_warps=4)",
+               **dict.fromkeys(("enable_warp_specialization", "num_buffers_warp_spec", "num_consumer_groups",
+                                "reg_dec_producer", "reg_inc_consumer"), _PARTITIONS)},
+    "jit": {"interpret": "TRITON_INTERPRET=1 runs kernels on the interpreter"},
+    "compile": {name: "write triton.compile(ASTSource(fn, signature, constexprs))"
+                for name in ("fn", "signature", "constants", "device", "num_warps", "num_stages")},
+    "ASTSource": {"constants": "it is called constexprs"},
+    "autotune": {"use_cache": "it is called cache_results"},
+}
+
+
+def _close(name, names):
+    near = difflib.get_close_matches(name, names, 1, 0.75)
+    return f"did you mean {near[0]!r}?" if near else None
+
+
+def no_attribute(module, name, names=None):
+    """Returns the exception for a name that a module does not have. names: those it has, if it cannot list them."""
+    now = _NOW.get(module, {})
+    if names is None:
+        names = [known for known in vars(sys.modules[module]) if not known.startswith("_")]
+    hint = now.get(name) or (None if name.startswith("_") else _close(name, names) or now.get("*"))
+    text = f"module '{module}' has no attribute '{name}'" + (f": {hint}" if hint else "")
+    if hint and _is_imported():   # Python says that it cannot import it, and nothing else
+        return ImportError(text, name=module)
+    e = AttributeError(text)
+    if sys.version_info >= (3, 10):
+        e.name, e.obj = name, object()   # or Python adds a guess of its own
+    return e
+
+
+def _is_imported():
+    """Returns whether `from module import name` asks the function __getattr__ of the module that calls this."""
+    import opcode
+    frame = sys._getframe(2)
+    while frame.f_code.co_name == "__getattr__":
+        frame = frame.f_back
+    code = frame.f_code.co_code
+    return 0 <= frame.f_lasti < len(code) and opcode.opname[code[frame.f_lasti]] == "IMPORT_FROM"
+
+
+def no_module(name):
+    """Returns the text for a module that is not there."""
+    parent, _, last = name.rpartition(".")
+    known, hint = name, None
+    while known and not hint:
+        hint = _MODULES.get(known) or _NOW.get(known.rpartition(".")[0], {}).get(known.rpartition(".")[2])
+        known = known.rpartition(".")[0]
+    return f"tilec.triton has no module '{name}'" + (
+        f": {hint}" if hint else f" ({parent} of Triton 3.6 may have '{last}'; {_LIST})")
+
+
+class _Gone:
+    """An attribute that is said to be elsewhere."""
+
+    def __init__(self, kind, name, hint):
+        self.text = f"{kind!r} object has no attribute {name!r}: {hint}"
+
+    def __get__(self, obj, kind=None):
+        raise AttributeError(self.text)
+
+
+def says_what_is_gone(kind):
+    """Decorates a class whose objects have had other attributes."""
+    for name, hint in _MEMBERS[kind.__name__].items():
+        setattr(kind, name, _Gone(kind.__name__, name, hint))
+    return kind
+
+
+def explains_calls(of):
+    """Decorates a function or a class: a call that it does not take says what it takes."""
+    function = of.__init__ if isinstance(of, type) else of
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        try:
+            return function(*args, **kwargs)
+        except TypeError as e:
+            if e.__traceback__.tb_next is not None:   # of the function's own code
+                raise
+            text = f"{e}: {_taken_by(of.__name__, function, kwargs)}"
+        raise TypeError(text)
+
+    if isinstance(of, type):
+        of.__init__ = call
+        return of
+    return call
+
+
+def _taken_by(name, function, kwargs):
+    parameters = [p for p in inspect.signature(function).parameters.values() if p.name != "self"]
+    names = [p.name for p in parameters]
+    for given in kwargs:
+        if given not in names:
+            near = _close(given, [known for known in names if known not in kwargs])
+            hint = _PARAMETERS.get(name, {}).get(given) or near
+            if hint:
+                return hint
+    shown = ", ".join(p.name if p.default is p.empty else f"{p.name}={p.default!r}" for p in parameters)
+    return f"it takes {name}({shown})"

@@ -1,0 +1,63 @@
+"""Names of other releases, misspelt ones, and calls that nothing takes: each exception's text, a line each."""
+import functools
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def k(x, B: tl.constexpr):
+    tl.store(x + tl.arange(0, B), 1.0)
+
+
+def shown(name, call):
+    try:
+        print(f"{name}:", call())
+    except BaseException as e:
+        print(f"{name}: {type(e).__name__}: {e}")
+
+
+def imported(text):
+    return lambda: exec(f"from {text}", {})
+
+
+shown("class", lambda: triton.Function)
+shown("misspelt", lambda: triton.Confg)
+shown("unlike", lambda: triton.Fnc)
+shown("testing", lambda: triton.testing.assert_almost_equal)
+shown("imported", imported("triton.testing import assert_almost_equal"))
+shown("imported misspelt", imported("triton.testing import do_bnch"))
+shown("imported unlike", imported("triton.testing import qqq"))
+shown("language", lambda: tl.printf)
+shown("language misspelt", lambda: tl.float33)
+shown("libdevice", imported("triton.language.math import tanh"))
+shown("module", imported("triton.code_gen import JITFunction"))
+shown("deep module", imported("triton.compiler.backends.cuda import x"))
+shown("own module", imported("triton.qqq.www import x"))
+shown("driver", imported("triton.runtime.jit import get_cuda_stream"))
+shown("compiler", imported("triton.compiler import llir_to_ptx"))
+shown("kernel", lambda: k.cache)
+shown("has", lambda: (hasattr(k, "cache"), hasattr(triton, "ops")))
+shown("keyword", lambda: triton.testing.do_bench(lambda: 0, percentiles=[0.5]))
+shown("misspelt keyword", lambda: triton.testing.do_bench(lambda: 0, quantile=[0.5]))
+shown("unlike keyword", lambda: triton.testing.assert_close(1, 1, qqq=1))
+shown("too many", lambda: triton.Config({}, 1, 2, 3, 4, 5, 6, 7, 8))
+shown("class keyword", lambda: triton.compiler.ASTSource(k, {}, constants={}))
+shown("decorator", lambda: triton.jit(interpret=True))
+shown("its own", lambda: triton.testing.do_bench(3))
+shown("dtype", lambda: tl.dtype("bfloat16"))
+shown("no dtype", lambda: tl.dtype("qqq"))
+shown("option", lambda: k[(1,)](None, B=4, num_warps=4, num_warp=4))
+shown("other option", lambda: k[(1,)](None, B=4, waves_per_eu=1, BB=4))
+config = triton.Config({"B": 4})
+shown("twice", lambda: triton.autotune([config], [])(triton.autotune([config], [])(k))[(1,)](None))
+later = triton.heuristics({"A": lambda args: args["B"], "B": lambda args: 4})(k)
+shown("later", lambda: later[(1,)](None))
+
+
+def wrapped(f):
+    return functools.wraps(f)(lambda *args: f(*args))
+
+
+plain = wrapped(k)
+plain[(1,)](None, B=4)
