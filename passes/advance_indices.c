@@ -109,26 +109,12 @@ static Op *advance(Advance *a, Op *loop, Op *load) {
   Builder before = builder_before(a->ctx, loop), end = builder_before(a->ctx, loop->blocks[0]->last);
   before.span = end.span = load->span;
   before.inlined_at = end.inlined_at = load->inlined_at;
-  const uint32_t n = loop->num_results;
-  Value **operands = arena_array(&a->ctx->arena, Value *, n + 4);
-  const Type **types = arena_array(&a->ctx->arena, const Type *, n + 1);
-  for (uint32_t i = 0; i < n + 3; i++) operands[i] = op_operand(loop, i);
-  for (uint32_t i = 0; i < n; i++) types[i] = loop->results[i].type;
-  operands[n + 3] = load_for(&before, load, loop, operands[0], operands + 3);
-  types[n] = load->results[0].type;
-  Op *yield = loop->blocks[0]->last;
-  Value *next = build_binary(&end, OP_ADDI, loop->blocks[0]->args[0], op_operand(loop, 2));
-  op_append_operand(a->ctx, yield, load_for(&end, load, loop, next, op_operand_values(a->ctx, yield, 0)));
+  Value *first = load_for(&before, load, loop, op_operand(loop, 0), op_operand_values(a->ctx, loop, 3));
+  Value *after = build_binary(&end, OP_ADDI, loop->blocks[0]->args[0], op_operand(loop, 2));
+  Value *next = load_for(&end, load, loop, after, op_operand_values(a->ctx, loop->blocks[0]->last, 0));
   remark_applied(load, "%s is loaded an iteration early: addresses of tiles that are copied ahead need it",
                  remark_name(load));
-
-  Op *made = op_rebuild(a->ctx, loop, types, n + 1, operands, n + 4);
-  Value *early = block_add_arg(a->ctx, made->blocks[0], types[n]);
-  early->name = load->results[0].name;
-  op_replace(load, &early);
-  for (uint32_t i = 0; i < n; i++) made->results[i].name = loop->results[i].name;
-  op_replace(loop, op_result_values(a->ctx, made));
-  return made;
+  return loop_carry_early(a->ctx, loop, load, first, next);
 }
 
 // Triton shares the stages out between numbers and tiles: programs ask for so many that both together fit.

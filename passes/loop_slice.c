@@ -50,3 +50,21 @@ bool slice_is_of_next(const Op *load) {
     if (u->user != yield) return false;
   return load->results[0].uses && yield->opcode == OP_YIELD && load->parent->parent->opcode == OP_FOR;
 }
+
+Op *loop_carry_early(Context *ctx, Op *loop, Op *op, Value *first, Value *next) {
+  const uint32_t n = loop->num_results;
+  Value **operands = arena_array(&ctx->arena, Value *, n + 4);
+  const Type **types = arena_array(&ctx->arena, const Type *, n + 1);
+  for (uint32_t i = 0; i < n + 3; i++) operands[i] = op_operand(loop, i);
+  for (uint32_t i = 0; i < n; i++) types[i] = loop->results[i].type;
+  operands[n + 3] = first;
+  types[n] = op->results[0].type;
+  op_append_operand(ctx, loop->blocks[0]->last, next);
+  Op *made = op_rebuild(ctx, loop, types, n + 1, operands, n + 4);
+  Value *early = block_add_arg(ctx, made->blocks[0], types[n]);
+  early->name = op->results[0].name;
+  op_replace(op, &early);
+  for (uint32_t i = 0; i < n; i++) made->results[i].name = loop->results[i].name;
+  op_replace(loop, op_result_values(ctx, made));
+  return made;
+}

@@ -23,4 +23,8 @@ bool slice_add_operands(LoopSlice *s, const Op *op);     // each operand of an o
 // Whether only the next iteration uses the load's value: its latency costs the slice nothing.
 bool slice_is_of_next(const Op *load);
 
+// Lets the loop carry the only result of an op of its body: `first` before the loop, `next` from each iteration's end.
+// Erases the op and replaces the loop by the one that is returned.
+Op *loop_carry_early(Context *ctx, Op *loop, Op *op, Value *first, Value *next);
+
 #endif

@@ -54,6 +54,7 @@ static const PipelineStep laid_out_steps[] = {
   STEP(annotate_offsets),
   STEP_IF(ping_pong, chooses),
   STEP_IF(advance_indices, chooses),
+  STEP_IF(advance_divisions, is_as_written),
   STEP_IF(pipeline_loops, chooses),
   STEP(lower_tma),
   STEP(lower_allocs),
