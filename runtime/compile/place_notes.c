@@ -64,6 +64,7 @@ static void add_note(Op *op, void *user) {
   if (is_access) {
     note.kind = outside_kind(op);
     note.is_unmasked = outside_is_unmasked(op);
+    note.has_rows = type_is_tensor(outside_pointer(op)->type) && outside_pointer(op)->type->rank > 1;
     const OutsideWays ways = outside_ways_out(ctx, op);
     note.way_out = ways.past;
     note.way_out_before = ways.before;

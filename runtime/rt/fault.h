@@ -18,6 +18,7 @@ typedef struct PlaceNote {
   const char *exchange;        // a store: the same as tl.atomic_xchg(…), in the user's words; NULL: not known
   const char *buffer;          // in a Gluon kernel: the name of the shared memory that is accessed; NULL: not known
   bool is_unmasked;            // an access of a tile that no mask, shape or boundary_check limits
+  bool has_rows;               // an access of a tile of several axes
   bool asserts_all;            // a device_assert of a tensor, without a mask
   bool is_gluon;               // the kernel's author wrote its copies, products and waits
   // An access: where the file promises of its pointer what tl.multiple_of does; 0: nowhere, or not known.

@@ -29,8 +29,8 @@ static const char *with_mask(Arena *a, const char *way_out, const PlaceNote *sto
   return store && store->is_unmasked && store->way_out ? arena_printf(a, "%s; %s", way_out, store->way_out) : way_out;
 }
 
-// earlier, later: what the two accesses do, in the order of the code.
-static const char *race_way_out(const Grid *g, RaceScope scope, bool is_one_place, OutsideKind earlier,
+// one_place: of both accesses; NULL: they have two. earlier, later: what they do, in the order of the code.
+static const char *race_way_out(const Grid *g, RaceScope scope, const PlaceNote *one_place, OutsideKind earlier,
                                 OutsideKind later) {
   const bool loads = earlier == OUTSIDE_LOAD || later == OUTSIDE_LOAD;
   if (scope == RACE_PROGRAMS && loads && has_atomics(g))
@@ -43,7 +43,10 @@ static const char *race_way_out(const Grid *g, RaceScope scope, bool is_one_plac
     return "programs of the grid do not wait for each other: use an atomic (tl.atomic_add …), or let each program "
            "write its own place";
   if (scope == RACE_SHARED) return "an mbarrier orders partitions of warps, gl.barrier() the warps of one";
-  if (is_one_place)
+  if (one_place && one_place->has_rows && !loads)
+    return "elements of this tile have one address, as where the end of a row reaches the next row: bound each index in "
+           "the mask; otherwise let each element have a place of its own, or add them by tl.atomic_add(…)";
+  if (one_place)
     return "let each element have a place of its own, or add them by tl.atomic_add(…); between iterations of a loop, "
            "put tl.debug_barrier()";
   if (scope == RACE_BLOCKS) return "put a barrier of the cluster between the two";
@@ -111,7 +114,7 @@ void lead_race(Warp *w, int lane, RaceScope scope, const RaceSide *found, const 
                                      between ? ", and nothing orders the two" : " without a barrier in between"),
               is_flag ? released_by(&scratch, &at)
               : weak  ? strengthened(&scratch, g, weak)
-                      : with_mask(&scratch, race_way_out(g, scope, is_one_place, earlier->kind, later->kind), store));
+                      : with_mask(&scratch, race_way_out(g, scope, is_one_place ? &at : NULL, earlier->kind, later->kind), store));
   if (!between) who = arena_printf(&scratch, "the other %s", agents[scope]);
   if (has_other) report_lead_note(g, &before, arena_printf(&scratch, "%s %s it here", who, verb));
   arena_free(&scratch);
