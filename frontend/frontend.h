@@ -72,9 +72,11 @@ typedef struct {
   bool enable_fp_fusion, debug, sanitize_overflow;
   bool launch_cooperative_grid, launch_pdl;
   bool auto_tma;
+  int dot_precision;                     // of a dot of fp32 that has no input_precision; negative: tf32
   bool stops;                            // a `breakpoint` before each statement, for a debugger
 } LaunchOptions;
 LaunchOptions launch_options_default(void);   // 4 warps, 3 stages, 1 CTA, fusion on
+int frontend_dot_precision(const char *name);   // the PREC_… of a name that input_precision takes; negative: of none
 
 // Specs from what the source says: annotations and default values. Never fails; what is not said stays SPEC_OPEN.
 ParamSpec *frontend_new_specs(Frontend *fe, const CtFunction *kernel);

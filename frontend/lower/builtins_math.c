@@ -176,6 +176,12 @@ static const char *const precisions[] = {[PREC_TF32] = "tf32",
                                          [PREC_BF16X3] = "bf16x3",
                                          [PREC_BF16X6] = "bf16x6"};
 
+int frontend_dot_precision(const char *name) {
+  for (int i = 0; i < (int)countof(precisions); i++)
+    if (!strcmp(precisions[i], name)) return i;
+  return -1;
+}
+
 static bool dot_precision(Lower *L, Call *c, const CtType *elem, int *out) {
   bool f32 = ct_is_kind(elem, DT_FP32);
   *out = f32 ? PREC_TF32 : PREC_IEEE;
@@ -188,6 +194,8 @@ static bool dot_precision(Lower *L, Call *c, const CtType *elem, int *out) {
     int p;
     if (!arg_choice(L, c, 3, precisions, countof(precisions), &p)) return false;
     if (f32) *out = p;
+  } else if (f32 && L->options->dot_precision >= 0) {
+    *out = L->options->dot_precision;
   } else if (f32 && !arg_is_none(c, 4)) {   // means nothing for other types: there it may be known at run time only
     bool tf32;
     if (!arg_bool(L, c, 4, &tf32)) return false;

@@ -4,7 +4,8 @@
 #include <string.h>
 
 LaunchOptions launch_options_default(void) {
-  return (LaunchOptions){.num_warps = 4, .num_stages = 3, .num_ctas = 1, .enable_fp_fusion = true, .auto_tma = true};
+  return (LaunchOptions){.num_warps = 4, .num_stages = 3, .num_ctas = 1, .enable_fp_fusion = true, .auto_tma = true,
+                         .dot_precision = -1};
 }
 
 static Frontend *new_frontend(Context *ctx, const FrontendOptions *o) {

@@ -15,6 +15,7 @@ static void override_launch(const Options *o, uint32_t most_stages, LaunchOption
   if (o->num_ctas) l->num_ctas = (uint32_t)o->num_ctas;
   if (o->maxnreg) l->maxnreg = (uint32_t)o->maxnreg;
   l->enable_fp_fusion = o->fp_fusion;
+  if (o->dot_precision) l->dot_precision = frontend_dot_precision(o->dot_precision);
   l->debug = o->debug;
   l->sanitize_overflow = o->sanitize_overflow;
   l->launch_cooperative_grid = o->cooperative;

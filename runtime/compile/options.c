@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frontend/frontend.h"
 #include "ir/target.h"
 #include "ir/nearest.h"
 #include "passes/pass.h"
@@ -346,6 +347,8 @@ static bool check_values(const Options *o, tile_error **error) {
     return usage(error, "PTX version %u.%u is not one of 7.0 to 7.8, 8.0 to 8.8, 9.0", ptx / 10, ptx % 10);
   if (o->report && *o->report && strcmp(o->report, "text") && strcmp(o->report, "json"))
     return usage(error, "--report takes text or json, not '%s'", o->report);
+  if (o->dot_precision && frontend_dot_precision(o->dot_precision) < 0)
+    return usage(error, "--dot-precision takes tf32, tf32x3, ieee, bf16x3 or bf16x6, not '%s'", o->dot_precision);
   if (o->diagnostics_format && messages_form(o->diagnostics_format) == NUM_MESSAGES_FORMS)
     return usage(error, "--diagnostics-format takes text, json or sarif, not '%s'", o->diagnostics_format);
   if (o->color && strcmp(o->color, "auto") && strcmp(o->color, "always") && strcmp(o->color, "never"))

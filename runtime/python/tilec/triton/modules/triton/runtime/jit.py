@@ -34,6 +34,7 @@ _LAUNCH = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 _OPTIONS = {"enable_fp_fusion": "enable-fp-fusion", "debug": "debug", "sanitize_overflow": "sanitize-overflow",
             "launch_cooperative_grid": "launch-cooperative-grid", "launch_pdl": "launch-pdl",
             "enable_reflect_ftz": "enable-reflect-ftz"}
+_PRECISIONS = "tf32", "tf32x3", "ieee", "bf16x3", "bf16x6"
 _IGNORED = frozenset("""allowed_dot_input_precisions arch backend_name cluster_dims default_dot_input_precision
     deprecated_fp8_dot_operand_dtypes device device_type extern_libs instrumentation_mode ir_override kpack
     matrix_instr_nonkdim max_num_imprecise_acc_default maxRegAutoWS minRegAutoWS noinline ptx_options ptx_version
@@ -283,6 +284,12 @@ class JITFunction(JITCallable, KernelInterface):
         given.update((name, options[name]) for name in _OPTIONS if name not in given and options.get(name))
         flags = tuple(f"{_OPTIONS[name]}={int(bool(value))}" for name, value in given.items()
                       if value is not None and bool(value) != (name == "enable_fp_fusion"))
+        precision = knobs.language.fp32_default
+        if precision and precision not in _PRECISIONS:
+            raise ValueError(f"TRITON_F32_DEFAULT (knobs.language.fp32_default) is {', '.join(_PRECISIONS[:-1])} or "
+                             f"{_PRECISIONS[-1]}, not {precision!r}")
+        if precision:
+            flags = *flags, f"dot-precision={precision}"
         return (*flags, "line-info=0") if knobs.compilation.disable_line_info else flags
 
     def _program_for(self, device, roots):
