@@ -1,5 +1,5 @@
-"""Triton's settings. tilec obeys those of `runtime` (hooks, debug, interpret), `autotuning`,
-`compilation.listener` and `.disable_line_info`, and `language.default_fp_fusion`; the others keep what a program sets.
+"""Triton's settings. tilec obeys those of `runtime` (hooks, debug, interpret), `autotuning`, `language`,
+`compilation.listener` and `.disable_line_info`; the others keep what a program sets.
 
 A setting reads what the program has set, otherwise what its variable of the environment says at that time.
 """
@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import subprocess
+import warnings
 
 env = object()         # sets a setting back to the environment: knobs.runtime.debug = knobs.env
 propagate_env = True   # whether a setting that a program sets is written into the environment, for its children
@@ -310,3 +311,29 @@ runtime, language, nvidia, amd, proton = runtime_knobs(), language_knobs(), nvid
 
 def refresh_knobs():
     """Reads the environment anew: tilec does so at each access."""
+
+
+_PTX = "kernel[grid](…).asm has ptx, cubin and sass"
+_IR = f"tilec has its own IR, which `tilec --print-after=all` shows; {_PTX}"
+_SANITIZER = "the simulator checks memory, races and barriers: TILE_DEVICE=sim"
+_ASSEMBLER = "the driver assembles; `tilec --emit=cubin --ptx-options=…` asks ptxas"
+# Variables that change what Triton shows or compiles, and what does it here.
+_WITHOUT_EFFECT = {
+    "DISABLE_PTXAS_OPT": _ASSEMBLER, "PTXAS_OPTIONS": _ASSEMBLER,
+    "LLVM_IR_ENABLE_DUMP": "`tilec --emit=llvm` shows LLVM's code", "NVPTX_ENABLE_DUMP": _PTX,
+    "MLIR_ENABLE_DUMP": _IR, "MLIR_DUMP_PATH": _IR, "TRITON_KERNEL_DUMP": _IR, "TRITON_KERNEL_OVERRIDE": _IR,
+    "MLIR_ENABLE_REMARK": "`tilec --remarks` says what the passes did",
+    "MLIR_ENABLE_TIMING": "`tilec --time-passes` shows times", "LLVM_ENABLE_TIMING": "`tilec --time-passes` shows times",
+    "TRITON_DUMP_PTXAS_LOG": "a compiled kernel has n_regs and n_spills, and `tilec --report` says more",
+    "TRITON_ENABLE_ASAN": _SANITIZER, "TRITON_INSTRUMENTATION_MODE": _SANITIZER,
+    "TRITON_OVERRIDE_ARCH": "triton.compile takes a GPUTarget",
+}
+
+
+def _warn_of_environment():
+    for name, instead in _WITHOUT_EFFECT.items():
+        if os.environ.get(name, "0").lower() not in ("", "0", "false", "off", "n", "no"):
+            warnings.warn(f"{name} has no effect on tilec.triton: {instead}", stacklevel=2)
+
+
+_warn_of_environment()
