@@ -7,7 +7,12 @@ import triton.language as tl
 
 @triton.jit
 def k(x, B: tl.constexpr):
-    tl.store(x + tl.arange(0, B), 1.0)
+    if x is not None:
+        tl.store(x + tl.arange(0, B), 1.0)
+
+
+def plain_function():
+    pass
 
 
 def shown(name, call):
@@ -53,6 +58,17 @@ config = triton.Config({"B": 4})
 shown("twice", lambda: triton.autotune([config], [])(triton.autotune([config], [])(k))[(1,)](None))
 later = triton.heuristics({"A": lambda args: args["B"], "B": lambda args: 4})(k)
 shown("later", lambda: later[(1,)](None))
+
+
+shown("part", lambda: triton.testing.do_bench_proton)
+shown("utils", lambda: triton.runtime.driver.active.utils.fill_2d_tma_descriptor)
+shown("utils misspelt", lambda: triton.runtime.driver.active.utils.get_device_propertys)
+shown("utils unlike", lambda: triton.runtime.driver.active.utils.qqq)
+shown("number", lambda: triton.jit(do_not_specialize=2)(plain_function))
+shown("positional", lambda: triton.autotune([config], [])(k)[(1,)](None, 4))
+triton.knobs.runtime.launch_enter_hook = lambda: None
+shown("hook", lambda: k[(1,)](None, B=4))
+triton.knobs.runtime.launch_enter_hook = None
 
 
 def wrapped(f):

@@ -26,6 +26,8 @@ def _show_from_program(kind, value, trace):
         inner = inner.tb_next
     inner = _without_ours(inner or trace)
     sys.__excepthook__(kind, value.with_traceback(inner), inner)
+    if isinstance(value, NameError):
+        _suggest_module(getattr(value, "name", None))
     line = traceback.extract_tb(inner)[-1].line or ""
     if kind is TypeError and "'function' object is not subscriptable" in str(value) and "](" in line:
         print(f"note: {_why_no_kernel(inner, line.partition('[')[0])}", file=sys.stderr)
@@ -44,6 +46,15 @@ def _without_ours(trace):
     for frame in reversed(frames):
         trace = types.TracebackType(trace, frame.tb_frame, frame.tb_lasti, frame.tb_lineno)
     return trace
+
+
+def _suggest_module(name):
+    """Says which module has a name that the program uses bare."""
+    for module, short in (("triton", "triton"), ("triton.language", "tl")):
+        found = vars(sys.modules.get(module, types)).get(name)
+        if found is not None and not name.startswith("_") and not isinstance(found, types.ModuleType):
+            print(f"note: it is {short}.{name}", file=sys.stderr)
+            return
 
 
 def _why_no_kernel(trace, name):

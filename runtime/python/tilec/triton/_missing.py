@@ -66,6 +66,11 @@ _MEMBERS = {
                  "kernel.device_caches has all variants",
         "hash": "it is cache_key",
     },
+    "CudaUtils": {
+        **dict.fromkeys(("fill_1d_tma_descriptor", "fill_2d_tma_descriptor", "fill_tma_descriptor",
+                         "fill_tma_descriptor_tiled", "cuTensorMapEncodeTiled"), _DESCRIPTOR),
+        "load_binary": "libtile loads kernels itself: what a launch returns is the loaded kernel",
+    },
     "CompiledKernel": {
         **dict.fromkeys(("c_wrapper", "kernel"), "launch it with compiled[grid](…), or kernel[grid](…)"),
         **dict.fromkeys(("num_warps", "num_stages", "num_ctas"), "compiled.metadata has it"),
@@ -91,6 +96,8 @@ _PARAMETERS = {
 
 def _close(name, names):
     near = difflib.get_close_matches(name, names, 1, 0.75)
+    parts = [known for known in names if len(known) > 3 and (name.startswith(known + "_") or name.endswith("_" + known))]
+    near = near or sorted(parts, key=len)[-1:]
     return f"did you mean {near[0]!r}?" if near else None
 
 
@@ -99,7 +106,7 @@ def no_attribute(module, name, names=None):
     now = _NOW.get(module, {})
     if names is None:
         names = [known for known in vars(sys.modules[module]) if not known.startswith("_")]
-    hint = now.get(name) or (None if name.startswith("_") else _close(name, names) or now.get("*"))
+    hint = None if name.startswith("_") else now.get(name) or _close(name, names) or now.get("*") or _LIST
     text = f"module '{module}' has no attribute '{name}'" + (f": {hint}" if hint else "")
     if hint and _is_imported():   # Python says that it cannot import it, and nothing else
         return ImportError(text, name=module)
@@ -128,6 +135,19 @@ def no_module(name):
         known = known.rpartition(".")[0]
     return f"tilec.triton has no module '{name}'" + (
         f": {hint}" if hint else f" ({parent} of Triton 3.6 may have '{last}'; {_LIST})")
+
+
+class Explains:
+    """A class whose objects say what they have if they are asked for something else."""
+
+    def __getattr__(self, name):
+        kind = type(self).__name__
+        names = [known for known in (*vars(type(self)), *vars(self)) if not known.startswith("_")]
+        hint = _MEMBERS.get(kind, {}).get(name) or _close(name, names) or f"it has {', '.join(names)}"
+        e = AttributeError(f"{kind!r} object has no attribute {name!r}" + ("" if name.startswith("_") else f": {hint}"))
+        if sys.version_info >= (3, 10):
+            e.name, e.obj = name, object()
+        raise e
 
 
 class _Gone:

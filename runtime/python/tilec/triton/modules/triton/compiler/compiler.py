@@ -12,7 +12,7 @@ from tilec._compile import EMIT, archs, compile_text
 from tilec._device import check
 from tilec._launcher import stream_function
 from tilec._library import Resources, lib
-from tilec.triton._missing import explains_calls, no_attribute, says_what_is_gone
+from tilec.triton._missing import Explains, explains_calls, no_attribute
 
 from .._source import Gatherer
 from ..backends.compiler import GPUTarget   # noqa: F401
@@ -213,8 +213,7 @@ class _Asm(dict):
         return kind in self._KINDS
 
 
-@says_what_is_gone
-class CompiledKernel:
+class CompiledKernel(Explains):
     """A variant of a kernel: what a launch returns."""
 
     launch_enter_hook = launch_exit_hook = None

@@ -1,4 +1,5 @@
-"""The hooks of `knobs.runtime` that are called for a variant that was just compiled."""
+"""Functions of the program that launches and compilations call."""
+import inspect
 import json
 from types import SimpleNamespace
 
@@ -41,3 +42,30 @@ def _told(function, compiled, options, is_warmup):
 def _plain(values):
     return {name: value if isinstance(value, (bool, int, float, type(None))) else str(value)
             for name, value in values.items()}
+
+
+def check_hook(name, hook, shown, *args, **kwargs):
+    """Raises TypeError with the way a function of the program's is called if it does not take that."""
+    try:
+        inspect.signature(hook, follow_wrapped=False).bind(*args, **kwargs)
+    except TypeError as e:
+        function = getattr(hook, "__name__", hook)
+        raise TypeError(f"{name} is called as {shown}, which {function}{line_of(hook)} does not take: {e}") from None
+    except ValueError:   # it has no signature that Python knows
+        pass
+
+
+def call_hook(name, hook, shown, *args, **kwargs):
+    """Calls a function of the program's, or a chain of them."""
+    try:
+        return hook(*args, **kwargs)
+    except TypeError:
+        for function in getattr(hook, "calls", [hook]):
+            check_hook(name, function, shown, *args, **kwargs)
+        raise
+
+
+def line_of(function):
+    """Returns " (FILE:LINE)" for a function of the program's, or ""."""
+    code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
+    return f" ({code.co_filename}:{code.co_firstlineno})" if code else ""

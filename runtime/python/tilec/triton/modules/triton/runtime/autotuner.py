@@ -16,6 +16,7 @@ from tilec.triton._missing import explains_calls
 
 from .. import knobs
 from ..compiler.errors import CompileTimeAssertionFailure
+from ._hooks import call_hook, check_hook, line_of
 from .cache import get_cache_manager, triton_key
 from .driver import current_device, driver, has_cuda
 from .errors import AutotunerError, OutOfResources, PTXASError
@@ -64,28 +65,6 @@ class _ByName(dict):
 
     def __missing__(self, name):
         raise KeyError(f"{name!r}: a hook has the arguments by name, {', '.join(map(repr, self))}")
-
-
-def _check_hook(name, hook, shown, *args, **kwargs):
-    """Raises TypeError with the way a function of the program's is called if it does not take that."""
-    try:
-        inspect.signature(hook, follow_wrapped=False).bind(*args, **kwargs)
-    except TypeError as e:
-        function = getattr(hook, "__name__", hook)
-        raise TypeError(f"{name} is called as {shown}, which {function}{_line_of(hook)} does not take: {e}") from None
-    except ValueError:   # it has no signature that Python knows
-        pass
-
-
-def _call_hook(name, hook, shown, *args, **kwargs):
-    _check_hook(name, hook, shown, *args, **kwargs)
-    return hook(*args, **kwargs)
-
-
-def _line_of(function):
-    """Returns " (FILE:LINE)" for a function of the program's, or ""."""
-    code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
-    return f" ({code.co_filename}:{code.co_firstlineno})" if code else ""
 
 
 class _Around(KernelInterface):
@@ -195,8 +174,8 @@ class Autotuner(_Around):
         current = {**meta, **config.all_kwargs()}
         full = _ByName({**self.nargs, **current})
         bench = self.do_bench
-        _check_hook("pre_hook", self.pre_hook, "f(args), and as f(args, reset_only=True) at the end", full)
-        _check_hook("post_hook", self.post_hook, "f(args, exception=…)", full, exception=None)
+        check_hook("pre_hook", self.pre_hook, "f(args), and as f(args, reset_only=True) at the end", full)
+        check_hook("post_hook", self.post_hook, "f(args, exception=…)", full, exception=None)
 
         def launch():
             if bench is _once:   # nothing is timed: the arguments are not touched before the launch proper
@@ -276,7 +255,7 @@ class Autotuner(_Around):
                 break
         self.bench_time = time.time() - begin
         best = builtins.min(timings, key=timings.get)
-        _call_hook("pre_hook", self.pre_hook, "f(args, reset_only=True)",
+        call_hook("pre_hook", self.pre_hook, "f(args, reset_only=True)",
                    _ByName({**self.nargs, **kwargs, **best.all_kwargs()}), reset_only=True)
         if knobs.autotuning.print:
             print(f"Triton autotuning for function {self.base_fn.__name__},\nwith key as {key},\n"
@@ -295,10 +274,10 @@ class Autotuner(_Around):
     def prune_configs(self, kwargs):
         configs = self.configs
         if self.early_config_prune:
-            configs = _call_hook("early_config_prune", self.early_config_prune, "f(configs, named_args, **kwargs)",
+            configs = call_hook("early_config_prune", self.early_config_prune, "f(configs, named_args, **kwargs)",
                                  configs, self.nargs, **kwargs)
             if not isinstance(configs, collections.abc.Iterable) or isinstance(configs, (str, Config)):
-                raise AutotunerError(f"early_config_prune{_line_of(self.early_config_prune)} returned {configs!r}: it "
+                raise AutotunerError(f"early_config_prune{line_of(self.early_config_prune)} returned {configs!r}: it "
                                      "returns the list of configurations that are left, at least one")
             configs = list(configs)
             if not configs:
@@ -315,7 +294,7 @@ class Autotuner(_Around):
                                      "number of them, or a share above 0")
             if len(configs) > top:
                 shown = "f(**kwargs), with arguments, constants and options by name"
-                cost = {config: _call_hook("perf_model", self.perf_model, shown, **self.nargs, **kwargs,
+                cost = {config: call_hook("perf_model", self.perf_model, shown, **self.nargs, **kwargs,
                                            **config.all_kwargs()) for config in configs}
                 configs = sorted(cost, key=cost.get)[:top]
         return configs
@@ -383,7 +362,7 @@ def autotune(configs, key, prune_configs_by=None, reset_to_zero=None, restore_va
 def _names_of(fn, decorator):
     """Returns the names of a kernel's parameters. Raises TypeError if it is a plain function."""
     if inspect.isfunction(fn):
-        raise TypeError(f"@triton.{decorator} is on {fn.__name__}{_line_of(fn)}, a plain function: @triton.jit stands "
+        raise TypeError(f"@triton.{decorator} is on {fn.__name__}{line_of(fn)}, a plain function: @triton.jit stands "
                         "below it, next to the def")
     return fn.arg_names
 

@@ -5,7 +5,7 @@ import sys
 import types
 
 import tilec
-from tilec.triton._missing import no_attribute
+from tilec.triton._missing import Explains, no_attribute
 
 from ..backends.compiler import GPUTarget
 from ..backends.driver import DriverBase
@@ -47,7 +47,7 @@ def current_device(interpret=False):
     raise tilec.Error(why.status, f"TILE_DEVICE: {why}")
 
 
-class _Utils:
+class CudaUtils(Explains):
 
     def get_device_properties(self, device=0):
         p = current_device().properties()
@@ -57,11 +57,11 @@ class _Utils:
                 "mem_bus_width": p["memory_bus_bits"]}
 
 
-class Driver(DriverBase):
+class Driver(DriverBase, Explains):
     binary_ext = "cubin"
 
     def __init__(self):
-        self.utils = _Utils()
+        self.utils = CudaUtils()
 
     @classmethod
     def is_active(cls):

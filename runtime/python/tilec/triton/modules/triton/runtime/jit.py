@@ -21,7 +21,7 @@ from ..compiler.compiler import ASTSource, CompiledKernel, LazyDict
 from ..compiler.errors import CompilationError, CompileTimeAssertionFailure
 from ..language import core
 from ._callable import JITCallable, check_source
-from ._hooks import report_new
+from ._hooks import call_hook, report_new
 from ._params import KernelParam, mangle_type, type_canonicalisation_dict   # noqa: F401
 from ._quick import Quick, current_ordinal
 from ._tensors import MockTensor, TensorWrapper, reinterpret   # noqa: F401
@@ -102,6 +102,10 @@ class JITFunction(JITCallable, KernelInterface):
         super().__init__(fn)
         self.module, self.version, self.debug, self.noinline = fn.__module__, version, debug, noinline
         self._repr, self.launch_metadata = repr, launch_metadata
+        for name, given in (("do_not_specialize", do_not_specialize),
+                            ("do_not_specialize_on_alignment", do_not_specialize_on_alignment)):
+            if given is not None and (isinstance(given, str) or not hasattr(given, "__iter__")):
+                raise TypeError(f"{name} is a list of the parameters' names or indices, [{given!r}], not {given!r}")
         self.do_not_specialize = do_not_specialize or []
         self.do_not_specialize_on_alignment = do_not_specialize_on_alignment or []
         self.signature = inspect.signature(fn)
@@ -215,7 +219,7 @@ class JITFunction(JITCallable, KernelInterface):
 
     def run(self, *args, grid, warmup, **kwargs):
         for hook in self.pre_run_hooks:
-            hook(*args, **kwargs)
+            call_hook("a pre-run hook", hook, "f(*args, **kwargs), as the kernel", *args, **kwargs)
         bound, options, given = self._bind(args, kwargs)
         device = current_device(self._interprets or knobs.runtime.interpret)
         roots = []
@@ -247,7 +251,9 @@ class JITFunction(JITCallable, KernelInterface):
         for name, value in kwargs.items():
             if name in self.signature.parameters:
                 if name in given:
-                    raise TypeError(f"{self.__name__}() got multiple values for argument '{name}'")
+                    raise TypeError(f"{self.__name__}() got multiple values for argument '{name}': positional argument "
+                                    f"{names.index(name) + 1} is one; if a configuration or a heuristic gives "
+                                    f"{name}, pass what comes after it by name")
                 given[name] = value
                 if name not in _LAUNCH:
                     continue
@@ -338,10 +344,10 @@ class JITFunction(JITCallable, KernelInterface):
             enter, leave = knobs.runtime.launch_enter_hook, knobs.runtime.launch_exit_hook
             metadata = self._launch_metadata(compiled, shape, bound) if enter or leave else None
             if enter:
-                enter(metadata)
+                call_hook("launch_enter_hook", enter, "f(metadata)", metadata)
             arguments.launch(shape)
             if leave:
-                leave(metadata)
+                call_hook("launch_exit_hook", leave, "f(metadata)", metadata)
         if gpu and not flags and not (enter or leave or self.pre_run_hooks):
             self._teach(program, bound, launch)
         return compiled
