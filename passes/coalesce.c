@@ -11,7 +11,8 @@
 // size), but not more than leaves every thread busy. Loads that will be copied ahead, and loads that only a dot takes,
 // have one for each size of element: what computes with them has a layout of its own. If the tensor is reduced along
 // that axis and has rows enough, warps take whole rows: the reduction then needs only shuffles. Those count, too: with
-// more elements of a row in a thread, fewer lanes share it.
+// more elements of a row in a thread, fewer lanes share it. Warps do not take whole rows if they would have to exchange
+// more for reductions along another axis.
 //
 // In: verified TILE. Out: every tensor type has a layout; operands agree as layout_rules.h says.
 #include <string.h>
@@ -59,17 +60,35 @@ static void gather(Op *op, void *user) {
   if (weight) vec_push(&c->ctx->arena, &c->anchors, ((LayoutAnchor){op, layout_loop_weight(op, weight), NULL}));
 }
 
-// Whether the kernel reduces or scans a tensor of this shape along the axis, in loops as deep as `at`. For a sum that a
-// loop has accumulated it is not worth giving the loop fewer columns per row.
+// Whether a reduction or scan in loops as deep as `at` takes a tensor of this shape. A sum that a loop has accumulated is
+// no reason to give the loop fewer columns per row.
+static bool takes_shape(const Op *op, const Block *at, const Type *t) {
+  if (op->parent->func != at->func || !type_same_shape(op_operand(op, 0)->type, t)) return false;
+  return !at->first || layout_loop_weight(op, 1) >= layout_loop_weight(at->first, 1);
+}
+
 static bool shape_is_reduced(const Coalesce *c, const Block *at, const Type *t, uint32_t axis) {
-  VEC_EACH(x, c->reductions) {
-    const Op *op = *x;
-    if (op->parent->func != at->func || !type_same_shape(op_operand(op, 0)->type, t) ||
-        op_int(op, ATTR_AXIS, 0) != axis)
-      continue;
-    if (!at->first || layout_loop_weight(op, 1) >= layout_loop_weight(at->first, 1)) return true;
-  }
+  VEC_EACH(x, c->reductions)
+    if (takes_shape(*x, at, t) && op_int(*x, ATTR_AXIS, 0) == axis) return true;
   return false;
+}
+
+// What warps pay if each of those tensors has the layout: those reduced along several axes meet along one of them.
+static int64_t cost_of_meeting(const Coalesce *c, const Block *at, const Type *t, const BlockedChoice *b) {
+  const Layout *l = layout_blocked_for(c->ctx, c->module->num_warps, t, b);
+  int64_t cost = 0;
+  VEC_EACH(x, c->reductions)
+    if (takes_shape(*x, at, t)) cost += layout_cost_meeting(*x, l, c->module->num_warps);
+  return cost;
+}
+
+// Whether warps take whole rows of the fastest axis. They do if the tensor is reduced along it; unless it is reduced
+// along another axis, too, and the warps' parts of those results are so many more that these cost twice as much.
+static bool warps_take_rows(const Coalesce *c, const Block *at, const Type *t, BlockedChoice b) {
+  if (t->rank < 2 || !shape_is_reduced(c, at, t, b.order[0])) return false;
+  const int64_t spread = cost_of_meeting(c, at, t, &b);
+  b.rows_in_warps = true;
+  return cost_of_meeting(c, at, t, &b) <= 2 * spread;
 }
 
 static int64_t elements_per_thread(const Coalesce *c, const Type *t) {
@@ -213,7 +232,7 @@ static const Layout *choose_for_access(Coalesce *c, const Op *op) {
       choice.order[k] = choice.order[k - 1];
       choice.order[k - 1] = swap;
     }
-  choice.rows_in_warps = t->rank > 1 && shape_is_reduced(c, op->parent, t, choice.order[0]);
+  choice.rows_in_warps = warps_take_rows(c, op->parent, t, choice);
   return cheapest(c, f, t, &choice, apart_bytes(op));
 }
 
@@ -282,9 +301,9 @@ static uint32_t tile_vector(const Coalesce *c, const Value *v, BlockedChoice b) 
 static const Layout *otherwise(void *user, const Value *v) {
   Coalesce *c = user;
   const Type *t = v->type;
-  BlockedChoice choice = {.vec = 1,
-                          .rows_in_warps = t->rank > 1 && shape_is_reduced(c, value_block(v), t, t->rank - 1u)};
+  BlockedChoice choice = {.vec = 1};
   for (uint32_t i = 0; i < t->rank; i++) choice.order[i] = t->rank - 1u - i;
+  choice.rows_in_warps = warps_take_rows(c, value_block(v), t, choice);
   if (v->def && (v->def->opcode == OP_DESC_LOAD || v->def->opcode == OP_DESC_GATHER))
     choice.vec = tile_vector(c, v, choice);
   return layout_blocked_for(c->ctx, c->module->num_warps, t, &choice);

@@ -9,8 +9,9 @@
 // cache for as long; atomics bypass this cache. Issuing an access, with its address, costs ISSUE. If two loads of the
 // widest take the halves of the same sectors, the first brings these to the cache, and the other's cost a CACHED-th:
 // memory is several times slower than the cache. Stores write through the cache, and each costs. A shuffle takes as
-// long as a line; an EXCHANGE is a shuffle and what combines its result.
-enum { SECTOR_BYTES = 32, LINE_BYTES = 128, WIDEST_BYTES = 16, ISSUE = 4, CACHED = 4, EXCHANGE = 5 };
+// long as a line; an EXCHANGE is a shuffle and what combines its result. A MEETING is a warp's barriers, where a tensor
+// goes through shared memory.
+enum { SECTOR_BYTES = 32, LINE_BYTES = 128, WIDEST_BYTES = 16, ISSUE = 4, CACHED = 4, EXCHANGE = 5, MEETING = 16 };
 enum { MAX_TOUCHED = 2 * WARP_SIZE };
 
 // Returns how many sectors one instruction of a warp touches. If elements are a sector or more apart, each line that it
@@ -78,8 +79,19 @@ int64_t layout_cost_exchange(const Op *op, const Layout *l, uint32_t num_warps) 
   return (int64_t)shuffles * EXCHANGE * op->num_operands * num_warps;
 }
 
+int64_t layout_cost_meeting(const Op *op, const Layout *l, uint32_t num_warps) {
+  const uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0);
+  AxisPlace at[LAYOUT_MAX_BITS];
+  if (!reduce_axis_places(l, axis, at)) return 0;
+  uint32_t bits[LAYOUT_DIMS] = {0};
+  for (uint32_t i = 0; i < l->log2_size[axis]; i++) bits[at[i].dim]++;
+  if (!bits[LAYOUT_WARP]) return 0;
+  const int64_t results = layout_regs_per_thread(l) >> bits[LAYOUT_REG];
+  return (results + (results << bits[LAYOUT_WARP]) + MEETING) * op->num_operands * num_warps;
+}
+
 int64_t layout_cost_conversion(const Type *t, uint32_t num_warps) {
-  return type_numel(t) * type_elem_bytes(t) / 64 + 16 * (int64_t)num_warps;
+  return type_numel(t) * type_elem_bytes(t) / 64 + MEETING * (int64_t)num_warps;
 }
 
 uint32_t layout_log2_shared_vector(const Layout *l, const Layout *shared, uint32_t bytes) {
