@@ -270,11 +270,7 @@ static bool accepts(void *user, const Op *op, const Layout *l) {
   const Layout *own = choose_for_access(c, op);
   AccessInfo a;
   access_info(c->axes, op, &a);
-  uint32_t warps = c->module->num_warps;
-  const Type *moved = type_with_elem(c->ctx, access_type(op), type_elem(op_operand(op, 0)->type)->elem);
-  // A tile that will be copied is read from shared memory in any layout.
-  const int64_t conversion = access_is_copied(op) ? 0 : layout_cost_conversion(moved, warps);
-  return own == l || layout_cost_access(op, &a, l, warps) <= layout_cost_access(op, &a, own, warps) + conversion;
+  return layout_access_accepts(c->ctx, op, &a, l, own, c->module->num_warps);
 }
 
 // How many elements of a row each thread has of a tile that TMA has written: those that make reading it, and reducing
