@@ -100,7 +100,7 @@ int64_t layout_cost_conversion(const Type *t, uint32_t num_warps) {
   return type_numel(t) * type_elem_bytes(t) / 64 + MEETING * (int64_t)num_warps;
 }
 
-// What a store pays for sectors of which its instructions write less than half: the cache joins each with what it holds.
+// What a store pays for sectors of which its instructions write less than half: the cache joins each with what it has.
 // Lanes that hold the same elements will share them (remove_conversions), and do not count.
 static int64_t cost_of_parts(const Op *op, const AccessInfo *a, const Layout *l, uint32_t num_warps) {
   if (op->opcode != OP_STORE || layout_free_bits(l, LAYOUT_LANE)) return 0;

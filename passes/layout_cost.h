@@ -13,8 +13,8 @@ bool layout_access_accepts(Context *ctx, const Op *op, const AccessInfo *a, cons
                            uint32_t num_warps);
 // Returns what lanes pay for a reduction or a scan of a tensor in a layout: its shuffles.
 int64_t layout_cost_exchange(const Op *op, const Layout *l, uint32_t num_warps);
-// Returns what warps pay for a reduction of a tensor in a layout: each thread stores its part of the results and fetches
-// the parts of all warps, with barriers; 0 if no row lies in several warps.
+// Returns what warps pay for a reduction of a tensor in a layout: each thread stores its part of the results and
+// fetches the parts of all warps, with barriers; 0 if no row lies in several warps.
 int64_t layout_cost_meeting(const Op *op, const Layout *l, uint32_t num_warps);
 // Returns the cost of a conversion through shared memory: stores, loads, barriers.
 int64_t layout_cost_conversion(const Type *t, uint32_t num_warps);
