@@ -70,6 +70,7 @@ static const PipelineStep laid_out_steps[] = {
 
 static const PipelineStep allocated_steps[] = {
   STEP(allocate_shared),
+  STEP_IF(owner_loops, chooses),
   STEP(insert_barriers),
   STEP_IF(merge_fences, chooses),
   STEP(insert_fences),
