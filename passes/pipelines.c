@@ -32,6 +32,7 @@ static const PipelineStep tile_steps[] = {
   STEP(narrow_divisions),
   STEP(uniform_loads),
   STEP(decompose_dot),
+  STEP(mirror_gathers),
   STEP(canonicalize),
   STEP(dce),
 };
