@@ -6,9 +6,9 @@
 //
 // The place of element i ^ c is, in any layout, the place of element i xor a place that depends on c alone. Operand
 // and result therefore have one layout (layout_rules.h), and the exchange is a renaming of registers and at most one
-// shuffle for each word (codegen/lower_combine.c). Gathers of so few rows that warps will share the axis are not marked.
-// Two of them, one after the other, are one: their masks of the row-major index combine. A rotation of halves is
-// written so: each half mirrored, then the whole row.
+// shuffle for each word (codegen/lower_combine.c). Gathers of so few rows that warps will share the axis are not
+// marked. Two of them, one after the other, are one: their masks of the row-major index combine. A rotation of
+// halves is written so: each half mirrored, then the whole row.
 // In, out: TILE.
 #include "ir/roles.h"
 #include "passes/pass.h"
