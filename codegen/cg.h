@@ -75,6 +75,7 @@ typedef struct Cg {
   VEC(Op *) roles_ops;                       // lowered so far; their workers are lowered after the kernel's own code
   struct { LLVMBasicBlockRef block; LLVMValueRef pred; } elected;   // the last election, of a lane of each warp
   struct { LLVMBasicBlockRef block; LLVMValueRef tid, pred; uint32_t free_thread; } owner;   // the last cg_owner_pred
+  bool is_owner;                             // in a loop that only the owner of scalars enters
   LLVMBasicBlockRef entry, workers;          // workers: where those of `roles` go from the entry
   uint32_t ptx;                              // lowest PTX version that suffices so far, ×10
   uint32_t num_pinned;                       // names given to registers of pinned accumulators

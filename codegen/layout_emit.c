@@ -129,7 +129,7 @@ LLVMValueRef placemap_join(Cg *c, const PlaceMap *m, LLVMValueRef thread, uint32
 }
 
 LLVMValueRef cg_owner_pred(Cg *c, uint32_t free_thread) {
-  if (!free_thread) return NULL;
+  if (!free_thread || (c->is_owner && free_thread == UINT32_MAX)) return NULL;
   LLVMBasicBlockRef here = LLVMGetInsertBlock(c->b);
   if (c->owner.block != here || c->owner.tid != c->tid || c->owner.free_thread != free_thread) {
     LLVMValueRef bits = free_thread == UINT32_MAX ? c->tid : cg_op(c, LLVMAnd, c->tid, free_thread);

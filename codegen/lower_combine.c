@@ -31,10 +31,38 @@ void emit_histogram(Cg *c, Op *op) {
 }
 
 // x lies row-major in scratch; every thread reads the elements that its indices name.
+// What a gather that mirrors gives if warps do not share the axis (scratch_mirror_place). Narrow elements travel
+// together, as many of consecutive registers as fill a word.
+static CgValue *mirror_in_warps(Cg *c, const CgValue *x, const Type *t, uint32_t reg, uint32_t lane) {
+  const uint32_t n = cg_num_regs(t), bits = type_is_ptr(t) ? 64 : type_elem_bytes(type_elem(t)) * 8;
+  const bool packs = lane && bits < 32 && n >= 32 / bits && !layout_free_bits(t->layout, LAYOUT_REG);
+  const uint32_t each = packs ? 32 / bits : 1;
+  CgValue *out = cg_value_new(c, n);
+  LLVMValueRef parts[4];
+  for (uint32_t r = 0; r < n; r += each) {
+    for (uint32_t i = 0; i < each; i++) parts[i] = cg_reg(x, (r + i) ^ reg);
+    if (each > 1) {
+      for (uint32_t i = 0; i < each; i++) parts[i] = cg_to_storage(c, parts[i], cg_elem_kind(t));
+      LLVMValueRef word = cg_shuffle_xor(c, cg_pack(c, parts, each, bits), lane);
+      cg_unpack(c, word, each, bits, parts);
+      for (uint32_t i = 0; i < each; i++) parts[i] = cg_from_storage(c, parts[i], cg_elem_type(c, t));
+    } else if (lane) {
+      parts[0] = cg_shuffle_xor(c, parts[0], lane);
+    }
+    for (uint32_t i = 0; i < each; i++) out->v[r + i] = parts[i];
+  }
+  return out;
+}
+
 void emit_gather(Cg *c, Op *op) {
   Value *x = op_operand(op, 0), *index = op_operand(op, 1);
   const Type *result = op_result(op, 0)->type, *elem = type_elem(result), *from = x->type;
   uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0), n = cg_num_regs(result), bytes = type_elem_bytes(elem);
+  uint32_t reg, lane;
+  if (scratch_mirror_place(op, &reg, &lane)) {
+    cg_set(op_result(op, 0), mirror_in_warps(c, cg_get(x), result, reg, lane));
+    return;
+  }
   LLVMValueRef scratch = cg_scratch(c, op);
   PlaceMap store = placemap_of_layout(from->layout);
   cg_shared_store(c, scratch, &store, elem, cg_get(x), NULL);

@@ -58,7 +58,12 @@ void emit_for(Cg *c, Op *op) {
   CgValue **carried = arena_array(c->arena, CgValue *, n + 1);
   for (uint32_t i = 0; i < n; i++) carried[i] = wgmma_pin(c, op, i);
   LLVMBasicBlockRef before = LLVMGetInsertBlock(c->b), loop = cg_block(c, "for"), after = cg_block(c, "for.end");
+  const bool was_owner = c->is_owner;
   LLVMValueRef enters = LLVMBuildICmp(c->b, LLVMIntSLT, lb, ub, "");
+  if (op_int(op, ATTR_BY_OWNER, 0)) {
+    enters = cg_and(c, cg_owner_pred(c, UINT32_MAX), enters);
+    c->is_owner = true;
+  }
   uint64_t always = 0;
   bool guarded = !cg_const_int(enters, &always) || !always;
   if (guarded)
@@ -91,6 +96,7 @@ void emit_for(Cg *c, Op *op) {
   for (uint32_t i = 0; i < n; i++)
     if (!carried[i]->pinned) add_incoming(c, carried[i], body->args[i + 1]->type, cg_get(op_operand(yield, i)), latch);
 
+  c->is_owner = was_owner;
   LLVMPositionBuilderAtEnd(c->b, after);
   for (uint32_t i = 0; i < n; i++) {
     if (carried[i]->pinned) continue;

@@ -13,7 +13,12 @@ typedef struct {
   uint32_t k, k_width;           // of one instruction; elements per 32-bit register (f64: 1, in 64 bits)
   bool packed_acc;               // f16 accumulators: two in a register
   bool by_quarters;              // m16n8k8 as four m8n8k4
+  bool as_f16;                   // fp8: m16n8k32 as two m16n8k16 of f16
 } MmaKind;
+
+// sm_90 to sm_103 have tensor core instructions of fp8 for wgmma and tcgen05 only. For mma of fp8 the assembler writes
+// conversions to f16, two instructions of f16 whose accumulators begin at zero, and four additions.
+static bool lacks_fp8(const Cg *c) { return c->target->sm >= 90 && c->target->sm < 120; }
 
 static MmaKind mma_kind(Cg *c, const Op *op, ScalarKind a, ScalarKind b, ScalarKind acc) {
   MmaKind m = {.id = INSN_MMA_SYNC, .acc = "f32"};
@@ -33,7 +38,9 @@ static MmaKind mma_kind(Cg *c, const Op *op, ScalarKind a, ScalarKind b, ScalarK
   case SC_F8E4M3:
   case SC_F8E5M2: {
     static const char *const pairs[2][2] = {{".e4m3.e4m3", ".e4m3.e5m2"}, {".e5m2.e4m3", ".e5m2.e5m2"}};
+    m.as_f16 = lacks_fp8(c);
     m.shape = "m16n8k32", m.k = 32, m.in = pairs[a == SC_F8E5M2][b == SC_F8E5M2], m.id = INSN_MMA_SYNC_FP8;
+    if (m.as_f16) m.shape = "m16n8k16", m.in = ".f16.f16", m.id = INSN_MMA_SYNC;
     break;
   }
   default: cg_unsupported(c, op, "no mma instruction for this type");
@@ -95,7 +102,8 @@ typedef struct {
   MmaKind kind;
   const Type *at, *bt, *ct;
   const CgValue *a, *b;
-  LLVMValueRef *words_a, *words_b;        // by first register; made once for all instructions that use them
+  // By first register; made once for all instructions that use them. Of fp8 as f16, the lower and the upper half.
+  LLVMValueRef *words_a[2], *words_b[2];
   uint32_t log2_m, log2_n, log2_k;
   uint32_t a_row, a_half, b_half;         // registers from a word to that of row g + 8, of the second half of K
   uint32_t steps[LAYOUT_MAX_BITS], num_steps;   // along K, from one instruction's elements to another's
@@ -104,15 +112,18 @@ typedef struct {
   uint32_t both_cols, both_rows;
 } Mma;
 
-static LLVMValueRef word_a(const Mma *m, uint32_t first) {
-  LLVMValueRef *w = &m->words_a[first];
-  if (!*w) *w = pack_word(m->c, m->a, first, m->kind.k_width, cg_elem_kind(m->at), m->is_tf32_a);
-  return *w;
+// Half of a word of fp8 as a word of f16.
+static LLVMValueRef half_as_f16(Cg *c, LLVMValueRef word, uint32_t half, ScalarKind k) {
+  LLVMValueRef pair = LLVMBuildTrunc(c->b, cg_op(c, LLVMLShr, word, 16 * half), c->t_i16, "");
+  return cg_insn(c, k == SC_F8E4M3 ? INSN_CVT_F16X2_E4M3X2 : INSN_CVT_F16X2_E5M2X2, c->t_i32, &pair, 1);
 }
 
-static LLVMValueRef word_b(const Mma *m, uint32_t first) {
-  LLVMValueRef *w = &m->words_b[first];
-  if (!*w) *w = pack_word(m->c, m->b, first, m->kind.k_width, cg_elem_kind(m->bt), m->is_tf32_b);
+static LLVMValueRef word_of(const Mma *m, bool is_a, uint32_t first, uint32_t half) {
+  LLVMValueRef *w = &(is_a ? m->words_a : m->words_b)[half][first];
+  if (*w) return *w;
+  const ScalarKind k = cg_elem_kind(is_a ? m->at : m->bt);
+  *w = pack_word(m->c, is_a ? m->a : m->b, first, m->kind.k_width, k, is_a ? m->is_tf32_a : m->is_tf32_b);
+  if (m->kind.as_f16) *w = half_as_f16(m->c, *w, half, k);
   return *w;
 }
 
@@ -180,12 +191,12 @@ static void add_step(const Mma *m, uint32_t first, uint32_t k, LLVMValueRef *acc
   uint32_t ra = register_of(m->c, m->op, m->at->layout, batch << (m->log2_m + m->log2_k) | row << m->log2_k | k);
   uint32_t rb = register_of(m->c, m->op, m->bt->layout, batch << (m->log2_k + m->log2_n) | k << m->log2_n | col);
   LLVMValueRef a[4], b[2];
-  for (uint32_t i = 0; i < 4; i++) a[i] = word_a(m, ra + (i & 1) * m->a_row + (i >> 1) * m->a_half);
-  for (uint32_t i = 0; i < 2; i++) b[i] = word_b(m, rb + i * m->b_half);
-  if (!m->kind.by_quarters) {
-    add_mma(m->c, &m->kind, a, 4, b, 2, acc, m->kind.packed_acc ? 2 : 4);
-    return;
+  for (uint32_t half = 0; half < 1u + m->kind.as_f16; half++) {
+    for (uint32_t i = 0; i < 4; i++) a[i] = word_of(m, true, ra + (i & 1) * m->a_row + (i >> 1) * m->a_half, half);
+    for (uint32_t i = 0; i < 2; i++) b[i] = word_of(m, false, rb + i * m->b_half, half);
+    if (!m->kind.by_quarters) add_mma(m->c, &m->kind, a, 4, b, 2, acc, m->kind.packed_acc ? 2 : 4);
   }
+  if (!m->kind.by_quarters) return;
   // Rows g and columns of K 0…3, rows g + 8, then the same for 4…7: operands and accumulators as m16n8k8 has them.
   for (uint32_t half = 0; half < 2; half++)
     for (uint32_t r = 0; r < 2; r++) add_mma(m->c, &m->kind, a + r + 2 * half, 1, b + half, 1, acc + 2 * r, 2);
@@ -201,8 +212,10 @@ void emit_mma(Cg *c, Op *op) {
   m.log2_n = ct->layout->log2_size[ct->rank - 1];
   m.log2_m = ct->layout->log2_size[ct->rank - 2];
   m.log2_k = m.at->layout->log2_size[m.at->rank - 1];
-  m.words_a = arena_array(c->arena, LLVMValueRef, m.a->count);
-  m.words_b = arena_array(c->arena, LLVMValueRef, m.b->count);
+  for (uint32_t half = 0; half < 1u + m.kind.as_f16; half++) {
+    m.words_a[half] = arena_array(c->arena, LLVMValueRef, m.a->count);
+    m.words_b[half] = arena_array(c->arena, LLVMValueRef, m.b->count);
+  }
   m.both_cols = m.log2_n > 0;
   m.both_rows = m.log2_m > 3;
   m.is_tf32_a = is_tf32(op_operand(op, 0)), m.is_tf32_b = is_tf32(op_operand(op, 1));

@@ -257,6 +257,18 @@ static uint32_t atomic_bytes(const Op *op, const Type *t) {
   return (uint32_t)type_numel(t) * type_elem_bytes(type_elem(t));
 }
 
+bool scratch_mirror_place(const Op *op, uint32_t *reg, uint32_t *lane) {
+  const Layout *l = op->results[0].type->layout;
+  const uint32_t mask = (uint32_t)op_int(op, ATTR_MIRROR, 0), regs = l->num_bits[LAYOUT_REG];
+  if (!mask || op->operands[0].value->type->layout != l) return false;
+  const Gf2Space warp = gf2_span(l->basis, regs + l->num_bits[LAYOUT_LANE]);
+  uint32_t place = 0;
+  if (gf2_reduce(&warp, mask << layout_axis_shift(l, (uint32_t)op_int(op, ATTR_AXIS, 0)), &place)) return false;
+  *reg = place & ((1u << regs) - 1);
+  *lane = place >> regs;
+  return true;
+}
+
 bool scratch_meets_block(Context *ctx, const Op *op) {
   return op->opcode != OP_CONVERT_LAYOUT ||
          scratch_convert_kind(ctx, op->operands[0].value->type, op->results[0].type) == CONVERT_SHARED;
@@ -266,7 +278,7 @@ uint32_t scratch_op_bytes(Context *ctx, const Op *op, uint32_t num_warps, uint32
   (void)num_warps;
   *align = 16;
   const Type *result = op->num_results ? op->results[0].type : NULL;
-  uint32_t offsets[MAX_SCAN_OFFSETS];
+  uint32_t offsets[MAX_SCAN_OFFSETS], reg, lane;
   switch (op->opcode) {
   case OP_CONVERT_LAYOUT: {
     const Type *from = op->operands[0].value->type;
@@ -277,7 +289,9 @@ uint32_t scratch_op_bytes(Context *ctx, const Op *op, uint32_t num_warps, uint32
   case OP_REDUCE: return scratch_reduce_plan(ctx, op).bytes;
   case OP_SCAN: return scratch_scan_offsets(op, offsets);
   case OP_HISTOGRAM: return (uint32_t)type_numel(result) * 4;
-  case OP_GATHER: return (uint32_t)type_numel(op->operands[0].value->type) * type_elem_bytes(type_elem(result));
+  case OP_GATHER:
+    if (scratch_mirror_place(op, &reg, &lane)) return 0;
+    return (uint32_t)type_numel(op->operands[0].value->type) * type_elem_bytes(type_elem(result));
   case OP_DOT: return scratch_dot(op).bytes;
   case OP_MAKE_TENSOR_MAP: return *align = TENSOR_MAP_BYTES;
   case OP_ROLES: return roles_scratch_bytes(ctx, op);

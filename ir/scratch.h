@@ -37,6 +37,10 @@ bool scratch_shuffle_stays(const ShufflePlan *p, uint32_t j);   // whether each 
 typedef struct { uint32_t num, dst[2], src[2], dst_mask, src_mask; } ShufflePacking;
 ShufflePacking scratch_shuffle_packing(const ShufflePlan *p, uint32_t elem_bits);
 
+// Whether a gather that mirrors (`mirror`) stays within warps: register r of a lane then gets register r ^ *reg of lane
+// l ^ *lane.
+bool scratch_mirror_place(const Op *op, uint32_t *reg, uint32_t *lane);
+
 // Where the two operands of a dot by multiply-adds lie in its scratch, in bytes and row-major. Those of large dots go
 // there in parts of 1 << log2_k along K.
 typedef struct { uint32_t a, b, bytes, log2_k; } DotScratch;

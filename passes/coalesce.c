@@ -11,7 +11,9 @@
 // size), but not more than leaves every thread busy. Loads that will be copied ahead, and loads that only a dot takes,
 // have one for each size of element: what computes with them has a layout of its own. If the tensor is reduced along
 // that axis and has rows enough, warps take whole rows: the reduction then needs only shuffles. Those count, too: with
-// more elements of a row in a thread, fewer lanes share it.
+// more elements of a row in a thread, fewer lanes share it. Warps do not take whole rows if they would have to exchange
+// more for reductions along another axis. Where a load and the store of what becomes of it run along different axes,
+// each thread has neighbours of both, if elements are bytes.
 //
 // In: verified TILE. Out: every tensor type has a layout; operands agree as layout_rules.h says.
 #include <string.h>
@@ -30,11 +32,16 @@ typedef struct {
   const Layout *layout;
 } Choice;
 
+// A store, a load that what it stores is computed from element by element, and the axis of each one's tensor along
+// which the other's lanes run.
+typedef struct { const Op *store, *load; uint32_t in_store, in_load; } Turned;
+
 typedef struct {
   Context *ctx;
   Module *module;
   AxisAnalysis *axes;
   VEC(Choice) choices;
+  VEC(Turned) turned;
   VEC(Op *) reductions;      // reduce and scan
   bool exchanges;            // whether threads exchange elements anywhere
   LayoutAnchors anchors;
@@ -59,17 +66,35 @@ static void gather(Op *op, void *user) {
   if (weight) vec_push(&c->ctx->arena, &c->anchors, ((LayoutAnchor){op, layout_loop_weight(op, weight), NULL}));
 }
 
-// Whether the kernel reduces or scans a tensor of this shape along the axis, in loops as deep as `at`. For a sum that a
-// loop has accumulated it is not worth giving the loop fewer columns per row.
+// Whether a reduction or scan in loops as deep as `at` takes a tensor of this shape. A sum that a loop has accumulated
+// is no reason to give the loop fewer columns per row.
+static bool takes_shape(const Op *op, const Block *at, const Type *t) {
+  if (op->parent->func != at->func || !type_same_shape(op_operand(op, 0)->type, t)) return false;
+  return !at->first || layout_loop_weight(op, 1) >= layout_loop_weight(at->first, 1);
+}
+
 static bool shape_is_reduced(const Coalesce *c, const Block *at, const Type *t, uint32_t axis) {
-  VEC_EACH(x, c->reductions) {
-    const Op *op = *x;
-    if (op->parent->func != at->func || !type_same_shape(op_operand(op, 0)->type, t) ||
-        op_int(op, ATTR_AXIS, 0) != axis)
-      continue;
-    if (!at->first || layout_loop_weight(op, 1) >= layout_loop_weight(at->first, 1)) return true;
-  }
+  VEC_EACH(x, c->reductions)
+    if (takes_shape(*x, at, t) && op_int(*x, ATTR_AXIS, 0) == axis) return true;
   return false;
+}
+
+// What warps pay if each of those tensors has the layout: those reduced along several axes meet along one of them.
+static int64_t cost_of_meeting(const Coalesce *c, const Block *at, const Type *t, const BlockedChoice *b) {
+  const Layout *l = layout_blocked_for(c->ctx, c->module->num_warps, t, b);
+  int64_t cost = 0;
+  VEC_EACH(x, c->reductions)
+    if (takes_shape(*x, at, t)) cost += layout_cost_meeting(*x, l, c->module->num_warps);
+  return cost;
+}
+
+// Whether warps take whole rows of the fastest axis. They do if the tensor is reduced along it; unless it is reduced
+// along another axis, too, and the warps' parts of those results are so many more that these cost twice as much.
+static bool warps_take_rows(const Coalesce *c, const Block *at, const Type *t, BlockedChoice b) {
+  if (t->rank < 2 || !shape_is_reduced(c, at, t, b.order[0])) return false;
+  const int64_t spread = cost_of_meeting(c, at, t, &b);
+  b.rows_in_warps = true;
+  return cost_of_meeting(c, at, t, &b) <= 2 * spread;
 }
 
 static int64_t elements_per_thread(const Coalesce *c, const Type *t) {
@@ -146,6 +171,39 @@ static int64_t cost_of_exchanges(const Coalesce *c, const Func *f, const Type *t
   return cost;
 }
 
+// Finds the loads that v, which the store takes, is computed from and that run along another axis; axis k of the
+// store's tensor is axis order[k] of v. Looks at `left` ops at most.
+static void find_turned(Coalesce *c, const Op *store, uint32_t fastest, const Value *v, const int64_t *order,
+                        uint32_t *left) {
+  const Op *op = v->def;
+  const uint32_t rank = v->type->rank;
+  AccessInfo a;
+  if (!op || !type_is_tensor(v->type) || !*left) return;
+  --*left;
+  if (op->opcode == OP_LOAD && access_is_tensor(op)) {
+    if (apart_bytes(op) || !access_info(c->axes, op, &a) || a.fastest == order[fastest]) return;
+    Turned pair = {.store = store, .load = op, .in_load = (uint32_t)order[fastest]};
+    while (order[pair.in_store] != a.fastest) pair.in_store++;
+    vec_push(&c->ctx->arena, &c->turned, pair);
+    return;
+  }
+  int64_t turned[LAYOUT_MAX_RANK];
+  const bool is_trans = op->opcode == OP_TRANS;
+  if (!is_trans && !(op_is(op, TRAIT_ELEMENTWISE) && op_is(op, TRAIT_PURE))) return;
+  for (uint32_t i = 0; i < rank; i++) turned[i] = is_trans ? op_attr(op, ATTR_ORDER)->ints[order[i]] : order[i];
+  for (uint32_t i = 0; i < op->num_operands; i++) find_turned(c, store, fastest, op_operand(op, i), turned, left);
+}
+
+static void gather_turned(Op *op, void *user) {
+  Coalesce *c = user;
+  AccessInfo a;
+  if (op->opcode != OP_STORE || !access_is_tensor(op) || !access_info(c->axes, op, &a)) return;
+  int64_t order[LAYOUT_MAX_RANK];
+  for (uint32_t i = 0; i < LAYOUT_MAX_RANK; i++) order[i] = i;
+  uint32_t left = 64;
+  find_turned(c, op, a.fastest, op_operand(op, 2), order, &left);
+}
+
 // Whether the op is an access of this shape and fastest axis.
 static bool is_one_of(const Coalesce *c, const Op *op, const Func *f, const Type *t, const BlockedChoice *b,
                       uint32_t apart, AccessInfo *a) {
@@ -161,6 +219,26 @@ static int64_t most_elements(const Coalesce *c, const Func *f, const Type *t, co
     if (is_one_of(c, it->op, f, t, b, apart, &a) && access_elem_bytes(it->op) < bytes)
       bytes = access_elem_bytes(it->op);
   return min_i64(16 / bytes, elements_per_thread(c, t));
+}
+
+// How many neighbours along the second axis one instruction could take in an access that runs along that axis, if a
+// store and a load of such tensors are turned to one another, and one of them has elements of a byte; 1 otherwise.
+// Threads that have so many exchange words instead of bytes. (stmatrix or ldmatrix turn elements of two bytes.) Rows of
+// less than a sector may lie side by side in memory: for these, neighbours stay in neighbouring lanes.
+static int64_t turned_vector(const Coalesce *c, const Func *f, const Type *t, const BlockedChoice *b) {
+  enum { SECTOR_BYTES = 32 };
+  int64_t most = 1;
+  AccessInfo a;
+  VEC_EACH(x, c->turned)
+    for (uint32_t i = 0; i < 2; i++) {
+      const Op *own = i ? x->load : x->store, *other = i ? x->store : x->load;
+      const uint32_t bytes = access_elem_bytes(other), own_bytes = access_elem_bytes(own);
+      if ((bytes > 1 && own_bytes > 1) || t->shape[b->order[0]] * own_bytes < SECTOR_BYTES) continue;
+      if ((i ? x->in_load : x->in_store) != b->order[1] || !is_one_of(c, own, f, t, b, 0, &a)) continue;
+      access_info(c->axes, other, &a);
+      most = max_i64(most, access_max_vector(&a, a.fastest, bytes));
+    }
+  return most;
 }
 
 // The layout with the number of elements per thread that makes all accesses of this shape and fastest axis cheapest
@@ -194,6 +272,12 @@ static const Layout *cheapest(Coalesce *c, const Func *f, const Type *t, Blocked
     b->across = (uint32_t)min_i64(max_i64(1, 16 / bytes), elements_per_thread(c, t));
     best = layout_blocked_for(c->ctx, c->module->num_warps, t, b);
   }
+  const int64_t turned = apart || bytes ? 1 : min_i64(turned_vector(c, f, t, b), elements_per_thread(c, t) / best_vec);
+  if (turned > 1) {
+    b->vec = best_vec;
+    b->across = (uint32_t)turned;
+    best = layout_blocked_for(c->ctx, c->module->num_warps, t, b);
+  }
   Choice made = {.func = f, .shape = t, .apart = apart, .layout = best};
   memcpy(made.order, b->order, sizeof made.order);
   vec_push(&c->ctx->arena, &c->choices, made);
@@ -213,7 +297,7 @@ static const Layout *choose_for_access(Coalesce *c, const Op *op) {
       choice.order[k] = choice.order[k - 1];
       choice.order[k - 1] = swap;
     }
-  choice.rows_in_warps = t->rank > 1 && shape_is_reduced(c, op->parent, t, choice.order[0]);
+  choice.rows_in_warps = warps_take_rows(c, op->parent, t, choice);
   return cheapest(c, f, t, &choice, apart_bytes(op));
 }
 
@@ -251,11 +335,7 @@ static bool accepts(void *user, const Op *op, const Layout *l) {
   const Layout *own = choose_for_access(c, op);
   AccessInfo a;
   access_info(c->axes, op, &a);
-  uint32_t warps = c->module->num_warps;
-  const Type *moved = type_with_elem(c->ctx, access_type(op), type_elem(op_operand(op, 0)->type)->elem);
-  // A tile that will be copied is read from shared memory in any layout.
-  const int64_t conversion = access_is_copied(op) ? 0 : layout_cost_conversion(moved, warps);
-  return own == l || layout_cost_access(op, &a, l, warps) <= layout_cost_access(op, &a, own, warps) + conversion;
+  return layout_access_accepts(c->ctx, op, &a, l, own, c->module->num_warps);
 }
 
 // How many elements of a row each thread has of a tile that TMA has written: those that make reading it, and reducing
@@ -282,9 +362,9 @@ static uint32_t tile_vector(const Coalesce *c, const Value *v, BlockedChoice b) 
 static const Layout *otherwise(void *user, const Value *v) {
   Coalesce *c = user;
   const Type *t = v->type;
-  BlockedChoice choice = {.vec = 1,
-                          .rows_in_warps = t->rank > 1 && shape_is_reduced(c, value_block(v), t, t->rank - 1u)};
+  BlockedChoice choice = {.vec = 1};
   for (uint32_t i = 0; i < t->rank; i++) choice.order[i] = t->rank - 1u - i;
+  choice.rows_in_warps = warps_take_rows(c, value_block(v), t, choice);
   if (v->def && (v->def->opcode == OP_DESC_LOAD || v->def->opcode == OP_DESC_GATHER))
     choice.vec = tile_vector(c, v, choice);
   return layout_blocked_for(c->ctx, c->module->num_warps, t, &choice);
@@ -307,5 +387,6 @@ void pass_coalesce(PassCtx *p) {
   module_walk(p->module, copy_starts, p->ctx);
   Coalesce c = {.ctx = p->ctx, .module = p->module, .axes = axis_analyse(p->ctx, p->module)};
   module_walk(p->module, gather, &c);
+  module_walk(p->module, gather_turned, &c);
   layout_assign(p->ctx, p->module, &c.anchors, &(LayoutChoices){choose, accepts, otherwise, &c});
 }

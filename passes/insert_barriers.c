@@ -30,6 +30,8 @@
 // duplicates or in another layout, through the same pointer parameter, waits for the readers. A load after such a store
 // waits, too.
 //
+// A loop that one thread runs for all (`by_owner`) counts as one access to all that it reads and writes.
+//
 // In: ALLOCATED. Out: ALLOCATED, safe.
 #include <string.h>
 
@@ -252,9 +254,26 @@ static void walk_roles(Barriers *s, Op *op) {
   clear_at_barrier(&s->slate);
 }
 
+typedef struct { Barriers *barriers; Slate *accesses; } Owned;
+
+static void add_owned(Op *op, void *user) {
+  const Owned *o = user;
+  op_accesses(o->barriers, op, o->accesses);
+}
+
+static void walk_owned(Barriers *s, Op *loop) {
+  Slate now = {0};
+  block_walk(loop->blocks[0], add_owned, &(Owned){s, &now});
+  meet(s, loop, &now);
+  merge_slate(s, &s->slate, &now);
+}
+
 static void walk_op(Barriers *s, Op *op) {
   switch (op->opcode) {
-    case OP_FOR: case OP_WHILE: walk_loop(s, op); return;
+    case OP_FOR: case OP_WHILE:
+      if (op_int(op, ATTR_BY_OWNER, 0)) walk_owned(s, op);
+      else walk_loop(s, op);
+      return;
     case OP_IF: {
       Slate before = copy_slate(s, &s->slate);
       walk_block(s, op->blocks[0]);

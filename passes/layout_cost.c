@@ -9,18 +9,20 @@
 // cache for as long; atomics bypass this cache. Issuing an access, with its address, costs ISSUE. If two loads of the
 // widest take the halves of the same sectors, the first brings these to the cache, and the other's cost a CACHED-th:
 // memory is several times slower than the cache. Stores write through the cache, and each costs. A shuffle takes as
-// long as a line; an EXCHANGE is a shuffle and what combines its result.
-enum { SECTOR_BYTES = 32, LINE_BYTES = 128, WIDEST_BYTES = 16, ISSUE = 4, CACHED = 4, EXCHANGE = 5 };
+// long as a line; an EXCHANGE is a shuffle and what combines its result. A MEETING is a warp's barriers, where a tensor
+// goes through shared memory.
+enum { SECTOR_BYTES = 32, LINE_BYTES = 128, WIDEST_BYTES = 16, ISSUE = 4, CACHED = 4, EXCHANGE = 5, MEETING = 16 };
 enum { MAX_TOUCHED = 2 * WARP_SIZE };
 
 // Returns how many sectors one instruction of a warp touches. If elements are a sector or more apart, each line that it
-// touches counts whole.
-static uint32_t sectors_touched(const Op *op, const AccessInfo *a, const Layout *l, int64_t vec, uint32_t idle) {
+// touches counts whole. Of `parts` sectors it touches less than half, of elements that are consecutive.
+static uint32_t sectors_touched(const Op *op, const AccessInfo *a, const Layout *l, int64_t vec, uint32_t idle,
+                                uint32_t *parts) {
   const uint32_t axis = a->fastest, mask = layout_axis_mask(l, axis), shift = layout_axis_shift(l, axis);
   const uint64_t bytes = access_elem_bytes(op), step = (uint64_t)min_i64(a->step[axis], LINE_BYTES) * bytes;
   const bool apart = a->contiguity[axis] == 1 && step >= SECTOR_BYTES && op->opcode != OP_ATOMIC_RMW;
   const uint64_t unit = apart ? LINE_BYTES : SECTOR_BYTES;
-  uint64_t seen[MAX_TOUCHED];
+  uint64_t seen[MAX_TOUCHED], touched[MAX_TOUCHED];
   uint32_t count = 0;
   for (uint32_t lane = 0; lane < WARP_SIZE; lane++) {
     if (lane & idle) continue;
@@ -34,9 +36,13 @@ static uint32_t sectors_touched(const Op *op, const AccessInfo *a, const Layout 
       uint64_t key = row << 40 ^ run << 20 ^ at;
       uint32_t i = 0;
       while (i < count && seen[i] != key) i++;
-      if (i == count && count < MAX_TOUCHED) seen[count++] = key;
+      if (i == MAX_TOUCHED) break;
+      if (i == count) seen[count] = key, touched[count++] = 0;
+      touched[i] += (at == last / unit ? last + 1 : (at + 1) * unit) - (at == first / unit ? first : at * unit);
     }
   }
+  *parts = 0;
+  for (uint32_t i = 0; i < count && a->contiguity[axis] > 1; i++) *parts += 2 * touched[i] < unit;
   return apart ? count * (LINE_BYTES / SECTOR_BYTES) : count;
 }
 
@@ -53,12 +59,13 @@ int64_t layout_cost_access(const Op *op, const AccessInfo *a, const Layout *l, u
   uint32_t idle_lanes = is_load ? 0 : layout_free_bits(l, LAYOUT_LANE),
            idle_warps = is_load ? 0 : layout_free_bits(l, LAYOUT_WARP);
   const int64_t regs = layout_regs_per_thread(l), warps = (int64_t)num_warps >> __builtin_popcount(idle_warps);
-  const int64_t instructions = max_i64(1, regs / vec), touched = sectors_touched(op, a, l, vec, idle_lanes);
+  uint32_t parts;
+  const int64_t instructions = max_i64(1, regs / vec), touched = sectors_touched(op, a, l, vec, idle_lanes, &parts);
   int64_t sectors = instructions * touched;
   const bool halves = is_load && vec * bytes == WIDEST_BYTES && a->contiguity[axis] >= 2 * vec &&
                       layout_contiguity(l, axis) >= 2 * vec;
   if (halves) {
-    const int64_t both = sectors_touched(op, a, l, 2 * vec, idle_lanes);
+    const int64_t both = sectors_touched(op, a, l, 2 * vec, idle_lanes, &parts);
     sectors = instructions / 2 * (both + (2 * touched - both) / CACHED);
   }
   return warps * (sectors + ISSUE * instructions);
@@ -78,8 +85,39 @@ int64_t layout_cost_exchange(const Op *op, const Layout *l, uint32_t num_warps) 
   return (int64_t)shuffles * EXCHANGE * op->num_operands * num_warps;
 }
 
+int64_t layout_cost_meeting(const Op *op, const Layout *l, uint32_t num_warps) {
+  const uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0);
+  AxisPlace at[LAYOUT_MAX_BITS];
+  if (!reduce_axis_places(l, axis, at)) return 0;
+  uint32_t bits[LAYOUT_DIMS] = {0};
+  for (uint32_t i = 0; i < l->log2_size[axis]; i++) bits[at[i].dim]++;
+  if (!bits[LAYOUT_WARP]) return 0;
+  const int64_t results = layout_regs_per_thread(l) >> bits[LAYOUT_REG];
+  return (results + (results << bits[LAYOUT_WARP]) + MEETING) * op->num_operands * num_warps;
+}
+
 int64_t layout_cost_conversion(const Type *t, uint32_t num_warps) {
-  return type_numel(t) * type_elem_bytes(t) / 64 + 16 * (int64_t)num_warps;
+  return type_numel(t) * type_elem_bytes(t) / 64 + MEETING * (int64_t)num_warps;
+}
+
+// What a store pays for sectors of which its instructions write less than half: the cache joins each with what it has.
+// Lanes that hold the same elements will share them (remove_conversions), and do not count.
+static int64_t cost_of_parts(const Op *op, const AccessInfo *a, const Layout *l, uint32_t num_warps) {
+  if (op->opcode != OP_STORE || layout_free_bits(l, LAYOUT_LANE)) return 0;
+  const int64_t vec = layout_access_width(op, a, l), instructions = max_i64(1, layout_regs_per_thread(l) / vec);
+  uint32_t parts;
+  sectors_touched(op, a, l, vec, 0, &parts);
+  return instructions * parts * ((int64_t)num_warps >> __builtin_popcount(layout_free_bits(l, LAYOUT_WARP)));
+}
+
+bool layout_access_accepts(Context *ctx, const Op *op, const AccessInfo *a, const Layout *l, const Layout *own,
+                           uint32_t num_warps) {
+  if (own == l) return true;
+  const Type *moved = type_with_elem(ctx, access_type(op), type_elem(op_operand(op, 0)->type)->elem);
+  // A tile that will be copied is read from shared memory in any layout.
+  const int64_t conversion = access_is_copied(op) ? 0 : layout_cost_conversion(moved, num_warps);
+  return layout_cost_access(op, a, l, num_warps) + cost_of_parts(op, a, l, num_warps) <=
+         layout_cost_access(op, a, own, num_warps) + cost_of_parts(op, a, own, num_warps) + conversion;
 }
 
 uint32_t layout_log2_shared_vector(const Layout *l, const Layout *shared, uint32_t bytes) {

@@ -8,8 +8,14 @@
 int64_t layout_access_width(const Op *op, const AccessInfo *a, const Layout *l);
 // Returns the memory transactions (32-byte sectors, plus a constant per instruction) of the access in a layout.
 int64_t layout_cost_access(const Op *op, const AccessInfo *a, const Layout *l, uint32_t num_warps);
+// Whether the access rather takes layout l than that what it takes or gives is converted between l and its own layout.
+bool layout_access_accepts(Context *ctx, const Op *op, const AccessInfo *a, const Layout *l, const Layout *own,
+                           uint32_t num_warps);
 // Returns what lanes pay for a reduction or a scan of a tensor in a layout: its shuffles.
 int64_t layout_cost_exchange(const Op *op, const Layout *l, uint32_t num_warps);
+// Returns what warps pay for a reduction of a tensor in a layout: each thread stores its part of the results and
+// fetches the parts of all warps, with barriers; 0 if no row lies in several warps.
+int64_t layout_cost_meeting(const Op *op, const Layout *l, uint32_t num_warps);
 // Returns the cost of a conversion through shared memory: stores, loads, barriers.
 int64_t layout_cost_conversion(const Type *t, uint32_t num_warps);
 // Returns the cost of a conversion from the type's layout to l, by the cheapest way.

@@ -10,7 +10,7 @@ static bool is_tensor(const Value *v) { return v && v->type->kind == TYPE_TENSOR
 typedef enum {
   FLOW_FREE,         // tensors of the op are unrelated
   FLOW_SAME,         // all tensors share one layout
-  FLOW_SAME_BUT_FIRST,   // gather: the first operand is free
+  FLOW_SAME_BUT_FIRST,   // gather that mirrors nothing: the first operand is free
   FLOW_OPERANDS,     // histogram: the operands share one layout, the result is free
   FLOW_BROADCAST, FLOW_EXPAND_DIMS, FLOW_RESHAPE, FLOW_TRANS, FLOW_JOIN, FLOW_SPLIT, FLOW_CAT, FLOW_REDUCE, FLOW_DOT,
   FLOW_TENSOR_CORE   // nothing flows in: the op has the one layout it was made with
@@ -22,7 +22,7 @@ static Flow flow_of(const Op *op) {
     case OP_LOAD: case OP_STORE: case OP_ATOMIC_RMW: case OP_ATOMIC_CAS: case OP_SCAN: case OP_MAP: case OP_HINT:
     case OP_INLINE_ASM: case OP_ASYNC_COPY:
       return FLOW_SAME;
-    case OP_GATHER: return FLOW_SAME_BUT_FIRST;
+    case OP_GATHER: return op_int(op, ATTR_MIRROR, 0) ? FLOW_SAME : FLOW_SAME_BUT_FIRST;
     case OP_HISTOGRAM: return FLOW_OPERANDS;
     case OP_BROADCAST: return FLOW_BROADCAST;
     case OP_EXPAND_DIMS: return FLOW_EXPAND_DIMS;

@@ -32,6 +32,7 @@ static const PipelineStep tile_steps[] = {
   STEP(narrow_divisions),
   STEP(uniform_loads),
   STEP(decompose_dot),
+  STEP(mirror_gathers),
   STEP(canonicalize),
   STEP(dce),
 };
@@ -71,6 +72,7 @@ static const PipelineStep laid_out_steps[] = {
 
 static const PipelineStep allocated_steps[] = {
   STEP(allocate_shared),
+  STEP_IF(owner_loops, chooses),
   STEP(insert_barriers),
   STEP_IF(merge_fences, chooses),
   STEP(insert_fences),

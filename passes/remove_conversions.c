@@ -58,13 +58,9 @@ static const Layout *choose(void *user, const Op *op) { return layout_rule_pivot
 static bool accepts(void *user, const Op *op, const Layout *l) {
   Reflow *r = user;
   const Layout *own = map_get(&r->own, op)->value;
-  if (own == l) return true;
   AccessInfo a;
   access_info(r->axes, op, &a);
-  uint32_t warps = r->module->num_warps;
-  const Type *moved = type_with_elem(r->ctx, access_type(op), type_elem(op_operand(op, 0)->type)->elem);
-  const int64_t conversion = access_is_copied(op) ? 0 : layout_cost_conversion(moved, warps);
-  return layout_cost_access(op, &a, l, warps) <= layout_cost_access(op, &a, own, warps) + conversion;
+  return layout_access_accepts(r->ctx, op, &a, l, own, r->module->num_warps);
 }
 
 static const Layout *otherwise(void *user, const Value *v) {
