@@ -11,6 +11,7 @@
 //     yield %t
 //   }
 //
+// Without loads there is nothing to gain: the owner's stores stay in the loop of all threads, each under a condition.
 // Only the owner enters a loop that is marked; its loads are in flight together. In the other threads the results are
 // what the loop began with. Therefore only stores of scalars may use them, by way of ops on scalars.
 // In, out: LAID_OUT or ALLOCATED.
@@ -24,7 +25,7 @@ typedef struct {
   VEC(const Value *) seen;       // on the way from a loop's results to stores
 } Owners;
 
-typedef struct { bool stores, others; } Contents;        // others: ops that every thread needs
+typedef struct { bool loads, stores, others; } Contents; // others: ops that every thread needs
 
 static bool is_single(const Type *t) { return t->kind == TYPE_SCALAR || t->kind == TYPE_PTR; }
 
@@ -32,6 +33,7 @@ static void look_at(Op *op, void *user) {
   Contents *in = user;
   const bool is_access = (op->opcode == OP_LOAD || op->opcode == OP_STORE) && !op_int(op, ATTR_VOLATILE, 0);
   const bool is_flow = op->opcode == OP_FOR || op->opcode == OP_IF || op->opcode == OP_YIELD;
+  in->loads |= op->opcode == OP_LOAD;
   in->stores |= op->opcode == OP_STORE;
   in->others |= !is_access && !is_flow && !op_is(op, TRAIT_PURE);
   for (uint32_t i = 0; i < op->num_operands; i++)
@@ -76,7 +78,7 @@ static void visit(Op *op, void *user) {
   Contents in = {0};
   look_at(op, &in);
   block_walk(op->blocks[0], look_at, &in);
-  if (!in.stores || in.others) return;
+  if (!in.loads || !in.stores || in.others) return;
   s->seen.count = 0;
   for (uint32_t i = 0; i < op->num_results; i++)
     if (!only_stored(s, &op->results[i])) return;

@@ -63,6 +63,16 @@ static uint64_t find_place(Device *d, uint64_t size, uint64_t align) {
   return 0;
 }
 
+// Fresh device memory may hold anything. These 16 bytes, from each multiple of 16 on, are NaN in floats of 16, 32 and 64
+// bits and negative in integers, and are easily noticed; runtime/python/tilec/_fresh.py knows them. Large blocks stay
+// uncommitted zeros.
+static void fill_fresh(uint8_t *memory, uint64_t size) {
+  static const uint8_t pattern[16] = {0xf5, 0xff, 0xf9, 0xff, 0xf3, 0xff, 0xfd, 0xff,
+                                      0xf6, 0xff, 0xfb, 0xff, 0xf2, 0xff, 0xfe, 0xff};
+  for (uint64_t at = 0; at < size; at += sizeof pattern)
+    memcpy(memory + at, pattern, size - at < sizeof pattern ? size - at : sizeof pattern);
+}
+
 uint64_t device_alloc(Device *d, uint64_t size, uint64_t align, AllocKind kind) {
   if (!size || size > d->total_mem - d->used_mem || !reserve(d)) return 0;
   if (align < 512) align = 512;
@@ -83,9 +93,7 @@ uint64_t device_alloc(Device *d, uint64_t size, uint64_t align, AllocKind kind) 
   d->allocs[at] = a;
   d->num_allocs++;
   d->used_mem += size;
-  // Fresh device memory may hold anything. Ones read as NaN or -1 and are easily noticed. Large blocks stay
-  // uncommitted zeros.
-  if ((kind == ALLOC_DEVICE || kind == ALLOC_HEAP) && size <= 64u << 20) memset((void *)(uintptr_t)base, 0xff, size);
+  if ((kind == ALLOC_DEVICE || kind == ALLOC_HEAP) && size <= 64u << 20) fill_fresh((uint8_t *)(uintptr_t)base, size);
   return base;
 }
 

@@ -3,6 +3,7 @@ import ctypes
 import re
 
 from ._arrays import address_of, broadcast_shape, is_on_host, memory_of
+from ._fresh import written
 
 # An array keeps its address modulo this, the alignment that variants are compiled for. The device allocates with more,
 # so most arrays begin where their memory does, and an access before one is found.
@@ -32,6 +33,7 @@ class HostMemory:
     def __init__(self, device, arguments):
         """arguments: (name, array) of each array that lies on the host."""
         self.device, self.ranges, self.before, self.allocated = device, [], [], []
+        self.fresh = set()   # the arguments of which something has never been written
         arguments = list(arguments)
         for r in sorted((_range(name, value) for name, value in arguments), key=lambda r: r.begin):
             if self.ranges and r.begin < self.ranges[-1].end:
@@ -47,12 +49,22 @@ class HostMemory:
                 memory = self.device.alloc(shift + size)
                 self.allocated.append(memory)
                 r.address = memory + shift
-                self.before.append(ctypes.string_at(r.begin, size))
-                self.device.copy_in(r.address, self.before[-1], size)
+                data = ctypes.string_at(r.begin, size)
+                self.before.append(data)
+                self._copy_in(r, data)
         except BaseException:
             self.__exit__(True)
             raise
         return self
+
+    def _copy_in(self, r, data):
+        parts = written(data, r.begin) if self.device.kind == "sim" else [(0, len(data))]
+        copied = 0
+        for begin, end in parts:
+            self.device.copy_in(r.address + begin, data[begin:end], end - begin)
+            copied += end - begin
+        if copied < len(data):
+            self.fresh.update(r.owners)
 
     def place(self, value):
         """Returns an array's address on the device and the code of its type."""
@@ -78,7 +90,12 @@ class HostMemory:
             _write_changes(r.begin, before, after)
 
     def explain(self, error):
-        """Adds to an error of the launch that the array which an access leaves has less memory than elements."""
+        """Adds to an error of the launch that an array which an access leaves has less memory than elements, or that
+        one has never been written."""
+        if self.fresh and "has never been set" in str(error):
+            names = ", ".join(sorted(self.fresh))
+            error.args = (f"{str(error).rstrip()}\nnote: of {names} something has never been written, as torch.empty "
+                          "leaves it: torch.zeros sets it", *error.args[1:])
         for name, shape in self.broadcasts.items():
             if f" of {name}, which has " in str(error):
                 note = f"note: {name} is a broadcast view of shape {shape}: its elements share memory; pass a copy"

@@ -11,6 +11,7 @@ import warnings
 from collections import defaultdict
 
 import tilec
+from tilec._fresh import watch
 from tilec._kernel import Bound, HostArrayError
 from tilec.triton._missing import explains_calls, no_attribute, says_what_is_gone
 
@@ -100,6 +101,7 @@ class JITFunction(JITCallable, KernelInterface):
     def __init__(self, fn, version=None, do_not_specialize=None, do_not_specialize_on_alignment=None, debug=None,
                  noinline=None, repr=None, launch_metadata=None):
         super().__init__(fn)
+        watch()
         self.module, self.version, self.debug, self.noinline = fn.__module__, version, debug, noinline
         self._repr, self.launch_metadata = repr, launch_metadata
         for name, given in (("do_not_specialize", do_not_specialize),

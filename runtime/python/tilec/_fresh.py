@@ -1,0 +1,67 @@
+"""Memory that nothing has written. Where kernels run on the simulator, PyTorch's empty tensors hold a pattern, which no
+tensor has by chance; a launch leaves such memory undefined, and the simulator says who uses it."""
+import ctypes
+import functools
+import os
+import sys
+
+# From each multiple of 16 on: NaN in floats of 16, 32 and 64 bits. runtime/sim/device.c fills fresh memory with it.
+_PATTERN = bytes.fromhex("f5ff f9ff f3ff fdff f6ff fbff f2ff feff")
+_LONG = _PATTERN * 4096
+_MOST = 1 << 26   # bytes that are filled; the simulator leaves larger blocks zero
+_MAKERS = (("torch", "empty"), ("torch", "empty_like"), ("torch", "empty_strided"), ("torch.Tensor", "new_empty"),
+           ("torch.Tensor", "new_empty_strided"))
+
+
+def watch():
+    """Lets PyTorch's functions that make empty tensors fill them, if kernels run on the simulator."""
+    torch = sys.modules.get("torch")
+    kind = os.environ.get("TILE_DEVICE") or ("gpu" if torch and torch.cuda.is_available() else "sim")
+    if torch is None or not kind.startswith("sim"):
+        return
+    for owner, name in _MAKERS:
+        owner = torch if owner == "torch" else getattr(torch, "Tensor", None)
+        make = getattr(owner, name, None)
+        if make is not None and not hasattr(make, "_tile_fills"):
+            setattr(owner, name, _filling(torch, make))
+
+
+def _filling(torch, make):
+    @functools.wraps(make)
+    def filled(*args, **kwargs):
+        tensor = make(*args, **kwargs)
+        if not torch.compiler.is_compiling() and type(tensor) is torch.Tensor and tensor.device.type == "cpu":
+            if tensor.layout is torch.strided:
+                _fill(tensor.untyped_storage())
+        return tensor
+    filled._tile_fills = True
+    return filled
+
+
+def _fill(storage):
+    address, size = storage.data_ptr(), storage.nbytes()
+    if 0 < size <= _MOST:
+        shift = address % len(_PATTERN)
+        ctypes.memmove(address, (_PATTERN * (size // len(_PATTERN) + 2))[shift:shift + size], size)
+
+
+def written(data, address):
+    """Yields (begin, end) of the parts of the bytes that are no such memory; address: where the bytes lie."""
+    size, begin, at = len(data), 0, 0
+    while True:
+        found = data.find(_PATTERN, at)
+        if found < 0:
+            break
+        if (address + found) % len(_PATTERN):
+            at = found + 1
+            continue
+        at = found
+        while data.startswith(_LONG, at):
+            at += len(_LONG)
+        while data.startswith(_PATTERN, at):
+            at += len(_PATTERN)
+        if begin < found:
+            yield begin, found
+        begin = at
+    if begin < size:
+        yield begin, size
