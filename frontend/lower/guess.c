@@ -252,22 +252,46 @@ Term *lower_no_attribute(Lower *L, const Term *base, const char *name, Span span
   return NULL;
 }
 
+// Of libdevice.max and libdevice.min, which the language has under other names.
+static bool hint_libdevice(Lower *L, const char *name, const char *last) {
+  if (strncmp(name, "libdevice.", 10) != 0 || (strcmp(last, "max") != 0 && strcmp(last, "min") != 0)) return false;
+  return !lower_hint(L, "write tl.%simum(x, y)", last);
+}
+
+// Whether a row says what to write for tl.….last or gl.….last.
+static bool hint_known(Lower *L, const char *name, const char *last) {
+  DtypeKind kind;
+  if (hint_libdevice(L, name, last) || hint_foreign(L, FOREIGN_LANGUAGE, last)) return true;
+  if (hint_foreign(L, FOREIGN_FUNCTION, last) || hint_foreign(L, FOREIGN_VALUE, last)) return true;
+  return (dtype_find(last, &kind) || comptime_foreign(FOREIGN_DTYPE, last)) && lower_hint_dtype(L, last);
+}
+
+// Whether the name, such as gl.amd.cdna3.buffer_load, is of a module that only another machine has.
+static bool hint_modules(Lower *L, const char *name) {
+  for (const char *dot = strchr(name, '.'); dot && strchr(dot + 1, '.'); dot = strchr(dot + 1, '.')) {
+    const char *part = arena_strndup(L->arena, dot + 1, strcspn(dot + 1, "."));
+    if (hint_foreign(L, FOREIGN_MODULE, part)) return true;
+  }
+  return false;
+}
+
 void lower_hint_near(Lower *L, const char *name) {
   const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
-  DtypeKind kind;
-  if (strstr(last, "tensormap"))
+  const bool is_gluon = !strncmp(name, "gl.", 3);
+  if (strstr(last, "tensormap")) {
     lower_hint(L, "tensor maps are made by tl.make_tensor_descriptor(base, shape, strides, block_shape)");
-  else if (!hint_foreign(L, FOREIGN_FUNCTION, last) && !hint_foreign(L, FOREIGN_VALUE, last) &&
-           !((dtype_find(last, &kind) || comptime_foreign(FOREIGN_DTYPE, last)) && lower_hint_dtype(L, last))) {
-    const bool is_gluon = !strncmp(name, "gl.", 3);
-    const char *near = is_gluon ? nearest_gluon(L, name) : NULL;
-    if (!near) near = nearest_function(L, last);
-    const char *dtype = near ? NULL : comptime_foreign_dtype(last);
-    if (!near && !dtype) near = part_of(L, last, is_gluon);
-    if (near || dtype) {
-      diag_rename(L->ctx, last, near ? near : dtype);
-      lower_hint(L, "the nearest name is `%s`", near ? near : dtype);
-    }
+    return;
+  }
+  if (hint_known(L, name, last) || hint_modules(L, name)) return;
+  const char *near = is_gluon ? nearest_gluon(L, name) : NULL;
+  if (!near) near = nearest_function(L, last);
+  const char *dtype = near ? NULL : comptime_foreign_dtype(last);
+  if (!near && !dtype) near = part_of(L, last, is_gluon);
+  if (near || dtype) {
+    diag_rename(L->ctx, last, near ? near : dtype);
+    lower_hint(L, "the nearest name is `%s`", near ? near : dtype);
+  } else if (is_gluon || !strncmp(name, "tl.", 3) || !strncmp(name, "libdevice.", 10)) {
+    lower_hint(L, "docs/reference-builtins.md lists the functions of the language");
   }
 }
 
