@@ -18,6 +18,13 @@ static const Op *shape_origin(const Value *v) {
   }
 }
 
+// The place that the user wrote of an op.
+static Span user_span(Lower *L, const Op *op) {
+  Span span = op->span;
+  for (const CallSite *site = op->inlined_at; site && lower_in_prelude(L, span); site = site->outer) span = site->span;
+  return span;
+}
+
 bool lower_keeps_dims(const Term *x) {
   const Op *const last = term_is_tensor(x) ? shape_origin(term_v(x)) : NULL, *op = last;
   while (op && (op->opcode == OP_EXPAND_DIMS || op->opcode == OP_SPLAT)) op = op_operand(op, 0)->def;
@@ -30,10 +37,39 @@ static bool is_inside(Span inner, Span outer) { return inner.begin >= outer.begi
 void lower_note_shape(Lower *L, const Term *x, Span error) {
   const Op *op = term_is_tensor(x) ? shape_origin(term_v(x)) : NULL;
   if (!op) return;
-  Span span = op->span;
-  for (const CallSite *site = op->inlined_at; site && lower_in_prelude(L, span); site = site->outer) span = site->span;
+  const Span span = user_span(L, op);
   if (is_inside(span, error) || lower_in_prelude(L, span)) return;
   diag_note(L->ctx, span, "shape %s comes from here", lower_shape_text(L, term_t(x)));
+}
+
+// The op of that code from which the scalar v is computed; NULL if there is none.
+static const Op *scalar_origin(const Value *v, Opcode oc, int depth) {
+  const Op *op = v ? v->def : NULL, *found = NULL;
+  if (!op || depth > 8 || op->opcode == oc) return op && op->opcode == oc ? op : NULL;
+  for (uint32_t i = 0; i < op->num_operands && !found; i++)
+    if (op_operand(op, i)) found = scalar_origin(op_operand(op, i), oc, depth + 1);
+  return found;
+}
+
+Term *lower_hint_scalar(Lower *L, const Term *x, const char *function) {
+  // what gives a scalar back as it is
+  static const char *const same[] = {"sum", "max", "min", "xor_sum", "reduce_or", "reduce", "cumsum", "cumprod",
+                                     "associative_scan", "sort", "flip"};
+  if (x->kind != TERM_VALUE || ct_rank(term_t(x))) return NULL;
+  const char *hint = NULL;
+  for (uint32_t i = 0; i < countof(same); i++)
+    if (!strcmp(function, same[i])) hint = arena_printf(L->arena, "leave `%s` out", function);
+  const Op *op = scalar_origin(term_v(x), OP_REDUCE, 0);
+  if (op && !lower_in_prelude(L, user_span(L, op))) {
+    const Op *flat = op_operand(op, 0)->def;   // a reduction along all axes reshapes first
+    const bool takes_all = flat && flat->opcode == OP_RESHAPE && flat->span.begin == op->span.begin &&
+                           flat->span.end == op->span.end && op_operand(flat, 0)->type->rank > 1;
+    if (!hint) hint = arena_printf(L->arena, "give `%s` the tensor before it is reduced", function);
+    diag_note(L->ctx, user_span(L, op), "this reduction leaves a scalar");
+    return lower_hint(L, "%s%s", hint, takes_all ? ", or give the first reduction an axis" : "");
+  }
+  if (scalar_origin(term_v(x), OP_LOAD, 0)) return lower_hint(L, "a tensor is loaded from a pointer plus tl.arange(…)");
+  return hint ? lower_hint(L, "%s: a scalar is one element", hint) : NULL;
 }
 
 static bool is_made_of_int(const Value *v) {
