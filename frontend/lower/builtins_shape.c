@@ -399,8 +399,10 @@ Term *tl_cat(Lower *L, Call *c) {
 Term *tl_item(Lower *L, Call *c) {
   Term *x = arg_value(L, c, 0);
   if (!x) return NULL;
-  if (ct_numel(term_t(x)) != 1)
-    return builtin_error(L, c, "`item` needs a tensor of one element, this is %s", term_describe(L, x));
+  if (ct_numel(term_t(x)) != 1) {
+    builtin_error(L, c, "`item` needs a tensor of one element, this is %s", term_describe(L, x));
+    return lower_hint(L, "load the one element, or reduce the tensor: tl.sum(x), tl.max(x)");
+  }
   return lower_reshape(L, x, NULL, 0, false);
 }
 

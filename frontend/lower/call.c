@@ -457,9 +457,12 @@ Term *lower_call(Lower *L, Term *callee, CallArgs *args) {
     if (args->num_args == 1 && !args->num_kwargs)
       return lower_cast(L, term_to_value(L, args->args[0], args->spans[0], "the operand of a cast"), c->type,
                         args->span);
-    return lower_error(L, args->span, "a type is called with one value to cast it");
+    lower_error(L, args->span, "a type is called with one value to cast it");
+    return args->num_args || args->num_kwargs ? NULL : lower_hint(L, "leave out the parentheses");
   case CT_MISSING: return term_found(L, c, args->fn_span);
-  default: return lower_error(L, args->fn_span, "%s cannot be called", term_describe(L, callee));
+  default:
+    lower_error(L, args->fn_span, "%s cannot be called", term_describe(L, callee));
+    return args->num_args || args->num_kwargs ? NULL : lower_hint(L, "leave out the parentheses");
   }
 }
 

@@ -8,7 +8,7 @@
 #include "frontend/prelude/prelude.h"
 
 // ---- names that exist ----
-static void add_language_functions(Lower *L, NameVec *names) {
+void lower_add_language_functions(Lower *L, NameVec *names) {
   const BuiltinRow *row;
   for (uint32_t i = 0; (row = builtin_at(i)); i++)
     if (row->name[0] != '_' && !strchr(row->name, '.')) vec_push(L->arena, names, row->name);
@@ -36,7 +36,7 @@ static const char *nearest(const char *name, const NameVec *names) {
 
 static const char *nearest_function(Lower *L, const char *name) {
   NameVec names = {0};
-  add_language_functions(L, &names);
+  lower_add_language_functions(L, &names);
   return nearest(name, &names);
 }
 
@@ -59,7 +59,7 @@ static const char *nearest_gluon(Lower *L, const char *name) {
 // The longest function whose name is the first or the last words of the name: barrier of local_barrier.
 static const char *part_of(Lower *L, const char *name, bool is_gluon) {
   NameVec names = {0};
-  add_language_functions(L, &names);
+  lower_add_language_functions(L, &names);
   if (is_gluon) add_gluon_functions(L, &names);
   const char *found = NULL;
   const size_t size = strlen(name);
@@ -71,16 +71,6 @@ static const char *part_of(Lower *L, const char *name, bool is_gluon) {
     if (is_part && (!found || n > strlen(found))) found = f;
   }
   return found;
-}
-
-static const char *nearest_method(Lower *L, const char *name) {
-  NameVec all = {0}, names = {0};
-  static const char *const others[] = {"dtype", "shape", "numel", "T"};
-  for (uint32_t i = 0; i < countof(others); i++) vec_push(L->arena, &names, others[i]);
-  add_language_functions(L, &all);
-  for (uint32_t i = 0; i < all.count; i++)
-    if (builtin_find_method(L, all.data[i])) vec_push(L->arena, &names, all.data[i]);
-  return nearest(name, &names);
 }
 
 static bool is_callable(const CtValue *v) {
@@ -104,14 +94,14 @@ static NameVec own_names(Lower *L, bool callable) {
 }
 
 // ---- hints ----
-static bool hint_foreign(Lower *L, ForeignUse use, const char *name) {
+bool lower_hint_foreign(Lower *L, ForeignUse use, const char *name) {
   const char *instead = comptime_foreign(use, name);
   if (instead) lower_hint(L, "%s", instead);
   return instead != NULL;
 }
 
 // Suggests `near` in place of `name`.
-static bool hint_near(Lower *L, const char *name, const char *near) {
+bool lower_hint_nearest(Lower *L, const char *name, const char *near) {
   if (!near) return false;
   diag_rename(L->ctx, name, near);
   lower_hint(L, "did you mean `%s`?", near);
@@ -140,7 +130,7 @@ bool lower_hint_dtype(Lower *L, const char *name) {
 
 bool lower_hint_function(Lower *L, const char *name, const Term *argument) {
   const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
-  if (hint_foreign(L, FOREIGN_FUNCTION, last)) return true;
+  if (lower_hint_foreign(L, FOREIGN_FUNCTION, last)) return true;
   if (!dot || !lower_is_language_name(last)) return false;
   const bool is_int = argument && argument->kind == TERM_VALUE && ct_is_int(term_t(argument));
   lower_hint(L, is_int ? "on run-time values write tl.%s(x.to(tl.float32))" : "on run-time values write tl.%s(…)", last);
@@ -166,7 +156,7 @@ static void hint_member(Lower *L, const char *module, const char *member) {
       lower_hint(L, "write tl.%s", member);
       return;
     }
-    if (hint_foreign(L, FOREIGN_FUNCTION, member) || hint_foreign(L, FOREIGN_VALUE, member)) return;
+    if (lower_hint_foreign(L, FOREIGN_FUNCTION, member) || lower_hint_foreign(L, FOREIGN_VALUE, member)) return;
     if (comptime_foreign(FOREIGN_DTYPE, member) && lower_hint_dtype(L, member)) return;
   }
   if (about) lower_hint(L, "%s", about);
@@ -190,9 +180,9 @@ void lower_hint_missing(Lower *L, const CtValue *missing, NameUse use) {
 static void hint_called(Lower *L, const char *name) {
   const NameVec own = own_names(L, true);
   const char *dtype = comptime_foreign(FOREIGN_DTYPE, name);
-  if (hint_foreign(L, FOREIGN_FUNCTION, name) || hint_foreign(L, FOREIGN_VALUE, name)) return;
+  if (lower_hint_foreign(L, FOREIGN_FUNCTION, name) || lower_hint_foreign(L, FOREIGN_VALUE, name)) return;
   if (dtype) lower_hint(L, "write x.to(tl.%s)", dtype);
-  else if (!hint_near(L, name, nearest(name, &own))) hint_near(L, name, nearest_function(L, name));
+  else if (!lower_hint_nearest(L, name, nearest(name, &own))) lower_hint_nearest(L, name, nearest_function(L, name));
 }
 
 static void hint_value(Lower *L, const char *name, NameUse use, Span span) {
@@ -201,13 +191,13 @@ static void hint_value(Lower *L, const char *name, NameUse use, Span span) {
     hint_member(L, name, use.member);
     return;
   }
-  if (hint_foreign(L, FOREIGN_VALUE, name)) return;
-  if (hint_near(L, name, nearest(name, &own))) return;
+  if (lower_hint_foreign(L, FOREIGN_VALUE, name)) return;
+  if (lower_hint_nearest(L, name, nearest(name, &own))) return;
   if (lower_hint_comment(L, span, false)) return;
-  if (hint_near(L, name, nearest_name(name, comptime_constants, countof(comptime_constants)))) return;
+  if (lower_hint_nearest(L, name, nearest_name(name, comptime_constants, countof(comptime_constants)))) return;
   if (use.kind == USE_DTYPE && lower_hint_dtype(L, name)) return;
-  if (use.kind == USE_VALUE && hint_near(L, name, nearest(name, &functions))) return;
-  if (hint_foreign(L, FOREIGN_FUNCTION, name)) return;
+  if (use.kind == USE_VALUE && lower_hint_nearest(L, name, nearest(name, &functions))) return;
+  if (lower_hint_foreign(L, FOREIGN_FUNCTION, name)) return;
   if (comptime_foreign(FOREIGN_DTYPE, name)) lower_hint_dtype(L, name);
   else if (comptime_foreign(FOREIGN_MODULE, name)) hint_member(L, name, NULL);
 }
@@ -224,34 +214,7 @@ Term *lower_unknown_name(Lower *L, const char *name, Span span, NameUse use) {
   return NULL;
 }
 
-// ---- attributes ----
-Term *lower_no_attribute(Lower *L, const Term *base, const char *name, Span span) {
-  const bool is_tensor = base->kind == TERM_VALUE && !ct_is_ptr(term_t(base)), is_value = base->kind == TERM_VALUE,
-             is_sequence = base->kind == TERM_TUPLE;
-  const char *what = is_sequence && base->tuple.is_fstring ? "a text with run-time values"
-                     : is_sequence                         ? base->tuple.is_list ? "a list" : "a tuple"
-                     : is_tensor && term_is_tensor(base)   ? "a tensor"
-                                                           : term_describe(L, base);
-  const char *prelude = lower_prelude_name(L, span);
-  if (prelude && !is_tensor) {
-    lower_error(L, span, "`%s` works on tiles and numbers, not on %s", prelude, term_describe(L, base));
-    return is_sequence ? lower_hint(L, "add up or combine its items in a loop over tl.static_range") : NULL;
-  }
-  lower_error(L, span, "%s has no attribute `%s`", what, name);
-  if (builtin_find(arena_printf(L->arena, "descriptor.%s", name)) && is_tensor)
-    return lower_hint(L,
-                      "a tensor descriptor has it: tl.make_tensor_descriptor(…), or an argument of type tensordesc<…>");
-  if (is_sequence) {
-    if (!hint_foreign(L, FOREIGN_SEQUENCE, name))
-      lower_hint(L, "index it by constants, or go over it with for or tl.static_range");
-  } else if (is_value && !hint_foreign(L, FOREIGN_METHOD, name) && !hint_foreign(L, FOREIGN_FUNCTION, name) &&
-             !hint_near(L, name, nearest_method(L, name))) {
-    if (lower_is_language_name(name)) lower_hint(L, "it is a function: tl.%s(…)", name);
-    else if (comptime_foreign(FOREIGN_DTYPE, name)) lower_hint(L, "write x.to(tl.%s)", comptime_foreign_dtype(name));
-  }
-  return NULL;
-}
-
+// ---- names that the language lacks ----
 // Of libdevice.max and libdevice.min, which the language has under other names.
 static bool hint_libdevice(Lower *L, const char *name, const char *last) {
   if (strncmp(name, "libdevice.", 10) != 0 || (strcmp(last, "max") != 0 && strcmp(last, "min") != 0)) return false;
@@ -261,8 +224,8 @@ static bool hint_libdevice(Lower *L, const char *name, const char *last) {
 // Whether a row says what to write for tl.….last or gl.….last.
 static bool hint_known(Lower *L, const char *name, const char *last) {
   DtypeKind kind;
-  if (hint_libdevice(L, name, last) || hint_foreign(L, FOREIGN_LANGUAGE, last)) return true;
-  if (hint_foreign(L, FOREIGN_FUNCTION, last) || hint_foreign(L, FOREIGN_VALUE, last)) return true;
+  if (hint_libdevice(L, name, last) || lower_hint_foreign(L, FOREIGN_LANGUAGE, last)) return true;
+  if (lower_hint_foreign(L, FOREIGN_FUNCTION, last) || lower_hint_foreign(L, FOREIGN_VALUE, last)) return true;
   return (dtype_find(last, &kind) || comptime_foreign(FOREIGN_DTYPE, last)) && lower_hint_dtype(L, last);
 }
 
@@ -270,7 +233,7 @@ static bool hint_known(Lower *L, const char *name, const char *last) {
 static bool hint_modules(Lower *L, const char *name) {
   for (const char *dot = strchr(name, '.'); dot && strchr(dot + 1, '.'); dot = strchr(dot + 1, '.')) {
     const char *part = arena_strndup(L->arena, dot + 1, strcspn(dot + 1, "."));
-    if (hint_foreign(L, FOREIGN_MODULE, part)) return true;
+    if (lower_hint_foreign(L, FOREIGN_MODULE, part)) return true;
   }
   return false;
 }
@@ -320,7 +283,7 @@ void lower_hint_param(Lower *L, const char *key, const char *params, const char 
   for (uint32_t i = 0; i < count && !near && strlen(key) > 3; i++)
     if (strncmp(key, names[i], strlen(key)) == 0) near = names[i];
   if (fits) lower_hint(L, "%s", instead);
-  else if (near) hint_near(L, key, near);
+  else if (near) lower_hint_nearest(L, key, near);
   else lower_hint(L, "its parameters: %s", params);
 }
 

@@ -319,6 +319,10 @@ void lower_visit(Lower *L, const CtFunction *fn);              // remembers a fu
 // ---- guess.c: errors about unknown names, with suggestions ----
 Term *lower_unknown_name(Lower *L, const char *name, Span span, NameUse use);
 Term *lower_no_attribute(Lower *L, const Term *base, const char *name, Span span);
+Term *lower_no_block_attribute(Lower *L, const char *name, Span span);   // of a block pointer
+bool lower_hint_foreign(Lower *L, ForeignUse use, const char *name);     // what a row of foreign.def says, if there is one
+bool lower_hint_nearest(Lower *L, const char *name, const char *near);   // `near` in place of `name`, unless it is NULL
+void lower_add_language_functions(Lower *L, NameVec *names);
 Term *lower_no_builtin(Lower *L, const char *name, Span span);
 // Whether v is a `tl.NAME` that does not exist in Triton but is known from another language or library.
 bool lower_is_foreign_member(Lower *L, const CtValue *v);
