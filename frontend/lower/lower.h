@@ -345,6 +345,7 @@ void lower_note_shape(Lower *L, const Term *x, Span error);      // where x got 
 Term *lower_hint_scalar(Lower *L, const Term *x, const char *function);
 bool lower_keeps_dims(const Term *x);                            // whether x comes from a reduction with keep_dims
 bool lower_note_division(Lower *L, const Term *x);              // the `/` of integers that made x a float, if one did
+Term *lower_hint_unpack(Lower *L, const Term *x, uint32_t want);   // after x was unpacked into so many names
 void lower_note_param(Lower *L, const Term *x);                  // what gave a parameter its type
 // Whether x is a parameter for which the launch passed a tuple or list of numbers; a note says so.
 bool lower_note_listed(Lower *L, const Term *x);

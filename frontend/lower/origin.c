@@ -167,3 +167,51 @@ void lower_note_param(Lower *L, const Term *x) {
                 s->origin);
   }
 }
+
+// ---- unpacking ----
+// Whether it is a maximum or a minimum, which tl.max and tl.min also give with its index.
+static bool is_extreme(const Term *t) {
+  const Op *reduce = t->kind == TERM_VALUE ? value_op(t->value.v, OP_REDUCE) : NULL;
+  switch (reduce && reduce->num_results == 1 ? reduce->blocks[0]->first->opcode : OP_YIELD) {
+  case OP_MAXF: case OP_MINF: case OP_MAXSI: case OP_MINSI: case OP_MAXUI: case OP_MINUI: return true;
+  default: return false;
+  }
+}
+
+// The function of the prelude that the user called and whose ops gave the value; NULL if there is none.
+static const char *prelude_origin(Lower *L, const Value *v) {
+  const Op *op = v->def;
+  if (!op || !lower_in_prelude(L, op->span)) return NULL;
+  const CallSite *site = op->inlined_at;
+  while (site && lower_in_prelude(L, site->span)) site = site->outer;
+  return site ? site->function : NULL;
+}
+
+static const struct { const char *function, *hint; } alone[] = {
+    {"topk", "tl.topk gives the values alone: for their places, take int64 keys, each the value as an integer times "
+             "2**32 plus its index"},
+    {"sort", "tl.sort gives the values alone: for the order, sort int64 keys, each the value as an integer times 2**32 "
+             "plus its index"},
+    {"argmax", "tl.argmax gives the index alone: tl.max(x, axis, return_indices=True) gives the maximum and its index"},
+    {"argmin", "tl.argmin gives the index alone: tl.min(x, axis, return_indices=True) gives the minimum and its index"},
+};
+
+Term *lower_hint_unpack(Lower *L, const Term *x, uint32_t want) {
+  if (term_is_number(x) && want == 2) return lower_hint(L, "to give both names this value, write a = b = …");
+  if (x->kind == TERM_DESC || x->kind == TERM_BLOCK_PTR) return lower_hint(L, "load a block, which is one tensor");
+  if (x->kind != TERM_VALUE) return NULL;
+  if (is_extreme(x)) return lower_hint(L, "tl.max and tl.min also give the index with return_indices=True");
+  const Op *op = term_v(x)->def;
+  const char *function = prelude_origin(L, term_v(x));
+  const bool is_tensor = ct_rank(term_t(x)) > 0;
+  for (uint32_t i = 0; function && i < countof(alone); i++)
+    if (!strcmp(function, alone[i].function)) return lower_hint(L, "%s", alone[i].hint);
+  if (op && (op->opcode == OP_ATOMIC_RMW || op->opcode == OP_ATOMIC_CAS))
+    return lower_hint(L, "an atomic operation gives the old value alone");
+  if (op && op->opcode == OP_DOT) return lower_hint(L, "tl.dot gives one tensor: with tl.dot(a, b, acc), the new acc");
+  if (op && op->opcode == OP_HISTOGRAM) return lower_hint(L, "tl.histogram gives the counts alone");
+  if (op && op->opcode == OP_LOAD && !is_tensor)
+    return lower_hint(L, "one address holds one value: a = tl.load(p), b = tl.load(p + 1)");
+  if (is_tensor) return lower_hint(L, "tl.split takes a last axis of two apart; single elements are loaded one by one");
+  return lower_hint(L, "a function gives several values by `return a, b`");
+}
