@@ -162,17 +162,54 @@ static void hint_member(Lower *L, const char *module, const char *member) {
   if (about) lower_hint(L, "%s", about);
 }
 
+// Whether the name, as written, means a module that exists where the current function is.
+static bool is_imported(Lower *L, const char *module) {
+  const CtValue *v = comptime_lookup(L->ct, L->frame->fn->env, intern(L->ctx, module));
+  return v && v->kind != CT_MISSING;
+}
+
+// A name that an import of triton's modules could not bind, such as triton.language.extra.tlx.
+static void hint_import(Lower *L, const char *name, const char *member) {
+  const char *last = strrchr(name, '.') + 1;
+  if (!strcmp(last, "libdevice")) {
+    lower_hint(L, "write `from triton.language.extra import libdevice`");
+    return;
+  }
+  for (const char *dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.')) {
+    const char *part = arena_strndup(L->arena, dot + 1, strcspn(dot + 1, "."));
+    if (strcmp(part, "language") != 0 && comptime_foreign(FOREIGN_MODULE, part)) {
+      hint_member(L, part, member);
+      return;
+    }
+  }
+  if (member && lower_hint_foreign(L, FOREIGN_FUNCTION, member)) return;
+  if (!strncmp(name, "triton.language.", 16))
+    lower_hint(L, "docs/reference-builtins.md lists the functions of the language");
+}
+
+bool lower_is_call_of_language(const CtValue *missing) {
+  const char *name = missing->missing.name, *call = strchr(name, '(');
+  return call && (!strncmp(name, "tl.", 3) || !strncmp(name, "gl.", 3)) && !strcmp(call, "(...)");
+}
+
 void lower_hint_missing(Lower *L, const CtValue *missing, NameUse use) {
   const char *name = missing->missing.name, *last = strrchr(name, '.');
   const char *module = arena_strndup(L->arena, name, strcspn(name, ".("));
   const char *call = strchr(name, '(');
+  if (lower_is_call_of_language(missing)) {
+    lower_hint(L, "it runs in kernels: call it there, or in a function with %s", lower_decorator(L));
+    return;
+  }
   if (call && last > call) {
     // torch.finfo(…).max: the member belongs to what the call returns, so only the function has a hint.
     name = arena_strndup(L->arena, name, (size_t)(call - name));
     last = strrchr(name, '.');
   }
-  if (comptime_foreign(FOREIGN_MODULE, module))
-    hint_member(L, module, use.kind == USE_BASE ? use.member : last ? last + 1 : NULL);
+  const bool is_ours = !strcmp(module, "tl") || !strcmp(module, "triton");
+  const char *member = use.kind == USE_BASE ? use.member : last ? last + 1 : NULL;
+  if (!strcmp(module, "triton") && last && !call) hint_import(L, name, use.kind == USE_BASE ? use.member : NULL);
+  else if (is_ours && is_imported(L, module)) return;
+  else if (comptime_foreign(FOREIGN_MODULE, module)) hint_member(L, module, member);
   else lower_hint_function(L, arena_strndup(L->arena, name, strcspn(name, "(")), NULL);
 }
 

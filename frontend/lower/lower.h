@@ -328,6 +328,7 @@ Term *lower_no_builtin(Lower *L, const char *name, Span span);
 bool lower_is_foreign_member(Lower *L, const CtValue *v);
 // Hints after an error about a missing value, a builtin that does not exist, a name where a type belongs, a function
 // that takes no run-time values, or a keyword that no parameter has. A bool says whether a hint was added.
+bool lower_is_call_of_language(const CtValue *missing);   // made at compile time: "tl.num_programs(...)"
 void lower_hint_missing(Lower *L, const CtValue *missing, NameUse use);
 void lower_hint_near(Lower *L, const char *name);
 bool lower_hint_dtype(Lower *L, const char *name);
