@@ -353,9 +353,10 @@ void term_note_types_differ(Lower *L, const Term *a, const Term *b, const char *
       otherwise = arena_printf(L->arena,
                                "give both one shape: tl.full(%s, …, tl.%s) makes a tensor, tl.sum and tl.max a "
                                "scalar", lower_shape_text(L, t), dtype_info[ct_scalar_of(t)->scalar].name);
-    } else if (ta->rank != tb->rank || memcmp(ta->shape, tb->shape, ta->rank * sizeof *ta->shape) != 0)
+    } else if (ta->rank != tb->rank || memcmp(ta->shape, tb->shape, ta->rank * sizeof *ta->shape) != 0) {
+      if (ta->rank != tb->rank && lower_hint_axis(L, ta->rank > tb->rank ? a : b, ta->rank > tb->rank ? tb : ta)) return;
       otherwise = "give the value of the other shape another name";
-    else if (!ct_is_ptr(ta) && (open = strstr(otherwise, "(…)")))
+    } else if (!ct_is_ptr(ta) && (open = strstr(otherwise, "(…)")))
       otherwise = arena_printf(L->arena, "%.*s(tl.%s)%s", (int)(open - otherwise), otherwise,
                                dtype_info[wider(ta, tb)].name, open + strlen("(…)"));
   }

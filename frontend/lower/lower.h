@@ -342,6 +342,8 @@ void lower_hint_param(Lower *L, const char *key, const char *params, const char 
 
 // ---- origin.c: notes after an error ----
 void lower_note_shape(Lower *L, const Term *x, Span error);      // where x got its shape, unless within `error`
+// Notes where x, of more axes than `to`, got one that the user added. Whether a hint says to leave that out.
+bool lower_hint_axis(Lower *L, const Term *x, const CtType *to);
 // The way out where a function needs a tensor and x is a scalar, and where it became one.
 Term *lower_hint_scalar(Lower *L, const Term *x, const char *function);
 bool lower_keeps_dims(const Term *x);                            // whether x comes from a reduction with keep_dims

@@ -72,6 +72,60 @@ Term *lower_hint_scalar(Lower *L, const Term *x, const char *function) {
   return hint ? lower_hint(L, "%s: a scalar is one element", hint) : NULL;
 }
 
+static bool is_same_place(const Op *a, const Op *b) {
+  return a->span.begin == b->span.begin && a->span.end == b->span.end;
+}
+
+typedef struct { const Op *op; bool has_more; } AddedAxis;
+
+// Finds the ops by which the user gave v one of its axes, as x[:, None] does: ops of elements lead from them to v.
+// user: the op that takes v; an axis that broadcasting adds has the same place.
+static void find_axis(const Value *v, const Op *user, int depth, AddedAxis *found) {
+  const Op *op = v->def;
+  if (!op || depth > 12) return;
+  if (op->opcode == OP_EXPAND_DIMS) {
+    if (user && is_same_place(op, user)) return;
+    if (!found->op) found->op = op;
+    else found->has_more |= !is_same_place(found->op, op);
+    return;
+  }
+  if (op->opcode != OP_BROADCAST && !op_is(op, TRAIT_ELEMENTWISE)) return;
+  for (uint32_t i = 0; i < op->num_operands && !found->has_more; i++) {
+    const Value *x = op_operand(op, i);
+    if (x && x->type->rank == v->type->rank) find_axis(x, op, depth + 1, found);
+  }
+}
+
+// Whether shapes a and t combine without another axis.
+static bool goes_with(const Type *a, const CtType *t) {
+  bool same = a->rank == ct_rank(t);
+  for (uint32_t i = 0; same && i < a->rank; i++)
+    same = a->shape[i] == t->shape[i] || a->shape[i] == 1 || t->shape[i] == 1;
+  return same;
+}
+
+bool lower_hint_axis(Lower *L, const Term *x, const CtType *to) {
+  if (!term_is_tensor(x) || ct_rank(term_t(x)) <= ct_rank(to)) return false;
+  AddedAxis found = {NULL, false};
+  find_axis(term_v(x), NULL, 0, &found);
+  const Op *op = found.op;
+  if (!op || found.has_more || lower_in_prelude(L, op->span)) return false;
+  const Value *added = op_operand(op, 0);   // without any of the axes of one index
+  while (added->def && added->def->opcode == OP_EXPAND_DIMS && is_same_place(added->def, op))
+    added = op_operand(added->def, 0);
+  if (added->def && added->def->opcode == OP_REDUCE && is_same_place(added->def, op)) return false;   // keep_dims
+  const Type *below = added->type, *above = op->results[0].type;
+  const char *text = lower_source_text_or(L, op->span, ""), *index = strrchr(text, '[');
+  Buf from = buf_make(L->arena), with = buf_make(L->arena);
+  for (uint32_t i = 0; i < below->rank; i++) buf_printf(&from, "%s%lld", i ? ", " : "", (long long)below->shape[i]);
+  for (uint32_t i = 0; i < above->rank; i++) buf_printf(&with, "%s%lld", i ? ", " : "", (long long)above->shape[i]);
+  diag_note(L->ctx, op->span, "an axis is added here: shape [%s] becomes [%s]", buf_str(&from), buf_str(&with));
+  if (!goes_with(below, to)) return false;
+  if (index && strstr(index, "None")) lower_hint(L, "leave out %s: the shape [%s] fits", index, buf_str(&from));
+  else lower_hint(L, "leave that axis out: the shape [%s] fits", buf_str(&from));
+  return true;
+}
+
 static bool is_made_of_int(const Value *v) {
   while (v->def && v->def->opcode == OP_SPLAT) v = op_operand(v->def, 0);
   return v->def && (v->def->opcode == OP_SITOFP || v->def->opcode == OP_UITOFP);

@@ -208,7 +208,7 @@ Term *lower_broadcast_to(Lower *L, Term *x, const int64_t *shape, uint32_t rank,
     lower_error(L, span, "cannot broadcast shape %s to %s: its rank is higher", lower_shape_text(L, t),
                 lower_shape_text(L, to));
     lower_note_shape(L, x, span);
-    return hint_rank(L, x, to);
+    return lower_hint_axis(L, x, to) ? NULL : hint_rank(L, x, to);
   }
   const uint32_t added = rank - t->rank;
   for (uint32_t i = 0; i < t->rank; i++) {
@@ -237,6 +237,7 @@ bool lower_broadcast_pair(Lower *L, Term **a, Term **b, Span span) {
                   counts_as(L, ta, rank), counts_as(L, tb, rank), i, (long long)da, (long long)db);
       lower_note_shape(L, *a, span);
       lower_note_shape(L, *b, span);
+      if (ra != rb && lower_hint_axis(L, ra > rb ? *a : *b, ra > rb ? tb : ta)) return false;
       if (ra != rb || rank == 1)
         lower_hint(L, "index with [:, None] or [None, :] to say which dimension a smaller tensor spans");
       return false;
