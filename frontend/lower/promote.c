@@ -300,9 +300,14 @@ static Term *weak_operand(Lower *L, Term *x, const CtType *type, Span span) {
     if (c->kind == CT_FLOAT)
       return lower_cast(L, term_to_value(L, x, span, "the operand"), type, span);
     Int128 v = const_int(c);
-    if (v < 0 && !ct_is_signed(type))
-      return lower_error(L, span, "negative constant %s combined with unsigned type %s", ct_repr(L->ctx, c),
-                         ct_type_text(L->ctx, type));
+    if (v < 0 && !ct_is_signed(type)) {
+      lower_error(L, span, "negative constant %s combined with unsigned type %s", ct_repr(L->ctx, c),
+                  ct_type_text(L->ctx, type));
+      if (ct_bits(type) == 32)
+        return lower_hint(L, "convert the other operand first: x.to(tl.int64), or x.to(tl.int32) of values below 2**31");
+      return lower_hint(L, "convert the other operand to a signed type first: x.to(tl.int%d)",
+                        ct_bits(type) == 64 ? 64 : 32);
+    }
     if (!ct_int_fits(v, type)) {
       lower_error(L, span, "constant %s is out of range for type %s", ct_repr(L->ctx, c), ct_type_text(L->ctx, type));
       return lower_hint(L, "it takes the type of the other operand: widen that first, x.to(tl.int64)");
