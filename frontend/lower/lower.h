@@ -349,6 +349,9 @@ Term *lower_hint_scalar(Lower *L, const Term *x, const char *function);
 bool lower_keeps_dims(const Term *x);                            // whether x comes from a reduction with keep_dims
 bool lower_note_division(Lower *L, const Term *x);              // the `/` of integers that made x a float, if one did
 Term *lower_hint_unpack(Lower *L, const Term *x, uint32_t want);   // after x was unpacked into so many names
+const Node *lower_node_at(Lower *L, Span span);   // of the user's current function; NULL: none has just this span
+// Says how e, whose value is wrong, comes to have it: "B // 256 is 0 for B = 128". e may be NULL.
+void lower_note_computed(Lower *L, const Node *e, int64_t value);
 void lower_note_param(Lower *L, const Term *x);                  // what gave a parameter its type
 // Whether x is a parameter for which the launch passed a tuple or list of numbers; a note says so.
 bool lower_note_listed(Lower *L, const Term *x);
@@ -495,6 +498,7 @@ bool lower_split_range(Lower *L, Call *c, RangeArgs *r);         // a range's ar
 // Makes scalars of one type of a range's start, end and step; of a negative step it takes the magnitude. NULL after a
 // diagnostic.
 const CtType *lower_range_bounds(Lower *L, const Node *s, const RangeArgs *r, Term **bounds, bool *negative);
+bool lower_refuse_no_step(Lower *L, const Node *iter);          // of a range whose step is 0
 void lower_range_attrs(Lower *L, Op *op, Call *c);               // what `tl.range` asks of its loop
 // ---- loops.c: a `for` over a range ----
 bool lower_counted_loop(Lower *L, const Node *s, RangeArgs *r);  // false after a diagnostic about its bounds

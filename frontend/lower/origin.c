@@ -269,3 +269,72 @@ Term *lower_hint_unpack(Lower *L, const Term *x, uint32_t want) {
   if (is_tensor) return lower_hint(L, "tl.split takes a last axis of two apart; single elements are loaded one by one");
   return lower_hint(L, "a function gives several values by `return a, b`");
 }
+
+// ---- constants that were computed ----
+typedef struct { Span span; const Node *found; } NodeAt;
+
+static void find_node(const Node *n, void *user) {
+  NodeAt *at = user;
+  if (at->found || n->span.begin > at->span.begin || n->span.end < at->span.end) return;
+  if (n->span.begin == at->span.begin && n->span.end == at->span.end && n->kind != NODE_EXPR_STMT) at->found = n;
+  else ast_each_child(n, find_node, user);
+}
+
+const Node *lower_node_at(Lower *L, Span span) {
+  NodeAt at = {span, NULL};
+  if (!lower_in_prelude(L, span)) ast_each_child(L->frame->fn->def, find_node, &at);
+  return at.found;
+}
+
+// The value of a name that is a constant integer.
+static bool constant_named(Lower *L, const char *name, int64_t *out) {
+  const Var *v = scope_find(&L->frame->scope, name);
+  if (v) return v->term && term_get_int(v->term, out);
+  CtValue *c = comptime_lookup(L->ct, L->frame->fn->env, name);
+  return c && c->kind != CT_MISSING && term_get_int(term_const(L, c), out);
+}
+
+typedef struct { Lower *L; Buf text; NameVec seen; } Constants;
+
+static void list_constants(const Node *n, void *user) {
+  Constants *all = user;
+  int64_t value;
+  if (n->kind != NODE_NAME) {
+    ast_each_child(n, list_constants, user);
+    return;
+  }
+  for (uint32_t i = 0; i < all->seen.count; i++)
+    if (all->seen.data[i] == n->name.id) return;
+  vec_push(all->L->arena, &all->seen, n->name.id);
+  if (constant_named(all->L, n->name.id, &value))
+    buf_printf(&all->text, "%s%s = %lld", all->text.size ? ", " : "", n->name.id, (long long)value);
+}
+
+// The text without a pair of parentheses around all of it.
+static const char *without_parens(Lower *L, const char *text) {
+  const size_t n = strlen(text);
+  if (n < 2 || text[0] != '(' || text[n - 1] != ')') return text;
+  int depth = 0;
+  for (size_t i = 0; i + 1 < n; i++) {
+    depth += (text[i] == '(') - (text[i] == ')');
+    if (!depth) return text;
+  }
+  return arena_strndup(L->arena, text + 1, n - 2);
+}
+
+void lower_note_computed(Lower *L, const Node *e, int64_t value) {
+  if (!e || lower_in_prelude(L, e->span)) return;
+  const char *text = lower_source_text_or(L, e->span, NULL);
+  if (e->kind == NODE_NAME) {
+    const Var *v = scope_find(&L->frame->scope, e->name.id);
+    for (uint32_t i = 0; i < L->frame->fn->num_params; i++)
+      if (L->frame->fn->params[i].name == e->name.id) v = NULL;   // what the caller gives
+    if (v) diag_note(L->ctx, v->span, "`%s` is %lld here", e->name.id, (long long)value);
+    return;
+  }
+  const Node *number = e->kind == NODE_UNARY ? e->unary.value : e;
+  if (!text || number->kind == NODE_INT) return;
+  Constants all = {L, buf_make(L->arena), {0}};
+  list_constants(e, &all);
+  lower_hint(L, "%s is %lld%s%s", without_parens(L, text), (long long)value, all.text.size ? " for " : "", buf_str(&all.text));
+}
