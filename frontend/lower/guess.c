@@ -137,10 +137,15 @@ bool lower_hint_function(Lower *L, const char *name, const Term *argument) {
   return true;
 }
 
+static const char *about_module(const char *name) {
+  const char *about = comptime_foreign(FOREIGN_MODULE, name);
+  return about ? about : comptime_foreign(FOREIGN_FORK, name);
+}
+
 // A use of module.member, where the module does not exist or is the host's.
 static void hint_member(Lower *L, const char *module, const char *member) {
   static const char *const ours[] = {"tl", "language", "triton", "libdevice"};
-  const char *about = comptime_foreign(FOREIGN_MODULE, module);
+  const char *about = about_module(module);
   for (uint32_t i = 0; i < countof(ours); i++) {
     if (strcmp(module, ours[i]) != 0) continue;
     if (i < 2 && member && L->frame->fn->is_bare && comptime_lookup(L->ct, L->frame->fn->env, member))
@@ -177,7 +182,7 @@ static void hint_import(Lower *L, const char *name, const char *member) {
   }
   for (const char *dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.')) {
     const char *part = arena_strndup(L->arena, dot + 1, strcspn(dot + 1, "."));
-    if (strcmp(part, "language") != 0 && comptime_foreign(FOREIGN_MODULE, part)) {
+    if (comptime_foreign(FOREIGN_FORK, part)) {
       hint_member(L, part, member);
       return;
     }
@@ -209,7 +214,7 @@ void lower_hint_missing(Lower *L, const CtValue *missing, NameUse use) {
   const char *member = use.kind == USE_BASE ? use.member : last ? last + 1 : NULL;
   if (!strcmp(module, "triton") && last && !call) hint_import(L, name, use.kind == USE_BASE ? use.member : NULL);
   else if (is_ours && is_imported(L, module)) return;
-  else if (comptime_foreign(FOREIGN_MODULE, module)) hint_member(L, module, member);
+  else if (about_module(module)) hint_member(L, module, member);
   else lower_hint_function(L, arena_strndup(L->arena, name, strcspn(name, "(")), NULL);
 }
 
@@ -224,7 +229,7 @@ static void hint_called(Lower *L, const char *name) {
 
 static void hint_value(Lower *L, const char *name, NameUse use, Span span) {
   const NameVec own = own_names(L, false), functions = own_names(L, true);
-  if (use.kind == USE_BASE && comptime_foreign(FOREIGN_MODULE, name)) {
+  if (use.kind == USE_BASE && about_module(name)) {
     hint_member(L, name, use.member);
     return;
   }
@@ -270,7 +275,7 @@ static bool hint_known(Lower *L, const char *name, const char *last) {
 static bool hint_modules(Lower *L, const char *name) {
   for (const char *dot = strchr(name, '.'); dot && strchr(dot + 1, '.'); dot = strchr(dot + 1, '.')) {
     const char *part = arena_strndup(L->arena, dot + 1, strcspn(dot + 1, "."));
-    if (lower_hint_foreign(L, FOREIGN_MODULE, part)) return true;
+    if (lower_hint_foreign(L, FOREIGN_FORK, part)) return true;
   }
   return false;
 }
@@ -354,7 +359,7 @@ void term_note_types_differ(Lower *L, const Term *a, const Term *b, const char *
                                "give both one shape: tl.full(%s, …, tl.%s) makes a tensor, tl.sum and tl.max a "
                                "scalar", lower_shape_text(L, t), dtype_info[ct_scalar_of(t)->scalar].name);
     } else if (ta->rank != tb->rank || memcmp(ta->shape, tb->shape, ta->rank * sizeof *ta->shape) != 0) {
-      if (ta->rank != tb->rank && lower_hint_axis(L, ta->rank > tb->rank ? a : b, ta->rank > tb->rank ? tb : ta)) return;
+      if (lower_hint_axis(L, a, tb) || lower_hint_axis(L, b, ta)) return;
       otherwise = "give the value of the other shape another name";
     } else if (!ct_is_ptr(ta) && (open = strstr(otherwise, "(…)")))
       otherwise = arena_printf(L->arena, "%.*s(tl.%s)%s", (int)(open - otherwise), otherwise,

@@ -40,7 +40,8 @@ static Term *hint_value(Lower *L, const Term *base, const char *name) {
     return lower_hint(L, is_ptr ? "write x.dtype.element_ty for the type of what it points to"
                                 : "x.dtype is the type of the elements");
   if (has_attribute(L, ct_scalar_of(t), name)) return lower_hint(L, "the type has it: x.dtype.%s", name);
-  if (lower_hint_foreign(L, FOREIGN_FUNCTION, name) || lower_hint_nearest(L, name, nearest_method(L, name))) return NULL;
+  if (lower_hint_foreign(L, FOREIGN_FUNCTION, name)) return NULL;
+  if (lower_hint_nearest(L, name, nearest_method(L, name))) return NULL;
   DtypeKind kind;
   if (lower_is_language_name(name)) lower_hint(L, "it is a function: tl.%s(…)", name);
   else if (dtype_find(name, &kind) || comptime_foreign(FOREIGN_DTYPE, name))
@@ -104,7 +105,8 @@ Term *lower_no_block_attribute(Lower *L, const char *name, Span span) {
   if (is_among("base shape strides stride offsets offset block_shape order", name) || is_among(extents, name))
     return lower_hint(L, "keep what tl.make_block_ptr is given in variables: it is not read back");
   if (strcmp(name, "element_ty") == 0) return lower_hint(L, "its type has it: p.dtype.element_ty.element_ty");
-  if (builtin_find_method(L, name) || comptime_foreign(FOREIGN_METHOD, name) || comptime_foreign(FOREIGN_FUNCTION, name))
+  if (builtin_find_method(L, name) || comptime_foreign(FOREIGN_METHOD, name) ||
+      comptime_foreign(FOREIGN_FUNCTION, name))
     return lower_hint(L, "load what it points to: tl.load(p, boundary_check=(…))");
   return lower_hint(L, "it has advance, dtype and type; tl.load and tl.store take it");
 }

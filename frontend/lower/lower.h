@@ -316,11 +316,11 @@ Term *lower_inline(Lower *L, CtFunction *fn, CallArgs *args);
 void lower_hint_call(Lower *L, const CallArgs *args, const char *const *names, const bool *is_optional, uint32_t count);
 void lower_visit(Lower *L, const CtFunction *fn);              // remembers a function whose body is lowered
 
-// ---- guess.c: errors about unknown names, with suggestions ----
+// ---- guess.c, guess_attribute.c: errors about unknown names, with suggestions ----
 Term *lower_unknown_name(Lower *L, const char *name, Span span, NameUse use);
 Term *lower_no_attribute(Lower *L, const Term *base, const char *name, Span span);
 Term *lower_no_block_attribute(Lower *L, const char *name, Span span);   // of a block pointer
-bool lower_hint_foreign(Lower *L, ForeignUse use, const char *name);     // what a row of foreign.def says, if there is one
+bool lower_hint_foreign(Lower *L, ForeignUse use, const char *name);     // what a row of foreign.def says, if any
 bool lower_hint_nearest(Lower *L, const char *name, const char *near);   // `near` in place of `name`, unless it is NULL
 void lower_add_language_functions(Lower *L, NameVec *names);
 Term *lower_no_builtin(Lower *L, const char *name, Span span);

@@ -336,5 +336,6 @@ void lower_note_computed(Lower *L, const Node *e, int64_t value) {
   if (!text || number->kind == NODE_INT) return;
   Constants all = {L, buf_make(L->arena), {0}};
   list_constants(e, &all);
-  lower_hint(L, "%s is %lld%s%s", without_parens(L, text), (long long)value, all.text.size ? " for " : "", buf_str(&all.text));
+  lower_hint(L, "%s is %lld%s%s", without_parens(L, text), (long long)value, all.text.size ? " for " : "",
+             buf_str(&all.text));
 }

@@ -304,7 +304,8 @@ static Term *weak_operand(Lower *L, Term *x, const CtType *type, Span span) {
       lower_error(L, span, "negative constant %s combined with unsigned type %s", ct_repr(L->ctx, c),
                   ct_type_text(L->ctx, type));
       if (ct_bits(type) == 32)
-        return lower_hint(L, "convert the other operand first: x.to(tl.int64), or x.to(tl.int32) of values below 2**31");
+        return lower_hint(L, "convert the other operand first: x.to(tl.int64), or x.to(tl.int32) of values below "
+                             "2**31");
       return lower_hint(L, "convert the other operand to a signed type first: x.to(tl.int%d)",
                         ct_bits(type) == 64 ? 64 : 32);
     }

@@ -20,6 +20,12 @@ def k(x):
     # CHECK: [[#@LINE+2]]:5: error: there is no builtin `libdevice.min`
     # CHECK: {{^}}note: write tl.minimum(x, y)
     libdevice.min(v, v)
+    # CHECK: [[#@LINE+2]]:5: error: there is no builtin `tl.math.exq`
+    # CHECK: {{^}}note: the nearest name is `exp`
+    tl.math.exq(v)
+    # CHECK: [[#@LINE+2]]:5: error: there is no builtin `tl.extra.cuda.smidd`
+    # CHECK: {{^}}note: the nearest name is `smid`
+    tl.extra.cuda.smidd()
     # CHECK: [[#@LINE+2]]:5: error: there is no builtin `tl.frobnicate`
     # CHECK: {{^}}note: docs/reference-builtins.md lists the functions of the language
     tl.frobnicate(v)
