@@ -65,7 +65,15 @@ Term *lower_hint_scalar(Lower *L, const Term *x, const char *function) {
     const bool takes_all = flat && flat->opcode == OP_RESHAPE && flat->span.begin == op->span.begin &&
                            flat->span.end == op->span.end && op_operand(flat, 0)->type->rank > 1;
     if (!hint) hint = arena_printf(L->arena, "give `%s` the tensor before it is reduced", function);
-    diag_note(L->ctx, user_span(L, op), "this reduction leaves a scalar");
+    const CallSite *here = L->b.inlined_at, *there = op->inlined_at;
+    Span at = L->b.span, from = op->span;
+    for (; here && lower_in_prelude(L, at); here = here->outer) at = here->span;
+    for (; there && lower_in_prelude(L, from); there = there->outer) from = there->span;
+    if (at.begin == from.begin && at.end == from.end) {   // a function of the user's is called twice
+      if (there) diag_note(L->ctx, there->span, "this call leaves a scalar");
+      return NULL;
+    }
+    diag_note(L->ctx, from, "this reduction leaves a scalar");
     return lower_hint(L, "%s%s", hint, takes_all ? ", or give the first reduction an axis" : "");
   }
   if (scalar_origin(term_v(x), OP_LOAD, 0)) return lower_hint(L, "a tensor is loaded from a pointer plus tl.arange(…)");
@@ -109,7 +117,7 @@ bool lower_hint_axis(Lower *L, const Term *x, const CtType *to) {
   AddedAxis found = {NULL, false};
   find_axis(term_v(x), NULL, 0, &found);
   const Op *op = found.op;
-  if (!op || found.has_more || lower_in_prelude(L, op->span)) return false;
+  if (!op || lower_in_prelude(L, op->span)) return false;
   const Value *added = op_operand(op, 0);   // without any of the axes of one index
   while (added->def && added->def->opcode == OP_EXPAND_DIMS && is_same_place(added->def, op))
     added = op_operand(added->def, 0);
@@ -120,7 +128,7 @@ bool lower_hint_axis(Lower *L, const Term *x, const CtType *to) {
   for (uint32_t i = 0; i < below->rank; i++) buf_printf(&from, "%s%lld", i ? ", " : "", (long long)below->shape[i]);
   for (uint32_t i = 0; i < above->rank; i++) buf_printf(&with, "%s%lld", i ? ", " : "", (long long)above->shape[i]);
   diag_note(L->ctx, op->span, "an axis is added here: shape [%s] becomes [%s]", buf_str(&from), buf_str(&with));
-  if (!goes_with(below, to)) return false;
+  if (found.has_more || !goes_with(below, to)) return false;
   if (index && strstr(index, "None")) lower_hint(L, "leave out %s: the shape [%s] fits", index, buf_str(&from));
   else lower_hint(L, "leave that axis out: the shape [%s] fits", buf_str(&from));
   return true;

@@ -5,6 +5,11 @@ import triton.language as tl
 
 
 @triton.jit
+def total(v):
+    return tl.sum(v, 0)
+
+
+@triton.jit
 def k(x, n):
     v = tl.load(x + tl.arange(0, 8))
     w = tl.reshape(v, [4, 2])
@@ -37,3 +42,9 @@ def k(x, n):
     # CHECK: [[#@LINE+1]]:9: note: shape [2] comes from here
     s = tl.sum(w, 0)
     tl.sum(s, 1)
+    # CHECK: [[#@LINE-36]]:12: error: a scalar cannot be reduced: a scalar fp32
+    # CHECK: note: in the call of total here
+    # CHECK: [[#@LINE+2]]:9: note: this call leaves a scalar
+    # CHECK-NOT: leave `sum` out
+    t = total(v)
+    total(t)
