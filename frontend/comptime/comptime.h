@@ -112,7 +112,8 @@ CtValue *comptime_layout_on(Comptime *ct, const CtValue *layout, const Layout *m
 
 // ---- foreign.c: names of other languages and libraries ----
 typedef enum {
-  FOREIGN_VALUE, FOREIGN_MODULE, FOREIGN_FUNCTION, FOREIGN_METHOD, FOREIGN_SEQUENCE, FOREIGN_PARAM, FOREIGN_DTYPE
+  FOREIGN_VALUE, FOREIGN_MODULE, FOREIGN_FUNCTION, FOREIGN_METHOD, FOREIGN_SEQUENCE, FOREIGN_PARAM, FOREIGN_DTYPE,
+  FOREIGN_LANGUAGE, FOREIGN_FORK
 } ForeignUse;
 // What to write in place of a name in that use; NULL if nothing is known about it.
 const char *comptime_foreign(ForeignUse use, const char *name);

@@ -349,6 +349,7 @@ bool ct_exec_import_from(Comptime *ct, const Node *n, CtEnv *env) {
                  *name = base ? arena_printf(ct->arena, "%s.%s", base, a->alias.name) : a->alias.name;
       CtValue *sub = ct_import_module(ct, name, n->import.level, env->module, a->span);
       if (!sub || sub->kind != CT_MISSING) v = sub;
+      else if (!n->import.level && !strncmp(name, "triton.language.", 16)) v = ct_missing_from(ct, m, "%s", name);
     }
     if (!v) return false;
     ct_env_set(ct->ctx, env, a->alias.asname ? a->alias.asname : a->alias.name, v);

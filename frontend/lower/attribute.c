@@ -155,7 +155,7 @@ Term *lower_attribute(Lower *L, Term *base, const char *name, Span span) {
       return term_const(L, ct_dtype(L->ctx, ct_type_pointer(L->ctx, base->bp.block, false)));
     if (strcmp(name, "advance") == 0)
       return term_bound(L, base, term_const(L, ct_builtin(L->ctx, intern(L->ctx, "advance"))));
-    return lower_error(L, span, "a block pointer has no attribute `%s`", name);
+    return lower_no_block_attribute(L, name, span);
   case TERM_BUFFER: return lower_buffer_attribute(L, base, name, span);
   case TERM_ACC:
     if (strcmp(name, "type") == 0) return term_const(L, type_of(L, base));

@@ -126,7 +126,7 @@ Term *tl_reduce_call(Lower *L, Call *c) {
   uint32_t rank = ct_rank(t);
   if (rank == 0) {
     arg_error(L, c, 0, "a scalar cannot be reduced: %s", term_describe(L, in.items[0]));
-    return lower_hint(L, "a tensor is loaded from a pointer plus tl.arange(…)");
+    return lower_hint_scalar(L, in.items[0], arg_function(L, c));
   }
   int64_t axis = 0;
   bool all = arg_is_none(c, 1);
@@ -134,6 +134,7 @@ Term *tl_reduce_call(Lower *L, Call *c) {
     int64_t numel = ct_numel(t);
     for (uint32_t i = 0; i < in.count; i++) in.items[i] = lower_reshape(L, in.items[i], &numel, 1, true);
   } else if (!arg_axis(L, c, 1, rank, &axis)) {
+    lower_note_shape(L, in.items[0], c->span);
     return NULL;
   }
   if (!lower_check_axis_in_block(L, c->span, "a reduction", term_t(in.items[0]), (uint32_t)axis)) return NULL;
@@ -161,8 +162,10 @@ Term *tl_scan_call(Lower *L, Call *c) {
   int64_t axis;
   Term *fn = function_arg(L, c, 2);
   if (!fn || !tensor_inputs(L, c, 0, &in) || !arg_bool(L, c, 3, &reverse)) return NULL;
-  if (!ct_rank(term_t(in.items[0])))
-    return arg_error(L, c, 0, "a scalar cannot be scanned: %s", term_describe(L, in.items[0]));
+  if (!ct_rank(term_t(in.items[0]))) {
+    arg_error(L, c, 0, "a scalar cannot be scanned: %s", term_describe(L, in.items[0]));
+    return lower_hint_scalar(L, in.items[0], arg_function(L, c));
+  }
   if (!arg_axis(L, c, 1, ct_rank(term_t(in.items[0])), &axis) ||
       !lower_check_axis_in_block(L, c->span, "a scan", term_t(in.items[0]), (uint32_t)axis))
     return NULL;
@@ -182,6 +185,7 @@ Term *tl_histogram(Lower *L, Call *c) {
   if (!x || !arg_int(L, c, 1, &bins)) return NULL;
   if (ct_rank(term_t(x)) != 1 || !ct_is_int(term_t(x))) {
     arg_error(L, c, 0, "`histogram` counts a 1-D integer tensor, not %s", term_describe(L, x));
+    if (!ct_rank(term_t(x))) return lower_hint_scalar(L, x, arg_function(L, c));
     return lower_hint(L, ct_rank(term_t(x)) == 1 ? "number the bins: x.to(tl.int32)" : "flatten it with tl.ravel(x)");
   }
   if (!lower_check_shape(L, &bins, 1, c->spans[1]) ||

@@ -15,6 +15,14 @@ Term *tl_program_id(Lower *L, Call *c) {
   return term_of_op(L, op, lower_scalar(L, DT_INT32));
 }
 
+// Says how the bounds of an arange were computed.
+static void note_bounds(Lower *L, const Call *c, int64_t start, int64_t end) {
+  const NodeList *args = c->node && c->node->kind == NODE_CALL ? &c->node->call.args : NULL;
+  if (!args || args->count < 2) return;
+  lower_note_computed(L, args->data[0], start);
+  lower_note_computed(L, args->data[1], end);
+}
+
 Term *tl_arange(Lower *L, Call *c) {
   int64_t start, end;
   if (!arg_int(L, c, 0, &start) || !arg_int(L, c, 1, &end)) return NULL;
@@ -22,13 +30,16 @@ Term *tl_arange(Lower *L, Call *c) {
     builtin_error(L, c, "the bounds of arange must fit int32");
     return lower_hint(L, "add the start in 64 bits: start + tl.arange(0, N).to(tl.int64)");
   }
-  if (end <= start)
-    return builtin_error(L, c, "arange(%lld, %lld) is empty: its end must be above its start", (long long)start,
-                         (long long)end),
-           lower_hint(L, "arange(0, N) counts from 0 to N - 1");
+  if (end <= start) {
+    builtin_error(L, c, "arange(%lld, %lld) is empty: its end must be above its start", (long long)start,
+                  (long long)end);
+    note_bounds(L, c, start, end);
+    return lower_hint(L, "arange(0, N) counts from 0 to N - 1");
+  }
   int64_t n = end - start;
   if (!is_pow2_u64((uint64_t)n)) {
     builtin_error(L, c, "arange of %lld elements: the length must be a power of two", (long long)n);
+    note_bounds(L, c, start, end);
     int64_t p = 1;
     while (p < n) p *= 2;
     if (n < MAX_TENSOR_NUMEL)
@@ -399,8 +410,10 @@ Term *tl_cat(Lower *L, Call *c) {
 Term *tl_item(Lower *L, Call *c) {
   Term *x = arg_value(L, c, 0);
   if (!x) return NULL;
-  if (ct_numel(term_t(x)) != 1)
-    return builtin_error(L, c, "`item` needs a tensor of one element, this is %s", term_describe(L, x));
+  if (ct_numel(term_t(x)) != 1) {
+    builtin_error(L, c, "`item` needs a tensor of one element, this is %s", term_describe(L, x));
+    return lower_hint(L, "load the one element, or reduce the tensor: tl.sum(x), tl.max(x)");
+  }
   return lower_reshape(L, x, NULL, 0, false);
 }
 

@@ -84,7 +84,7 @@ Term *tl_axis_of(Lower *L, Call *c) {
   const uint32_t rank = x->kind == TERM_VALUE ? ct_rank(term_t(x)) : 0;
   if (!rank) {
     builtin_error(L, c, "`%s` needs a tensor, this is %s", arg_function(L, c), term_describe(L, x));
-    lower_hint(L, "a tensor is loaded from a pointer plus tl.arange(…)");
+    lower_hint_scalar(L, x, arg_function(L, c));
     return end_function(L, c);
   }
   int64_t axis = rank - 1;

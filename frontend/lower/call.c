@@ -314,6 +314,15 @@ Term *lower_inline(Lower *L, CtFunction *fn, CallArgs *args) {
 }
 
 // ---- compile-time functions ----
+// After a function of the language was called inside fn, which runs at compile time.
+static bool hint_jit(Lower *L, const CtValue *fn, const CtValue *missing) {
+  if (fn->kind != CT_FUNCTION || !lower_is_call_of_language(missing)) return false;
+  const Span at = missing->missing.span, def = fn->fn->def->span;
+  if (at.begin < def.begin || at.end > def.end) return false;
+  return !lower_hint(L, "`%s` runs at compile time: with %s%s it is a function of kernels", fn->fn->name,
+                     lower_decorator(L), fn->fn->role == FN_CONSTEXPR ? " in place of its decorator" : "");
+}
+
 static Term *call_comptime(Lower *L, CtValue *fn, CallArgs *args, const char *what) {
   Arena *arena = L->arena;
   CtValue **values = arena_array(arena, CtValue *, args->num_args + 1);
@@ -337,7 +346,7 @@ static Term *call_comptime(Lower *L, CtValue *fn, CallArgs *args, const char *wh
   }
   CtValue *r = comptime_call(L->ct, fn, values, args->num_args, kwargs, args->num_kwargs, args->span);
   Term *t = term_found(L, r, args->span);
-  if (!t && r) lower_hint_missing(L, r, (NameUse){USE_VALUE, NULL});
+  if (!t && r && !hint_jit(L, fn, r)) lower_hint_missing(L, r, (NameUse){USE_VALUE, NULL});
   return t;
 }
 
@@ -457,9 +466,12 @@ Term *lower_call(Lower *L, Term *callee, CallArgs *args) {
     if (args->num_args == 1 && !args->num_kwargs)
       return lower_cast(L, term_to_value(L, args->args[0], args->spans[0], "the operand of a cast"), c->type,
                         args->span);
-    return lower_error(L, args->span, "a type is called with one value to cast it");
+    lower_error(L, args->span, "a type is called with one value to cast it");
+    return args->num_args || args->num_kwargs ? NULL : lower_hint(L, "leave out the parentheses");
   case CT_MISSING: return term_found(L, c, args->fn_span);
-  default: return lower_error(L, args->fn_span, "%s cannot be called", term_describe(L, callee));
+  default:
+    lower_error(L, args->fn_span, "%s cannot be called", term_describe(L, callee));
+    return args->num_args || args->num_kwargs ? NULL : lower_hint(L, "leave out the parentheses");
   }
 }
 

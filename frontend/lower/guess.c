@@ -8,7 +8,7 @@
 #include "frontend/prelude/prelude.h"
 
 // ---- names that exist ----
-static void add_language_functions(Lower *L, NameVec *names) {
+void lower_add_language_functions(Lower *L, NameVec *names) {
   const BuiltinRow *row;
   for (uint32_t i = 0; (row = builtin_at(i)); i++)
     if (row->name[0] != '_' && !strchr(row->name, '.')) vec_push(L->arena, names, row->name);
@@ -36,7 +36,7 @@ static const char *nearest(const char *name, const NameVec *names) {
 
 static const char *nearest_function(Lower *L, const char *name) {
   NameVec names = {0};
-  add_language_functions(L, &names);
+  lower_add_language_functions(L, &names);
   return nearest(name, &names);
 }
 
@@ -59,7 +59,7 @@ static const char *nearest_gluon(Lower *L, const char *name) {
 // The longest function whose name is the first or the last words of the name: barrier of local_barrier.
 static const char *part_of(Lower *L, const char *name, bool is_gluon) {
   NameVec names = {0};
-  add_language_functions(L, &names);
+  lower_add_language_functions(L, &names);
   if (is_gluon) add_gluon_functions(L, &names);
   const char *found = NULL;
   const size_t size = strlen(name);
@@ -71,16 +71,6 @@ static const char *part_of(Lower *L, const char *name, bool is_gluon) {
     if (is_part && (!found || n > strlen(found))) found = f;
   }
   return found;
-}
-
-static const char *nearest_method(Lower *L, const char *name) {
-  NameVec all = {0}, names = {0};
-  static const char *const others[] = {"dtype", "shape", "numel", "T"};
-  for (uint32_t i = 0; i < countof(others); i++) vec_push(L->arena, &names, others[i]);
-  add_language_functions(L, &all);
-  for (uint32_t i = 0; i < all.count; i++)
-    if (builtin_find_method(L, all.data[i])) vec_push(L->arena, &names, all.data[i]);
-  return nearest(name, &names);
 }
 
 static bool is_callable(const CtValue *v) {
@@ -104,14 +94,14 @@ static NameVec own_names(Lower *L, bool callable) {
 }
 
 // ---- hints ----
-static bool hint_foreign(Lower *L, ForeignUse use, const char *name) {
+bool lower_hint_foreign(Lower *L, ForeignUse use, const char *name) {
   const char *instead = comptime_foreign(use, name);
   if (instead) lower_hint(L, "%s", instead);
   return instead != NULL;
 }
 
 // Suggests `near` in place of `name`.
-static bool hint_near(Lower *L, const char *name, const char *near) {
+bool lower_hint_nearest(Lower *L, const char *name, const char *near) {
   if (!near) return false;
   diag_rename(L->ctx, name, near);
   lower_hint(L, "did you mean `%s`?", near);
@@ -140,17 +130,22 @@ bool lower_hint_dtype(Lower *L, const char *name) {
 
 bool lower_hint_function(Lower *L, const char *name, const Term *argument) {
   const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
-  if (hint_foreign(L, FOREIGN_FUNCTION, last)) return true;
+  if (lower_hint_foreign(L, FOREIGN_FUNCTION, last)) return true;
   if (!dot || !lower_is_language_name(last)) return false;
   const bool is_int = argument && argument->kind == TERM_VALUE && ct_is_int(term_t(argument));
   lower_hint(L, is_int ? "on run-time values write tl.%s(x.to(tl.float32))" : "on run-time values write tl.%s(…)", last);
   return true;
 }
 
+static const char *about_module(const char *name) {
+  const char *about = comptime_foreign(FOREIGN_MODULE, name);
+  return about ? about : comptime_foreign(FOREIGN_FORK, name);
+}
+
 // A use of module.member, where the module does not exist or is the host's.
 static void hint_member(Lower *L, const char *module, const char *member) {
   static const char *const ours[] = {"tl", "language", "triton", "libdevice"};
-  const char *about = comptime_foreign(FOREIGN_MODULE, module);
+  const char *about = about_module(module);
   for (uint32_t i = 0; i < countof(ours); i++) {
     if (strcmp(module, ours[i]) != 0) continue;
     if (i < 2 && member && L->frame->fn->is_bare && comptime_lookup(L->ct, L->frame->fn->env, member))
@@ -166,23 +161,60 @@ static void hint_member(Lower *L, const char *module, const char *member) {
       lower_hint(L, "write tl.%s", member);
       return;
     }
-    if (hint_foreign(L, FOREIGN_FUNCTION, member) || hint_foreign(L, FOREIGN_VALUE, member)) return;
+    if (lower_hint_foreign(L, FOREIGN_FUNCTION, member) || lower_hint_foreign(L, FOREIGN_VALUE, member)) return;
     if (comptime_foreign(FOREIGN_DTYPE, member) && lower_hint_dtype(L, member)) return;
   }
   if (about) lower_hint(L, "%s", about);
+}
+
+// Whether the name, as written, means a module that exists where the current function is.
+static bool is_imported(Lower *L, const char *module) {
+  const CtValue *v = comptime_lookup(L->ct, L->frame->fn->env, intern(L->ctx, module));
+  return v && v->kind != CT_MISSING;
+}
+
+// A name that an import of triton's modules could not bind, such as triton.language.extra.tlx.
+static void hint_import(Lower *L, const char *name, const char *member) {
+  const char *last = strrchr(name, '.') + 1;
+  if (!strcmp(last, "libdevice")) {
+    lower_hint(L, "write `from triton.language.extra import libdevice`");
+    return;
+  }
+  for (const char *dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.')) {
+    const char *part = arena_strndup(L->arena, dot + 1, strcspn(dot + 1, "."));
+    if (comptime_foreign(FOREIGN_FORK, part)) {
+      hint_member(L, part, member);
+      return;
+    }
+  }
+  if (member && lower_hint_foreign(L, FOREIGN_FUNCTION, member)) return;
+  if (!strncmp(name, "triton.language.", 16))
+    lower_hint(L, "docs/reference-builtins.md lists the functions of the language");
+}
+
+bool lower_is_call_of_language(const CtValue *missing) {
+  const char *name = missing->missing.name, *call = strchr(name, '(');
+  return call && (!strncmp(name, "tl.", 3) || !strncmp(name, "gl.", 3)) && !strcmp(call, "(...)");
 }
 
 void lower_hint_missing(Lower *L, const CtValue *missing, NameUse use) {
   const char *name = missing->missing.name, *last = strrchr(name, '.');
   const char *module = arena_strndup(L->arena, name, strcspn(name, ".("));
   const char *call = strchr(name, '(');
+  if (lower_is_call_of_language(missing)) {
+    lower_hint(L, "it runs in kernels: call it there, or in a function with %s", lower_decorator(L));
+    return;
+  }
   if (call && last > call) {
     // torch.finfo(…).max: the member belongs to what the call returns, so only the function has a hint.
     name = arena_strndup(L->arena, name, (size_t)(call - name));
     last = strrchr(name, '.');
   }
-  if (comptime_foreign(FOREIGN_MODULE, module))
-    hint_member(L, module, use.kind == USE_BASE ? use.member : last ? last + 1 : NULL);
+  const bool is_ours = !strcmp(module, "tl") || !strcmp(module, "triton");
+  const char *member = use.kind == USE_BASE ? use.member : last ? last + 1 : NULL;
+  if (!strcmp(module, "triton") && last && !call) hint_import(L, name, use.kind == USE_BASE ? use.member : NULL);
+  else if (is_ours && is_imported(L, module)) return;
+  else if (about_module(module)) hint_member(L, module, member);
   else lower_hint_function(L, arena_strndup(L->arena, name, strcspn(name, "(")), NULL);
 }
 
@@ -190,24 +222,24 @@ void lower_hint_missing(Lower *L, const CtValue *missing, NameUse use) {
 static void hint_called(Lower *L, const char *name) {
   const NameVec own = own_names(L, true);
   const char *dtype = comptime_foreign(FOREIGN_DTYPE, name);
-  if (hint_foreign(L, FOREIGN_FUNCTION, name) || hint_foreign(L, FOREIGN_VALUE, name)) return;
+  if (lower_hint_foreign(L, FOREIGN_FUNCTION, name) || lower_hint_foreign(L, FOREIGN_VALUE, name)) return;
   if (dtype) lower_hint(L, "write x.to(tl.%s)", dtype);
-  else if (!hint_near(L, name, nearest(name, &own))) hint_near(L, name, nearest_function(L, name));
+  else if (!lower_hint_nearest(L, name, nearest(name, &own))) lower_hint_nearest(L, name, nearest_function(L, name));
 }
 
 static void hint_value(Lower *L, const char *name, NameUse use, Span span) {
   const NameVec own = own_names(L, false), functions = own_names(L, true);
-  if (use.kind == USE_BASE && comptime_foreign(FOREIGN_MODULE, name)) {
+  if (use.kind == USE_BASE && about_module(name)) {
     hint_member(L, name, use.member);
     return;
   }
-  if (hint_foreign(L, FOREIGN_VALUE, name)) return;
-  if (hint_near(L, name, nearest(name, &own))) return;
+  if (lower_hint_foreign(L, FOREIGN_VALUE, name)) return;
+  if (lower_hint_nearest(L, name, nearest(name, &own))) return;
   if (lower_hint_comment(L, span, false)) return;
-  if (hint_near(L, name, nearest_name(name, comptime_constants, countof(comptime_constants)))) return;
+  if (lower_hint_nearest(L, name, nearest_name(name, comptime_constants, countof(comptime_constants)))) return;
   if (use.kind == USE_DTYPE && lower_hint_dtype(L, name)) return;
-  if (use.kind == USE_VALUE && hint_near(L, name, nearest(name, &functions))) return;
-  if (hint_foreign(L, FOREIGN_FUNCTION, name)) return;
+  if (use.kind == USE_VALUE && lower_hint_nearest(L, name, nearest(name, &functions))) return;
+  if (lower_hint_foreign(L, FOREIGN_FUNCTION, name)) return;
   if (comptime_foreign(FOREIGN_DTYPE, name)) lower_hint_dtype(L, name);
   else if (comptime_foreign(FOREIGN_MODULE, name)) hint_member(L, name, NULL);
 }
@@ -224,50 +256,47 @@ Term *lower_unknown_name(Lower *L, const char *name, Span span, NameUse use) {
   return NULL;
 }
 
-// ---- attributes ----
-Term *lower_no_attribute(Lower *L, const Term *base, const char *name, Span span) {
-  const bool is_tensor = base->kind == TERM_VALUE && !ct_is_ptr(term_t(base)), is_value = base->kind == TERM_VALUE,
-             is_sequence = base->kind == TERM_TUPLE;
-  const char *what = is_sequence && base->tuple.is_fstring ? "a text with run-time values"
-                     : is_sequence                         ? base->tuple.is_list ? "a list" : "a tuple"
-                     : is_tensor && term_is_tensor(base)   ? "a tensor"
-                                                           : term_describe(L, base);
-  const char *prelude = lower_prelude_name(L, span);
-  if (prelude && !is_tensor) {
-    lower_error(L, span, "`%s` works on tiles and numbers, not on %s", prelude, term_describe(L, base));
-    return is_sequence ? lower_hint(L, "add up or combine its items in a loop over tl.static_range") : NULL;
+// ---- names that the language lacks ----
+// Of libdevice.max and libdevice.min, which the language has under other names.
+static bool hint_libdevice(Lower *L, const char *name, const char *last) {
+  if (strncmp(name, "libdevice.", 10) != 0 || (strcmp(last, "max") != 0 && strcmp(last, "min") != 0)) return false;
+  return !lower_hint(L, "write tl.%simum(x, y)", last);
+}
+
+// Whether a row says what to write for tl.….last or gl.….last.
+static bool hint_known(Lower *L, const char *name, const char *last) {
+  DtypeKind kind;
+  if (hint_libdevice(L, name, last) || lower_hint_foreign(L, FOREIGN_LANGUAGE, last)) return true;
+  if (lower_hint_foreign(L, FOREIGN_FUNCTION, last) || lower_hint_foreign(L, FOREIGN_VALUE, last)) return true;
+  return (dtype_find(last, &kind) || comptime_foreign(FOREIGN_DTYPE, last)) && lower_hint_dtype(L, last);
+}
+
+// Whether the name, such as gl.amd.cdna3.buffer_load, is of a module that only another machine has.
+static bool hint_modules(Lower *L, const char *name) {
+  for (const char *dot = strchr(name, '.'); dot && strchr(dot + 1, '.'); dot = strchr(dot + 1, '.')) {
+    const char *part = arena_strndup(L->arena, dot + 1, strcspn(dot + 1, "."));
+    if (lower_hint_foreign(L, FOREIGN_FORK, part)) return true;
   }
-  lower_error(L, span, "%s has no attribute `%s`", what, name);
-  if (builtin_find(arena_printf(L->arena, "descriptor.%s", name)) && is_tensor)
-    return lower_hint(L,
-                      "a tensor descriptor has it: tl.make_tensor_descriptor(…), or an argument of type tensordesc<…>");
-  if (is_sequence) {
-    if (!hint_foreign(L, FOREIGN_SEQUENCE, name))
-      lower_hint(L, "index it by constants, or go over it with for or tl.static_range");
-  } else if (is_value && !hint_foreign(L, FOREIGN_METHOD, name) && !hint_foreign(L, FOREIGN_FUNCTION, name) &&
-             !hint_near(L, name, nearest_method(L, name))) {
-    if (lower_is_language_name(name)) lower_hint(L, "it is a function: tl.%s(…)", name);
-    else if (comptime_foreign(FOREIGN_DTYPE, name)) lower_hint(L, "write x.to(tl.%s)", comptime_foreign_dtype(name));
-  }
-  return NULL;
+  return false;
 }
 
 void lower_hint_near(Lower *L, const char *name) {
   const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
-  DtypeKind kind;
-  if (strstr(last, "tensormap"))
+  const bool is_gluon = !strncmp(name, "gl.", 3);
+  if (strstr(last, "tensormap")) {
     lower_hint(L, "tensor maps are made by tl.make_tensor_descriptor(base, shape, strides, block_shape)");
-  else if (!hint_foreign(L, FOREIGN_FUNCTION, last) && !hint_foreign(L, FOREIGN_VALUE, last) &&
-           !((dtype_find(last, &kind) || comptime_foreign(FOREIGN_DTYPE, last)) && lower_hint_dtype(L, last))) {
-    const bool is_gluon = !strncmp(name, "gl.", 3);
-    const char *near = is_gluon ? nearest_gluon(L, name) : NULL;
-    if (!near) near = nearest_function(L, last);
-    const char *dtype = near ? NULL : comptime_foreign_dtype(last);
-    if (!near && !dtype) near = part_of(L, last, is_gluon);
-    if (near || dtype) {
-      diag_rename(L->ctx, last, near ? near : dtype);
-      lower_hint(L, "the nearest name is `%s`", near ? near : dtype);
-    }
+    return;
+  }
+  if (hint_known(L, name, last) || hint_modules(L, name)) return;
+  const char *near = is_gluon ? nearest_gluon(L, name) : NULL;
+  if (!near) near = nearest_function(L, last);
+  const char *dtype = near ? NULL : comptime_foreign_dtype(last);
+  if (!near && !dtype) near = part_of(L, last, is_gluon);
+  if (near || dtype) {
+    diag_rename(L->ctx, last, near ? near : dtype);
+    lower_hint(L, "the nearest name is `%s`", near ? near : dtype);
+  } else if (is_gluon || !strncmp(name, "tl.", 3) || !strncmp(name, "libdevice.", 10)) {
+    lower_hint(L, "docs/reference-builtins.md lists the functions of the language");
   }
 }
 
@@ -296,7 +325,7 @@ void lower_hint_param(Lower *L, const char *key, const char *params, const char 
   for (uint32_t i = 0; i < count && !near && strlen(key) > 3; i++)
     if (strncmp(key, names[i], strlen(key)) == 0) near = names[i];
   if (fits) lower_hint(L, "%s", instead);
-  else if (near) hint_near(L, key, near);
+  else if (near) lower_hint_nearest(L, key, near);
   else lower_hint(L, "its parameters: %s", params);
 }
 
@@ -329,9 +358,10 @@ void term_note_types_differ(Lower *L, const Term *a, const Term *b, const char *
       otherwise = arena_printf(L->arena,
                                "give both one shape: tl.full(%s, …, tl.%s) makes a tensor, tl.sum and tl.max a "
                                "scalar", lower_shape_text(L, t), dtype_info[ct_scalar_of(t)->scalar].name);
-    } else if (ta->rank != tb->rank || memcmp(ta->shape, tb->shape, ta->rank * sizeof *ta->shape) != 0)
+    } else if (ta->rank != tb->rank || memcmp(ta->shape, tb->shape, ta->rank * sizeof *ta->shape) != 0) {
+      if (lower_hint_axis(L, a, tb) || lower_hint_axis(L, b, ta)) return;
       otherwise = "give the value of the other shape another name";
-    else if (!ct_is_ptr(ta) && (open = strstr(otherwise, "(…)")))
+    } else if (!ct_is_ptr(ta) && (open = strstr(otherwise, "(…)")))
       otherwise = arena_printf(L->arena, "%.*s(tl.%s)%s", (int)(open - otherwise), otherwise,
                                dtype_info[wider(ta, tb)].name, open + strlen("(…)"));
   }

@@ -44,25 +44,11 @@ static void skip_statement(const Node *s, void *user) {
   }
 }
 
-// Whether it is a maximum or a minimum, which tl.max and tl.min also give with its index.
-static bool is_extreme(const Term *t) {
-  const Op *reduce = t->kind == TERM_VALUE ? value_op(t->value.v, OP_REDUCE) : NULL;
-  switch (reduce && reduce->num_results == 1 ? reduce->blocks[0]->first->opcode : OP_YIELD) {
-  case OP_MAXF: case OP_MINF: case OP_MAXSI: case OP_MINSI: case OP_MAXUI: case OP_MINUI: return true;
-  default: return false;
-  }
-}
-
 static void assign_elements(Lower *L, const Node *target, Term *value, bool constexpr_, bool decay) {
   uint32_t want = target->list.count;
   if (value->kind != TERM_TUPLE || (value->tuple.cls && value->tuple.cls->form == CLASS_AGGREGATE)) {
     lower_error(L, target->span, "cannot unpack %s into %u names", term_describe(L, value), want);
-    if (is_extreme(value)) lower_hint(L, "tl.max and tl.min also give the index with return_indices=True");
-    else if (value->kind == TERM_VALUE && ct_rank(term_t(value)))
-      lower_hint(L, "tl.split takes a last axis of two apart; single elements are loaded one by one");
-    else if (value->kind == TERM_VALUE && value->value.v->def && value->value.v->def->opcode == OP_LOAD)
-      lower_hint(L, "one address holds one value: a = tl.load(p), b = tl.load(p + 1)");
-    else if (value->kind == TERM_VALUE) lower_hint(L, "a function gives several values by `return a, b`");
+    lower_hint_unpack(L, value, want);
     poison_target(L, target);
     return;
   }
@@ -71,6 +57,8 @@ static void assign_elements(Lower *L, const Node *target, Term *value, bool cons
     if (target->list.data[i]->kind == NODE_STARRED) star = i;
   if (star == want ? have < want : have + 1 < want) {
     lower_error(L, target->span, "cannot unpack a tuple of %u into %u names", have, want);
+    if (value->tuple.is_shape) lower_hint(L, "a shape has one number per axis: this one is of %u ax%s", have,
+                                          have == 1 ? "is" : "es");
     poison_target(L, target);
     return;
   }

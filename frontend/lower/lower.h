@@ -316,14 +316,19 @@ Term *lower_inline(Lower *L, CtFunction *fn, CallArgs *args);
 void lower_hint_call(Lower *L, const CallArgs *args, const char *const *names, const bool *is_optional, uint32_t count);
 void lower_visit(Lower *L, const CtFunction *fn);              // remembers a function whose body is lowered
 
-// ---- guess.c: errors about unknown names, with suggestions ----
+// ---- guess.c, guess_attribute.c: errors about unknown names, with suggestions ----
 Term *lower_unknown_name(Lower *L, const char *name, Span span, NameUse use);
 Term *lower_no_attribute(Lower *L, const Term *base, const char *name, Span span);
+Term *lower_no_block_attribute(Lower *L, const char *name, Span span);   // of a block pointer
+bool lower_hint_foreign(Lower *L, ForeignUse use, const char *name);     // what a row of foreign.def says, if any
+bool lower_hint_nearest(Lower *L, const char *name, const char *near);   // `near` in place of `name`, unless it is NULL
+void lower_add_language_functions(Lower *L, NameVec *names);
 Term *lower_no_builtin(Lower *L, const char *name, Span span);
 // Whether v is a `tl.NAME` that does not exist in Triton but is known from another language or library.
 bool lower_is_foreign_member(Lower *L, const CtValue *v);
 // Hints after an error about a missing value, a builtin that does not exist, a name where a type belongs, a function
 // that takes no run-time values, or a keyword that no parameter has. A bool says whether a hint was added.
+bool lower_is_call_of_language(const CtValue *missing);   // made at compile time: "tl.num_programs(...)"
 void lower_hint_missing(Lower *L, const CtValue *missing, NameUse use);
 void lower_hint_near(Lower *L, const char *name);
 bool lower_hint_dtype(Lower *L, const char *name);
@@ -337,8 +342,16 @@ void lower_hint_param(Lower *L, const char *key, const char *params, const char 
 
 // ---- origin.c: notes after an error ----
 void lower_note_shape(Lower *L, const Term *x, Span error);      // where x got its shape, unless within `error`
+// Notes where x, of more axes than `to`, got one that the user added. Whether a hint says to leave that out.
+bool lower_hint_axis(Lower *L, const Term *x, const CtType *to);
+// The way out where a function needs a tensor and x is a scalar, and where it became one.
+Term *lower_hint_scalar(Lower *L, const Term *x, const char *function);
 bool lower_keeps_dims(const Term *x);                            // whether x comes from a reduction with keep_dims
 bool lower_note_division(Lower *L, const Term *x);              // the `/` of integers that made x a float, if one did
+Term *lower_hint_unpack(Lower *L, const Term *x, uint32_t want);   // after x was unpacked into so many names
+const Node *lower_node_at(Lower *L, Span span);   // of the user's current function; NULL: none has just this span
+// Says how e, whose value is wrong, comes to have it: "B // 256 is 0 for B = 128". e may be NULL.
+void lower_note_computed(Lower *L, const Node *e, int64_t value);
 void lower_note_param(Lower *L, const Term *x);                  // what gave a parameter its type
 // Whether x is a parameter for which the launch passed a tuple or list of numbers; a note says so.
 bool lower_note_listed(Lower *L, const Term *x);
@@ -485,6 +498,7 @@ bool lower_split_range(Lower *L, Call *c, RangeArgs *r);         // a range's ar
 // Makes scalars of one type of a range's start, end and step; of a negative step it takes the magnitude. NULL after a
 // diagnostic.
 const CtType *lower_range_bounds(Lower *L, const Node *s, const RangeArgs *r, Term **bounds, bool *negative);
+bool lower_refuse_no_step(Lower *L, const Node *iter);          // of a range whose step is 0
 void lower_range_attrs(Lower *L, Op *op, Call *c);               // what `tl.range` asks of its loop
 // ---- loops.c: a `for` over a range ----
 bool lower_counted_loop(Lower *L, const Node *s, RangeArgs *r);  // false after a diagnostic about its bounds

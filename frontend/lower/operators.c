@@ -105,6 +105,8 @@ static Term *lower_division(Lower *L, PyOp op, Term *a, Term *b, Span span) {
   bool is_float = ct_is_float(term_t(a)), is_signed = ct_is_signed(term_t(a));
   if (!is_float && op != PYOP_DIV && divisor && *divisor == 0) {
     lower_error(L, span, "integer division by zero");
+    const Node *n = lower_node_at(L, span);
+    if (n && n->kind == NODE_BINARY) lower_note_computed(L, n->binary.right, 0);
     return lower_hint(L, "the divisor is a constant of this compilation: where it may be 0, divide under an `if`");
   }
   switch (op) {

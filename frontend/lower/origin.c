@@ -18,6 +18,13 @@ static const Op *shape_origin(const Value *v) {
   }
 }
 
+// The place that the user wrote of an op.
+static Span user_span(Lower *L, const Op *op) {
+  Span span = op->span;
+  for (const CallSite *site = op->inlined_at; site && lower_in_prelude(L, span); site = site->outer) span = site->span;
+  return span;
+}
+
 bool lower_keeps_dims(const Term *x) {
   const Op *const last = term_is_tensor(x) ? shape_origin(term_v(x)) : NULL, *op = last;
   while (op && (op->opcode == OP_EXPAND_DIMS || op->opcode == OP_SPLAT)) op = op_operand(op, 0)->def;
@@ -30,10 +37,101 @@ static bool is_inside(Span inner, Span outer) { return inner.begin >= outer.begi
 void lower_note_shape(Lower *L, const Term *x, Span error) {
   const Op *op = term_is_tensor(x) ? shape_origin(term_v(x)) : NULL;
   if (!op) return;
-  Span span = op->span;
-  for (const CallSite *site = op->inlined_at; site && lower_in_prelude(L, span); site = site->outer) span = site->span;
+  const Span span = user_span(L, op);
   if (is_inside(span, error) || lower_in_prelude(L, span)) return;
   diag_note(L->ctx, span, "shape %s comes from here", lower_shape_text(L, term_t(x)));
+}
+
+// The op of that code from which the scalar v is computed; NULL if there is none.
+static const Op *scalar_origin(const Value *v, Opcode oc, int depth) {
+  const Op *op = v ? v->def : NULL, *found = NULL;
+  if (!op || depth > 8 || op->opcode == oc) return op && op->opcode == oc ? op : NULL;
+  for (uint32_t i = 0; i < op->num_operands && !found; i++)
+    if (op_operand(op, i)) found = scalar_origin(op_operand(op, i), oc, depth + 1);
+  return found;
+}
+
+Term *lower_hint_scalar(Lower *L, const Term *x, const char *function) {
+  // what gives a scalar back as it is
+  static const char *const same[] = {"sum", "max", "min", "xor_sum", "reduce_or", "reduce", "cumsum", "cumprod",
+                                     "associative_scan", "sort", "flip"};
+  if (x->kind != TERM_VALUE || ct_rank(term_t(x))) return NULL;
+  const char *hint = NULL;
+  for (uint32_t i = 0; i < countof(same); i++)
+    if (!strcmp(function, same[i])) hint = arena_printf(L->arena, "leave `%s` out", function);
+  const Op *op = scalar_origin(term_v(x), OP_REDUCE, 0);
+  if (op && !lower_in_prelude(L, user_span(L, op))) {
+    const Op *flat = op_operand(op, 0)->def;   // a reduction along all axes reshapes first
+    const bool takes_all = flat && flat->opcode == OP_RESHAPE && flat->span.begin == op->span.begin &&
+                           flat->span.end == op->span.end && op_operand(flat, 0)->type->rank > 1;
+    if (!hint) hint = arena_printf(L->arena, "give `%s` the tensor before it is reduced", function);
+    const CallSite *here = L->b.inlined_at, *there = op->inlined_at;
+    Span at = L->b.span, from = op->span;
+    for (; here && lower_in_prelude(L, at); here = here->outer) at = here->span;
+    for (; there && lower_in_prelude(L, from); there = there->outer) from = there->span;
+    if (at.begin == from.begin && at.end == from.end) {   // a function of the user's is called twice
+      if (there) diag_note(L->ctx, there->span, "this call leaves a scalar");
+      return NULL;
+    }
+    diag_note(L->ctx, from, "this reduction leaves a scalar");
+    return lower_hint(L, "%s%s", hint, takes_all ? ", or give the first reduction an axis" : "");
+  }
+  if (scalar_origin(term_v(x), OP_LOAD, 0)) return lower_hint(L, "a tensor is loaded from a pointer plus tl.arange(…)");
+  return hint ? lower_hint(L, "%s: a scalar is one element", hint) : NULL;
+}
+
+static bool is_same_place(const Op *a, const Op *b) {
+  return a->span.begin == b->span.begin && a->span.end == b->span.end;
+}
+
+typedef struct { const Op *op; bool has_more; } AddedAxis;
+
+// Finds the ops by which the user gave v one of its axes, as x[:, None] does: ops of elements lead from them to v.
+// user: the op that takes v; an axis that broadcasting adds has the same place.
+static void find_axis(const Value *v, const Op *user, int depth, AddedAxis *found) {
+  const Op *op = v->def;
+  if (!op || depth > 12) return;
+  if (op->opcode == OP_EXPAND_DIMS) {
+    if (user && is_same_place(op, user)) return;
+    if (!found->op) found->op = op;
+    else found->has_more |= !is_same_place(found->op, op);
+    return;
+  }
+  if (op->opcode != OP_BROADCAST && !op_is(op, TRAIT_ELEMENTWISE)) return;
+  for (uint32_t i = 0; i < op->num_operands && !found->has_more; i++) {
+    const Value *x = op_operand(op, i);
+    if (x && x->type->rank == v->type->rank) find_axis(x, op, depth + 1, found);
+  }
+}
+
+// Whether shapes a and t combine without another axis.
+static bool goes_with(const Type *a, const CtType *t) {
+  bool same = a->rank == ct_rank(t);
+  for (uint32_t i = 0; same && i < a->rank; i++)
+    same = a->shape[i] == t->shape[i] || a->shape[i] == 1 || t->shape[i] == 1;
+  return same;
+}
+
+bool lower_hint_axis(Lower *L, const Term *x, const CtType *to) {
+  if (!term_is_tensor(x) || ct_rank(term_t(x)) <= ct_rank(to)) return false;
+  AddedAxis found = {NULL, false};
+  find_axis(term_v(x), NULL, 0, &found);
+  const Op *op = found.op;
+  if (!op || lower_in_prelude(L, op->span)) return false;
+  const Value *added = op_operand(op, 0);   // without any of the axes of one index
+  while (added->def && added->def->opcode == OP_EXPAND_DIMS && is_same_place(added->def, op))
+    added = op_operand(added->def, 0);
+  if (added->def && added->def->opcode == OP_REDUCE && is_same_place(added->def, op)) return false;   // keep_dims
+  const Type *below = added->type, *above = op->results[0].type;
+  const char *text = lower_source_text_or(L, op->span, ""), *index = strrchr(text, '[');
+  Buf from = buf_make(L->arena), with = buf_make(L->arena);
+  for (uint32_t i = 0; i < below->rank; i++) buf_printf(&from, "%s%lld", i ? ", " : "", (long long)below->shape[i]);
+  for (uint32_t i = 0; i < above->rank; i++) buf_printf(&with, "%s%lld", i ? ", " : "", (long long)above->shape[i]);
+  diag_note(L->ctx, op->span, "an axis is added here: shape [%s] becomes [%s]", buf_str(&from), buf_str(&with));
+  if (found.has_more || !goes_with(below, to)) return false;
+  if (index && strstr(index, "None")) lower_hint(L, "leave out %s: the shape [%s] fits", index, buf_str(&from));
+  else lower_hint(L, "leave that axis out: the shape [%s] fits", buf_str(&from));
+  return true;
 }
 
 static bool is_made_of_int(const Value *v) {
@@ -130,4 +228,122 @@ void lower_note_param(Lower *L, const Term *x) {
       diag_note(L->ctx, p->node->span, "`%s` is %s by %s; the type of an array is written *fp32", p->name, s->type,
                 s->origin);
   }
+}
+
+// ---- unpacking ----
+// Whether it is a maximum or a minimum, which tl.max and tl.min also give with its index.
+static bool is_extreme(const Term *t) {
+  const Op *reduce = t->kind == TERM_VALUE ? value_op(t->value.v, OP_REDUCE) : NULL;
+  switch (reduce && reduce->num_results == 1 ? reduce->blocks[0]->first->opcode : OP_YIELD) {
+  case OP_MAXF: case OP_MINF: case OP_MAXSI: case OP_MINSI: case OP_MAXUI: case OP_MINUI: return true;
+  default: return false;
+  }
+}
+
+// The function of the prelude that the user called and whose ops gave the value; NULL if there is none.
+static const char *prelude_origin(Lower *L, const Value *v) {
+  const Op *op = v->def;
+  if (!op || !lower_in_prelude(L, op->span)) return NULL;
+  const CallSite *site = op->inlined_at;
+  while (site && lower_in_prelude(L, site->span)) site = site->outer;
+  return site ? site->function : NULL;
+}
+
+static const struct { const char *function, *hint; } alone[] = {
+    {"topk", "tl.topk gives the values alone: for their places, take int64 keys, each the value as an integer times "
+             "2**32 plus its index"},
+    {"sort", "tl.sort gives the values alone: for the order, sort int64 keys, each the value as an integer times 2**32 "
+             "plus its index"},
+    {"argmax", "tl.argmax gives the index alone: tl.max(x, axis, return_indices=True) gives the maximum and its index"},
+    {"argmin", "tl.argmin gives the index alone: tl.min(x, axis, return_indices=True) gives the minimum and its index"},
+};
+
+Term *lower_hint_unpack(Lower *L, const Term *x, uint32_t want) {
+  if (term_is_number(x) && want == 2) return lower_hint(L, "to give both names this value, write a = b = …");
+  if (x->kind == TERM_DESC || x->kind == TERM_BLOCK_PTR) return lower_hint(L, "load a block, which is one tensor");
+  if (x->kind != TERM_VALUE) return NULL;
+  if (is_extreme(x)) return lower_hint(L, "tl.max and tl.min also give the index with return_indices=True");
+  const Op *op = term_v(x)->def;
+  const char *function = prelude_origin(L, term_v(x));
+  const bool is_tensor = ct_rank(term_t(x)) > 0;
+  for (uint32_t i = 0; function && i < countof(alone); i++)
+    if (!strcmp(function, alone[i].function)) return lower_hint(L, "%s", alone[i].hint);
+  if (op && (op->opcode == OP_ATOMIC_RMW || op->opcode == OP_ATOMIC_CAS))
+    return lower_hint(L, "an atomic operation gives the old value alone");
+  if (op && op->opcode == OP_DOT) return lower_hint(L, "tl.dot gives one tensor: with tl.dot(a, b, acc), the new acc");
+  if (op && op->opcode == OP_HISTOGRAM) return lower_hint(L, "tl.histogram gives the counts alone");
+  if (op && op->opcode == OP_LOAD && !is_tensor)
+    return lower_hint(L, "one address holds one value: a = tl.load(p), b = tl.load(p + 1)");
+  if (is_tensor) return lower_hint(L, "tl.split takes a last axis of two apart; single elements are loaded one by one");
+  return lower_hint(L, "a function gives several values by `return a, b`");
+}
+
+// ---- constants that were computed ----
+typedef struct { Span span; const Node *found; } NodeAt;
+
+static void find_node(const Node *n, void *user) {
+  NodeAt *at = user;
+  if (at->found || n->span.begin > at->span.begin || n->span.end < at->span.end) return;
+  if (n->span.begin == at->span.begin && n->span.end == at->span.end && n->kind != NODE_EXPR_STMT) at->found = n;
+  else ast_each_child(n, find_node, user);
+}
+
+const Node *lower_node_at(Lower *L, Span span) {
+  NodeAt at = {span, NULL};
+  if (!lower_in_prelude(L, span)) ast_each_child(L->frame->fn->def, find_node, &at);
+  return at.found;
+}
+
+// The value of a name that is a constant integer.
+static bool constant_named(Lower *L, const char *name, int64_t *out) {
+  const Var *v = scope_find(&L->frame->scope, name);
+  if (v) return v->term && term_get_int(v->term, out);
+  CtValue *c = comptime_lookup(L->ct, L->frame->fn->env, name);
+  return c && c->kind != CT_MISSING && term_get_int(term_const(L, c), out);
+}
+
+typedef struct { Lower *L; Buf text; NameVec seen; } Constants;
+
+static void list_constants(const Node *n, void *user) {
+  Constants *all = user;
+  int64_t value;
+  if (n->kind != NODE_NAME) {
+    ast_each_child(n, list_constants, user);
+    return;
+  }
+  for (uint32_t i = 0; i < all->seen.count; i++)
+    if (all->seen.data[i] == n->name.id) return;
+  vec_push(all->L->arena, &all->seen, n->name.id);
+  if (constant_named(all->L, n->name.id, &value))
+    buf_printf(&all->text, "%s%s = %lld", all->text.size ? ", " : "", n->name.id, (long long)value);
+}
+
+// The text without a pair of parentheses around all of it.
+static const char *without_parens(Lower *L, const char *text) {
+  const size_t n = strlen(text);
+  if (n < 2 || text[0] != '(' || text[n - 1] != ')') return text;
+  int depth = 0;
+  for (size_t i = 0; i + 1 < n; i++) {
+    depth += (text[i] == '(') - (text[i] == ')');
+    if (!depth) return text;
+  }
+  return arena_strndup(L->arena, text + 1, n - 2);
+}
+
+void lower_note_computed(Lower *L, const Node *e, int64_t value) {
+  if (!e || lower_in_prelude(L, e->span)) return;
+  const char *text = lower_source_text_or(L, e->span, NULL);
+  if (e->kind == NODE_NAME) {
+    const Var *v = scope_find(&L->frame->scope, e->name.id);
+    for (uint32_t i = 0; i < L->frame->fn->num_params; i++)
+      if (L->frame->fn->params[i].name == e->name.id) v = NULL;   // what the caller gives
+    if (v) diag_note(L->ctx, v->span, "`%s` is %lld here", e->name.id, (long long)value);
+    return;
+  }
+  const Node *number = e->kind == NODE_UNARY ? e->unary.value : e;
+  if (!text || number->kind == NODE_INT) return;
+  Constants all = {L, buf_make(L->arena), {0}};
+  list_constants(e, &all);
+  lower_hint(L, "%s is %lld%s%s", without_parens(L, text), (long long)value, all.text.size ? " for " : "",
+             buf_str(&all.text));
 }

@@ -208,7 +208,7 @@ Term *lower_broadcast_to(Lower *L, Term *x, const int64_t *shape, uint32_t rank,
     lower_error(L, span, "cannot broadcast shape %s to %s: its rank is higher", lower_shape_text(L, t),
                 lower_shape_text(L, to));
     lower_note_shape(L, x, span);
-    return hint_rank(L, x, to);
+    return lower_hint_axis(L, x, to) ? NULL : hint_rank(L, x, to);
   }
   const uint32_t added = rank - t->rank;
   for (uint32_t i = 0; i < t->rank; i++) {
@@ -237,6 +237,7 @@ bool lower_broadcast_pair(Lower *L, Term **a, Term **b, Span span) {
                   counts_as(L, ta, rank), counts_as(L, tb, rank), i, (long long)da, (long long)db);
       lower_note_shape(L, *a, span);
       lower_note_shape(L, *b, span);
+      if (ra != rb && lower_hint_axis(L, ra > rb ? *a : *b, ra > rb ? tb : ta)) return false;
       if (ra != rb || rank == 1)
         lower_hint(L, "index with [:, None] or [None, :] to say which dimension a smaller tensor spans");
       return false;
@@ -299,9 +300,15 @@ static Term *weak_operand(Lower *L, Term *x, const CtType *type, Span span) {
     if (c->kind == CT_FLOAT)
       return lower_cast(L, term_to_value(L, x, span, "the operand"), type, span);
     Int128 v = const_int(c);
-    if (v < 0 && !ct_is_signed(type))
-      return lower_error(L, span, "negative constant %s combined with unsigned type %s", ct_repr(L->ctx, c),
-                         ct_type_text(L->ctx, type));
+    if (v < 0 && !ct_is_signed(type)) {
+      lower_error(L, span, "negative constant %s combined with unsigned type %s", ct_repr(L->ctx, c),
+                  ct_type_text(L->ctx, type));
+      if (ct_bits(type) == 32)
+        return lower_hint(L, "convert the other operand first: x.to(tl.int64), or x.to(tl.int32) of values below "
+                             "2**31");
+      return lower_hint(L, "convert the other operand to a signed type first: x.to(tl.int%d)",
+                        ct_bits(type) == 64 ? 64 : 32);
+    }
     if (!ct_int_fits(v, type)) {
       lower_error(L, span, "constant %s is out of range for type %s", ct_repr(L->ctx, c), ct_type_text(L->ctx, type));
       return lower_hint(L, "it takes the type of the other operand: widen that first, x.to(tl.int64)");

@@ -1,6 +1,8 @@
 // A loop's range: its bounds, and what it asks of the loop.
 #include "frontend/lower/lower.h"
 
+#include <string.h>
+
 enum { MAX_UNROLL_FACTOR = 1024 };
 
 bool lower_split_range(Lower *L, Call *c, RangeArgs *r) {
@@ -12,6 +14,18 @@ bool lower_split_range(Lower *L, Call *c, RangeArgs *r) {
   }
   if (term_is_none(r->step)) r->step = term_int(L, 1);
   return r->start && r->stop && r->step;
+}
+
+bool lower_refuse_no_step(Lower *L, const Node *iter) {
+  lower_error(L, iter->span, "the step of a range must not be 0");
+  const Node *e = NULL;
+  if (iter->kind == NODE_CALL && iter->call.args.count == 3) e = iter->call.args.data[2];
+  for (uint32_t i = 0; iter->kind == NODE_CALL && i < iter->call.keywords.count; i++) {
+    const Node *k = iter->call.keywords.data[i];
+    if (k->attr.name && strcmp(k->attr.name, "step") == 0) e = k->attr.first;
+  }
+  lower_note_computed(L, e, 0);
+  return false;
 }
 
 static const CtType *range_type(Lower *L, Term *const *bounds) {
@@ -43,7 +57,7 @@ const CtType *lower_range_bounds(Lower *L, const Node *s, const RangeArgs *r, Te
   bool is_const = term_get_int(r->step, &step);
   *negative = is_const && step < 0;
   if (is_const && step == 0) {
-    lower_error(L, span, "the step of a range must not be 0");
+    lower_refuse_no_step(L, s->loop.iter);
     return NULL;
   }
   if (*negative) bounds[2] = term_const(L, ct_int(L->ctx, -(Int128)step));

@@ -46,16 +46,26 @@ static int64_t next_pow2(int64_t n) {
   return p;
 }
 
+// Says how entry i of the shape that stands at `span` was computed.
+static void note_extent(Lower *L, Span span, uint32_t rank, uint32_t i, int64_t value) {
+  const Node *n = lower_node_at(L, span);
+  const bool is_list = n && (n->kind == NODE_TUPLE || n->kind == NODE_LIST);
+  if (is_list && n->list.count == rank) lower_note_computed(L, n->list.data[i], value);
+  else if (!is_list && rank == 1 && n && n->kind != NODE_CALL) lower_note_computed(L, n, value);
+}
+
 bool lower_check_shape(Lower *L, const int64_t *shape, uint32_t rank, Span span) {
   int64_t numel = 1;
   for (uint32_t i = 0; i < rank; i++) {
     if (shape[i] <= 0) {
       lower_error(L, span, "dimension %u of a tensor is %lld, it must be positive", i, (long long)shape[i]);
+      note_extent(L, span, rank, i, shape[i]);
       return lower_hint(L, shape[i] == -1 ? "nothing is inferred here: write the number of elements, a power of two"
                                           : "a tensor has at least one element: write a power of two") != NULL;
     }
     if (!is_pow2_u64((uint64_t)shape[i])) {
       lower_error(L, span, "dimension %u of a tensor is %lld, not a power of two", i, (long long)shape[i]);
+      note_extent(L, span, rank, i, shape[i]);
       if (shape[i] < MAX_TENSOR_NUMEL)
         lower_hint(L, "use %lld and mask off what is beyond %lld", (long long)next_pow2(shape[i]), (long long)shape[i]);
       return false;

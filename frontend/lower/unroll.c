@@ -46,10 +46,7 @@ static bool lower_static_range(Lower *L, const Node *s, RangeArgs *r) {
       lower_hint(L, "use range(…) for a loop at run time, or make the bound a constexpr");
       return false;
     }
-  if (!step) {
-    lower_error(L, s->loop.iter->span, "the step of a range must not be 0");
-    return false;
-  }
+  if (!step) return lower_refuse_no_step(L, s->loop.iter);
   // The distance of two 64-bit bounds needs 65 bits.
   Int128 n = step > 0 ? ((Int128)b - a + step - 1) / step : ((Int128)a - b - step - 1) / -(Int128)step;
   if ((step > 0 && b <= a) || (step < 0 && b >= a)) n = 0;

@@ -223,8 +223,11 @@ def kept(x, y, n, B: tl.constexpr):
     # KEPT: note: leave out keep_dims, or write p[None, :] for the other operand
     tl.store(y + c, tl.argmax(v, 0, keep_dims=True) * 2)
     # KEPT: error: cannot broadcast shape [16, 1] to [16]: its rank is higher
-    # KEPT: note: write x.reshape([16]) for this one, or p[:, None] for the other operand
+    # KEPT: {{^}}note: leave out [:, None]: the shape [16] fits
     tl.store(y + r, tl.sum(v, 1)[:, None])
+    # KEPT: error: cannot broadcast shape [16, 1] to [16]: its rank is higher
+    # KEPT: note: write x.reshape([16]) for this one, or p[:, None] for the other operand
+    tl.store(y + r, tl.zeros((16, 1), tl.float32))
     # KEPT: error: a scalar pointer takes a scalar, not fp32[1, 1]
     # KEPT: note: leave out keep_dims: a reduction of all axes gives a scalar
     tl.store(y, tl.sum(v, keep_dims=True))

@@ -9,7 +9,7 @@ import sys
 TILEC, SOURCE, FOLDER = sys.argv[1:]
 STRING = r'"((?:[^"\\]|\\.)*)"'
 # what a line says for each use
-USES = {"VALUE": "    v = {0}", "MODULE": "    v = {0}.something(1)", "FUNCTION": "    v = {0}(a)", "METHOD": "    v = {1}.{0}",
+USES = {"VALUE": "    v = {0}", "MODULE": "    v = {0}.something(1)", "FORK": "    v = {0}.something(1)", "FUNCTION": "    v = {0}(a)", "LANGUAGE": "    v = tl.{0}(a)", "METHOD": "    v = {1}.{0}",
         "SEQUENCE": "    v = [1, 2].{0}", "PARAM": "    v = {1}(a, {0}=1)", "DTYPE": "    v = tl.full((8,), 0, \"{0}\")"}
 # the function whose parameter a keyword means
 CALLS = {"axis": "tl.sum", "keep_dims": "tl.sum", "other": "tl.load", "mask": "tl.load", "descending": "tl.sort"}
