@@ -34,6 +34,7 @@ static const PipelineStep tile_steps[] = {
   STEP(decompose_dot),
   STEP(canonicalize),
   STEP(dce),
+  STEP(order_dots),
 };
 
 static const PipelineStep laid_out_steps[] = {
