@@ -299,6 +299,19 @@ const Layout *layout_project(Context *ctx, const Layout *l, uint32_t axis) {
   return remap(ctx, l, &r, map);
 }
 
+const Layout *layout_stretch(Context *ctx, const Layout *l, uint32_t axis, int64_t size) {
+  Layout r = *l;
+  r.log2_size[axis] = (uint8_t)log2_u32((uint32_t)size);
+  int map[LAYOUT_MAX_RANK];
+  for (uint32_t i = 0; i < l->rank; i++) map[i] = (int)i;
+  r = *remap(ctx, l, &r, map);
+  const uint32_t at = l->num_bits[LAYOUT_REG], more = r.log2_size[axis];
+  memmove(r.basis + at + more, r.basis + at, sizeof *r.basis * (total_bits(l) - at));
+  for (uint32_t i = 0; i < more; i++) r.basis[at + i] = 1u << (layout_axis_shift(&r, axis) + i);
+  r.num_bits[LAYOUT_REG] += more;
+  return layout_intern(ctx, &r);
+}
+
 const Layout *layout_join(Context *ctx, const Layout *l) {
   Layout r = *l;
   r.rank++;

@@ -123,6 +123,8 @@ const Layout *layout_slice(Context *ctx, const Layout *l, uint32_t axis);
 const Layout *layout_expand_dims(Context *ctx, const Layout *l, uint32_t axis);   // with a new axis of size 1
 // Of a broadcast's operand: axis of size 1.
 const Layout *layout_project(Context *ctx, const Layout *l, uint32_t axis);
+// With the axis, of size 1, stretched to `size`: new registers, above the others, step along it.
+const Layout *layout_stretch(Context *ctx, const Layout *l, uint32_t axis, int64_t size);
 const Layout *layout_join(Context *ctx, const Layout *l);    // a new last axis of 2 in the lowest register bit
 const Layout *layout_split(Context *ctx, const Layout *l);   // inverse of join; NULL if it is not one register bit
 const Layout *layout_drop_zero_regs(Context *ctx, const Layout *l);   // without zero register columns

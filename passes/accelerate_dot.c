@@ -127,12 +127,10 @@ static Value *existing_buffer(const Value *src, const Type *type, const Block *b
 // Whether the operand buffers of this block, and this one, leave room for as many blocks on an SM as registers do.
 static bool has_room(const Accel *s, const Block *b, const Type *buffer) {
   const Module *m = s->module;
-  const int64_t blocks = max_i64(1, SM_REGISTERS / (THREAD_REGISTERS * WARP_SIZE * (int64_t)m->num_warps)),
-                room = (m->target->shared_bytes + SYSTEM_SHARED_BYTES) / blocks - SYSTEM_SHARED_BYTES;
   int64_t bytes = scratch_tile_bytes(buffer);
   EACH_OP(op, b)
     if (op->opcode == OP_ALLOC) bytes += scratch_tile_bytes(op->results[0].type);
-  return bytes * (b->parent && op_is(b->parent, TRAIT_LOOP) ? max_i64(1, m->num_stages) : 1) <= room;
+  return bytes * (b->parent && op_is(b->parent, TRAIT_LOOP) ? max_i64(1, m->num_stages) : 1) <= dot_room(m);
 }
 
 // Moves the cursor up to where the value is and buffers of earlier dots are not yet read: their block barrier serves

@@ -50,3 +50,8 @@ const char *dot_unit_why(const Module *m, const Op *dot) {
   default: return NULL;
   }
 }
+
+int64_t dot_room(const Module *m) {
+  const int64_t blocks = max_i64(1, SM_REGISTERS / (THREAD_REGISTERS * WARP_SIZE * (int64_t)m->num_warps));
+  return (m->target->shared_bytes + SYSTEM_SHARED_BYTES) / blocks - SYSTEM_SHARED_BYTES;
+}

@@ -11,6 +11,10 @@ DotUnit dot_unit(const Module *m, const Op *dot, uint32_t *bits);
 // Why it is not the next better unit, in words; NULL: there is none on the target.
 const char *dot_unit_why(const Module *m, const Op *dot);
 
+// The bytes of shared memory of a block that leave an SM as many blocks as registers do, if threads need all that they
+// can have.
+int64_t dot_room(const Module *m);
+
 // Elements of an operand that are consecutive along K in a thread.
 static inline uint32_t dot_k_width(uint32_t bits) { return bits < 32 ? 32 / bits : 1; }
 

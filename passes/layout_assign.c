@@ -129,6 +129,23 @@ static void assign_default(Assign *c, Value *v) {
   flow(c);
 }
 
+// If no anchor reaches what is reduced, but one reaches the result, each thread reduces in its registers what it needs.
+// What it fetches along the axis, a row for example that the tile is multiplied by, should then serve several elements.
+// Where threads hold duplicates of the result, they had better share the work.
+enum { SERVED = 4 };
+
+static void reduce_in_registers(Assign *c, Op *op) {
+  if (op->opcode != OP_REDUCE || c->pivots[op->mark] || op_operand(op, 0)->aux || !op->results[0].aux) return;
+  const Layout *l = layout_of(&op->results[0]);
+  const uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0);
+  if (layout_regs_per_thread(l) < SERVED || layout_free_bits(l, LAYOUT_LANE) ||
+      layout_free_bits(l, LAYOUT_WARP) || layout_free_bits(l, LAYOUT_BLOCK))
+    return;
+  set_pivot(c, op, layout_stretch(c->ctx, layout_expand_dims(c->ctx, l, axis), axis,
+                                  op_operand(op, 0)->type->shape[axis]));
+  flow(c);
+}
+
 static void assign_all(Assign *c, const LayoutAnchors *anchors) {
   // Heaviest first. Insertion sort keeps the program's order among equals.
   uint32_t *order = arena_array(&c->ctx->arena, uint32_t, anchors->count + 1);
@@ -152,6 +169,7 @@ static void assign_all(Assign *c, const LayoutAnchors *anchors) {
   // What a descriptor brings has a reason for its default; what it is combined with, masks for example, has none.
   VEC_EACH(x, c->ops)
     for (uint32_t k = 0; k < (*x)->num_results && op_unit(*x) == UNIT_DESC; k++) assign_default(c, &(*x)->results[k]);
+  VEC_EACH(x, c->ops) reduce_in_registers(c, *x);
   VEC_EACH(x, c->ops) {
     Op *op = *x;
     for (uint32_t k = 0; k < op->num_results; k++) assign_default(c, &op->results[k]);

@@ -40,6 +40,29 @@ static void coordinates(const Op *op, uint32_t first, Value **coords) {
   for (uint32_t i = first; i < op->num_operands; i++) coords[i - first] = op_operand(op, i);
 }
 
+// Gathers the ops of the block that read the buffer or a view of it, or that have such ops in them.
+static void find_readers(Context *ctx, const Value *buffer, const Block *b, OpList *readers) {
+  EACH_USE(u, buffer) {
+    Op *user = u->user;
+    if (user->num_results && user->results[0].type->kind == TYPE_BUFFER) {
+      find_readers(ctx, &user->results[0], b, readers);
+      continue;
+    }
+    while (user && user->parent != b) user = user->parent->parent;
+    if (user) vec_push(&ctx->arena, readers, user);
+  }
+}
+
+// The first op after `op`, in its block, that reads the buffer; NULL if there is none.
+static Op *first_reader(Context *ctx, const Op *op, const Value *buffer) {
+  OpList readers = {0};
+  find_readers(ctx, buffer, op->parent, &readers);
+  for (Op *at = op->next; at; at = at->next)
+    VEC_EACH(x, readers)
+      if (*x == at) return at;
+  return NULL;
+}
+
 static void lower_load(Context *ctx, Op *op) {
   Builder b = builder_before(ctx, op);
   Value *desc = op_operand(op, 0), *coords[MAX_RANK];
@@ -47,8 +70,6 @@ static void lower_load(Context *ctx, Op *op) {
   Value *buf = build_alloc(&b, tma_load_buffer(ctx, op), NULL), *bar = tma_build_barriers(&b, 0);
   tma_build_expect(&b, bar, NULL, tma_tile_bytes(desc->type), 0);
   tma_build_load(&b, desc, buf, bar, NULL, coords, 0);
-  tma_build_wait(&b, bar, build_i32(&b, 0));
-  tma_build_invalidate(&b, bar);
   Value *x = op_result(op, 0);
   for (Use *u = x->uses, *next; u; u = next) {
     next = u->next;
@@ -56,6 +77,11 @@ static void lower_load(Context *ctx, Op *op) {
     if (alloc->opcode != OP_ALLOC || op_result(alloc, 0)->type != buf->type) continue;
     op_replace(alloc, &buf);
   }
+  // What the copy's readers do not need is issued while it is under way, other copies for example.
+  Op *reader = x->uses ? NULL : first_reader(ctx, op, buf);
+  Builder w = reader ? builder_before(ctx, reader) : b;
+  tma_build_wait(&w, bar, build_i32(&w, 0));
+  tma_build_invalidate(&w, bar);
   if (x->uses) value_replace_all_uses(x, tma_build_read(&b, buf, x->type));
   op_erase(op);
 }

@@ -35,6 +35,7 @@ static const PipelineStep tile_steps[] = {
   STEP(mirror_gathers),
   STEP(canonicalize),
   STEP(dce),
+  STEP(order_dots),
 };
 
 static const PipelineStep laid_out_steps[] = {
