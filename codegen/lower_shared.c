@@ -20,7 +20,8 @@ enum { ROW_BYTES = 16 };
 
 static uint32_t word_bits_of(uint32_t elem_bytes) { return elem_bytes < 4 ? 2 - log2_u32(elem_bytes) : 0; }
 
-static bool matrix_access(const PlaceMap *m, uint32_t elem_bytes, MatrixAccess *a) {
+// Some rows may be the same ones if the access loads; a single row is better read by vectors.
+static bool matrix_access(const PlaceMap *m, uint32_t elem_bytes, bool loads, MatrixAccess *a) {
   *a = (MatrixAccess){0};
   const uint32_t word_bits = word_bits_of(elem_bytes), in_row = (ROW_BYTES / elem_bytes) - 1;
   if (elem_bytes > 4 || m->num_thread_bits < 5 || m->num_reg_bits < word_bits || m->free_thread) return false;
@@ -39,7 +40,8 @@ static bool matrix_access(const PlaceMap *m, uint32_t elem_bytes, MatrixAccess *
     if (inside[i] != 1u << i) return false;
   // All other bits must keep rows whole: they step by multiples of a row.
   for (uint32_t i = 0; i < 3; i++)
-    if (over[i] & in_row || !over[i]) return false;
+    if (over[i] & in_row || (!over[i] && !loads)) return false;
+  if (!(over[0] | over[1] | over[2])) return false;
   for (uint32_t i = 5; i < m->num_thread_bits; i++)
     if (m->thread[i] & in_row) return false;
   for (uint32_t i = word_bits; i < m->num_reg_bits; i++) {
@@ -137,7 +139,7 @@ static bool is_wide(const PlaceMap *m, const Type *elem) {
 bool cg_shared_store_matrices(Cg *c, LLVMValueRef base, const PlaceMap *m, const Type *elem, const CgValue *v) {
   MatrixAccess a;
   if (!c->target->has_stmatrix || v->splat || type_elem_bytes(elem) > 2 || is_wide(m, elem)) return false;
-  if (!matrix_access(m, type_elem_bytes(elem), &a)) return false;
+  if (!matrix_access(m, type_elem_bytes(elem), false, &a)) return false;
   store_matrices(c, base, m, &a, cg_elem_kind(elem), v);
   return true;
 }
@@ -145,7 +147,7 @@ bool cg_shared_store_matrices(Cg *c, LLVMValueRef base, const PlaceMap *m, const
 // All threads load, also those that hold duplicates.
 static bool load_access(PlaceMap *m, const Type *elem, MatrixAccess *a) {
   m->free_reg = m->free_thread = 0;
-  return !is_wide(m, elem) && matrix_access(m, type_elem_bytes(elem), a);
+  return !is_wide(m, elem) && matrix_access(m, type_elem_bytes(elem), true, a);
 }
 
 bool cg_can_load_matrices(const PlaceMap *map, const Type *elem) {

@@ -14,12 +14,15 @@
 #include "ir/roles.h"
 #include "ir/scratch.h"
 #include "passes/dot_unit.h"
+#include "passes/layout_rules.h"
 #include "passes/pass.h"
 
 typedef struct {
   Context *ctx;
   Module *module;
   uint32_t search;           // number of the running one; Op.mark: the last that came by
+  const Block *block;        // of the dot before
+  bool fit;                  // whether its operands have room beside each other
 } Accel;
 
 static bool swaps_last_axes(const Op *trans) {
@@ -260,7 +263,9 @@ static MmaShape mma_shape(Accel *s, const Op *dot, const Type *ct) {
 
 // An operand on its way: what is stored in a buffer and read in the operand's layout; what comes from a dot stays in
 // registers.
-typedef struct { Value *source, *narrow, *buffer; bool is_stored; } Fragments;
+// If it repeats a smaller tile, and operands would not have room beside each other, `repeated` is that tile: the buffer
+// holds it once, and each thread reads what it repeats.
+typedef struct { Value *source, *narrow, *repeated, *buffer; bool is_stored; } Fragments;
 
 // f32 that was f16 or bf16, before it was widened.
 static Value *before_widening(Value *v) {
@@ -289,7 +294,9 @@ static bool widen_later(const Fragments f[2]) {
 
 static void store_operand(Accel *s, Builder *b, uint32_t index, uint32_t bits, Fragments *f) {
   if (!f->is_stored) return;
-  f->buffer = operand_buffer(s, b, f->source, bits, f->source->type->rank - (index == 0 ? 1u : 2u), false, true);
+  f->repeated = s->fit ? NULL : dot_repeated_tile(f->source);
+  Value *stored = f->repeated ? f->repeated : f->source;
+  f->buffer = operand_buffer(s, b, stored, bits, stored->type->rank - (index == 0 ? 1u : 2u), false, true);
 }
 
 // Fragments of so few registers are kept for so many mma after the one that they were read for. Those of 32 bits are
@@ -317,12 +324,23 @@ static Value *read_before(const Builder *b, uint32_t index, const Value *buffer,
   return NULL;
 }
 
+// Reads the tile that v repeats, and repeats it in registers.
+static Value *read_repeated(Accel *s, Builder *b, Value *v, const Layout *l, const Fragments *f) {
+  if (v == f->repeated) return build_local_load(b, f->buffer, type_with_layout(s->ctx, v->type, l));
+  Value *from = op_operand(v->def, 0);
+  if (v->def->opcode == OP_CONVERT_LAYOUT) return read_repeated(s, b, from, l, f);
+  Value *x = read_repeated(s, b, from, layout_rule_operand(s->ctx, v->def, 0, l), f);
+  Value *again = build_value(b, v->def->opcode, type_with_layout(s->ctx, v->type, l), &x, 1);
+  op_copy_attrs(s->ctx, again->def, v->def);
+  return again;
+}
+
 static Value *mma_operand(Accel *s, Builder *b, Op *dot, uint32_t index, const Fragments *f, uint32_t bits,
                           const MmaShape *shape) {
   const Layout *layout = layout_make_mma_operand(s->ctx, index, f->source->type->shape, shape, dot_k_width(bits));
   if (!f->buffer) return build_convert_layout(b, f->source, layout);
   const Type *t = type_with_layout(s->ctx, f->source->type, layout);
-  Value *v = read_before(b, index, f->buffer, t);
+  Value *v = f->repeated ? read_repeated(s, b, f->source, layout, f) : read_before(b, index, f->buffer, t);
   if (!v) v = build_local_load(b, f->buffer, t);
   const Type *wanted = type_elem(op_operand(dot, index)->type);
   return type_elem(v->type) == wanted ? v : build_cast(b, OP_FPEXT, v, wanted);
@@ -361,6 +379,8 @@ static void visit(Op *op, void *user) {
   if (op->opcode != OP_DOT) return;
   uint32_t bits;
   const DotUnit unit = dot_unit(s->module, op, &bits);
+  if (s->block != op->parent) s->fit = dot_operands_fit(s->module, op->parent);
+  s->block = op->parent;
   tell_unit(s, op, unit);
   switch (unit) {
   case DOT_FMA: return;

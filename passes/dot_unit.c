@@ -55,3 +55,40 @@ int64_t dot_room(const Module *m) {
   const int64_t blocks = max_i64(1, SM_REGISTERS / (THREAD_REGISTERS * WARP_SIZE * (int64_t)m->num_warps));
   return (m->target->shared_bytes + SYSTEM_SHARED_BYTES) / blocks - SYSTEM_SHARED_BYTES;
 }
+
+static Value *stored_tile(Value *v) {
+  while (value_op(v, OP_TRANS) || value_op(v, OP_CONVERT_LAYOUT)) v = op_operand(v->def, 0);
+  return v;
+}
+
+// Whether a dot of the block before `last`, or its operand before `index`, stores the tile.
+static bool is_stored_before(const Block *b, const Value *tile, const Op *last, uint32_t index) {
+  EACH_OP(op, b)
+    for (uint32_t i = 0; i < 2 && op->opcode == OP_DOT; i++) {
+      if (op == last && i == index) return false;
+      if (stored_tile(op_operand(op, i)) == tile) return true;
+    }
+  return false;
+}
+
+bool dot_operands_fit(const Module *m, const Block *b) {
+  int64_t bytes = 0;
+  uint32_t bits;
+  EACH_OP(op, b)
+    for (uint32_t i = 0; i < 2 && op->opcode == OP_DOT && dot_unit(m, op, &bits) == DOT_MMA; i++) {
+      const Value *tile = stored_tile(op_operand(op, i));
+      if (!is_stored_before(b, tile, op, i)) bytes += type_numel(tile->type) * type_elem_bytes(tile->type);
+    }
+  return bytes <= dot_room(m);
+}
+
+Value *dot_repeated_tile(Value *v) {
+  Value *found = NULL;
+  for (Op *op; (op = v->def) && (op->opcode == OP_BROADCAST || op->opcode == OP_RESHAPE ||
+                                 op->opcode == OP_EXPAND_DIMS || op->opcode == OP_CONVERT_LAYOUT);) {
+    v = op_operand(op, 0);
+    if (v->type->kind != TYPE_TENSOR || v->type->rank < 2) break;
+    if (op->opcode == OP_BROADCAST || (found && op->opcode == OP_EXPAND_DIMS)) found = v;
+  }
+  return found;
+}

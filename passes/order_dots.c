@@ -41,22 +41,6 @@ static bool is_mma(const Module *m, const Op *op) {
   return op->opcode == OP_DOT && dot_unit(m, op, &bits) == DOT_MMA;
 }
 
-// Whether the operands' tiles of these dots, each stored once, need more than the room of a block.
-static bool needs_more_than_room(Order *o, const Ops *dots) {
-  int64_t bytes = 0;
-  VEC(Value *) seen = {0};
-  VEC_EACH(dot, *dots)
-    for (uint32_t i = 0; i < 2; i++) {
-      Value *tile = source_of(op_operand(*dot, i));
-      bool known = false;
-      VEC_EACH(x, seen) known |= *x == tile;
-      if (known) continue;
-      vec_push(&o->ctx->arena, &seen, tile);
-      bytes += type_numel(tile->type) * type_elem_bytes(tile->type);
-    }
-  return bytes > dot_room(o->module);
-}
-
 // Gathers the ops after `first` that op needs, in order. False if one of them is `first`, or must stay where it is.
 static bool gather(Order *o, Op *op, const Op *first) {
   for (uint32_t i = 0; i < op->num_operands; i++) {
@@ -106,7 +90,7 @@ static void visit_block(Order *o, Block *b) {
     if (is_mma(o->module, op)) vec_push(&o->ctx->arena, &dots, op);
     for (uint32_t i = 0; i < op->num_blocks; i++) visit_block(o, op->blocks[i]);
   }
-  if (dots.count < 3 || !needs_more_than_room(o, &dots)) return;
+  if (dots.count < 3 || dot_operands_fit(o->module, b)) return;
   for (uint32_t i = 0; i + 2 < dots.count; i++)
     if (exchange(o, dots.data[i], dots.data[i + 1])) dots.data[i + 1] = dots.data[i];
 }
