@@ -90,8 +90,10 @@ Term *tl_where(Lower *L, Call *c) {
   cond = lower_not_zero(L, cond, c->span);
   PromoteRule rule = {.allow_left_ptr = true, .allow_right_ptr = true};
   if (!cond || !lower_promote(L, &x, &y, rule, "where", c->span)) return NULL;
-  if (ct_is_ptr(term_t(x)) != ct_is_ptr(term_t(y)))
-    return builtin_error(L, c, "`where` cannot choose between %s and %s", term_describe(L, x), term_describe(L, y));
+  if (ct_is_ptr(term_t(x)) != ct_is_ptr(term_t(y))) {
+    builtin_error(L, c, "`where` cannot choose between %s and %s", term_describe(L, x), term_describe(L, y));
+    return lower_hint(L, "no number is an address: leave the addresses, and mask the access, tl.load(p, mask, other)");
+  }
   if (!ct_rank(term_t(cond)) && !ct_rank(term_t(x))) return lower_select(L, cond, x, y);
   Term *with = x;
   if (!lower_broadcast_pair(L, &cond, &with, c->span)) return NULL;

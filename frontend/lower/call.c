@@ -415,7 +415,7 @@ static Term *call_builtin(Lower *L, CtValue *v, Term *self, CallArgs *args) {
   if (is_ours && !comptime_has_function(name)) {
     const char *last = strrchr(name, '.') + 1;
     if (!lower_is_blackwell(name)) return lower_no_builtin(L, name, args->fn_span);
-    lower_error(L, args->fn_span, "`%s` is of Blackwell GPUs (sm_100), and tilec compiles for Hopper", last);
+    lower_error(L, args->fn_span, "`%s` is of Blackwell GPUs (sm_100), and tilec compiles Gluon for Hopper", last);
     return lower_hint(L, "warpgroup_mma multiplies on Hopper, tma.async_copy_global_to_shared copies");
   }
   CallArgs a = self ? with_self(L, self, args) : *args;

@@ -70,6 +70,10 @@ Term *lower_bitcast(Lower *L, Term *x, const CtType *to, Span span) {
       return lower_hint(L, "x.to(tl.%s) converts each value; for several in one, load through a pointer that was cast, "
                         "p.to(tl.pointer_type(tl.%s)), or shift and combine their bits", dtype_info[to->scalar].name,
                         dtype_info[to->scalar].name);
+    if (ct_is_int(from) && ct_is_float(to))
+      return lower_hint(L, "x.to(tl.%s) converts the value; for the lowest %u bits, x.to(tl.uint%u).to(tl.%s, bitcast=True), "
+                        "and for the ones above, x >> %u first", dtype_info[to->scalar].name, ct_bits(to), ct_bits(to),
+                        dtype_info[to->scalar].name, ct_bits(to));
     return lower_hint(L, "x.to(tl.%s) converts the value; for its bits, bitcast to tl.int%u and convert that",
                       dtype_info[to->scalar].name, ct_bits(from));
   }

@@ -225,7 +225,10 @@ static void begin_line(PyParser *p, Token first) {
     return;
   }
   if (p->needs_block) {
-    if (!p->is_markdown) diag_error(p->ctx, first.span, "expected an indented block");
+    if (!p->is_markdown) {
+      diag_error(p->ctx, first.span, "expected an indented block");
+      diag_note(p->ctx, (Span){0, 0}, "a body has a statement at least, and a comment is none: pass does nothing");
+    }
     enqueue(p, TOK_INDENT, at);
     enqueue(p, is_match ? TOK_TILE_error : TOK_PASS, at);
     enqueue(p, TOK_NEWLINE, at);

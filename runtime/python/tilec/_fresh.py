@@ -9,6 +9,7 @@ import sys
 _PATTERN = bytes.fromhex("f5ff f9ff f3ff fdff f6ff fbff f2ff feff")
 _LONG = _PATTERN * 4096
 _MOST = 1 << 26   # bytes that are filled; the simulator leaves larger blocks zero
+_FEWEST = 4      # bytes: fewer may hold the pattern by chance
 _MAKERS = (("torch", "empty"), ("torch", "empty_like"), ("torch", "empty_strided"), ("torch.Tensor", "new_empty"),
            ("torch.Tensor", "new_empty_strided"))
 
@@ -47,21 +48,25 @@ def _fill(storage):
 
 def written(data, address):
     """Yields (begin, end) of the parts of the bytes that are no such memory; address: where the bytes lie."""
-    size, begin, at = len(data), 0, 0
+    size, lead, begin, at = len(data), address % len(_PATTERN), 0, 0
+    padded = _PATTERN[:lead] + data + _PATTERN[(lead + size) % len(_PATTERN):] * ((lead + size) % len(_PATTERN) > 0)
     while True:
-        found = data.find(_PATTERN, at)
+        found = padded.find(_PATTERN, at)
         if found < 0:
             break
-        if (address + found) % len(_PATTERN):
+        if found % len(_PATTERN):
             at = found + 1
             continue
         at = found
-        while data.startswith(_LONG, at):
+        while padded.startswith(_LONG, at):
             at += len(_LONG)
-        while data.startswith(_PATTERN, at):
+        while padded.startswith(_PATTERN, at):
             at += len(_PATTERN)
-        if begin < found:
-            yield begin, found
-        begin = at
+        first, end = max(found - lead, 0), min(at - lead, size)
+        if end - first < _FEWEST:
+            continue
+        if begin < first:
+            yield begin, first
+        begin = end
     if begin < size:
         yield begin, size

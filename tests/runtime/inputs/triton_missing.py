@@ -1,5 +1,6 @@
 """Names of other releases, misspelt ones, and calls that nothing takes: each exception's text, a line each."""
 import functools
+import warnings
 
 import triton
 import triton.language as tl
@@ -66,6 +67,15 @@ shown("utils misspelt", lambda: triton.runtime.driver.active.utils.get_device_pr
 shown("utils unlike", lambda: triton.runtime.driver.active.utils.qqq)
 shown("number", lambda: triton.jit(do_not_specialize=2)(plain_function))
 shown("positional", lambda: triton.autotune([config], [])(k)[(1,)](None, 4))
+shown("builtin", lambda: triton.jit(len))
+shown("constants", lambda: triton.Config(64))
+shown("string", lambda: triton.autotune([config], [], reset_to_zero="x")(k))
+with warnings.catch_warnings():
+    warnings.simplefilter("error")
+    shown("no parameter", lambda: triton.autotune([config], [], restore_value=["y"])(k))
+shown("pruning", lambda: triton.autotune([config], [], prune_configs_by=len)(k))
+triton.knobs.runtime.launch_enter_hook = lambda metadata: metadata.num_warps
+shown("metadata", lambda: k[(1,)](None, B=4))
 triton.knobs.runtime.launch_enter_hook = lambda: None
 shown("hook", lambda: k[(1,)](None, B=4))
 triton.knobs.runtime.launch_enter_hook = None

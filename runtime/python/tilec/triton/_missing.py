@@ -66,6 +66,7 @@ _MEMBERS = {
                  "kernel.device_caches has all variants",
         "hash": "it is cache_key",
     },
+    "LazyDict": {"*": "get() returns the dict: metadata.get()['name'], for example"},
     "CudaUtils": {
         **dict.fromkeys(("fill_1d_tma_descriptor", "fill_2d_tma_descriptor", "fill_tma_descriptor",
                          "fill_tma_descriptor_tiled", "cuTensorMapEncodeTiled"), _DESCRIPTOR),
@@ -143,7 +144,8 @@ class Explains:
     def __getattr__(self, name):
         kind = type(self).__name__
         names = [known for known in (*vars(type(self)), *vars(self)) if not known.startswith("_")]
-        hint = _MEMBERS.get(kind, {}).get(name) or _close(name, names) or f"it has {', '.join(names)}"
+        known = _MEMBERS.get(kind, {})
+        hint = known.get(name) or known.get("*") or _close(name, names) or f"it has {', '.join(names)}"
         e = AttributeError(f"{kind!r} object has no attribute {name!r}" + ("" if name.startswith("_") else f": {hint}"))
         if sys.version_info >= (3, 10):
             e.name, e.obj = name, object()

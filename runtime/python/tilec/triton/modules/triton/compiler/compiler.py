@@ -20,7 +20,7 @@ from ..backends.compiler import GPUTarget   # noqa: F401
 _PTX, _METADATA, _CUBIN, _SASS = 32, 64, 128, 2048   # of TILE_EMIT_…
 
 
-class LazyDict:
+class LazyDict(Explains):
     """A dict of which parts are made when somebody asks."""
 
     def __init__(self, data):

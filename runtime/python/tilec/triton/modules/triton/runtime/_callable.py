@@ -12,7 +12,11 @@ def check_source(fn):
     keep."""
     if getattr(fn, "__name__", "") == "<lambda>":
         raise TypeError("@triton.jit takes a function that `def` makes, not a lambda")
-    file = fn.__code__.co_filename if inspect.isfunction(fn) else ""
+    if not inspect.isfunction(fn):
+        name = getattr(fn, "__name__", None) or type(fn).__name__
+        raise TypeError(f"@triton.jit takes a function that `def` makes, not {name}, which is of type "
+                        f"{type(fn).__name__}: triton.language and its libdevice have functions for kernels")
+    file = fn.__code__.co_filename
     if file.startswith("<") and not linecache.getlines(file):   # a notebook's cells are there
         raise ValueError(f"@jit functions should be defined in a Python file: Python does not keep the text of "
                          f"{fn.__qualname__}, which comes from {file} (exec, or standard input); write it to a .py "

@@ -28,6 +28,9 @@ class Config:
     """Values of meta-parameters, and options of the launch."""
 
     def __init__(self, kwargs, num_warps=4, num_stages=3, num_ctas=1, maxnreg=None, pre_hook=None, ir_override=None):
+        if not isinstance(kwargs, collections.abc.Mapping):
+            raise TypeError(f"the constants of a triton.Config are a dict by parameter, {{'BLOCK': {kwargs!r}}}, not "
+                            f"{kwargs!r}")
         self.kwargs, self.num_warps, self.num_stages, self.num_ctas = kwargs, num_warps, num_stages, num_ctas
         self.maxnreg, self.pre_hook, self.ir_override = maxnreg, pre_hook, ir_override
 
@@ -116,6 +119,11 @@ class Autotuner(_Around):
                             (": call it" if callable(configs) else ""))
         self.configs = configs or [Config({})]
         self.cache, self.cache_results = {}, cache_results or knobs.autotuning.cache
+        for word, names in (("reset_to_zero", reset_to_zero), ("restore_value", restore_value)):
+            self._check_names(word, names)
+        if prune_configs_by is not None and not isinstance(prune_configs_by, collections.abc.Mapping):
+            raise TypeError(f"prune_configs_by of autotune is a dict with {', '.join(_PRUNING)}, "
+                            f"{{'early_config_prune': f}}, not {prune_configs_by!r}")
         self.reset_to_zero, self.restore_value = list(reset_to_zero or []), list(restore_value or [])
         self.restore_copies = {}
         for name in self.reset_to_zero:
@@ -140,6 +148,14 @@ class Autotuner(_Around):
                 fn._is_below = True
             fn = fn.fn
         self.configs_timings = {}
+
+    def _check_names(self, word, names):
+        if isinstance(names, str):
+            raise TypeError(f"{word} of autotune is a list of parameters: {word}=[{names!r}]")
+        for name in names or ():
+            if name not in self.arg_names:
+                warnings.warn(f"{word} of autotune names {name!r}, and the parameters are {', '.join(self.arg_names)}",
+                              stacklevel=5)
 
     def _warn_of_words(self, key, prune):
         """Warns of what Triton takes in silence, and what then has no effect."""
