@@ -10,7 +10,7 @@ static inline bool far_address_is_negative(uint64_t elements) {
   return elements < UINT64_C(1) << 32 && (UINT64_C(1) << 32) - elements < UINT64_C(1) << 24;
 }
 
-// index: the element that is accessed, of a buffer that it lies past, or before.
+// index: the number of the accessed element, which is past the end of the buffer or before its start.
 // distance: the bytes between the access and the buffer. A 32-bit offset that overflows is wrong by 2³² elements of up
 // to 16 bytes. Distances from 1 to 64 GiB therefore get a note, all others "". Null pointers are farther away than that.
 static inline const char *far_address_note(uint64_t index, uint64_t distance, bool is_past) {

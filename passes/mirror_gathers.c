@@ -36,7 +36,7 @@ static uint32_t mask_of(const Value *v, int64_t n) {
   return op->opcode == OP_XORI || c == (uint64_t)n - 1 ? (uint32_t)c : 0;
 }
 
-// By how many bits the index along an axis is shifted in the row-major index of all elements.
+// The position of the axis's lowest bit in the row-major index of all elements.
 static uint32_t shift_of(const Type *t, uint32_t axis) {
   uint32_t shift = 0;
   for (uint32_t a = axis + 1; a < t->rank; a++) shift += log2_u32((uint32_t)t->shape[a]);

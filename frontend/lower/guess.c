@@ -56,7 +56,7 @@ static const char *nearest_gluon(Lower *L, const char *name) {
   return nearest(last + 1, &names);
 }
 
-// The longest function whose name is the first or the last words of the name: barrier of local_barrier.
+// The longest function name with which `name` begins or ends, in whole words: barrier for local_barrier.
 static const char *part_of(Lower *L, const char *name, bool is_gluon) {
   NameVec names = {0};
   lower_add_language_functions(L, &names);

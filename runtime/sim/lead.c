@@ -114,7 +114,9 @@ void lead_race(Warp *w, int lane, RaceScope scope, const RaceSide *found, const 
                                      between ? ", and nothing orders the two" : " without a barrier in between"),
               is_flag ? released_by(&scratch, &at)
               : weak  ? strengthened(&scratch, g, weak)
-                      : with_mask(&scratch, race_way_out(g, scope, is_one_place ? &at : NULL, earlier->kind, later->kind), store));
+                      : with_mask(&scratch,
+                                  race_way_out(g, scope, is_one_place ? &at : NULL, earlier->kind, later->kind),
+                                  store));
   if (!between) who = arena_printf(&scratch, "the other %s", agents[scope]);
   if (has_other) report_lead_note(g, &before, arena_printf(&scratch, "%s %s it here", who, verb));
   arena_free(&scratch);
