@@ -8,7 +8,8 @@ parts, in this order, all of them by default:
     tests   --file, a file for pytest: through tilec.triton and through Triton, and where the two verdicts differ
     times   the Gluon examples by libtile (LIBTILE) and the same text by Triton, interleaved in one process, every row
             checked; the ratio is Triton's time over ours, the median of the rounds, and MHz is the clock meanwhile
-    seed    --seed, a program that prints tables of configurations, through both, with the ratio of each row
+    seed    --seed, a program that times by triton.testing.do_bench: through both at once, which take turns at the GPU
+            row by row (turns.py); the ratio is the median of the rounds
 A part begins only while time is left, and is stopped when it is over."""
 import argparse
 import glob
@@ -16,6 +17,7 @@ import json
 import os
 import queue
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -26,6 +28,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [HERE, os.path.join(ROOT, "tools")]
 import results  # noqa: E402
+import turns  # noqa: E402
 
 PARTS = ("right", "tests", "times", "seed")
 FP16_BOUND = 2e-3
@@ -292,30 +295,21 @@ def rows_of_process(budget, options, first):
 
 
 # ---- seed ----
-def table_rows(said):
-    """The lines of numbers: the configuration, which is all but the last two, and the milliseconds."""
-    rows = {}
-    for line in said.splitlines():
-        numbers = line.split()
-        if len(numbers) >= 4 and all(re.fullmatch(r"\d+(\.\d+)?", x) for x in numbers):
-            rows.setdefault(tuple(numbers[:-2]), []).append(float(numbers[-2]))
-    return rows
-
-
 def part_seed(budget, options):
     if not options.seed:
         print("no --seed: nothing to run")
         return 0
-    found = {}
-    for who in options.peers:
-        status, said = budget.run([*through(who), options.seed], env=environment())
-        found[who] = table_rows(said)
-        print(f"{who}: {'no time' if status is None else f'status {status}'}\n{tail(said, 60)}", flush=True)
-    ours, theirs = (found.get(who, {}) for who in ("tilec", "triton"))
-    for key in ours:
-        for mine, peer in zip(ours[key], theirs.get(key, [])):
-            print(f"  {' '.join(key):44} tilec {mine:8.2f} ms  triton {peer:8.2f} ms  ratio {peer / mine if mine else 0:.3f}")
-    return not ours
+    player = [os.path.join(HERE, "turns.py"), options.seed]
+    commands = [[*through(who), *player] for who in ("tilec", "triton")]
+    rows, said, statuses = turns.alternate(commands, options.rounds, time.monotonic() + budget.left(), env=environment(), cwd=ROOT)
+    for who, lines, status in zip(("tilec", "triton"), said, statuses):
+        print(f"{who}: {'cut off' if status is None else f'status {status}'}\n{tail(chr(10).join(lines), 60)}", flush=True)
+    for label, ours, theirs in rows:
+        ratios = [peer / mine for mine, peer in zip(ours, theirs)]
+        low, *_, high = statistics.quantiles(ratios, n=10) if len(ratios) > 1 else ratios * 2
+        print(f"  {label:60} tilec {statistics.median(ours):8.4f} ms  triton {statistics.median(theirs):8.4f} ms"
+              f"  ratio {statistics.median(ratios):.3f} ({low:.3f}–{high:.3f})")
+    return not rows or any(status != 0 for status in statuses)
 
 
 # ---- without a GPU ----
