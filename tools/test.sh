@@ -20,7 +20,7 @@ step() {
 }
 skip() { echo "skipped: $1" | tee -a "$log"; }
 compile() {
-  { cmake --preset $preset -DTILE_WERROR=ON ${LLVM_DIR:+-DLLVM_DIR="$LLVM_DIR"} &&
+  { cmake --preset $preset ${LLVM_DIR:+-DLLVM_DIR="$LLVM_DIR"} &&
       cmake --build --preset $preset; } >"$build.log" 2>&1 && return
   tail -n 40 "$build.log"
   return 1
@@ -46,7 +46,7 @@ export TILE_BUILD=$PWD/$build
 tilec=$build/tilec kernels=(examples/*.tile)
 step layers tests/check_layers.sh $build
 step "what belongs together" tests/complete.py
-step "warnings of other compilers and flags" tests/install/warnings.sh
+step "warnings under a distribution's flags" tests/install/warnings.sh $build
 step "installed package" tests/install/check.sh $build
 step packages tests/install/package.sh $build
 step "binary interface" tests/install/abi.sh

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the fuzz targets with clang and runs each for a moment on the repository's own files; longer by hand:
+# Builds the fuzz targets with clang, whose warnings are errors, and runs each for a moment on the repository's own files; longer by hand:
 #   tests/fuzz/run.sh [SECONDS]      TILE_FUZZERS: some of them only
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -7,7 +7,7 @@ seconds=${1:-15}
 clang=$(command -v clang-22 || command -v clang-19 || command -v clang-14 || command -v clang)
 [ -n "$clang" ] || { echo "skipped: fuzz targets: clang is not here"; exit 77; }
 log=build-fuzz.log
-cmake -S . -B build-fuzz -G Ninja -DCMAKE_C_COMPILER="$clang" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTILE_FUZZ=ON -DTILE_LINK_LLVM=shared -DTILE_BUILD_TESTS=OFF >$log 2>&1 &&
+CFLAGS="-O1 -g1" cmake -S . -B build-fuzz -G Ninja -DCMAKE_C_COMPILER="$clang" -DCMAKE_BUILD_TYPE=None -DTILE_WERROR=ON -DTILE_FUZZ=ON -DTILE_LINK_LLVM=shared -DTILE_BUILD_TESTS=OFF >$log 2>&1 &&
   cmake --build build-fuzz --target fuzz-targets >>$log 2>&1 || { tail -n 20 $log; exit 1; }
 seeds=$(mktemp -d) && trap 'rm -rf "$seeds"' EXIT
 mkdir "$seeds"/{fuzz_parse,fuzz_frontend,fuzz_ir,fuzz_inputs,fuzz_ptx,fuzz_readers,fuzz_jit}
