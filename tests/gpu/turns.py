@@ -1,6 +1,6 @@
 """Two processes that run the same benchmark program take turns at the GPU, so that both meet the same clocks.
 
-Run as a program, it is one of the two: `turns.py PROGRAM.py` runs PROGRAM.py, whose triton.testing.do_bench waits for
+Run as a program, it is one of the two: `turns.py PROGRAM.py` runs PROGRAM.py, whose triton.testing.do_bench and do_bench_cudagraph wait for
 the other's. alternate() is their parent. Lines that begin with MARK are theirs to each other; the rest is the
 program's."""
 import json
@@ -48,7 +48,7 @@ def play(program):
             print(MARK + json.dumps(rounds[-1]), flush=True)
         return statistics.median(rounds)
 
-    triton.testing.do_bench = do_bench
+    triton.testing.do_bench = triton.testing.do_bench_cudagraph = do_bench
     sys.argv = [program]
     runpy.run_path(program, run_name="__main__")
 
