@@ -1,9 +1,10 @@
 """Two processes that run the same benchmark program take turns at the GPU, so that both meet the same clocks.
 
-Run as a program, it is one of the two: `turns.py PROGRAM.py` runs PROGRAM.py, whose triton.testing.do_bench and do_bench_cudagraph wait for
-the other's. alternate() is their parent. Lines that begin with MARK are theirs to each other; the rest is the
-program's."""
+Run as a program, it is one of the two: `turns.py PROGRAM.py` runs PROGRAM.py, whose triton.testing.do_bench and
+do_bench_cudagraph wait for the other's. alternate() is their parent. Lines that begin with MARK are theirs to each
+other; the rest is the program's."""
 import json
+import os
 import queue
 import runpy
 import statistics
@@ -49,7 +50,7 @@ def play(program):
         return statistics.median(rounds)
 
     triton.testing.do_bench = triton.testing.do_bench_cudagraph = do_bench
-    sys.argv = [program]
+    sys.argv, sys.path[0] = [program], os.path.dirname(os.path.abspath(program))
     runpy.run_path(program, run_name="__main__")
 
 
