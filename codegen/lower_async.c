@@ -6,7 +6,8 @@ static void set_token(Cg *c, Op *op) { cg_set(op_result(op, 0), cg_value_new(c, 
 
 // i1: whether this thread issues TMA copies for the block, an elected lane of one of `warps` warps from the issuing one
 // on, and pred holds (NULL: always). From an election, unlike a comparison of thread numbers, ptxas knows that it is
-// one lane of a converged warp.
+// one lane of a converged warp. It keeps the copy's address in uniform registers if the warp is chosen by the thread's
+// number, and in others, which it moves twice, if by a warp's that a shuffle made uniform.
 static LLVMValueRef issuer(Cg *c, const Op *op, uint32_t warps, LLVMValueRef pred) {
   LLVMBasicBlockRef here = LLVMGetInsertBlock(c->b);
   const uint32_t first = (uint32_t)op_int(op, ATTR_ISSUER, 0);
@@ -14,8 +15,9 @@ static LLVMValueRef issuer(Cg *c, const Op *op, uint32_t warps, LLVMValueRef pre
     c->elected.pred = cg_cmp(c, LLVMIntNE, cg_insn(c, INSN_ELECT, c->t_i32, NULL, 0), 0);
     c->elected.block = here;
   }
-  LLVMValueRef warp = cg_add(c, cg_uniform_warp(c), cg_i32(c, -first));
-  return cg_and(c, cg_and(c, cg_cmp(c, LLVMIntULT, warp, warps), c->elected.pred), pred);
+  if (!first && warps >= c->num_warps) return cg_and(c, c->elected.pred, pred);
+  LLVMValueRef thread = cg_add(c, c->tid, cg_i32(c, -first * WARP_SIZE));
+  return cg_and(c, cg_and(c, cg_cmp(c, LLVMIntULT, thread, warps * WARP_SIZE), c->elected.pred), pred);
 }
 
 static LLVMValueRef thread0(Cg *c, LLVMValueRef pred) {
