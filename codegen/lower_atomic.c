@@ -131,6 +131,11 @@ static bool release_needs_barrier(const Op *op, const Value *value) {
   return b.writes || (b.reads && !comes_from_reduce(value, 16));
 }
 
+// Whether the thread does the register's atomic; NULL: always.
+static LLVMValueRef active(Cg *c, LLVMValueRef owner, const Value *mask, uint32_t r) {
+  return cg_and(c, owner, mask ? cg_reg(cg_get(mask), r) : NULL);
+}
+
 // By the threads for which the condition holds; NULL: by all.
 static void fence(Cg *c, const Op *op, LLVMValueRef pred) {
   CgAsm a = cg_asm_new(c);
@@ -161,14 +166,15 @@ static void lower_atomic(Cg *c, Op *op) {
 
   bool release = sem == SEM_RELEASE || sem == SEM_ACQ_REL, acquire = sem == SEM_ACQUIRE || sem == SEM_ACQ_REL;
   if (is_scalar && release && release_needs_barrier(op, subject)) cg_barrier(c);
-  LLVMValueRef owner = cg_layout_owner(c, t), any = NULL, *preds = arena_array(c->arena, LLVMValueRef, n);
+  LLVMValueRef owner = cg_layout_owner(c, t), any = NULL;
   uint32_t num_atomics = 0;
-  for (uint32_t r = 0; r < n; r += width) {
-    if (reps[r] != r) continue;
-    preds[r] = cg_and(c, owner, mask ? cg_reg(cg_get(mask), r) : NULL);
-    any = num_atomics++ && preds[r] ? LLVMBuildOr(c->b, any, preds[r], "") : preds[r];
-  }
+  for (uint32_t r = 0; r < n; r += width) num_atomics += reps[r] == r;
   bool fences = num_atomics > 1 && sem != SEM_RELAXED;
+  for (uint32_t r = 0; fences && r < n; r += width) {
+    if (reps[r] != r) continue;
+    LLVMValueRef pred = active(c, owner, mask, r);
+    any = any ? LLVMBuildOr(c->b, any, pred, "") : pred;
+  }
   if (fences && release) fence(c, op, any);
   CgValue *old = cg_value_new(c, n);
   for (uint32_t r = 0; r < n; r += width) {
@@ -176,7 +182,7 @@ static void lower_atomic(Cg *c, Op *op) {
       old->v[r] = old->v[reps[r]];
       continue;
     }
-    LLVMValueRef pred = preds[r], at = address_reg(c, &a, r);
+    LLVMValueRef pred = active(c, owner, mask, r), at = address_reg(c, &a, r);
     LLVMValueRef elems[MAX_VECTOR], operands[MAX_VECTOR];
     uint32_t num = 0;
     if (cas) operands[num++] = cg_to_storage(c, cg_reg(cg_get(op_operand(op, 2)), r), k);
