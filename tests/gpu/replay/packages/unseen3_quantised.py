@@ -74,7 +74,7 @@ def jetfire():
     yield (
         "dropout",
         lambda: kernels("dropout_fwd").int8_dropout_forward(
-            *deep(), (torch.rand(batch, length, width, device=D) < 0.9).to(torch.int8), 0.1, 32
+            *deep(), (torch.rand(batch, length, width, device=D) < 0.9).to(torch.int8), scale(1), 32
         ),
     )
     each = lambda: scale(batch * length)
@@ -155,13 +155,16 @@ def primus_turbo():
 
 
 def primus(name):
-    """The module; its kernels do not get AMD's options."""
+    """The module; its kernels do not get AMD's options, and have a setting of PyTorch's, a default, as a constant."""
     primus_turbo()
+    setting = "torch.backends.cuda.matmul.allow_tf32"
     m = load("primus_turbo." + name)
     for kernel in vars(m).values():
         while isinstance(kernel, (JITFunction, Autotuner, Heuristics)):
             if "run" not in vars(kernel):
                 drop_options(kernel)
+            if setting in getattr(kernel, "src", ""):
+                kernel._unsafe_update_src(kernel.src.replace(setting, "False"))
             kernel = getattr(kernel, "fn", None)
     return m
 
@@ -232,7 +235,7 @@ def training():
         places = torch.rand(tokens, 32, device=D).topk(8).indices
         hot, probs = torch.empty(tokens, 32, device=D, dtype=torch.bool), torch.empty(tokens, 32, device=D)
         where = torch.empty(tokens, 32, device=D, dtype=torch.int32)
-        grid = (tokens // 32,)
+        grid = (tokens,)
         m._indices_to_multihot_kernel[grid](
             places, scale(tokens, 8), hot, probs, where, 32, 32, 8, 8, BLOCK_SIZE=32, num_warps=1
         )

@@ -2,9 +2,10 @@
 fb28d724, swiftLLM 682cf9a, lite_llama 3c22cc9, DoubleSparse b0575e6, hydragen 1ea2255 and hip-attention fea42c7.
 
 Left out: what rtp-llm has of flash-linear-attention and lite_llama of others, which was timed before; flashinfer's
-kernels that store addresses, where nothing can be compared; hydragen's attention, of which Triton 3.6 cannot make the
-kernel, since its program rewrites one as Triton 2 had it. Most kernels of caches write over their inputs; swiftLLM's
-norms, rotary embeddings and activations do, too."""
+kernels that store addresses, where nothing can be compared; and what Triton 3.6 does not compile: hydragen's attention,
+whose program rewrites a kernel as Triton 2 had it, DoubleSparse's argsort, and the backward pass of hip-attention's
+landmark attention. Most kernels of caches write over their inputs; swiftLLM's norms, rotary embeddings and activations
+do, too."""
 
 import functools
 import types
@@ -339,10 +340,6 @@ def selected():
         stub("numpy")
         return load("triton_kernels." + name)
 
-    yield "heavy", lambda: kernels("heavy").get_heavy(
-        half(batch, heads, channels), half(batch * 1024, heads, channels),
-        torch.empty(batch, heads, 1024, device=D, dtype=torch.int64),
-    )  # fmt: skip
     yield (
         "bgemv",
         lambda: kernels("bgemv").bgemv(
@@ -404,8 +401,8 @@ def hip():
     )
     yield (
         "landmarks",
-        lambda: fb(
-            tool("hip_research.models.landmark_attention").FusedLandmarkAttention.apply(q(), q(), q(), 0, 0.125, 64)
+        lambda: tool("hip_research.models.landmark_attention").FusedLandmarkAttention.apply(
+            q(), q(), q(), 0, 0.125, 64
         ),
     )
     yield (
