@@ -293,11 +293,6 @@ def lite():
         half(2048, 2048), half(64, 2816, 2048), half(64, 2048, 1408), torch.rand(2048, 6, device=D),
         torch.rand(2048, 64, device=D).topk(6).indices,
     )  # fmt: skip
-    yield "experts_8", lambda: kernels("fused_moe").fused_moe(
-        half(2048, 2048), ints(120, 64, 2816, 2048).to(torch.uint8), ints(120, 64, 2048, 1408).to(torch.uint8),
-        torch.rand(2048, 6, device=D), torch.rand(2048, 64, device=D).topk(6).indices,
-        w1_scale=scale(64, 22, 16), w2_scale=scale(64, 16, 11), group_n=128, group_k=128,
-    )  # fmt: skip
     yield (
         "rope",
         lambda: kernels("rope_emb").rope_emb_forward(
