@@ -76,13 +76,6 @@ static void set_launch_attributes(Cg *c) {
   add_string_attribute(c, (unsigned)LLVMAttributeFunctionIndex, "target-cpu", m->target->name);
 }
 
-// A tensor map's address as the first lane has it. ptxas then has it in uniform registers from here on; what it knows to
-// be a parameter's address it computes at each copy, from other registers if the copy is one of few warps.
-static LLVMValueRef uniform_address(Cg *c, LLVMValueRef map) {
-  LLVMValueRef word = LLVMBuildPtrToInt(c->b, map, c->t_i64, "");
-  return LLVMBuildIntToPtr(c->b, cg_shuffle_idx(c, word, cg_i32(c, 0)), LLVMTypeOf(map), "");
-}
-
 static void bind_params(Cg *c, Func *f) {
   unsigned n = 0;
   for (uint32_t i = 0; i < f->num_params; i++) {
@@ -102,7 +95,6 @@ static void bind_params(Cg *c, Func *f) {
       uint32_t rest = p->kind == PARAM_AUTO_TENSORMAP ? 0 : 2 * t->rank;
       CgValue *d = cg_value_new(c, 1 + 2 * t->rank);
       for (uint32_t k = 0; k <= rest; k++) d->v[k] = LLVMGetParam(c->fn, n + k);
-      if (is_map(p)) d->v[0] = uniform_address(c, d->v[0]);
       cg_set(arg, d);
       n += 1 + rest;
       continue;
