@@ -43,7 +43,7 @@ def play(program):
         do()
         torch.cuda.synchronize()
         rounds = []
-        print(MARK + "null", flush=True)          # ready
+        print("\n" + MARK + "null", flush=True)   # ready; the program may be in the middle of a line
         while sys.stdin.readline().strip() == "go":
             rounds.append(measure(do, flush))
             print(MARK + json.dumps(rounds[-1]), flush=True)
@@ -96,7 +96,7 @@ class Player:
 
 def alternate(commands, rounds, end, **kwargs):
     """Runs the two commands until both programs end or it is `end`. Returns a row for each do_bench (the line that the
-    first program prints after it, and the milliseconds of either side's rounds), what each has said, and the exit
+    first program prints around it, and the milliseconds of either side's rounds), what each has said, and the exit
     statuses, None where it was cut off."""
     players = [Player(command, **kwargs) for command in commands]
     rows = []
@@ -113,8 +113,8 @@ def alternate(commands, rounds, end, **kwargs):
     except (EOFError, TimeoutError, BrokenPipeError):
         statuses = [player.close() for player in players]
     said = [player.said for player in players]
-    label = lambda before: next((line.strip() for line in said[0][before:] if line.strip()), "")
-    return [(label(before), *times) for before, *times in rows], said, statuses
+    label = lambda before: said[0][before - 1] + next((line for line in said[0][before:] if line.strip()), "")
+    return [(label(before).strip(), *times) for before, *times in rows], said, statuses
 
 
 if __name__ == "__main__":
