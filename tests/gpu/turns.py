@@ -113,7 +113,7 @@ def alternate(commands, rounds, end, **kwargs):
     except (EOFError, TimeoutError, BrokenPipeError):
         statuses = [player.close() for player in players]
     said = [player.said for player in players]
-    label = lambda before: said[0][before - 1] + next((line for line in said[0][before:] if line.strip()), "")
+    label = lambda before: said[0][before - 1] + " " + next((line for line in said[0][before:] if line.strip()), "")
     return [(label(before).strip(), *times) for before, *times in rows], said, statuses
 
 
