@@ -16,6 +16,9 @@ typedef struct PlaceNote {
   const char *way_out_before;  // if it is before the first element
   uint32_t bytes_from;         // as in OutsideWays
   const char *exchange;        // a store: the same as tl.atomic_xchg(…), in the user's words; NULL: not known
+  // A store of what was computed from a load of the same elements: where it loads them, 0: no such store; and the
+  // function that does both at once, as "atomic_add", NULL: there is none.
+  struct { uint32_t line, col; const char *atomic; } update;
   const char *buffer;          // in a Gluon kernel: the name of the shared memory that is accessed; NULL: not known
   bool is_unmasked;            // an access of a tile that no mask, shape or boundary_check limits
   bool has_rows;               // an access of a tile of several axes

@@ -156,6 +156,7 @@ bool report_note(const Grid *g, const Instr *in, PlaceNote *out) {
     out->bytes_from = !found ? n->bytes_from : out->bytes_from && n->bytes_from ? out->bytes_from : 0;
     if (n->promise.line) out->promise = n->promise;
     if (n->exchange) out->exchange = n->exchange;
+    if (n->update.line) out->update = n->update;
     found = true;
   }
   return true;
