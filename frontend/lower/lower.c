@@ -128,6 +128,12 @@ void lower_assign_target(Lower *L, const Node *target, Term *value, bool constex
   }
 }
 
+void lower_assign_item(Lower *L, const Node *target, const Node *iter, Term *item, bool constexpr_) {
+  L->items_of = iter;
+  lower_assign_target(L, target, item, constexpr_, false);
+  L->items_of = NULL;
+}
+
 bool lower_enter_region(Lower *L, Span span) {
   if (L->region_depth < MAX_REGION_DEPTH) {
     L->region_depth++;

@@ -116,6 +116,7 @@ struct Lower {
   Frame *frame;
   uint32_t depth;
   uint32_t expr_depth;
+  const Node *items_of;        // what a loop goes over while its target takes an item; or NULL
   NameUse use;                 // of the expression that is lowered next
   const Node *comparison;      // whose operand is lowered, or NULL
   uint64_t num_stmts;          // lowered so far, unrolled and inlined ones counted as often as they are copied
@@ -348,6 +349,7 @@ bool lower_hint_axis(Lower *L, const Term *x, const CtType *to);
 Term *lower_hint_scalar(Lower *L, const Term *x, const char *function);
 bool lower_keeps_dims(const Term *x);                            // whether x comes from a reduction with keep_dims
 bool lower_note_division(Lower *L, const Term *x);              // the `/` of integers that made x a float, if one did
+Term *lower_hint_none(Lower *L, Span span);   // after None was used there as a number
 Term *lower_hint_unpack(Lower *L, const Term *x, uint32_t want);   // after x was unpacked into so many names
 const Node *lower_node_at(Lower *L, Span span);   // of the user's current function; NULL: none has just this span
 // Says how e, whose value is wrong, comes to have it: "B // 256 is 0 for B = 128". e may be NULL.
@@ -396,6 +398,8 @@ const LostName *scope_note_lost(Lower *L, const char *name);         // the same
 bool scope_hint_left_out(Lower *L, const char *name);   // says where an arm that is not lowered here assigns it
 bool lower_has_exit(const NodeList *body, bool with_break);                     // a return, or a break of this loop
 void lower_assign_target(Lower *L, const Node *target, Term *value, bool is_declared_constexpr, bool decay);
+// The target of a loop or comprehension over iter takes one of its items.
+void lower_assign_item(Lower *L, const Node *target, const Node *iter, Term *item, bool is_declared_constexpr);
 
 // ---- warn_unused.c, warn_flow.c, warn_compare.c ----
 // These check the syntax tree of a function, whatever its specialisation, and report each place once.

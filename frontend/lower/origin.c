@@ -259,6 +259,11 @@ static const struct { const char *function, *hint; } alone[] = {
 };
 
 Term *lower_hint_unpack(Lower *L, const Term *x, uint32_t want) {
+  const bool is_scalar = x->kind == TERM_VALUE && !ct_rank(term_t(x));
+  if (L->items_of && (is_scalar || term_is_number(x)))
+    return lower_hint(L, "each item of %s is one number: write one name before `in`, or make %u of each item, as in "
+                      "((a, b), (c, d)); with enumerate(…) an item is its index and its value",
+                      lower_source_text_or(L, L->items_of->span, "the loop"), want);
   if (term_is_number(x) && want == 2) return lower_hint(L, "to give both names this value, write a = b = …");
   if (x->kind == TERM_DESC || x->kind == TERM_BLOCK_PTR) return lower_hint(L, "load a block, which is one tensor");
   if (x->kind != TERM_VALUE) return NULL;
@@ -292,6 +297,38 @@ const Node *lower_node_at(Lower *L, Span span) {
   NodeAt at = {span, NULL};
   if (!lower_in_prelude(L, span)) ast_each_child(L->frame->fn->def, find_node, &at);
   return at.found;
+}
+
+// ---- None ----
+typedef struct { Lower *L; const char *name; } NoneName;
+
+static void find_none(const Node *n, void *user) {
+  NoneName *found = user;
+  const Var *v = n->kind == NODE_NAME ? scope_find(&found->L->frame->scope, n->name.id) : NULL;
+  if (!found->name && v && term_is_none(v->term)) found->name = n->name.id;
+  if (!found->name) ast_each_child(n, find_none, user);
+}
+
+// Who gives a parameter of the kernel None, and the way out.
+static Term *hint_none_parameter(Lower *L, const char *name, const ParamSpec *spec) {
+  const char *who = spec->is_default || !spec->origin ? "its default" : spec->origin;
+  if (!strcmp(who, "argument")) who = "the launch";
+  if (!strcmp(who, "@triton.heuristics"))
+    return lower_hint(L, "`%s` is None by its function in @triton.heuristics, which gives None where it ends without a "
+                      "`return`: return a value in every case", name);
+  return lower_hint(L, "`%s` is None by %s: give it a value, or guard its use with `if %s is not None:`, which is "
+                    "decided at compile time", name, who, name);
+}
+
+Term *lower_hint_none(Lower *L, Span span) {
+  NoneName found = {L, NULL};
+  const Node *n = lower_node_at(L, span);
+  if (n) find_none(n, &found);
+  const uint32_t i = found.name ? frontend_param_index(L->kernel, found.name) : UINT32_MAX;
+  if (found.name && L->frame->fn == L->kernel && i < L->kernel->num_params)
+    return hint_none_parameter(L, found.name, &L->specs[i]);
+  return lower_hint(L, "guard its use with `if %s is not None:`, which is decided at compile time",
+                    found.name ? found.name : "x");
 }
 
 // The value of a name that is a constant integer.

@@ -147,7 +147,7 @@ static Term *hint_value(Lower *L, const Term *t, Span span, const char *what) {
     if (*what == '`' && is_numeral(t->ct->str.data)) return lower_hint(L, "leave out the quotes: %s", t->ct->str.data);
     if (*what == '`') return lower_hint(L, "it takes a number, such as 0.0, or a tensor");
     return lower_hint(L, "a kernel has no texts at run time: print values by tl.device_print(\"text\", value)");
-  case CT_NONE: return lower_hint(L, "guard its use with `if x is not None:`, which is decided at compile time");
+  case CT_NONE: return lower_hint_none(L, span);
   case CT_DTYPE: return lower_hint(L, "a type is given as dtype=, or to x.to(…)");
   case CT_FUNCTION: case CT_CLASS: return lower_hint(L, "call it with parentheses");
   case CT_BUILTIN:
