@@ -399,6 +399,7 @@ class Heuristics(_Around):
 
     def __init__(self, fn, arg_names, values):
         self.fn, self.arg_names, self.values = fn, arg_names, values
+        getattr(self._tile_function, "chosen_by", {}).update(values)
 
     def run(self, *args, **kwargs):
         named = dict(zip(self.arg_names, args))
