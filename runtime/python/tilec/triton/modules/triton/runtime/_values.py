@@ -42,7 +42,7 @@ def argument(name, value, is_constexpr, gatherer):
     if hasattr(value, "as_desc"):
         return value.as_desc()
     if isinstance(value, MockTensor):
-        return tilec.ptr(16, str(value.dtype).rpartition(".")[2])
+        return tilec.ptr(value.address, str(value.dtype).rpartition(".")[2])
     if hasattr(value, "data_ptr"):
         return value
     if isinstance(value, core.tuple):
