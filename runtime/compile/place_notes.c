@@ -81,6 +81,8 @@ static void add_note(Op *op, void *user) {
     find_update(ctx, op, &note);
     find_promise(ctx, outside_pointer(op), &note);
   }
+  int64_t step;
+  note.has_step = op->opcode == OP_FOR && !value_constant_int(op_operand(op, 2), &step);
   if (op->opcode == OP_ASSERT) note.asserts_all = asserts_all(ctx, op);
   vec_push(&ctx->arena, &n->notes, note);
 }
