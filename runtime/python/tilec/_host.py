@@ -2,7 +2,7 @@
 import ctypes
 import re
 
-from ._arrays import address_of, broadcast_shape, is_on_host, memory_of
+from ._arrays import address_of, broadcast_shape, is_on_host, layout_of, memory_of
 from ._fresh import written
 
 # An array keeps its address modulo this, the alignment that variants are compiled for. The device allocates with more,
@@ -40,6 +40,11 @@ class HostMemory:
                 self.ranges[-1].take(r)
             elif r.begin < r.end:
                 self.ranges.append(r)
+        # PyTorch's have no memory; one of NumPy has an address, which the device does not know.
+        self.empty = {name: shape for name, shape in ((n, layout_of(v)[0]) for n, v in arguments
+                                                      if not any(r.begin <= address_of(v)[0] < r.end
+                                                                 for r in self.ranges))
+                      if shape is not None and 0 in shape}
         self.broadcasts = {name: shape for name, shape in ((n, broadcast_shape(v)) for n, v in arguments) if shape}
 
     def __enter__(self):
@@ -73,6 +78,9 @@ class HostMemory:
             for r in self.ranges:
                 if r.begin <= address < r.end:
                     return r.address + address - r.begin, code
+            shape = layout_of(value)[0]
+            if shape is not None and 0 in shape:
+                return 0, code
         return address, code
 
     def copy_back(self, kernel):
@@ -96,6 +104,13 @@ class HostMemory:
             names = ", ".join(sorted(self.fresh))
             error.args = (f"{str(error).rstrip()}\nnote: of {names} something has never been written, as torch.empty "
                           "leaves it: torch.zeros sets it", *error.args[1:])
+        for name, shape in self.empty.items():
+            null = f"{name} is a null pointer"
+            if null in str(error):
+                note = (f"note: {name} has no elements, its shape is {tuple(shape)}: for no tensor pass None and test "
+                        f"`if {name} is not None:` in the kernel, or mask the access")
+                text = str(error).rstrip().replace(null, f"{name} has no elements")
+                error.args = (f"{text}\n{note}", *error.args[1:])
         for name, shape in self.broadcasts.items():
             if f" of {name}, which has " in str(error):
                 note = f"note: {name} is a broadcast view of shape {shape}: its elements share memory; pass a copy"

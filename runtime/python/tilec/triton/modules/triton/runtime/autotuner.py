@@ -33,6 +33,12 @@ class Config:
                             f"{kwargs!r}")
         self.kwargs, self.num_warps, self.num_stages, self.num_ctas = kwargs, num_warps, num_stages, num_ctas
         self.maxnreg, self.pre_hook, self.ir_override = maxnreg, pre_hook, ir_override
+        for name in ("num_warps", "num_stages", "num_ctas", "maxnreg"):
+            own = getattr(self, name)
+            if own is not None and kwargs.get(name, own) != own:
+                warnings.warn(f"{name} among the constants of a triton.Config has no effect, it is {own}: the options "
+                              f"stand beside the constants, triton.Config({{…}}, {name}={kwargs[name]!r})",
+                              stacklevel=3)
 
     def __setstate__(self, state):
         vars(self).update({"maxnreg": None, "ir_override": None, **state})
