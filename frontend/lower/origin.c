@@ -1,4 +1,4 @@
-// Notes that show where a value got its shape, or a kernel's parameter its type.
+// Notes that show where a value got its shape, its kind or its number.
 #include "frontend/lower/lower.h"
 
 #include <string.h>
@@ -30,6 +30,24 @@ bool lower_keeps_dims(const Term *x) {
   while (op && (op->opcode == OP_EXPAND_DIMS || op->opcode == OP_SPLAT)) op = op_operand(op, 0)->def;
   return op && op != last && op->opcode == OP_REDUCE && op->span.begin == last->span.begin &&
          op->span.end == last->span.end;
+}
+
+bool lower_hint_other_axis(Lower *L, const Term *x, const CtType *to) {
+  const Op *op = term_is_tensor(x) ? shape_origin(term_v(x)) : NULL;
+  if (!op || op->opcode != OP_REDUCE || lower_in_prelude(L, user_span(L, op))) return false;
+  const Type *from = op_operand(op, 0)->type;
+  const uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0);
+  if (from->rank != ct_rank(to) + 1) return false;
+  for (uint32_t other = 0; other < from->rank; other++) {
+    bool fits = other != axis;
+    for (uint32_t i = 0; i < from->rank && fits; i++)
+      if (i != other) fits = from->shape[i] == to->shape[i > other ? i - 1 : i];
+    if (!fits) continue;
+    lower_hint(L, "%s reduces axis %u and leaves %s; axis=%u leaves %s", lower_source_text_or(L, user_span(L, op), "this"),
+               axis, lower_shape_text(L, term_t(x)), other, lower_shape_text(L, to));
+    return true;
+  }
+  return false;
 }
 
 static bool is_inside(Span inner, Span outer) { return inner.begin >= outer.begin && inner.end <= outer.end; }
@@ -156,17 +174,6 @@ bool lower_note_division(Lower *L, const Term *x) {
   return true;
 }
 
-// The parameter to which offsets were added, as to a pointer.
-static const Value *base_param(const Value *v, int depth) {
-  if (!v || depth > 8) return NULL;
-  if (v->block) return v->block->parent ? NULL : v;
-  const Op *op = v->def;
-  if (op->opcode != OP_ADDI && op->opcode != OP_SUBI && op->opcode != OP_SPLAT) return NULL;
-  const Value *found = NULL;
-  for (uint32_t i = 0; i < op->num_operands && !found; i++) found = base_param(op_operand(op, i), depth + 1);
-  return found;
-}
-
 // Whether the assignment's line ends in a comma, apart from closing parentheses.
 static bool ends_in_comma(Lower *L, Span name) {
   const SourceFile *f = source_locate(L->ctx, name.begin).file;
@@ -209,25 +216,6 @@ bool lower_note_listed(Lower *L, const Term *x) {
     return true;
   }
   return false;
-}
-
-void lower_note_param(Lower *L, const Term *x) {
-  const Value *v = x->kind == TERM_VALUE ? base_param(term_v(x), 0) : NULL;
-  if (!v || !v->name || !L->kernel) return;
-  for (uint32_t i = 0; i < L->kernel->num_params; i++) {
-    const CtParam *p = &L->kernel->params[i];
-    const ParamSpec *s = &L->specs[i];
-    if (strcmp(p->name, v->name) != 0 || s->kind != SPEC_TYPE || !p->node) continue;
-    if (ct_is_float(term_t(x)) && !strcmp(s->origin, "--arg"))
-      diag_note(L->ctx, p->node->span, "`%s` is %s by --arg; an integer is written without a point or exponent: "
-                "--arg %s=1000", p->name, s->type, p->name);
-    else if (!strcmp(s->origin, "--arg"))
-      diag_note(L->ctx, p->node->span, "`%s` is %s by --arg; an array is written --arg %s=fp32[1000]=randn:1",
-                p->name, s->type, p->name);
-    else
-      diag_note(L->ctx, p->node->span, "`%s` is %s by %s; the type of an array is written *fp32", p->name, s->type,
-                s->origin);
-  }
 }
 
 // ---- unpacking ----
@@ -329,6 +317,15 @@ Term *lower_hint_none(Lower *L, Span span) {
     return hint_none_parameter(L, found.name, &L->specs[i]);
   return lower_hint(L, "guard its use with `if %s is not None:`, which is decided at compile time",
                     found.name ? found.name : "x");
+}
+
+bool lower_refuse_nothing(Lower *L, const Term *x, Span span) {
+  if (!x || x->kind != TERM_CONST || !x->nothing_of) return false;
+  lower_error(L, span, "`%s` returns nothing, and its result is used here", x->nothing_of->name);
+  if (x->nothing_of->def->kind == NODE_FUNCTION_DEF)
+    diag_note(L->ctx, x->nothing_of->def->func.name_span, "`%s` is defined here, and ends without `return` and a value",
+              x->nothing_of->name);
+  return true;
 }
 
 // The value of a name that is a constant integer.

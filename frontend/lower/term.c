@@ -170,6 +170,7 @@ Term *term_to_value(Lower *L, Term *t, Span span, const char *what) {
       return term_full(L, type, 0, c->kind == CT_BOOL ? c->b : (int64_t)(uint64_t)c->i);
     }
   }
+  if (lower_refuse_nothing(L, t, span)) return NULL;
   // A tuple of one element is not a scalar in Python either.
   lower_error(L, span, "%s must be a tensor or a number, not %s", what, term_describe(L, t));
   return t->kind == TERM_ACC ? lower_hint_wait(L) : hint_value(L, t, span, what);

@@ -93,3 +93,40 @@ with warnings.catch_warnings():
     shown("stages", lambda: triton.Config({"num_stages": 4}, num_stages=2))
     shown("same", lambda: triton.Config({"num_warps": 4}))
     shown("left to it", lambda: triton.Config({"num_warps": 8}, num_warps=None))
+
+
+@triton.jit
+def biased(x_ptr, bias_ptr, out_ptr):
+    if bias_ptr is not None:
+        tl.store(out_ptr, tl.load(x_ptr) + tl.load(bias_ptr + tl.program_id(0)))
+
+
+@triton.jit
+def ranged(x_ptr, n, w_ptr):
+    for i in range(n):
+        tl.store(x_ptr + i, 1.0)
+
+
+@triton.jit
+def scaled(x_ptr, n, w_ptr):
+    offs = tl.arange(0, 16)
+    tl.store(x_ptr + offs, tl.load(x_ptr, mask=offs < n), mask=offs < n)
+
+
+@triton.jit
+def gathered(x_ptr, ids_ptr, w_ptr):
+    tl.store(x_ptr + tl.load(ids_ptr), tl.load(w_ptr))
+
+
+@triton.jit
+def summed(xs, out_ptr):
+    for i in tl.static_range(len(xs)):
+        tl.store(out_ptr, tl.load(xs[i]))
+
+
+shown("False", lambda: biased[(1,)](x, False, x))
+shown("one", lambda: biased[(1,)](x, 1, x))
+shown("ranged", lambda: ranged[(1,)](x, x, 500))
+shown("other order", lambda: scaled[(1,)](x, x, 500))
+shown("float ids", lambda: gathered[(1,)](x, x, x))
+shown("one tensor", lambda: summed[(1,)](x, x))
