@@ -362,7 +362,7 @@ Term *lower_hint_unpack(Lower *L, const Term *x, uint32_t want);   // after x wa
 const Node *lower_node_at(Lower *L, Span span);   // of the user's current function; NULL: none has just this span
 // Says how e, whose value is wrong, comes to have it: "B // 256 is 0 for B = 128". e may be NULL.
 void lower_note_computed(Lower *L, const Node *e, int64_t value);
-// Whether x is a parameter for which the launch passed a tuple or list of numbers; a note says so.
+// Whether x is a parameter for which the launch passed a tuple or list of numbers or of arrays; a note says so.
 bool lower_note_listed(Lower *L, const Term *x);
 bool lower_note_comma(Lower *L, const Term *x);   // notes where a variable was made a tuple of one, if x is one
 
@@ -433,7 +433,8 @@ void warn_missing_store(Lower *L, const Func *f, const Node *def);
 void lower_warn_shift(Lower *L, bool is_left, const CtType *type, int64_t by, Span span, const char *left);
 void lower_warn_added_twice(Lower *L, const Term *a, const Term *b);                // of a + b
 // counted, number: the operands as the user wrote them.
-void lower_warn_minimum(Lower *L, const CtFunction *combine, const Value *x);   // of a reduction by combine
+void lower_warn_padded(Lower *L, const CtFunction *combine, const Term *x);   // of a reduction by combine
+void lower_warn_sort(Lower *L, const Term *x, bool descending);
 void lower_warn_histogram(Lower *L, Span span, const Value *x, int64_t bins, const char *counted, const char *number);
 bool warn_calls(const NodeList *list);                              // whether code there may have an effect
 void warn_redefinitions(Context *ctx, const Node *module);
