@@ -198,10 +198,13 @@ bool lower_note_comma(Lower *L, const Term *x) {
 
 bool lower_note_listed(Lower *L, const Term *x) {
   if (x->kind != TERM_TUPLE || x->tuple.cls || !x->tuple.count || !L->kernel) return false;
+  uint32_t num_pointers = 0;
   for (uint32_t i = 0; i < x->tuple.count; i++) {
     const Term *t = x->tuple.items[i];
-    if (!term_is_number(t) && (t->kind != TERM_VALUE || ct_is_ptr(term_t(t)))) return false;
+    if (!term_is_number(t) && t->kind != TERM_VALUE) return false;
+    num_pointers += t->kind == TERM_VALUE && ct_is_ptr(term_t(t));
   }
+  if (num_pointers && num_pointers < x->tuple.count) return false;
   const Frame *f = L->frame;
   while (f && f->caller) f = f->caller;
   for (uint32_t i = 0; f && i < f->scope.count; i++) {
@@ -209,10 +212,15 @@ bool lower_note_listed(Lower *L, const Term *x) {
                                                    : L->kernel->num_params;
     if (at == L->kernel->num_params || L->specs[at].kind != SPEC_TUPLE || !L->kernel->params[at].node) continue;
     const char *name = L->kernel->params[at].name;
-    diag_note(L->ctx, L->kernel->params[at].node->span,
-              "`%s` is a tuple or list of %u number%s at the launch; a number is one of them, %s[0], and a pointer "
-              "needs an array: np.array(%s), or a tensor",
-              name, x->tuple.count, x->tuple.count == 1 ? "" : "s", name, name);
+    if (num_pointers)
+      diag_note(L->ctx, L->kernel->params[at].node->span,
+                "`%s` is a tuple or list of %u array%s at the launch: take one of them, %s[0], or pass one without the "
+                "brackets", name, num_pointers, num_pointers == 1 ? "" : "s", name);
+    else
+      diag_note(L->ctx, L->kernel->params[at].node->span,
+                "`%s` is a tuple or list of %u number%s at the launch; a number is one of them, %s[0], and a pointer "
+                "needs an array: np.array(%s), or a tensor",
+                name, x->tuple.count, x->tuple.count == 1 ? "" : "s", name, name);
     return true;
   }
   return false;

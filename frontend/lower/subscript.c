@@ -163,7 +163,9 @@ Term *lower_subscript(Lower *L, Term *base, const Node *index, Span span) {
       Term *m = base->tuple.cls ? lower_find_method(L, base, "__getitem__") : NULL;
       if (m) return lower_call_positional(L, m, &t, 1, span);
       lower_error(L, index->span, "a tuple is indexed by a constant, not by %s", term_describe(L, t));
-      if (lower_note_listed(L, base)) return NULL;
+      const Term *first = base->tuple.count ? base->tuple.items[0] : t;
+      const bool has_arrays = first->kind == TERM_VALUE && ct_is_ptr(term_t(first));
+      if (!has_arrays && lower_note_listed(L, base)) return NULL;
       lower_hint_constant(L, t, "loop with tl.static_range to have constant indices");
       return NULL;
     }

@@ -124,9 +124,18 @@ def summed(xs, out_ptr):
         tl.store(out_ptr, tl.load(xs[i]))
 
 
+config = triton.Config({"BLOCK": 64})
+shown("constant", lambda: config.BLOCK)
+shown("option", lambda: config["num_warps"])
+shown("item", lambda: config["BLOCK"])
+shown("called tuner", lambda: triton.autotune([config], [])(k)(x, 0, 0))
+shown("called compiled", lambda: compiled(x, 0, 0))
+shown("asm.ptx", lambda: compiled.asm.ptx)
+shown("descriptor", lambda: TensorDescriptor.from_tensor(tensor, [4, 8]).dtype)
 shown("False", lambda: biased[(1,)](x, False, x))
 shown("one", lambda: biased[(1,)](x, 1, x))
 shown("ranged", lambda: ranged[(1,)](x, x, 500))
 shown("other order", lambda: scaled[(1,)](x, x, 500))
 shown("float ids", lambda: gathered[(1,)](x, x, x))
 shown("one tensor", lambda: summed[(1,)](x, x))
+shown("list of one", lambda: gathered[(1,)]([x], x, x))

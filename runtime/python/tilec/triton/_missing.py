@@ -75,6 +75,12 @@ _MEMBERS = {
         **dict.fromkeys(("best_config", "configs", "configs_timings"), "a kernel with @triton.autotune has it"),
         "launch": "write kernel[grid](…)",
     },
+    "TensorDescriptor": {
+        **{name: f"write descriptor.base.{shown}" for name, shown in (
+            ("dtype", "dtype"), ("data_ptr", "data_ptr()"), ("device", "device"), ("stride", "stride()"),
+            ("size", "size()"))},
+        **dict.fromkeys(("load", "store", "gather", "scatter"), "kernels load and store its blocks: pass it to one"),
+    },
     "LazyDict": {"*": "get() returns the dict: metadata.get()['name'], for example"},
     "CudaUtils": {
         **dict.fromkeys(("fill_1d_tma_descriptor", "fill_2d_tma_descriptor", "fill_tma_descriptor",

@@ -199,6 +199,10 @@ class _Asm(dict):
         super().__init__()
         self._kernel = kernel
 
+    def __getattr__(self, name):
+        hint = f": write asm[{name!r}]" if name in self._KINDS else ""
+        raise AttributeError(f"asm is a dict of texts and has no attribute {name!r}{hint}")
+
     def __missing__(self, kind):
         if kind not in self._KINDS:
             raise KeyError(f"{kind}: tilec has {', '.join(self._KINDS)}; Triton's own IR does not exist here")
@@ -363,6 +367,9 @@ class CompiledKernel(Explains):
         given, constants = self._given(args), self._constants_of_launches()
         with _stream(stream, self.device):
             self._function.go_on((), {"grid": (grid0, grid1, grid2), **constants, **given, **(self._bound or {})})
+
+    def __call__(self, *args, **kwargs):
+        raise TypeError(f"a compiled kernel is launched with a grid: compiled[(n, 1, 1)](…), or {self.name}[grid](…)")
 
     def __getitem__(self, grid):
         grid = (*grid, 1, 1)[:3]

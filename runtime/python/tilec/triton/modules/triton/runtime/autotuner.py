@@ -40,6 +40,16 @@ class Config:
                               f"stand beside the constants, triton.Config({{…}}, {name}={kwargs[name]!r})",
                               stacklevel=3)
 
+    def __getattr__(self, name):
+        if name in self.__dict__.get("kwargs", ()):
+            raise AttributeError(f"a Config has its constants in kwargs: config.kwargs[{name!r}]")
+        raise AttributeError(f"'Config' object has no attribute {name!r}" + ("" if name.startswith("__") else
+                             ": it has kwargs, num_warps, num_stages, num_ctas, maxnreg, pre_hook, ir_override"))
+
+    def __getitem__(self, name):
+        raise TypeError("a Config has its constants in kwargs and its options as attributes: " +
+                        (f"config.{name}" if name in vars(self) else f"config.kwargs[{name!r}]"))
+
     def __setstate__(self, state):
         vars(self).update({"maxnreg": None, "ir_override": None, **state})
 
@@ -81,6 +91,9 @@ class _Around(KernelInterface):
 
     def __getitem__(self, grid):
         return functools.partial(self._launch_now, grid)
+
+    def __call__(self, *args, **kwargs):
+        return self._tile_function(*args, **kwargs)   # which says that it is launched
 
     @property
     def _tile_function(self):

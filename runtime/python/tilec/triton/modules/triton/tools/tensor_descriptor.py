@@ -1,11 +1,11 @@
 from dataclasses import dataclass
 from typing import Any, List
 
-from tilec.triton._missing import explains_calls
+from tilec.triton._missing import Explains, explains_calls
 
 
 @dataclass
-class Descriptor:
+class Descriptor(Explains):
     """What Triton's descriptors and Gluon's have in common. tilec makes the tensor map at the launch."""
 
     base: Any
