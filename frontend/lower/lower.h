@@ -352,8 +352,6 @@ bool lower_hint_axis(Lower *L, const Term *x, const CtType *to);
 // The way out where a function needs a tensor and x is a scalar, and where it became one.
 Term *lower_hint_scalar(Lower *L, const Term *x, const char *function);
 bool lower_keeps_dims(const Term *x);                            // whether x comes from a reduction with keep_dims
-// After a constant was needed and t is none: where it was declared one, or why a loop's variable is none, or `otherwise`.
-void lower_hint_constant(Lower *L, const Term *t, const char *otherwise);
 bool lower_note_division(Lower *L, const Term *x);              // the `/` of integers that made x a float, if one did
 Term *lower_hint_none(Lower *L, Span span);   // after None was used there as a number
 // Reports at span that x is used, the result of a function that returns nothing. False if it is not.
@@ -370,7 +368,7 @@ bool lower_note_comma(Lower *L, const Term *x);   // notes where a variable was 
 void lower_note_param(Lower *L, const Term *x);                  // what gave a parameter its type
 // Notes, where x at span is no pointer, which parameter the launch gave a number in place of a tensor. Whether it did.
 bool lower_note_no_pointer(Lower *L, const Term *x, Span span);
-bool lower_note_pointer(Lower *L, const Term *x);   // the same where x is a parameter with a tensor, and needs a number
+bool lower_note_pointer(Lower *L, const Term *x);   // the same where a number is needed and x is a parameter with a tensor
 bool lower_is_told(Lower *L, const Term *x);        // whether lower_note_pointer noted it before
 // Notes that x, whose items are asked for, is one pointer, if it is a parameter. Whether it did.
 bool lower_note_one_pointer(Lower *L, const Term *x);
@@ -487,6 +485,8 @@ Term *lower_hint_axes(Lower *L, int64_t rank);                // after an error 
 Term *arg_value(Lower *L, Call *c, uint32_t i);               // run-time value
 bool arg_int(Lower *L, Call *c, uint32_t i, int64_t *out);    // constant
 bool arg_bool(Lower *L, Call *c, uint32_t i, bool *out);
+// After a constant was needed and t is none: where it was declared one, why a loop's variable is none, or `otherwise`.
+void lower_hint_constant(Lower *L, const Term *t, const char *otherwise);
 bool arg_str(Lower *L, Call *c, uint32_t i, const char **out);        // None gives ""
 bool arg_dtype(Lower *L, Call *c, uint32_t i, const CtType **out);
 // several constant integers, or a tuple of them

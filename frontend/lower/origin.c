@@ -43,8 +43,9 @@ bool lower_hint_other_axis(Lower *L, const Term *x, const CtType *to) {
     for (uint32_t i = 0; i < from->rank && fits; i++)
       if (i != other) fits = from->shape[i] == to->shape[i > other ? i - 1 : i];
     if (!fits) continue;
-    lower_hint(L, "%s reduces axis %u and leaves %s; axis=%u leaves %s", lower_source_text_or(L, user_span(L, op), "this"),
-               axis, lower_shape_text(L, term_t(x)), other, lower_shape_text(L, to));
+    lower_hint(L, "%s reduces axis %u and leaves %s; axis=%u leaves %s",
+               lower_source_text_or(L, user_span(L, op), "this"), axis, lower_shape_text(L, term_t(x)), other,
+               lower_shape_text(L, to));
     return true;
   }
   return false;

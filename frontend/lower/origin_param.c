@@ -94,8 +94,8 @@ bool lower_note_no_pointer(Lower *L, const Term *x, Span span) {
   if (!is_given_by(s, "argument") || (s->kind != SPEC_TYPE && !is_number) || (s->type && *s->type == '*')) return false;
   const char *what = is_number ? ct_repr(L->ctx, s->value)
                      : !strcmp(s->type, "i1") || !strcmp(s->type, "u1") ? "True or False" : s->type;
-  diag_note(L->ctx, p->node->span, "`%s` is %s by the launch, and a pointer needs a tensor; for no tensor pass None and "
-            "test `if %s is not None:`; the launch passes %s", p->name, what, p->name, passed(L));
+  diag_note(L->ctx, p->node->span, "`%s` is %s by the launch, and a pointer needs a tensor; for no tensor pass None "
+            "and test `if %s is not None:`; the launch passes %s", p->name, what, p->name, passed(L));
   return true;
 }
 
@@ -116,8 +116,8 @@ bool lower_note_pointer(Lower *L, const Term *x) {
   if (i == UINT32_MAX) return false;
   if (i < 64) L->told |= 1ull << i;
   const CtParam *p = &L->kernel->params[i];
-  diag_note(L->ctx, p->node->span, "`%s` is a pointer, %s, by the launch; the launch passes %s", p->name, L->specs[i].type,
-            passed(L));
+  diag_note(L->ctx, p->node->span, "`%s` is a pointer, %s, by the launch; the launch passes %s", p->name,
+            L->specs[i].type, passed(L));
   return true;
 }
 
@@ -129,8 +129,8 @@ bool lower_note_one_pointer(Lower *L, const Term *x) {
   const ParamSpec *s = &L->specs[i];
   diag_note(L->ctx, p->node->span, "`%s` is one pointer, %s, by %s", p->name, s->type ? s->type : "*fp32", giver(s));
   if (is_given_by(s, "--arg"))
-    lower_hint(L, "for several arrays give a tuple, --arg %s='(fp32[128]=randn:1, fp32[128]=randn:2)'; for the elements "
-               "of one, pass their number as a parameter of its own", p->name);
+    lower_hint(L, "for several arrays give a tuple, --arg %s='(fp32[128]=randn:1, fp32[128]=randn:2)'; for the "
+               "elements of one, pass their number as a parameter of its own", p->name);
   else if (is_given_by(s, "argument"))
     lower_hint(L, "for several tensors pass a tuple, (a, b); for the elements of one, pass their number as a parameter "
                "of its own");

@@ -375,8 +375,8 @@ static void hint_offset(Lower *L, const Term *given, const Term *number, const T
     lower_hint(L, "an offset is an integer, not %s: write // to divide integers", ct_repr(L->ctx, given->ct));
   else if (lower_note_division(L, number)) lower_hint(L, "an offset is an integer: write a // b in place of a / b");
   else if (may_move && ct_is_float(term_t(number)) && (through = lower_note_loaded(L, number, pointer)))
-    lower_hint(L, "an offset is an integer: give `%s` a tensor of integers, or convert what is loaded by .to(tl.int32); "
-               "to compute with the elements, load them first with tl.load(…)", through);
+    lower_hint(L, "an offset is an integer: give `%s` a tensor of integers, or convert what is loaded by .to(tl.int32)"
+               "; to compute with the elements, load them first with tl.load(…)", through);
   else if (!may_move || !ct_is_float(term_t(number))) lower_hint(L, "load the elements first with tl.load(…)");
   else lower_hint(L, "an offset is an integer: convert it with .to(tl.int32); to compute with the elements, load them "
                      "first with tl.load(…)");

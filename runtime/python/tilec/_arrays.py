@@ -57,8 +57,8 @@ def refuse_without_memory(value):
         raise TypeError("a FakeTensor has no memory: launch kernels on real tensors, from torch.compile by a custom op "
                         "(torch.library.triton_op)")
     if getattr(value, "is_sparse", False):
-        raise TypeError("a sparse tensor does not have its elements in order: pass x.to_dense(), or its x.indices() and "
-                        "x.values()")
+        raise TypeError("a sparse tensor does not have its elements in order: pass x.to_dense(), or x.indices() "
+                        "and x.values()")
     layout = str(getattr(value, "layout", "torch.strided"))
     if layout.startswith("torch.") and layout != "torch.strided":
         raise TypeError(f"a tensor of the layout {layout} does not have its elements in order: pass " +

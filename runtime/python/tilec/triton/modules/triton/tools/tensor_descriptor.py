@@ -91,6 +91,6 @@ class TensorDescriptor(Descriptor):
     @classmethod
     def from_tensor(cls, tensor, block_shape, padding="zero"):
         if not hasattr(tensor, "stride"):
-            raise TypeError(f"TensorDescriptor.from_tensor takes a tensor, not a value of type {type(tensor).__name__}: "
-                            "the order is tensor, block_shape")
+            raise TypeError(f"TensorDescriptor.from_tensor takes a tensor, not a value of type {type(tensor).__name__}"
+                            ": the order is tensor, block_shape")
         return cls(tensor, tensor.shape, tensor.stride(), block_shape, padding)
