@@ -86,6 +86,7 @@ void emit_for(Cg *c, Op *op) {
   cg_lower_block(c, body);
 
   c->op = op;
+  if (c->debug) debug_lines_set(c->debug, op);
   LLVMBasicBlockRef latch = LLVMGetInsertBlock(c->b);
   LLVMValueRef next = LLVMBuildAdd(c->b, iv, step, "");
   if (LLVMIsAInstruction(next)) LLVMSetNSW(next, true);

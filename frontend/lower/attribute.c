@@ -164,6 +164,7 @@ Term *lower_attribute(Lower *L, Term *base, const char *name, Span span) {
   case TERM_BOUND: return lower_error(L, span, "a method has no attribute `%s`", name);
   case TERM_CONST: break;
   }
+  if (lower_refuse_nothing(L, base, span)) return NULL;
   CtValue *c = base->ct;
   if (strcmp(name, "type") == 0 && (is_number(c) || c->kind == CT_STR || c->kind == CT_NONE))
     return term_const(L, type_of(L, base));

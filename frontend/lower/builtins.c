@@ -315,7 +315,7 @@ static const char *loop_hint(Lower *L, const LoopName *loop, const char *own) {
 }
 
 // The way out where a run-time value is no constant.
-static void hint_constant(Lower *L, const Term *t, const char *otherwise) {
+void lower_hint_constant(Lower *L, const Term *t, const char *otherwise) {
   LoopName loop = {.left = 100};
   const bool is_value = t->kind == TERM_VALUE;
   if (is_value && t->value.declared.begin) {
@@ -334,12 +334,13 @@ static bool not_constant(Lower *L, Call *c, uint32_t i, const char *what) {
     const char *f = arg_function(L, c);
     return lower_hint(L, "`%s` reduces one tensor; write tl.%simum(a, b) for two", f, f) != NULL;
   }
+  if (term_is_none(c->args[i])) return lower_hint_none(L, c->spans[i]) != NULL;
   if (c->args[i]->kind != TERM_VALUE) return false;
   const Value *v = term_v(c->args[i]);
   if (v->block == L->b.func->body && v->name)   // a parameter of the kernel
     lower_hint(L, "declare the parameter `%s: tl.constexpr`", v->name);
   else
-    hint_constant(L, c->args[i],
+    lower_hint_constant(L, c->args[i],
                   "a plain assignment makes a run-time value; keep a constant with `x: tl.constexpr = …`, computed "
                   "from constants, or a constexpr parameter");
   return false;
@@ -399,7 +400,8 @@ bool arg_ints(Lower *L, Call *c, uint32_t i, int64_t *out, uint32_t max, uint32_
     if (term_get_int(t->tuple.items[k], &out[k])) continue;
     arg_error(L, c, i, "entry %u of `%s` of `%s` must be a constant integer, not %s", k, param_name(L, c, i),
                 c->row->name, term_describe(L, t->tuple.items[k]));
-    hint_constant(
+    if (term_is_none(t->tuple.items[k])) return lower_hint_none(L, c->spans[i]) != NULL;
+    lower_hint_constant(
         L, t->tuple.items[k],
         "shapes are known at compile time: make it a constexpr parameter, or assign it with `x: tl.constexpr = …`");
     return false;

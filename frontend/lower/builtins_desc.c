@@ -115,10 +115,21 @@ static Term *block_value(Lower *L, Call *c, uint32_t i, Term *d) {
   return x ? lower_reshape(L, x, block->shape, block->rank, false) : NULL;
 }
 
+// Reports that the value and the offsets, in this order the arguments value and offsets of the call, are exchanged.
+static bool refuse_exchanged(Lower *L, Call *c, uint32_t offsets, uint32_t value) {
+  const Term *x = c->args[offsets], *at = c->args[value];
+  if (!term_is_tensor(x) || at->kind != TERM_TUPLE) return false;
+  const char *given = lower_source_text_or(L, c->spans[offsets], "value"),
+             *list = lower_source_text_or(L, c->spans[value], "[…]");
+  arg_error(L, c, offsets, "`%s` takes the offsets first, and this is %s", c->row->name, term_describe(L, x));
+  lower_hint(L, "exchange the two: (%s, %s)", list, given);
+  return true;
+}
+
 static Op *emit_write(Lower *L, Call *c, Opcode oc) {
   Term *d = desc_arg(L, c);
   Value *v[2 + MAX_DESC_RANK];
-  if (!d || !coords(L, c, 1, d, v + 2)) return NULL;
+  if (!d || refuse_exchanged(L, c, 1, 2) || !coords(L, c, 1, d, v + 2)) return NULL;
   Term *x = block_value(L, c, 2, d);
   if (!x) return NULL;
   v[0] = lower_desc_value(L, d);

@@ -39,11 +39,13 @@ static Term *pointer_arg(Lower *L, Call *c, const CtType **pointee) {
   if (p->kind == TERM_DESC) lower_hint(L, "a descriptor is accessed by desc.load([…]) and desc.store([…], value)");
   if (p->kind == TERM_BLOCK_PTR)
     lower_hint(L, "block pointers are for tl.load and tl.store: add offsets to the pointer that it was made of");
-  lower_note_param(L, p);
+  const bool is_told = lower_note_no_pointer(L, p, c->spans[0]);
+  if (!is_told) lower_note_param(L, p);
   if (lower_note_listed(L, p) || lower_note_comma(L, p)) return NULL;
   const Term *next = c->args[1];
   if (next && next->kind == TERM_VALUE && ct_is_ptr(term_t(next)))
     lower_hint(L, "the pointer comes first: tl.%s(pointer, …)", c->row->name);
+  else if (is_told && p->kind == TERM_VALUE && ct_bits(ct_scalar_of(term_t(p))) < 64) return NULL;
   else if (p->kind == TERM_VALUE && ct_is_int(term_t(p)) && ct_bits(ct_scalar_of(term_t(p))) == 64)
     lower_hint(L, "an address that is an integer becomes a pointer by x.to(tl.pointer_type(tl.float32))");
   else if (p->kind == TERM_VALUE && ct_is_int(term_t(p)))

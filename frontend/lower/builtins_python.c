@@ -53,6 +53,7 @@ Term *tl_py_len(Lower *L, Call *c) {
   CtValue *k = term_to_ct(L, x);
   if (!k) {
     arg_error(L, c, 0, "%s has no len", term_describe(L, x));
+    if (x->kind == TERM_VALUE && ct_is_ptr(term_t(x)) && lower_note_one_pointer(L, x)) return NULL;
     return lower_hint(L, "pass the number of elements to the kernel as a parameter of its own");
   }
   return all_const(L, c, &k, 1);

@@ -121,7 +121,7 @@ Term *tl_reduce_call(Lower *L, Call *c) {
   bool keep_dims;
   Term *fn = function_arg(L, c, 2);
   if (!fn || !tensor_inputs(L, c, 0, &in) || !arg_bool(L, c, 3, &keep_dims)) return NULL;
-  if (term_is_const(fn) && fn->ct->kind == CT_FUNCTION) lower_warn_minimum(L, fn->ct->fn, term_v(in.items[0]));
+  if (term_is_const(fn) && fn->ct->kind == CT_FUNCTION) lower_warn_padded(L, fn->ct->fn, in.items[0]);
   const CtType *t = term_t(in.items[0]);
   uint32_t rank = ct_rank(t);
   if (rank == 0) {

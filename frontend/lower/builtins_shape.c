@@ -132,7 +132,12 @@ Term *tl_cast_to(Lower *L, Call *c) {
 Term *tl_to_tensor(Lower *L, Call *c) { return arg_value(L, c, 0); }
 
 Term *tl_constexpr(Lower *L, Call *c) {
-  return term_recall(L, c->args[0]);   // as in Triton, a run-time value stays one: what needs a constant reports it
+  Term *t = term_recall(L, c->args[0]);
+  if (t->kind != TERM_VALUE || lower_in_prelude(L, c->span)) return t;
+  Term *v = arena_new(L->arena, Term);   // as in Triton, a run-time value stays one: what needs a constant reports it
+  *v = *t;
+  v->value.declared = c->span;
+  return v;
 }
 
 Term *tl_broadcast_pair(Lower *L, Call *c) {

@@ -91,6 +91,13 @@ Term *tl_axis_of(Lower *L, Call *c) {
   return arg_is_none(c, 1) || arg_axis(L, c, 1, rank, &axis) ? term_int(L, axis) : end_function(L, c);
 }
 
+Term *tl_warn_sort(Lower *L, Call *c) {
+  bool descending;
+  if (!arg_bool(L, c, 1, &descending)) return NULL;
+  lower_warn_sort(L, c->args[0], descending);
+  return term_none(L);
+}
+
 Term *tl_fail(Lower *L, Call *c) {
   const char *text;
   if (!arg_str(L, c, 0, &text)) return NULL;

@@ -269,6 +269,18 @@ static Term *function_result(Lower *L, Frame *f, Span span) {
   return s->ret;
 }
 
+static void find_return(const Node *n, void *user) {
+  if (n->kind == NODE_RETURN && n->unary.value) *(bool *)user = true;
+  else if (n->kind != NODE_FUNCTION_DEF && n->kind != NODE_LAMBDA) ast_each_child(n, find_return, user);
+}
+
+// Whether some `return` in it has a value, be it None.
+static bool returns_value(const CtFunction *fn) {
+  bool found = false;
+  ast_each_child(fn->def, find_return, &found);
+  return found;
+}
+
 void lower_visit(Lower *L, const CtFunction *fn) {
   MapSlot *seen = map_at(L->arena, &L->is_visited, fn->def);
   if (seen->number++ || fn->def->kind != NODE_FUNCTION_DEF || lower_in_prelude(L, fn->def->span)) return;
@@ -310,7 +322,9 @@ Term *lower_inline(Lower *L, CtFunction *fn, CallArgs *args) {
   L->b.inlined_at = site->outer;
   L->b.span = span;
   bool by_user = !lower_in_prelude(L, args->span) && !lower_in_prelude(L, fn->def->span);
-  return by_user && fn->def->kind != NODE_LAMBDA ? term_returned(L, r, args->span) : r;
+  if (!by_user || fn->def->kind == NODE_LAMBDA) return r;
+  if (r && term_is_none(r) && !returns_value(fn)) r->nothing_of = fn;
+  return term_returned(L, r, args->span);
 }
 
 // ---- compile-time functions ----

@@ -73,7 +73,7 @@ static bool comprehend(Lower *L, const Node *e, uint32_t level, TermList *out) {
     return false;
   }
   for (uint32_t i = 0; i < iter->tuple.count; i++) {
-    lower_assign_target(L, g->loop.target, iter->tuple.items[i], true, false);
+    lower_assign_item(L, g->loop.target, g->loop.iter, iter->tuple.items[i], true);
     bool skip = false;
     for (uint32_t c = 0; c < g->loop.body.count && !skip; c++) {
       int known;

@@ -433,7 +433,7 @@ bool lower_counted_loop(Lower *L, const Node *s, RangeArgs *r) {
   lower_cursor_to_end(L, lp.body);
   Value *seen = iv;
   if (negative) seen = build_binary(&L->b, OP_SUBI, build_binary(&L->b, OP_ADDI, ub, lb), iv);
-  lower_assign_target(L, s->loop.target, term_value(L, seen, iv_type), false, false);
+  lower_assign_item(L, s->loop.target, s->loop.iter, term_value(L, seen, iv_type), false);
   Cont k = {&s->loop.body, 0, NULL};
   LiveOut out = {&c.names, false};
   lower_stmts(L, &k, &out);

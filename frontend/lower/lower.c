@@ -47,6 +47,7 @@ static void skip_statement(const Node *s, void *user) {
 static void assign_elements(Lower *L, const Node *target, Term *value, bool constexpr_, bool decay) {
   uint32_t want = target->list.count;
   if (value->kind != TERM_TUPLE || (value->tuple.cls && value->tuple.cls->form == CLASS_AGGREGATE)) {
+    if (lower_refuse_nothing(L, value, target->span)) return;
     lower_error(L, target->span, "cannot unpack %s into %u names", term_describe(L, value), want);
     lower_hint_unpack(L, value, want);
     poison_target(L, target);
@@ -126,6 +127,12 @@ void lower_assign_target(Lower *L, const Node *target, Term *value, bool constex
     return;
   default: ice(L->ctx, "assignment to %s", ast_kind_name((NodeKind)target->kind));
   }
+}
+
+void lower_assign_item(Lower *L, const Node *target, const Node *iter, Term *item, bool constexpr_) {
+  L->items_of = iter;
+  lower_assign_target(L, target, item, constexpr_, false);
+  L->items_of = NULL;
 }
 
 bool lower_enter_region(Lower *L, Span span) {

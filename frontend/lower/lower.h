@@ -30,6 +30,7 @@ typedef enum {
 struct Term {
   TermKind kind;
   bool is_broken;    // a change of it was refused: what depends on its contents is not reported
+  const CtFunction *nothing_of;   // None, because this function of the user's ended without a value; or NULL
   union {
     CtValue *ct;
     // known: the constant that a function returned, or NULL. declared: the `x: tl.constexpr = …` that gave it its name.
@@ -116,6 +117,7 @@ struct Lower {
   Frame *frame;
   uint32_t depth;
   uint32_t expr_depth;
+  const Node *items_of;        // what a loop goes over while its target takes an item; or NULL
   NameUse use;                 // of the expression that is lowered next
   const Node *comparison;      // whose operand is lowered, or NULL
   uint64_t num_stmts;          // lowered so far, unrolled and inlined ones counted as often as they are copied
@@ -130,6 +132,7 @@ struct Lower {
   const LaunchOptions *options;
   const CtFunction *kernel;
   const ParamSpec *specs;      // of the kernel's parameters
+  uint64_t told;               // which of the first 64 parameters an error was about: one is enough
   NameVec constexpr_names, constexpr_values;   // of the kernel's parameters
   VEC(Owned) owned;            // atomics that one block of a cluster makes for several
 };
@@ -342,20 +345,35 @@ void lower_hint_param(Lower *L, const char *key, const char *params, const char 
 
 // ---- origin.c: notes after an error ----
 void lower_note_shape(Lower *L, const Term *x, Span error);      // where x got its shape, unless within `error`
+// The way out where x, summed up along one axis, would have the shape of `to` along another. Whether it would.
+bool lower_hint_other_axis(Lower *L, const Term *x, const CtType *to);
 // Notes where x, of more axes than `to`, got one that the user added. Whether a hint says to leave that out.
 bool lower_hint_axis(Lower *L, const Term *x, const CtType *to);
 // The way out where a function needs a tensor and x is a scalar, and where it became one.
 Term *lower_hint_scalar(Lower *L, const Term *x, const char *function);
 bool lower_keeps_dims(const Term *x);                            // whether x comes from a reduction with keep_dims
 bool lower_note_division(Lower *L, const Term *x);              // the `/` of integers that made x a float, if one did
+Term *lower_hint_none(Lower *L, Span span);   // after None was used there as a number
+// Reports at span that x is used, the result of a function that returns nothing. False if it is not.
+bool lower_refuse_nothing(Lower *L, const Term *x, Span span);
 Term *lower_hint_unpack(Lower *L, const Term *x, uint32_t want);   // after x was unpacked into so many names
 const Node *lower_node_at(Lower *L, Span span);   // of the user's current function; NULL: none has just this span
 // Says how e, whose value is wrong, comes to have it: "B // 256 is 0 for B = 128". e may be NULL.
 void lower_note_computed(Lower *L, const Node *e, int64_t value);
-void lower_note_param(Lower *L, const Term *x);                  // what gave a parameter its type
-// Whether x is a parameter for which the launch passed a tuple or list of numbers; a note says so.
+// Whether x is a parameter for which the launch passed a tuple or list of numbers or of arrays; a note says so.
 bool lower_note_listed(Lower *L, const Term *x);
 bool lower_note_comma(Lower *L, const Term *x);   // notes where a variable was made a tuple of one, if x is one
+
+// ---- origin_param.c ----
+void lower_note_param(Lower *L, const Term *x);                  // what gave a parameter its type
+// Notes, where x at span is no pointer, which parameter the launch gave a number in place of a tensor. Whether it did.
+bool lower_note_no_pointer(Lower *L, const Term *x, Span span);
+bool lower_note_pointer(Lower *L, const Term *x);   // the same where a number is needed and x is a parameter with a tensor
+bool lower_is_told(Lower *L, const Term *x);        // whether lower_note_pointer noted it before
+// Notes that x, whose items are asked for, is one pointer, if it is a parameter. Whether it did.
+bool lower_note_one_pointer(Lower *L, const Term *x);
+// Notes through which parameter x was loaded, unless it is that of the pointer. Returns its name, or NULL.
+const char *lower_note_loaded(Lower *L, const Term *x, const Term *pointer);
 
 // ---- lower.c, scope.c, flow.c, loops.c, unroll.c ----
 // A list of statements, what follows it, and so on to the end of the function or loop body.
@@ -396,6 +414,8 @@ const LostName *scope_note_lost(Lower *L, const char *name);         // the same
 bool scope_hint_left_out(Lower *L, const char *name);   // says where an arm that is not lowered here assigns it
 bool lower_has_exit(const NodeList *body, bool with_break);                     // a return, or a break of this loop
 void lower_assign_target(Lower *L, const Node *target, Term *value, bool is_declared_constexpr, bool decay);
+// The target of a loop or comprehension over iter takes one of its items.
+void lower_assign_item(Lower *L, const Node *target, const Node *iter, Term *item, bool is_declared_constexpr);
 
 // ---- warn_unused.c, warn_flow.c, warn_compare.c ----
 // These check the syntax tree of a function, whatever its specialisation, and report each place once.
@@ -411,7 +431,8 @@ void warn_missing_store(Lower *L, const Func *f, const Node *def);
 void lower_warn_shift(Lower *L, bool is_left, const CtType *type, int64_t by, Span span, const char *left);
 void lower_warn_added_twice(Lower *L, const Term *a, const Term *b);                // of a + b
 // counted, number: the operands as the user wrote them.
-void lower_warn_minimum(Lower *L, const CtFunction *combine, const Value *x);   // of a reduction by combine
+void lower_warn_padded(Lower *L, const CtFunction *combine, const Term *x);   // of a reduction by combine
+void lower_warn_sort(Lower *L, const Term *x, bool descending);
 void lower_warn_histogram(Lower *L, Span span, const Value *x, int64_t bins, const char *counted, const char *number);
 bool warn_calls(const NodeList *list);                              // whether code there may have an effect
 void warn_redefinitions(Context *ctx, const Node *module);
@@ -464,6 +485,8 @@ Term *lower_hint_axes(Lower *L, int64_t rank);                // after an error 
 Term *arg_value(Lower *L, Call *c, uint32_t i);               // run-time value
 bool arg_int(Lower *L, Call *c, uint32_t i, int64_t *out);    // constant
 bool arg_bool(Lower *L, Call *c, uint32_t i, bool *out);
+// After a constant was needed and t is none: where it was declared one, why a loop's variable is none, or `otherwise`.
+void lower_hint_constant(Lower *L, const Term *t, const char *otherwise);
 bool arg_str(Lower *L, Call *c, uint32_t i, const char **out);        // None gives ""
 bool arg_dtype(Lower *L, Call *c, uint32_t i, const CtType **out);
 // several constant integers, or a tuple of them

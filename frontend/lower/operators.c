@@ -266,12 +266,18 @@ static Term *plain_int(Lower *L, Term *t) {
 Term *lower_binary(Lower *L, PyOp op, Term *a, Term *b, Span span) {
   if (!a || !b) return NULL;
   L->b.span = span;
+  const bool may_be_none = op == PYOP_EQ || op == PYOP_NE;
+  if (!may_be_none && (lower_refuse_nothing(L, a, span) || lower_refuse_nothing(L, b, span))) return NULL;
   a = plain_int(L, a);
   b = plain_int(L, b);
   CtValue *ca = term_to_ct(L, a), *cb = term_to_ct(L, b);
   bool compares = op == PYOP_EQ || op == PYOP_NE;
   if (compares && ca && cb) ca = list_as_tuple(L, ca), cb = list_as_tuple(L, cb);
   // tuple + list too
+  if (!may_be_none && ((ca && ca->kind == CT_NONE) || (cb && cb->kind == CT_NONE)) && ca && cb) {
+    lower_error(L, span, "`%s` does not combine %s and %s", pyop_text(op), term_describe(L, a), term_describe(L, b));
+    return lower_hint_none(L, span);
+  }
   bool joins = op == PYOP_ADD && a->kind == TERM_TUPLE && b->kind == TERM_TUPLE && !a->tuple.cls && !b->tuple.cls;
   if (ca && cb && !joins) return term_const(L, comptime_binary(L->ct, op, ca, cb, span));
   for (int side = 0; side < 2; side++) {

@@ -1,4 +1,4 @@
-// Notes that show where a value got its shape, or a kernel's parameter its type.
+// Notes that show where a value got its shape, its kind or its number.
 #include "frontend/lower/lower.h"
 
 #include <string.h>
@@ -30,6 +30,25 @@ bool lower_keeps_dims(const Term *x) {
   while (op && (op->opcode == OP_EXPAND_DIMS || op->opcode == OP_SPLAT)) op = op_operand(op, 0)->def;
   return op && op != last && op->opcode == OP_REDUCE && op->span.begin == last->span.begin &&
          op->span.end == last->span.end;
+}
+
+bool lower_hint_other_axis(Lower *L, const Term *x, const CtType *to) {
+  const Op *op = term_is_tensor(x) ? shape_origin(term_v(x)) : NULL;
+  if (!op || op->opcode != OP_REDUCE || lower_in_prelude(L, user_span(L, op))) return false;
+  const Type *from = op_operand(op, 0)->type;
+  const uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0);
+  if (from->rank != ct_rank(to) + 1) return false;
+  for (uint32_t other = 0; other < from->rank; other++) {
+    bool fits = other != axis;
+    for (uint32_t i = 0; i < from->rank && fits; i++)
+      if (i != other) fits = from->shape[i] == to->shape[i > other ? i - 1 : i];
+    if (!fits) continue;
+    lower_hint(L, "%s reduces axis %u and leaves %s; axis=%u leaves %s",
+               lower_source_text_or(L, user_span(L, op), "this"), axis, lower_shape_text(L, term_t(x)), other,
+               lower_shape_text(L, to));
+    return true;
+  }
+  return false;
 }
 
 static bool is_inside(Span inner, Span outer) { return inner.begin >= outer.begin && inner.end <= outer.end; }
@@ -156,17 +175,6 @@ bool lower_note_division(Lower *L, const Term *x) {
   return true;
 }
 
-// The parameter to which offsets were added, as to a pointer.
-static const Value *base_param(const Value *v, int depth) {
-  if (!v || depth > 8) return NULL;
-  if (v->block) return v->block->parent ? NULL : v;
-  const Op *op = v->def;
-  if (op->opcode != OP_ADDI && op->opcode != OP_SUBI && op->opcode != OP_SPLAT) return NULL;
-  const Value *found = NULL;
-  for (uint32_t i = 0; i < op->num_operands && !found; i++) found = base_param(op_operand(op, i), depth + 1);
-  return found;
-}
-
 // Whether the assignment's line ends in a comma, apart from closing parentheses.
 static bool ends_in_comma(Lower *L, Span name) {
   const SourceFile *f = source_locate(L->ctx, name.begin).file;
@@ -191,10 +199,13 @@ bool lower_note_comma(Lower *L, const Term *x) {
 
 bool lower_note_listed(Lower *L, const Term *x) {
   if (x->kind != TERM_TUPLE || x->tuple.cls || !x->tuple.count || !L->kernel) return false;
+  uint32_t num_pointers = 0;
   for (uint32_t i = 0; i < x->tuple.count; i++) {
     const Term *t = x->tuple.items[i];
-    if (!term_is_number(t) && (t->kind != TERM_VALUE || ct_is_ptr(term_t(t)))) return false;
+    if (!term_is_number(t) && t->kind != TERM_VALUE) return false;
+    num_pointers += t->kind == TERM_VALUE && ct_is_ptr(term_t(t));
   }
+  if (num_pointers && num_pointers < x->tuple.count) return false;
   const Frame *f = L->frame;
   while (f && f->caller) f = f->caller;
   for (uint32_t i = 0; f && i < f->scope.count; i++) {
@@ -202,32 +213,18 @@ bool lower_note_listed(Lower *L, const Term *x) {
                                                    : L->kernel->num_params;
     if (at == L->kernel->num_params || L->specs[at].kind != SPEC_TUPLE || !L->kernel->params[at].node) continue;
     const char *name = L->kernel->params[at].name;
-    diag_note(L->ctx, L->kernel->params[at].node->span,
-              "`%s` is a tuple or list of %u number%s at the launch; a number is one of them, %s[0], and a pointer "
-              "needs an array: np.array(%s), or a tensor",
-              name, x->tuple.count, x->tuple.count == 1 ? "" : "s", name, name);
+    if (num_pointers)
+      diag_note(L->ctx, L->kernel->params[at].node->span,
+                "`%s` is a tuple or list of %u array%s at the launch: take one of them, %s[0], or pass one without the "
+                "brackets", name, num_pointers, num_pointers == 1 ? "" : "s", name);
+    else
+      diag_note(L->ctx, L->kernel->params[at].node->span,
+                "`%s` is a tuple or list of %u number%s at the launch; a number is one of them, %s[0], and a pointer "
+                "needs an array: np.array(%s), or a tensor",
+                name, x->tuple.count, x->tuple.count == 1 ? "" : "s", name, name);
     return true;
   }
   return false;
-}
-
-void lower_note_param(Lower *L, const Term *x) {
-  const Value *v = x->kind == TERM_VALUE ? base_param(term_v(x), 0) : NULL;
-  if (!v || !v->name || !L->kernel) return;
-  for (uint32_t i = 0; i < L->kernel->num_params; i++) {
-    const CtParam *p = &L->kernel->params[i];
-    const ParamSpec *s = &L->specs[i];
-    if (strcmp(p->name, v->name) != 0 || s->kind != SPEC_TYPE || !p->node) continue;
-    if (ct_is_float(term_t(x)) && !strcmp(s->origin, "--arg"))
-      diag_note(L->ctx, p->node->span, "`%s` is %s by --arg; an integer is written without a point or exponent: "
-                "--arg %s=1000", p->name, s->type, p->name);
-    else if (!strcmp(s->origin, "--arg"))
-      diag_note(L->ctx, p->node->span, "`%s` is %s by --arg; an array is written --arg %s=fp32[1000]=randn:1",
-                p->name, s->type, p->name);
-    else
-      diag_note(L->ctx, p->node->span, "`%s` is %s by %s; the type of an array is written *fp32", p->name, s->type,
-                s->origin);
-  }
 }
 
 // ---- unpacking ----
@@ -259,6 +256,11 @@ static const struct { const char *function, *hint; } alone[] = {
 };
 
 Term *lower_hint_unpack(Lower *L, const Term *x, uint32_t want) {
+  const bool is_scalar = x->kind == TERM_VALUE && !ct_rank(term_t(x));
+  if (L->items_of && (is_scalar || term_is_number(x)))
+    return lower_hint(L, "each item of %s is one number: write one name before `in`, or make %u of each item, as in "
+                      "((a, b), (c, d)); with enumerate(…) an item is its index and its value",
+                      lower_source_text_or(L, L->items_of->span, "the loop"), want);
   if (term_is_number(x) && want == 2) return lower_hint(L, "to give both names this value, write a = b = …");
   if (x->kind == TERM_DESC || x->kind == TERM_BLOCK_PTR) return lower_hint(L, "load a block, which is one tensor");
   if (x->kind != TERM_VALUE) return NULL;
@@ -292,6 +294,47 @@ const Node *lower_node_at(Lower *L, Span span) {
   NodeAt at = {span, NULL};
   if (!lower_in_prelude(L, span)) ast_each_child(L->frame->fn->def, find_node, &at);
   return at.found;
+}
+
+// ---- None ----
+typedef struct { Lower *L; const char *name; } NoneName;
+
+static void find_none(const Node *n, void *user) {
+  NoneName *found = user;
+  const Var *v = n->kind == NODE_NAME ? scope_find(&found->L->frame->scope, n->name.id) : NULL;
+  if (!found->name && v && term_is_none(v->term)) found->name = n->name.id;
+  if (!found->name) ast_each_child(n, find_none, user);
+}
+
+// Who gives a parameter of the kernel None, and the way out.
+static Term *hint_none_parameter(Lower *L, const char *name, const ParamSpec *spec) {
+  const char *who = spec->is_default || !spec->origin ? "its default" : spec->origin;
+  if (!strcmp(who, "argument")) who = "the launch";
+  if (!strcmp(who, "@triton.heuristics"))
+    return lower_hint(L, "`%s` is None by its function in @triton.heuristics, which gives None where it ends without a "
+                      "`return`: return a value in every case", name);
+  return lower_hint(L, "`%s` is None by %s: give it a value, or guard its use with `if %s is not None:`, which is "
+                    "decided at compile time", name, who, name);
+}
+
+Term *lower_hint_none(Lower *L, Span span) {
+  NoneName found = {L, NULL};
+  const Node *n = lower_node_at(L, span);
+  if (n) find_none(n, &found);
+  const uint32_t i = found.name ? frontend_param_index(L->kernel, found.name) : UINT32_MAX;
+  if (found.name && L->frame->fn == L->kernel && i < L->kernel->num_params)
+    return hint_none_parameter(L, found.name, &L->specs[i]);
+  return lower_hint(L, "guard its use with `if %s is not None:`, which is decided at compile time",
+                    found.name ? found.name : "x");
+}
+
+bool lower_refuse_nothing(Lower *L, const Term *x, Span span) {
+  if (!x || x->kind != TERM_CONST || !x->nothing_of) return false;
+  lower_error(L, span, "`%s` returns nothing, and its result is used here", x->nothing_of->name);
+  if (x->nothing_of->def->kind == NODE_FUNCTION_DEF)
+    diag_note(L->ctx, x->nothing_of->def->func.name_span, "`%s` is defined here, and ends without `return` and a value",
+              x->nothing_of->name);
+  return true;
 }
 
 // The value of a name that is a constant integer.

@@ -241,6 +241,7 @@ bool lower_broadcast_pair(Lower *L, Term **a, Term **b, Span span) {
                   counts_as(L, ta, rank), counts_as(L, tb, rank), i, (long long)da, (long long)db);
       lower_note_shape(L, *a, span);
       lower_note_shape(L, *b, span);
+      if (lower_hint_other_axis(L, *a, tb) || lower_hint_other_axis(L, *b, ta)) return false;
       if (ra != rb && lower_hint_axis(L, ra > rb ? *a : *b, ra > rb ? tb : ta)) return false;
       if (ra != rb || rank == 1)
         lower_hint(L, "index with [:, None] or [None, :] to say which dimension a smaller tensor spans");
@@ -368,10 +369,14 @@ static bool promote_pair(Lower *L, Operand *a, Operand *b, PromoteRule rule, con
 }
 
 // After a pointer with what does not move it.
-static void hint_offset(Lower *L, const Term *given, const Term *number, bool may_move) {
+static void hint_offset(Lower *L, const Term *given, const Term *number, const Term *pointer, bool may_move) {
+  const char *through;
   if (term_is_const(given) && given->ct->kind == CT_FLOAT && may_move)
     lower_hint(L, "an offset is an integer, not %s: write // to divide integers", ct_repr(L->ctx, given->ct));
   else if (lower_note_division(L, number)) lower_hint(L, "an offset is an integer: write a // b in place of a / b");
+  else if (may_move && ct_is_float(term_t(number)) && (through = lower_note_loaded(L, number, pointer)))
+    lower_hint(L, "an offset is an integer: give `%s` a tensor of integers, or convert what is loaded by .to(tl.int32)"
+               "; to compute with the elements, load them first with tl.load(…)", through);
   else if (!may_move || !ct_is_float(term_t(number))) lower_hint(L, "load the elements first with tl.load(…)");
   else lower_hint(L, "an offset is an integer: convert it with .to(tl.int32); to compute with the elements, load them "
                      "first with tl.load(…)");
@@ -385,9 +390,11 @@ bool lower_promote(Lower *L, Term **a, Term **b, PromoteRule rule, const char *w
   if ((pa && !rule.allow_left_ptr) || (pb && !rule.allow_right_ptr) || (pa && pb && !ct_type_equal(x.type, y.type)) ||
       (pa && ct_is_float(y.type)) || (pb && ct_is_float(x.type))) {
     if (!make_value(L, &x, span) || !make_value(L, &y, span)) return false;
+    if (pa != pb && lower_is_told(L, pa ? x.value : y.value)) return false;
     lower_error(L, span, "`%s` does not combine %s and %s", what, term_describe(L, x.value), term_describe(L, y.value));
     if (pa && pb) lower_hint(L, "pointers are moved by integers; load the elements first with tl.load(…)");
-    else if (pa || pb) hint_offset(L, pa ? *b : *a, pa ? y.value : x.value, rule.allow_left_ptr);
+    else if ((pa || pb) && !rule.allow_left_ptr) lower_note_pointer(L, pa ? x.value : y.value);
+    if (pa != pb) hint_offset(L, pa ? *b : *a, pa ? y.value : x.value, pa ? x.value : y.value, rule.allow_left_ptr);
     return false;
   }
   bool both_ints = ct_is_int(x.type) && ct_is_int(y.type);

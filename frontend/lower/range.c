@@ -71,7 +71,7 @@ const CtType *lower_range_bounds(Lower *L, const Node *s, const RangeArgs *r, Te
         lower_note_division(L, bounds[i]);
         lower_hint(L, "write a // b in place of a / b, or x.to(tl.int32)");
         lower_note_param(L, bounds[i]);
-      }
+      } else lower_note_pointer(L, bounds[i]);
       return NULL;
     }
   }

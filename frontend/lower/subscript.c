@@ -153,6 +153,7 @@ static Term *index_outside(Lower *L, const Term *base, int64_t i, const Node *in
 Term *lower_subscript(Lower *L, Term *base, const Node *index, Span span) {
   if (!base) return NULL;
   if (base->kind == TERM_VALUE) return index_tensor(L, base, index, span);
+  if (lower_refuse_nothing(L, base, span)) return NULL;
   if (base->kind == TERM_TUPLE) {
     if (index->kind == NODE_SLICE) return slice_tuple(L, base, index);
     Term *t = lower_expr(L, index);
@@ -162,8 +163,11 @@ Term *lower_subscript(Lower *L, Term *base, const Node *index, Span span) {
       Term *m = base->tuple.cls ? lower_find_method(L, base, "__getitem__") : NULL;
       if (m) return lower_call_positional(L, m, &t, 1, span);
       lower_error(L, index->span, "a tuple is indexed by a constant, not by %s", term_describe(L, t));
-      if (lower_note_listed(L, base)) return NULL;
-      return lower_hint(L, "loop with tl.static_range to have constant indices");
+      const Term *first = base->tuple.count ? base->tuple.items[0] : t;
+      const bool has_arrays = first->kind == TERM_VALUE && ct_is_ptr(term_t(first));
+      if (!has_arrays && lower_note_listed(L, base)) return NULL;
+      lower_hint_constant(L, t, "loop with tl.static_range to have constant indices");
+      return NULL;
     }
     int64_t n = base->tuple.count;
     if (i < -n || i >= n) return index_outside(L, base, i, index, span);

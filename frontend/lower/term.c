@@ -147,7 +147,7 @@ static Term *hint_value(Lower *L, const Term *t, Span span, const char *what) {
     if (*what == '`' && is_numeral(t->ct->str.data)) return lower_hint(L, "leave out the quotes: %s", t->ct->str.data);
     if (*what == '`') return lower_hint(L, "it takes a number, such as 0.0, or a tensor");
     return lower_hint(L, "a kernel has no texts at run time: print values by tl.device_print(\"text\", value)");
-  case CT_NONE: return lower_hint(L, "guard its use with `if x is not None:`, which is decided at compile time");
+  case CT_NONE: return lower_hint_none(L, span);
   case CT_DTYPE: return lower_hint(L, "a type is given as dtype=, or to x.to(…)");
   case CT_FUNCTION: case CT_CLASS: return lower_hint(L, "call it with parentheses");
   case CT_BUILTIN:
@@ -170,6 +170,7 @@ Term *term_to_value(Lower *L, Term *t, Span span, const char *what) {
       return term_full(L, type, 0, c->kind == CT_BOOL ? c->b : (int64_t)(uint64_t)c->i);
     }
   }
+  if (lower_refuse_nothing(L, t, span)) return NULL;
   // A tuple of one element is not a scalar in Python either.
   lower_error(L, span, "%s must be a tensor or a number, not %s", what, term_describe(L, t));
   return t->kind == TERM_ACC ? lower_hint_wait(L) : hint_value(L, t, span, what);

@@ -14,7 +14,7 @@ static void unroll_from(Lower *L, void *user) {
   uint32_t errors = diag_error_count(L->ctx);
   // An iteration with errors is the last, because the others would find the same ones.
   while (u->i < u->count && diag_error_count(L->ctx) == errors) {
-    lower_assign_target(L, u->s->loop.target, u->items[u->i++], true, false);
+    lower_assign_item(L, u->s->loop.target, u->s->loop.iter, u->items[u->i++], true);
     Cont k = {&u->s->loop.body, 0, NULL};
     lower_stmts(L, &k, NULL);
     scope_resume(scope, false);

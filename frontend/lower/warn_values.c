@@ -1,5 +1,5 @@
-// -Wwide-shift, -Wadded-twice, -Wpadded-minimum, -Wunmasked-histogram: values that are not what the expression seems to
-// give.
+// -Wwide-shift, -Wadded-twice, -Wpadded-minimum, -Wpadded-sort, -Wunmasked-histogram: values that are not what the
+// expression seems to give.
 #include <string.h>
 
 #include "frontend/lower/lower.h"
@@ -49,22 +49,59 @@ static bool cuts(const Value *mask) {
          (!value_constant_int(op_operand(def, 0), &x) && !value_constant_int(op_operand(def, 1), &x));
 }
 
-void lower_warn_minimum(Lower *L, const CtFunction *combine, const Value *x) {
-  static const char *const minima[] = {"_min", "_argmin_left", "_argmin_any"};
-  bool is_minimum = false;
-  for (uint32_t i = 0; i < countof(minima); i++) is_minimum |= !strcmp(combine->name, minima[i]);
-  const Op *load = is_minimum && lower_in_prelude(L, combine->def->span) ? converted(x)->def : NULL;
+// The load of the user's whose mask gives some elements of x no value; NULL if there is none.
+static const Op *padded_load(Lower *L, const Value *x) {
+  const Op *load = x->def;
   const Value *mask = load && load->opcode == OP_LOAD ? op_operand(load, 2) : NULL;
-  if (!mask || op_operand(load, 3) || !cuts(mask) || lower_in_prelude(L, load->span)) return;
+  if (!mask || op_operand(load, 3) || !cuts(mask) || lower_in_prelude(L, load->span)) return NULL;
+  return type_elem_bits(load->results[0].type) == 1 ? NULL : load;
+}
+
+// What to give the elements of such a load so that they come after all others, or before them.
+static void hint_other(Lower *L, const Op *load, bool is_large) {
   const uint32_t bits = type_elem_bits(load->results[0].type);
-  if (bits == 1 || !diag_warning(L->ctx, WARN_PADDED_MINIMUM, load->span,
-                                 "the elements that the mask of this load leaves out count as 0 in the minimum"))
-    return;
   if (type_is_float(type_elem(load->results[0].type)))
-    lower_hint(L, "give them another value: other=float(\"inf\")");
-  else
+    lower_hint(L, "give them another value: other=%sfloat(\"inf\")", is_large ? "" : "-");
+  else if (is_large)
     lower_hint(L, "give them a value above all others, of %u bits: other=2**%u - 1, or 2**%u - 1 if it has no sign",
                bits, bits - 1, bits);
+  else lower_hint(L, "give them a value below all others, of %u bits: other=-2**%u", bits, bits - 1);
+}
+
+// v before conversions that keep its sign and order.
+static const Value *before_casts(const Value *v) {
+  while (v->def && (v->def->opcode == OP_FPEXT || v->def->opcode == OP_FPTRUNC || v->def->opcode == OP_EXTSI ||
+                    v->def->opcode == OP_RESHAPE))
+    v = op_operand(v->def, 0);
+  return v;
+}
+
+static bool is_one_of(const char *name, const char *const *names, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++)
+    if (!strcmp(name, names[i])) return true;
+  return false;
+}
+
+void lower_warn_padded(Lower *L, const CtFunction *combine, const Term *x) {
+  static const char *const minima[] = {"_min", "_argmin_left", "_argmin_any"};
+  static const char *const places[] = {"_argmax_left", "_argmax_any"};
+  if (!lower_in_prelude(L, combine->def->span)) return;
+  const bool is_minimum = is_one_of(combine->name, minima, countof(minima));
+  const bool has_sign = ct_is_float(term_t(x)) || ct_is_signed(term_t(x));
+  if (!is_minimum && !(has_sign && is_one_of(combine->name, places, countof(places)))) return;
+  const Op *load = padded_load(L, is_minimum ? converted(term_v(x)) : before_casts(term_v(x)));
+  if (load && diag_warning(L->ctx, WARN_PADDED_MINIMUM, load->span,
+                           "the elements that the mask of this load leaves out count as 0 in the %s",
+                           is_minimum ? "minimum" : "maximum, and 0 is above all negative ones"))
+    hint_other(L, load, is_minimum);
+}
+
+void lower_warn_sort(Lower *L, const Term *x, bool descending) {
+  if (!term_is_tensor(x) || (descending && !ct_is_float(term_t(x)) && !ct_is_signed(term_t(x)))) return;
+  const Op *load = padded_load(L, before_casts(term_v(x)));
+  if (load && diag_warning(L->ctx, WARN_PADDED_SORT, load->span,
+                           "the elements that the mask of this load leaves out are sorted as 0 among the others"))
+    hint_other(L, load, !descending);
 }
 
 void lower_warn_histogram(Lower *L, Span span, const Value *x, int64_t bins, const char *counted, const char *number) {

@@ -36,6 +36,14 @@ static void find_promise(Context *ctx, const Value *pointer, PlaceNote *note) {
   }
 }
 
+static void find_update(Context *ctx, const Op *store, PlaceNote *note) {
+  PlaceNote at;
+  Op *load = (Op *)outside_update(store, &note->update.atomic);
+  if (!load || !locate(ctx, load, &at) || at.file != note->file) return;
+  note->update.line = at.line;
+  note->update.col = at.col;
+}
+
 // The variable that has the shared memory which the op accesses.
 static const char *buffer_of(const Op *op) {
   const Value *v = NULL;
@@ -70,8 +78,11 @@ static void add_note(Op *op, void *user) {
     note.way_out_before = ways.before;
     note.bytes_from = ways.bytes_from;
     note.exchange = outside_exchange(ctx, op);
+    find_update(ctx, op, &note);
     find_promise(ctx, outside_pointer(op), &note);
   }
+  int64_t step;
+  note.has_step = op->opcode == OP_FOR && !value_constant_int(op_operand(op, 2), &step);
   if (op->opcode == OP_ASSERT) note.asserts_all = asserts_all(ctx, op);
   vec_push(&ctx->arena, &n->notes, note);
 }

@@ -16,10 +16,14 @@ typedef struct PlaceNote {
   const char *way_out_before;  // if it is before the first element
   uint32_t bytes_from;         // as in OutsideWays
   const char *exchange;        // a store: the same as tl.atomic_xchg(…), in the user's words; NULL: not known
+  // A store of what was computed from a load of the same elements: where it loads them, 0: no such store; and the
+  // function that does both at once, as "atomic_add", NULL: there is none.
+  struct { uint32_t line, col; const char *atomic; } update;
   const char *buffer;          // in a Gluon kernel: the name of the shared memory that is accessed; NULL: not known
   bool is_unmasked;            // an access of a tile that no mask, shape or boundary_check limits
   bool has_rows;               // an access of a tile of several axes
   bool asserts_all;            // a device_assert of a tensor, without a mask
+  bool has_step;               // a `for` whose step only the run knows
   bool is_gluon;               // the kernel's author wrote its copies, products and waits
   // An access: where the file promises of its pointer what tl.multiple_of does; 0: nowhere, or not known.
   struct { uint32_t line, col, size; } promise;

@@ -218,6 +218,7 @@ void sim_note_place(CUfunction function, const PlaceNote *note) {
   if (n.way_out) n.way_out = arena_strndup(&m->arena, note->way_out, strlen(note->way_out));
   if (n.way_out_before) n.way_out_before = arena_strndup(&m->arena, n.way_out_before, strlen(n.way_out_before));
   if (n.buffer) n.buffer = arena_strndup(&m->arena, note->buffer, strlen(note->buffer));
+  if (n.update.atomic) n.update.atomic = arena_strndup(&m->arena, n.update.atomic, strlen(n.update.atomic));
   if (n.exchange) n.exchange = arena_strndup(&m->arena, note->exchange, strlen(note->exchange));
   vec_push(&m->arena, &m->notes, n);
   vec_push(&m->arena, &m->note_locs, ((SrcLoc){number_of_file(m, n.file), n.line, n.col, NULL}));

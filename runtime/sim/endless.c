@@ -2,7 +2,7 @@
 // compared at the branches that follow, over a span that doubles each time. If the registers match and no memory has
 // changed since, the warp has only polled in between, even if it met others at a barrier or ran inner loops. When every
 // warp polls, the launch is a deadlock (grid.c). A loop that keeps changing something is stopped by the limit on its
-// warp's instructions.
+// warp's instructions, unless its condition depends on registers that no longer change (stuck.c).
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +22,7 @@ struct Endless {
   uint64_t *regs;
   uint32_t *preds;
   uint32_t cap_slots, cap_preds;
+  Stuck *stuck;
 };
 
 // Of a warp's steps: in a grid of many blocks, all of which may poll, it is sooner.
@@ -69,6 +70,7 @@ ExecResult endless_jump(Warp *w, const Instr *in, uint64_t steps) {
                        "the warp has executed %llu instructions: does this loop end? TILE_SIM_MAX_STEPS sets another "
                        "limit",
                        (unsigned long long)steps);
+  if (stuck_jump(&e->stuck, w, in) == EXEC_FAULT) return EXEC_FAULT;
   const bool quiet = e->changes == changes(w->grid);
   e->jumps++;
   if (w->pc < e->lowest) e->lowest = w->pc;
@@ -93,6 +95,7 @@ void endless_free(Warp *w) {
   if (!w->endless) return;
   free(w->endless->regs);
   free(w->endless->preds);
+  free(w->endless->stuck);
   free(w->endless);
   w->endless = NULL;
 }

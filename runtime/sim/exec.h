@@ -50,6 +50,10 @@ ExecResult endless_jump(Warp *w, const Instr *in, uint64_t steps);
 // Whether an iteration has changed nothing since memory last changed. pc, unless NULL: where the loop begins.
 bool endless_repeats(const Warp *w, uint32_t *pc);
 void endless_free(Warp *w);
+// stuck.c: after a backward branch of a warp that has run long. Reports a loop whose condition never changes again. *s
+// is NULL at first, and freed by free().
+typedef struct Stuck Stuck;
+ExecResult stuck_jump(Stuck **s, Warp *w, const Instr *in);
 void warp_poll(Warp *w);                       // a poll failed: another warp should run
 uint64_t sreg_value(Warp *w, uint32_t sreg, int lane);                  // sreg.c
 int sreg_find(const char *name);                                  // -1 when there is none

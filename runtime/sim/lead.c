@@ -55,6 +55,16 @@ static const char *race_way_out(const Grid *g, RaceScope scope, const PlaceNote 
                                  : "put tl.debug_barrier() between the two";
 }
 
+// Of a store of what was computed from a load of the same element, if the other access is that load or that store.
+static const char *update_way_out(Arena *a, RaceScope scope, const PlaceNote *store, const PlaceNote *other) {
+  const bool is_its_load = other->line == store->update.line && other->col == store->update.col;
+  if (!store->update.line || scope == RACE_SHARED || (!is_its_load && !report_same_place(store, other))) return NULL;
+  const char *who = scope == RACE_PROGRAMS ? "program" : "thread", *atomic = store->update.atomic;
+  return arena_printf(a, "what another %s stores between this load and this store is lost: %s, or let each %s have "
+                      "elements of its own", who, atomic ? arena_printf(a, "tl.%s(…) does both at once", atomic)
+                      : "take a lock by tl.atomic_cas(…) before, or combine by an atomic as tl.atomic_add(…)", who);
+}
+
 // Whether the programs seem to wait for what the other one stores plainly: for a lock or a flag.
 static bool waits_for(const RaceSide *waiting, const RaceSide *storing) {
   const Instr *in = waiting->in;
@@ -68,24 +78,33 @@ static const char *released_by(Arena *a, const PlaceNote *store) {
                       store->exchange ? store->exchange : "tl.atomic_xchg(pointer, value)");
 }
 
-// What makes an atomic order the two accesses between which it stands.
-static const char *strengthened(Arena *a, const Grid *g, const Instr *in) {
-  PlaceNote at;
-  const char *where = report_note(g, in, &at) ? arena_printf(a, " of line %u", at.line) : "";
-  const char *why = has_any(in, M_cta, M_cluster) ? "has a scope smaller than the GPU"
-                    : has_mod(in, M_acquire)      ? "only acquires"
-                    : has_mod(in, M_release)      ? "only releases"
-                                                  : "is relaxed";
+static const char *why_weak(const Instr *in) {
+  return has_any(in, M_cta, M_cluster) ? "has a scope smaller than the GPU"
+         : has_mod(in, M_acquire)      ? "only acquires"
+         : has_mod(in, M_release)      ? "only releases"
+                                       : "is relaxed";
+}
+
+static bool is_relaxed(const Instr *in) { return !has_any(in, M_acquire, M_release) && !has_mod(in, M_acq_rel); }
+
+// What makes the atomics order the two accesses between which they stand.
+static const char *strengthened(Arena *a, const Grid *g, const WeakAtomics *weak) {
+  PlaceNote at, wrote;
+  const bool has_place = report_note(g, weak->first, &at);
+  if (has_place && weak->wrote && is_relaxed(weak->first) && is_relaxed(weak->wrote) &&
+      report_note(g, weak->wrote, &wrote) && wrote.line != at.line)
+    return arena_printf(a, "the atomics of line %u and line %u do not order them, because they are relaxed: give both "
+                        "sem=\"acq_rel\", scope=\"gpu\"", wrote.line, at.line);
   return arena_printf(a, "the atomic%s does not order them, because it %s: give it sem=\"acq_rel\", scope=\"gpu\"",
-                      where, why);
+                      has_place ? arena_printf(a, " of line %u", at.line) : "", why_weak(weak->first));
 }
 
 void lead_race(Warp *w, int lane, RaceScope scope, const RaceSide *found, const RaceSide *other, uint64_t address,
-               const Instr *weak) {
+               const WeakAtomics *weak) {
   static const char *const agents[] = {
       [RACE_BLOCKS] = "warp", [RACE_WARPS] = "warp", [RACE_SHARED] = "thread"};
   const bool between = scope == RACE_PROGRAMS, waits = between && waits_for(found, other);
-  const bool is_flag = waits || (between && waits_for(other, found));
+  const bool is_flag = !weak->first && (waits || (between && waits_for(other, found)));
   const bool is_later = is_flag ? !waits : found->in >= other->in;
   const RaceSide *later = is_later ? found : other, *earlier = is_later ? other : found;
   Grid *g = w->grid;
@@ -99,6 +118,9 @@ void lead_race(Warp *w, int lane, RaceScope scope, const RaceSide *found, const 
                                                           : NULL;
   Arena scratch;
   arena_init(&scratch);
+  const char *update = NULL;
+  if (has_other && later->kind == OUTSIDE_STORE) update = update_way_out(&scratch, scope, &at, &before);
+  if (has_other && !update && earlier->kind == OUTSIDE_STORE) update = update_way_out(&scratch, scope, &before, &at);
   const char *program = report_program_name(&scratch, later->program);
   const char *who = between ? report_program_name(&scratch, earlier->program)
                             : arena_printf(&scratch, "another of its %ss", agents[scope]);
@@ -113,7 +135,8 @@ void lead_race(Warp *w, int lane, RaceScope scope, const RaceSide *found, const 
                                      what, who, verb, too,
                                      between ? ", and nothing orders the two" : " without a barrier in between"),
               is_flag ? released_by(&scratch, &at)
-              : weak  ? strengthened(&scratch, g, weak)
+              : weak->first ? strengthened(&scratch, g, weak)
+              : update ? update
                       : with_mask(&scratch,
                                   race_way_out(g, scope, is_one_place ? &at : NULL, earlier->kind, later->kind),
                                   store));

@@ -14,11 +14,13 @@ typedef struct {
   uint32_t program[3];
   bool is_atomic;              // or volatile
 } RaceSide;
+// Atomics between two accesses that would order them if they were not relaxed, or if their scope were the GPU: one, or
+// NULL; and one that the earlier program writes by, or NULL.
+typedef struct { const Instr *first, *wrote; } WeakAtomics;
 // The error is at a plain store that should have been atomic, or at the access that stands later in the code; the note
-// is at the other. address: of global memory, which the lane of the warp accesses by `found.in`. weak: an atomic
-// between the two that would order them if it were not relaxed, or if its scope were the GPU; or NULL.
+// is at the other. address: of global memory, which the lane of the warp accesses by `found.in`.
 void lead_race(Warp *w, int lane, RaceScope scope, const RaceSide *found, const RaceSide *other, uint64_t address,
-               const Instr *weak);
+               const WeakAtomics *weak);
 // What is waited for: a cp.async, a copy that completes on an mbarrier, a store or a product.
 typedef enum { WAIT_COPY, WAIT_TMA_LOAD, WAIT_TMA_STORE, WAIT_MMA } WaitKind;
 // In Gluon kernels, whose authors write the waits: an access of shared memory by `in` before the operation `other` is

@@ -148,6 +148,7 @@ bool report_note(const Grid *g, const Instr *in, PlaceNote *out) {
     out->asserts_all |= n->asserts_all;
     out->is_unmasked |= n->is_unmasked;
     out->has_rows |= n->has_rows;
+    out->has_step |= n->has_step;
     if (!n->way_out) continue;   // no access
     const bool same_way = found && out->way_out && !strcmp(out->way_out, n->way_out);
     out->elem_bytes = !found || n->elem_bytes == out->elem_bytes ? n->elem_bytes : 0;
@@ -156,6 +157,7 @@ bool report_note(const Grid *g, const Instr *in, PlaceNote *out) {
     out->bytes_from = !found ? n->bytes_from : out->bytes_from && n->bytes_from ? out->bytes_from : 0;
     if (n->promise.line) out->promise = n->promise;
     if (n->exchange) out->exchange = n->exchange;
+    if (n->update.line) out->update = n->update;
     found = true;
   }
   return true;

@@ -293,7 +293,9 @@ static ExecResult conflict(const Access *x, const BlockMark *m, uint32_t warp, u
   const uint32_t weak = scope == RACE_PROGRAMS ? when_of(&me->weak, m->who) : 0;
   const bool is_weak = weak > m->when || (weak && PC_OF(m) < it->weak_write);
   const uint32_t weak_pc = !is_weak ? 0 : me->weak_read ? me->weak_read : it->weak_write;
-  lead_race(x->w, x->lane, scope, &found, &other, address, weak_pc ? &g->module->code[weak_pc - 1] : NULL);
+  const WeakAtomics between = {weak_pc ? &g->module->code[weak_pc - 1] : NULL,
+                               weak_pc && it->weak_write ? &g->module->code[it->weak_write - 1] : NULL};
+  lead_race(x->w, x->lane, scope, &found, &other, address, &between);
   if (scope == RACE_PROGRAMS)
     return sim_report(g, x->w, x->in, x->lane, REPORT_RACE,
                       "%s global memory at 0x%llx, which block (%u,%u,%u) %s; no atomic operation orders the two",

@@ -150,7 +150,7 @@ static ExecResult conflict(const Who *who, const Epoch *e, bool other_writes) {
   report_program(who->warp->cta, found.program);
   RaceSide its = {.in = g->other, .kind = other_writes ? OUTSIDE_STORE : OUTSIDE_LOAD};
   memcpy(its.program, found.program, sizeof its.program);
-  lead_race(who->warp, who->lane, RACE_SHARED, &found, &its, 0, NULL);
+  lead_race(who->warp, who->lane, RACE_SHARED, &found, &its, 0, &(WeakAtomics){0});
   return sim_report(g, who->warp, who->in, who->lane, REPORT_RACE,
                     "%s shared+0x%x of CTA %u, which %s %s without a barrier in between", mine, address, rank, other,
                     theirs);

@@ -35,6 +35,17 @@ def k(x, lock, n):
     # CHECK: error: cannot unpack the constant 3 into 2 names
     # CHECK: {{^}}note: to give both names this value, write a = b = …
     y, z = 3
+    # CHECK: error: cannot unpack the constant 5 into 2 names
+    # CHECK: {{^}}note: each item of (5, 6) is one number: write one name before `in`, or make 2 of each item, as in ((a, b), (c, d)); with enumerate(…) an item is its index and its value
+    sums = [r + s for r, s in (5, 6)]
+    # CHECK: error: cannot unpack the constant 0 into 3 names
+    # CHECK: {{^}}note: each item of tl.static_range(2) is one number: write one name before `in`, or make 3 of each item
+    for r, s, t in tl.static_range(2):
+        tl.store(lock, r)
+    # CHECK: error: cannot unpack a scalar i32 into 2 names
+    # CHECK: {{^}}note: each item of range(n) is one number: write one name before `in`
+    for r, s in range(n):
+        tl.store(lock, r)
     desc = tl.make_tensor_descriptor(x, [n, 16], [16, 1], [8, 16])
     # CHECK: {{^}}note: load a block, which is one tensor
     p, q = desc

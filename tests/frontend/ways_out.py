@@ -143,7 +143,7 @@ def star(*args):
 # POINTERS: ways_out.py:24:5: error: a scalar *fp32 is an address and has no shape
 # POINTERS: note: pass the extents to the kernel as parameters of their own
 # POINTERS: ways_out.py:25:9: error: a scalar *fp32 has no len
-# POINTERS: note: pass the number of elements to the kernel as a parameter of its own
+# POINTERS: note: for several arrays its type is a tuple, (*fp32, *fp32); for the elements of one, pass their number as a parameter of its own
 # POINTERS: ways_out.py:26:14: error: a kernel loops over range, tl.range, tl.static_range or a tuple, not over a scalar *fp32
 # POINTERS: note: a tile has no loop over its elements: compute on the whole of it, or `for i in range(n):`
 # POINTERS: ways_out.py:28:27: error: a scalar *fp32 does not iterate

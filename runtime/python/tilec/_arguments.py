@@ -201,10 +201,15 @@ def expression_of(value):
             return expression_of(value.item() if is_number(value) else value.__index__())
         except TypeError:   # an array of several elements
             raise TypeError("a constexpr is a number, a text, a dtype or a function, not "
-                            f"{type(value).__name__}") from None
+                            f"{type(value).__name__}{_way_for(value)}") from None
     if callable(value) and hasattr(value, "__name__"):
         return value.__name__   # a function of the kernel's file
-    raise TypeError(f"{value!r} cannot be the value of a constexpr")
+    shown = type(value).__name__ if is_array(value) else repr(value)
+    raise TypeError(f"{shown} cannot be the value of a constexpr{_way_for(value)}")
+
+
+def _way_for(value):
+    return ": the parameter of an array has no tl.constexpr" if is_array(value) else ""
 
 
 _MASK = (1 << 64) - 1

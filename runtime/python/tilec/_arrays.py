@@ -43,22 +43,46 @@ def is_pinned(value):
     return callable(pinned) and pinned()
 
 
-def _refuse_without_memory(value):
+_ROWS = "x.values(), x.crow_indices() and x.col_indices(), or x.to_dense()"
+_COLUMNS = "x.values(), x.ccol_indices() and x.row_indices(), or x.to_dense()"
+_PARTS = {   # what to pass of a tensor by its layout
+    "torch.sparse_csr": _ROWS, "torch.sparse_bsr": _ROWS, "torch.sparse_csc": _COLUMNS, "torch.sparse_bsc": _COLUMNS,
+    "torch.jagged": "x.values() and x.offsets()"}
+
+
+def refuse_without_memory(value):
     if getattr(value, "is_meta", False):
         raise TypeError("a tensor of the device meta has no memory: make it on a real device")
     if type(value).__name__ == "FakeTensor":   # PyTorch's stand-in while it traces
         raise TypeError("a FakeTensor has no memory: launch kernels on real tensors, from torch.compile by a custom op "
                         "(torch.library.triton_op)")
     if getattr(value, "is_sparse", False):
-        raise TypeError("a sparse tensor does not have its elements in order: pass x.to_dense()")
+        raise TypeError("a sparse tensor does not have its elements in order: pass x.to_dense(), or x.indices() "
+                        "and x.values()")
+    layout = str(getattr(value, "layout", "torch.strided"))
+    if layout.startswith("torch.") and layout != "torch.strided":
+        raise TypeError(f"a tensor of the layout {layout} does not have its elements in order: pass " +
+                        _PARTS.get(layout, "x.to_dense()"))
+    if getattr(value, "is_nested", False):
+        raise TypeError("a nested tensor does not have its elements in order: pass x.to_padded_tensor(0.0)")
+
+
+def _asked(value, method):
+    """Calls a method that gives the memory of a tensor, which those of vmap and grad do not have."""
+    try:
+        return method()
+    except (NotImplementedError, RuntimeError) as e:
+        raise TypeError(f"this {type(value).__name__} has no memory of its own, as in vmap, grad or tracing "
+                        f"({str(e).splitlines()[0]}): launch the kernel in a torch.autograd.Function or a "
+                        "torch.library.custom_op, which say what these do") from None
 
 
 def address_of(value):
     """Returns an array's address and the code of its element type."""
     data_ptr = getattr(value, "data_ptr", None)
     if data_ptr is not None:
-        _refuse_without_memory(value)
-        return data_ptr(), _dtypes.code_of(value.dtype)
+        refuse_without_memory(value)
+        return _asked(value, data_ptr), _dtypes.code_of(value.dtype)
     interface = _interface(value)
     if interface is not None:
         return interface["data"][0], _interface_type(value, interface["typestr"])
@@ -126,8 +150,8 @@ def memory_of(value):
     host may write there: the whole storage that the array is a view of, where the library names it."""
     storage = getattr(value, "untyped_storage", None)
     if storage is not None:
-        _refuse_without_memory(value)
-        storage = storage()
+        refuse_without_memory(value)
+        storage = _asked(value, storage)
         return storage.data_ptr(), storage.data_ptr() + storage.nbytes(), True
     begin, end = _span(value)
     writable = not (_interface(value) or _buffer(value) or {"data": (0, False)})["data"][1]

@@ -1,8 +1,10 @@
 """Arrays of the host as arguments on the simulator and the interpreter, which have memory of their own."""
 import ctypes
+import math
 import re
 
-from ._arrays import address_of, broadcast_shape, is_on_host, memory_of
+from ._arrays import address_of, broadcast_shape, dense, is_on_host, layout_of, memory_of
+from ._dtypes import DTYPES
 from ._fresh import written
 
 # An array keeps its address modulo this, the alignment that variants are compiled for. The device allocates with more,
@@ -33,13 +35,19 @@ class HostMemory:
     def __init__(self, device, arguments):
         """arguments: (name, array) of each array that lies on the host."""
         self.device, self.ranges, self.before, self.allocated = device, [], [], []
-        self.fresh = set()   # the arguments of which something has never been written
         arguments = list(arguments)
+        self.arrays = dict(arguments)
+        self.fresh = {}   # the arguments of which something has never been written: what
         for r in sorted((_range(name, value) for name, value in arguments), key=lambda r: r.begin):
             if self.ranges and r.begin < self.ranges[-1].end:
                 self.ranges[-1].take(r)
             elif r.begin < r.end:
                 self.ranges.append(r)
+        # PyTorch's have no memory; one of NumPy has an address, which the device does not know.
+        self.empty = {name: shape for name, shape in ((n, layout_of(v)[0]) for n, v in arguments
+                                                      if not any(r.begin <= address_of(v)[0] < r.end
+                                                                 for r in self.ranges))
+                      if shape is not None and 0 in shape}
         self.broadcasts = {name: shape for name, shape in ((n, broadcast_shape(v)) for n, v in arguments) if shape}
 
     def __enter__(self):
@@ -59,12 +67,15 @@ class HostMemory:
 
     def _copy_in(self, r, data):
         parts = written(data, r.begin) if self.device.kind == "sim" else [(0, len(data))]
-        copied = 0
+        copied, gaps = 0, []
         for begin, end in parts:
             self.device.copy_in(r.address + begin, data[begin:end], end - begin)
-            copied += end - begin
-        if copied < len(data):
-            self.fresh.update(r.owners)
+            gaps.append((r.begin + copied, r.begin + begin))
+            copied = end
+        gaps.append((r.begin + copied, r.end))
+        gaps = [(begin, end) for begin, end in gaps if begin < end]
+        for name in set(r.owners) if gaps else ():
+            self.fresh[name] = _unset(name, self.arrays[name], *gaps[0])
 
     def place(self, value):
         """Returns an array's address on the device and the code of its type."""
@@ -73,6 +84,9 @@ class HostMemory:
             for r in self.ranges:
                 if r.begin <= address < r.end:
                     return r.address + address - r.begin, code
+            shape = layout_of(value)[0]
+            if shape is not None and 0 in shape:
+                return 0, code
         return address, code
 
     def copy_back(self, kernel):
@@ -93,9 +107,16 @@ class HostMemory:
         """Adds to an error of the launch that an array which an access leaves has less memory than elements, or that
         one has never been written."""
         if self.fresh and "has never been set" in str(error):
-            names = ", ".join(sorted(self.fresh))
-            error.args = (f"{str(error).rstrip()}\nnote: of {names} something has never been written, as torch.empty "
-                          "leaves it: torch.zeros sets it", *error.args[1:])
+            what = ", ".join(self.fresh[name] for name in sorted(self.fresh))
+            error.args = (f"{str(error).rstrip()}\nnote: never written, as torch.empty leaves it: {what}; torch.zeros "
+                          "sets it, and a load with mask= and other= leaves it out", *error.args[1:])
+        for name, shape in self.empty.items():
+            null = f"{name} is a null pointer"
+            if null in str(error):
+                note = (f"note: {name} has no elements, its shape is {tuple(shape)}: for no tensor pass None and test "
+                        f"`if {name} is not None:` in the kernel, or mask the access")
+                text = str(error).rstrip().replace(null, f"{name} has no elements")
+                error.args = (f"{text}\n{note}", *error.args[1:])
         for name, shape in self.broadcasts.items():
             if f" of {name}, which has " in str(error):
                 note = f"note: {name} is a broadcast view of shape {shape}: its elements share memory; pass a copy"
@@ -107,6 +128,30 @@ class HostMemory:
         for memory in self.allocated:
             self.device.free(memory)
         self.allocated = []
+
+
+def _unset(name, value, begin, end):
+    """Returns the text for an array in which nothing has written the memory from begin to end: which elements."""
+    address, code = address_of(value)
+    shape, strides = layout_of(value)
+    size = max(DTYPES[code][2], 8) // 8
+    if shape is None or strides is not None and list(strides) != dense(shape):
+        return f"something of {name}"
+    count = math.prod(shape)
+    first, last = max((begin - address) // size, 0), min((end - 1 - address) // size, count - 1)
+    if last < first:
+        return f"something of {name}"
+    if (first, last) == (0, count - 1):
+        return f"all of {name}"
+    return f"{name}[{_index(first, shape)}] to {name}[{_index(last, shape)}]"
+
+
+def _index(at, shape):
+    axes = []
+    for n in reversed(shape):
+        axes.append(str(at % n))
+        at //= n
+    return ", ".join(reversed(axes))
 
 
 def _range(name, value):

@@ -23,7 +23,8 @@ def fill(out, bias, n, B: tl.constexpr):
     tl.store(out + tl.arange(0, B), n)
 
 
-source = ASTSource(fill, {"out": "*fp32", "bias": "constexpr", "n": "i32", "B": "constexpr"}, {"bias": None, "B": 32})
+source = ASTSource(fill, {"out": "*fp32", "bias": "constexpr", "n": "i32", "B": "constexpr"}, {"bias": None, "B": 32},
+                   {(0,): [["tt.divisibility", 16]]})
 compiled = triton.compile(source, options={"num_warps": 4, "num_stages": 1, "debug": True})
 in_python, out = [], Tensor(4096)
 go_on = fill.go_on

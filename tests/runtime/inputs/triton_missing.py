@@ -57,6 +57,13 @@ shown("option", lambda: k[(1,)](None, B=4, num_warps=4, num_warp=4))
 shown("other option", lambda: k[(1,)](None, B=4, waves_per_eu=1, BB=4))
 config = triton.Config({"B": 4})
 shown("twice", lambda: triton.autotune([config], [])(triton.autotune([config], [])(k))[(1,)](None))
+@triton.heuristics({"B": lambda args: 4 if args["x"] else None})
+@triton.jit
+def chosen(x, B: tl.constexpr):
+    tl.store(x + tl.arange(0, B), 1.0)
+
+
+shown("none", lambda: chosen[(1,)](0))
 later = triton.heuristics({"A": lambda args: args["B"], "B": lambda args: 4})(k)
 shown("later", lambda: later[(1,)](None))
 

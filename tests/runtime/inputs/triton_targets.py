@@ -66,6 +66,14 @@ def main():
     for i in (1, 1 << 20, 2):   # a kernel that fails does not keep the next one from running
         print(i, str(raised(lambda: outside[(1,)](numbers, i)))[:12], list(numbers.data))
 
+    aligned = [["tt.divisibility", 16]]
+    for arch in (90, 80):   # the current device's, and another one
+        for keys in ((), ((0,), (1,)), ((0,), (1,), (2,), (3,))):
+            source = ASTSource(add, {"a": "*fp32", "b": "*fp32", "c": "*fp32", "n": "i32"}, {"N": 512},
+                               attrs={key: aligned for key in keys})
+            ptx = triton.compile(source, target=GPUTarget("cuda", arch, 32)).asm["ptx"]
+            print(arch, len(keys), ptx.count("ld.global.v4"), ptx.count("st.global.v4"))
+
     for way in ("spawn", "fork"):
         context = multiprocessing.get_context(way)
         queue = context.Queue()

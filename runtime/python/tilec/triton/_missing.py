@@ -10,6 +10,7 @@ _TIMED = "write do_bench(fn, quantiles=[0.5, 0.2, 0.8])"
 _PARTITIONS = "it was an option of Triton 3.2 and 3.3: write tl.range(…, warp_specialize=True)"
 _DEVICE = "triton.runtime.driver.active has get_current_device(), get_current_stream(device) and get_current_target()"
 _DESCRIPTOR = "descriptors are triton.tools.tensor_descriptor.TensorDescriptor, or tl.make_tensor_descriptor in a kernel"
+_COMPILED = "what a launch returns is the compiled kernel, c = kernel[grid](…), and has c.{0}"
 _STAGES = "tilec has no IR or passes of Triton's: kernel[grid](…).asm has ptx, cubin and sass"
 
 # Module → name → what to write. "*": any name that is not there. Released Tritons from 1.1 to 3.7 have had them.
@@ -65,6 +66,20 @@ _MEMBERS = {
         "cache": "what a launch returns is the compiled kernel, c = kernel[grid](…) with c.asm[\"ptx\"], and "
                  "kernel.device_caches has all variants",
         "hash": "it is cache_key",
+        **{name: _COMPILED.format(shown) for name, shown in (
+            ("asm", "asm[\"ptx\"]"), ("metadata", "metadata"), ("n_regs", "n_regs"), ("n_spills", "n_spills"),
+            ("n_max_threads", "n_max_threads"), ("function", "function"), ("packed_metadata", "packed_metadata"),
+            ("shared", "metadata.shared"), ("num_warps", "metadata.num_warps"), ("num_ctas", "metadata.num_ctas"),
+            ("num_stages", "metadata.num_stages"), ("name", "name"), ("ptx", "asm[\"ptx\"]"),
+            ("cubin", "asm[\"cubin\"]"), ("sass", "asm[\"sass\"]"), ("registers", "n_regs"), ("spills", "n_spills"))},
+        **dict.fromkeys(("best_config", "configs", "configs_timings"), "a kernel with @triton.autotune has it"),
+        "launch": "write kernel[grid](…)",
+    },
+    "TensorDescriptor": {
+        **{name: f"write descriptor.base.{shown}" for name, shown in (
+            ("dtype", "dtype"), ("data_ptr", "data_ptr()"), ("device", "device"), ("stride", "stride()"),
+            ("size", "size()"))},
+        **dict.fromkeys(("load", "store", "gather", "scatter"), "kernels load and store its blocks: pass it to one"),
     },
     "LazyDict": {"*": "get() returns the dict: metadata.get()['name'], for example"},
     "CudaUtils": {
@@ -76,6 +91,9 @@ _MEMBERS = {
         **dict.fromkeys(("c_wrapper", "kernel"), "launch it with compiled[grid](…), or kernel[grid](…)"),
         **dict.fromkeys(("num_warps", "num_stages", "num_ctas"), "compiled.metadata has it"),
         "cu_function": "it is function",
+        "launch": "launch it with compiled[grid](…), or kernel[grid](…)",
+        **{name: f"write compiled.asm[\"{name}\"]" for name in ("ptx", "cubin", "sass")},
+        **dict.fromkeys(("registers", "num_regs"), "it is n_regs"),
         "get_sass": "write compiled.asm[\"sass\"]",
     },
 }

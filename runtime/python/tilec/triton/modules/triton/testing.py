@@ -4,7 +4,7 @@ import os
 import statistics
 import subprocess
 
-from tilec.triton._missing import explains_calls, no_attribute
+from tilec.triton._missing import Explains, explains_calls, no_attribute
 
 
 def _quantile(times, q):
@@ -144,10 +144,15 @@ class Benchmark:
         vars(self).update({name: value for name, value in locals().items() if name != "self"})
 
 
-class Mark:
+class Mark(Explains):
 
     def __init__(self, fn, benchmarks):
         self.fn, self.benchmarks = fn, benchmarks
+
+    def __call__(self, *args, **kwargs):
+        name = getattr(self.fn, "__name__", "it")
+        raise TypeError(f"'Mark' object is not callable: {name} is the benchmark that @triton.testing.perf_report made "
+                        f"of the function: {name}.run(print_data=True) measures all, {name}.fn(…) calls the function")
 
     def _table(self, bench, kwargs):
         head = [*bench.x_names, *bench.line_names]
@@ -185,6 +190,12 @@ class Mark:
 
 
 def perf_report(benchmarks):
+    """Returns a decorator that makes a Mark of a function. benchmarks: a Benchmark or several."""
+    given = benchmarks if isinstance(benchmarks, (list, tuple)) else [benchmarks]
+    for bench in given:
+        if not isinstance(bench, Benchmark):
+            raise TypeError(f"perf_report takes a triton.testing.Benchmark or a list of them, not {bench!r}: write "
+                            "@triton.testing.perf_report(triton.testing.Benchmark(x_names=[…], …)) above the function")
     return lambda fn: Mark(fn, benchmarks)
 
 

@@ -54,6 +54,12 @@ class ASTSource:
                           for k, v in (constexprs or {}).items()}
         self.constexprs = self.constants
 
+    def is_aligned(self, name):
+        """Whether attrs say of the parameter that it is a multiple of 16."""
+        index = self.fn.arg_names.index(name)
+        given = [attrs for key, attrs in self.attrs.items() if key in (name, index, (index,))]
+        return any(["tt.divisibility", 16] in [list(a) for a in attrs] for attrs in given)
+
 
 class _Backend:
     """Triton's backend object, as far as programs ask it."""
@@ -124,13 +130,15 @@ def compile(src, target=None, options=None, _env_vars=None):
         if name in src.constants or text == "constexpr":
             values[name] = src.constants.get(name)
         elif text.startswith("*"):
-            values[name] = MockTensor(str_to_ty(text).element_ty)
+            element = str_to_ty(text).element_ty
+            values[name] = MockTensor(element, address=16 if src.is_aligned(name) else element.primitive_bitwidth // 8)
         elif text.startswith("tensordesc<"):
             values[name] = _MockDescriptor(text)
         elif text.startswith(("fp", "bf")):
             values[name] = 1.5
         else:
-            values[name] = True if text in ("u1", "i1") else (1 << 40) + 3 if text.endswith("64") else 3
+            number = 16 if src.is_aligned(name) else 3
+            values[name] = True if text in ("u1", "i1") else (1 << 40) + number if text.endswith("64") else number
     values.update((name, value) for name, value in src.constants.items() if name not in values)
     options = {name: value for name, value in (options or {}).items() if name not in values}
     compiled = fn.run(grid=(1,), warmup=True, **values, **options)
@@ -151,15 +159,13 @@ class CompiledElsewhere:
     def __init__(self, src, arch, target, options):
         gatherer, fn = Gatherer(), src.fn
         kernel = gatherer.name_of(fn)
-        aligned = {key[0] if isinstance(key, tuple) else key for key, attrs in src.attrs.items()
-                   if ["tt.divisibility", 16] in [list(a) for a in attrs]}
         parts = []
         for i, name in enumerate(fn.arg_names):
             kind = src.signature.get(name, src.signature.get(i, "constexpr"))
             if name in src.constants or kind == "constexpr":
                 parts.append(gatherer.expression(src.constants.get(name)))
             else:
-                parts.append(kind + (":16" if i in aligned or name in aligned else ""))
+                parts.append(kind + (":16" if src.is_aligned(name) else ""))
         self._source = dict(name=fn._fn_name, text=gatherer.text(), kernel=kernel, signature=", ".join(parts),
                             arch=arch, source_map=gatherer.ranges(), num_warps=options.get("num_warps", 4),
                             num_stages=options.get("num_stages", 0))
@@ -192,6 +198,10 @@ class _Asm(dict):
     def __init__(self, kernel):
         super().__init__()
         self._kernel = kernel
+
+    def __getattr__(self, name):
+        hint = f": write asm[{name!r}]" if name in self._KINDS else ""
+        raise AttributeError(f"asm is a dict of texts and has no attribute {name!r}{hint}")
 
     def __missing__(self, kind):
         if kind not in self._KINDS:
@@ -357,6 +367,9 @@ class CompiledKernel(Explains):
         given, constants = self._given(args), self._constants_of_launches()
         with _stream(stream, self.device):
             self._function.go_on((), {"grid": (grid0, grid1, grid2), **constants, **given, **(self._bound or {})})
+
+    def __call__(self, *args, **kwargs):
+        raise TypeError(f"a compiled kernel is launched with a grid: compiled[(n, 1, 1)](…), or {self.name}[grid](…)")
 
     def __getitem__(self, grid):
         grid = (*grid, 1, 1)[:3]

@@ -56,8 +56,8 @@ def reinterpret(tensor, dtype):
 class MockTensor:
     """Stands for a tensor where nothing is launched."""
 
-    def __init__(self, dtype, shape=None):
-        self.dtype, self.shape = dtype, shape or [1]
+    def __init__(self, dtype, shape=None, address=16):
+        self.dtype, self.shape, self.address = dtype, shape or [1], address   # 16: it is aligned
 
     @staticmethod
     def wrap_dtype(value):
@@ -70,9 +70,8 @@ class MockTensor:
             strides.append(strides[-1] * n)
         return tuple(reversed(strides))
 
-    @staticmethod
-    def data_ptr():
-        return 16   # aligned
+    def data_ptr(self):
+        return self.address
 
     @staticmethod
     def ptr_range():

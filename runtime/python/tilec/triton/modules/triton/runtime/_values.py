@@ -7,8 +7,11 @@ import types
 
 import tilec
 from tilec._arguments import Named
+from tilec._arrays import refuse_without_memory
 
+from .._renamer import NotSource
 from ..language import core
+from ._hooks import line_of
 from ._tensors import MockTensor
 
 
@@ -42,8 +45,13 @@ def argument(name, value, is_constexpr, gatherer):
     if hasattr(value, "as_desc"):
         return value.as_desc()
     if isinstance(value, MockTensor):
-        return tilec.ptr(16, str(value.dtype).rpartition(".")[2])
+        return tilec.ptr(value.address, str(value.dtype).rpartition(".")[2])
     if hasattr(value, "data_ptr"):
+        if getattr(value, "is_nested", False):   # its shape cannot be asked for
+            try:
+                refuse_without_memory(value)
+            except TypeError as e:
+                raise TypeError(f"argument '{name}': {e}") from None
         return value
     if isinstance(value, core.tuple):
         value = tuple(value.values)
@@ -56,24 +64,53 @@ def argument(name, value, is_constexpr, gatherer):
         return value
     if not is_constant:
         _check_known(name, value)
-    return tilec.expression(gatherer.expression(value))
+    elif isinstance(value, types.ModuleType):
+        raise TypeError(f"argument '{name}': a module cannot be a constexpr: pass what the kernel needs of "
+                        f"{value.__name__}")
+    elif isinstance(value, (types.MethodType, types.BuiltinMethodType)):
+        raise TypeError(f"argument '{name}': this is the method {value.__name__}: call it, {value.__name__}(…)")
+    try:
+        return tilec.expression(gatherer.expression(value))
+    except (NotSource, ValueError) as e:   # ValueError: of an array of several elements
+        found = _opaque(value)
+        if found is None:
+            raise TypeError(f"argument '{name}': {e}") from None
+        raise TypeError(f"argument '{name}': {_kind(found)} cannot be a constexpr: pass its numbers and texts one by "
+                        "one, or in a tuple or a typing.NamedTuple") from None
+
+
+def _opaque(value):
+    """Returns the first object in a value that is no constant, function or class but has fields of its own."""
+    if isinstance(value, (tuple, list, dict)):
+        items = value.values() if isinstance(value, dict) else value
+        return next(filter(None, map(_opaque, items)), None)
+    is_known = isinstance(value, (type, types.FunctionType, str, bool, int, float, enum.Enum)) or value is None
+    return None if is_known or hasattr(value, "_tile_source") or hasattr(value, "_tile_expression") else value
+
+
+def _kind(value):
+    kind = type(value)
+    text = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    return f"{'an' if text[0] in 'aeiou' else 'a'} {text}"
 
 
 def _check_known(name, value):
     """Raises TypeError for an object that no kernel takes, which a parameter that is no constexpr got."""
-    kind = type(value)
     known = (str, complex, enum.Enum, core.dtype, type)
     owner = getattr(value, "__self__", None)
     is_bound = owner is not None and not isinstance(owner, types.ModuleType)
     if is_bound and isinstance(value, (types.MethodType, types.BuiltinMethodType)):
         raise TypeError(f"argument '{name}': this is the method {value.__name__}: call it, {value.__name__}(…)")
     if not isinstance(value, known) and not callable(value) and not hasattr(value, "_tile_source"):
-        raise TypeError(f"argument '{name}': a {kind.__module__}.{kind.__qualname__} is no argument of a kernel: pass "
-                        "a tensor, a number, a TensorDescriptor or a tuple of these")
+        raise TypeError(f"argument '{name}': {_kind(value)} is no argument of a kernel: pass a tensor, a number, a "
+                        "TensorDescriptor or a tuple of these")
 
 
 def shape_of(grid, meta):
     shape = grid(Named("the grid's function", meta)) if callable(grid) else (1,) if grid is None else grid
+    if shape is None:
+        raise TypeError(f"the grid's function{line_of(grid)} returned None: it ends with `return (n,)`, one number for "
+                        "each axis")
     shape = shape if isinstance(shape, (tuple, list)) else (shape,)
     return [_axis(core._unwrap_if_constexpr(n)) for n in shape]
 
@@ -83,4 +120,5 @@ def _axis(n):
         return operator.index(n)
     except TypeError:
         way = "; write triton.cdiv(a, b), not a / b" if isinstance(n, numbers.Real) else ""
-        raise TypeError(f"the axes of a grid are integers, not {n!r}{way}") from None
+        shown = _kind(n) if hasattr(n, "shape") else repr(n)
+        raise TypeError(f"the axes of a grid are integers, not {shown}{way}") from None

@@ -33,6 +33,22 @@ class Config:
                             f"{kwargs!r}")
         self.kwargs, self.num_warps, self.num_stages, self.num_ctas = kwargs, num_warps, num_stages, num_ctas
         self.maxnreg, self.pre_hook, self.ir_override = maxnreg, pre_hook, ir_override
+        for name in ("num_warps", "num_stages", "num_ctas", "maxnreg"):
+            own = getattr(self, name)
+            if own is not None and kwargs.get(name, own) != own:
+                warnings.warn(f"{name} among the constants of a triton.Config has no effect, it is {own}: the options "
+                              f"stand beside the constants, triton.Config({{…}}, {name}={kwargs[name]!r})",
+                              stacklevel=3)
+
+    def __getattr__(self, name):
+        if name in self.__dict__.get("kwargs", ()):
+            raise AttributeError(f"a Config has its constants in kwargs: config.kwargs[{name!r}]")
+        raise AttributeError(f"'Config' object has no attribute {name!r}" + ("" if name.startswith("__") else
+                             ": it has kwargs, num_warps, num_stages, num_ctas, maxnreg, pre_hook, ir_override"))
+
+    def __getitem__(self, name):
+        raise TypeError("a Config has its constants in kwargs and its options as attributes: " +
+                        (f"config.{name}" if name in vars(self) else f"config.kwargs[{name!r}]"))
 
     def __setstate__(self, state):
         vars(self).update({"maxnreg": None, "ir_override": None, **state})
@@ -75,6 +91,9 @@ class _Around(KernelInterface):
 
     def __getitem__(self, grid):
         return functools.partial(self._launch_now, grid)
+
+    def __call__(self, *args, **kwargs):
+        return self._tile_function(*args, **kwargs)   # which says that it is launched
 
     @property
     def _tile_function(self):
@@ -399,6 +418,7 @@ class Heuristics(_Around):
 
     def __init__(self, fn, arg_names, values):
         self.fn, self.arg_names, self.values = fn, arg_names, values
+        getattr(self._tile_function, "chosen_by", {}).update(values)
 
     def run(self, *args, **kwargs):
         named = dict(zip(self.arg_names, args))

@@ -22,7 +22,7 @@ from ..compiler.compiler import ASTSource, CompiledKernel, LazyDict
 from ..compiler.errors import CompilationError, CompileTimeAssertionFailure
 from ..language import core
 from ._callable import JITCallable, check_source
-from ._hooks import call_hook, report_new
+from ._hooks import call_hook, line_of, report_new
 from ._params import KernelParam, mangle_type, type_canonicalisation_dict   # noqa: F401
 from ._quick import Quick, current_ordinal
 from ._tensors import MockTensor, TensorWrapper, reinterpret   # noqa: F401
@@ -125,6 +125,7 @@ class JITFunction(JITCallable, KernelInterface):
         self.__module__, self.__globals__ = fn.__module__, fn.__globals__
         self._fn_name = f"{fn.__module__}.{fn.__qualname__}"
         self.kernel, self.pre_run_hooks = None, []
+        self.chosen_by = {}   # parameters to the functions of @triton.heuristics around the kernel
         self._interprets = knobs.runtime.interpret
         self._begin()
 
@@ -180,7 +181,8 @@ class JITFunction(JITCallable, KernelInterface):
     def __reduce__(self):
         if self.fn is None:   # torch.compile takes the function off, and puts it back where the kernel arrives
             state = {name: value for name, value in vars(self).items()
-                     if name not in ("device_caches", "_programs", "_quick", "_launch_now", "_lock", "pre_run_hooks")}
+                     if name not in ("device_caches", "_programs", "_quick", "_launch_now", "_lock", "pre_run_hooks",
+                                      "chosen_by")}
             return _without_function, (type(self), state)
         return by_name, (self.module, self.fn.__qualname__, None)
 
@@ -192,7 +194,9 @@ class JITFunction(JITCallable, KernelInterface):
         known = json.loads(data)
         if known["name"] != self._fn_name:
             raise RuntimeError(f"Specialization data is for {known['name']} but trying to preload for {self._fn_name}")
-        source = ASTSource(self, dict(known["signature"]), known["constants"])
+        aligned = {(self.arg_names.index(name),): [["tt.divisibility", 16]] for name, kind in known["signature"]
+                   if kind.startswith("*")}
+        source = ASTSource(self, dict(known["signature"]), known["constants"], aligned)
         return compiler.compile(source, options=known["options"])
 
     # ---- launches
@@ -240,9 +244,18 @@ class JITFunction(JITCallable, KernelInterface):
             # opens it anew, unless other threads may be inside.
             if e.kind == "run" and device.kind == "sim" and threading.active_count() == 1:
                 device.close()
-            raise translated(e) from None
+            raise self._naming_heuristics(translated(e)) from None
         except HostArrayError as e:
             raise ValueError(f"Pointer argument cannot be accessed from Triton (cpu tensor?): {e}") from None
+
+    def _naming_heuristics(self, error):
+        """Says of parameters that are None for want of a value which functions of @triton.heuristics give it."""
+        for name, choose in self.chosen_by.items() if isinstance(error, CompilationError) else ():
+            error.error_message = error.message = error.error_message.replace(
+                f"`{name}` is None by the launch: give it a value",
+                f"`{name}` is None by its function in @triton.heuristics{line_of(choose)}, which gives None where it "
+                "ends without a `return`: return a value in every case")
+        return error
 
     def _bind(self, args, kwargs):
         """Returns the values of the parameters by name, the options of the launch, and what was given of the former."""
@@ -382,7 +395,7 @@ class JITFunction(JITCallable, KernelInterface):
 
 def _without_function(kind, state):
     kernel = object.__new__(kind)
-    vars(kernel).update(state, pre_run_hooks=[])
+    vars(kernel).update(state, pre_run_hooks=[], chosen_by={})
     kernel._begin()
     return kernel
 

@@ -1,11 +1,11 @@
 from dataclasses import dataclass
 from typing import Any, List
 
-from tilec.triton._missing import explains_calls
+from tilec.triton._missing import Explains, explains_calls
 
 
 @dataclass
-class Descriptor:
+class Descriptor(Explains):
     """What Triton's descriptors and Gluon's have in common. tilec makes the tensor map at the launch."""
 
     base: Any
@@ -13,7 +13,35 @@ class Descriptor:
     strides: List[int]
     block_shape: List[int]
 
+    def _shown(self):
+        """Returns how the arguments follow each other, and what was given."""
+        name = type(self).__name__
+        parts = ", ".join(f"{part}={list(getattr(self, part))}" for part in ("shape", "strides", "block_shape"))
+        return f"{name}(base, shape, strides, block_shape) was given {parts}"
+
+    def _way_to_strides(self):
+        """Returns how to mend strides of which the last is not 1."""
+        if self.strides[-1] == 1:
+            return ""
+        part = next((part for part in ("shape", "block_shape") if getattr(self, part)[-1] == 1), None)
+        return (f"; {part} and strides look exchanged" if part else
+                "; pass x.contiguous(), or the tensor before it is transposed and transpose the blocks in the kernel")
+
+    def _check_kinds(self):
+        if not hasattr(self.base, "data_ptr"):
+            raise TypeError(f"base of {type(self).__name__} is a tensor, not of type {type(self.base).__name__}: the "
+                            "order is base, shape, strides, block_shape")
+        for part in ("shape", "strides", "block_shape"):
+            value = getattr(self, part)
+            if hasattr(value, "data_ptr") or isinstance(value, str) or not hasattr(value, "__len__"):
+                is_array = hasattr(value, "data_ptr")
+                hint = (": the order is base, shape, strides, block_shape" if is_array else
+                        ": call it" if callable(value) else f": [{value}]" if isinstance(value, int) else "")
+                raise TypeError(f"{part} of {type(self).__name__} is a list of numbers, one for each axis, not "
+                                f"{'a tensor' if is_array else repr(value)}{hint}")
+
     def __post_init__(self):
+        self._check_kinds()
         rank = len(self.shape)
         assert len(self.strides) == rank and len(self.block_shape) == rank, \
             (f"rank mismatch: shape {list(self.shape)}, strides {list(self.strides)} and block_shape "
@@ -23,11 +51,14 @@ class Descriptor:
         assert off == 0, f"base must be 16-byte aligned, and lies {off} bytes after such an address: pass x.clone()"
         for n in self.block_shape:
             if n <= 0 or n & (n - 1):
-                raise ValueError(f"Shape element {n} of a block must be a power of 2")
+                raise ValueError(f"Shape element {n} of a block must be a power of 2: {self._shown()}")
         size = self.base.dtype.itemsize
-        assert all(s * size % 16 == 0 for s in self.strides[:-1]), "strides must be 16-byte aligned"
-        assert all(n > 0 for n in self.shape), "shape must be positive"
-        assert self.strides[-1] == 1, "Last dimension must be contiguous"
+        way = self._way_to_strides()
+        assert all(s * size % 16 == 0 for s in self.strides[:-1]), \
+            f"strides must be 16-byte aligned, and an element has {size} bytes: {self._shown()}{way}"
+        assert all(n > 0 for n in self.shape), f"shape must be positive: {self._shown()}"
+        assert self.strides[-1] == 1, \
+            f"Last dimension must be contiguous, with a stride of 1: {self._shown()}{way}"
         assert self.padding in ("zero", "nan"), "Illegal value for padding"
         assert self.padding == "zero" or self.base.dtype.is_floating_point, \
             "Padding option `nan` is only supported for floating point tensors"
@@ -59,4 +90,7 @@ class TensorDescriptor(Descriptor):
 
     @classmethod
     def from_tensor(cls, tensor, block_shape, padding="zero"):
+        if not hasattr(tensor, "stride"):
+            raise TypeError(f"TensorDescriptor.from_tensor takes a tensor, not a value of type {type(tensor).__name__}"
+                            ": the order is tensor, block_shape")
         return cls(tensor, tensor.shape, tensor.stride(), block_shape, padding)
