@@ -309,7 +309,7 @@ static void find_none(const Node *n, void *user) {
 // Who gives a parameter of the kernel None, and the way out.
 static Term *hint_none_parameter(Lower *L, const char *name, const ParamSpec *spec) {
   const char *who = spec->is_default || !spec->origin ? "its default" : spec->origin;
-  if (!strcmp(who, "argument")) who = "the launch";
+  if (!strcmp(who, "argument")) who = "the launch or its configuration";
   if (!strcmp(who, "@triton.heuristics"))
     return lower_hint(L, "`%s` is None by its function in @triton.heuristics, which gives None where it ends without a "
                       "`return`: return a value in every case", name);

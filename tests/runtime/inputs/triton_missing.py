@@ -64,6 +64,7 @@ def chosen(x, B: tl.constexpr):
 
 
 shown("none", lambda: chosen[(1,)](0))
+shown("configured", lambda: triton.autotune([triton.Config({"B": None})], [])(triton.jit(chosen.fn.fn))[(1,)](0))
 later = triton.heuristics({"A": lambda args: args["B"], "B": lambda args: 4})(k)
 shown("later", lambda: later[(1,)](None))
 

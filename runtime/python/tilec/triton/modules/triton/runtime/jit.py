@@ -252,7 +252,7 @@ class JITFunction(JITCallable, KernelInterface):
         """Says of parameters that are None for want of a value which functions of @triton.heuristics give it."""
         for name, choose in self.chosen_by.items() if isinstance(error, CompilationError) else ():
             error.error_message = error.message = error.error_message.replace(
-                f"`{name}` is None by the launch: give it a value",
+                f"`{name}` is None by the launch or its configuration: give it a value",
                 f"`{name}` is None by its function in @triton.heuristics{line_of(choose)}, which gives None where it "
                 "ends without a `return`: return a value in every case")
         return error
