@@ -276,7 +276,7 @@ def training():
     )
 
     def latent():
-        """DeepSeek's attention to 512 chosen tokens. With 64 heads a kernel asks for more shared memory than there is."""
+        """DeepSeek's attention to 512 chosen tokens. With 64 heads a kernel wants more shared memory than there is."""
         m = triton_part("attention.sparse_mla")
         for config in m._sparse_mla_fwd_tr_kernel.configs:
             config.kwargs.pop("waves_per_eu", None)
