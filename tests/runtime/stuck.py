@@ -13,9 +13,10 @@ import triton.language as tl
 @triton.jit
 def zero_step(x, out, n, step):
     total = 0.0
-    # STEP: stuck.py:[[#@LINE+3]]:5: error: deadlock: the step of this loop is 0 in program (0, 0, 0): it never ends
+    # STEP: stuck.py:[[#@LINE+4]]:5: error: deadlock: the step of this loop is 0 in program (0, 0, 0): it never ends
     # STEP-NEXT: for i in range(0, n, step):
     # STEP: {{^}}note: range needs a step that is not 0: tl.maximum(step, 1), or an `if` around the loop
+    # STEP: deadlock: no iteration of this loop changes what decides whether it ends
     for i in range(0, n, step):
         total += tl.load(x + i) + 1
         tl.store(out + 1, total)
