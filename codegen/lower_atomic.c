@@ -1,11 +1,17 @@
 // Atomics, as inline assembly: LLVM's atomicrmw drops the memory order on this target. Of the threads that hold an
 // element only the owner acts; if others need the old value, it goes through scratch. Thread 0 does a scalar atomic for
-// the block; barriers order the accesses of the block before a release, and after an acquire whose value is used.
+// the block; barriers order the accesses of the block before a release, and after an acquire whose value is used. Where
+// a thread does several atomics for one op, a fence before them releases and one after them acquires: an order at each
+// would let it wait for the one before.
 #include "codegen/address.h"
 
 static const char *const sems[] = {[SEM_RELAXED] = "relaxed", [SEM_ACQUIRE] = "acquire", [SEM_RELEASE] = "release",
                                    [SEM_ACQ_REL] = "acq_rel"};
-static const char *const scopes[] = {[SCOPE_GPU] = "gpu", [SCOPE_CTA] = "cta", [SCOPE_SYS] = "sys"};
+
+static const char *scope_name(const Op *op) {
+  static const char *const scopes[] = {[SCOPE_GPU] = "gpu", [SCOPE_CTA] = "cta", [SCOPE_SYS] = "sys"};
+  return scopes[op_int(op, ATTR_SCOPE, SCOPE_GPU)];
+}
 
 // `add.noftz.f16`, `add.noftz.v2.f16x2`, `max.s32`, `and.b64` … of `words` operands with per_word elements each.
 static const char *operation_name(Cg *c, const Op *op, ScalarKind k, uint32_t bits, uint32_t words, uint32_t per_word) {
@@ -28,7 +34,7 @@ static const char *operation_name(Cg *c, const Op *op, ScalarKind k, uint32_t bi
 
 // One predicated instruction: red, or atom, which returns the old bits (as storage integer; 0 where pred is false).
 // Only a red has several operands for as many elements; the two of an atom are compared and stored.
-static LLVMValueRef atom(Cg *c, const Op *op, bool red, bool bf16, const char *name, LLVMValueRef at,
+static LLVMValueRef atom(Cg *c, const Op *op, MemSem sem, bool red, bool bf16, const char *name, LLVMValueRef at,
                          LLVMValueRef *operands, uint32_t n, LLVMValueRef pred) {
   LLVMTypeRef t = LLVMTypeOf(operands[0]);
   CgAsm a = cg_asm_new(c);
@@ -37,9 +43,8 @@ static LLVMValueRef atom(Cg *c, const Op *op, bool red, bool bf16, const char *n
   for (uint32_t i = 0; i < n; i++) cg_asm_arg(&a, operands[i]);
   if (pred) buf_printf(&a.text, "@$%u ", cg_asm_arg(&a, pred));
   if (pred && !red) cg_asm_tie(&a, 0, LLVMConstNull(t));
-  const char *sem = sems[op_int(op, ATTR_SEM, SEM_ACQ_REL)], *scope = scopes[op_int(op, ATTR_SCOPE, SCOPE_GPU)];
-  buf_printf(&a.text, "%s.%s.%s.global.%s %s[$%u], ", red ? "red" : "atom", sem, scope, name, red ? "" : "$0, ",
-             address);
+  buf_printf(&a.text, "%s.%s.%s.global.%s %s[$%u], ", red ? "red" : "atom", sems[sem], scope_name(op), name,
+             red ? "" : "$0, ", address);
   bool vector = red && n > 1;
   cg_asm_list(&a, vector ? "{" : "", address + 1, n, vector ? "};" : ";");
   InsnId id = vector ? INSN_RED_VECTOR : red ? bf16 ? INSN_RED_BF16 : INSN_RED : bf16 ? INSN_ATOM_BF16 : INSN_ATOM;
@@ -47,7 +52,8 @@ static LLVMValueRef atom(Cg *c, const Op *op, bool red, bool bf16, const char *n
 }
 
 // bf16 addition for targets without one: compare-and-swap on the 16 bits.
-static LLVMValueRef bf16_add_loop(Cg *c, const Op *op, LLVMValueRef at, LLVMValueRef bits, LLVMValueRef pred) {
+static LLVMValueRef bf16_add_loop(Cg *c, const Op *op, MemSem sem, LLVMValueRef at, LLVMValueRef bits,
+                                  LLVMValueRef pred) {
   c->has_loops = true;
   LLVMBasicBlockRef before = LLVMGetInsertBlock(c->b), start = cg_block(c, "cas.start"), loop = cg_block(c, "cas");
   LLVMBasicBlockRef after = cg_block(c, "cas.end");
@@ -67,7 +73,7 @@ static LLVMValueRef bf16_add_loop(Cg *c, const Op *op, LLVMValueRef at, LLVMValu
   LLVMValueRef y = cg_float_to_f32(c, cg_bitcast(c, bits, c->t_bf16), SC_BF16);
   LLVMValueRef sum = cg_f32_to_float(c, LLVMBuildFAdd(c->b, x, y, ""), SC_BF16, ROUND_RNE);
   LLVMValueRef swap[] = {seen, cg_bitcast(c, sum, c->t_i16)};
-  LLVMValueRef old = atom(c, op, false, false, "cas.b16", at, swap, 2, NULL);
+  LLVMValueRef old = atom(c, op, sem, false, false, "cas.b16", at, swap, 2, NULL);
   LLVMAddIncoming(seen, &old, &loop, 1);
   LLVMBuildCondBr(c->b, LLVMBuildICmp(c->b, LLVMIntEQ, old, seen, ""), after, loop);
   LLVMPositionBuilderAtEnd(c->b, after);
@@ -125,6 +131,19 @@ static bool release_needs_barrier(const Op *op, const Value *value) {
   return b.writes || (b.reads && !comes_from_reduce(value, 16));
 }
 
+// Whether the thread does the register's atomic; NULL: always.
+static LLVMValueRef active(Cg *c, LLVMValueRef owner, const Value *mask, uint32_t r) {
+  return cg_and(c, owner, mask ? cg_reg(cg_get(mask), r) : NULL);
+}
+
+// By the threads for which the condition holds; NULL: by all.
+static void fence(Cg *c, const Op *op, LLVMValueRef pred) {
+  CgAsm a = cg_asm_new(c);
+  if (pred) buf_printf(&a.text, "@$%u ", cg_asm_arg(&a, pred));
+  buf_printf(&a.text, "fence.acq_rel.%s;", scope_name(op));
+  cg_asm_call(&a, INSN_FENCE);
+}
+
 enum { MAX_VECTOR = 8 };
 
 static void lower_atomic(Cg *c, Op *op) {
@@ -145,26 +164,37 @@ static void lower_atomic(Cg *c, Op *op) {
   const uint32_t *reps = cg_reps(c, t);
   const char *name = operation_name(c, op, k, a.elem_bytes * 8, width / per_word, per_word);
 
-  bool release = sem == SEM_RELEASE || sem == SEM_ACQ_REL;
+  bool release = sem == SEM_RELEASE || sem == SEM_ACQ_REL, acquire = sem == SEM_ACQUIRE || sem == SEM_ACQ_REL;
   if (is_scalar && release && release_needs_barrier(op, subject)) cg_barrier(c);
-  LLVMValueRef owner = cg_layout_owner(c, t);
+  LLVMValueRef owner = cg_layout_owner(c, t), any = NULL;
+  uint32_t num_atomics = 0;
+  for (uint32_t r = 0; r < n; r += width) num_atomics += reps[r] == r;
+  bool fences = num_atomics > 1 && sem != SEM_RELAXED;
+  for (uint32_t r = 0; fences && r < n; r += width) {
+    if (reps[r] != r) continue;
+    LLVMValueRef pred = active(c, owner, mask, r);
+    any = any ? LLVMBuildOr(c->b, any, pred, "") : pred;
+  }
+  if (fences && release) fence(c, op, any);
   CgValue *old = cg_value_new(c, n);
   for (uint32_t r = 0; r < n; r += width) {
     if (reps[r] != r) {
       old->v[r] = old->v[reps[r]];
       continue;
     }
-    LLVMValueRef pred = cg_and(c, owner, mask ? cg_reg(cg_get(mask), r) : NULL), at = address_reg(c, &a, r);
+    LLVMValueRef pred = active(c, owner, mask, r), at = address_reg(c, &a, r);
     LLVMValueRef elems[MAX_VECTOR], operands[MAX_VECTOR];
     uint32_t num = 0;
     if (cas) operands[num++] = cg_to_storage(c, cg_reg(cg_get(op_operand(op, 2)), r), k);
     for (uint32_t i = 0; i < width; i++) elems[i] = cg_to_storage(c, cg_reg(cg_get(subject), r + i), k);
     for (uint32_t i = 0; i < width; i += per_word) operands[num++] = cg_pack(c, elems + i, per_word, 16);
     bool by_loop = bf16 && width == 1 && !c->target->has_bf16_vector_red;
-    LLVMValueRef x = by_loop ? bf16_add_loop(c, op, at, operands[0], pred)
-                             : atom(c, op, red, bf16, name, at, operands, num, pred);
+    MemSem order = fences ? SEM_RELAXED : sem;
+    LLVMValueRef x = by_loop ? bf16_add_loop(c, op, order, at, operands[0], pred)
+                             : atom(c, op, order, red, bf16, name, at, operands, num, pred);
     if (want_old) old->v[r] = cg_from_storage(c, x, cg_elem_type(c, t));
   }
+  if (fences && acquire) fence(c, op, any);
   // The barrier of share_result orders an acquire for the block. If nobody uses the old value, the program cannot know
   // what the atomic has read, and has acquired nothing.
   if (want_old) cg_set(op_result(op, 0), share_result(c, op, old));
