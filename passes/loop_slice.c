@@ -51,20 +51,27 @@ bool slice_is_of_next(const Op *load) {
   return load->results[0].uses && yield->opcode == OP_YIELD && load->parent->parent->opcode == OP_FOR;
 }
 
-Op *loop_carry_early(Context *ctx, Op *loop, Op *op, Value *first, Value *next) {
+Op *loop_carry(Context *ctx, Op *loop, Value *first) {
   const uint32_t n = loop->num_results;
   Value **operands = arena_array(&ctx->arena, Value *, n + 4);
   const Type **types = arena_array(&ctx->arena, const Type *, n + 1);
   for (uint32_t i = 0; i < n + 3; i++) operands[i] = op_operand(loop, i);
   for (uint32_t i = 0; i < n; i++) types[i] = loop->results[i].type;
   operands[n + 3] = first;
-  types[n] = op->results[0].type;
-  op_append_operand(ctx, loop->blocks[0]->last, next);
+  types[n] = first->type;
   Op *made = op_rebuild(ctx, loop, types, n + 1, operands, n + 4);
-  Value *early = block_add_arg(ctx, made->blocks[0], types[n]);
-  early->name = op->results[0].name;
-  op_replace(op, &early);
+  block_add_arg(ctx, made->blocks[0], first->type);
   for (uint32_t i = 0; i < n; i++) made->results[i].name = loop->results[i].name;
   op_replace(loop, op_result_values(ctx, made));
+  return made;
+}
+
+Op *loop_carry_early(Context *ctx, Op *loop, Op *op, Value *first, Value *next) {
+  Op *made = loop_carry(ctx, loop, first);
+  Block *body = made->blocks[0];
+  op_append_operand(ctx, body->last, next);
+  Value *early = body->args[body->num_args - 1];
+  early->name = op->results[0].name;
+  op_replace(op, &early);
   return made;
 }

@@ -23,6 +23,9 @@ bool slice_add_operands(LoopSlice *s, const Op *op);     // each operand of an o
 // Whether only the next iteration uses the load's value: its latency costs the slice nothing.
 bool slice_is_of_next(const Op *load);
 
+// Lets the loop carry one more value, which begins as `first`: returns the loop that replaces it. The caller appends to
+// the body's yield what the next iteration gets.
+Op *loop_carry(Context *ctx, Op *loop, Value *first);
 // Lets the loop carry the only result of an op of its body: `first` before the loop, `next` from each iteration's end.
 // Erases the op and replaces the loop by the one that is returned.
 Op *loop_carry_early(Context *ctx, Op *loop, Op *op, Value *first, Value *next);

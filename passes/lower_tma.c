@@ -5,6 +5,9 @@
 //
 //   %x = desc_load %d, i, j        %buf = alloc; %bar = alloc; mbar_init; mbar_expect; tma_load; mbar_wait; mbar_inval
 //                                  %x = local_load %buf     (or %buf itself if an alloc of %x asks for this layout)
+//                                  In a `for`, what concerns the life of %bar stands around the loop, and the loop
+//                                  carries the phase to wait for, which flips in each iteration: making an mbarrier
+//                                  takes a fence and two barriers.
 //   desc_store %d, %x, i, j        tma_wait 0; %buf = alloc; local_store %x, %buf; fence_async; tma_store
 //
 // A store does not wait: the wait comes before the next write to its buffer, before a TMA load of the same array that
@@ -15,6 +18,7 @@
 #include "ir/roles.h"
 #include "ir/scratch.h"
 #include "passes/global_memory.h"
+#include "passes/loop_slice.h"
 #include "passes/op_order.h"
 
 static void box_of(const Type *desc, int64_t box[MAX_DESC_RANK]) {
@@ -26,6 +30,8 @@ static Value *alloc_tile(Builder *b, const Type *desc) {
 }
 
 typedef struct { Op *loop; Value *buffer; } StoreBuffer;
+// The mbarriers of a loop's loads, for those that execute once in each iteration.
+typedef struct { const Block *body; Value *barriers, *phase; uint32_t num, used; } LoopBarriers;
 typedef struct {
   Module *module;
   Func *func;
@@ -33,6 +39,7 @@ typedef struct {
   uint32_t num_maps;         // tensor maps that the kernel writes
   bool scarce;               // there is no room for a buffer for every store
   VEC(StoreBuffer) buffers;  // of stores in loops
+  VEC(LoopBarriers) loops;
   VEC(Op *) accesses;        // found before any is lowered, because lowering a load erases later ops
 } LowerTma;
 
@@ -63,11 +70,41 @@ static Op *first_reader(Context *ctx, const Op *op, const Value *buffer) {
   return NULL;
 }
 
-static void lower_load(Context *ctx, Op *op) {
+static LoopBarriers *barriers_of_loop(LowerTma *s, const Op *load) {
+  VEC_EACH(x, s->loops)
+    if (x->body == load->parent) return x;
+  return NULL;
+}
+
+static void count_barrier(LowerTma *s, const Op *load) {
+  const Op *loop = load->parent->parent;
+  if (!loop || loop->opcode != OP_FOR) return;
+  LoopBarriers *l = barriers_of_loop(s, load);
+  if (l) l->num++;
+  else vec_push(&s->module->ctx->arena, &s->loops, ((LoopBarriers){.body = load->parent, .num = 1}));
+}
+
+static void build_loop_barriers(Context *ctx, LoopBarriers *l) {
+  Op *loop = l->body->parent;
+  Builder b = builder_before(ctx, loop);
+  l->barriers = tma_build_barriers(&b, l->num > 1 ? l->num : 0);
+  loop = loop_carry(ctx, loop, build_i32(&b, 0));
+  Block *body = loop->blocks[0];
+  l->body = body;
+  l->phase = body->args[body->num_args - 1];
+  Builder end = builder_before(ctx, body->last), after = builder_after(ctx, loop);
+  op_append_operand(ctx, body->last, build_binary(&end, OP_XORI, l->phase, build_i32(&end, 1)));
+  tma_build_invalidate(&after, l->barriers);
+}
+
+static void lower_load(LowerTma *s, Op *op) {
+  Context *ctx = s->module->ctx;
   Builder b = builder_before(ctx, op);
   Value *desc = op_operand(op, 0), *coords[MAX_RANK];
   coordinates(op, 1, coords);
-  Value *buf = build_alloc(&b, tma_load_buffer(ctx, op), NULL), *bar = tma_build_barriers(&b, 0);
+  LoopBarriers *l = barriers_of_loop(s, op);
+  Value *buf = build_alloc(&b, tma_load_buffer(ctx, op), NULL);
+  Value *bar = l ? tma_build_index(&b, l->barriers, build_i32(&b, l->used++)) : tma_build_barriers(&b, 0);
   tma_build_expect(&b, bar, NULL, tma_tile_bytes(desc->type), 0);
   tma_build_load(&b, desc, buf, bar, NULL, coords, 0);
   Value *x = op_result(op, 0);
@@ -80,8 +117,8 @@ static void lower_load(Context *ctx, Op *op) {
   // What the copy's readers do not need is issued while it is under way, other copies for example.
   Op *reader = x->uses ? NULL : first_reader(ctx, op, buf);
   Builder w = reader ? builder_before(ctx, reader) : b;
-  tma_build_wait(&w, bar, build_i32(&w, 0));
-  tma_build_invalidate(&w, bar);
+  tma_build_wait(&w, bar, l ? l->phase : build_i32(&w, 0));
+  if (!l) tma_build_invalidate(&w, bar);
   if (x->uses) value_replace_all_uses(x, tma_build_read(&b, buf, x->type));
   op_erase(op);
 }
@@ -139,7 +176,7 @@ static void find(Op *op, void *user) {
 static void lower(LowerTma *s, Op *op) {
   bool load = op->opcode == OP_DESC_LOAD;
   s->stored |= !load;
-  if (load) lower_load(s->module->ctx, op);
+  if (load) lower_load(s, op);
   else lower_store(s, op);
 }
 
@@ -290,6 +327,10 @@ void pass_lower_tma(PassCtx *p) {
     }
     s.accesses.count = 0;
     block_walk(f->body, find, &s);
+    s.loops.count = 0;
+    VEC_EACH(x, s.accesses)
+      if ((*x)->opcode == OP_DESC_LOAD) count_barrier(&s, *x);
+    VEC_EACH(l, s.loops) build_loop_barriers(p->ctx, l);
     VEC_EACH(x, s.accesses) lower(&s, *x);
     if (s.stored) block_walk(f->body, wait_before_return, &s);
     order_loads_after_stores(p->ctx, f);
