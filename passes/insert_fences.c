@@ -8,7 +8,15 @@
 // The pass follows each read and write to the next fence. If TMA or wgmma can use the bytes of a write before that
 // fence, or TMA can write the bytes of a read, the pass inserts a fence after the access, as late as possible: before
 // the next op at which threads meet or that publishes what they did. A fence that the author wrote is therefore never
-// repeated.
+// repeated. One fence before the barrier of the use takes the place of several, and that of one in an inner loop.
+//
+//   for …                      for …
+//     barrier                    fence
+//     tma_load a, tma_load b     barrier
+//     wait, read a               tma_load a, tma_load b
+//     fence                →     wait, read a
+//     wait, read b               wait, read b
+//     fence
 //
 // The writes of a cp.async count as the thread's own once it has waited for them. If an mbarrier_arrive announces them,
 // the fence goes after a wait for an mbarrier, and a block barrier follows it.
@@ -27,12 +35,15 @@ typedef VEC(Access) Accesses;
 // published: accesses without a fence; used: bytes that TMA and wgmma use
 typedef struct { Accesses published; SharedAccesses used; } Role;
 
+// An access that needs a fence after it, and the barrier at which it may have it: the last before its use.
+typedef struct { Op *by, *barrier; } Lack;
+
 typedef struct {
   Context *ctx;
   Module *module;
   Accesses now;            // not followed by a fence yet
   Role *role;              // whose block is walked; NULL: the kernel's own
-  OpList lacking;          // ops that need a fence after them
+  VEC(Lack) lacking;
 } Fences;
 
 static bool add(Fences *s, Accesses *to, Access w) {
@@ -69,15 +80,38 @@ static void drop_fenced(Accesses *a) {
 
 // ---- the walk ----
 
-static void require(Fences *s, Op *by) {
-  VEC_EACH(x, s->lacking)
-    if (*x == by) return;
-  vec_push(&s->ctx->arena, &s->lacking, by);
+static Op *innermost_loop(const Op *op) {
+  Op *loop = op->parent->parent;
+  while (loop && !op_is(loop, TRAIT_LOOP)) loop = loop->parent->parent;
+  return loop;
 }
 
-static void use(Fences *s, const SharedAccess *a, const Accesses *of_threads) {
+static bool holds(const Op *outer, const Op *op) {
+  for (uint32_t i = 0; i < outer->num_blocks; i++)
+    if (block_encloses(outer->blocks[i], op->parent)) return true;
+  return outer == op;
+}
+
+// The barrier before the use, in its block, if the access comes before it and in the same loop or an inner one.
+static Op *barrier_of(Op *user, const Op *by) {
+  const Op *loop = innermost_loop(user);
+  if (by->opcode == OP_MBAR_WAIT || (loop && !holds(loop, by))) return NULL;
+  for (Op *op = user->prev; op && !holds(op, by); op = op->prev)
+    if (op->opcode == OP_BARRIER) return op;
+  return NULL;
+}
+
+static void require(Fences *s, Op *by, Op *barrier) {
+  VEC_EACH(x, s->lacking)
+    if (x->by == by && x->barrier == barrier) return;
+  vec_push(&s->ctx->arena, &s->lacking, ((Lack){by, barrier}));
+}
+
+// user: NULL if it runs on other warps.
+static void use(Fences *s, Op *user, const SharedAccess *a, const Accesses *of_threads) {
   VEC_EACH(x, *of_threads)
-    if ((x->state == WRITTEN || (x->state == READ && a->is_write)) && x->lo < a->hi && a->lo < x->hi) require(s, x->by);
+    if ((x->state == WRITTEN || (x->state == READ && a->is_write)) && x->lo < a->hi && a->lo < x->hi)
+      require(s, x->by, user ? barrier_of(user, x->by) : NULL);
 }
 
 // The copies in that state may be complete: from here on what they wrote counts as written by `by`.
@@ -125,7 +159,7 @@ static void walk_roles(Fences *s, Op *op) {
   for (uint32_t i = 0; i < op->num_blocks; i++)
     for (uint32_t k = 0; k < op->num_blocks; k++)
       VEC_EACH(a, roles[k].used)
-        if (i != k) use(s, a, &roles[i].published);
+        if (i != k) use(s, NULL, a, &roles[i].published);
   s->role = NULL;
   s->now = outside;
 }
@@ -135,7 +169,7 @@ static void walk_accesses(Fences *s, Op *op) {
   shared_accesses(s->ctx, op, &accesses);
   VEC_EACH(a, accesses) {
     if (a->by == SHARED_BY_TMA || a->by == SHARED_BY_WGMMA) {
-      use(s, a, &s->now);
+      use(s, op, a, &s->now);
       if (s->role) vec_push(&s->ctx->arena, &s->role->used, *a);
     } else if (op->opcode == OP_LOCAL_LOAD) {
       add(s, &s->now, (Access){op, READ, a->lo, a->hi});
@@ -190,16 +224,62 @@ static bool is_meeting(const Fences *s, const Op *op) {
   }
 }
 
-static void insert_after(Fences *s, Op *by) {
-  const bool is_wait = by->opcode == OP_MBAR_WAIT;
+static Op *next_meeting(const Fences *s, const Op *by) {
   Op *at = by->next;
-  while (!is_wait && !is_meeting(s, at)) at = at->next;
-  if (!is_wait && at->opcode == OP_FENCE_ASYNC) return;   // for another access
+  while (!is_meeting(s, at)) at = at->next;
+  return at;
+}
+
+// Whether the barrier's fence saves any: several accesses would have one each, or one would have it in an inner loop.
+static bool saves_fences(const Fences *s, const Op *barrier) {
+  const Op *place = NULL;
+  VEC_EACH(x, s->lacking) {
+    if (x->barrier != barrier) continue;
+    const Op *at = next_meeting(s, x->by);
+    if (innermost_loop(x->by) != innermost_loop(barrier) || (place && at != place)) return true;
+    place = at;
+  }
+  return false;
+}
+
+static void insert_before(Fences *s, Op *at) {
+  const Op *before = at->prev;
+  if (at->opcode == OP_FENCE_ASYNC || (before && before->opcode == OP_FENCE_ASYNC)) return;   // for another access
   Builder b = builder_before(s->ctx, at);
   build_op(&b, OP_FENCE_ASYNC, NULL, 0);
-  if (is_wait) build_op(&b, OP_BARRIER, NULL, 0);
+}
+
+static void insert(Fences *s, const Lack *lack) {
+  Op *by = lack->by;
   remark_applied(by, by->opcode == OP_LOCAL_LOAD ? "TMA overwrites what is read here: a proxy fence is added"
                                                  : "TMA or wgmma uses what is written here: a proxy fence is added");
+  if (lack->barrier) {
+    insert_before(s, lack->barrier);
+  } else if (by->opcode != OP_MBAR_WAIT) {
+    insert_before(s, next_meeting(s, by));
+  } else {
+    Builder b = builder_after(s->ctx, by);
+    build_op(&b, OP_FENCE_ASYNC, NULL, 0);
+    build_op(&b, OP_BARRIER, NULL, 0);
+  }
+}
+
+static bool has_own_fence(const Fences *s, const Op *by) {
+  VEC_EACH(x, s->lacking)
+    if (x->by == by && !x->barrier) return true;
+  return false;
+}
+
+// An access that has a fence of its own needs no other. What remains at a barrier shares one there, if that saves any.
+static void place(Fences *s) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    VEC_EACH(x, s->lacking) {
+      if (!x->barrier || (!has_own_fence(s, x->by) && saves_fences(s, x->barrier))) continue;
+      x->barrier = NULL;
+      changed = true;
+    }
+  }
 }
 
 static void find_async_proxy(Op *op, void *user) {
@@ -218,5 +298,6 @@ void pass_insert_fences(PassCtx *p) {
     s.now = (Accesses){0};
     walk_block(&s, f->body);
   }
-  VEC_EACH(by, s.lacking) insert_after(&s, *by);
+  place(&s);
+  VEC_EACH(x, s.lacking) insert(&s, x);
 }
