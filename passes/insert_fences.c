@@ -264,13 +264,22 @@ static void insert(Fences *s, const Lack *lack) {
   }
 }
 
+static bool has_own_fence(const Fences *s, const Op *by) {
+  VEC_EACH(x, s->lacking)
+    if (x->by == by && !x->barrier) return true;
+  return false;
+}
+
 // An access that has a fence of its own needs no other. What remains at a barrier shares one there, if that saves any.
 static void place(Fences *s) {
-  VEC_EACH(x, s->lacking)
-    VEC_EACH(y, s->lacking)
-      if (!x->barrier && y->by == x->by) y->barrier = NULL;
-  VEC_EACH(x, s->lacking)
-    if (x->barrier && !saves_fences(s, x->barrier)) x->barrier = NULL;
+  for (bool changed = true; changed;) {
+    changed = false;
+    VEC_EACH(x, s->lacking) {
+      if (!x->barrier || (!has_own_fence(s, x->by) && saves_fences(s, x->barrier))) continue;
+      x->barrier = NULL;
+      changed = true;
+    }
+  }
 }
 
 static void find_async_proxy(Op *op, void *user) {
