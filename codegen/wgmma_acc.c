@@ -67,8 +67,23 @@ static bool is_waited_for(const Op *loop, uint32_t i) {
   return user && user->opcode == OP_WGMMA_WAIT && user->parent == loop->parent;
 }
 
-// The carried value goes through dots and waits alone, and dots that the loop leaves in flight are waited for.
+// Whether a dot may still write to the value where it is used. depth: how many ops to look through.
+static bool may_be_in_flight(const Value *v, uint32_t depth) {
+  const Op *def = v->def, *loop = def ? def : v->block->parent;
+  if (def && def->opcode == OP_WGMMA) return op_int(def, ATTR_ASYNC, 0) != 0;
+  if (def && def->opcode == OP_WGMMA_WAIT)
+    return op_int(def, ATTR_COUNT, 0) != 0 && may_be_in_flight(op_operand(def, v->index), depth);
+  if (!loop || loop->num_blocks == 0 || (!def && v->index == 0)) return false;
+  if (loop->opcode != OP_FOR || depth == 0) return true;
+  const uint32_t i = def ? v->index : v->index - 1;
+  return may_be_in_flight(op_operand(loop, i + 3), depth - 1) ||
+         may_be_in_flight(op_operand(block_terminator(loop->blocks[0]), i), depth - 1);
+}
+
+// The carried value goes through dots and waits alone, and dots that the loop leaves in flight are waited for. No dot
+// is in flight before the loop: moves between its registers and the pinned ones would make ptxas serialise all dots.
 static bool can_pin(const Op *loop, uint32_t i) {
+  if (may_be_in_flight(op_operand(loop, i + 3), 3)) return false;
   const Block *body = loop->blocks[0];
   const Value *v = body->args[i + 1];
   bool any = false, in_flight = false;
