@@ -9,6 +9,7 @@ from triton.experimental import gluon
 from triton.experimental.gluon import constexpr_function, jit, must_use_result
 from triton.experimental.gluon import language as gl
 from triton.experimental.gluon._runtime import GluonASTSource
+from triton.experimental.gluon.language.amd.cdna3 import mfma
 from triton.experimental.gluon.language.nvidia import blackwell
 from triton.experimental.gluon.language.nvidia.ampere import async_copy
 from triton.experimental.gluon.language.nvidia.blackwell import TensorMemoryLayout, tcgen05_mma
@@ -240,3 +241,22 @@ fails(lambda: TensorDescriptor.from_tensor(a, [64, 32], gl.NVMMASharedLayout(64,
 fails(lambda: TensorDescriptor.from_tensor(a, [64, 32], TILE))
 fails(lambda: matmul[(1,)](described(a, [64, 32], transposed=True), described(b, [32, 32]), described(c, [64, 32]),
                            Ring, 3, num_warps=4))
+
+
+# ---- AMD's names, which a program for several vendors imports and compares with
+
+@gluon.jit
+def for_amd(x, LAYOUT: gl.constexpr):
+    if LAYOUT is None:
+        mfma(x, x, x)
+    i = gl.arange(0, 128, layout=LAYOUT)
+    gl.store(x + i, i)
+
+
+matrix = gl.amd.AMDMFMALayout(version=3, instr_shape=[32, 32, 8])
+print(matrix, matrix == gl.amd.AMDMFMALayout(version=3, instr_shape=[32, 32, 8]),
+      isinstance(gl.BlockedLayout([1], [32], [4], [0]), gl.amd.AMDMFMALayout))
+fails(lambda: for_amd[(1,)](x, None))
+fails(lambda: for_amd[(1,)](x, matrix))
+for_amd[(1,)](x, gl.BlockedLayout([1], [32], [4], [0]))
+fails(lambda: gl.amd.rdna4.wmma())

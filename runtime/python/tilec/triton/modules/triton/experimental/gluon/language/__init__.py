@@ -3,4 +3,4 @@ from ._core import _unwrap_if_constexpr, must_use_result, tuple   # noqa: F401
 from ._layouts import (AutoLayout, BlockedLayout, CoalescedLayout, DistributedLayout,   # noqa: F401
                        DistributedLinearLayout, DotOperandLayout, NVMMADistributedLayout, NVMMASharedLayout,
                        PaddedSharedLayout, SharedLayout, SharedLinearLayout, SliceLayout, SwizzledSharedLayout)
-from . import extra, nvidia   # noqa: F401
+from . import amd, extra, nvidia   # noqa: F401
