@@ -120,19 +120,40 @@ def _close(name, names):
     return f"did you mean {near[0]!r}?" if near else None
 
 
+class _NoAttribute(AttributeError):
+    """The text of it takes a search, which hasattr does not want: it is made when somebody reads it."""
+
+    def __init__(self, name, text):
+        super().__init__()
+        self._text = text
+        if sys.version_info >= (3, 10):
+            self.name, self.obj = name, object()   # or Python adds a guess of its own
+
+    def __str__(self):
+        return self._text()
+
+    def __repr__(self):
+        return f"AttributeError({str(self)!r})"
+
+
+_NoAttribute.__module__, _NoAttribute.__name__, _NoAttribute.__qualname__ = "builtins", "AttributeError", "AttributeError"
+
+
 def no_attribute(module, name, names=None):
     """Returns the exception for a name that a module does not have. names: those it has, if it cannot list them."""
     now = _NOW.get(module, {})
-    if names is None:
-        names = [known for known in vars(sys.modules[module]) if not known.startswith("_")]
-    hint = None if name.startswith("_") else now.get(name) or _close(name, names) or now.get("*") or _LIST
-    text = f"module '{module}' has no attribute '{name}'" + (f": {hint}" if hint else "")
-    if hint and _is_imported():   # Python says that it cannot import it, and nothing else
-        return ImportError(text, name=module)
-    e = AttributeError(text)
-    if sys.version_info >= (3, 10):
-        e.name, e.obj = name, object()   # or Python adds a guess of its own
-    return e
+
+    def hint():
+        known = names or [known for known in vars(sys.modules[module]) if not known.startswith("_")]
+        return None if name.startswith("_") else now.get(name) or _close(name, known) or now.get("*") or _LIST
+
+    def text():
+        found = hint()
+        return f"module '{module}' has no attribute '{name}'" + (f": {found}" if found else "")
+
+    if _is_imported() and hint():   # Python says that it cannot import it, and nothing else
+        return ImportError(text(), name=module)
+    return _NoAttribute(name, text)
 
 
 def _is_imported():
