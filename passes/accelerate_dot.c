@@ -281,15 +281,14 @@ static Fragments fragments_of(Accel *s, Value *v) {
   return (Fragments){.source = v, .narrow = is_stored ? before_widening(v) : NULL, .is_stored = is_stored};
 }
 
-// If no buffer needs f32, operands are widened after they are read: buffers are half as large, copies can fill them,
-// and a thread reads pairs of K at once. (Where rows of K are f32, such pairs of eight rows fall on the same banks.)
+// Narrow operands are widened after they are read: their buffers are half as large, copies can fill them, and a thread
+// reads pairs of K at once. It then reads such pairs of f32, too, of which those of eight rows fall on the same banks:
+// not if more of the operands is f32.
 static bool widen_later(const Fragments f[2]) {
-  bool any = false;
-  for (uint32_t i = 0; i < 2; i++) {
-    if (f[i].is_stored && !f[i].narrow) return false;
-    any |= f[i].narrow != NULL;
-  }
-  return any;
+  int64_t narrow = 0, wide = 0;
+  for (uint32_t i = 0; i < 2; i++)
+    if (f[i].is_stored) *(f[i].narrow ? &narrow : &wide) += type_numel(f[i].source->type);
+  return narrow && wide <= narrow;
 }
 
 static void store_operand(Accel *s, Builder *b, uint32_t index, uint32_t bits, Fragments *f) {
@@ -355,7 +354,7 @@ static void to_mma(Accel *s, Op *dot, uint32_t bits) {
   shape.k_pairs = widen_later(from);
   for (uint32_t i = 0; i < 2; i++) {
     if (shape.k_pairs && from[i].narrow) from[i].source = from[i].narrow;
-    store_operand(s, &b, i, shape.k_pairs ? 16 : bits, &from[i]);
+    store_operand(s, &b, i, shape.k_pairs && from[i].narrow ? 16 : bits, &from[i]);
   }
   Value *a = mma_operand(s, &b, dot, 0, &from[0], bits, &shape);
   Value *bv = mma_operand(s, &b, dot, 1, &from[1], bits, &shape);
