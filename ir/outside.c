@@ -72,12 +72,56 @@ static void put_axes(Buf *b, uint32_t rank) {
   buf_puts(b, rank == 1 ? ",)" : ")");
 }
 
+static const Op *def_beside(const Value *v, Opcode through) {
+  while (v->def && (v->def->opcode == through || v->def->opcode == OP_EXPAND_DIMS || v->def->opcode == OP_EXTSI ||
+                    v->def->opcode == OP_SPLAT))
+    v = op_operand(v->def, 0);
+  return v->def;
+}
+
+// Whether the block of a block pointer begins at 0 along the axis; sum: of the axes' offsets, the last one added last.
+static bool begins_at_zero(const Value *sum, uint32_t rank, uint32_t axis) {
+  const Op *add = NULL;
+  for (uint32_t d = rank; d-- > axis && d;) {
+    add = def_beside(sum, OP_BROADCAST);
+    if (!add || add->opcode != OP_ADDI) return false;
+    if (d > axis) sum = op_operand(add, 0);
+  }
+  const Value *term = axis ? op_operand(add, 1) : sum;
+  const Op *index = def_beside(term, OP_BROADCAST);
+  if (index && index->opcode == OP_MULI) index = def_beside(op_operand(index, 0), OP_BROADCAST);
+  int64_t begin;
+  if (!index || index->opcode == OP_RANGE) return index != NULL;
+  if (index->opcode != OP_ADDI) return false;
+  const Op *offset = def_beside(op_operand(index, 1), OP_BROADCAST);
+  return offset && value_constant_int(&offset->results[0], &begin) && !begin;
+}
+
+// The axes along which a block may leave the shape of its block pointer, as a set of bits; -1: of no block pointer.
+static int64_t axes_to_check(const Op *op) {
+  const int64_t all = op_int(op, ATTR_UNCHECKED, -1);
+  if (all < 0) return -1;
+  const Op *add = op_operand(op, 0)->def;
+  int64_t axes = all & 0xffff;
+  for (uint32_t d = 0; add && add->opcode == OP_ADDPTR && d < op_operand(op, 0)->type->rank; d++)
+    if (all >> (16 + d) & 1 && begins_at_zero(op_operand(add, 1), op_operand(op, 0)->type->rank, d))
+      axes &= ~((int64_t)1 << d);
+  return axes;
+}
+
 static const char *block_pointer_way_out(Arena *a, const Op *op, int64_t unchecked) {
   const Type *t = op_operand(op, 0)->type;
   const bool is_load = op->opcode == OP_LOAD;
   Buf b = buf_make(a);
-  if (!unchecked)
-    return "boundary_check keeps to the shape of the block pointer: its shape and strides reach past the buffer";
+  if (!unchecked) {
+    const Op *add = op_operand(op, 0)->def;
+    const Value *base = add && add->opcode == OP_ADDPTR ? op_operand(add, 0) : NULL;
+    while (base && base->def && base->def->opcode == OP_SPLAT) base = op_operand(base->def, 0);
+    return base && base->def && base->def->opcode == OP_ADDPTR
+               ? "shape and strides of the block pointer reach past the buffer: they count from its base, which was "
+                 "moved from the buffer's begin, so the shape must leave out what lies before"
+               : "boundary_check keeps to the shape of the block pointer: its shape and strides reach past the buffer";
+  }
   buf_puts(&b, unchecked & (unchecked - 1) ? "nothing checks axes " : "nothing checks axis ");
   const char *before = "";
   for (uint32_t i = 0; i < t->rank; i++) {
@@ -92,9 +136,12 @@ static const char *block_pointer_way_out(Arena *a, const Op *op, int64_t uncheck
   return buf_str(&b);
 }
 
+const char outside_wraps[] = "no part of the offset is below 0, but the whole may be too large for its type: convert "
+                             "its parts first, x.to(tl.int64)";
+
 // ---- in the user's words
 
-enum { LONGEST = 60, MAX_OPS = 32 };
+enum { LONGEST = 60, MAX_OPS = 32, MAX_DEPTH = 6 };
 
 // The variable's name, or the text of the op that makes it if that is part of the text of `in`; NULL: neither is known.
 static const char *words_of(Context *ctx, const Value *v, const Op *in) {
@@ -114,31 +161,70 @@ static const char *in_parentheses(Context *ctx, const char *text) {
   return is_name ? text : arena_printf(&ctx->arena, "(%s)", text);
 }
 
-// Whether it is an index that begins at 0 or above: no bound from below is missing.
-static bool is_never_negative(const Value *v) {
+static const Value *unmoved(const Value *v) {
+  for (const Op *def = v->def; def; def = v->def) {
+    if (!op_is(def, TRAIT_CONVERTS | TRAIT_MOVES) && def->opcode != OP_SPLAT && def->opcode != OP_BROADCAST &&
+        def->opcode != OP_EXTSI)
+      break;
+    v = op_operand(def, 0);
+  }
+  return v;
+}
+
+// Whether it is computed from indices that begin at 0 or above so that no bound from below is missing.
+static bool is_never_negative(const Value *v, uint32_t depth) {
+  v = unmoved(v);
   const Op *def = v->def;
   int64_t x;
-  while (def && (op_is(def, TRAIT_CONVERTS | TRAIT_MOVES) || def->opcode == OP_SPLAT || def->opcode == OP_BROADCAST ||
-                 def->opcode == OP_EXTSI)) {
-    v = op_operand(def, 0);
-    def = v->def;
-  }
   if (value_constant_int(v, &x)) return x >= 0;
-  return def && (def->opcode == OP_PROGRAM_ID || (def->opcode == OP_RANGE && op_int(def, ATTR_START, 0) >= 0));
+  if (!def) return false;
+  switch (def->opcode) {
+  case OP_PROGRAM_ID: case OP_NUM_PROGRAMS: return true;
+  case OP_RANGE: return op_int(def, ATTR_START, 0) >= 0;
+  case OP_ADDI: case OP_MULI: case OP_DIVSI: case OP_REMSI:
+    return depth && is_never_negative(op_operand(def, 0), depth - 1) && is_never_negative(op_operand(def, 1), depth - 1);
+  default: return false;
+  }
+}
+
+// Of a product with factors that are never negative: the other factor.
+static const Value *signed_factor(const Value *v) {
+  for (uint32_t depth = 0; depth < MAX_DEPTH; depth++) {
+    const Op *mul = unmoved(v)->def;
+    if (!mul || mul->opcode != OP_MULI) break;
+    const bool first = is_never_negative(op_operand(mul, 0), MAX_DEPTH),
+               second = is_never_negative(op_operand(mul, 1), MAX_DEPTH);
+    if (first == second) break;
+    v = op_operand(mul, first);
+  }
+  return v;
+}
+
+// The words for an offset that may be negative, for a comparison with 0: the only term of a sum, or factor of a product,
+// that may be, or else the whole.
+static const char *signed_words(Context *ctx, const Value *v, const Op *in) {
+  const Value *its = signed_factor(v);
+  const char *text = its != v ? words_of(ctx, its, in) : NULL;
+  return text ? text : words_of(ctx, v, in);
 }
 
 // The sum of the offsets from the buffer that may be negative, as an operand of a comparison; NULL if it is not known.
-static const char *offset_words(Context *ctx, const Value *pointer) {
+// *wraps: no offset can be negative, unless it is too large for its type.
+static const char *offset_words(Context *ctx, const Value *pointer, bool *wraps) {
   const char *sum = NULL;
+  *wraps = false;
+  bool has_offset = false;
   for (const Op *add = pointer->def; add; add = op_operand(add, 0)->def) {
     if (add->opcode == OP_BROADCAST || add->opcode == OP_SPLAT) continue;
     if (add->opcode != OP_ADDPTR) return sum;
-    if (is_never_negative(op_operand(add, 1))) continue;
-    const char *offset = words_of(ctx, op_operand(add, 1), add);
+    has_offset = true;
+    if (is_never_negative(op_operand(add, 1), MAX_DEPTH)) continue;
+    const char *offset = signed_words(ctx, op_operand(add, 1), add);
     if (!offset || strpbrk(offset, "&|^<>=~\n") || strstr(offset, " if ")) return NULL;
     sum = sum ? arena_printf(&ctx->arena, "%s + %s", offset, sum) : offset;
     if (strlen(sum) > LONGEST) return NULL;
   }
+  *wraps = has_offset && !sum;
   return sum;
 }
 
@@ -172,6 +258,8 @@ static const char *arm_way_out(Context *ctx, Op *op, const Value *mask) {
                       arm == 1 ? "its condition" : "the opposite of its condition", condition);
 }
 
+static bool is_op(const Value *v, Opcode opcode) { return v->def && v->def->opcode == opcode; }
+
 // Whether the offset is a product with the size of an element, or with a number that only the launch knows.
 static uint32_t bytes_from(const Value *pointer) {
   const int64_t size = type_elem_bytes(type_elem(pointer->type)->elem);
@@ -183,7 +271,7 @@ static uint32_t bytes_from(const Value *pointer) {
     for (uint32_t k = 0; k < def->num_operands && count < MAX_OPS; k++)
       if (op_operand(def, k)) next[count++] = op_operand(def, k);
     int64_t x = 0;
-    if (def->opcode != OP_MULI) continue;
+    if (def->opcode != OP_MULI || is_op(op_operand(def, 0), OP_PROGRAM_ID)) continue;   // the programs' blocks
     if (!value_constant_int(op_operand(def, 0), &x) && !value_constant_int(op_operand(def, 1), &x)) from = 2;
     if (x == size) return 1;
   }
@@ -214,14 +302,16 @@ OutsideWays outside_ways_out(Context *ctx, const Op *op) {
   Arena *a = &ctx->arena;
   const AccessInfo i = info_of(op);
   const char *noun = words[i.kind].noun;
-  const int64_t unchecked = op_int(op, ATTR_UNCHECKED, -1);
+  const int64_t unchecked = axes_to_check(op);
   if (unchecked >= 0) return (OutsideWays){.past = block_pointer_way_out(a, op, unchecked)};
   if (i.is_desc) return (OutsideWays){.past = "the shape and strides of the descriptor reach past the buffer"};
   if (!i.mask) return (OutsideWays){.past = "compare what the offset reaches with the elements that there are"};
   const Value *pointer = op_operand(op, i.pointer), *mask = op_operand(op, i.mask);
-  const char *arm = arm_way_out(ctx, (Op *)op, mask), *offset = offset_words(ctx, pointer);
+  bool wraps;
+  const char *arm = arm_way_out(ctx, (Op *)op, mask), *offset = offset_words(ctx, pointer, &wraps);
   if (arm) return (OutsideWays){arm, arm, 0};
   const char *cause = outside_before_cause(a, op);
+  if (!cause && wraps) cause = outside_wraps;
   if (!offset) offset = "offs";
   if (!mask && !type_is_tensor(pointer->type))
     return (OutsideWays){
@@ -235,16 +325,17 @@ OutsideWays outside_ways_out(Context *ctx, const Op *op) {
         .bytes_from = bytes_from(pointer),
         .before = cause ? cause : arena_printf(a, "this %s has no mask: mask=%s >= 0 leaves out what lies before the "
                                              "first element", noun, offset)};
-  const char *has = words_of(ctx, mask, op);
+  const char *has = words_of(ctx, mask, op), *free = outside_not_in_mask(pointer, mask);
   return (OutsideWays){
-      arena_printf(a, "the mask of this %s lets it through: compare the mask with what the offset reaches", noun),
+      arena_printf(a, "the mask of this %s lets it through: %scompare the mask with what the offset reaches", noun,
+                   free ? arena_printf(a, "it does not bound %s; ", free) : ""),
       cause ? cause : before_way_out(ctx, op, has, offset),
       bytes_from(pointer)};
 }
 
 bool outside_is_unmasked(const Op *op) {
   const AccessInfo i = info_of(op);
-  if (op_int(op, ATTR_UNCHECKED, -1) > 0) return true;
+  if (axes_to_check(op) > 0) return true;
   return i.mask && !op_operand(op, i.mask) && type_is_tensor(op_operand(op, i.pointer)->type);
 }
 

@@ -32,6 +32,9 @@ struct Value *outside_pointer(const struct Op *op);   // of such an op; or its d
 // What may have made such an op's offset negative, and the way out: arithmetic in 16 bits or less, a `%` of a
 // difference. NULL: neither is there.
 const char *outside_before_cause(Arena *a, const struct Op *op);
+extern const char outside_wraps[];   // what OutsideWays.before says where no part of the offset can be negative
+// The variable that the pointer depends on and by whose range of indices the mask is not computed; NULL: none is known.
+const char *outside_not_in_mask(const struct Value *pointer, const struct Value *mask);
 // The ways out for such an op, at the tile stage, by its mask, boundary_check or descriptor: of what lies past the end
 // and of what lies before the first element. bytes_from: from that many times the buffer's elements on, the offset may
 // count bytes; 0: it does not.

@@ -23,6 +23,54 @@ static const Op *find(const Value *v, bool (*is)(const Op *op)) {
   return NULL;
 }
 
+enum { MAX_VALUES = 64 };
+
+// Collects what v is computed from, not through memory, v included. Returns how many; 0: more than MAX_VALUES.
+static uint32_t collect(const Value *v, const Value *all[MAX_VALUES]) {
+  uint32_t count = 1;
+  all[0] = v;
+  for (uint32_t i = 0; i < count; i++) {
+    const Op *def = all[i]->def;
+    if (!def || !op_is(def, TRAIT_PURE)) continue;
+    for (uint32_t k = 0; k < def->num_operands; k++) {
+      const Value *from = op_operand(def, k);
+      bool is_new = from != NULL;
+      for (uint32_t j = 0; j < count && is_new; j++) is_new = all[j] != from;
+      if (!is_new) continue;
+      if (count == MAX_VALUES) return 0;
+      all[count++] = from;
+    }
+  }
+  return count;
+}
+
+static bool is_range(const Value *v) { return v->def && v->def->opcode == OP_RANGE; }
+
+// Whether v is computed from a range, and from none of `others`. One that is the same in every program and iteration is
+// often bounded by its size.
+static bool is_apart(const Value *v, const Value *const others[], uint32_t num_others) {
+  const Value *all[MAX_VALUES];
+  bool has_range = false, moves = false;
+  for (uint32_t i = 0, count = collect(v, all); i < count; i++) {
+    moves |= all[i]->def ? all[i]->def->opcode == OP_PROGRAM_ID : all[i]->block->parent != NULL;
+    if (!is_range(all[i])) continue;
+    has_range = true;
+    for (uint32_t k = 0; k < num_others; k++)
+      if (all[i] == others[k]) return false;
+  }
+  return has_range && moves;
+}
+
+const char *outside_not_in_mask(const Value *pointer, const Value *mask) {
+  const Value *reached[MAX_VALUES], *bounded[MAX_VALUES];
+  const uint32_t num_reached = collect(pointer, reached), num_bounded = collect(mask, bounded);
+  for (uint32_t i = 1; i < num_reached && num_bounded; i++)
+    if (reached[i]->name && reached[i]->def && type_is_int(reached[i]->type) &&
+        is_apart(reached[i], bounded, num_bounded))
+      return reached[i]->name;
+  return NULL;
+}
+
 // "FILE:LINE:COLUMN"
 static const char *place(Arena *a, const Op *op) {
   const Context *ctx = op->parent->func->module->ctx;

@@ -425,6 +425,9 @@ bool arg_scalars(Lower *L, Call *c, uint32_t i, const CtType *type, uint32_t ran
     if (ct_rank(term_t(v)) || !ct_is_int(term_t(v))) {
       arg_error(L, c, i, "entry %u of `%s` must be a scalar integer, not %s", k, param_name(L, c, i),
                 term_describe(L, v));
+      if (ct_rank(term_t(v)) && lower_is_loaded(v))
+        return lower_hint(L, "a block of a block pointer or a descriptor is contiguous: for rows that lie apart use "
+                             "pointers, base + rows[:, None] * stride + columns[None, :], and a mask") != NULL;
       return ct_rank(term_t(v)) && lower_hint(L, "give the number that the block begins with, without tl.arange: the "
                                                  "block's shape says how many follow") != NULL;
     }

@@ -155,16 +155,23 @@ Term *tl_clamp(Lower *L, Call *c) {
   for (uint32_t i = 0; i < 3; i++)
     if (!(x[(i + 2) % 3] = widen_bf16(L, arg_value(L, c, i), c->span))) return NULL;
   if (!nan_arg(L, c, 3, &nan) || !lower_promote_all(L, x, 3, "clamp", c->span)) return NULL;
-  if (!ct_is_float(term_t(x[2])))
-    return builtin_error(L, c, "`clamp` works on floats, not on %s", term_describe(L, x[2]));
+  if (!ct_is_float(term_t(x[2]))) {
+    builtin_error(L, c, "`clamp` works on floats, not on %s", term_describe(L, x[2]));
+    return lower_hint(L, "write tl.minimum(tl.maximum(%s, %s), %s), which take integers, too",
+                      lower_source_text_or(L, c->spans[0], "x"), lower_source_text_or(L, c->spans[1], "lo"),
+                      lower_source_text_or(L, c->spans[2], "hi"));
+  }
   return minmax(L, minmax(L, x[2], x[0], true, nan), x[1], false, nan);
 }
 
 Term *tl_fdiv(Lower *L, Call *c) {
   Term *x = strong_arg(L, c, 0), *y = strong_arg(L, c, 1);
   if (!lower_promote(L, &x, &y, (PromoteRule){.div_or_mod = true}, "/", c->span)) return NULL;
-  if (!ct_is_float(term_t(x)))
-    return builtin_error(L, c, "`%s` works on floats, not on %s", c->row->name, term_describe(L, x));
+  if (!ct_is_float(term_t(x))) {
+    builtin_error(L, c, "`%s` works on floats, not on %s", c->row->name, term_describe(L, x));
+    return lower_hint(L, "write %s / %s for a quotient in float32, or // for one that is an integer",
+                      lower_source_text_or(L, c->spans[0], "x"), lower_source_text_or(L, c->spans[1], "y"));
+  }
   if (c->row->data == 0) return lower_binary(L, PYOP_DIV, x, y, c->span);
   if (!ct_is_kind(term_t(x), DT_FP32) && !(c->row->data == 2 && ct_is_kind(term_t(x), DT_FP64)))
     return builtin_error(L, c, "`%s` works on fp32, not on %s", c->row->name, term_describe(L, x));
@@ -251,7 +258,8 @@ static Term *swap_last(Lower *L, Term *x) {
 }
 
 // Whether the operands' shapes can be multiplied.
-static bool check_dot_shapes(Lower *L, Call *c, const CtType *a, const CtType *b) {
+static bool check_dot_shapes(Lower *L, Call *c, const Term *const operands[2]) {
+  const CtType *a = term_t(operands[0]), *b = term_t(operands[1]);
   uint32_t rank = ct_rank(a);
   for (uint32_t i = 0; i + 2 < rank; i++) {
     if (a->shape[i] == b->shape[i]) continue;
@@ -267,14 +275,27 @@ static bool check_dot_shapes(Lower *L, Call *c, const CtType *a, const CtType *b
         L, c,
         "shapes %s and %s do not multiply: the last axis of the first must equal the second last of the second (K)",
         lower_shape_text(L, a), lower_shape_text(L, b));
-    bool second = depth == b->shape[rank - 1], first = a->shape[rank - 2] == b->shape[rank - 2];
+    for (uint32_t i = 0; i < 2; i++) {
+      const char *name = intern(L->ctx, lower_source_text_or(L, c->spans[i], ""));
+      const Var *v = scope_find(&L->frame->scope, name);
+      if (v && !lower_in_prelude(L, v->span))
+        diag_note(L->ctx, v->span, "`%s` has the shape %s: its K is %lld", name,
+                  lower_shape_text(L, term_t(operands[i])), (long long)(i ? b->shape[rank - 2] : depth));
+    }
+    const bool second = depth == b->shape[rank - 1], first = a->shape[rank - 2] == b->shape[rank - 2];
+    // If the other operand is square, the sizes may agree by chance.
+    const bool is_chance = second ? a->shape[rank - 2] == depth : b->shape[rank - 2] == b->shape[rank - 1];
+    const char *or_else = is_chance ? "load both with one K, or, if one lies transposed, " : "";
     if (rank == 2 && (first || second))
       lower_hint(L,
-                 second ? "transpose the second: tl.dot(%s, tl.trans(%s))"
-                        : "transpose the first: tl.dot(tl.trans(%s), %s)",
-                 lower_source_text_or(L, c->spans[0], "a"), lower_source_text_or(L, c->spans[1], "b"));
+                 second ? "%stranspose the second: tl.dot(%s, tl.trans(%s))"
+                        : "%stranspose the first: tl.dot(tl.trans(%s), %s)",
+                 or_else, lower_source_text_or(L, c->spans[0], "a"), lower_source_text_or(L, c->spans[1], "b"));
     else if (rank == 3 && (first || second))
-      lower_hint(L, "transpose the %s: tl.trans(x, 0, 2, 1)", second ? "second" : "first");
+      lower_hint(L, "%stranspose the %s: tl.trans(%s, 0, 2, 1)", or_else, second ? "second" : "first",
+                 lower_source_text_or(L, c->spans[second], "x"));
+    else
+      lower_hint(L, "load both with one K: (…, M, K) times (…, K, N)");
     return false;
   }
   if (depth >= least) return true;
@@ -296,9 +317,17 @@ static bool check_dot_acc(Lower *L, Call *c, const Term *acc, const CtType *prod
            memcmp(have->shape, product->shape, ct_rank(have) * sizeof *have->shape))
     lower_hint(L, "begin with tl.zeros(%s, tl.%s), or widen it with tl.broadcast_to", lower_shape_text(L, product),
                elem);
-  else
-    lower_hint(L, "convert it with .to(tl.%s), or choose the product's type with out_dtype where the operands allow it",
-               elem);
+  else {
+    const char *name = intern(L->ctx, lower_source_text_or(L, c->spans[2], ""));
+    const Var *v = scope_find(&L->frame->scope, name);
+    if (v && !lower_in_prelude(L, v->span))
+      diag_note(L->ctx, v->span, "`%s` gets its type here: create it with dtype=tl.%s", name, elem);
+    if (ct_is_int(product))
+      lower_hint(L, "int8 and uint8 are multiplied and added up in int32");
+    else
+      lower_hint(L, "convert it with .to(tl.%s), or choose the product's type with out_dtype where the operands allow "
+                 "it", elem);
+  }
   return false;
 }
 
@@ -323,7 +352,7 @@ Term *tl_dot(Lower *L, Call *c) {
   if (trans_a) a = swap_last(L, a);
   if (trans_b) b = swap_last(L, b);
   const CtType *ta = term_t(a), *tb = term_t(b);
-  if (!check_dot_shapes(L, c, ta, tb)) return NULL;
+  if (!check_dot_shapes(L, c, (const Term *const[]){a, b})) return NULL;
   const CtType *out = NULL;
   if (!arg_is_none(c, 6) && !arg_dtype(L, c, 6, &out)) return NULL;
   Term *acc = arg_is_none(c, 2) ? NULL : arg_value(L, c, 2);

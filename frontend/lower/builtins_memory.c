@@ -41,7 +41,7 @@ static Term *pointer_arg(Lower *L, Call *c, const CtType **pointee) {
     lower_hint(L, "block pointers are for tl.load and tl.store: add offsets to the pointer that it was made of");
   const bool is_told = lower_note_no_pointer(L, p, c->spans[0]);
   if (!is_told) lower_note_param(L, p);
-  if (lower_note_listed(L, p) || lower_note_comma(L, p)) return NULL;
+  if (lower_note_listed(L, p) || lower_note_comma(L, p) || lower_hint_returned(L, p)) return NULL;
   const Term *next = c->args[1];
   if (next && next->kind == TERM_VALUE && ct_is_ptr(term_t(next)))
     lower_hint(L, "the pointer comes first: tl.%s(pointer, …)", c->row->name);
@@ -367,6 +367,9 @@ Term *tl_make_block_ptr(Lower *L, Call *c) {
   if (!arg_scalars(L, c, 1, i64, rank, t->bp.shape) || !arg_scalars(L, c, 2, i64, rank, t->bp.strides) ||
       !arg_scalars(L, c, 3, i32, rank, t->bp.offsets))
     return NULL;
+  int64_t extent;
+  for (uint32_t i = 0; i < rank; i++)
+    if (value_constant_int(t->bp.shape[i], &extent) && t->bp.block->shape[i] <= extent) t->bp.fits |= 1u << i;
   return t;
 }
 
@@ -415,10 +418,10 @@ static Term *block_pointers(Lower *L, Term *bp, const int64_t *dims, uint32_t nu
   return lower_binary(L, PYOP_ADD, ptr, sum, span);
 }
 
-// The axes that dims leaves out, as a set of bits.
-static int64_t unchecked_axes(uint32_t rank, const int64_t *dims, uint32_t num_dims) {
-  int64_t unchecked = ((int64_t)1 << rank) - 1;
-  for (uint32_t k = 0; k < num_dims; k++) unchecked &= ~((int64_t)1 << dims[k]);
+// The axes that dims leaves out, as the attribute `unchecked` has them.
+static int64_t unchecked_axes(const Term *bp, const int64_t *dims, uint32_t num_dims) {
+  int64_t unchecked = (((int64_t)1 << bp->bp.block->rank) - 1) | (int64_t)bp->bp.fits << 16;
+  for (uint32_t k = 0; k < num_dims; k++) unchecked &= ~((int64_t)0x10001 << dims[k]);
   return unchecked;
 }
 
@@ -454,7 +457,7 @@ static Term *load_block_ptr(Lower *L, Call *c, Term *bp) {
   Term *other = mask && padding
                     ? term_full(L, lower_with_elem(L, block, memory_type(L, elem)), padding == 2 ? (double)NAN : 0.0, 0)
                     : NULL;
-  return emit_load(L, ptr, mask, other, elem, cache, evict, is_volatile, unchecked_axes(block->rank, dims, n),
+  return emit_load(L, ptr, mask, other, elem, cache, evict, is_volatile, unchecked_axes(bp, dims, n),
                    c->span);
 }
 
@@ -476,6 +479,6 @@ static Term *store_block_ptr(Lower *L, Call *c, Term *bp, int cache, int evict) 
   v = value_for_store(L, c, 1, ptr, elem);
   if (!v) return NULL;
   set_access(L, build_store(&L->b, term_v(ptr), NULL, term_v(v), mask ? term_v(mask) : NULL), cache, evict,
-             unchecked_axes(block->rank, dims, n));
+             unchecked_axes(bp, dims, n));
   return term_none(L);
 }

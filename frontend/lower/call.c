@@ -323,8 +323,13 @@ Term *lower_inline(Lower *L, CtFunction *fn, CallArgs *args) {
   L->b.span = span;
   bool by_user = !lower_in_prelude(L, args->span) && !lower_in_prelude(L, fn->def->span);
   if (!by_user || fn->def->kind == NODE_LAMBDA) return r;
-  if (r && term_is_none(r) && !returns_value(fn)) r->nothing_of = fn;
-  return term_returned(L, r, args->span);
+  if (r && term_is_none(r) && !returns_value(fn)) r->result_of = fn;
+  r = term_returned(L, r, args->span);
+  if (r && r->kind == TERM_TUPLE && !r->tuple.cls && fn->def->kind == NODE_FUNCTION_DEF) {
+    r->result_of = fn;
+    r->tuple.num_returned = r->tuple.count;
+  }
+  return r;
 }
 
 // ---- compile-time functions ----

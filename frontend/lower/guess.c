@@ -235,6 +235,10 @@ static void hint_value(Lower *L, const char *name, NameUse use, Span span) {
   }
   if (lower_hint_foreign(L, FOREIGN_VALUE, name)) return;
   if (lower_hint_nearest(L, name, nearest(name, &own))) return;
+  for (uint32_t i = 0; i < own.count; i++) {
+    const size_t a = strlen(own.data[i]), b = strlen(name), least = a < b ? a : b;
+    if (least >= 3 && !strncmp(own.data[i], name, least) && lower_hint_nearest(L, name, own.data[i])) return;
+  }
   if (lower_hint_comment(L, span, false)) return;
   if (lower_hint_nearest(L, name, nearest_name(name, comptime_constants, countof(comptime_constants)))) return;
   if (use.kind == USE_DTYPE && lower_hint_dtype(L, name)) return;
@@ -336,6 +340,50 @@ static DtypeKind wider(const CtType *a, const CtType *b) {
   return ct_scalar_of(a_wins ? a : b)->scalar;
 }
 
+static bool has_shape(const Type *t, const CtType *like) {
+  bool same = t->rank == ct_rank(like);
+  for (uint32_t i = 0; same && i < t->rank; i++) same = t->shape[i] == like->shape[i];
+  return same;
+}
+
+// A value as it was before the op's broadcasting.
+static const Value *before_broadcast(const Value *v, const Op *op) {
+  while (v->def && (v->def->opcode == OP_BROADCAST ||
+                    (v->def->opcode == OP_EXPAND_DIMS && v->def->span.begin == op->span.begin &&
+                     v->def->span.end == op->span.end)))
+    v = op_operand(v->def, 0);
+  return v;
+}
+
+// Of an accumulator that grew because it was combined with a value of another shape: what that needs.
+static bool hint_growth(Lower *L, const Term *acc, const Term *grown) {
+  const Op *op = term_v(grown)->def;
+  const CtType *t = term_t(acc);
+  if (!op || op->num_operands != 2 || !op_is(op, TRAIT_ELEMENTWISE)) return false;
+  const Value *sides[2];
+  for (uint32_t i = 0; i < 2; i++) sides[i] = before_broadcast(op_operand(op, i), op);
+  const bool first = has_shape(sides[0]->type, t);
+  if (first == has_shape(sides[1]->type, t)) return false;
+  const Value *other = sides[first];
+  int64_t have = 1, gets = 1;
+  Buf shape = buf_make(L->arena);
+  for (uint32_t i = 0; i < ct_rank(t); i++) have *= t->shape[i];
+  for (uint32_t i = 0; i < other->type->rank; i++) {
+    gets *= other->type->shape[i];
+    buf_printf(&shape, "%s%lld", i ? ", " : "", (long long)other->type->shape[i]);
+  }
+  if (have != gets || other->type->rank >= ct_rank(t))
+    lower_hint(L, "a value of shape [%s] makes it grow: begin with what it grows to, tl.zeros(%s, tl.%s)",
+               buf_str(&shape), lower_shape_text(L, term_t(grown)), dtype_info[ct_scalar_of(t)->scalar].name);
+  else if (other->def && other->def->opcode == OP_REDUCE)
+    lower_hint(L, "a value of shape [%s] makes it grow: keep_dims=True gives the reduction the shape %s; or begin with "
+               "[%s]", buf_str(&shape), lower_shape_text(L, t), buf_str(&shape));
+  else
+    lower_hint(L, "a value of shape [%s] makes it grow: index that with None to have the shape %s; or begin with [%s]",
+               buf_str(&shape), lower_shape_text(L, t), buf_str(&shape));
+  return true;
+}
+
 void term_note_types_differ(Lower *L, const Term *a, const Term *b, const char *otherwise) {
   const char *open;
   bool is_desc = a->kind == TERM_DESC || b->kind == TERM_DESC,
@@ -360,6 +408,7 @@ void term_note_types_differ(Lower *L, const Term *a, const Term *b, const char *
                                "scalar", lower_shape_text(L, t), dtype_info[ct_scalar_of(t)->scalar].name);
     } else if (ta->rank != tb->rank || memcmp(ta->shape, tb->shape, ta->rank * sizeof *ta->shape) != 0) {
       if (lower_hint_axis(L, a, tb) || lower_hint_axis(L, b, ta)) return;
+      if (hint_growth(L, a, b)) return;
       otherwise = "give the value of the other shape another name";
     } else if (!ct_is_ptr(ta) && (open = strstr(otherwise, "(…)")))
       otherwise = arena_printf(L->arena, "%.*s(tl.%s)%s", (int)(open - otherwise), otherwise,

@@ -30,18 +30,32 @@ typedef enum {
 struct Term {
   TermKind kind;
   bool is_broken;    // a change of it was refused: what depends on its contents is not reported
-  const CtFunction *nothing_of;   // None, because this function of the user's ended without a value; or NULL
+  // This function of the user's returned the tuple, or the None because it ended without a value; NULL: none did.
+  const CtFunction *result_of;
   union {
     CtValue *ct;
     // known: the constant that a function returned, or NULL. declared: the `x: tl.constexpr = …` that gave it its name.
     struct { Value *v; const CtType *type; CtValue *known; Span declared; } value;
+    // num_returned: how many items result_of returned.
     // is_open: its __init__ is running. is_fstring: the items are texts and run-time values. is_shape: one per axis.
-    struct { Term **items; uint32_t count; CtClass *cls; bool is_list, is_open, is_fstring, is_shape; } tuple;
+    struct {
+      Term **items;
+      uint32_t count, num_returned;
+      CtClass *cls;
+      bool is_list, is_open, is_fstring, is_shape;
+    } tuple;
     // block: a BLOCK type. base, shape, strides: NULL for an argument. v: NULL after paths have joined; each access
     // then makes the descriptor from the other fields.
     struct { Value *v, *base; const CtType *block; Term *shape, *strides; int padding; } desc;
-    // shape and strides are i64, offsets i32
-    struct { Value *base; const CtType *pointer; Value **shape, **strides, **offsets; const CtType *block; } bp;
+    // shape and strides are i64, offsets i32. fits: bit i is set if a block that begins at 0 lies within the shape along
+    // axis i, by constants.
+    struct {
+      Value *base;
+      const CtType *pointer;
+      Value **shape, **strides, **offsets;
+      const CtType *block;
+      uint32_t fits;
+    } bp;
     // type: a BLOCK type whose layout is the tile's; of an array it has one more axis than the layout. whole: the
     // extents of the allocation, from which a slice differs.
     struct { Value *v; const CtType *type, *whole; } buffer;
@@ -360,6 +374,9 @@ Term *lower_hint_unpack(Lower *L, const Term *x, uint32_t want);   // after x wa
 const Node *lower_node_at(Lower *L, Span span);   // of the user's current function; NULL: none has just this span
 // Says how e, whose value is wrong, comes to have it: "B // 256 is 0 for B = 128". e may be NULL.
 void lower_note_computed(Lower *L, const Node *e, int64_t value);
+bool lower_hint_division(Lower *L, const Term *x);   // lower_note_division, and what to write instead
+bool lower_hint_returned(Lower *L, const Term *x);   // of a tuple that a function of the user's returned: to unpack it
+bool lower_is_loaded(const Term *x);                 // whether it is computed from what a load gives
 // Whether x is a parameter for which the launch passed a tuple or list of numbers or of arrays; a note says so.
 bool lower_note_listed(Lower *L, const Term *x);
 bool lower_note_comma(Lower *L, const Term *x);   // notes where a variable was made a tuple of one, if x is one

@@ -119,6 +119,7 @@ static Term *lower_division(Lower *L, PyOp op, Term *a, Term *b, Span span) {
   case PYOP_FLOORDIV:
     if (is_float) {
       lower_error(L, span, "`//` divides integers, not %s", ct_type_text(L->ctx, ct_scalar_of(term_t(a))));
+      if (lower_hint_division(L, b) || lower_hint_division(L, a)) return NULL;
       return lower_hint(L, "write tl.floor(a / b)");
     }
     return binary_op(L, is_signed ? OP_DIVSI : OP_DIVUI, a, b);
@@ -224,7 +225,10 @@ static Term *lower_tuple_binary(Lower *L, PyOp op, Term *a, Term *b, Span span) 
   if (op == PYOP_MUL && ta && term_get_int(b, &n) && n >= 0 && n * a->tuple.count < 4096) {
     Term **items = arena_array(L->arena, Term *, (uint64_t)n * a->tuple.count + 1);
     for (int64_t i = 0; i < n; i++) memcpy(items + i * a->tuple.count, a->tuple.items, a->tuple.count * sizeof *items);
-    return term_tuple(L, items, (uint32_t)(n * a->tuple.count), NULL);
+    Term *r = term_tuple(L, items, (uint32_t)(n * a->tuple.count), NULL);
+    r->result_of = a->result_of;
+    r->tuple.num_returned = a->tuple.num_returned;
+    return r;
   }
   if ((op == PYOP_EQ || op == PYOP_NE) && ta && tb) {
     bool eq = op == PYOP_EQ;
@@ -244,7 +248,7 @@ static Term *lower_tuple_binary(Lower *L, PyOp op, Term *a, Term *b, Span span) 
   }
   lower_error(L, span, "`%s` does not combine %s and %s", pyop_text(op), term_describe(L, a), term_describe(L, b));
   const Term *list = a->kind == TERM_TUPLE ? a : b;
-  if (lower_note_listed(L, list) || lower_note_comma(L, list)) return NULL;
+  if (lower_note_listed(L, list) || lower_note_comma(L, list) || lower_hint_returned(L, list)) return NULL;
   return lower_hint(L, list->tuple.is_fstring ? "print values by tl.device_print(\"text\", value)"
                        : op == PYOP_ADD && (term_is_tensor(a) || term_is_tensor(b) || list->tuple.is_list)
                            ? "tl.arange makes a tile of numbers; a list is extended by a list: l + [x]"

@@ -175,6 +175,26 @@ bool lower_note_division(Lower *L, const Term *x) {
   return true;
 }
 
+bool lower_hint_division(Lower *L, const Term *x) {
+  if (!lower_note_division(L, x)) return false;
+  const char *text = lower_source_text_or(L, division_of_ints(term_v(x), 0)->span, ""), *slash = strchr(text, '/');
+  if (!slash || strchr(slash + 1, '/')) lower_hint(L, "divide integers by `//` there");
+  else lower_hint(L, "divide integers by `//` there: %.*s//%s", (int)(slash - text), text, slash + 1);
+  return true;
+}
+
+bool lower_hint_returned(Lower *L, const Term *x) {
+  static const char *const names[] = {"", "a,", "a, b", "a, b, c", "a, b, c, d"};
+  const CtFunction *fn = x->kind == TERM_TUPLE ? x->result_of : NULL;
+  if (!fn) return false;
+  const uint32_t count = x->tuple.num_returned < countof(names) ? x->tuple.num_returned : 0;
+  diag_note(L->ctx, fn->def->func.name_span, "`%s` is defined here, and returns a tuple", fn->name);
+  lower_hint(L, "unpack what it returns: %s = %s(…)", count ? names[count] : "a, b, …", fn->name);
+  return true;
+}
+
+bool lower_is_loaded(const Term *x) { return x->kind == TERM_VALUE && scalar_origin(term_v(x), OP_LOAD, 0); }
+
 // Whether the assignment's line ends in a comma, apart from closing parentheses.
 static bool ends_in_comma(Lower *L, Span name) {
   const SourceFile *f = source_locate(L->ctx, name.begin).file;
@@ -329,11 +349,11 @@ Term *lower_hint_none(Lower *L, Span span) {
 }
 
 bool lower_refuse_nothing(Lower *L, const Term *x, Span span) {
-  if (!x || x->kind != TERM_CONST || !x->nothing_of) return false;
-  lower_error(L, span, "`%s` returns nothing, and its result is used here", x->nothing_of->name);
-  if (x->nothing_of->def->kind == NODE_FUNCTION_DEF)
-    diag_note(L->ctx, x->nothing_of->def->func.name_span, "`%s` is defined here, and ends without `return` and a value",
-              x->nothing_of->name);
+  if (!x || x->kind != TERM_CONST || !x->result_of) return false;
+  lower_error(L, span, "`%s` returns nothing, and its result is used here", x->result_of->name);
+  if (x->result_of->def->kind == NODE_FUNCTION_DEF)
+    diag_note(L->ctx, x->result_of->def->func.name_span, "`%s` is defined here, and ends without `return` and a value",
+              x->result_of->name);
   return true;
 }
 

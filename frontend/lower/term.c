@@ -131,7 +131,7 @@ static bool is_numeral(const char *text) {
 static Term *hint_value(Lower *L, const Term *t, Span span, const char *what) {
   if (t->kind == TERM_TUPLE && t->tuple.cls) return lower_hint(L, "take one of its fields");
   if (t->kind == TERM_TUPLE && t->tuple.is_fstring) return lower_hint(L, "print it with tl.device_print(f\"…\")");
-  if (lower_note_comma(L, t)) return NULL;
+  if (lower_note_comma(L, t) || lower_hint_returned(L, t)) return NULL;
   if (t->kind == TERM_TUPLE) return lower_hint(L, "take one of its items: t[0]; tl.join makes one tile of two");
   if (t->kind == TERM_BLOCK_PTR && strstr(what, "operand of `+`"))
     return lower_hint(L, "it moves as a whole: p = tl.advance(p, (rows, columns)); where each row has an offset of its "
@@ -171,6 +171,11 @@ Term *term_to_value(Lower *L, Term *t, Span span, const char *what) {
     }
   }
   if (lower_refuse_nothing(L, t, span)) return NULL;
+  // A bare name that no import gives: Python does not know it.
+  if (t->kind == TERM_CONST && t->ct->kind == CT_BUILTIN && !strncmp(t->ct->builtin.name, "tl.", 3) &&
+      !strcmp(lower_source_text_or(L, span, ""), t->ct->builtin.name + 3) &&
+      !ct_env_lookup(L->frame->fn->env, t->ct->builtin.name + 3))
+    return lower_unknown_name(L, t->ct->builtin.name + 3, span, (NameUse){.kind = USE_VALUE});
   // A tuple of one element is not a scalar in Python either.
   lower_error(L, span, "%s must be a tensor or a number, not %s", what, term_describe(L, t));
   return t->kind == TERM_ACC ? lower_hint_wait(L) : hint_value(L, t, span, what);

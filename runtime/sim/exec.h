@@ -91,6 +91,8 @@ typedef struct {
   const Alloc *alloc;          // what it points into, or NULL
 } AddressOrigin;
 AddressOrigin origin_of(Warp *w, const Instr *in, int lane, uint64_t addr);   // origin.c, for reports
+// The only parameter that points into the allocation; its name is NULL if there is none, or more than one.
+AddressOrigin origin_in(const Warp *w, const Instr *in, const Alloc *a);
 
 // ---- operands at run time
 static inline const uint64_t *src_row(const Warp *w, const PtxOperand *op) {

@@ -31,6 +31,8 @@ static const char *const access_names[] = {"read", "write", "atomic"};
 static ExecResult bad_global(Warp *w, const Instr *in, int lane, Space space, uint64_t addr, uint32_t size,
                              AccessKind kind) {
   AddressOrigin from = origin_of(w, in, lane, addr);
+  // A tensor map's address is of a parameter; one that a kernel loads may be of anything.
+  if (!from.name && has_mod(in, M_tensor)) from = origin_in(w, in, device_nearest(w->grid->device, addr));
   const Alloc *a = from.name ? from.alloc : device_nearest(w->grid->device, addr);
   unsigned long long begin = !a ? 0 : from.name ? from.pointer : a->base, end = a ? a->base + a->size : 0;
   char where[480] = "nothing is allocated there", of[256];

@@ -54,6 +54,19 @@ static void choose(const Origin *o, const Grid *g, uint64_t addr, AddressOrigin 
   }
 }
 
+AddressOrigin origin_in(const Warp *w, const Instr *in, const Alloc *a) {
+  AddressOrigin out = {0};
+  for (uint32_t i = 0; a && in->func->is_entry && i < in->func->num_params; i++) {
+    const Symbol *p = in->func->params[i];
+    if (p->size != 8 || !(p->argument || !in->func->names_pointers)) continue;
+    const uint64_t pointer = *(const uint64_t *)(uintptr_t)(w->grid->param_addr + p->addr);
+    if (device_find(w->grid->device, pointer) != a) continue;
+    if (out.name) return (AddressOrigin){0};
+    out = (AddressOrigin){p->argument ? p->argument : p->name, pointer, p->elem_bytes, a};
+  }
+  return out;
+}
+
 AddressOrigin origin_of(Warp *w, const Instr *in, int lane, uint64_t addr) {
   enum { MAX_ACCESS = 32 };   // bytes
   Origin o = {.func = in->func};

@@ -153,7 +153,9 @@ bool report_note(const Grid *g, const Instr *in, PlaceNote *out) {
     const bool same_way = found && out->way_out && !strcmp(out->way_out, n->way_out);
     out->elem_bytes = !found || n->elem_bytes == out->elem_bytes ? n->elem_bytes : 0;
     out->way_out = !found || same_way ? n->way_out : NULL;
-    if (!found || !same_way) out->way_out_before = same_way || !found ? n->way_out_before : NULL;
+    // Of copies of one access that loops made, one with an offset that can be negative says more.
+    const bool says_more = same_way && out->way_out_before && !strcmp(out->way_out_before, outside_wraps);
+    if (!same_way || says_more) out->way_out_before = !found || same_way ? n->way_out_before : NULL;
     out->bytes_from = !found ? n->bytes_from : out->bytes_from && n->bytes_from ? out->bytes_from : 0;
     if (n->promise.line) out->promise = n->promise;
     if (n->exchange) out->exchange = n->exchange;

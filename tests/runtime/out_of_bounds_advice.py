@@ -33,6 +33,16 @@
 # RUN: %status 5 %tilec run %s --device=sim -k sentinel %{gather} | FileCheck %s --check-prefixes=LARGEST
 # RUN: %status 5 %tilec run %s --device=interp -k sentinel %{gather} | FileCheck %s --check-prefixes=LARGEST
 # RUN: %status 5 %tilec run %s --device=sim -k unsigned %{gather} | FileCheck %s --check-prefixes=UNSIGNED
+# Copies of one access by a loop, of which the first cannot lie before the buffer; a product; indices not in the mask.
+# RUN: %status 5 %tilec run %s --device=sim -k convolves %{gather} | FileCheck %s --check-prefixes=CONVOLVES
+# RUN: %status 5 %tilec run %s --device=interp -k convolves %{gather} | FileCheck %s --check-prefixes=CONVOLVES
+# RUN: %status 5 %tilec run %s --device=sim -k rows %{gather} | FileCheck %s --check-prefixes=PRODUCT
+# RUN: %status 5 %tilec run %s --device=sim -k half_masked %{gather} | FileCheck %s --check-prefixes=HALF
+# A block pointer that boundary_check keeps to its shape where the block may leave it.
+# RUN: %status 5 %tilec run %s --device=sim -k heads --grid 4 --arg x=fp32[4,40,16]=ones --arg out=fp32[4,16]=zeros --arg n=40 -D D=16 | FileCheck %s --check-prefixes=HEADS
+# RUN: %status 5 %tilec run %s --device=interp -k heads --grid 4 --arg x=fp32[4,40,16]=ones --arg out=fp32[4,16]=zeros --arg n=40 -D D=16 | FileCheck %s --check-prefixes=HEADS
+# TMA, which passes choose for the loads: the parameter that points into the buffer.
+# RUN: %status 5 %tilec run %s --device=sim -k inner --grid 1 --arg x=fp32[32,64]=ones --arg y=fp32[48,32]=ones --arg out=fp32[32,32]=zeros --arg n=32 --arg m=64 | FileCheck %s --check-prefixes=INNER
 # The element is counted in the type that the access has.
 # RUN: %status 5 %tilec run %s --device=sim -k as_bytes --grid 1 --arg x=fp32[16]=ones --arg out=fp32[16]=ones --arg n=1 | FileCheck %s --check-prefix=CAST
 # RUN: %status 5 %tilec run %s --device=sim -k unmasked %{args} --diagnostics-format=json | FileCheck %s --check-prefix=JSON
@@ -182,3 +192,57 @@ def unsigned(x, idx, out, n):
     # UNSIGNED: loads element 4294967{{[0-9]+}} of x, which has 64
     # UNSIGNED: {{^}}note: a negative offset may have become unsigned (uint32), and large: keep offsets signed
     tl.store(out + i, tl.load(x + (i - 8)))
+
+
+@triton.jit
+def convolves(x, idx, out, n):
+    i = tl.program_id(0) * 64 + tl.arange(0, 64)
+    v = tl.zeros([64], tl.float32)
+    for t in tl.static_range(4):
+        pos = i - t
+        # CONVOLVES: {{^}}note: the mask of this load lets it through: bound the offset from below, too: mask=(pos < n) & (pos >= 0){{$}}
+        v += tl.load(x + pos, mask=pos < n, other=0.0)
+    tl.store(out + i, v, mask=i < n)
+
+
+@triton.jit
+def rows(x, idx, out, n):
+    d = tl.arange(0, 64)
+    row = tl.load(idx) - 1000
+    # PRODUCT: {{^}}note: this load has no mask: mask=row >= 0 leaves out what lies before the first element{{$}}
+    tl.store(out + d, tl.load(x + row * 64 + d))
+
+
+@triton.jit
+def half_masked(x, idx, out, n):
+    i = tl.arange(0, 4)[:, None]
+    j = tl.program_id(0) * 32 + tl.arange(0, 32)[None, :]
+    # HALF: {{^}}note: the mask of this store lets it through: it does not bound j; compare the mask with what the offset reaches{{$}}
+    tl.store(out + i * 16 + j, 0.0, mask=i < n)
+
+
+@triton.jit
+def heads(x, out, n, D: tl.constexpr):
+    h = tl.program_id(0)
+    p = tl.make_block_ptr(x + h * n * D, (4 * n, D), (D, 1), (0, 0), (32, D), (1, 0))
+    acc = tl.zeros([D], tl.float32)
+    for _ in range(0, n, 32):
+        # HEADS: error: out-of-bounds load: program (3, 0, 0)
+        # HEADS: {{^}}note: shape and strides of the block pointer reach past the buffer: they count from its base, which was moved from the buffer's begin, so the shape must leave out what lies before{{$}}
+        acc += tl.sum(tl.load(p, boundary_check=(0,)), 0)
+        p = tl.advance(p, (32, 0))
+    tl.store(out + h * D + tl.arange(0, D), acc)
+
+
+@triton.jit
+def inner(x, y, out, n, m):
+    row = tl.arange(0, 32)[:, None]
+    column = tl.arange(0, 32)[None, :]
+    acc = tl.zeros((32, 32), dtype=tl.float32)
+    for i in range(0, m, 16):
+        k = i + tl.arange(0, 16)
+        a = tl.load(x + row * m + k[None, :], mask=k[None, :] < m, other=0.0)
+        # INNER: error: out-of-bounds load: program (0, 0, 0) loads element 1536 of y, which has 1536{{$}}
+        b = tl.load(y + k[:, None] * n + column, mask=k[:, None] < m, other=0.0)
+        acc = tl.dot(a, b, acc)
+    tl.store(out + row * n + column, acc)

@@ -4,12 +4,16 @@ import ctypes
 import functools
 import os
 import sys
+import weakref
 
 # From each multiple of 16 on: NaN in floats of 16, 32 and 64 bits. runtime/sim/device.c fills fresh memory with it.
 _PATTERN = bytes.fromhex("f5ff f9ff f3ff fdff f6ff fbff f2ff feff")
 _LONG = _PATTERN * 4096
 _MOST = 1 << 26   # bytes that are filled; the simulator leaves larger blocks zero
 _FEWEST = 4      # bytes: fewer may hold the pattern by chance
+_WORDS = [_PATTERN[at:at + _FEWEST] for at in range(0, len(_PATTERN), _FEWEST)]
+_SMALL = 1 << 16   # bytes: in a larger part of a filled storage, single words may hold the pattern by chance
+_filled = {}     # the storages that hold, or held, the pattern: address: size
 _MAKERS = (("torch", "empty"), ("torch", "empty_like"), ("torch", "empty_strided"), ("torch.Tensor", "new_empty"),
            ("torch.Tensor", "new_empty_strided"))
 
@@ -43,10 +47,37 @@ def _fill(storage):
     if 0 < size <= _MOST:
         shift = address % len(_PATTERN)
         ctypes.memmove(address, (_PATTERN * (size // len(_PATTERN) + 2))[shift:shift + size], size)
+        _filled[address] = size
+        weakref.finalize(storage, _filled.pop, address, None)
 
 
 def written(data, address):
     """Yields (begin, end) of the parts of the bytes that are no such memory; address: where the bytes lie."""
+    if len(data) <= _SMALL and any(begin <= address < begin + size for begin, size in list(_filled.items())):
+        return _written_words(data, address)
+    return _written_runs(data, address)
+
+
+def _written_words(data, address):
+    """The same, where each word that holds the pattern has not been written."""
+    if not any(word in data for word in _WORDS):
+        yield 0, len(data)
+        return
+    first = -address % _FEWEST
+    ends = [first, *range(first + _FEWEST, len(data), _FEWEST), len(data)] if first < len(data) else [len(data)]
+    begin = at = 0
+    for end in ends:
+        lead = (address + at) % len(_PATTERN)
+        if end - at == _FEWEST and data[at:end] == _PATTERN[lead:lead + _FEWEST]:
+            if begin < at:
+                yield begin, at
+            begin = end
+        at = end
+    if begin < len(data):
+        yield begin, len(data)
+
+
+def _written_runs(data, address):
     size, lead, begin, at = len(data), address % len(_PATTERN), 0, 0
     padded = _PATTERN[:lead] + data + _PATTERN[(lead + size) % len(_PATTERN):] * ((lead + size) % len(_PATTERN) > 0)
     while True:

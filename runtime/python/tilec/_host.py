@@ -143,6 +143,8 @@ def _unset(name, value, begin, end):
         return f"something of {name}"
     if (first, last) == (0, count - 1):
         return f"all of {name}"
+    if first == last:
+        return f"{name}[{_index(first, shape)}]"
     return f"{name}[{_index(first, shape)}] to {name}[{_index(last, shape)}]"
 
 

@@ -54,6 +54,16 @@ class Tensor:
         return list(array.array("f", self.storage.bytes.tobytes()))
 
 
+# A word that holds the pattern counts where the storage was filled, and while it lives.
+storage = Storage(12)
+address = storage.data_ptr()
+word = bytes(8) + _fresh._PATTERN[(address + 8) % 16:][:4]
+print("by chance:", list(_fresh.written(word, address)))
+_fresh._fill(storage)
+print("one word:", list(_fresh.written(word, address)))
+del storage
+print("freed:", list(_fresh.written(word, address)))
+
 # As much of PyTorch as makes empty tensors.
 torch = types.SimpleNamespace(
     Tensor=Tensor, empty=Tensor, empty_like=lambda t: Tensor(t.n), empty_strided=lambda n, s: Tensor(n),

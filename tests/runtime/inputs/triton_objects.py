@@ -136,6 +136,9 @@ print("warps:", raised(lambda: odd[(1,)](out)))
 print("object:", raised(lambda: put[(1,)](out, 1, knobs)))
 print("grid:", raised(lambda: put[(2, -3)](out, 1)))
 print("method:", raised(lambda: put[(1,)](out, 1, out.numel)))
+class Sized:
+    def size(self, axis=None): ...
+print("size:", raised(lambda: put[(1,)](out, 1, Sized().size)))
 print("lambda:", raised(lambda: triton.jit(lambda x: x)))
 print("configs:", raised(lambda: triton.autotune(one, key=[])(put)))
 def adapted(hook):

@@ -68,7 +68,7 @@ def argument(name, value, is_constexpr, gatherer):
         raise TypeError(f"argument '{name}': a module cannot be a constexpr: pass what the kernel needs of "
                         f"{value.__name__}")
     elif isinstance(value, (types.MethodType, types.BuiltinMethodType)):
-        raise TypeError(f"argument '{name}': this is the method {value.__name__}: call it, {value.__name__}(…)")
+        raise TypeError(f"argument '{name}': this is the method {value.__name__}: {_called(value.__name__)}")
     try:
         return tilec.expression(gatherer.expression(value))
     except (NotSource, ValueError) as e:   # ValueError: of an array of several elements
@@ -94,13 +94,19 @@ def _kind(value):
     return f"{'an' if text[0] in 'aeiou' else 'a'} {text}"
 
 
+def _called(method):
+    if method in ("size", "stride"):   # without an argument it is a tuple
+        return f"call it with an axis, {method}(0)" + ("; numel() counts all elements" if method == "size" else "")
+    return f"call it, {method}(…)"
+
+
 def _check_known(name, value):
     """Raises TypeError for an object that no kernel takes, which a parameter that is no constexpr got."""
     known = (str, complex, enum.Enum, core.dtype, type)
     owner = getattr(value, "__self__", None)
     is_bound = owner is not None and not isinstance(owner, types.ModuleType)
     if is_bound and isinstance(value, (types.MethodType, types.BuiltinMethodType)):
-        raise TypeError(f"argument '{name}': this is the method {value.__name__}: call it, {value.__name__}(…)")
+        raise TypeError(f"argument '{name}': this is the method {value.__name__}: {_called(value.__name__)}")
     if not isinstance(value, known) and not callable(value) and not hasattr(value, "_tile_source"):
         raise TypeError(f"argument '{name}': {_kind(value)} is no argument of a kernel: pass a tensor, a number, a "
                         "TensorDescriptor or a tuple of these")

@@ -273,7 +273,9 @@ class JITFunction(JITCallable, KernelInterface):
                 if name not in _LAUNCH:
                     continue
             if name not in _LAUNCH and name not in _OPTIONS and name not in _IGNORED:
-                near = difflib.get_close_matches(name, (*names, *_LAUNCH, *_OPTIONS), 1)
+                known = (*names, *_LAUNCH, *_OPTIONS)
+                near = ([n for n in known if n.lower() == name.lower()] or
+                        difflib.get_close_matches(name, known, 1))
                 is_free = near and near[0] not in kwargs and near[0] not in names[:len(args)]
                 raise KeyError(f"Keyword argument {name} was specified but unrecognised" +
                                (f": did you mean {near[0]}?" if is_free else
