@@ -81,7 +81,7 @@ static bool may_be_in_flight(const Value *v, uint32_t depth) {
 }
 
 // The carried value goes through dots and waits alone, and dots that the loop leaves in flight are waited for. No dot
-// is in flight before the loop: moves between its registers and the pinned ones would make ptxas serialise all dots.
+// may be in flight before the loop: if its registers are moved to the pinned ones meanwhile, ptxas serialises all dots.
 static bool can_pin(const Op *loop, uint32_t i) {
   if (may_be_in_flight(op_operand(loop, i + 3), 3)) return false;
   const Block *body = loop->blocks[0];

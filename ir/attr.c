@@ -44,6 +44,22 @@ bool attr_find(const char *name, size_t n, AttrKey *k) {
   return false;
 }
 
+static bool is_same_attr(const Attr *x, const Attr *y) {
+  if (x->key != y->key || x->num_ints != y->num_ints) return false;
+  return x->num_ints ? !memcmp(x->ints, y->ints, sizeof *x->ints * x->num_ints) : x->bits == y->bits;
+}
+
+bool op_is_alike(const Op *a, const Op *b) {
+  if (a->opcode != b->opcode || a->num_operands != b->num_operands || a->num_results != b->num_results ||
+      a->num_attrs != b->num_attrs)
+    return false;
+  for (uint32_t i = 0; i < a->num_results; i++)
+    if (a->results[i].type != b->results[i].type) return false;
+  for (uint32_t i = 0; i < a->num_attrs; i++)
+    if (!is_same_attr(&a->attrs[i], &b->attrs[i])) return false;
+  return true;
+}
+
 const Attr *op_attr(const Op *op, AttrKey k) {
   for (uint32_t i = 0; i < op->num_attrs; i++)
     if (op->attrs[i].key == k) return &op->attrs[i];

@@ -269,6 +269,7 @@ bool block_encloses(const Block *outer, const Block *inner);      // also true i
 bool value_defined_outside(const Value *v, const Op *region_op);  // outside all blocks of region_op
 Op *block_terminator(const Block *b);
 
+bool op_is_alike(const Op *a, const Op *b);   // opcode, attributes, result types and number of operands are equal
 const Attr *op_attr(const Op *op, AttrKey k);                     // NULL if absent
 int64_t op_int(const Op *op, AttrKey k, int64_t otherwise);
 const char *op_str(const Op *op, AttrKey k, const char *otherwise);

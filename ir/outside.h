@@ -44,8 +44,8 @@ bool outside_is_unmasked(const struct Op *op);   // such an op on a tile that no
 const char *outside_way_out(Arena *a, const Outside *o, const OutsideWays *ways);   // NULL if ways has none
 // A store as the user wrote it, but by atomic_xchg; NULL: its text is not known, or the op is no store.
 const char *outside_exchange(struct Context *ctx, const struct Op *op);
-// The load of the very elements from which a store's value is computed; NULL: there is none. *atomic: the function that
-// does load and store at once, as "atomic_add"; NULL: none does.
+// Returns the load that reads the elements which the store updates, or NULL. Sets *atomic to the function that loads and
+// stores in one step, such as "atomic_add", or to NULL.
 const struct Op *outside_update(const struct Op *store, const char **atomic);
 
 #endif

@@ -1,24 +1,14 @@
-#include <string.h>
-
 #include "ir/ir.h"
 #include "ir/outside.h"
 
 enum { MAX_OPS = 64, DEEPEST = 12 };
 
-static bool is_same_attr(const Attr *x, const Attr *y) {
-  if (x->key != y->key || x->num_ints != y->num_ints) return false;
-  return x->num_ints ? !memcmp(x->ints, y->ints, sizeof *x->ints * x->num_ints) : x->bits == y->bits;
-}
-
 // Whether two values are computed by the same pure ops.
 static bool is_same(const Value *a, const Value *b, uint32_t depth) {
   if (a == b) return true;
   const Op *x = a ? a->def : NULL, *y = b ? b->def : NULL;
-  if (!x || !y || depth > DEEPEST || x->opcode != y->opcode || !op_is(x, TRAIT_PURE) || x->num_blocks ||
-      a->index != b->index || a->type != b->type || x->num_operands != y->num_operands || x->num_attrs != y->num_attrs)
+  if (!x || !y || depth > DEEPEST || a->index != b->index || !op_is(x, TRAIT_PURE) || x->num_blocks || !op_is_alike(x, y))
     return false;
-  for (uint32_t i = 0; i < x->num_attrs; i++)
-    if (!is_same_attr(&x->attrs[i], &y->attrs[i])) return false;
   for (uint32_t i = 0; i < x->num_operands; i++)
     if (!is_same(op_operand(x, i), op_operand(y, i), depth + 1)) return false;
   return true;

@@ -2,7 +2,6 @@
 // types. A copy serves everything that it is visible to: the rest of its block and the blocks nested there. (A tensor
 // does not serve workers, blocks of a `roles`, from outside.)
 // In, out: TILE or LAID_OUT.
-#include <string.h>
 
 #include "ir/roles.h"
 #include "passes/pass.h"
@@ -54,19 +53,7 @@ static bool same_operands(const Op *a, const Op *b) {
   return true;
 }
 
-static bool same_op(const Op *a, const Op *b) {
-  if (a->opcode != b->opcode || a->num_operands != b->num_operands || a->num_results != b->num_results ||
-      a->num_attrs != b->num_attrs)
-    return false;
-  for (uint32_t i = 0; i < a->num_results; i++)
-    if (a->results[i].type != b->results[i].type) return false;
-  for (uint32_t i = 0; i < a->num_attrs; i++) {
-    const Attr *x = &a->attrs[i], *y = &b->attrs[i];
-    if (x->key != y->key || x->num_ints != y->num_ints) return false;
-    if (x->num_ints ? memcmp(x->ints, y->ints, sizeof(int64_t) * x->num_ints) != 0 : x->bits != y->bits) return false;
-  }
-  return same_operands(a, b);
-}
+static bool same_op(const Op *a, const Op *b) { return op_is_alike(a, b) && same_operands(a, b); }
 
 // A worker may not use tensors from outside of it.
 static bool is_usable(const Cse *c, const Entry *e) {

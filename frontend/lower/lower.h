@@ -30,7 +30,7 @@ typedef enum {
 struct Term {
   TermKind kind;
   bool is_broken;    // a change of it was refused: what depends on its contents is not reported
-  // This function of the user's returned the tuple, or the None because it ended without a value; NULL: none did.
+  // The user's function that returned this tuple, or that ended without a value and so gave this None; or NULL.
   const CtFunction *result_of;
   union {
     CtValue *ct;

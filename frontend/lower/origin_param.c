@@ -23,18 +23,24 @@ static const Value *base_param(const Value *v, int depth) {
   return found;
 }
 
-// The parameter of the kernel that v is; num_params if it is none with a place in the source.
-static uint32_t index_of(Lower *L, const Value *v) {
-  const uint32_t none = L->kernel ? L->kernel->num_params : 0;
-  if (!v || !v->name || !L->kernel) return none;
-  for (uint32_t i = 0; i < none; i++)
-    if (!strcmp(L->kernel->params[i].name, v->name) && L->kernel->params[i].node) return i;
-  return none;
+enum { NO_PARAM = -1 };
+
+// The number of the kernel's parameter that v is, or NO_PARAM if it has no place in the source.
+static int index_of(Lower *L, const Value *v) {
+  for (uint32_t i = 0; v && v->name && L->kernel && i < L->kernel->num_params; i++)
+    if (!strcmp(L->kernel->params[i].name, v->name) && L->kernel->params[i].node) return (int)i;
+  return NO_PARAM;
+}
+
+// The same of x itself, if it is a pointer.
+static int index_of_pointer(Lower *L, const Term *x) {
+  const Value *v = x->kind == TERM_VALUE && ct_is_ptr(term_t(x)) ? term_v(x) : NULL;
+  return v && v->block && !v->block->parent ? index_of(L, v) : NO_PARAM;
 }
 
 void lower_note_param(Lower *L, const Term *x) {
-  const uint32_t i = index_of(L, x->kind == TERM_VALUE ? base_param(term_v(x), 0) : NULL);
-  if (!L->kernel || i >= L->kernel->num_params || L->specs[i].kind != SPEC_TYPE) return;
+  const int i = index_of(L, x->kind == TERM_VALUE ? base_param(term_v(x), 0) : NULL);
+  if (i == NO_PARAM || L->specs[i].kind != SPEC_TYPE) return;
   const CtParam *p = &L->kernel->params[i];
   const ParamSpec *s = &L->specs[i];
   if (ct_is_float(term_t(x)) && is_given_by(s, "--arg"))
@@ -48,7 +54,7 @@ void lower_note_param(Lower *L, const Term *x) {
               giver(s));
 }
 
-// "x: *fp32, n: i32", the types of what the launch passes, so that an exchange is seen.
+// The types of the launch's arguments, as in "x: *fp32, n: i32": they show when two have been exchanged.
 static const char *passed(Lower *L) {
   Buf b = buf_make(L->arena);
   uint32_t shown = 0;
@@ -65,29 +71,29 @@ static const char *passed(Lower *L) {
   return buf_str(&b);
 }
 
-// The parameter of the kernel that a name is where it still has the launch's value; num_params if it is none.
-static uint32_t param_named(Lower *L, const Node *n) {
-  if (n->kind != NODE_NAME || L->frame->fn != L->kernel) return UINT32_MAX;
+// The parameter that a name stands for, if the name still has the launch's value; or NO_PARAM.
+static int param_named(Lower *L, const Node *n) {
+  if (n->kind != NODE_NAME || L->frame->fn != L->kernel) return NO_PARAM;
   const uint32_t i = frontend_param_index(L->kernel, n->name.id);
   const Var *v = scope_find(&L->frame->scope, n->name.id);
-  if (i >= L->kernel->num_params || !v || !L->kernel->params[i].node) return UINT32_MAX;
+  if (i >= L->kernel->num_params || !v || !L->kernel->params[i].node) return NO_PARAM;
   return v->span.begin >= L->frame->fn->def->span.begin && v->span.begin > L->kernel->params[i].node->span.end
-             ? UINT32_MAX : i;
+             ? NO_PARAM : (int)i;
 }
 
 // The first parameter of the kernel among what an expression adds up.
-static uint32_t param_added(Lower *L, const Node *n) {
-  if (!n) return UINT32_MAX;
+static int param_added(Lower *L, const Node *n) {
+  if (!n) return NO_PARAM;
   if (n->kind != NODE_BINARY) return param_named(L, n);
-  if (n->op != PYOP_ADD && n->op != PYOP_SUB) return UINT32_MAX;
-  const uint32_t i = param_added(L, n->binary.left);
-  return i != UINT32_MAX ? i : param_added(L, n->binary.right);
+  if (n->op != PYOP_ADD && n->op != PYOP_SUB) return NO_PARAM;
+  const int i = param_added(L, n->binary.left);
+  return i != NO_PARAM ? i : param_added(L, n->binary.right);
 }
 
 bool lower_note_no_pointer(Lower *L, const Term *x, Span span) {
-  uint32_t i = param_added(L, lower_node_at(L, span));
-  if (i == UINT32_MAX) i = index_of(L, x->kind == TERM_VALUE ? base_param(term_v(x), 0) : NULL);
-  if (!L->kernel || i >= L->kernel->num_params) return false;
+  int i = param_added(L, lower_node_at(L, span));
+  if (i == NO_PARAM) i = index_of(L, x->kind == TERM_VALUE ? base_param(term_v(x), 0) : NULL);
+  if (i == NO_PARAM) return false;
   const CtParam *p = &L->kernel->params[i];
   const ParamSpec *s = &L->specs[i];
   const bool is_number = s->kind == SPEC_CONSTEXPR && s->value && ct_integer(s->value);
@@ -99,21 +105,20 @@ bool lower_note_no_pointer(Lower *L, const Term *x, Span span) {
   return true;
 }
 
-// The parameter that x is, which got a tensor by the launch; UINT32_MAX if it is none.
-static uint32_t pointer_param(Lower *L, const Term *x) {
-  const Value *v = x->kind == TERM_VALUE && ct_is_ptr(term_t(x)) ? term_v(x) : NULL;
-  const uint32_t i = v && v->block && !v->block->parent ? index_of(L, v) : UINT32_MAX;
-  return v && L->kernel && i < L->kernel->num_params && is_given_by(&L->specs[i], "argument") ? i : UINT32_MAX;
+// The parameter that x is, if the launch gave it a tensor; or NO_PARAM.
+static int pointer_param(Lower *L, const Term *x) {
+  const int i = index_of_pointer(L, x);
+  return i != NO_PARAM && is_given_by(&L->specs[i], "argument") ? i : NO_PARAM;
 }
 
 bool lower_is_told(Lower *L, const Term *x) {
-  const uint32_t i = pointer_param(L, x);
-  return i < 64 && (L->told >> i & 1);
+  const int i = pointer_param(L, x);
+  return i != NO_PARAM && i < 64 && (L->told >> i & 1);
 }
 
 bool lower_note_pointer(Lower *L, const Term *x) {
-  const uint32_t i = pointer_param(L, x);
-  if (i == UINT32_MAX) return false;
+  const int i = pointer_param(L, x);
+  if (i == NO_PARAM) return false;
   if (i < 64) L->told |= 1ull << i;
   const CtParam *p = &L->kernel->params[i];
   diag_note(L->ctx, p->node->span, "`%s` is a pointer, %s, by the launch; the launch passes %s", p->name,
@@ -122,9 +127,8 @@ bool lower_note_pointer(Lower *L, const Term *x) {
 }
 
 bool lower_note_one_pointer(Lower *L, const Term *x) {
-  const Value *v = x->kind == TERM_VALUE && ct_is_ptr(term_t(x)) ? term_v(x) : NULL;
-  const uint32_t i = v && v->block && !v->block->parent ? index_of(L, v) : UINT32_MAX;
-  if (!v || !L->kernel || i >= L->kernel->num_params) return false;
+  const int i = index_of_pointer(L, x);
+  if (i == NO_PARAM) return false;
   const CtParam *p = &L->kernel->params[i];
   const ParamSpec *s = &L->specs[i];
   diag_note(L->ctx, p->node->span, "`%s` is one pointer, %s, by %s", p->name, s->type ? s->type : "*fp32", giver(s));
@@ -154,8 +158,8 @@ const char *lower_note_loaded(Lower *L, const Term *x, const Term *pointer) {
   const Op *load = x->kind == TERM_VALUE ? load_below(term_v(x), 0) : NULL;
   const Value *base = load ? base_param(op_operand(load, 0), 0) : NULL;
   if (base && base == base_param(term_v(pointer), 0)) return NULL;   // an element of the array itself
-  const uint32_t i = index_of(L, base);
-  if (!load || !L->kernel || i >= L->kernel->num_params || L->specs[i].kind != SPEC_TYPE) return NULL;
+  const int i = index_of(L, base);
+  if (i == NO_PARAM || L->specs[i].kind != SPEC_TYPE) return NULL;
   const CtParam *p = &L->kernel->params[i];
   const ParamSpec *s = &L->specs[i];
   const bool is_launch = is_given_by(s, "argument");

@@ -144,7 +144,7 @@ static ExecResult report(Warp *w, const Loop *l) {
                      "no iteration of this loop changes what decides whether it ends");
 }
 
-// Forgets what was counted of the loops that this branch does not stay within: to come back to a loop takes one.
+// Starts the count of unchanged iterations again for every loop that this branch leaves.
 static void leave_others(Stuck *s, const Instr *branch, const Instr *code) {
   for (uint32_t i = 0; i < s->count; i++) {
     Loop *l = &s->loops[i];
