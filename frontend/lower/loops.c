@@ -67,6 +67,11 @@ static void report_type_change(Lower *L, const Carry *v, const Var *now) {
   lower_error(L, now->span, "`%s` changes its type in the loop: %s before, %s after an iteration", v->name,
               term_describe(L, v->init), term_describe(L, now->term));
   diag_note(L->ctx, v->span, "%s gets its first value here", v->name);
+  if (v->init->kind == TERM_TUPLE && now->term->kind == TERM_TUPLE && v->init->tuple.count != now->term->tuple.count) {
+    lower_hint(L, "a tuple keeps its length in a loop at run time: unroll the loop with tl.static_range, whose count is "
+                  "a constant, or combine each iteration's value with the one before");
+    return;
+  }
   term_note_types_differ(L, v->init, now->term, "a variable that lives across iterations keeps one type: give it "
                          "that type before the loop, or convert with .to(…)");
 }

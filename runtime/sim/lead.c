@@ -102,7 +102,7 @@ static const char *strengthened(Arena *a, const Grid *g, const WeakAtomics *weak
 void lead_race(Warp *w, int lane, RaceScope scope, const RaceSide *found, const RaceSide *other, uint64_t address,
                const WeakAtomics *weak) {
   static const char *const agents[] = {
-      [RACE_BLOCKS] = "warp", [RACE_WARPS] = "warp", [RACE_SHARED] = "thread"};
+      [RACE_BLOCKS] = "warp", [RACE_WARPS] = "warp", [RACE_THREADS] = "thread", [RACE_SHARED] = "thread"};
   const bool between = scope == RACE_PROGRAMS, waits = between && waits_for(found, other);
   const bool is_flag = !weak->first && (waits || (between && waits_for(other, found)));
   const bool is_later = is_flag ? !waits : found->in >= other->in;
@@ -112,7 +112,8 @@ void lead_race(Warp *w, int lane, RaceScope scope, const RaceSide *found, const 
   if (!report_note(g, later->in, &at)) return;
   const bool has_other = report_note(g, earlier->in, &before);
   const bool is_one_place = has_other && report_same_place(&at, &before);
-  const PlaceNote *store = scope != RACE_PROGRAMS         ? NULL
+  const bool may_lack_mask = between || scope == RACE_THREADS;
+  const PlaceNote *store = !may_lack_mask                 ? NULL
                            : later->kind == OUTSIDE_STORE ? &at
                            : has_other                    ? &before
                                                           : NULL;
@@ -133,7 +134,9 @@ void lead_race(Warp *w, int lane, RaceScope scope, const RaceSide *found, const 
                                      program, what, who, verb, earlier->kind == OUTSIDE_LOAD ? "as volatile" : "by one")
                       : arena_printf(&scratch, "race: %s %s %s, which %s %s%s%s", program, outside_verb(later->kind),
                                      what, who, verb, too,
-                                     between ? ", and nothing orders the two" : " without a barrier in between"),
+                                     between                 ? ", and nothing orders the two"
+                                     : scope == RACE_THREADS ? " with another value"
+                                                             : " without a barrier in between"),
               is_flag ? released_by(&scratch, &at)
               : weak->first ? strengthened(&scratch, g, weak)
               : update ? update

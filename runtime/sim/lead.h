@@ -5,9 +5,9 @@
 #include "ir/outside.h"
 #include "runtime/sim/exec.h"
 
-// What does not order two accesses: programs of the grid, the blocks of a program's cluster, its warps; or threads that
-// access shared memory.
-typedef enum { RACE_PROGRAMS, RACE_BLOCKS, RACE_WARPS, RACE_SHARED } RaceScope;
+// What does not order two accesses: programs of the grid, the blocks of a program's cluster, its warps, the threads of a
+// warp in one instruction; or threads that access shared memory.
+typedef enum { RACE_PROGRAMS, RACE_BLOCKS, RACE_WARPS, RACE_THREADS, RACE_SHARED } RaceScope;
 typedef struct {
   const Instr *in;
   OutsideKind kind;

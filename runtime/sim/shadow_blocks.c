@@ -431,7 +431,32 @@ static Access begin_access(Warp *w, const Instr *in) {
                   .warp = race_number(w)};
 }
 
+// Lanes of a store that write different values to one element: which of them stays is not defined.
+static ExecResult check_lanes(Warp *w, const Instr *in, const MemAccess *a) {
+  uint64_t highest = 0;
+  FOR_LANES(l, a->mask) {
+    uint8_t value[32], other[32];
+    const uint64_t at = a->addr[l];
+    if (a->space[l] != SPACE_GLOBAL || !access_store_bytes(w, in, (int)l, a->size, value)) return EXEC_NEXT;
+    if (at <= highest)
+      FOR_LANES(k, a->mask & ((1u << l) - 1)) {
+        if (a->addr[k] != at || !access_store_bytes(w, in, (int)k, a->size, other) || !memcmp(value, other, a->size))
+          continue;
+        RaceSide side = side_of(in, false, true);
+        report_program(w->cta, side.program);
+        w->grid->other = in;
+        lead_race(w, (int)l, RACE_THREADS, &side, &side, at, &(WeakAtomics){0});
+        return sim_report(w->grid, w, in, (int)l, REPORT_RACE,
+                          "store to global memory at 0x%llx, where thread %u of the warp stores another value",
+                          (unsigned long long)at, k);
+      }
+    if (at > highest) highest = at;
+  }
+  return EXEC_NEXT;
+}
+
 ExecResult blocks_access(Warp *w, const Instr *in, const MemAccess *a) {
+  if (w->grid->checks & CHECK_RACES && a->kind == ACCESS_WRITE && !access_is_strong(in)) TRY(check_lanes(w, in, a));
   GridBlocks *b = blocks_of(w->grid);
   if (!b || b->gave_up || in->op == OP_tensormap) return EXEC_NEXT;
   const bool strong = a->kind == ACCESS_ATOMIC || access_is_strong(in);
