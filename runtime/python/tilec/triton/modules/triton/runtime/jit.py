@@ -229,8 +229,8 @@ class JITFunction(JITCallable, KernelInterface):
         bound, options, given = self._bind(args, kwargs)
         device = current_device(self._interprets or knobs.runtime.interpret)
         roots = []
-        for value in bound.values():
-            add_roots(value, roots)
+        for name, value in bound.items():
+            add_roots(name, value, roots)
         program = self._program_for(device, roots)
         # A constant that is left out has the value that the text has for it: the launcher in C leaves it out, too.
         values = {p.name: argument(p.name, bound[p.name], p.is_constexpr, program.gatherer) for p in self.params
