@@ -11,7 +11,7 @@ from tilec._arrays import refuse_without_memory
 
 from .._renamer import NotSource
 from ..language import core
-from ._hooks import line_of
+from ._hooks import call_hook, line_of
 from ._tensors import MockTensor
 
 
@@ -123,7 +123,13 @@ def _check_known(name, value):
 
 
 def shape_of(grid, meta):
-    shape = grid(Named("the grid's function", meta)) if callable(grid) else (1,) if grid is None else grid
+    shape = grid
+    if callable(grid):
+        shape = call_hook("the grid", grid, "f(meta), with arguments, constants and options by name",
+                          Named("the grid's function", meta))
+    elif grid is None:
+        raise TypeError("the grid of the launch is None: if a function made it, that ends without a `return`; a grid "
+                        "is a tuple of one number for each axis, (n,), or a function that returns one")
     if shape is None:
         raise TypeError(f"the grid's function{line_of(grid)} returned None: it ends with `return (n,)`, one number for "
                         "each axis")
