@@ -58,6 +58,9 @@ def refusal(hook, *args, **kwargs):
 def check_hook(name, hook, shown, *args, **kwargs):
     """Raises TypeError with the way a function of the program's is called if it does not take that."""
     why = refusal(hook, *args, **kwargs)
+    if not callable(hook):
+        parameters = shown.partition("(")[2].partition(")")[0]
+        raise TypeError(f"{name} is called as {shown}, and {hook!r} is no function: write `lambda {parameters}: …`")
     if why:
         function = getattr(hook, "__name__", hook)
         raise TypeError(f"{name} is called as {shown}, which {function}{line_of(hook)} does not take: {why}; write "
