@@ -225,7 +225,8 @@ def _interface_type(value, typestr):
     if code is None and hasattr(value, "dtype") and typestr[0] != ">":
         return _dtypes.code_of(value.dtype)   # bfloat16 and the 8-bit floats are no types of the interface
     if code is None or typestr[0] == ">":
-        raise TypeError(f"there is no kernel type for {typestr}")
+        way = "; pass a copy in this machine's byte order: x.astype(x.dtype.newbyteorder('='))" if code else ""
+        raise TypeError(f"there is no kernel type for {typestr}{way}")
     return code
 
 
