@@ -73,8 +73,9 @@ def _asked(value, method):
         return method()
     except (NotImplementedError, RuntimeError) as e:
         raise TypeError(f"this {type(value).__name__} has no memory of its own, as in vmap, grad or tracing "
-                        f"({str(e).splitlines()[0]}): launch the kernel in a torch.autograd.Function or a "
-                        "torch.library.custom_op, which say what these do") from None
+                        f"({str(e).splitlines()[0]}): launch the kernel for each tensor "
+                        "in a loop, not under torch.vmap, or in a torch.library.custom_op, whose register_vmap and "
+                        "register_autograd say what these do") from None
 
 
 def address_of(value):
@@ -224,7 +225,8 @@ def _interface_type(value, typestr):
     if code is None and hasattr(value, "dtype") and typestr[0] != ">":
         return _dtypes.code_of(value.dtype)   # bfloat16 and the 8-bit floats are no types of the interface
     if code is None or typestr[0] == ">":
-        raise TypeError(f"there is no kernel type for {typestr}")
+        way = "; pass a copy in this machine's byte order: x.astype(x.dtype.newbyteorder('='))" if code else ""
+        raise TypeError(f"there is no kernel type for {typestr}{way}")
     return code
 
 

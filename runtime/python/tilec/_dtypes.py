@@ -1,4 +1,5 @@
 """The element types: the table of ir/dtypes.def, and the names by which other libraries call them."""
+import re
 
 # In the order of tile_type: the name in signatures, the name in triton.language, the bits, DLPack's type code.
 # tools/docs.sh makes the rows from ir/dtypes.def.
@@ -33,6 +34,20 @@ BY_DLPACK = {(dlpack, max(bits, 8)): code for code, (_, _, bits, dlpack) in enum
 BY_INTERFACE = {f"{letter}{bits // 8}": code for (dlpack, bits), code in BY_DLPACK.items()
                 for letter in {0: "i", 1: "u", 2: "f", 6: "b"}.get(dlpack, "")}
 
+# What to pass in place of an array, by a pattern of its dtype's text.
+_WAYS = {
+    "complex": "the array as real numbers: torch.view_as_real(x), x.view(np.float32)",
+    "e8m0": "its exponents as bytes: x.view(torch.uint8)",
+    "float4": "its bytes, two numbers each: x.view(torch.uint8)",
+    r"torch\.qu?int": "its integers, x.int_repr(), and as arguments of their own x.q_scale() and x.q_zero_point(), or "
+                      "for a scheme per channel the tensors x.q_per_channel_scales() and x.q_per_channel_zero_points()",
+    r"torch\.u?int[1-7]$|torch\.bits": "its bytes: x.view(torch.uint8)",
+    r"^\[|^\{": "one of its fields: x[\"name\"]",
+    "datetime64|timedelta64": "its integers: x.view(np.int64)",
+    "longdouble|float128|float96": "the array as doubles: x.astype(np.float64)",
+    "str|object|^[<>|][USV]": "numbers",
+}
+
 _seen = {}   # the codes of the dtype objects seen so far
 
 
@@ -44,10 +59,7 @@ def code_of(dtype):
         pass
     code = CODES.get(str(dtype).rpartition(".")[2])
     if code is None:
-        ways = {"complex": "the array as real numbers: torch.view_as_real(x), x.view(np.float32)",
-                "e8m0": "its exponents as bytes: x.view(torch.uint8)", "str": "numbers", "object": "numbers",
-                "float4": "its bytes, two numbers each: x.view(torch.uint8)"}
-        way = next((f"; pass {way}" for part, way in ways.items() if part in str(dtype)), "")
+        way = next((f"; pass {way}" for part, way in _WAYS.items() if re.search(part, str(dtype))), "")
         raise TypeError(f"there is no kernel type for dtype {dtype}{way}")
     try:
         _seen[dtype] = code

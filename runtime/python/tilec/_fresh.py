@@ -36,7 +36,12 @@ def _filling(torch, make):
         tensor = make(*args, **kwargs)
         if not torch.compiler.is_compiling() and type(tensor) is torch.Tensor and tensor.device.type == "cpu":
             if tensor.layout is torch.strided:
-                _fill(tensor.untyped_storage())
+                try:
+                    storage = tensor.untyped_storage()
+                    storage.data_ptr()
+                except (NotImplementedError, RuntimeError):   # torch.vmap's and those of tracing have no memory
+                    return tensor
+                _fill(storage)
         return tensor
     filled._tile_fills = True
     return filled
@@ -44,7 +49,7 @@ def _filling(torch, make):
 
 def _fill(storage):
     address, size = storage.data_ptr(), storage.nbytes()
-    if 0 < size <= _MOST:
+    if address and 0 < size <= _MOST:
         shift = address % len(_PATTERN)
         ctypes.memmove(address, (_PATTERN * (size // len(_PATTERN) + 2))[shift:shift + size], size)
         _filled[address] = size

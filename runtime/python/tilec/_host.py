@@ -45,7 +45,7 @@ class HostMemory:
                 self.ranges.append(r)
         # PyTorch's have no memory; one of NumPy has an address, which the device does not know.
         self.empty = {name: shape for name, shape in ((n, layout_of(v)[0]) for n, v in arguments
-                                                      if not any(r.begin <= address_of(v)[0] < r.end
+                                                      if not any(r.begin <= _named(n, address_of, v)[0] < r.end
                                                                  for r in self.ranges))
                       if shape is not None and 0 in shape}
         self.broadcasts = {name: shape for name, shape in ((n, broadcast_shape(v)) for n, v in arguments) if shape}
@@ -157,8 +157,13 @@ def _index(at, shape):
 
 
 def _range(name, value):
+    return Range(*_named(name, memory_of, value), name)
+
+
+def _named(name, ask, value):
+    """Asks something of an array; the error says which argument it is."""
     try:
-        return Range(*memory_of(value), name)
+        return ask(value)
     except (TypeError, ValueError) as e:
         raise type(e)(f"argument '{name}': {e}") from None
 

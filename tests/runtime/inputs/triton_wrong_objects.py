@@ -45,6 +45,19 @@ class Batched(Array):
         raise NotImplementedError("Cannot access storage of BatchedTensorImpl\nmore of it")
 
 
+class Proxy:
+    """An object that has any attribute and no truth, as torch.fx traces with."""
+
+    def __getattr__(self, name):
+        return Proxy()
+
+    def __bool__(self):
+        raise RuntimeError("symbolically traced variables cannot be used as inputs to control flow")
+
+
+Proxy.__module__ = "torch.fx.proxy"
+
+
 def shown(name, call):
     try:
         print(f"{name}:", call())
@@ -65,6 +78,12 @@ shown("jagged", lambda: k[(1,)](Array("torch.jagged", is_nested=True), 0, 0))
 shown("other layout", lambda: k[(1,)](Array("torch._mkldnn"), 0, 0))
 shown("nested", lambda: k[(1,)](Array(is_nested=True), 0, 0))
 shown("batched", lambda: k[(1,)](Batched(), 0, 0))
+shown("traced", lambda: k[(1,)](Proxy(), 0, 0))
+shown("traced constant", lambda: k[(1,)](x, 0, (1, Proxy())))
+for text in ("torch.qint8", "torch.uint4", "torch.complex64", "datetime64[ns]", "[('a', '<i4')]", "<U3", "float128"):
+    other = Array()
+    other.dtype = type("Named", (), {"__str__": lambda self, text=text: text})()
+    shown("dtype", lambda: k[(1,)](other, 0, 0))
 shown("no elements", lambda: k[(1,)](Array(shape=(0, 8)), 0, 0))
 shown("tensor as grid", lambda: k[tensor](x, 0, 0))
 shown("no grid", lambda: k[lambda meta: None](x, 0, 0))

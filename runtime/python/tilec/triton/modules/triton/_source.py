@@ -165,7 +165,8 @@ class Gatherer:
         obj = getattr(obj, "_tile_function", obj)
         if id(obj) in self._names:
             return self._names[id(obj)]
-        wish = wish or getattr(obj, "__name__", None) or "value"
+        own = getattr(obj, "__name__", None)
+        wish = wish or (own if isinstance(own, str) and own else "value")
         if isinstance(obj, types.ModuleType):
             name = self._name_for(obj, wish.rpartition(".")[2])
             self._imports[name] = obj.__name__
@@ -177,7 +178,8 @@ class Gatherer:
             if written is not None:
                 self._add(written)
             return name
-        module = getattr(obj, "__module__", None) or ""
+        module = getattr(obj, "__module__", None)
+        module = module if isinstance(module, str) else ""
         if is_of_python(module) and getattr(sys.modules.get(module), getattr(obj, "__name__", ""), None) is obj:
             name = self._name_for(obj, wish)
             self._add(f"from {module} import {obj.__name__} as {name}")

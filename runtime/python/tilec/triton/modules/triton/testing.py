@@ -23,6 +23,15 @@ def _summarize_statistics(times, quantiles, return_mode):
     return {"min": min, "max": max, "mean": statistics.mean, "median": statistics.median}[return_mode](times)
 
 
+_MODES = "min", "max", "mean", "median", "all"
+
+
+def _check_mode(what, mode):
+    if mode not in _MODES:
+        raise AssertionError(f"return_mode of {what} is {', '.join(map(repr, _MODES[:-1]))} or {_MODES[-1]!r}, not "
+                             f"{mode!r}")
+
+
 def _needs_gpu(what):
     from .runtime.driver import has_cuda
     if not has_cuda():
@@ -39,10 +48,10 @@ def _needs_function(what, fn):
 def do_bench(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_mode="mean"):
     """Returns the time of fn() in milliseconds, with the L2 cache cleared before each run. warmup and rep: milliseconds."""
     _needs_function("do_bench", fn)
+    _check_mode("do_bench", return_mode)
     import torch
     from .runtime.driver import driver
     _needs_gpu("do_bench")
-    assert return_mode in ("min", "max", "mean", "median", "all")
     fn()
     torch.cuda.synchronize()
     cache = driver.active.get_empty_cache_for_benchmark()
@@ -73,6 +82,7 @@ def do_bench(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_m
 def do_bench_cudagraph(fn, rep=20, grad_to_none=None, quantiles=None, return_mode="mean"):
     """The same by CUDA graphs: the time on the GPU without that of the launches."""
     _needs_function("do_bench_cudagraph", fn)
+    _check_mode("do_bench_cudagraph", return_mode)
     import torch
     _needs_gpu("do_bench_cudagraph")
     with torch.cuda.stream(torch.cuda.Stream()):

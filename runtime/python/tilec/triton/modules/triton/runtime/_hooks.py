@@ -44,15 +44,38 @@ def _plain(values):
             for name, value in values.items()}
 
 
-def check_hook(name, hook, shown, *args, **kwargs):
-    """Raises TypeError with the way a function of the program's is called if it does not take that."""
+def refusal(hook, *args, **kwargs):
+    """Returns why a function of the program's cannot be called like this; None: it can, as far as Python knows."""
     try:
         inspect.signature(hook, follow_wrapped=False).bind(*args, **kwargs)
     except TypeError as e:
-        function = getattr(hook, "__name__", hook)
-        raise TypeError(f"{name} is called as {shown}, which {function}{line_of(hook)} does not take: {e}") from None
+        return str(e)
     except ValueError:   # it has no signature that Python knows
         pass
+    return None
+
+
+def check_hook(name, hook, shown, *args, **kwargs):
+    """Raises TypeError with the way a function of the program's is called if it does not take that."""
+    why = refusal(hook, *args, **kwargs)
+    if not callable(hook):
+        parameters = shown.partition("(")[2].partition(")")[0]
+        raise TypeError(f"{name} is called as {shown}, and {hook!r} is no function: write `lambda {parameters}: …`")
+    if why:
+        function = getattr(hook, "__name__", hook)
+        raise TypeError(f"{name} is called as {shown}, which {function}{line_of(hook)} does not take: {why}; write "
+                        f"{_written(hook, shown)}") from None
+
+
+def _written(hook, shown):
+    """Returns how a function that is called as shown, such as f(args, exception=…), begins."""
+    parameters = shown.partition("(")[2].partition(")")[0].replace("=…", "")
+    name = getattr(hook, "__name__", None)
+    if name == "<lambda>":
+        return f"`lambda {parameters}: …`"
+    if name is None or inspect.ismethod(hook):
+        parameters = f"self, {parameters}"
+    return f"`def {name or '__call__'}({parameters}):`"
 
 
 def call_hook(name, hook, shown, *args, **kwargs):

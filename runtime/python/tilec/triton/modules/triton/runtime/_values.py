@@ -11,24 +11,34 @@ from tilec._arrays import refuse_without_memory
 
 from .._renamer import NotSource
 from ..language import core
-from ._hooks import line_of
+from ._hooks import call_hook, line_of
 from ._tensors import MockTensor
 
 
-def add_roots(value, roots):
-    """Adds the objects in a value that the text must have a name for."""
-    value = core._unwrap_if_constexpr(value)
+def add_roots(name, value, roots):
+    """Adds the objects in a value of the parameter `name` that the text must have a name for."""
+    value = given = core._unwrap_if_constexpr(value)
     value = getattr(value, "_tile_function", value)
     if isinstance(value, (tuple, list)):
         if hasattr(value, "_fields"):
             _add_root(type(value), roots)
         for item in value:
-            add_roots(item, roots)
+            add_roots(name, item, roots)
     elif hasattr(value, "_tile_source") or isinstance(value, type) or \
             callable(value) and hasattr(value, "__code__") and not isinstance(value, types.MethodType):
+        _refuse_stand_in(name, given)
         _add_root(value, roots)
     elif isinstance(value, enum.Enum):
         _add_root(type(value), roots)
+
+
+def _refuse_stand_in(name, value):
+    """Raises TypeError for an object that has any attribute it is asked for, even one that nothing has."""
+    if not isinstance(value, type) and hasattr(value, "_tile_asks_for_any"):
+        is_traced = type(value).__module__.startswith("torch.fx")
+        raise TypeError(f"argument '{name}': {_kind(value)} has any attribute that it is asked for, and no memory: " +
+                        ("put @torch.fx.wrap above the function that launches, which the traced function calls"
+                         if is_traced else "pass a tensor or a number"))
 
 
 def _add_root(value, roots):
@@ -113,7 +123,13 @@ def _check_known(name, value):
 
 
 def shape_of(grid, meta):
-    shape = grid(Named("the grid's function", meta)) if callable(grid) else (1,) if grid is None else grid
+    shape = grid
+    if callable(grid):
+        shape = call_hook("the grid", grid, "f(meta), with arguments, constants and options by name",
+                          Named("the grid's function", meta))
+    elif grid is None:
+        raise TypeError("the grid of the launch is None: if a function made it, that ends without a `return`; a grid "
+                        "is a tuple of one number for each axis, (n,), or a function that returns one")
     if shape is None:
         raise TypeError(f"the grid's function{line_of(grid)} returned None: it ends with `return (n,)`, one number for "
                         "each axis")

@@ -16,7 +16,7 @@ from tilec.triton._missing import explains_calls
 
 from .. import knobs
 from ..compiler.errors import CompileTimeAssertionFailure
-from ._hooks import call_hook, check_hook, line_of
+from ._hooks import call_hook, check_hook, line_of, refusal
 from .cache import get_cache_manager, triton_key
 from .driver import current_device, driver, has_cuda
 from .errors import AutotunerError, OutOfResources, PTXASError
@@ -217,7 +217,7 @@ class Autotuner(_Around):
                 self.fn.go_on(args, {**current, "warmup": True})
                 return
             if config.pre_hook:
-                config.pre_hook(full)
+                _call_own_hook(config, full)
             self.pre_hook(full)
             try:
                 self.fn.go_on(args, dict(current))
@@ -229,7 +229,8 @@ class Autotuner(_Around):
             self.post_hook(full, exception=None)
 
         try:
-            return bench(launch, quantiles=(0.5, 0.2, 0.8))
+            return call_hook("do_bench of autotune", bench, "f(launch, quantiles=…)", launch,
+                             quantiles=(0.5, 0.2, 0.8))
         except (OutOfResources, CompileTimeAssertionFailure, PTXASError) as e:
             if knobs.autotuning.print:
                 print(f"Autotuning failed with {e}")
@@ -249,7 +250,7 @@ class Autotuner(_Around):
             self.nargs = dict(zip(self.arg_names, args))
             self.best_config = config = config or self._chosen(args, kwargs)
             if config.pre_hook is not None:
-                config.pre_hook(_ByName({**self.nargs, **kwargs, **config.all_kwargs()}))
+                _call_own_hook(config, _ByName({**self.nargs, **kwargs, **config.all_kwargs()}))
             self.nargs = None
         self.best_config = config
         options = config.all_kwargs()
@@ -341,6 +342,10 @@ class Autotuner(_Around):
         return results
 
 
+def _call_own_hook(config, args):
+    call_hook("pre_hook of a Config", config.pre_hook, "f(args), with arguments, constants and options by name", args)
+
+
 def _check_warps(config):
     n = config.num_warps
     if isinstance(n, int) and (n < 1 or n & (n - 1)):
@@ -419,13 +424,16 @@ class Heuristics(_Around):
     def __init__(self, fn, arg_names, values):
         self.fn, self.arg_names, self.values = fn, arg_names, values
         getattr(self._tile_function, "chosen_by", {}).update(values)
+        if any(refusal(choose, {}) for choose in values.values()):
+            self._launch_now = functools.partial(type(self).launch_by_run, self)   # which says what is wrong
 
     def run(self, *args, **kwargs):
         named = dict(zip(self.arg_names, args))
         for name, choose in self.values.items():
             known = {**named, **kwargs}
             known.pop("grid", None), known.pop("warmup", None)
-            kwargs[name] = choose(Named(f"the heuristic of {name}", known, self._why_missing))
+            kwargs[name] = call_hook(f"the heuristic of {name}", choose, "f(args), with arguments by name",
+                                     Named(f"the heuristic of {name}", known, self._why_missing))
         return self.fn.go_on(args, kwargs)
 
 

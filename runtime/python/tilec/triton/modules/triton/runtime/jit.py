@@ -165,7 +165,9 @@ class JITFunction(JITCallable, KernelInterface):
 
     def repr(self, specialization):
         """Returns the name of a variant; specialization has its `constants` and its `signature`."""
-        return self.__name__ if self._repr is None else self._repr(specialization)
+        if self._repr is None:
+            return self.__name__
+        return call_hook("repr of triton.jit", self._repr, "f(specialization)", specialization)
 
     def __repr__(self):
         return f"JITFunction({self.module}:{self.fn.__qualname__})"
@@ -229,14 +231,14 @@ class JITFunction(JITCallable, KernelInterface):
         bound, options, given = self._bind(args, kwargs)
         device = current_device(self._interprets or knobs.runtime.interpret)
         roots = []
-        for value in bound.values():
-            add_roots(value, roots)
+        for name, value in bound.items():
+            add_roots(name, value, roots)
         program = self._program_for(device, roots)
         # A constant that is left out has the value that the text has for it: the launcher in C leaves it out, too.
         values = {p.name: argument(p.name, bound[p.name], p.is_constexpr, program.gatherer) for p in self.params
                   if p.name in given or not p.is_constexpr}
         launch = {name: options[name] for name in _LAUNCH if options.get(name) is not None and name not in values}
-        shape = shape_of(grid, {**bound, **options})
+        shape = (1,) if warmup and grid is None else shape_of(grid, {**bound, **options})
         try:
             return self._launch(program, shape, values, launch, options, warmup or 0 in shape, bound)
         except tilec.Error as e:
@@ -381,7 +383,8 @@ class JITFunction(JITCallable, KernelInterface):
         metadata = LazyDict(data)
         if self.launch_metadata is not None:
             grid = (*shape, 1, 1)[:3]
-            metadata.add(lambda: self.launch_metadata(grid, compiled.metadata, bound))
+            metadata.add(lambda: call_hook("launch_metadata of triton.jit", self.launch_metadata,
+                                           "f(grid, metadata, args)", grid, compiled.metadata, bound))
         return metadata
 
     # ---- the quick way
