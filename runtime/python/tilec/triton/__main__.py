@@ -78,7 +78,8 @@ def _why_no_kernel(trace, text):
     code = getattr(function, "__code__", None)
     if jit is None or code is None:
         return _NOT_DECORATED
-    known = {**{".".join(path[:n + 1]): owner for n, owner in enumerate(owners)}, **scope}   # its own owner first
+    prefixes = {".".join(path[:n + 1]): owner for n, owner in enumerate(owners)}
+    known = {**prefixes, **scope}   # the kernel that the program names comes first
     for name, value in known.items():
         if isinstance(value, jit.KernelInterface) and getattr(value, "_tile_function", value).fn is function:
             return f"`{shown}` is the Python function of a kernel: launch the kernel itself, {name}[grid](…)"
@@ -87,8 +88,8 @@ def _why_no_kernel(trace, text):
     if place is None:
         return _NOT_DECORATED
     if function.__name__ == path[-1]:
-        return (f"`{shown}` is the plain function of {code.co_filename}:{code.co_firstlineno}, whose def binds the name "
-                f"of the kernel of {place} again: give one of the two another name")
+        return (f"`{shown}` is the plain function of {code.co_filename}:{code.co_firstlineno}, whose def binds the "
+                f"name of the kernel of {place} again: give one of the two another name")
     return (f"`{shown}` is the plain function {function.__name__} of {code.co_filename}:{code.co_firstlineno}, which a "
             f"decorator or an assignment bound to the name of the kernel of {place}: put @triton.jit on top, or give "
             "one of the two another name")
