@@ -1,4 +1,4 @@
-"""Functions of the program that a launch calls in another way than they are written: each exception's text, a line each."""
+"""Functions of the program that do not take what a launch calls them with: each exception's text, a line each."""
 import triton
 import triton.language as tl
 

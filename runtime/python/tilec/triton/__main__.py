@@ -1,5 +1,6 @@
 """python -m tilec.triton [--enable | --disable | -m MODULE | PROGRAM] [ARGUMENT…]"""
 import os
+import re
 import runpy
 import sys
 import sysconfig
@@ -57,17 +58,44 @@ def _suggest_module(name):
             return
 
 
-def _why_no_kernel(trace, name):
-    """Returns why the function that the last frame calls `name` has no [grid]."""
+def _why_no_kernel(trace, text):
+    """Returns why the function at the end of a text, which the last frame subscripts, has no [grid]."""
     while trace.tb_next:
         trace = trace.tb_next
-    names = {**trace.tb_frame.f_globals, **trace.tb_frame.f_locals}
-    inner = names.get(name.strip().rpartition(" ")[2])
+    scope = {**trace.tb_frame.f_globals, **trace.tb_frame.f_locals}
+    path = re.search(r"[\w.]*$", text.rstrip())[0].split(".")
+    owners = [scope.get(path[0])]
+    for name in path[1:]:
+        owners.append(getattr(owners[-1], name, None))
+    function, shown = owners.pop(), ".".join(path)
+    inner = function
     while inner is not None and not hasattr(type(inner), "__getitem__"):
         inner = getattr(inner, "__wrapped__", None)
-    return (f"another decorator is above @triton.jit, and `{name.strip()}` is the plain function that it made: put "
-            "@triton.jit, @triton.autotune and @triton.heuristics on top" if inner is not None else
-            "a kernel has @triton.jit above its def: without it, f[grid](…) is no launch")
+    if inner is not None:
+        return (f"another decorator is above @triton.jit, and `{shown}` is the plain function that it made: put "
+                "@triton.jit, @triton.autotune and @triton.heuristics on top")
+    jit = sys.modules.get("triton.runtime.jit")
+    code = getattr(function, "__code__", None)
+    if jit is None or code is None:
+        return _NOT_DECORATED
+    prefixes = {".".join(path[:n + 1]): owner for n, owner in enumerate(owners)}
+    known = {**prefixes, **scope}   # the kernel that the program names comes first
+    for name, value in known.items():
+        if isinstance(value, jit.KernelInterface) and getattr(value, "_tile_function", value).fn is function:
+            return f"`{shown}` is the Python function of a kernel: launch the kernel itself, {name}[grid](…)"
+    module = owners[-1].__name__ if owners and isinstance(owners[-1], types.ModuleType) else scope.get("__name__")
+    place = jit.made.get((module, path[-1]))
+    if place is None:
+        return _NOT_DECORATED
+    if function.__name__ == path[-1]:
+        return (f"`{shown}` is the plain function of {code.co_filename}:{code.co_firstlineno}, whose def binds the "
+                f"name of the kernel of {place} again: give one of the two another name")
+    return (f"`{shown}` is the plain function {function.__name__} of {code.co_filename}:{code.co_firstlineno}, which a "
+            f"decorator or an assignment bound to the name of the kernel of {place}: put @triton.jit on top, or give "
+            "one of the two another name")
+
+
+_NOT_DECORATED = "a kernel has @triton.jit above its def: without it, f[grid](…) is no launch"
 
 
 def main():

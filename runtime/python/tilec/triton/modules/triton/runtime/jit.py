@@ -42,6 +42,9 @@ _IGNORED = frozenset("""allowed_dot_input_precisions arch backend_name cluster_d
     schedule_hint stream supported_fp8_dtypes waves_per_eu warp_size""".split())
 
 
+made = {}   # (module, name) of each function that was made a kernel: where its text begins, FILE:LINE
+
+
 class KernelInterface:
 
     def warmup(self, *args, grid, **kwargs):
@@ -102,6 +105,7 @@ class JITFunction(JITCallable, KernelInterface):
                  noinline=None, repr=None, launch_metadata=None):
         super().__init__(fn)
         watch()
+        made[fn.__module__, fn.__name__] = f"{fn.__code__.co_filename}:{fn.__code__.co_firstlineno}"
         self.module, self.version, self.debug, self.noinline = fn.__module__, version, debug, noinline
         self._repr, self.launch_metadata = repr, launch_metadata
         for name, given in (("do_not_specialize", do_not_specialize),
