@@ -100,7 +100,7 @@ x = Ints(*[0] * 6)
 reduced[(1,)](x, 8)
 print("reduced:", x.data.tolist(), tl.core.is_builtin(tl.load), tl.core.is_builtin(reduced))
 
-from triton._C.libtriton import nvidia
+from triton._C.libtriton import gluon_ir, nvidia
 from triton._filecheck import filecheck_test, run_filecheck
 from triton._utils import find_paths_if, get_iterable_path
 from triton.backends.nvidia.driver import libcuda_dirs
@@ -112,6 +112,7 @@ paths = find_paths_if(nested, lambda path, value: isinstance(value, int))
 print("paths:", paths, [get_iterable_path(nested, path) for path in paths], _base32("ab12"))
 refusal("filecheck:", filecheck_test(marked))
 refusal("filecheck:", run_filecheck, "name", "", "")
+print("clusters:", gluon_ir.make_cga_layout([2, 4], [1, 4], [0, 1]), gluon_ir.make_cga_layout([4, 2], [2, 2], [1, 0]))
 print("internals:", nvidia.cublas.CublasLt.__name__, callable(libcuda_dirs), isinstance(marked, InterpretedFunction))
 
 from triton.backends import backends
