@@ -199,6 +199,9 @@ def fails(act):
 
 assert matmul.is_gluon() and {TILE: 1}[gl.BlockedLayout([1, 4], [4, 8], [4, 1], [1, 0])] == 1
 assert gl.SliceLayout(0, TILE) is gl.SliceLayout(dim=0, parent=TILE), "a launch knows it again"
+bases = gl.SharedLinearLayout([[0, 1], [1, 0]]).offset_bases
+bases[0] = bases.pop()
+assert gl.SharedLinearLayout([[0, 1], [1, 0]]).offset_bases == [[0, 1], [1, 0]], "a list that was read is the reader's"
 print(TILE, gl.SliceLayout(0, TILE).rank, mbarrier.MBarrierLayout())
 print(gl.NVMMASharedLayout.get_default_for([128, 32], gl.float16, cga_layout=[[1, 0]]))
 print(PADDED)

@@ -71,9 +71,29 @@ class _Layout(metaclass=_Interned):
         return f"gl.{type(self).__name__}({given})"
 
 
+def _copy(value):
+    return type(value)(map(_copy, value)) if isinstance(value, (list, tuple)) else value
+
+
+class _Field:
+    """A field of a layout. Who reads a list gets a list of its own: one layout serves all that spelled it alike."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __get__(self, layout, cls):
+        return self if layout is None else _copy(layout.__dict__[self.name])
+
+    def __set__(self, layout, value):
+        layout.__dict__[self.name] = value
+
+
 def _layout(cls):
     cls.__hash__ = _Layout.__hash__   # a dataclass's own cannot hash lists
-    return dataclass(frozen=True)(cls)
+    cls = dataclass(frozen=True)(cls)
+    for f in fields(cls):
+        setattr(cls, f.name, _Field(f.name))
+    return cls
 
 
 def _cga():
