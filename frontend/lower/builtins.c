@@ -457,7 +457,7 @@ const CtType *arg_block(Lower *L, Call *c, const CtType *elem, const int64_t *sh
     if (is_named(&p, "layout") && !arg_is_none(c, i))
       t = term_is_const(c->args[i]) ? lower_with_layout(L, t, c->args[i]->ct, c->spans[i])
                                     : (not_constant(L, c, i, "a layout"), NULL);
-  return t && lower_check_has_layout(L, c->span, t) ? t : NULL;
+  return t;
 }
 
 Term *lower_hint_axes(Lower *L, int64_t rank) {

@@ -57,7 +57,7 @@ static Term *pointer_arg(Lower *L, Call *c, const CtType **pointee) {
 
 // Gluon: pointers without a layout get that of the value or the mask that comes with them.
 static Term *with_layout_of_args(Lower *L, Call *c, Term *ptr, uint32_t first, uint32_t last) {
-  for (uint32_t i = first; L->is_gluon && i <= last && ct_rank(term_t(ptr)) && !term_t(ptr)->layout; i++) {
+  for (uint32_t i = first; L->is_gluon && ptr && i <= last && ct_rank(term_t(ptr)) && !term_t(ptr)->layout; i++) {
     const CtType *t = term_is_tensor(c->args[i]) ? term_t(c->args[i]) : NULL, *p = term_t(ptr);
     if (!t || !t->layout || t->rank != p->rank || memcmp(t->shape, p->shape, t->rank * sizeof *t->shape)) continue;
     ptr = lower_convert(L, ptr, ct_type_with_layout(L->ctx, p, t->layout, t->spelled));
@@ -160,7 +160,7 @@ Term *tl_load_call(Lower *L, Call *c) {
   if (padding[0] || !arg_ints(L, c, 3, dims, MAX_RANK, &num_dims) || num_dims)
     return builtin_error(
         L, c, "boundary_check and padding_option are for block pointers; plain pointers take mask and other");
-  ptr = with_layout_of_args(L, c, ptr, 1, 2);
+  if (!(ptr = with_layout_of_args(L, c, ptr, 1, 2))) return NULL;
   if (arg_is_none(c, 1) && !arg_is_none(c, 2)) {
     arg_error(L, c, 2, "`other` without `mask` has no meaning");
     return lower_hint(L, "leave it out, or say with mask= which elements to load: the others become `other`");
@@ -217,7 +217,7 @@ Term *tl_store_call(Lower *L, Call *c) {
   const CtType *pointee;
   Term *ptr = pointer_arg(L, c, &pointee), *mask;
   if (!ptr || !check_not_const(L, c, ptr)) return NULL;
-  ptr = with_layout_of_args(L, c, ptr, 1, 2);
+  if (!(ptr = with_layout_of_args(L, c, ptr, 1, 2))) return NULL;
   int64_t dims[MAX_RANK];
   uint32_t num_dims;
   if (!arg_ints(L, c, 3, dims, MAX_RANK, &num_dims)) return NULL;
@@ -256,7 +256,7 @@ static Term *atomic(Lower *L, Call *c, bool *is_owned) {
   const CtType *elem;
   Term *ptr = pointer_arg(L, c, &elem), *mask;
   if (!ptr || !check_not_const(L, c, ptr) || !sem_scope(L, c, 3, &sem, &scope)) return NULL;
-  ptr = with_layout_of_args(L, c, ptr, 1, 2);
+  if (!(ptr = with_layout_of_args(L, c, ptr, 1, 2))) return NULL;
   bool is_float = elem->kind == CT_TYPE_SCALAR && ct_is_float(elem), half = is_float && ct_bits(elem) == 16;
   bool ok = elem->kind == CT_TYPE_SCALAR && (ct_bits(elem) >= 32 || (half && kind == ATOMIC_ADD));
   if (!ok) {
@@ -321,7 +321,7 @@ Term *tl_atomic_cas(Lower *L, Call *c) {
   if (!ptr || !check_not_const(L, c, ptr) || !lower_check_owned(L, c, term_t(ptr)) ||
       !sem_scope(L, c, 3, &sem, &scope))
     return NULL;
-  ptr = with_layout_of_args(L, c, ptr, 1, 2);
+  if (!(ptr = with_layout_of_args(L, c, ptr, 1, 2))) return NULL;
   if (elem->kind != CT_TYPE_SCALAR || ct_bits(elem) < 16) {
     builtin_error(L, c, "`atomic_cas` does not exist for %s", ct_type_text(L->ctx, elem));
     return lower_hint(L, "it works on elements of 16, 32 and 64 bits: let the pointer point to one of them");

@@ -59,10 +59,10 @@ bool lower_check_axis_in_block(Lower *L, Span span, const char *what, const CtTy
                  NULL);
 }
 
-bool lower_check_has_layout(Lower *L, Span span, const CtType *t) {
-  if (!L->is_gluon || L->module->num_ctas == 1 || !ct_rank(t) || t->layout) return true;
-  lower_error(L, span, "with num_ctas = %u a tensor needs a layout when it is made", L->module->num_ctas);
-  lower_hint(L, "AutoLayout and CoalescedLayout do not say which block holds what: pass layout=…, with cga_layout");
+bool lower_check_keeps_layout(Lower *L, Span span, const CtType *t) {
+  if (!is_split(L, t)) return true;
+  lower_error(L, span, "with num_ctas = %u a tensor keeps its layout", L->module->num_ctas);
+  lower_hint(L, "AutoLayout and CoalescedLayout do not say which block holds what");
   return false;
 }
 
@@ -80,6 +80,72 @@ Value *lower_block_start(Lower *L, const CtType *t, uint32_t axis) {
     sum = sum ? build_binary(&L->b, OP_ADDI, sum, bit) : bit;
   }
   return sum;
+}
+
+// ---- tensors without a layout ----
+// Until it has a layout, each block holds all of a tensor. What is then given one is computed again, each block's part
+// alone, as far as it comes from ranges and scalars by arithmetic; what nothing uses any more is removed.
+typedef struct { const Value *whole; const Layout *map; Value *part; } Part;
+typedef struct { Lower *L; Span span; VEC(Part) made; } Division;
+
+static Value *part_of(Division *d, Value *whole, CtValue *layout);
+
+static Value *part_of_result(Division *d, Value *whole, CtValue *layout, const CtType *t, const Type *to) {
+  Lower *L = d->L;
+  const Op *op = whole->def;
+  if (op && op->opcode == OP_RANGE) {
+    const int64_t start = op_int(op, ATTR_START, 0);
+    Value *r = build_range(&L->b, start, start + to->shape[0], to->layout), *first = lower_block_start(L, t, 0);
+    return first ? build_binary(&L->b, OP_ADDI, r, build_splat(&L->b, first, to)) : r;
+  }
+  if (op && op->opcode == OP_EXPAND_DIMS) {
+    const uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0);
+    Value *x = part_of(d, op_operand(op, 0), comptime_layout_slice(L->ct, layout, axis));
+    return x ? build_convert_layout(&L->b, build_expand_dims(&L->b, x, axis), to->layout) : NULL;
+  }
+  if (op && op->opcode == OP_BROADCAST) {
+    Value *x = part_of(d, op_operand(op, 0), layout);
+    const Layout *from = to->layout;
+    for (uint32_t i = 0; x && i < to->rank; i++)
+      if (x->type->shape[i] != to->shape[i]) from = layout_project(L->ctx, from, i);
+    return x ? build_broadcast(&L->b, build_convert_layout(&L->b, x, from), to) : NULL;
+  }
+  if (op && (op->opcode == OP_CONSTANT || op->opcode == OP_SPLAT || op_is(op, TRAIT_ELEMENTWISE))) {
+    ValueMap *map = value_map_new(L->ctx);
+    for (uint32_t i = 0; i < op->num_operands; i++) {
+      Value *x = part_of(d, op_operand(op, i), layout);
+      if (!x) return NULL;
+      value_map_set(L->ctx, map, op_operand(op, i), x);
+    }
+    Value *r = op_result(build_clone(&L->b, op, map), 0);
+    r->type = to;
+    return r;
+  }
+  lower_error(L, d->span, "with num_ctas = %u a tensor that `%s` made without a layout cannot be given one",
+              L->module->num_ctas, op ? op_info[op->opcode].name : "for");
+  lower_hint(L, "make it with its layout: pass layout=…, with cga_layout; a tensor of pointers takes it before the load");
+  return NULL;
+}
+
+static Value *part_of(Division *d, Value *whole, CtValue *layout) {
+  Lower *L = d->L;
+  const Type *w = whole->type;
+  if (w->kind != TYPE_TENSOR) return whole;
+  const Layout *map = lower_layout_map(L, layout, w->shape, w->rank, d->span);
+  if (!map) return NULL;
+  VEC_EACH(x, d->made)
+    if (x->whole == whole && x->map == map) return x->part;
+  const CtType *t = ct_type_with_layout(L->ctx, ct_type_block(L->ctx, lower_scalar(L, DT_INT32), w->shape, w->rank), map,
+                                        layout);
+  const CtType *part = lower_block_part(L, t);
+  Value *r = part_of_result(d, whole, layout, t, type_tensor(L->ctx, w->elem, (int)w->rank, part->shape, part->layout));
+  const Part made = {whole, map, r};
+  if (r) vec_push(L->arena, &d->made, made);
+  return r;
+}
+
+Value *lower_divide(Lower *L, Value *whole, const CtType *to, Span span) {
+  return part_of(&(Division){.L = L, .span = span}, whole, lower_layout_of(L, to));
 }
 
 // Of the blocks that hold the same elements, the one with the lowest number writes them.

@@ -43,8 +43,8 @@ Term *gl_convert_layout(Lower *L, Call *c) {
     return lower_hint(L, "gl.convert_layout(x, L) gives it another");
   }
   const CtType *to = lower_with_layout(L, term_t(x), layout, c->spans[1]);
-  if (!to || !lower_check_has_layout(L, c->spans[1], to) ||
-      (to->layout && !lower_check_same_blocks(L, c->span, "this conversion", term_t(x), to, -1)))
+  if (!to || !(to->layout ? lower_check_same_blocks(L, c->span, "this conversion", term_t(x), to, -1)
+                          : lower_check_keeps_layout(L, c->spans[1], term_t(x))))
     return NULL;
   if (!to->layout) {   // AutoLayout, CoalescedLayout
     if (!term_t(x)->layout) return x;

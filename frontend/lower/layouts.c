@@ -95,6 +95,10 @@ const CtType *lower_half(Lower *L, const CtType *t) {
 
 Term *lower_convert(Lower *L, Term *x, const CtType *to) {
   if (term_t(x)->layout == to->layout) return term_value(L, term_v(x), to);
+  if (!term_t(x)->layout && L->module->num_ctas > 1) {
+    Value *part = lower_divide(L, term_v(x), to, L->b.span);
+    return part ? term_value(L, part, to) : NULL;
+  }
   return term_value(L, build_convert_layout(&L->b, term_v(x), lower_block_part(L, to)->layout), to);
 }
 
@@ -139,7 +143,7 @@ static Term *repeat(Lower *L, Term *x, const CtType *to) {
   const Layout *from = to->layout;
   for (uint32_t i = 0; from && i < t->rank; i++)
     if (t->shape[i] != to->shape[i]) from = layout_project(L->ctx, from, i);
-  x = lower_convert(L, x, ct_type_with_layout(L->ctx, t, from, NULL));
+  if (!(x = lower_convert(L, x, ct_type_with_layout(L->ctx, t, from, NULL)))) return NULL;
   return term_value(L, build_broadcast(&L->b, term_v(x), lower_ir_type(L, to)), to);
 }
 
@@ -191,7 +195,7 @@ bool lower_broadcast_laid_out(Lower *L, Term **a, Term **b, const int64_t *shape
   if (la->layout && lb->layout && la->layout != lb->layout) return layouts_differ(L, *a, *b, span) != NULL;
   *a = repeat(L, *a, la->layout ? la : lb);
   *b = repeat(L, *b, la->layout ? la : lb);
-  return true;
+  return *a && *b;
 }
 
 Term *lower_broadcast_like(Lower *L, Term *x, const CtType *like, Span span) {

@@ -242,7 +242,9 @@ bool lower_check_same_blocks(Lower *L, Span span, const char *what, const CtType
 bool lower_check_axis_in_block(Lower *L, Span span, const char *what, const CtType *t, uint32_t axis);
 // The same for a dot: a must be split as the accumulator's rows are, b as its columns, and neither along K.
 bool lower_check_product_blocks(Lower *L, Span span, const CtType *a, const CtType *b, const CtType *acc);
-bool lower_check_has_layout(Lower *L, Span span, const CtType *t);   // every tensor in a cluster must
+bool lower_check_keeps_layout(Lower *L, Span span, const CtType *t);   // every tensor of a cluster that has one must
+// Each block's part of a tensor that had no layout, as type `to` says; NULL after a diagnostic.
+Value *lower_divide(Lower *L, Value *whole, const CtType *to, Span span);
 
 bool lower_is_blackwell(const char *name);                        // a function that Hopper does not have
 // x in the shape (in Gluon: and the layout) of `like`.

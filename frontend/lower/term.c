@@ -295,9 +295,10 @@ static bool is_acc_of(const Term *acc, const Term *tensor) {
   return acc->kind == TERM_ACC && term_is_tensor(tensor) && ct_type_equal(acc->acc.type, term_t(tensor));
 }
 
-// Tensors of one shape and element type, of which one has no layout yet.
-static bool differ_by_open_layout(const Term *a, const Term *b) {
+// Tensors of one shape and element type, of which one has no layout yet. In a cluster the other is divided among blocks.
+static bool differ_by_open_layout(const Lower *L, const Term *a, const Term *b) {
   if (!term_is_tensor(a) || !term_is_tensor(b) || !term_t(a)->layout == !term_t(b)->layout) return false;
+  if (L->module->num_ctas > 1) return false;
   CtType x = *term_t(a), y = *term_t(b);
   x.layout = y.layout = NULL;
   return ct_type_equal(&x, &y);
@@ -306,7 +307,7 @@ static bool differ_by_open_layout(const Term *a, const Term *b) {
 Term *term_settle(Lower *L, Term *a, Term *b, bool *to_acc) {
   if (!a || !b || term_same_type(L, a, b)) return a;
   if (is_acc_of(a, b)) return a;
-  if (differ_by_open_layout(a, b)) return a;
+  if (differ_by_open_layout(L, a, b)) return a;
   if (is_acc_of(b, a)) {
     *to_acc = true;
     Term *t = new_term(L, TERM_ACC);
@@ -334,7 +335,7 @@ Term *term_in_layout_of(Lower *L, Term *x, const Term *like) {
       t->tuple.items[i] = term_in_layout_of(L, x->tuple.items[i], like->tuple.items[i]);
     return t;
   }
-  return x && like && differ_by_open_layout(x, like) ? lower_convert(L, x, term_t(like)) : x;
+  return x && like && differ_by_open_layout(L, x, like) ? lower_convert(L, x, term_t(like)) : x;
 }
 
 void term_flatten(Lower *L, const Term *t, ValueList *out) {
