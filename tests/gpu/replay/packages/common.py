@@ -42,6 +42,10 @@ def whole(high, *shape):
     return ints(high, *shape, dtype=torch.int32)
 
 
+def bytes_(*shape):
+    return ints(256, *shape).to(torch.uint8)
+
+
 def fp8(*shape):
     return rand(*shape).to(torch.float8_e4m3fn)
 
@@ -109,6 +113,11 @@ class BarePackages:
         spec = importlib.machinery.ModuleSpec(name, None, is_package=True)
         spec.submodule_search_locations = [folder]
         return spec
+
+
+def bare_of(choice):
+    """A function that leaves out the __init__ files of a package of that choice, which would pull in the world."""
+    return lambda root, name: BarePackages(root, folder_of(f"{choice}/{name}"))
 
 
 class Names(type):

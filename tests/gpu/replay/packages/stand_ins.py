@@ -1,6 +1,9 @@
-"""Small stand-ins for what packages import and a machine may lack: packaging.version, einops."""
+"""Small stand-ins for what packages import and a machine may lack: packaging.version, einops; and plain operators."""
 
+import inspect
 import re
+
+import torch
 
 from packages.common import stub
 
@@ -80,6 +83,36 @@ def _product(numbers):
     for n in numbers:
         result *= n
     return result
+
+
+class PlainOperator:
+    """A custom operator that is a function: tensors without data reach the launches in it."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def __call__(self, *args, **kwargs):
+        return self.function(*args, **kwargs)
+
+    def register_fake(self, function):
+        return function
+
+    def register_autograd(self, backward, *, setup_context=None):
+        signature = inspect.signature(self.function)
+        steps = dict(forward=self.function, backward=backward, setup_context=setup_context)
+        operator = type("Operator", (torch.autograd.Function,), {k: staticmethod(f) for k, f in steps.items() if f})
+
+        def apply(*args, **kwargs):
+            bound = signature.bind(*args, **kwargs)
+            bound.apply_defaults()
+            return operator.apply(*bound.args)
+
+        self.function = apply
+
+
+def plain_operator(name, function=None, **options):
+    """torch.library.custom_op or triton_op, called or as a decorator."""
+    return PlainOperator(function) if function else PlainOperator
 
 
 def install():
