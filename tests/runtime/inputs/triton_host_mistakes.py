@@ -13,6 +13,16 @@ def k(x, n, BLOCK: tl.constexpr = 64):
     tl.store(x + tl.arange(0, BLOCK), n)
 
 
+@triton.jit
+def gives(x):
+    return tl.load(x)
+
+
+@triton.jit
+def many(*xs):
+    tl.store(xs[0], 1)
+
+
 def shown(name, call):
     try:
         call()
@@ -45,6 +55,7 @@ shown("stages", lambda: k[(1,)](x, 1, num_stages=-1))
 shown("run", lambda: k.run(x, 1, grid=(1,)))
 shown("warmup", lambda: k.warmup(x, 1))
 shown("loop", lambda: list(k))
+shown("two tuples", lambda: k[(1,), 0](x, 1))
 
 # Arguments.
 shown("text", lambda: k[(1,)](x, "relu"))
@@ -53,8 +64,13 @@ shown("negative", lambda: k[(1,)](torch.view_as_complex(torch.ones(64, 2)).conj(
 shown("storage", lambda: k[(1,)](x.untyped_storage(), 1))
 shown("complex", lambda: k[(1,)](TensorDescriptor.from_tensor(torch.ones(64, dtype=torch.complex64), [64]), 1))
 
+shown("constexpr", lambda: k[(1,)](x, tl.constexpr(64)))
+shown("parameters", lambda: many[(1,)](x))
+shown("returns", lambda: gives[(1,)](x))
+
 # Functions of the host.
 shown("cdiv", lambda: triton.cdiv(None, 64))
+shown("no call", lambda: triton.cdiv(x.numel, 64))
 shown("zero", lambda: triton.cdiv(64, 0))
 shown("shape", lambda: triton.next_power_of_2(x.shape))
 shown("text", lambda: triton.next_power_of_2("64"))
@@ -74,6 +90,7 @@ shown("attribute", lambda: triton.heuristics({"BLOCK": lambda args: args.n})(k)[
 shown("dict", lambda: tuned([{"BLOCK": 64}]))
 shown("key", lambda: tuned(key=lambda args: args["n"]))
 shown("constants", lambda: triton.Config({0: 64}))
+shown("place", lambda: triton.Config({}, cache_results=True))
 shown("hash", lambda: hash(triton.Config({"BLOCK": [64]})))
 shown("unchosen", lambda: tuned().best_config)
 shown("number", lambda: tuned(reset_to_zero=["n"])[(1,)](x, 1))
@@ -90,6 +107,7 @@ shown("timer", lambda: tuned(do_bench=lambda launch, quantiles: None)[(1,)](x, 1
 shown("index", lambda: k[(1,)](x, 1)[0])
 shown("unpack", lambda: [*k[(1,)](x, 1)])
 shown("sum", lambda: k[(1,)](x, 1).sum())
+shown("arithmetic", lambda: k[(1,)](x, 1) + 1)
 shown("metadata", lambda: k[(1,)](x, 1).metadata["num_warps"])
 shown("field", lambda: k[(1,)](x, 1).metadata.regs)
 shown("name", lambda: triton.jit(k.fn, repr=lambda special: f"k{special.num_warps}")[(1,)](x, 1).name)

@@ -13,7 +13,7 @@ _PARTITIONS = "it was an option of Triton 3.2 and 3.3: write tl.range(…, warp_
 _DEVICE = "triton.runtime.driver.active has get_current_device(), get_current_stream(device) and get_current_target()"
 _DESCRIPTOR = "descriptors are triton.tools.tensor_descriptor.TensorDescriptor, or tl.make_tensor_descriptor in a kernel"
 _COMPILED = "what a launch returns is the compiled kernel, c = kernel[grid](…), and has c.{0}"
-_RETURNED = ("a launch returns the compiled kernel, no tensor: what the kernel computes is in the tensors that it "
+RETURNED = ("a launch returns the compiled kernel, no tensor: what the kernel computes is in the tensors that it "
              "stores to")
 _STAGES = "tilec has no IR or passes of Triton's: kernel[grid](…).asm has ptx, cubin and sass"
 
@@ -99,7 +99,7 @@ _MEMBERS = {
         **{name: f"write compiled.asm[\"{name}\"]" for name in ("ptx", "cubin", "sass")},
         **dict.fromkeys(("registers", "num_regs"), "it is n_regs"),
         **dict.fromkeys(("shape", "dtype", "item", "sum", "mean", "max", "cpu", "cuda", "numpy", "to", "tolist", "view",
-                         "reshape", "float", "half", "detach", "backward", "data_ptr"), _RETURNED),
+                         "reshape", "float", "half", "detach", "backward", "data_ptr"), RETURNED),
         "get_sass": "write compiled.asm[\"sass\"]",
     },
 }
@@ -109,6 +109,8 @@ _PARAMETERS = {
                  "device_type": "the current GPU is used: leave it out"},
     "Benchmark": {"color": "styles=[(color, line style), …] has it"},
     "Config": {"meta": "the constants come first, Config({\"BLOCK\": 128}, num_warps=4)",
+               **dict.fromkeys(("cache_results", "key", "prune_configs_by", "reset_to_zero", "restore_value",
+                                "use_cuda_graph"), "it is a parameter of triton.autotune"),
                **dict.fromkeys(_OLD_OPTIONS, _PARTITIONS)},
     "jit": {"interpret": "TRITON_INTERPRET=1 runs kernels on the interpreter",
             **dict.fromkeys(("num_warps", "num_stages", "num_ctas", "maxnreg"),

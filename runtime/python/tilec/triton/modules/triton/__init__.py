@@ -39,6 +39,7 @@ def _refuse(name, *values):
             shown = f"a {type(value).__name__}" if hasattr(value, "shape") else repr(value)
             way = ("write a // b to divide integers" if isinstance(value, float) else
                    "x.numel() and x.shape[0] are numbers" if hasattr(value, "shape") or hasattr(value, "numel") else
+                   "call it, with an axis or none" if callable(value) else
                    "convert a text by int(…)" if isinstance(value, str) else "pass a number")
             raise TypeError(f"{name} takes integers, not {shown}: {way}") from None
 

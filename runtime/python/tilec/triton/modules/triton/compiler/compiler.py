@@ -12,7 +12,7 @@ from tilec._compile import EMIT, archs, compile_text
 from tilec._device import check
 from tilec._launcher import stream_function
 from tilec._library import Resources, lib
-from tilec.triton._missing import Explains, explains_calls, no_attribute
+from tilec.triton._missing import RETURNED, Explains, explains_calls, no_attribute
 
 from .._source import Gatherer
 from ..backends.compiler import GPUTarget   # noqa: F401
@@ -415,6 +415,21 @@ class CompiledKernel(Explains):
                                 f"{', '.join(kwargs)} cannot be given by name")
             return self.run(*grid, stream, None, None, None, None, None, *args)
         return launch
+
+
+def _refuse_arithmetic():
+    """Lets a compiled kernel that is used as the kernel's result say what it is."""
+    def refuse(self, other=None):
+        raise TypeError(f"{RETURNED} ({self.name})")
+
+    for name in "add sub mul truediv floordiv matmul pow and or".split():
+        setattr(CompiledKernel, f"__{name}__", refuse)
+        setattr(CompiledKernel, f"__r{name}__", refuse)
+    for name in "lt le gt ge neg float int".split():
+        setattr(CompiledKernel, f"__{name}__", refuse)
+
+
+_refuse_arithmetic()
 
 
 def _stream(stream, device):

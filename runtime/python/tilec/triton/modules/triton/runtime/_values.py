@@ -48,7 +48,7 @@ def _add_root(value, roots):
 
 def argument(name, value, is_constexpr, gatherer, is_item=False):
     """Returns what tilec takes for a value of the parameter `name`, or for an item of a tuple there."""
-    is_constant = is_constexpr or isinstance(value, core.constexpr)
+    is_constant = is_constexpr or is_item and isinstance(value, core.constexpr)
     value = core._unwrap_if_constexpr(value)
     if value is None or type(value) in (bool, int, float):
         return tilec.constexpr(value) if is_constant and not is_constexpr else value
@@ -161,5 +161,7 @@ def _axis(n):
         way = "; write triton.cdiv(a, b), not a / b" if isinstance(n, numbers.Real) else ""
         if isinstance(n, types.FunctionType):
             way = "; one function returns the whole grid: lambda meta: (a, b), not (lambda meta: a, b)"
+        if isinstance(n, tuple):
+            way = "; the grid is one tuple, and what else a launch needs stands among its arguments"
         shown = _kind(n) if hasattr(n, "shape") else repr(n)
         raise TypeError(f"the axes of a grid are integers, not {shown}{way}") from None

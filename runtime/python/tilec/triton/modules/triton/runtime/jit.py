@@ -118,6 +118,8 @@ class JITFunction(JITCallable, KernelInterface):
         self.do_not_specialize_on_alignment = do_not_specialize_on_alignment or []
         self.signature = inspect.signature(fn)
         self.arg_names = list(self.signature.parameters)
+        self._variable = next((p for p in self.signature.parameters.values()
+                               if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD)), None)   # *args or **kwargs
         count = len(self.arg_names)
         listed = [{self.arg_names[i] if isinstance(i, int) and -count <= i < count else i for i in names}
                   for names in (self.do_not_specialize, self.do_not_specialize_on_alignment)]
@@ -272,11 +274,9 @@ class JITFunction(JITCallable, KernelInterface):
     def _bind(self, args, kwargs):
         """Returns the values of the parameters by name, the options of the launch, and what was given of the former."""
         names = self.arg_names
-        variable = next((p for p in self.signature.parameters.values() if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD)),
-                        None)
-        if variable is not None:
-            raise TypeError(f"{self.__name__}() has the parameter {variable}, and those of a kernel are its arguments, "
-                            f"one by one: write {variable.name} and pass a tuple")
+        if self._variable is not None:
+            raise TypeError(f"{self.__name__}() has the parameter {self._variable}, and those of a kernel are its "
+                            f"arguments, one by one: write {self._variable.name} and pass a tuple")
         if len(args) > len(names):
             raise TypeError(f"{self.__name__}() takes {len(names)} positional arguments but {len(args)} were given")
         given, options = dict(zip(names, args)), {}
