@@ -144,8 +144,8 @@ class Kernel:
         if not -1 << 31 <= number < 1 << 31:
             raise OverflowError(f"{self.__name__}: {name}={number} does not fit 32 bits")
         if number == 0 and name in ("num_warps", "num_ctas"):
-            raise ValueError(f"{self.__name__}: {name}=0 is no number of {name[4:]}: it is a power of two; leave it out "
-                             "for the default")
+            raise ValueError(f"{self.__name__}: {name}=0 is no number of {name[4:]}: it is a power of two; leave it "
+                             "out for the default")
         return number
 
     def _words(self, i, value, keep, place):

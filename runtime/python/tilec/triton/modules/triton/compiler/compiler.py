@@ -405,8 +405,8 @@ class CompiledKernel(Explains):
     def __getitem__(self, grid):
         if not isinstance(grid, (tuple, list)):
             raise TypeError(f"{self.name} is what a launch returned, the compiled kernel, of which [] takes the grid "
-                            f"of another launch, a tuple, not {grid!r}; what the kernel computes is in the tensors that "
-                            "it stores to")
+                            f"of another launch, a tuple, not {grid!r}; what the kernel computes is in the tensors "
+                            "that it stores to")
         grid = (*grid, 1, 1)[:3]
 
         def launch(*args, stream=None, **kwargs):
