@@ -107,8 +107,7 @@ static bool explain_no_kernel(Frontend *fe, const char *name, const CtValue *v) 
   }
   if (!v || v->kind != CT_FUNCTION || !v->fn->def || v->fn->def->kind != NODE_FUNCTION_DEF) return false;
   const Node *def = v->fn->def, *ret = value_return(&def->func.body);
-  const SourceFile *file = fe->module->file;
-  if (source_locate(fe->ctx, def->span.begin).file != file)
+  if (v->fn->env->module != fe->module)
     diag_note(fe->ctx, def->func.name_span, "`%s` comes from another file: compile that one", name);
   else if (v->fn->role == FN_PLAIN)
     diag_note(fe->ctx, def->func.name_span, "`%s` has no decorator: write %s on the line above", name, decorator(fe));

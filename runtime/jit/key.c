@@ -137,9 +137,10 @@ static tile_status key_param(Key *key, const tile_jit_kernel *k, uint32_t i, con
 }
 
 static tile_status check_numbers(const tile_jit_kernel *k, const int *numbers, tile_error **error) {
+  static const char *const names[] = {"num_warps", "num_stages", "num_ctas", "maxnreg"};
   for (uint32_t i = 0; i < 4; i++)
     if (numbers[i] < 0 || numbers[i] > UINT16_MAX)
-      return error_set(error, TILE_ERROR_USAGE, "%s: launch option %d is out of range; 0 to %d are possible", k->name,
+      return error_set(error, TILE_ERROR_USAGE, "%s: %s=%d is out of range; 0 to %d are possible", k->name, names[i],
                        numbers[i], UINT16_MAX);
   return TILE_OK;
 }

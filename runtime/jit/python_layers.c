@@ -180,8 +180,12 @@ static bool is_given(const Call *c) {
   return false;
 }
 
-// Whether a user's function raised a KeyError. The slow way calls it again, with a dict that lists its names.
-static bool is_key_error(void) { return PyErr_GivenExceptionMatches(PyErr_Occurred(), PyExc_KeyError); }
+// Whether a user's function asked for what its dict does not have. The slow way calls it again, with a dict that lists
+// its names.
+static bool is_asking_error(void) {
+  return PyErr_GivenExceptionMatches(PyErr_Occurred(), PyExc_KeyError) ||
+         PyErr_GivenExceptionMatches(PyErr_Occurred(), PyExc_AttributeError);
+}
 
 static bool launch_chosen(const Call *c, Object *dict, Object **result) {
   (void)dict;
@@ -193,7 +197,7 @@ static bool launch_chosen(const Call *c, Object *dict, Object **result) {
   for (intptr_t place = 0; ok && PyDict_Next(functions, &place, &name, &function);) {
     Object *given = --left ? PyDict_Copy(seen) : keep(seen);   // a function may change its dict
     Object *value = given ? PyObject_Vectorcall(function, &given, 1, NULL) : NULL;
-    raised = !value && !is_key_error();
+    raised = !value && !is_asking_error();
     ok = value && !PyDict_SetItem(options, name, value) && (!left || !PyDict_SetItem(seen, name, value));
     drop(value);
     drop(given);

@@ -118,7 +118,7 @@ TEST(jit) {
   k = case_kernel(j, "fill");
   tile_jit_launch_options o = TILE_JIT_LAUNCH_OPTIONS_INIT;
   o.num_warps = 70000;
-  REFUSED(tile_jit_launch(k, &o, args, 3, &error), TILE_ERROR_USAGE, "fill: launch option 70000 is out of range; 0 to 65535 are possible");
+  REFUSED(tile_jit_launch(k, &o, args, 3, &error), TILE_ERROR_USAGE, "fill: num_warps=70000 is out of range; 0 to 65535 are possible");
   tile_jit_close(j);
   tile_jit_options forbidden = TILE_JIT_OPTIONS_INIT;
   forbidden.no_cache = true;

@@ -166,6 +166,11 @@ class Named(dict):
         super().__init__(values)
         self._asking, self._why_missing = asking, why_missing   # the latter: what is known of a name, or None
 
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        raise AttributeError(f"{self._asking} is given a dict by name: write [{name!r}] for .{name}")
+
     def __missing__(self, name):
         why = self._why_missing and self._why_missing(name)
         if why:

@@ -63,6 +63,11 @@ def refuse_without_memory(value):
     if layout.startswith("torch.") and layout != "torch.strided":
         raise TypeError(f"a tensor of the layout {layout} does not have its elements in order: pass " +
                         _PARTS.get(layout, "x.to_dense()"))
+    if not hasattr(value, "dtype"):
+        raise TypeError(f"{type(value).__name__} has an address but no dtype: pass the tensor itself")
+    if getattr(value, "is_neg", bool)():
+        raise TypeError("the memory of this tensor holds its elements with the other sign, as of x.conj().imag: pass "
+                        "x.resolve_neg()")
     if getattr(value, "is_nested", False):
         raise TypeError("a nested tensor does not have its elements in order: pass x.to_padded_tensor(0.0)")
 

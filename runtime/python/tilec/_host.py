@@ -2,10 +2,12 @@
 import ctypes
 import math
 import re
+import warnings
 
 from ._arrays import address_of, broadcast_shape, dense, is_on_host, layout_of, memory_of
 from ._dtypes import DTYPES
 from ._fresh import written
+from ._views import Warning, caller, outside, told, watch
 
 # An array keeps its address modulo this, the alignment that variants are compiled for. The device allocates with more,
 # so most arrays begin where their memory does, and an access before one is found.
@@ -102,6 +104,19 @@ class HostMemory:
                                      "it is read-only; pass a copy")
                 raise ValueError(f"{kernel} wrote to '{names}', an array that is read-only")
             _write_changes(r.begin, before, after)
+            self._look_at(r, kernel, before, after)
+
+    def _look_at(self, r, kernel, before, after):
+        """Warns of what the launch wrote and the program cannot mean."""
+        place, names = caller(), sorted(set(r.owners))
+        at = outside(r.begin, r.end - r.begin, before, after, [self.arrays[name] for name in names])
+        if at is not None:
+            _, strides = layout_of(self.arrays[names[0]])
+            warnings.warn_explicit(f"{kernel} wrote beside the elements of '{' and '.join(names)}', a view with the "
+                                   f"strides {tuple(strides)}: multiply the offsets by them in the kernel, or pass a "
+                                   "contiguous tensor and copy it back", Warning, *place[2:], registry=told)
+        if len(names) == 1 and not self.fresh.get(names[0]) and before.count(0) < len(before):
+            watch(kernel, names[0], self.arrays[names[0]], place)
 
     def explain(self, error):
         """Adds to an error of the launch that an array which an access leaves has less memory than elements, or that

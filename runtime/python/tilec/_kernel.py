@@ -117,12 +117,7 @@ class Kernel:
         for name, value in kwargs.items():
             i = self._index.get(name)
             if name in _LAUNCH_NUMBERS:
-                if value is not None and not hasattr(value, "__index__"):
-                    raise TypeError(f"{self.__name__}: {name} is an integer, not {value!r}")
-                number = operator.index(value or 0)
-                if not -1 << 31 <= number < 1 << 31:
-                    raise OverflowError(f"{self.__name__}: {name}={number} does not fit 32 bits")
-                setattr(launch, name, number)
+                setattr(launch, name, 0 if value is None else self._launch_number(name, value))
             elif name == "stream" and i is None:
                 launch.stream = getattr(value, "cuda_stream", value)
                 continue
@@ -140,6 +135,18 @@ class Kernel:
         if keep:
             launch.keep = keep
         return self._pack_words(*packed), launch
+
+    def _launch_number(self, name, value):
+        try:
+            number = operator.index(value)
+        except TypeError:
+            raise TypeError(f"{self.__name__}: {name} is an integer, not {value!r}") from None
+        if not -1 << 31 <= number < 1 << 31:
+            raise OverflowError(f"{self.__name__}: {name}={number} does not fit 32 bits")
+        if number == 0 and name in ("num_warps", "num_ctas"):
+            raise ValueError(f"{self.__name__}: {name}=0 is no number of {name[4:]}: it is a power of two; leave it "
+                             "out for the default")
+        return number
 
     def _words(self, i, value, keep, place):
         try:

@@ -1,4 +1,5 @@
 """python -m tilec.triton [--enable | --disable | -m MODULE | PROGRAM] [ARGUMENT…]"""
+import functools
 import os
 import re
 import runpy
@@ -30,23 +31,33 @@ def _show_from_program(kind, value, trace):
     if isinstance(value, NameError):
         _suggest_module(getattr(value, "name", None))
     line = traceback.extract_tb(inner)[-1].line or ""
-    if kind is TypeError and "'function' object is not subscriptable" in str(value) and "](" in line:
-        print(f"note: {_why_no_kernel(inner, line.partition('[')[0])}", file=sys.stderr)
+    if kind is TypeError and "](" in line and re.search(r"'[\w.]+' object is not subscriptable", str(value)):
+        why = _why_no_kernel(inner, line.partition("[")[0])
+        if why:
+            print(f"note: {why}", file=sys.stderr)
 
 
 def _without_ours(trace):
     """Returns a traceback without the package's own frames at its end, if the package raised the exception on purpose.
     """
-    frames, package = [], os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+    frames = []
     while trace:
         frames.append(trace)
         trace = trace.tb_next
-    raised = (traceback.extract_tb(frames[-1])[-1].line or "").startswith("raise ")
-    while raised and len(frames) > 1 and frames[-1].tb_frame.f_code.co_filename.startswith(package):
+    raised = (traceback.extract_tb(frames[-1])[-1].line or "").startswith(("raise ", "assert "))
+    while raised and len(frames) > 1 and _is_ours(frames[-1].tb_frame):
         frames.pop()
     for frame in reversed(frames):
         trace = types.TracebackType(trace, frame.tb_frame, frame.tb_lasti, frame.tb_lineno)
     return trace
+
+
+def _is_ours(frame):
+    """Whether a frame runs code of this package; that of a dataclass has no file."""
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+    code = frame.f_code.co_filename
+    return code.startswith(package) or code == "<string>" and \
+        (frame.f_globals.get("__file__") or "").startswith(package)
 
 
 def _suggest_module(name):
@@ -68,13 +79,23 @@ def _why_no_kernel(trace, text):
     for name in path[1:]:
         owners.append(getattr(owners[-1], name, None))
     function, shown = owners.pop(), ".".join(path)
+    jit = sys.modules.get("triton.runtime.jit")
+    if isinstance(function, functools.partial) and isinstance(function.func, getattr(jit, "KernelInterface", ())):
+        return (f"`{shown}` is a functools.partial, which has no grid: launch the kernel, and pass it what the partial "
+                "holds")
+    if jit and isinstance(function, jit.ConstexprFunction):
+        return (f"`{shown}` has @triton.constexpr_function, which is for functions that kernels call: a kernel has "
+                "@triton.jit")
+    if isinstance(function, types.MethodType) and isinstance(function.__func__, getattr(jit, "KernelInterface", ())):
+        return f"`{shown}` is a kernel below @classmethod: a kernel in a class has @staticmethod above @triton.jit"
+    if not isinstance(function, (types.FunctionType, types.MethodType)):
+        return None
     inner = function
     while inner is not None and not hasattr(type(inner), "__getitem__"):
         inner = getattr(inner, "__wrapped__", None)
     if inner is not None:
         return (f"another decorator is above @triton.jit, and `{shown}` is the plain function that it made: put "
                 "@triton.jit, @triton.autotune and @triton.heuristics on top")
-    jit = sys.modules.get("triton.runtime.jit")
     code = getattr(function, "__code__", None)
     if jit is None or code is None:
         return _NOT_DECORATED

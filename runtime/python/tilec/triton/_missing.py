@@ -7,10 +7,14 @@ import sys
 _LIST = "docs/triton-programs.md lists what is there"
 _LIBDEVICE = "it is in triton.language.extra.libdevice, which kernels may import"
 _TIMED = "write do_bench(fn, quantiles=[0.5, 0.2, 0.8])"
+_OLD_OPTIONS = ("enable_warp_specialization", "num_buffers_warp_spec", "num_consumer_groups", "reg_dec_producer",
+                "reg_inc_consumer")
 _PARTITIONS = "it was an option of Triton 3.2 and 3.3: write tl.range(…, warp_specialize=True)"
 _DEVICE = "triton.runtime.driver.active has get_current_device(), get_current_stream(device) and get_current_target()"
 _DESCRIPTOR = "descriptors are triton.tools.tensor_descriptor.TensorDescriptor, or tl.make_tensor_descriptor in a kernel"
 _COMPILED = "what a launch returns is the compiled kernel, c = kernel[grid](…), and has c.{0}"
+RETURNED = ("a launch returns the compiled kernel, no tensor: what the kernel computes is in the tensors that it "
+             "stores to")
 _STAGES = "tilec has no IR or passes of Triton's: kernel[grid](…).asm has ptx, cubin and sass"
 
 # Module → name → what to write. "*": any name that is not there. Released Tritons from 1.1 to 3.7 have had them.
@@ -94,6 +98,8 @@ _MEMBERS = {
         "launch": "launch it with compiled[grid](…), or kernel[grid](…)",
         **{name: f"write compiled.asm[\"{name}\"]" for name in ("ptx", "cubin", "sass")},
         **dict.fromkeys(("registers", "num_regs"), "it is n_regs"),
+        **dict.fromkeys(("shape", "dtype", "item", "sum", "mean", "max", "cpu", "cuda", "numpy", "to", "tolist", "view",
+                         "reshape", "float", "half", "detach", "backward", "data_ptr"), RETURNED),
         "get_sass": "write compiled.asm[\"sass\"]",
     },
 }
@@ -103,14 +109,29 @@ _PARAMETERS = {
                  "device_type": "the current GPU is used: leave it out"},
     "Benchmark": {"color": "styles=[(color, line style), …] has it"},
     "Config": {"meta": "the constants come first, Config({\"BLOCK\": 128}, num_warps=4)",
-               **dict.fromkeys(("enable_warp_specialization", "num_buffers_warp_spec", "num_consumer_groups",
-                                "reg_dec_producer", "reg_inc_consumer"), _PARTITIONS)},
-    "jit": {"interpret": "TRITON_INTERPRET=1 runs kernels on the interpreter"},
+               **dict.fromkeys(("cache_results", "key", "prune_configs_by", "reset_to_zero", "restore_value",
+                                "use_cuda_graph"), "it is a parameter of triton.autotune"),
+               **dict.fromkeys(_OLD_OPTIONS, _PARTITIONS)},
+    "jit": {"interpret": "TRITON_INTERPRET=1 runs kernels on the interpreter",
+            **dict.fromkeys(("num_warps", "num_stages", "num_ctas", "maxnreg"),
+                            "it is an option of the launch, kernel[grid](…, num_warps=8), or of a triton.Config")},
+    "launch": {**dict.fromkeys(("grid", "warmup"), "the grid stands in the brackets, kernel[grid](…); without a launch "
+                               "kernel.warmup(…, grid=grid) compiles"),
+               **dict.fromkeys(("num_threads", "threads"), "num_warps is the number of threads of a program "
+                               "divided by 32"),
+               **dict.fromkeys(("shared", "shared_mem", "shared_memory", "smem"), "the compiler knows how much shared "
+                               "memory the kernel needs"),
+               **dict.fromkeys(_OLD_OPTIONS, _PARTITIONS)},
     "compile": {name: "write triton.compile(ASTSource(fn, signature, constexprs))"
                 for name in ("fn", "signature", "constants", "device", "num_warps", "num_stages")},
     "ASTSource": {"constants": "it is called constexprs"},
     "autotune": {"use_cache": "it is called cache_results"},
 }
+
+
+def parameter_hint(function, name):
+    """Returns what to write for an argument of another name or place than a function has; None if nothing is known."""
+    return _PARAMETERS[function].get(name)
 
 
 def _close(name, names):
@@ -184,6 +205,9 @@ class Explains:
         kind = type(self).__name__
         names = [known for known in (*vars(type(self)), *vars(self)) if not known.startswith("_")]
         known = _MEMBERS.get(kind, {})
+        own = getattr(type(self), name, None)
+        if hasattr(own, "__get__"):   # a property whose code lacks an attribute
+            return own.__get__(self, type(self))
         hint = known.get(name) or known.get("*") or _close(name, names) or f"it has {', '.join(names)}"
         e = AttributeError(f"{kind!r} object has no attribute {name!r}" + ("" if name.startswith("_") else f": {hint}"))
         if sys.version_info >= (3, 10):

@@ -198,8 +198,10 @@ class Gatherer:
             return name
         if isinstance(obj, type):
             return self._class(obj)
+        way = ("pass it as an argument of the launch" if hasattr(obj, "data_ptr") or hasattr(obj, "__array_interface__")
+               else "constants, dtypes, @triton.jit functions and classes are known there")
         raise NotSource(f"a kernel uses {wish}, a {type(obj).__module__}.{type(obj).__qualname__}, which tilec cannot "
-                        "read: constants, dtypes, @triton.jit functions and classes are known there")
+                        f"read: {way}")
 
     # ---- values
 
@@ -231,7 +233,7 @@ class Gatherer:
         if type(value).__module__ in ("torch", "numpy") and kind.endswith("dtype") or kind.endswith("DType"):
             from .language import core
             return core.of_torch(value)._tile_expression()
-        if hasattr(value, "item") and hasattr(value, "dtype") and not hasattr(value, "data_ptr"):
+        if hasattr(value, "item") and not hasattr(value, "data_ptr") and getattr(value, "size", 0) == 1:
             return self.expression(value.item())   # a number of NumPy
         if isinstance(value, (int, str)):
             return self.expression(int(value) if isinstance(value, int) else str.__str__(value))

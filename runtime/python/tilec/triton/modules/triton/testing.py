@@ -136,11 +136,17 @@ def assert_close(x, y, atol=None, rtol=None, err_msg=""):
     def tolerance(value, default, dtype):
         return value(dtype) if callable(value) else default if value is None else value
 
+    for name, value in (("x", x), ("y", y)):
+        if value is None:
+            raise TypeError(f"assert_close compares two arrays, and {name} is None")
     dtype = getattr(x, "dtype", None)
     x, y = host(x), host(y)
     atol, rtol = tolerance(atol, 1e-2, dtype), tolerance(rtol, 0.0, dtype)
     if x.size > 1 or y.size > 1:
-        np.testing.assert_allclose(x, y, atol=atol, rtol=rtol, err_msg=err_msg, equal_nan=True)
+        try:
+            np.testing.assert_allclose(x, y, atol=atol, rtol=rtol, err_msg=err_msg, equal_nan=True)
+        except AssertionError as e:
+            raise e.with_traceback(None) from None   # the frames of NumPy say nothing
     elif not np.allclose(x, y, atol=atol, rtol=rtol):
         raise AssertionError(f"{err_msg} {x} is not close to {y} (atol={atol}, rtol={rtol})")
 
@@ -152,6 +158,15 @@ class Benchmark:
     def __init__(self, x_names, x_vals, line_arg, line_vals, line_names, plot_name, args, xlabel="", ylabel="",
                  x_log=False, y_log=False, styles=None):
         vars(self).update({name: value for name, value in locals().items() if name != "self"})
+        for name in ("x_names", "x_vals", "line_vals", "line_names"):
+            value = getattr(self, name)
+            if not hasattr(value, "__iter__"):
+                raise TypeError(f"{name} of Benchmark is a list, [{value!r}], not {value!r}")
+        if not isinstance(args, dict):
+            raise TypeError("args of Benchmark is a dict with the parameters that do not change, {} if there are none, "
+                            f"not {args!r}")
+        if len(line_vals) != len(line_names):
+            raise ValueError(f"line_names of Benchmark has {len(line_names)} names for {len(line_vals)} line_vals")
 
 
 class Mark(Explains):
@@ -165,6 +180,7 @@ class Mark(Explains):
                         f"of the function: {name}.run(print_data=True) measures all, {name}.fn(…) calls the function")
 
     def _table(self, bench, kwargs):
+        from .runtime._hooks import call_hook
         head = [*bench.x_names, *bench.line_names]
         rows = []
         for x in bench.x_vals:
@@ -173,13 +189,19 @@ class Mark(Explains):
                 raise ValueError(f"Expected {len(bench.x_names)} values, got {x}")
             row = list(values)
             for line in bench.line_vals:
-                found = self.fn(**dict(zip(bench.x_names, values)), **{bench.line_arg: line}, **bench.args, **kwargs)
+                given = {**dict(zip(bench.x_names, values)), bench.line_arg: line, **bench.args, **kwargs}
+                shown = f"f({', '.join(given)}), by x_names, line_arg and args of its Benchmark"
+                if kwargs:
+                    shown += " and what run was given beside show_plots, print_data, save_path and return_df"
+                found = call_hook("the benchmark", self.fn, shown, **given)
                 row.append(found[0] if isinstance(found, (tuple, list)) else found)
             rows.append(row)
         return head, rows
 
     def run(self, show_plots=False, print_data=False, save_path="", return_df=False, **kwargs):
         """Measures all; prints tables, or writes them as CSV into a folder. Plots need matplotlib."""
+        if not isinstance(save_path, (str, os.PathLike)):
+            raise TypeError(f"save_path of run is the name of a folder, not {save_path!r}")
         frames = []
         several = not isinstance(self.benchmarks, Benchmark)
         for bench in self.benchmarks if several else [self.benchmarks]:

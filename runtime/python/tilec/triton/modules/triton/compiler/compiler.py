@@ -12,7 +12,7 @@ from tilec._compile import EMIT, archs, compile_text
 from tilec._device import check
 from tilec._launcher import stream_function
 from tilec._library import Resources, lib
-from tilec.triton._missing import Explains, explains_calls, no_attribute
+from tilec.triton._missing import RETURNED, Explains, explains_calls, no_attribute
 
 from .._source import Gatherer
 from ..backends.compiler import GPUTarget   # noqa: F401
@@ -48,6 +48,14 @@ class ASTSource:
     """A kernel with the types and constants of one variant."""
 
     def __init__(self, fn, signature, constexprs=None, attrs=None):
+        if not hasattr(fn, "arg_names"):
+            raise TypeError(f"fn of ASTSource is a kernel with @triton.jit, not {fn!r}")
+        kinds = signature.values() if isinstance(signature, collections.abc.Mapping) else [None]
+        wrong = [kind for kind in kinds if not isinstance(kind, (str, tuple))]
+        if wrong:
+            shown = "{" + ", ".join(f"{name!r}: '*fp32'" for name in fn.arg_names[:1]) + ", …}"
+            raise TypeError(f"signature of ASTSource is a dict of texts by parameter, {shown}, not "
+                            f"{signature if wrong == [None] else wrong[0]!r}")
         self.fn, self.ext, self.name = fn, "ttir", fn.__name__
         self.signature, self.attrs = dict(signature), attrs or {}
         self.constants = {k if isinstance(k, str) else fn.arg_names[k[0] if isinstance(k, tuple) else k]: v
@@ -119,7 +127,14 @@ def compile(src, target=None, options=None, _env_vars=None):
     from ..language import str_to_ty
     from ..runtime.driver import current_device
     from ..runtime.jit import MockTensor
-    if not isinstance(src, ASTSource):
+    if not isinstance(src, (ASTSource, str)):
+        raise TypeError("triton.compile takes an ASTSource(fn, signature, constexprs), not a "
+                        f"{type(src).__name__}; a launch, kernel[grid](…), compiles by itself")
+    for name, value, shown in (("target", target, "a GPUTarget('cuda', 90, 32)"),
+                               ("options", options, "a dict, {'num_warps': 4}")):
+        if isinstance(value, str):
+            raise TypeError(f"{name} of triton.compile is {shown}, not {value!r}")
+    if isinstance(src, str):
         raise NotImplementedError("tilec compiles an ASTSource, not a file of Triton's IR")
     fn, values = src.fn, {}
     here = current_device().arch   # None on the interpreter
@@ -153,6 +168,20 @@ def arch_of(target):
     return name + "a" if name + "a" in known else name
 
 
+def _metadata(values):
+    """Returns a named tuple that says what it has."""
+    class KernelMetadata(collections.namedtuple("KernelMetadata", sorted(values))):
+
+        def __getitem__(self, i):
+            if isinstance(i, str):
+                raise TypeError(f"the metadata of a kernel are attributes: write metadata.{i}")
+            return super().__getitem__(i)
+
+        def __getattr__(self, name):
+            raise AttributeError(f"'KernelMetadata' object has no attribute {name!r}: it has {', '.join(self._fields)}")
+    return KernelMetadata(**values)
+
+
 class CompiledElsewhere:
     """A kernel for another GPU than the current device's: there is code to look at, and nothing to launch."""
 
@@ -174,7 +203,7 @@ class CompiledElsewhere:
         values = dict(name=fn.__name__, target=target, num_warps=data["threads"] // 32, num_stages=data["num_stages"],
                       num_ctas=data["cluster"], shared=data["shared_bytes"], maxnreg=data["maxnreg"], warp_size=32,
                       global_scratch_size=data["scratch_bytes"], profile_scratch_size=0)
-        self.metadata = collections.namedtuple("KernelMetadata", sorted(values))(**values)
+        self.metadata = _metadata(values)
 
     def output(self, emit):
         from ..runtime.jit import translated
@@ -307,7 +336,7 @@ class CompiledKernel(Explains):
                 cluster_dims=(ctas, 1, 1), warp_size=32, enable_fp_fusion=True, launch_pdl=False,
                 launch_cooperative_grid=False, hash=self.hash, debug=False, ptx_version=None, tmem_size=0,
                 global_scratch_size=0, global_scratch_align=1, profile_scratch_size=0, profile_scratch_align=1)
-            self._metadata = collections.namedtuple("KernelMetadata", sorted(values))(**values)
+            self._metadata = _metadata(values)
         return self._metadata
 
     @property
@@ -371,9 +400,36 @@ class CompiledKernel(Explains):
     def __call__(self, *args, **kwargs):
         raise TypeError(f"a compiled kernel is launched with a grid: compiled[(n, 1, 1)](…), or {self.name}[grid](…)")
 
+    __iter__ = None   # [] takes a grid
+
     def __getitem__(self, grid):
+        if not isinstance(grid, (tuple, list)):
+            raise TypeError(f"{self.name} is what a launch returned, the compiled kernel, of which [] takes the grid "
+                            f"of another launch, a tuple, not {grid!r}; what the kernel computes is in the tensors "
+                            "that it stores to")
         grid = (*grid, 1, 1)[:3]
-        return lambda *args, stream=None: self.run(*grid, stream, None, None, None, None, None, *args)
+
+        def launch(*args, stream=None, **kwargs):
+            if kwargs:
+                raise TypeError(f"a compiled kernel takes its arguments by position, {', '.join(self._free())}; "
+                                f"{', '.join(kwargs)} cannot be given by name")
+            return self.run(*grid, stream, None, None, None, None, None, *args)
+        return launch
+
+
+def _refuse_arithmetic():
+    """Lets a compiled kernel that is used as the kernel's result say what it is."""
+    def refuse(self, other=None):
+        raise TypeError(f"{RETURNED} ({self.name})")
+
+    for name in "add sub mul truediv floordiv matmul pow and or".split():
+        setattr(CompiledKernel, f"__{name}__", refuse)
+        setattr(CompiledKernel, f"__r{name}__", refuse)
+    for name in "lt le gt ge neg float int".split():
+        setattr(CompiledKernel, f"__{name}__", refuse)
+
+
+_refuse_arithmetic()
 
 
 def _stream(stream, device):

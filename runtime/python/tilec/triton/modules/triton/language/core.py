@@ -389,7 +389,15 @@ def str_to_ty(name, c=None):
         return pointer_type(str_to_ty(name[1 + is_const:], c), const=is_const)
     if name in _FLOATS or name == "void":
         return dtype(name)
-    return int1 if name in ("u1", "i1") else dtype({"i": "int", "u": "uint"}[name[0]] + name[1:])
+    if name in ("u1", "i1"):
+        return int1
+    if name[:1] not in ("i", "u") or not name[1:].isdigit():
+        text = name.replace("bfloat", "bf").replace("float", "fp").replace("uint", "u").replace("int", "i")
+        known = [*_FLOATS, *(f"i{n}" for n in (1, 8, 16, 32, 64)), *(f"u{n}" for n in (8, 16, 32, 64))]
+        text = {"fp": "fp32", "i": "i32", "half": "fp16", "double": "fp64"}.get(text, text)
+        raise ValueError(f"{name!r} is no type of a signature: " +
+                         (f"write {text!r}" if text in known and text != name else f"types are {', '.join(known)}"))
+    return dtype({"i": "int", "u": "uint"}[name[0]] + name[1:])
 
 
 class NotInKernels:

@@ -14,8 +14,12 @@ def check_source(fn):
         raise TypeError("@triton.jit takes a function that `def` makes, not a lambda")
     if not inspect.isfunction(fn):
         name = getattr(fn, "__name__", None) or type(fn).__name__
-        raise TypeError(f"@triton.jit takes a function that `def` makes, not {name}, which is of type "
-                        f"{type(fn).__name__}: triton.language and its libdevice have functions for kernels")
+        way = ("@staticmethod stands above it" if isinstance(fn, (staticmethod, classmethod, property)) else
+               "its options are do_not_specialize, debug, noinline, repr and launch_metadata, by name"
+               if isinstance(fn, str) else "decorate its functions" if isinstance(fn, type) else
+               "triton.language and its libdevice have functions for kernels")
+        shown = repr(fn) if isinstance(fn, str) else f"{name}, which is of type {type(fn).__name__}"
+        raise TypeError(f"@triton.jit takes a function that `def` makes, not {shown}: {way}")
     file = fn.__code__.co_filename
     if file.startswith("<") and not linecache.getlines(file):   # a notebook's cells are there
         raise ValueError(f"@jit functions should be defined in a Python file: Python does not keep the text of "

@@ -11,13 +11,16 @@ def report_new(function, compiled, options, is_warmup):
     told = {}
     if knobs.runtime.jit_cache_hook or knobs.runtime.jit_post_compile_hook:
         told = _told(function, compiled, options, is_warmup)
-    if knobs.runtime.jit_cache_hook and knobs.runtime.jit_cache_hook(**told):
+    shown = f"f({', '.join(f'{name}=…' for name in told)})"
+    if knobs.runtime.jit_cache_hook and call_hook("jit_cache_hook", knobs.runtime.jit_cache_hook, shown, **told):
         return True
-    for hook in (knobs.runtime.kernel_load_start_hook, knobs.runtime.kernel_load_end_hook):
+    for name in ("kernel_load_start_hook", "kernel_load_end_hook"):
+        hook = getattr(knobs.runtime, name)
         if hook:
-            hook(compiled.module, compiled.function, compiled.name, compiled.metadata_group, compiled.hash)
+            call_hook(name, hook, "f(module, function, name, metadata_group, hash)", compiled.module, compiled.function,
+                      compiled.name, compiled.metadata_group, compiled.hash)
     if knobs.runtime.jit_post_compile_hook:
-        knobs.runtime.jit_post_compile_hook(**told)
+        call_hook("jit_post_compile_hook", knobs.runtime.jit_post_compile_hook, shown, **told)
     return False
 
 
@@ -82,10 +85,31 @@ def call_hook(name, hook, shown, *args, **kwargs):
     """Calls a function of the program's, or a chain of them."""
     try:
         return hook(*args, **kwargs)
-    except TypeError:
+    except TypeError as e:
+        mistake = e
+    except KeyError as e:
+        mistake = _naming_place(e, name, hook, shown, args) or e
+    if isinstance(mistake, TypeError):
         for function in getattr(hook, "calls", [hook]):
             check_hook(name, function, shown, *args, **kwargs)
-        raise
+    raise mistake
+
+
+def _naming_place(error, name, hook, shown, args):
+    """Returns a KeyError of the hook's own lines that says which of its arguments has the key; None if none has it."""
+    own = last = error.__traceback__.tb_next
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    code = getattr(hook, "__code__", None)
+    if code is None or last is None or last.tb_frame.f_code.co_filename != code.co_filename or not error.args:
+        return None
+    parameters = shown.partition("(")[2].partition(")")[0].split(", ")
+    for parameter, value in zip(parameters, args):
+        if isinstance(value, dict) and error.args[0] in value:
+            key = repr(error.args[0])
+            text = f"{key}: {name} is called as {shown}, and {parameter} has it: {parameter}[{key}]"
+            return KeyError(text).with_traceback(own)
+    return None
 
 
 def line_of(function):

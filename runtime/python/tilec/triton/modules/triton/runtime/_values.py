@@ -46,18 +46,21 @@ def _add_root(value, roots):
         roots.append(value)
 
 
-def argument(name, value, is_constexpr, gatherer):
-    """Returns what tilec takes for a value of the parameter `name`."""
-    is_constant = is_constexpr or isinstance(value, core.constexpr)
+def argument(name, value, is_constexpr, gatherer, is_item=False):
+    """Returns what tilec takes for a value of the parameter `name`, or for an item of a tuple there."""
+    is_constant = is_constexpr or is_item and isinstance(value, core.constexpr)
     value = core._unwrap_if_constexpr(value)
     if value is None or type(value) in (bool, int, float):
         return tilec.constexpr(value) if is_constant and not is_constexpr else value
     if hasattr(value, "as_desc"):
-        return value.as_desc()
+        try:
+            return value.as_desc()
+        except (TypeError, ValueError) as e:
+            raise type(e)(f"argument '{name}': {e}") from None
     if isinstance(value, MockTensor):
         return tilec.ptr(value.address, str(value.dtype).rpartition(".")[2])
     if hasattr(value, "data_ptr"):
-        if getattr(value, "is_nested", False):   # its shape cannot be asked for
+        if not hasattr(value, "dtype") or getattr(value, "is_nested", False):   # nested: its shape cannot be asked for
             try:
                 refuse_without_memory(value)
             except TypeError as e:
@@ -66,7 +69,7 @@ def argument(name, value, is_constexpr, gatherer):
     if isinstance(value, core.tuple):
         value = tuple(value.values)
     if isinstance(value, (tuple, list)) and not is_constant:
-        items = [argument(name, item, False, gatherer) for item in value]
+        items = [argument(name, item, False, gatherer, True) for item in value]
         if hasattr(value, "_fields"):
             return collections.namedtuple(gatherer.name_of(type(value)), value._fields)(*items)
         return tuple(items)
@@ -74,6 +77,10 @@ def argument(name, value, is_constexpr, gatherer):
         return value
     if not is_constant:
         _check_known(name, value)
+        if not is_item:
+            shown = repr(value) if isinstance(value, str) else getattr(value, "__name__", value)
+            raise TypeError(f"argument '{name}': {_kind(value)}, {shown}, is no number or array: a parameter that "
+                            f"takes it is declared {name}: tl.constexpr")
     elif isinstance(value, types.ModuleType):
         raise TypeError(f"argument '{name}': a module cannot be a constexpr: pass what the kernel needs of "
                         f"{value.__name__}")
@@ -113,17 +120,21 @@ def _called(method):
 def _check_known(name, value):
     """Raises TypeError for an object that no kernel takes, which a parameter that is no constexpr got."""
     known = (str, complex, enum.Enum, core.dtype, type)
-    owner = getattr(value, "__self__", None)
-    is_bound = owner is not None and not isinstance(owner, types.ModuleType)
-    if is_bound and isinstance(value, (types.MethodType, types.BuiltinMethodType)):
+    if _is_method(value) or isinstance(value, types.MethodType):
         raise TypeError(f"argument '{name}': this is the method {value.__name__}: {_called(value.__name__)}")
-    if not isinstance(value, known) and not callable(value) and not hasattr(value, "_tile_source"):
+    if hasattr(value, "parameters") and hasattr(value, "state_dict"):
+        raise TypeError(f"argument '{name}': {_kind(value)} is no argument of a kernel: pass its tensors, such as "
+                        "module.weight")
+    is_code = isinstance(value, (types.FunctionType, types.BuiltinFunctionType)) or hasattr(value, "_tile_source")
+    if not is_code and not isinstance(value, known):
         raise TypeError(f"argument '{name}': {_kind(value)} is no argument of a kernel: pass a tensor, a number, a "
-                        "TensorDescriptor or a tuple of these")
+                        "TensorDescriptor, or a tuple or a typing.NamedTuple of these")
 
 
 def shape_of(grid, meta):
     shape = grid
+    if _is_method(grid):
+        raise TypeError(f"the grid is the method {grid.__name__}: {_called(grid.__name__)}")
     if callable(grid):
         shape = call_hook("the grid", grid, "f(meta), with arguments, constants and options by name",
                           Named("the grid's function", meta))
@@ -137,10 +148,20 @@ def shape_of(grid, meta):
     return [_axis(core._unwrap_if_constexpr(n)) for n in shape]
 
 
+def _is_method(value):
+    """Whether it is a method of an object of C's, such as a tensor's, without its call."""
+    owner = getattr(value, "__self__", None)
+    return isinstance(value, types.BuiltinMethodType) and owner is not None and not isinstance(owner, types.ModuleType)
+
+
 def _axis(n):
     try:
         return operator.index(n)
     except TypeError:
         way = "; write triton.cdiv(a, b), not a / b" if isinstance(n, numbers.Real) else ""
+        if isinstance(n, types.FunctionType):
+            way = "; one function returns the whole grid: lambda meta: (a, b), not (lambda meta: a, b)"
+        if isinstance(n, tuple):
+            way = "; the grid is one tuple, and what else a launch needs stands among its arguments"
         shown = _kind(n) if hasattr(n, "shape") else repr(n)
         raise TypeError(f"the axes of a grid are integers, not {shown}{way}") from None

@@ -5,7 +5,6 @@ import difflib
 import functools
 import hashlib
 import inspect
-import json
 import pickle
 import time
 import warnings
@@ -17,8 +16,8 @@ from tilec.triton._missing import explains_calls
 from .. import knobs
 from ..compiler.errors import CompileTimeAssertionFailure
 from ._hooks import call_hook, check_hook, line_of, refusal
-from .cache import get_cache_manager, triton_key
-from .driver import current_device, driver, has_cuda
+from .cache import get_cache_manager, machine, read_timings, triton_key, write_timings
+from .driver import driver, has_cuda
 from .errors import AutotunerError, OutOfResources, PTXASError
 from .jit import KernelInterface, by_name
 
@@ -33,6 +32,10 @@ class Config:
                             f"{kwargs!r}")
         self.kwargs, self.num_warps, self.num_stages, self.num_ctas = kwargs, num_warps, num_stages, num_ctas
         self.maxnreg, self.pre_hook, self.ir_override = maxnreg, pre_hook, ir_override
+        for name in kwargs:
+            if not isinstance(name, str):
+                raise TypeError(f"the constants of a triton.Config are named by their parameters, {{'BLOCK': 64}}, not "
+                                f"by {name!r}")
         for name in ("num_warps", "num_stages", "num_ctas", "maxnreg"):
             own = getattr(self, name)
             if own is not None and kwargs.get(name, own) != own:
@@ -73,14 +76,21 @@ class Config:
     __repr__ = __str__
 
     def __hash__(self):
-        return hash((*self.all_kwargs().items(), self.pre_hook))
+        try:
+            return hash((*self.all_kwargs().items(), self.pre_hook))
+        except TypeError as e:
+            raise TypeError(f"the values in Config({self}) tell configurations apart, and {e}: write a tuple for a "
+                            "list") from None
 
     def __eq__(self, other):
         return isinstance(other, Config) and (self.all_kwargs(), self.pre_hook) == (other.all_kwargs(), other.pre_hook)
 
 
-class _ByName(dict):
+class _ByName(Named):
     """The arguments, constants and options of a launch by name, as hooks get them."""
+
+    def __init__(self, values):
+        super().__init__("a hook", values)
 
     def __missing__(self, name):
         raise KeyError(f"{name!r}: a hook has the arguments by name, {', '.join(map(repr, self))}")
@@ -131,11 +141,15 @@ class Autotuner(_Around):
     def __init__(self, fn, arg_names, configs, key, reset_to_zero=None, restore_value=None, pre_hook=None,
                  post_hook=None, prune_configs_by=None, warmup=None, rep=None, use_cuda_graph=False, do_bench=None,
                  cache_results=False):
+        if key is not None and not isinstance(key, collections.abc.Iterable):
+            raise TypeError(f"key of autotune is a list of parameters, such as {arg_names[-1:]!r}, not {key!r}: a "
+                            "change of their values chooses anew")
         self.fn, self.arg_names, self.keys = fn, arg_names, list(key or ())
         self._texts = {}   # dtype -> its text, for the method in C
-        if configs is not None and not hasattr(configs, "__len__"):
+        if configs is not None and not isinstance(configs, collections.abc.Sequence):
             raise TypeError(f"configs of autotune is a list of triton.Config, not {configs!r}" +
                             (": call it" if callable(configs) else ""))
+        _check_configs("configs of autotune has", configs or ())
         self.configs = configs or [Config({})]
         self.cache, self.cache_results = {}, cache_results or knobs.autotuning.cache
         for word, names in (("reset_to_zero", reset_to_zero), ("restore_value", restore_value)):
@@ -160,13 +174,18 @@ class Autotuner(_Around):
         while not inspect.isfunction(self.base_fn):
             self.base_fn = self.base_fn.fn
         self.num_warmups, self.num_reps, self.use_cuda_graph, self._do_bench = warmup, rep, use_cuda_graph, do_bench
-        self.nargs = self.bench_time = self.best_config = None
+        self.nargs = self.bench_time = None
         self._is_below = False   # below another Autotuner
         while isinstance(fn, _Around):
             if isinstance(fn, Autotuner):
                 fn._is_below = True
             fn = fn.fn
         self.configs_timings = {}
+
+    def __getattr__(self, name):
+        if name == "best_config":
+            raise AttributeError("best_config of an autotuned kernel is there after its first launch, which chooses it")
+        return super().__getattr__(name)
 
     def _check_names(self, word, names):
         if isinstance(names, str):
@@ -188,9 +207,18 @@ class Autotuner(_Around):
 
     def _reset(self, kwargs, reset_only=False):
         for name in self.reset_to_zero:
-            kwargs[name].zero_()
+            self._tensor("reset_to_zero", name, kwargs[name], "zero_")()
         if not reset_only:
-            self.restore_copies = {name: kwargs[name].clone() for name in self.restore_value}
+            self.restore_copies = {name: self._tensor("restore_value", name, kwargs[name], "clone")()
+                                   for name in self.restore_value}
+
+    def _tensor(self, word, name, value, method):
+        """Returns a method of the tensor that an argument is."""
+        try:
+            return getattr(value, method)
+        except AttributeError:
+            raise TypeError(f"{word} of autotune names {name!r}, which is of type {type(value).__name__} at this "
+                            f"launch, and not a tensor, which has {method}()") from None
 
     def _restore(self, kwargs, exception):
         for name, copy in self.restore_copies.items():
@@ -229,14 +257,18 @@ class Autotuner(_Around):
             self.post_hook(full, exception=None)
 
         try:
-            return call_hook("do_bench of autotune", bench, "f(launch, quantiles=…)", launch,
-                             quantiles=(0.5, 0.2, 0.8))
+            times = call_hook("do_bench of autotune", bench, "f(launch, quantiles=…)", launch,
+                              quantiles=(0.5, 0.2, 0.8))
+            if not isinstance(times, (int, float, collections.abc.Sequence)):
+                raise AutotunerError(f"do_bench{line_of(bench)} returned {times!r}: it returns the times of the "
+                                     "quantiles, a list, or one time")
+            return times
         except (OutOfResources, CompileTimeAssertionFailure, PTXASError) as e:
             if knobs.autotuning.print:
                 print(f"Autotuning failed with {e}")
             return [float("inf")] * 3
 
-    def run(self, *args, grid, warmup=False, **kwargs):
+    def run(self, *args, grid=None, warmup=False, **kwargs):
         if warmup:
             return self._run(args, {**kwargs, "grid": grid, "warmup": True})
         return self._quick_launch(grid, *args, **kwargs)
@@ -245,7 +277,7 @@ class Autotuner(_Around):
         return self._run(args, {"grid": grid, "warmup": False, **kwargs})
 
     def _run(self, args, kwargs):
-        config = self.configs[0] if len(self.configs) == 1 else self.cache.get(self._key(args, kwargs))
+        config = self.configs[0] if len(self.configs) == 1 else self._known(self._key(args, kwargs))
         if config is None or config.pre_hook is not None:
             self.nargs = dict(zip(self.arg_names, args))
             self.best_config = config = config or self._chosen(args, kwargs)
@@ -267,10 +299,10 @@ class Autotuner(_Around):
         key = self._key(args, kwargs)
         configs = self.prune_configs(kwargs)
         file = self._file(key, configs)
-        timings = _read_timings(file, configs)
+        timings = read_timings(file, configs)
         if timings is None:
             timings = self._time(configs, args, kwargs, key)
-            _write_timings(file, key, timings)
+            write_timings(file, key, timings)
         self.configs_timings, self.cache[key] = timings, builtins.min(timings, key=timings.get)
         return self.cache[key]
 
@@ -279,6 +311,14 @@ class Autotuner(_Around):
         given = {name: value for name, value in (*zip(self.arg_names, args), *kwargs.items()) if name in self.arg_names}
         return (*[given[name] for name in self.keys if name in given],
                 *[str(value.dtype) for value in given.values() if hasattr(value, "dtype")])
+
+    def _known(self, key):
+        """Returns the configuration that was chosen for a key; None: none was."""
+        try:
+            return self.cache.get(key)
+        except TypeError as e:
+            raise TypeError(f"key of autotune is {', '.join(self.keys)}, and {e}: a parameter of the key is a number, "
+                            "a text or a dtype") from None
 
     def _time(self, configs, args, kwargs, key):
         begin = time.time()
@@ -303,7 +343,7 @@ class Autotuner(_Around):
         configuration's hook cannot be compared with one of another process."""
         if not self.cache_results or not key or any(config.pre_hook for config in configs):
             return None
-        parts = (triton_key(), _machine(), self._tile_function.cache_key, key, *configs)
+        parts = (triton_key(), machine(), self._tile_function.cache_key, key, *configs)
         text = hashlib.sha256("-".join(map(str, parts)).encode()).hexdigest()
         return get_cache_manager(text), f"{self.base_fn.__name__[:150]}.autotune.json"
 
@@ -311,11 +351,12 @@ class Autotuner(_Around):
         configs = self.configs
         if self.early_config_prune:
             configs = call_hook("early_config_prune", self.early_config_prune, "f(configs, named_args, **kwargs)",
-                                 configs, self.nargs, **kwargs)
+                                 configs, Named("early_config_prune", self.nargs), **kwargs)
             if not isinstance(configs, collections.abc.Iterable) or isinstance(configs, (str, Config)):
                 raise AutotunerError(f"early_config_prune{line_of(self.early_config_prune)} returned {configs!r}: it "
                                      "returns the list of configurations that are left, at least one")
             configs = list(configs)
+            _check_configs(f"early_config_prune{line_of(self.early_config_prune)} returned", configs)
             if not configs:
                 raise AutotunerError("No valid autotuner configs after pruning. `early_config_prune` should return at "
                                      "least one config.")
@@ -332,7 +373,11 @@ class Autotuner(_Around):
                 shown = "f(**kwargs), with arguments, constants and options by name"
                 cost = {config: call_hook("perf_model", self.perf_model, shown, **self.nargs, **kwargs,
                                            **config.all_kwargs()) for config in configs}
-                configs = sorted(cost, key=cost.get)[:top]
+                try:
+                    configs = sorted(cost, key=cost.get)[:top]
+                except TypeError:
+                    raise AutotunerError(f"perf_model{line_of(self.perf_model)} returned {list(cost.values())!r}: it "
+                                         "returns a number, the expected time") from None
         return configs
 
     def warmup(self, *args, **kwargs):
@@ -340,6 +385,14 @@ class Autotuner(_Around):
         results = [self.fn.warmup(*args, **kwargs, **config.all_kwargs()) for config in self.prune_configs(kwargs)]
         self.nargs = None
         return results
+
+
+def _check_configs(what, configs):
+    """Raises TypeError for the first object that is no configuration."""
+    for config in configs:
+        if not hasattr(config, "all_kwargs") or isinstance(config, type):
+            way = f": write triton.Config({config!r})" if isinstance(config, dict) else ""
+            raise TypeError(f"{what} {config!r}, which is no triton.Config{way}")
 
 
 def _call_own_hook(config, args):
@@ -350,30 +403,6 @@ def _check_warps(config):
     n = config.num_warps
     if isinstance(n, int) and (n < 1 or n & (n - 1)):
         raise ValueError(f"num_warps is a power of two, in Config({config}), too")
-
-
-def _machine():
-    """Returns what times depend on beside the kernel: the kind of device, its architecture, and the GPU's name."""
-    device = current_device()
-    return device.kind, device.arch, device.name
-
-
-def _read_timings(file, configs):
-    path = file and file[0].get_file(file[1])
-    if not path:
-        return None
-    try:
-        with open(path) as f:
-            times = [time for _, time in json.load(f)["configs_timings"]]
-    except (OSError, ValueError, KeyError, TypeError):   # of another program: times are taken anew
-        return None
-    return dict(zip(configs, times)) if len(times) == len(configs) else None
-
-
-def _write_timings(file, key, timings):
-    if file:
-        pairs = [(vars(config), time) for config, time in timings.items()]
-        file[0].put(json.dumps({"key": key, "configs_timings": pairs}, default=str), file[1], binary=False)
 
 
 def _without_gpu_or(benchmarker, warmup, rep):
@@ -422,6 +451,9 @@ class Heuristics(_Around):
         return None
 
     def __init__(self, fn, arg_names, values):
+        for name in values:
+            if not isinstance(name, str):
+                raise TypeError(f"@triton.heuristics names parameters, {{'BLOCK': lambda args: …}}, not {name!r}")
         self.fn, self.arg_names, self.values = fn, arg_names, values
         getattr(self._tile_function, "chosen_by", {}).update(values)
         if any(refusal(choose, {}) for choose in values.values()):
@@ -444,4 +476,6 @@ for _type, _kind in ((Autotuner, TUNED), (Heuristics, CHOSEN)):   # run may be r
 
 @explains_calls
 def heuristics(values):
+    if not isinstance(values, collections.abc.Mapping):
+        raise TypeError(f"@triton.heuristics takes a dict by parameter, {{'BLOCK': lambda args: …}}, not {values!r}")
     return lambda fn: Heuristics(fn, _names_of(fn, "heuristics"), values)

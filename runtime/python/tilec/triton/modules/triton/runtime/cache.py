@@ -1,6 +1,7 @@
 """libtile has its own cache on disk (TILE_CACHE_DIR); these are the names that programs import."""
 import base64
 import hashlib
+import json
 import os
 import tempfile
 
@@ -69,3 +70,28 @@ def get_override_manager(key):
 
 def _base32(key):
     return base64.b32encode(bytes.fromhex(key)).decode().rstrip("=")
+
+
+def machine():
+    """Returns what times depend on beside the kernel: the kind of device, its architecture, and the GPU's name."""
+    from .driver import current_device
+    device = current_device()
+    return device.kind, device.arch, device.name
+
+
+def read_timings(file, configs):
+    path = file and file[0].get_file(file[1])
+    if not path:
+        return None
+    try:
+        with open(path) as f:
+            times = [time for _, time in json.load(f)["configs_timings"]]
+    except (OSError, ValueError, KeyError, TypeError):   # of another program: times are taken anew
+        return None
+    return dict(zip(configs, times)) if len(times) == len(configs) else None
+
+
+def write_timings(file, key, timings):
+    if file:
+        pairs = [(vars(config), time) for config, time in timings.items()]
+        file[0].put(json.dumps({"key": key, "configs_timings": pairs}, default=str), file[1], binary=False)

@@ -13,7 +13,7 @@ from collections import defaultdict
 import tilec
 from tilec._fresh import watch
 from tilec._kernel import Bound, HostArrayError
-from tilec.triton._missing import explains_calls, no_attribute, says_what_is_gone
+from tilec.triton._missing import explains_calls, no_attribute, parameter_hint, says_what_is_gone
 
 from .. import knobs
 from .._source import Gatherer, NotSource
@@ -47,7 +47,7 @@ made = {}   # (module, name) of each function that was made a kernel: where its 
 
 class KernelInterface:
 
-    def warmup(self, *args, grid, **kwargs):
+    def warmup(self, *args, grid=None, **kwargs):
         return self.run(*map(MockTensor.wrap_dtype, args), grid=grid, warmup=True,
                         **{name: MockTensor.wrap_dtype(value) for name, value in kwargs.items()})
 
@@ -60,6 +60,8 @@ class KernelInterface:
 
     def launch_by_run(self, grid, *args, **kwargs):
         return self.run(*args, grid=grid, warmup=False, **kwargs)
+
+    __iter__ = None   # [] takes anything: a loop over a kernel would not end
 
     _launch_now = launch_by_run   # or a quicker way that does the same: layers around the kernel and [] take it
 
@@ -116,9 +118,12 @@ class JITFunction(JITCallable, KernelInterface):
         self.do_not_specialize_on_alignment = do_not_specialize_on_alignment or []
         self.signature = inspect.signature(fn)
         self.arg_names = list(self.signature.parameters)
-        listed = [{self.arg_names[i] if isinstance(i, int) else i for i in names}
+        self._variable = next((p for p in self.signature.parameters.values()
+                               if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD)), None)   # *args or **kwargs
+        count = len(self.arg_names)
+        listed = [{self.arg_names[i] if isinstance(i, int) and -count <= i < count else i for i in names}
                   for names in (self.do_not_specialize, self.do_not_specialize_on_alignment)]
-        self._listed = [sorted(names) for names in listed]
+        self._listed = [sorted(names, key=str) for names in listed]
         for name in {name for names in self._listed for name in names} - set(self.arg_names):
             warnings.warn(f"do_not_specialize names {name!r}, and the parameters of {fn.__name__} are "
                           f"{', '.join(self.arg_names)}", stacklevel=3)
@@ -210,12 +215,15 @@ class JITFunction(JITCallable, KernelInterface):
     def __getitem__(self, grid):
         return functools.partial(self._launch_now, grid)
 
-    def start(self, grid, *args, **kwargs):
+    def start(self, grid, /, *args, **kwargs):
         """Launches by the launcher in C of the current gpu if there is one that may, and by run otherwise."""
         quick = self._quick and self._quick.get(current_ordinal())
         if quick and quick.is_for_now() and not self.pre_run_hooks:
             self._launch_now = quick.guarded(self._launch_now)
             return quick.launch(grid, *args, **kwargs)
+        for name in ("grid", "warmup"):
+            if name in kwargs:
+                raise TypeError(f"{self.__name__}[grid](…) takes no {name}=: {parameter_hint('launch', name)}")
         try:
             return self.run(*args, grid=grid, warmup=False, **kwargs)
         except (CompilationError, OutOfResources, tilec.Error) as e:
@@ -229,7 +237,7 @@ class JITFunction(JITCallable, KernelInterface):
             return self.run(*args, warmup=False, **kwargs)   # says what is missing
         return self._launch_now(kwargs.pop("grid"), *args, **kwargs)
 
-    def run(self, *args, grid, warmup, **kwargs):
+    def run(self, *args, grid=None, warmup=False, **kwargs):
         for hook in self.pre_run_hooks:
             call_hook("a pre-run hook", hook, "f(*args, **kwargs), as the kernel", *args, **kwargs)
         bound, options, given = self._bind(args, kwargs)
@@ -266,6 +274,9 @@ class JITFunction(JITCallable, KernelInterface):
     def _bind(self, args, kwargs):
         """Returns the values of the parameters by name, the options of the launch, and what was given of the former."""
         names = self.arg_names
+        if self._variable is not None:
+            raise TypeError(f"{self.__name__}() has the parameter {self._variable}, and those of a kernel are its "
+                            f"arguments, one by one: write {self._variable.name} and pass a tuple")
         if len(args) > len(names):
             raise TypeError(f"{self.__name__}() takes {len(names)} positional arguments but {len(args)} were given")
         given, options = dict(zip(names, args)), {}
@@ -283,8 +294,9 @@ class JITFunction(JITCallable, KernelInterface):
                 near = ([n for n in known if n.lower() == name.lower()] or
                         difflib.get_close_matches(name, known, 1))
                 is_free = near and near[0] not in kwargs and near[0] not in names[:len(args)]
+                hint = parameter_hint("launch", name)
                 raise KeyError(f"Keyword argument {name} was specified but unrecognised" +
-                               (f": did you mean {near[0]}?" if is_free else
+                               (f": {hint}" if hint else f": did you mean {near[0]}?" if is_free else
                                 f": it is no option here, and the parameters are {', '.join(names)}"))
             options[name] = value
         if options.get("ir_override"):

@@ -39,6 +39,10 @@ class Descriptor(Explains):
                         ": call it" if callable(value) else f": [{value}]" if isinstance(value, int) else "")
                 raise TypeError(f"{part} of {type(self).__name__} is a list of numbers, one for each axis, not "
                                 f"{'a tensor' if is_array else repr(value)}{hint}")
+            for n in value:
+                if not hasattr(n, "__index__"):
+                    way = ": write a // b to divide integers" if isinstance(n, float) else ""
+                    raise TypeError(f"{part} of {type(self).__name__} has integers, not {n!r}{way}")
 
     def __post_init__(self):
         self._check_kinds()
@@ -46,7 +50,7 @@ class Descriptor(Explains):
         assert len(self.strides) == rank and len(self.block_shape) == rank, \
             (f"rank mismatch: shape {list(self.shape)}, strides {list(self.strides)} and block_shape "
              f"{list(self.block_shape)} have one entry per axis")
-        assert 0 < rank <= 5, "rank must be 1 to 5"
+        assert 0 < rank <= 5, f"rank must be 1 to 5: the shape {list(self.shape)} has {rank} axes"
         off = self.base.data_ptr() % 16
         assert off == 0, f"base must be 16-byte aligned, and lies {off} bytes after such an address: pass x.clone()"
         for n in self.block_shape:
@@ -59,7 +63,8 @@ class Descriptor(Explains):
         assert all(n > 0 for n in self.shape), f"shape must be positive: {self._shown()}"
         assert self.strides[-1] == 1, \
             f"Last dimension must be contiguous, with a stride of 1: {self._shown()}{way}"
-        assert self.padding in ("zero", "nan"), "Illegal value for padding"
+        assert self.padding in ("zero", "nan"), \
+            f"Illegal value for padding: it is 'zero' or 'nan', not {self.padding!r}"
         assert self.padding == "zero" or self.base.dtype.is_floating_point, \
             "Padding option `nan` is only supported for floating point tensors"
 
