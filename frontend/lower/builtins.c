@@ -169,6 +169,7 @@ static bool check_bound(Lower *L, const Call *c, const CallArgs *args, uint32_t 
   if (!missing->size) return true;
   lower_error(L, args->span, "the call of `%s` lacks %s", shown, buf_str(missing));
   lower_hint(L, "its parameters: %s", c->row->params);
+  if (builtin_hint_alone(L, c)) return false;
   const NameVec names = param_names(L, c->row->params);
   const uint32_t first = self != NULL;
   bool *is_optional = arena_array(L->arena, bool, names.count + 1);
@@ -335,7 +336,7 @@ static bool not_constant(Lower *L, Call *c, uint32_t i, const char *what) {
     return lower_hint(L, "`%s` reduces one tensor; write tl.%simum(a, b) for two", f, f) != NULL;
   }
   if (term_is_none(c->args[i])) return lower_hint_none(L, c->spans[i]) != NULL;
-  if (c->args[i]->kind != TERM_VALUE) return false;
+  if (builtin_hint_text(L, c, i) || c->args[i]->kind != TERM_VALUE) return false;
   const Value *v = term_v(c->args[i]);
   if (v->block == L->b.func->body && v->name)   // a parameter of the kernel
     lower_hint(L, "declare the parameter `%s: tl.constexpr`", v->name);
@@ -417,6 +418,7 @@ bool arg_scalars(Lower *L, Call *c, uint32_t i, const CtType *type, uint32_t ran
   if (count != rank) {
     arg_error(L, c, i, "`%s` of `%s` has %u entr%s for a rank of %u", param_name(L, c, i), c->row->name, count,
               count == 1 ? "y" : "ies", rank);
+    if (t->kind != TERM_TUPLE && builtin_hint_brackets(L, c, i, rank)) return false;
     return lower_hint(L, "give one integer for each axis; 0 where nothing is added") != NULL;
   }
   for (uint32_t k = 0; k < rank; k++) {

@@ -55,7 +55,10 @@ Term *tl_abs(Lower *L, Call *c) {
   Term *x = arg_value(L, c, 0);
   if (!x) return NULL;
   const CtType *t = term_t(x);
-  if (ct_is_ptr(t)) return arg_error(L, c, 0, "`abs` does not work on pointers");
+  if (ct_is_ptr(t)) {
+    arg_error(L, c, 0, "`abs` does not work on pointers");
+    return lower_hint(L, "load the elements first: tl.load(%s)", lower_source_text_or(L, c->spans[0], "…"));
+  }
   if (ct_is_fp8(t)) {   // the sign is the top bit
     if (!lower_check_fp8(L, t, c->span)) return NULL;
     Term *bits = lower_bitcast(L, x, lower_scalar(L, DT_UINT8), c->span);
@@ -161,6 +164,7 @@ Term *tl_clamp(Lower *L, Call *c) {
                       lower_source_text_or(L, c->spans[0], "x"), lower_source_text_or(L, c->spans[1], "lo"),
                       lower_source_text_or(L, c->spans[2], "hi"));
   }
+  lower_warn_clamp(L, c, x[0], x[1]);
   return minmax(L, minmax(L, x[2], x[0], true, nan), x[1], false, nan);
 }
 

@@ -157,7 +157,8 @@ Term *tl_load_call(Lower *L, Call *c) {
   if (!arg_str(L, c, 4, &padding)) return NULL;
   int64_t dims[MAX_RANK];
   uint32_t num_dims;
-  if (padding[0] || !arg_ints(L, c, 3, dims, MAX_RANK, &num_dims) || num_dims)
+  if (!arg_ints(L, c, 3, dims, MAX_RANK, &num_dims)) return NULL;
+  if (padding[0] || num_dims)
     return builtin_error(
         L, c, "boundary_check and padding_option are for block pointers; plain pointers take mask and other");
   ptr = with_layout_of_args(L, c, ptr, 1, 2);
@@ -274,6 +275,7 @@ static Term *atomic(Lower *L, Call *c, bool *is_owned) {
                          "tensor with a cga_layout without zero vectors");
   }
   if (is_float && atomic_is_bitwise(kind)) {
+    lower_warn_float_bits(L, c, kind, elem);
     const CtType *bits = lower_scalar(L, ct_bits(elem) == 64 ? DT_INT64 : DT_INT32);
     Term *iptr = lower_cast(L, ptr, ct_type_pointer(L->ctx, bits, false), c->span);
     return lower_bitcast(L, emit_rmw(L, kind, iptr, lower_bitcast(L, val, bits, c->span), mask, sem, scope), elem,

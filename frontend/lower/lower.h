@@ -446,9 +446,14 @@ void warn_unused_value(Lower *L, const Node *v, const Term *t, const Block *bloc
 void warn_missing_store(Lower *L, const Func *f, const Node *def);
 // ---- warn_values.c
 void lower_warn_shift(Lower *L, bool is_left, const CtType *type, int64_t by, Span span, const char *left);
+void lower_warn_shifts(Lower *L, const Term *a, const Term *b, Span span, const char *left);   // of a << b, b a tensor
+void lower_warn_pointer_type(Lower *L, const CtValue *a, const CtValue *b, Span span);         // of a == b, a != b
+// Of a constant operand of `what` that becomes `type`.
+void lower_warn_lost_constant(Lower *L, const CtValue *c, const CtType *type, const char *what, Span span);
 void lower_warn_added_twice(Lower *L, const Term *a, const Term *b);                // of a + b
 // counted, number: the operands as the user wrote them.
 void lower_warn_padded(Lower *L, const CtFunction *combine, const Term *x);   // of a reduction by combine
+void lower_warn_softmax(Lower *L, const Term *x, Span span);
 void lower_warn_sort(Lower *L, const Term *x, bool descending);
 void lower_warn_histogram(Lower *L, Span span, const Value *x, int64_t bins, const char *counted, const char *number);
 bool warn_calls(const NodeList *list);                              // whether code there may have an effect
@@ -485,6 +490,13 @@ typedef struct {
   Span span;
   const Node *node;
 } Call;
+// builtins_hints.c: whether a hint was added.
+bool builtin_hint_alone(Lower *L, const Call *c);
+bool builtin_hint_text(Lower *L, const Call *c, uint32_t i);
+bool builtin_hint_brackets(Lower *L, const Call *c, uint32_t i, uint32_t rank);
+void lower_warn_float_bits(Lower *L, const Call *c, AtomicKind kind, const CtType *elem);   // of an atomic operation
+void lower_warn_clamp(Lower *L, const Call *c, const Term *low, const Term *high);
+void lower_warn_not_associative(Lower *L, const Op *op, const char *function, Span span);   // of a reduce or scan
 typedef Term *(*BuiltinFn)(Lower *L, Call *c);
 struct BuiltinRow { const char *name, *params; BuiltinFn fn; int32_t data; uint8_t method; const char *mark, *doc; };
 // A parameter as its row spells it; `otherwise` is its default, or NULL.
