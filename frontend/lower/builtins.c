@@ -115,9 +115,13 @@ static bool bind_param(Lower *L, Call *c, uint32_t n, const BuiltinParam *p, Cal
   for (uint32_t k = 0; k < args->num_kwargs; k++) {
     if (!is_named(p, args->keys[k])) continue;
     used[k] = true;
+    const Span at = c->spans[n];
     if (c->args[n]) {
       lower_error(L, args->key_spans[k], "`%s` is given twice to `%s`", args->keys[k], shown);
       if (is_offset(c, n)) return lower_hint(L, "add offsets to the pointer: p + offsets") != NULL;
+      if (!strncmp(c->row->params, "shape,", 6) && n && term_is_number(c->args[n]))
+        return lower_hint(L, "the shape is one argument: [%s, %s]", lower_source_text_or(L, c->spans[0], "M"),
+                          lower_source_text_or(L, at, "N")) != NULL;
       return lower_hint(L, "its parameters: %s; positional arguments take the first ones", c->row->params) != NULL;
     }
     c->spans[n] = args->key_spans[k];
@@ -351,7 +355,10 @@ bool arg_int(Lower *L, Call *c, uint32_t i, int64_t *out) {
   const Term *t = arg(L, c, i);
   if (term_get_int(t, out)) return true;
   not_constant(L, c, i, "a constant integer");
-  if (term_is_const(t) && t->ct->kind == CT_FLOAT && !is_axis_of_max(L, c, i))
+  if (!strcmp(c->row->name, "full") && i == 0 && c->args[1]->kind == TERM_TUPLE)
+    lower_hint(L, "the shape comes first: tl.full(%s, %s, …)", lower_source_text_or(L, c->spans[1], "shape"),
+               lower_source_text_or(L, c->spans[0], "value"));
+  else if (term_is_const(t) && t->ct->kind == CT_FLOAT && !is_axis_of_max(L, c, i))
     lower_hint(L, "write // to divide integers: / gives a float");
   if (t->kind == TERM_TUPLE && !strcmp(c->row->name, "reduce") && !strcmp(param_name(L, c, i), "axis"))
     lower_hint(L, "reduce along one axis after the other, or along all with axis=None");

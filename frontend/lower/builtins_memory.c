@@ -42,6 +42,8 @@ static Term *pointer_arg(Lower *L, Call *c, const CtType **pointee) {
   const bool is_told = lower_note_no_pointer(L, p, c->spans[0]);
   if (!is_told) lower_note_param(L, p);
   if (lower_note_listed(L, p) || lower_note_comma(L, p) || lower_hint_returned(L, p)) return NULL;
+  if (p->kind == TERM_TUPLE && !p->tuple.cls)
+    return lower_hint(L, "access them one by one, as in tl.%s(p[0], …)", c->row->name);
   const Term *next = c->args[1];
   if (next && next->kind == TERM_VALUE && ct_is_ptr(term_t(next)))
     lower_hint(L, "the pointer comes first: tl.%s(pointer, …)", c->row->name);
@@ -169,8 +171,11 @@ Term *tl_load_call(Lower *L, Call *c) {
   // The pointer may be broadcast to the mask's shape.
   Term *mask = arg_is_none(c, 1) ? NULL : arg_value(L, c, 1), *other = NULL;
   if (!mask && !arg_is_none(c, 1)) return NULL;
-  if (mask && ct_rank(term_t(ptr)) && ct_rank(term_t(mask)) && !lower_broadcast_pair(L, &ptr, &mask, c->span))
-    return NULL;
+  if (mask && ct_rank(term_t(ptr)) && ct_rank(term_t(mask))) {
+    const CtType *pointers = term_t(ptr), *conditions = term_t(mask);
+    if (!lower_broadcast_pair(L, &ptr, &mask, c->span)) return NULL;
+    lower_warn_widened(L, c, pointers, conditions, term_t(ptr));
+  }
   if (!mask_arg(L, c, 1, 2, ptr, &mask)) return NULL;
   if (!arg_is_none(c, 2)) {
     const CtType *mem = memory_type(L, pointee);
@@ -267,6 +272,7 @@ static Term *atomic(Lower *L, Call *c, bool *is_owned) {
   }
   Term *val = value_for_store(L, c, 1, ptr, elem);
   if (!val || !mask_arg(L, c, 2, 1, ptr, &mask)) return NULL;
+  lower_warn_fraction(L, c, c->args[1], elem);
   *is_owned = lower_owner_mask(L, term_t(ptr), &mask);
   if (*is_owned && !ct_rank(term_t(ptr)) && (sem == SEM_RELEASE || sem == SEM_ACQ_REL)) {
     builtin_error(L, c, "one block makes this `%s` for its cluster, and does not know what the others have written",

@@ -15,6 +15,9 @@ static bool tensor_inputs(Lower *L, Call *c, uint32_t i, Inputs *in) {
   for (uint32_t k = 0; k < in->count; k++) {
     in->items[k] = term_to_value(L, in->is_tuple ? x->tuple.items[k] : x, c->spans[i], "the operand");
     if (!in->items[k]) return false;
+    if (!ct_is_ptr(term_t(in->items[k]))) continue;
+    arg_error(L, c, i, "`%s` works on numbers, not on %s", arg_function(L, c), term_describe(L, in->items[k]));
+    return lower_hint(L, "load the elements first: tl.load(…)") != NULL;
   }
   for (uint32_t k = 1; k < in->count; k++)
     if (!lower_broadcast_pair(L, &in->items[0], &in->items[k], c->spans[i])) return false;
@@ -130,6 +133,7 @@ Term *tl_reduce_call(Lower *L, Call *c) {
   bool keep_dims;
   Term *fn = function_arg(L, c, 2);
   if (!fn || !tensor_inputs(L, c, 0, &in) || !arg_bool(L, c, 3, &keep_dims)) return NULL;
+  lower_warn_keep_dims(L, c, 3);
   if (term_is_const(fn) && fn->ct->kind == CT_FUNCTION) lower_warn_padded(L, fn->ct->fn, in.items[0]);
   const CtType *t = term_t(in.items[0]);
   uint32_t rank = ct_rank(t);
@@ -239,8 +243,8 @@ static const char *hint_positions(Lower *L, const CtType *s, const CtType *x, in
 static Term *hint_gather(Lower *L, Call *c, const CtType *s, const CtType *x) {
   int64_t axis;
   if (ct_rank(s) && ct_rank(s) < ct_rank(x))
-    return lower_hint(L, "to index a vector by a matrix, flatten the index, and give the result its shape: tl.gather(x, "
-                      "tl.ravel(index), 0).reshape(%s)", lower_shape_text(L, x));
+    return lower_hint(L, "to index a vector by a matrix, flatten the index, and give the result its shape: "
+                      "tl.gather(x, tl.ravel(index), 0).reshape(%s)", lower_shape_text(L, x));
   if (!ct_rank(s)) return lower_hint(L, "gather from a tensor: tl.load(p + tl.arange(0, …))");
   if (ct_rank(s) == ct_rank(x) || !ct_rank(x) || !arg_axis(L, c, 2, s->rank, &axis)) return NULL;
   const char *src = lower_source_text_or(L, c->spans[0], "x"), *index = lower_source_text_or(L, c->spans[1], "index");

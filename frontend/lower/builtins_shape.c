@@ -296,6 +296,7 @@ Term *tl_trans_to(Lower *L, Call *c) {
   if (!lower_is_permutation(order, n, rank))
     return arg_error(L, c, 1, "dims of `%s` must name each of the %u axes of %s once", c->row->name, rank,
                        term_describe(L, x));
+  if (c->row->data == 0 && n == 2 && order[0] == 0) lower_warn_trans(L, c);
   return lower_trans(L, x, order);
 }
 
@@ -471,6 +472,11 @@ Term *tl_assume(Lower *L, Call *c) {
   Term *x = c->args[0];
   int known;
   Value *v;
+  if (term_is_tensor(x) && ct_numel(term_t(x)) != 1) {
+    arg_error(L, c, 0, "`assume` takes a condition on numbers, not %s", term_describe(L, x));
+    return lower_hint(L, "of a tile tl.multiple_of, tl.max_contiguous and tl.max_constancy tell the compiler more; "
+                         "tl.device_assert checks it");
+  }
   if (!lower_condition(L, x, c->spans[0], "`assume`", &known, &v)) return NULL;
   if (known < 0) build_op(&L->b, OP_ASSUME, &v, 1);
   return term_none(L);

@@ -131,6 +131,7 @@ struct Lower {
   Frame *frame;
   uint32_t depth;
   uint32_t expr_depth;
+  const Node *assigned;        // the value of the assignment that is being lowered
   const Node *items_of;        // what a loop goes over while its target takes an item; or NULL
   NameUse use;                 // of the expression that is lowered next
   const Node *comparison;      // whose operand is lowered, or NULL
@@ -370,6 +371,9 @@ bool lower_note_division(Lower *L, const Term *x);              // the `/` of in
 Term *lower_hint_none(Lower *L, Span span);   // after None was used there as a number
 // Reports at span that x is used, the result of a function that returns nothing. False if it is not.
 bool lower_refuse_nothing(Lower *L, const Term *x, Span span);
+// Notes what the user's function gives whose call is unpacked. Whether it did.
+bool lower_note_result(Lower *L, const Term *result);
+const CtFunction *lower_called_function(Lower *L, const Node *call);   // the user's that a call is of, or NULL
 Term *lower_hint_unpack(Lower *L, const Term *x, uint32_t want);   // after x was unpacked into so many names
 const Node *lower_node_at(Lower *L, Span span);   // of the user's current function; NULL: none has just this span
 // Says how e, whose value is wrong, comes to have it: "B // 256 is 0 for B = 128". e may be NULL.
@@ -453,6 +457,7 @@ void lower_warn_lost_constant(Lower *L, const CtValue *c, const CtType *type, co
 void lower_warn_added_twice(Lower *L, const Term *a, const Term *b);                // of a + b
 // counted, number: the operands as the user wrote them.
 void lower_warn_padded(Lower *L, const CtFunction *combine, const Term *x);   // of a reduction by combine
+void lower_warn_same_tile(Lower *L, const Node *loop, const Op *op);
 void lower_warn_softmax(Lower *L, const Term *x, Span span);
 void lower_warn_sort(Lower *L, const Term *x, bool descending);
 void lower_warn_histogram(Lower *L, Span span, const Value *x, int64_t bins, const char *counted, const char *number);
@@ -490,12 +495,18 @@ typedef struct {
   Span span;
   const Node *node;
 } Call;
+const char *builtin_arg_text(Lower *L, const Call *c, uint32_t i);   // as written, without its name
 // builtins_hints.c: whether a hint was added.
 bool builtin_hint_alone(Lower *L, const Call *c);
 bool builtin_hint_text(Lower *L, const Call *c, uint32_t i);
 bool builtin_hint_brackets(Lower *L, const Call *c, uint32_t i, uint32_t rank);
 void lower_warn_float_bits(Lower *L, const Call *c, AtomicKind kind, const CtType *elem);   // of an atomic operation
 void lower_warn_clamp(Lower *L, const Call *c, const Term *low, const Term *high);
+// Of a load whose pointers and mask are broadcast to `both`.
+void lower_warn_widened(Lower *L, const Call *c, const CtType *pointers, const CtType *mask, const CtType *both);
+void lower_warn_trans(Lower *L, const Call *c);                           // of two axes that keep their order
+void lower_warn_keep_dims(Lower *L, const Call *c, uint32_t i);           // of argument i, a reduction's keep_dims
+void lower_warn_fraction(Lower *L, const Call *c, const Term *value, const CtType *elem);   // of an atomic operation
 void lower_warn_not_associative(Lower *L, const Op *op, const char *function, Span span);   // of a reduce or scan
 typedef Term *(*BuiltinFn)(Lower *L, Call *c);
 struct BuiltinRow { const char *name, *params; BuiltinFn fn; int32_t data; uint8_t method; const char *mark, *doc; };

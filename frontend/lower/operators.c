@@ -120,7 +120,9 @@ static Term *lower_division(Lower *L, PyOp op, Term *a, Term *b, Span span) {
     if (is_float) {
       lower_error(L, span, "`//` divides integers, not %s", ct_type_text(L->ctx, ct_scalar_of(term_t(a))));
       if (lower_hint_division(L, b) || lower_hint_division(L, a)) return NULL;
-      return lower_hint(L, "write tl.floor(a / b)");
+      const char *of = lower_prelude_name(L, span);
+      if (of) return lower_hint(L, "`%s` takes integers: convert with .to(tl.int32)", of);
+      return lower_hint(L, "write a / b for the quotient, or tl.floor(a / b)");
     }
     return binary_op(L, is_signed ? OP_DIVSI : OP_DIVUI, a, b);
   default:

@@ -275,6 +275,15 @@ static const struct { const char *function, *hint; } alone[] = {
     {"argmin", "tl.argmin gives the index alone: tl.min(x, axis, return_indices=True) gives the minimum and its index"},
 };
 
+bool lower_note_result(Lower *L, const Term *result) {
+  const Node *call = L->assigned && L->assigned->kind == NODE_CALL ? L->assigned : NULL;
+  const CtFunction *fn = call ? lower_called_function(L, call) : NULL;
+  if (!fn) return false;
+  diag_note(L->ctx, fn->def->func.name_span, "`%s` is defined here, and this call of it gives %s", fn->name,
+            result->kind == TERM_TUPLE ? term_describe(L, result) : "one value");
+  return true;
+}
+
 Term *lower_hint_unpack(Lower *L, const Term *x, uint32_t want) {
   const bool is_scalar = x->kind == TERM_VALUE && !ct_rank(term_t(x));
   if (L->items_of && (is_scalar || term_is_number(x)))
@@ -326,6 +335,12 @@ static void find_none(const Node *n, void *user) {
   if (!found->name) ast_each_child(n, find_none, user);
 }
 
+static void find_written_none(const Node *n, void *user) {
+  bool *found = user;
+  if (n->kind == NODE_NONE) *found = true;
+  else ast_each_child(n, find_written_none, user);
+}
+
 // Who gives a parameter of the kernel None, and the way out.
 static Term *hint_none_parameter(Lower *L, const char *name, const ParamSpec *spec) {
   const char *who = spec->is_default || !spec->origin ? "its default" : spec->origin;
@@ -344,6 +359,9 @@ Term *lower_hint_none(Lower *L, Span span) {
   const uint32_t i = found.name ? frontend_param_index(L->kernel, found.name) : UINT32_MAX;
   if (found.name && L->frame->fn == L->kernel && i < L->kernel->num_params)
     return hint_none_parameter(L, found.name, &L->specs[i]);
+  bool is_written = false;
+  if (n && !found.name) find_written_none(n, &is_written);
+  if (is_written) return lower_hint(L, "write a number in place of None, such as 0.0");
   return lower_hint(L, "guard its use with `if %s is not None:`, which is decided at compile time",
                     found.name ? found.name : "x");
 }

@@ -290,8 +290,8 @@ static const CtType *promoted_type(Lower *L, const CtType *a, bool a_weak, const
     lower_error(L, span, "`%s` does not combine %s and %s: their signedness differs", what, ct_type_text(L->ctx, a),
                 ct_type_text(L->ctx, b));
     const uint32_t unsigned_bits = ct_bits(ct_is_signed(a) ? b : a);
-    return lower_hint(L, "convert the side without a sign by .to(tl.int%d), or the other, where it is never negative, by "
-                         ".to(tl.uint%u)", unsigned_bits < 32 ? 32 : 64, unsigned_bits < 32 ? 32 : unsigned_bits);
+    return lower_hint(L, "convert the side without a sign by .to(tl.int%d), or the other, where it is never negative, "
+                         "by .to(tl.uint%u)", unsigned_bits < 32 ? 32 : 64, unsigned_bits < 32 ? 32 : unsigned_bits);
   }
   return promote_ints(a, b);
 }
@@ -399,6 +399,13 @@ bool lower_promote(Lower *L, Term **a, Term **b, PromoteRule rule, const char *w
     if (!make_value(L, &x, span) || !make_value(L, &y, span)) return false;
     if (pa != pb && lower_is_told(L, pa ? x.value : y.value)) return false;
     lower_error(L, span, "`%s` does not combine %s and %s", what, term_describe(L, x.value), term_describe(L, y.value));
+    const bool equals = !strcmp(what, "==") || !strcmp(what, "!=");
+    int64_t zero = 1;
+    if (pa != pb && equals && term_get_int(pa ? *b : *a, &zero) && !zero) {
+      lower_hint(L, "for an array that may be missing pass None, and test `if %s is not None:`",
+                 term_v(pa ? x.value : y.value)->name ? term_v(pa ? x.value : y.value)->name : "p");
+      return false;
+    }
     if (pa && pb) lower_hint(L, "pointers are moved by integers; load the elements first with tl.load(…)");
     else if ((pa || pb) && !rule.allow_left_ptr) lower_note_pointer(L, pa ? x.value : y.value);
     if (pa != pb) hint_offset(L, pa ? *b : *a, pa ? y.value : x.value, pa ? x.value : y.value, rule.allow_left_ptr);

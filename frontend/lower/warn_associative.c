@@ -1,5 +1,5 @@
-// -Wnot-associative: a reduction or scan by a function f for which f(f(a, b), c) differs from f(a, f(b, c)). The body is
-// run on a few numbers. A function that does more than arithmetic on scalars is not judged.
+// -Wnot-associative: a reduction or scan by a function f for which f(f(a, b), c) differs from f(a, f(b, c)). The body
+// is run on a few numbers. A function that does more than arithmetic on scalars is not judged.
 #include <math.h>
 
 #include "frontend/lower/lower.h"
@@ -98,17 +98,19 @@ void lower_warn_not_associative(Lower *L, const Op *op, const char *function, Sp
   // A function may be meant for flags, or for positive numbers: it is wrong for both.
   if (!search(&r, 0, 2, &e) || !search(&r, 1, 4, &e)) return;
   if (!diag_warning(L->ctx, WARN_NOT_ASSOCIATIVE, span,
-                    "the result depends on the order in which `%s` combines the elements, which is not from left to right",
+                    "the result depends on the order in which `%s` combines the elements, which is not from left to "
+                    "right",
                     function))
     return;
   const Type *t = block->args[0]->type;
   if (r.num_items == 1) {
     const double a = decode(t, e.of[0].bits[0]), b = decode(t, e.of[1].bits[0]), c = decode(t, e.of[2].bits[0]);
-    lower_hint(L, "%s(%s(%g, %g), %g) is %g, and %s(%g, %s(%g, %g)) is %g: both must be equal", function, function, a, b,
-               c, decode(t, e.left.bits[0]), function, a, function, b, c, decode(t, e.right.bits[0]));
+    lower_hint(L, "%s(%s(%g, %g), %g) is %g, and %s(%g, %s(%g, %g)) is %g: both must be equal", function, function, a,
+               b, c, decode(t, e.left.bits[0]), function, a, function, b, c, decode(t, e.right.bits[0]));
   }
   if (op->opcode == OP_SCAN)
-    lower_hint(L, "a recurrence s = g * s + x is a scan of pairs (g, x) by a function that returns g1 * g2, x1 * g2 + x2");
+    lower_hint(L, "a recurrence s = g * s + x is a scan of pairs (g, x) by a function that returns g1 * g2, "
+                  "x1 * g2 + x2");
   else
     lower_hint(L, "reduce by what does not depend on it, such as a + b, and do the rest before or after");
 }

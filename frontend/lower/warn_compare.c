@@ -1,4 +1,5 @@
-// -Wassert-tuple, -Wbitwise-compare, -Wis-literal, -Wnone-compare: conditions that do not mean what they seem to.
+// -Wassert-tuple, -Wbitwise-compare, -Wis-literal, -Wnone-compare, -Wsign-after-equals: conditions and assignments that
+// do not mean what they seem to.
 #include "frontend/lower/lower.h"
 
 #include <string.h>
@@ -38,7 +39,9 @@ static bool is_wide(const Term *t) {
 void lower_warn_mask(Lower *L, const Node *e, const Term *a, const Term *b) {
   const Node *c = L->comparison;
   const char *op = c ? bare_bitwise(e) : NULL;
-  if (!op || !a || !b || !((is_mask(a) && is_wide(b)) || (is_wide(a) && is_mask(b)))) return;
+  // In `x == 0 & mask` the number is one of a mask's values, but written where x is compared with it.
+  const bool is_number = op && e->binary.left->kind == NODE_INT && e != c->compare.left;
+  if (!op || !a || !b || !((is_mask(a) && is_wide(b)) || ((is_wide(a) || is_number) && is_mask(b)))) return;
   const uint32_t last = c->compare.rights.count - 1;
   const bool is_first = e == c->compare.left && is_mask(a), is_last = e == c->compare.rights.data[last] && is_mask(b);
   if (!is_first && !is_last) return;
@@ -100,8 +103,20 @@ static void check_assert(Context *ctx, const Node *condition) {
     diag_note(ctx, (Span){0, 0}, "remove the parentheses around condition and message");
 }
 
+// `i =+ 1`, which gives i the value +1.
+static void check_assigned(Context *ctx, const Node *value) {
+  const LineCol at = source_locate(ctx, value->span.begin);
+  if (value->kind != NODE_UNARY || !at.file || value->span.begin == at.file->base) return;
+  const char *sign = at.file->text + (value->span.begin - at.file->base);
+  if ((*sign != '+' && *sign != '-') || sign[-1] != '=' || sign[1] != ' ') return;
+  if (diag_warning(ctx, WARN_SIGN_AFTER_EQUALS, span_of(value->span.begin - 1, value->span.begin + 1),
+                   "`=%c` assigns the number that follows with this sign", *sign))
+    diag_note(ctx, (Span){0, 0}, "`%c=` %s", *sign, *sign == '+' ? "adds" : "subtracts");
+}
+
 static void check(const Node *n, void *user) {
   Context *ctx = user;
+  if (n->kind == NODE_ASSIGN) check_assigned(ctx, n->assign.value);
   if (n->kind == NODE_COMPARE) check_compare(ctx, n);
   if (n->kind == NODE_ASSERT) check_assert(ctx, n->pair.first);
   if (n->kind == NODE_CALL && n->call.args.count) {

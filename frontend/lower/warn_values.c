@@ -1,5 +1,7 @@
 // -Wwide-shift, -Wadded-twice, -Wpadded-minimum, -Wpadded-sort, -Wunmasked-histogram, -Wpointer-type, -Wlost-constant,
-// -Wfloat-bits, -Wclamp-bounds, -Wsoftmax-axis: values that are not what the expression seems to give.
+// -Wfloat-bits, -Wclamp-bounds, -Wsoftmax-axis,
+// -Wtrans-order, -Wkeep-dims, -Wlost-fraction,
+// -Wwidened-load: values that are not what the expression seems to give.
 #include <math.h>
 #include <string.h>
 
@@ -172,8 +174,8 @@ void lower_warn_lost_constant(Lower *L, const CtValue *c, const CtType *type, co
 }
 
 void lower_warn_float_bits(Lower *L, const Call *c, AtomicKind kind, const CtType *elem) {
-  if (!diag_warning(L->ctx, WARN_FLOAT_BITS, c->span, "`%s` of %s works on the bits of the numbers, not on their values",
-                    c->row->name, ct_type_text(L->ctx, elem)))
+  if (!diag_warning(L->ctx, WARN_FLOAT_BITS, c->span, "`%s` of %s works on the bits of the numbers, not on their "
+                    "values", c->row->name, ct_type_text(L->ctx, elem)))
     return;
   lower_hint(L, "for flags use integers%s", kind == ATOMIC_OR ? "; for the larger value tl.atomic_max" : "");
 }
@@ -197,4 +199,39 @@ void lower_warn_softmax(Lower *L, const Term *x, Span span) {
   if (diag_warning(L->ctx, WARN_SOFTMAX_AXIS, site ? site->span : span,
                    "softmax without dim goes along axis 0 of %s: the sum of each column is 1", term_describe(L, x)))
     lower_hint(L, "write dim=%u for the last axis, dim=0 for this one", ct_rank(term_t(x)) - 1);
+}
+
+void lower_warn_trans(Lower *L, const Call *c) {
+  if (lower_in_prelude(L, c->span)) return;
+  if (diag_warning(L->ctx, WARN_TRANS_ORDER, c->span, "this keeps the axes in their order: dims names the axis that "
+                   "comes first, then the next"))
+    lower_hint(L, "write tl.trans(%s) to exchange them", lower_source_text_or(L, c->spans[0], "x"));
+}
+
+void lower_warn_keep_dims(Lower *L, const Call *c, uint32_t i) {
+  const Term *t = c->args[i];
+  if (!term_is_const(t) || t->ct->kind != CT_INT || !t->ct->i) return;
+  const CallSite *site = L->b.inlined_at;
+  while (site && lower_in_prelude(L, site->span)) site = site->outer;
+  if (diag_warning(L->ctx, WARN_KEEP_DIMS, site ? site->span : c->span,
+                   "the number %lld is keep_dims here, and no second axis", (long long)t->ct->i))
+    lower_hint(L, "reduce along one axis after the other, or along all with axis=None; if it is meant, write "
+                  "keep_dims=True");
+}
+
+void lower_warn_fraction(Lower *L, const Call *c, const Term *value, const CtType *elem) {
+  if (value->kind != TERM_VALUE || !ct_is_float(term_t(value))) return;
+  if (elem->kind != CT_TYPE_SCALAR || !ct_is_int(elem)) return;
+  if (diag_warning(L->ctx, WARN_LOST_FRACTION, c->spans[1], "%s is rounded toward zero to %s before `%s`",
+                   term_describe(L, value), ct_type_text(L->ctx, elem), c->row->name))
+    lower_hint(L, "let the pointer point to float32, or write .to(tl.%s) if whole numbers are meant",
+               dtype_info[elem->scalar].name);
+}
+
+void lower_warn_widened(Lower *L, const Call *c, const CtType *pointers, const CtType *mask, const CtType *both) {
+  const bool grows = ct_numel(both) > ct_numel(pointers);
+  if (!grows || ct_rank(mask) >= ct_rank(pointers) || lower_in_prelude(L, c->span)) return;
+  if (diag_warning(L->ctx, WARN_WIDENED_LOAD, c->spans[1], "the mask lacks an axis, so that this loads %s through "
+                   "pointers %s", lower_shape_text(L, both), lower_shape_text(L, pointers)))
+    lower_hint(L, "give the mask the axes of the pointers, as in (%s)[:, None]", builtin_arg_text(L, c, 1));
 }

@@ -166,8 +166,8 @@ static const char *way_out_of_lock(Arena *a, const Group *g, const LastChange *c
   if (!memcmp(own, c->program, sizeof own))
     return "the program changed itself last what it waits for: one that holds a lock does not take it again";
   if (!has_ended(g->first->grid, c->program)) return NULL;
-  return arena_printf(a, "%s changed last what it waits for, and has ended: a program that takes a lock gives it back on "
-                      "every path, before a `return`, too, by the value that the others wait for",
+  return arena_printf(a, "%s changed last what it waits for, and has ended: a program that takes a lock gives it back "
+                      "on every path, before a `return`, too, by the value that the others wait for",
                       report_program_name(a, c->program));
 }
 

@@ -1,5 +1,8 @@
 # -Wpointer-type, -Wlost-constant, -Wfloat-bits, -Wclamp-bounds, -Wsoftmax-axis, shifts by a tensor or a negative number,
-# and a function whose `return` ends itself alone. What is meant is not reported.
+# a function whose `return` ends itself alone, -Wtrans-order, -Wkeep-dims, -Wlost-fraction, -Wwidened-load,
+# -Wsign-after-equals and -Wsame-tile. What is meant is not reported.
+# RUN: %tilec %s -n more -s "*fp32, *i32, i32" --emit=tile -o - 2>&1 >/dev/null | FileCheck %s --check-prefix=MORE --implicit-check-not=warning:
+# RUN: %tilec %s -n right_again -s "*fp32, *i32, i32" --emit=tile -o - 2>&1 >/dev/null | count 0
 # RUN: %tilec %s -n wrong -s "*fp32, *fp16, *i32, *i64, i32" --emit=tile -o - 2>&1 >/dev/null | FileCheck %s --implicit-check-not=warning:
 # RUN: %tilec %s -n right -s "*fp32, *fp16, *i32, *i64, i32" --emit=tile -o - 2>&1 >/dev/null | count 0
 # RUN: %tilec %s -n wrong -s "*fp32, *fp16, *i32, *i64, i32" -Wno-pointer-type -Wno-lost-constant -Wno-float-bits -Wno-clamp-bounds -Wno-softmax-axis -Wno-wide-shift -Wno-unused-value --emit=tile -o - 2>&1 >/dev/null | count 0
@@ -68,3 +71,64 @@ def right(x, h, i, w, n):
     tl.store(i + tl.arange(0, 32), 1 << tl.arange(0, 32))
     tl.store(x + o, v + tl.reshape(s, (64,)) + tl.softmax(v))
     tl.store(h + o, u)
+
+
+@triton.jit
+def more(x, i, n):
+    o = tl.arange(0, 16)
+    v = tl.load(x + o[:, None] * 16 + o[None, :])
+    # MORE: warnings_kinds.py:[[#@LINE+2]]:9: warning: this keeps the axes in their order: dims names the axis that comes first, then the next [-Wtrans-order]
+    # MORE: {{^}}note: write tl.trans(v) to exchange them
+    t = tl.trans(v, 0, 1)
+    # MORE: warnings_kinds.py:[[#@LINE+2]]:9: warning: the number 1 is keep_dims here, and no second axis [-Wkeep-dims]
+    # MORE: {{^}}note: reduce along one axis after the other, or along all with axis=None; if it is meant, write keep_dims=True
+    s = tl.sum(t, 0, 1)
+    # MORE: warnings_kinds.py:[[#@LINE+2]]:35: warning: fp32[1, 16] is rounded toward zero to i32 before `atomic_add` [-Wlost-fraction]
+    # MORE: {{^}}note: let the pointer point to float32, or write .to(tl.int32) if whole numbers are meant
+    tl.atomic_add(i + o[None, :], s)
+    # MORE: warnings_kinds.py:[[#@LINE+2]]:33: warning: the mask lacks an axis, so that this loads [16, 16] through pointers [16, 1] [-Wwidened-load]
+    # MORE: {{^}}note: give the mask the axes of the pointers, as in (o < n)[:, None]
+    w = tl.load(x + o[:, None], mask=o < n)
+    # MORE: warnings_kinds.py:[[#@LINE+3]]:7: warning: `=+` assigns the number that follows with this sign [-Wsign-after-equals]
+    # MORE: {{^}}note: `+=` adds
+    k = n
+    k =+ 1
+    # MORE: warnings_kinds.py:[[#@LINE+2]]:7: warning: `=-` assigns
+    # MORE: {{^}}note: `-=` subtracts
+    k =- k
+    acc = tl.zeros((16,), tl.float32)
+    # MORE: warnings_kinds.py:[[#@LINE+2]]:9: warning: `j` is not used, and every iteration loads the same elements [-Wsame-tile]
+    # MORE: {{^}}note: add it to the offsets, or move the pointers by the step at the end of each iteration
+    for j in range(0, n, 16):
+        acc += tl.load(x + tl.arange(0, 16), mask=o < n, other=0.0)
+    tl.store(x + o, acc + k)
+    # MORE: warnings_kinds.py:[[#@LINE+1]]:48: warning: `&` binds more tightly than `==`: it combines the constant 0 and i1[16, 16] first [-Wbitwise-compare]
+    tl.store(x + o[:, None] + o, tl.where(o == 0 & (w > 0), v, 0.0))
+
+
+@triton.jit
+def right_again(x, i, n):
+    o = tl.arange(0, 16)
+    v = tl.load(x + o[:, None] * 16 + o[None, :], mask=(o < n)[:, None])
+    t = tl.trans(v, 1, 0) + tl.trans(v)
+    s = tl.sum(t, 0, keep_dims=True) + tl.sum(t, 0, True) + tl.sum(t, 0, 0)
+    tl.atomic_add(i + o[None, :], s.to(tl.int32))
+    w = tl.load(x + o[:, None], mask=(o < n)[None, :]) + tl.load(x + o[None, :], mask=o < n)
+    k = +1
+    k = -k
+    p = x + o
+    acc = tl.zeros((16,), tl.float32)
+    for j in range(0, n, 16):
+        acc += tl.load(p)
+        p += 16
+    for j in range(0, n, 16):
+        acc += tl.load(x + j + o)
+    for j in range(n):
+        acc *= tl.load(x + o)
+    for _ in range(0, n, 16):
+        acc *= tl.load(x + o)
+    for j in range(0, n, 16):
+        acc *= 2
+        tl.store(x + o, tl.load(x + o) + acc)
+    tl.store(x + o, acc + k)
+    tl.store(x + o[:, None] + o, tl.where((o == 0) & (w > 0), v, 0.0))
