@@ -51,6 +51,19 @@ bool lower_hint_other_axis(Lower *L, const Term *x, const CtType *to) {
   return false;
 }
 
+void lower_warn_square(Lower *L, const Term *x, const CtType *to, Span span) {
+  const Op *op = term_is_tensor(x) ? shape_origin(term_v(x)) : NULL;
+  if (!op || op->opcode != OP_REDUCE || lower_in_prelude(L, span)) return;
+  const Type *from = op_operand(op, 0)->type;
+  const uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0);
+  bool same = axis > 0 && from->rank == ct_rank(to) && ct_rank(term_t(x)) + 1 == from->rank;
+  for (uint32_t i = 0; same && i < from->rank; i++) same = from->shape[i] == to->shape[i];
+  if (!same) return;
+  if (diag_warning(L->ctx, WARN_SQUARE_BROADCAST, span, "the reduction along axis %u has one value for each row, and is "
+                   "combined here as if it had one for each column", axis))
+    lower_hint(L, "keep the axis in the reduction by keep_dims=True, or write x[:, None]");
+}
+
 static bool is_inside(Span inner, Span outer) { return inner.begin >= outer.begin && inner.end <= outer.end; }
 
 void lower_note_shape(Lower *L, const Term *x, Span error) {

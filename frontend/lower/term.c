@@ -134,6 +134,9 @@ static Term *hint_value(Lower *L, const Term *t, Span span, const char *what) {
   if (lower_note_comma(L, t) || lower_hint_returned(L, t)) return NULL;
   if (t->kind == TERM_TUPLE && !strncmp(what, "`mask`", 6))
     return lower_hint(L, "combine conditions by `&`: (a < b) & (c < d)");
+  if (t->kind == TERM_TUPLE && t->tuple.is_list && t->tuple.count > 1)
+    return lower_hint(L, "a list is no tile: load the numbers from memory, or compute them from tl.arange; one of them is "
+                         "t[0]");
   if (t->kind == TERM_TUPLE) return lower_hint(L, "take one of its items: t[0]; tl.join makes one tile of two");
   if (t->kind == TERM_BLOCK_PTR && strstr(what, "operand of `+`"))
     return lower_hint(L, "it moves as a whole: p = tl.advance(p, (rows, columns)); where each row has an offset of its "

@@ -1,5 +1,5 @@
-// -Wassert-tuple, -Wbitwise-compare, -Wis-literal, -Wnone-compare, -Wsign-after-equals: conditions and assignments that
-// do not mean what they seem to.
+// -Wassert-tuple, -Wbitwise-compare, -Wis-literal, -Wnone-compare, -Wsign-after-equals, -Wempty-range: conditions,
+// assignments and ranges that do not mean what they seem to.
 #include "frontend/lower/lower.h"
 
 #include <string.h>
@@ -114,8 +114,24 @@ static void check_assigned(Context *ctx, const Node *value) {
     diag_note(ctx, (Span){0, 0}, "`%c=` %s", *sign, *sign == '+' ? "adds" : "subtracts");
 }
 
+// `for i in range(n - 1, 0)`, which lacks its step of -1.
+static void check_range(Context *ctx, const Node *iter) {
+  if (iter->kind != NODE_CALL || iter->call.args.count != 2) return;
+  const Node *f = iter->call.func, *start = iter->call.args.data[0], *stop = iter->call.args.data[1];
+  const char *name = f->kind == NODE_ATTRIBUTE ? f->attr.name : f->kind == NODE_NAME ? f->name.id : "";
+  const bool has_step = iter->call.keywords.count && strcmp(name, "range") != 0;
+  if ((strcmp(name, "range") != 0 && strcmp(name, "static_range") != 0) || has_step) return;
+  const bool is_below = stop->kind == NODE_UNARY && stop->unary.value->kind == NODE_INT;
+  const bool is_zero = stop->kind == NODE_INT && stop->integer.value == 0;
+  if ((!is_zero && !is_below) || start->kind == NODE_UNARY) return;
+  if (start->kind == NODE_INT && is_zero && start->integer.value == 0) return;
+  if (diag_warning(ctx, WARN_EMPTY_RANGE, iter->span, "this range counts up, and is empty unless it begins below its end"))
+    diag_note(ctx, (Span){0, 0}, "a range that counts down has the step -1: range(n - 1, -1, -1)");
+}
+
 static void check(const Node *n, void *user) {
   Context *ctx = user;
+  if (n->kind == NODE_FOR) check_range(ctx, n->loop.iter);
   if (n->kind == NODE_ASSIGN) check_assigned(ctx, n->assign.value);
   if (n->kind == NODE_COMPARE) check_compare(ctx, n);
   if (n->kind == NODE_ASSERT) check_assert(ctx, n->pair.first);

@@ -1,6 +1,6 @@
 # -Wpointer-type, -Wlost-constant, -Wfloat-bits, -Wclamp-bounds, -Wsoftmax-axis, shifts by a tensor or a negative number,
 # a function whose `return` ends itself alone, -Wtrans-order, -Wkeep-dims, -Wlost-fraction, -Wwidened-load,
-# -Wsign-after-equals and -Wsame-tile. What is meant is not reported.
+# -Wsign-after-equals, -Wsame-tile, -Wempty-range and -Wsquare-broadcast. What is meant is not reported.
 # RUN: %tilec %s -n more -s "*fp32, *i32, i32" --emit=tile -o - 2>&1 >/dev/null | FileCheck %s --check-prefix=MORE --implicit-check-not=warning:
 # RUN: %tilec %s -n right_again -s "*fp32, *i32, i32" --emit=tile -o - 2>&1 >/dev/null | count 0
 # RUN: %tilec %s -n wrong -s "*fp32, *fp16, *i32, *i64, i32" --emit=tile -o - 2>&1 >/dev/null | FileCheck %s --implicit-check-not=warning:
@@ -104,6 +104,16 @@ def more(x, i, n):
     tl.store(x + o, acc + k)
     # MORE: warnings_kinds.py:[[#@LINE+1]]:48: warning: `&` binds more tightly than `==`: it combines the constant 0 and i1[16, 16] first [-Wbitwise-compare]
     tl.store(x + o[:, None] + o, tl.where(o == 0 & (w > 0), v, 0.0))
+    # MORE: warnings_kinds.py:[[#@LINE+2]]:34: warning: the reduction along axis 1 has one value for each row, and is combined here as if it had one for each column [-Wsquare-broadcast]
+    # MORE: {{^}}note: keep the axis in the reduction by keep_dims=True, or write x[:, None]
+    tl.store(x + o[:, None] + o, v - tl.max(v, axis=1) * 2.0)
+    # MORE: warnings_kinds.py:[[#@LINE+2]]:14: warning: this range counts up, and is empty unless it begins below its end [-Wempty-range]
+    # MORE: {{^}}note: a range that counts down has the step -1: range(n - 1, -1, -1)
+    for j in range(n - 1, 0):
+        tl.store(i + j, j)
+    # MORE: warnings_kinds.py:[[#@LINE+1]]:14: warning: this range counts up
+    for j in tl.static_range(3, -1):
+        tl.store(i + j, j)
 
 
 @triton.jit
@@ -132,3 +142,11 @@ def right_again(x, i, n):
         tl.store(x + o, tl.load(x + o) + acc)
     tl.store(x + o, acc + k)
     tl.store(x + o[:, None] + o, tl.where((o == 0) & (w > 0), v, 0.0))
+    t = v - tl.max(v, axis=1)[:, None] - tl.max(v, axis=0) - tl.sum(v, 1, keep_dims=True) - tl.sum(v, 1)[None, :]
+    for j in range(-4, 0):
+        t += j
+    for j in range(n, -1, -1):
+        t += j
+    for j in tl.range(0, 0):
+        t += j
+    tl.store(x + o[:, None] + o, t)

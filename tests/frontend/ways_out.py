@@ -250,7 +250,7 @@ def star(*args):
 # NAMES: ways_out.py:93:10: error: `flaot16` is not defined
 # NAMES: note: write tl.float16
 # NAMES: ways_out.py:94:5: error: `undefined` is not defined
-# NAMES: note: write None; a pointer is tested by `x is None` or `x != 0`
+# NAMES: note: write None; a pointer that may be missing is tested by `x is None`
 # NAMES: ways_out.py:95:5: error: `np` is not defined
 # NAMES: note: write tl.exp
 # NAMES: ways_out.py:96:5: error: there is no builtin `tl.fp16`

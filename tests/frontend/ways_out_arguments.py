@@ -2,6 +2,7 @@
 # function needs a value.
 # RUN: not %tilec %s -n mistakes -s "*fp32, i32" --emit=tile -o - 2>&1 | FileCheck %s
 # RUN: not %tilec %s -n loops -s "*fp32, i32, fp32" --emit=tile -o - 2>&1 | FileCheck %s --check-prefix=LOOPS
+# RUN: not %tilec %s -n names -s "*fp32, i32" --emit=tile -o - 2>&1 | FileCheck %s --check-prefix=NAMES
 import triton
 import triton.language as tl
 
@@ -94,3 +95,30 @@ def loops(p, n, f):
     # LOOPS: error: `//` divides integers, not fp32
     # LOOPS: {{^}}note: `cdiv` takes integers: convert with .to(tl.int32){{$}}
     tl.store(p + tl.cdiv(f, 16), 0.0)
+
+
+@triton.jit
+def names(p, n):
+    o = tl.arange(0, 16)
+    v = tl.load(p + o)
+    # NAMES: error: there is no builtin `tl.eye`
+    # NAMES: {{^}}note: compare indices: i = tl.arange(0, N); tl.where(i[:, None] == i[None, :], 1.0, 0.0){{$}}
+    tl.eye(16)
+    # NAMES: error: there is no builtin `tl.logsumexp`
+    # NAMES: {{^}}note: write m = tl.max(x, axis=0), then m + tl.log(tl.sum(tl.exp(x - m), axis=0)){{$}}
+    tl.logsumexp(v, 0)
+    # NAMES: error: there is no builtin `tl.scatter`
+    # NAMES: {{^}}note: write tl.store(out + index, value, mask){{$}}
+    tl.scatter(p, o, v)
+    # NAMES: error: there is no builtin `tl.block_id`
+    # NAMES: {{^}}note: write tl.program_id(0){{$}}
+    tl.block_id(0)
+    # NAMES: error: `pl` is not defined
+    # NAMES: {{^}}note: write tl.program_id{{$}}
+    pl.program_id(0)
+    # NAMES: error: `pltpu` is not defined
+    # NAMES: {{^}}note: this is Pallas: a block is loaded by tl.load(pointer + offsets, mask), and the program's number is tl.program_id(0){{$}}
+    pltpu.ds(0, 16)
+    # NAMES: error: `other` of `dot` must be a tensor or a number, not a list of 2
+    # NAMES: {{^}}note: a list is no tile: load the numbers from memory, or compute them from tl.arange; one of them is t[0]{{$}}
+    tl.dot(v, [1.0, 2.0])
