@@ -362,8 +362,8 @@ void lower_hint_param(Lower *L, const char *key, const char *params, const char 
 void lower_note_shape(Lower *L, const Term *x, Span error);      // where x got its shape, unless within `error`
 // The way out where x, summed up along one axis, would have the shape of `to` along another. Whether it would.
 bool lower_hint_other_axis(Lower *L, const Term *x, const CtType *to);
-// Warns of x, combined with a tensor of the shape of `to`, if x is the reduction of one along an axis that is not 0.
-void lower_warn_square(Lower *L, const Term *x, const CtType *to, Span span);
+// Warns of x, combined with the tensor `with`, if x is the reduction of what that is made of along another axis than 0.
+void lower_warn_square(Lower *L, const Term *x, const Term *with, Span span);
 // Notes where x, of more axes than `to`, got one that the user added. Whether a hint says to leave that out.
 bool lower_hint_axis(Lower *L, const Term *x, const CtType *to);
 // The way out where a function needs a tensor and x is a scalar, and where it became one.

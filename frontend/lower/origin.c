@@ -51,14 +51,39 @@ bool lower_hint_other_axis(Lower *L, const Term *x, const CtType *to) {
   return false;
 }
 
-void lower_warn_square(Lower *L, const Term *x, const CtType *to, Span span) {
+enum { MAX_STEPS = 6 };   // of a computation that is looked at
+
+// Whether v is the op's result, or computed element by element from it.
+static bool is_made_of(const Value *v, const Op *op, uint32_t depth) {
+  if (v->def == op) return true;
+  if (!v->def || !op_is(v->def, TRAIT_ELEMENTWISE) || depth > MAX_STEPS) return false;
+  bool found = false;
+  for (uint32_t i = 0; i < v->def->num_operands && !found; i++)
+    found = op_operand(v->def, i) && is_made_of(op_operand(v->def, i), op, depth + 1);
+  return found;
+}
+
+// Whether both are computed element by element from one load, product or the like.
+static bool have_one_source(const Value *a, const Value *b, uint32_t depth) {
+  const Op *op = a->def;
+  if (!op || op->opcode == OP_CONSTANT || op->opcode == OP_SPLAT || op->opcode == OP_BROADCAST || depth > MAX_STEPS)
+    return false;
+  if (is_made_of(b, op, 0)) return true;
+  bool found = false;
+  for (uint32_t i = 0; op_is(op, TRAIT_ELEMENTWISE) && i < op->num_operands && !found; i++)
+    found = op_operand(op, i) && have_one_source(op_operand(op, i), b, depth + 1);
+  return found;
+}
+
+void lower_warn_square(Lower *L, const Term *x, const Term *with, Span span) {
+  const CtType *to = term_t(with);
   const Op *op = term_is_tensor(x) ? shape_origin(term_v(x)) : NULL;
   if (!op || op->opcode != OP_REDUCE || lower_in_prelude(L, span)) return;
   const Type *from = op_operand(op, 0)->type;
   const uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0);
   bool same = axis > 0 && from->rank == ct_rank(to) && ct_rank(term_t(x)) + 1 == from->rank;
   for (uint32_t i = 0; same && i < from->rank; i++) same = from->shape[i] == to->shape[i];
-  if (!same) return;
+  if (!same || !have_one_source(term_v(with), op_operand(op, 0), 0)) return;
   if (diag_warning(L->ctx, WARN_SQUARE_BROADCAST, span, "the reduction along axis %u has one value for each row, and is "
                    "combined here as if it had one for each column", axis))
     lower_hint(L, "keep the axis in the reduction by keep_dims=True, or write x[:, None]");

@@ -250,7 +250,7 @@ bool lower_broadcast_pair(Lower *L, Term **a, Term **b, Span span) {
     shape[i] = da > db ? da : db;
   }
   if (rank && !lower_check_shape(L, shape, rank, span)) return false;
-  if (ra && rb && ra != rb) lower_warn_square(L, ra > rb ? *b : *a, ra > rb ? ta : tb, span);
+  if (ra && rb && ra != rb) lower_warn_square(L, ra > rb ? *b : *a, ra > rb ? *a : *b, span);
   if (L->is_gluon) return lower_broadcast_laid_out(L, a, b, shape, span);
   *a = lower_broadcast_to(L, *a, shape, rank, span);
   *b = lower_broadcast_to(L, *b, shape, rank, span);

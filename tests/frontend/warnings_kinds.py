@@ -107,6 +107,9 @@ def more(x, i, n):
     # MORE: warnings_kinds.py:[[#@LINE+2]]:34: warning: the reduction along axis 1 has one value for each row, and is combined here as if it had one for each column [-Wsquare-broadcast]
     # MORE: {{^}}note: keep the axis in the reduction by keep_dims=True, or write x[:, None]
     tl.store(x + o[:, None] + o, v - tl.max(v, axis=1) * 2.0)
+    e = tl.exp(v)
+    # MORE: warnings_kinds.py:[[#@LINE+1]]:34: warning: the reduction along axis 1 has one value for each row
+    tl.store(x + o[:, None] + o, e / tl.sum(e, axis=1))
     # MORE: warnings_kinds.py:[[#@LINE+2]]:14: warning: this range counts up, and is empty unless it begins below its end [-Wempty-range]
     # MORE: {{^}}note: a range that counts down has the step -1: range(n - 1, -1, -1)
     for j in range(n - 1, 0):
@@ -143,6 +146,8 @@ def right_again(x, i, n):
     tl.store(x + o, acc + k)
     tl.store(x + o[:, None] + o, tl.where((o == 0) & (w > 0), v, 0.0))
     t = v - tl.max(v, axis=1)[:, None] - tl.max(v, axis=0) - tl.sum(v, 1, keep_dims=True) - tl.sum(v, 1)[None, :]
+    # Another tile of the same size may have one value of the reduction for each of its columns.
+    t += tl.load(x + 256 + o[:, None] * 16 + o[None, :]) * tl.sum(v, axis=1)
     for j in range(-4, 0):
         t += j
     for j in range(n, -1, -1):
