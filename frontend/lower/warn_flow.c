@@ -169,7 +169,7 @@ static bool is_same(const Op *loop, const Value *v, uint32_t depth) {
   const Block *b = v->def ? v->def->parent : v->block;
   while (b && b->parent != loop) b = b->parent ? b->parent->parent : NULL;
   if (!b) return true;
-  if (!v->def || !op_is(v->def, TRAIT_PURE) || v->def->num_blocks || depth > 16) return false;
+  if (!v->def || !op_is(v->def, TRAIT_PURE) || v->def->num_blocks || depth > 10) return false;
   for (uint32_t i = 0; i < v->def->num_operands; i++)
     if (op_operand(v->def, i) && !is_same(loop, op_operand(v->def, i), depth + 1)) return false;
   return true;
