@@ -144,7 +144,8 @@ bool interp_gather(Prog *p, Op *op) {
   for (int64_t i = 0, n = type_numel(it); i < n; i++) {
     int64_t at = num_sext(element(index, index_bytes, (size_t)i), type_elem_bits(it));
     if (at < 0 || at >= x->shape[axis])
-      return interp_fail(p, op, "index %lld is outside of an axis of %lld", (long long)at, (long long)x->shape[axis]);
+      return interp_fail(p, op, "index %lld is outside of an axis of %lld: indices count from 0 to %lld", (long long)at,
+                         (long long)x->shape[axis], (long long)x->shape[axis] - 1);
     int64_t from = (i / inner / it->shape[axis] * x->shape[axis] + at) * inner + i % inner;
     set_element(out, bytes, (size_t)i, element(in, bytes, (size_t)from));
   }

@@ -309,7 +309,8 @@ OutsideWays outside_ways_out(Context *ctx, const Op *op) {
   const Value *pointer = op_operand(op, i.pointer), *mask = op_operand(op, i.mask);
   bool wraps;
   const char *arm = arm_way_out(ctx, (Op *)op, mask), *offset = offset_words(ctx, pointer, &wraps);
-  if (arm) return (OutsideWays){arm, arm, 0};
+  const char *rounded = arm ? NULL : outside_rounded(a, op);
+  if (arm || rounded) return (OutsideWays){arm ? arm : rounded, arm ? arm : rounded, 0};
   const char *cause = outside_before_cause(a, op);
   if (!cause && wraps) cause = outside_wraps;
   if (!offset) offset = "offs";

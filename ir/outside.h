@@ -32,6 +32,8 @@ struct Value *outside_pointer(const struct Op *op);   // of such an op; or its d
 // What may have made such an op's offset negative, and the way out: arithmetic in 16 bits or less, a `%` of a
 // difference. NULL: neither is there.
 const char *outside_before_cause(Arena *a, const struct Op *op);
+// The same of an offset that was a half-precision number, which is rounded above a limit.
+const char *outside_rounded(Arena *a, const struct Op *op);
 extern const char outside_wraps[];   // what OutsideWays.before says where no part of the offset can be negative
 // The variable that the pointer depends on and by whose range of indices the mask is not computed; NULL: none is known.
 const char *outside_not_in_mask(const struct Value *pointer, const struct Value *mask);

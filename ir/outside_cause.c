@@ -78,6 +78,24 @@ static const char *place(Arena *a, const Op *op) {
   return arena_printf(a, "%s:%u:%u", at.file ? at.file->path : "?", at.line, at.col);
 }
 
+// What a conversion to an integer converts, before it is widened.
+static const Value *converted(const Op *op) {
+  const Value *v = op_operand(op, 0);
+  return v->def && v->def->opcode == OP_FPEXT ? op_operand(v->def, 0) : v;
+}
+
+static bool is_of_half(const Op *op) {
+  return (op->opcode == OP_FPTOSI || op->opcode == OP_FPTOUI) && type_elem_bits(converted(op)->type) == 16;
+}
+
+const char *outside_rounded(Arena *a, const Op *op) {
+  const Op *cast = find(outside_pointer(op), is_of_half);
+  if (!cast) return NULL;
+  const bool is_bf16 = type_elem(converted(cast)->type)->scalar == SC_BF16;
+  return arena_printf(a, "the offset comes from %s at %s, which holds whole numbers up to %d: keep it an integer, or "
+                      "compute in float32", is_bf16 ? "bf16" : "fp16", place(a, cast), is_bf16 ? 256 : 2048);
+}
+
 const char *outside_before_cause(Arena *a, const Op *op) {
   const Op *narrow = find(outside_pointer(op), is_narrow), *rest = find(outside_pointer(op), is_rest);
   if (narrow) {

@@ -191,10 +191,26 @@ static Term *constexpr_tuple_type(Lower *L, const Node *e) {
   return value ? term_const(L, comptime_constexpr_type(L->ct, value)) : NULL;
 }
 
+// Reports that a variable hides the module of its name, whose member is meant: `tl = n // 2`, then `tl.load(…)`.
+static bool refuse_hidden_module(Lower *L, const Node *e) {
+  const Node *base = e->attr.first;
+  const Var *v = base->kind == NODE_NAME ? scope_find(&L->frame->scope, base->name.id) : NULL;
+  if (!v || !v->term || (v->term->kind != TERM_VALUE && !term_is_number(v->term))) return false;
+  CtValue *module = comptime_lookup(L->ct, L->frame->fn->env, base->name.id);
+  const bool is_own = !strcmp(e->attr.name, "dtype") || !strcmp(e->attr.name, "to");
+  if (!module || module->kind != CT_MODULE || is_own) return false;
+  CtValue *member = comptime_get_attr(L->ct, module, e->attr.name);
+  if (!member || member->kind == CT_MISSING) return false;
+  lower_error(L, base->span, "`%s` is a variable here, which hides the module `%s`", base->name.id, base->name.id);
+  diag_note(L->ctx, v->span, "it is assigned here: give it another name");
+  return true;
+}
+
 Term *lower_attribute_node(Lower *L, const Node *e, NameUse use) {
   CtValue *fact = known_of_missing(L, e);
   Term *type = constexpr_tuple_type(L, e);
   if (type) return type;
+  if (refuse_hidden_module(L, e)) return NULL;
   L->use = use.kind == USE_BASE ? use : (NameUse){USE_BASE, e->attr.name};
   return fact ? term_const(L, fact) : lower_attribute(L, lower_expr(L, e->attr.first), e->attr.name, e->span);
 }

@@ -115,9 +115,13 @@ static bool bind_param(Lower *L, Call *c, uint32_t n, const BuiltinParam *p, Cal
   for (uint32_t k = 0; k < args->num_kwargs; k++) {
     if (!is_named(p, args->keys[k])) continue;
     used[k] = true;
+    const Span at = c->spans[n];
     if (c->args[n]) {
       lower_error(L, args->key_spans[k], "`%s` is given twice to `%s`", args->keys[k], shown);
       if (is_offset(c, n)) return lower_hint(L, "add offsets to the pointer: p + offsets") != NULL;
+      if (!strncmp(c->row->params, "shape,", 6) && n && term_is_number(c->args[n]))
+        return lower_hint(L, "the shape is one argument: [%s, %s]", lower_source_text_or(L, c->spans[0], "M"),
+                          lower_source_text_or(L, at, "N")) != NULL;
       return lower_hint(L, "its parameters: %s; positional arguments take the first ones", c->row->params) != NULL;
     }
     c->spans[n] = args->key_spans[k];
@@ -169,6 +173,7 @@ static bool check_bound(Lower *L, const Call *c, const CallArgs *args, uint32_t 
   if (!missing->size) return true;
   lower_error(L, args->span, "the call of `%s` lacks %s", shown, buf_str(missing));
   lower_hint(L, "its parameters: %s", c->row->params);
+  if (builtin_hint_alone(L, c)) return false;
   const NameVec names = param_names(L, c->row->params);
   const uint32_t first = self != NULL;
   bool *is_optional = arena_array(L->arena, bool, names.count + 1);
@@ -335,7 +340,7 @@ static bool not_constant(Lower *L, Call *c, uint32_t i, const char *what) {
     return lower_hint(L, "`%s` reduces one tensor; write tl.%simum(a, b) for two", f, f) != NULL;
   }
   if (term_is_none(c->args[i])) return lower_hint_none(L, c->spans[i]) != NULL;
-  if (c->args[i]->kind != TERM_VALUE) return false;
+  if (builtin_hint_text(L, c, i) || c->args[i]->kind != TERM_VALUE) return false;
   const Value *v = term_v(c->args[i]);
   if (v->block == L->b.func->body && v->name)   // a parameter of the kernel
     lower_hint(L, "declare the parameter `%s: tl.constexpr`", v->name);
@@ -350,7 +355,10 @@ bool arg_int(Lower *L, Call *c, uint32_t i, int64_t *out) {
   const Term *t = arg(L, c, i);
   if (term_get_int(t, out)) return true;
   not_constant(L, c, i, "a constant integer");
-  if (term_is_const(t) && t->ct->kind == CT_FLOAT && !is_axis_of_max(L, c, i))
+  if (!strcmp(c->row->name, "full") && i == 0 && c->args[1]->kind == TERM_TUPLE)
+    lower_hint(L, "the shape comes first: tl.full(%s, %s, …)", lower_source_text_or(L, c->spans[1], "shape"),
+               lower_source_text_or(L, c->spans[0], "value"));
+  else if (term_is_const(t) && t->ct->kind == CT_FLOAT && !is_axis_of_max(L, c, i))
     lower_hint(L, "write // to divide integers: / gives a float");
   if (t->kind == TERM_TUPLE && !strcmp(c->row->name, "reduce") && !strcmp(param_name(L, c, i), "axis"))
     lower_hint(L, "reduce along one axis after the other, or along all with axis=None");
@@ -417,6 +425,7 @@ bool arg_scalars(Lower *L, Call *c, uint32_t i, const CtType *type, uint32_t ran
   if (count != rank) {
     arg_error(L, c, i, "`%s` of `%s` has %u entr%s for a rank of %u", param_name(L, c, i), c->row->name, count,
               count == 1 ? "y" : "ies", rank);
+    if (t->kind != TERM_TUPLE && builtin_hint_brackets(L, c, i, rank)) return false;
     return lower_hint(L, "give one integer for each axis; 0 where nothing is added") != NULL;
   }
   for (uint32_t k = 0; k < rank; k++) {

@@ -14,6 +14,8 @@ static Term *float_arg(Lower *L, Call *c, uint32_t i) {
   if (!x) return NULL;
   if (ct_is_kind(term_t(x), DT_FP32) || ct_is_kind(term_t(x), DT_FP64)) return x;
   arg_error(L, c, i, "`%s` works on fp32 and fp64, not on %s", c->row->name, term_describe(L, x));
+  if (ct_is_ptr(term_t(x)))
+    return lower_hint(L, "load the elements first: tl.load(%s)", lower_source_text_or(L, c->spans[i], "…"));
   return lower_hint(L, "convert with .to(tl.float32)");
 }
 
@@ -37,7 +39,8 @@ Term *tl_elementwise(Lower *L, Call *c) {
   const char *name = c->row->name + (c->row->name[0] == '_');   // the prelude's own row of a function
   lower_error(L, n == 1 ? c->spans[0] : c->span, "`%s` works on %s, not on %s", name,
               op_elems_text(L->ctx, op_info[oc].takes, dtype_name_of), term_describe(L, x[0]));
-  if (!ct_is_ptr(t))
+  if (ct_is_ptr(t)) lower_hint(L, "load the elements first: tl.load(…)");
+  else
     lower_hint(L, "convert with .to(tl.%s)", op_takes(oc, type_scalar(L->ctx, SC_F32)) ? "float32" : "int32");
   return NULL;
 }
@@ -55,7 +58,10 @@ Term *tl_abs(Lower *L, Call *c) {
   Term *x = arg_value(L, c, 0);
   if (!x) return NULL;
   const CtType *t = term_t(x);
-  if (ct_is_ptr(t)) return arg_error(L, c, 0, "`abs` does not work on pointers");
+  if (ct_is_ptr(t)) {
+    arg_error(L, c, 0, "`abs` does not work on pointers");
+    return lower_hint(L, "load the elements first: tl.load(%s)", lower_source_text_or(L, c->spans[0], "…"));
+  }
   if (ct_is_fp8(t)) {   // the sign is the top bit
     if (!lower_check_fp8(L, t, c->span)) return NULL;
     Term *bits = lower_bitcast(L, x, lower_scalar(L, DT_UINT8), c->span);
@@ -161,6 +167,7 @@ Term *tl_clamp(Lower *L, Call *c) {
                       lower_source_text_or(L, c->spans[0], "x"), lower_source_text_or(L, c->spans[1], "lo"),
                       lower_source_text_or(L, c->spans[2], "hi"));
   }
+  lower_warn_clamp(L, c, x[0], x[1]);
   return minmax(L, minmax(L, x[2], x[0], true, nan), x[1], false, nan);
 }
 

@@ -42,6 +42,8 @@ static Term *pointer_arg(Lower *L, Call *c, const CtType **pointee) {
   const bool is_told = lower_note_no_pointer(L, p, c->spans[0]);
   if (!is_told) lower_note_param(L, p);
   if (lower_note_listed(L, p) || lower_note_comma(L, p) || lower_hint_returned(L, p)) return NULL;
+  if (p->kind == TERM_TUPLE && !p->tuple.cls)
+    return lower_hint(L, "access them one by one, as in tl.%s(p[0], …)", c->row->name);
   const Term *next = c->args[1];
   if (next && next->kind == TERM_VALUE && ct_is_ptr(term_t(next)))
     lower_hint(L, "the pointer comes first: tl.%s(pointer, …)", c->row->name);
@@ -157,7 +159,8 @@ Term *tl_load_call(Lower *L, Call *c) {
   if (!arg_str(L, c, 4, &padding)) return NULL;
   int64_t dims[MAX_RANK];
   uint32_t num_dims;
-  if (padding[0] || !arg_ints(L, c, 3, dims, MAX_RANK, &num_dims) || num_dims)
+  if (!arg_ints(L, c, 3, dims, MAX_RANK, &num_dims)) return NULL;
+  if (padding[0] || num_dims)
     return builtin_error(
         L, c, "boundary_check and padding_option are for block pointers; plain pointers take mask and other");
   if (!(ptr = with_layout_of_args(L, c, ptr, 1, 2))) return NULL;
@@ -168,8 +171,11 @@ Term *tl_load_call(Lower *L, Call *c) {
   // The pointer may be broadcast to the mask's shape.
   Term *mask = arg_is_none(c, 1) ? NULL : arg_value(L, c, 1), *other = NULL;
   if (!mask && !arg_is_none(c, 1)) return NULL;
-  if (mask && ct_rank(term_t(ptr)) && ct_rank(term_t(mask)) && !lower_broadcast_pair(L, &ptr, &mask, c->span))
-    return NULL;
+  if (mask && ct_rank(term_t(ptr)) && ct_rank(term_t(mask))) {
+    const CtType *pointers = term_t(ptr), *conditions = term_t(mask);
+    if (!lower_broadcast_pair(L, &ptr, &mask, c->span)) return NULL;
+    lower_warn_widened(L, c, pointers, conditions, term_t(ptr));
+  }
   if (!mask_arg(L, c, 1, 2, ptr, &mask)) return NULL;
   if (!arg_is_none(c, 2)) {
     const CtType *mem = memory_type(L, pointee);
@@ -266,6 +272,7 @@ static Term *atomic(Lower *L, Call *c, bool *is_owned) {
   }
   Term *val = value_for_store(L, c, 1, ptr, elem);
   if (!val || !mask_arg(L, c, 2, 1, ptr, &mask)) return NULL;
+  lower_warn_fraction(L, c, c->args[1], elem);
   *is_owned = lower_owner_mask(L, term_t(ptr), &mask);
   if (*is_owned && !ct_rank(term_t(ptr)) && (sem == SEM_RELEASE || sem == SEM_ACQ_REL)) {
     builtin_error(L, c, "one block makes this `%s` for its cluster, and does not know what the others have written",
@@ -274,6 +281,7 @@ static Term *atomic(Lower *L, Call *c, bool *is_owned) {
                          "tensor with a cga_layout without zero vectors");
   }
   if (is_float && atomic_is_bitwise(kind)) {
+    lower_warn_float_bits(L, c, kind, elem);
     const CtType *bits = lower_scalar(L, ct_bits(elem) == 64 ? DT_INT64 : DT_INT32);
     Term *iptr = lower_cast(L, ptr, ct_type_pointer(L->ctx, bits, false), c->span);
     return lower_bitcast(L, emit_rmw(L, kind, iptr, lower_bitcast(L, val, bits, c->span), mask, sem, scope), elem,

@@ -15,6 +15,9 @@ static bool tensor_inputs(Lower *L, Call *c, uint32_t i, Inputs *in) {
   for (uint32_t k = 0; k < in->count; k++) {
     in->items[k] = term_to_value(L, in->is_tuple ? x->tuple.items[k] : x, c->spans[i], "the operand");
     if (!in->items[k]) return false;
+    if (!ct_is_ptr(term_t(in->items[k]))) continue;
+    arg_error(L, c, i, "`%s` works on numbers, not on %s", arg_function(L, c), term_describe(L, in->items[k]));
+    return lower_hint(L, "load the elements first: tl.load(…)") != NULL;
   }
   for (uint32_t k = 1; k < in->count; k++)
     if (!lower_broadcast_pair(L, &in->items[0], &in->items[k], c->spans[i])) return false;
@@ -99,6 +102,12 @@ static bool lower_region(Lower *L, Call *c, Op *op, Term *fn, const CtType *cons
   return ok;
 }
 
+// Whether the user wrote the function: the language's own are associative.
+static CtFunction *own_function(Lower *L, const Term *fn) {
+  CtFunction *f = term_is_const(fn) && fn->ct->kind == CT_FUNCTION ? fn->ct->fn : NULL;
+  return f && !lower_in_prelude(L, f->def->span) ? f : NULL;
+}
+
 static Op *combine_op(Lower *L, Call *c, Opcode oc, const Inputs *in, int64_t axis, Term *fn,
                       const Type *const *types) {
   if (in->count > MAX_COMBINED) {
@@ -113,7 +122,10 @@ static Op *combine_op(Lower *L, Call *c, Opcode oc, const Inputs *in, int64_t ax
   }
   Op *op = build_op_typed(&L->b, oc, types, in->count, operands, in->count);
   op_set_int(L->ctx, op, ATTR_AXIS, axis);
-  return lower_region(L, c, op, fn, args, 2 * in->count, args, in->count) ? op : NULL;
+  if (!lower_region(L, c, op, fn, args, 2 * in->count, args, in->count)) return NULL;
+  const CtFunction *own = own_function(L, fn);
+  if (own && !lower_in_prelude(L, c->span)) lower_warn_not_associative(L, op, own->name, c->span);
+  return op;
 }
 
 Term *tl_reduce_call(Lower *L, Call *c) {
@@ -121,6 +133,7 @@ Term *tl_reduce_call(Lower *L, Call *c) {
   bool keep_dims;
   Term *fn = function_arg(L, c, 2);
   if (!fn || !tensor_inputs(L, c, 0, &in) || !arg_bool(L, c, 3, &keep_dims)) return NULL;
+  lower_warn_keep_dims(L, c, 3);
   if (term_is_const(fn) && fn->ct->kind == CT_FUNCTION) lower_warn_padded(L, fn->ct->fn, in.items[0]);
   const CtType *t = term_t(in.items[0]);
   uint32_t rank = ct_rank(t);
@@ -229,7 +242,11 @@ static const char *hint_positions(Lower *L, const CtType *s, const CtType *x, in
 // After ranks that differ: an index that lacks the axis along which one element is picked, or a vector of positions.
 static Term *hint_gather(Lower *L, Call *c, const CtType *s, const CtType *x) {
   int64_t axis;
-  if (ct_rank(s) <= ct_rank(x) || !ct_rank(x) || !arg_axis(L, c, 2, s->rank, &axis)) return NULL;
+  if (ct_rank(s) && ct_rank(s) < ct_rank(x))
+    return lower_hint(L, "to index a vector by a matrix, flatten the index, and give the result its shape: "
+                      "tl.gather(x, tl.ravel(index), 0).reshape(%s)", lower_shape_text(L, x));
+  if (!ct_rank(s)) return lower_hint(L, "gather from a tensor: tl.load(p + tl.arange(0, …))");
+  if (ct_rank(s) == ct_rank(x) || !ct_rank(x) || !arg_axis(L, c, 2, s->rank, &axis)) return NULL;
   const char *src = lower_source_text_or(L, c->spans[0], "x"), *index = lower_source_text_or(L, c->spans[1], "index");
   if (!lacks_axis(s, x, axis))
     return x->rank > 1 ? NULL
@@ -244,8 +261,11 @@ Term *tl_gather(Lower *L, Call *c) {
   int64_t axis;
   if (!src || !index) return NULL;
   const CtType *s = term_t(src), *x = term_t(index);
-  if (!ct_is_int(x))
-    return arg_error(L, c, 1, "an index must be an integer tensor, not %s", term_describe(L, index));
+  if (!ct_is_int(x)) {
+    arg_error(L, c, 1, "an index must be an integer tensor, not %s", term_describe(L, index));
+    return ct_is_ptr(x) ? lower_hint(L, "load the indices first: tl.load(…)")
+                        : lower_hint(L, "convert it with .to(tl.int32)");
+  }
   if (!ct_rank(s) || ct_rank(s) != ct_rank(x)) {
     builtin_error(L, c, "`gather` needs tensors of one rank, got %s and %s", term_describe(L, src),
                   term_describe(L, index));

@@ -82,8 +82,10 @@ Term *tl_full(Lower *L, Call *c) {
   }
   v = arg_value(L, c, 1);
   if (!v) return NULL;
-  if (ct_rank(term_t(v)))
-    return arg_error(L, c, 1, "the value of `full` must be a scalar, not %s", term_describe(L, v));
+  if (ct_rank(term_t(v))) {
+    arg_error(L, c, 1, "the value of `full` must be a scalar, not %s", term_describe(L, v));
+    return lower_hint(L, "repeat a tensor along axes of size 1 by tl.broadcast_to(x, shape)");
+  }
   v = lower_cast(L, v, dtype, c->span);
   return v && rank ? term_value(L, build_splat(&L->b, term_v(v), lower_ir_type(L, t)), t) : v;
 }
@@ -229,8 +231,12 @@ Term *tl_squeeze(Lower *L, Call *c) {
   int64_t axis, shape[CT_MAX_RANK];
   if (!x || !arg_axis(L, c, 1, ct_rank(term_t(x)), &axis)) return NULL;
   const CtType *t = term_t(x);
-  if (t->shape[axis] != 1)
-    return arg_error(L, c, 1, "axis %lld of %s is not of size 1", (long long)axis, term_describe(L, x));
+  if (t->shape[axis] != 1) {
+    arg_error(L, c, 1, "axis %lld of %s is not of size 1", (long long)axis, term_describe(L, x));
+    for (uint32_t i = 0; i < t->rank; i++)
+      if (t->shape[i] == 1) return lower_hint(L, "axis %u is", i);
+    return lower_hint(L, "tl.sum, tl.max and tl.min reduce an axis; tl.reshape merges axes");
+  }
   uint32_t n = 0;
   for (uint32_t i = 0; i < t->rank; i++)
     if (i != axis) shape[n++] = t->shape[i];
@@ -290,6 +296,7 @@ Term *tl_trans_to(Lower *L, Call *c) {
   if (!lower_is_permutation(order, n, rank))
     return arg_error(L, c, 1, "dims of `%s` must name each of the %u axes of %s once", c->row->name, rank,
                        term_describe(L, x));
+  if (c->row->data == 0 && n == 2 && order[0] == 0) lower_warn_trans(L, c);
   return lower_trans(L, x, order);
 }
 
@@ -375,7 +382,12 @@ Term *tl_cat(Lower *L, Call *c) {
   Term *a = arg_value(L, c, 0), *b = arg_value(L, c, 1);
   bool reorder;
   int64_t axis;
-  if (!a || !b || !arg_bool(L, c, 2, &reorder)) return NULL;
+  if (!a || !b) return NULL;
+  if (c->given[2] && term_is_tensor(c->args[2])) {
+    arg_error(L, c, 2, "`cat` takes two tensors, and this is a third");
+    return lower_hint(L, "put pairs together: tl.cat(tl.cat(a, b), tl.cat(c, d))");
+  }
+  if (!arg_bool(L, c, 2, &reorder)) return NULL;
   b = like_first(L, a, b, c->span);
   const CtType *ta = term_t(a);
   if (!ct_rank(ta) || !ct_type_equal(ta, term_t(b))) {
@@ -460,6 +472,11 @@ Term *tl_assume(Lower *L, Call *c) {
   Term *x = c->args[0];
   int known;
   Value *v;
+  if (term_is_tensor(x) && ct_numel(term_t(x)) != 1) {
+    arg_error(L, c, 0, "`assume` takes a condition on numbers, not %s", term_describe(L, x));
+    return lower_hint(L, "of a tile tl.multiple_of, tl.max_contiguous and tl.max_constancy tell the compiler more; "
+                         "tl.device_assert checks it");
+  }
   if (!lower_condition(L, x, c->spans[0], "`assume`", &known, &v)) return NULL;
   if (known < 0) build_op(&L->b, OP_ASSUME, &v, 1);
   return term_none(L);

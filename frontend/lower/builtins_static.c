@@ -91,6 +91,11 @@ Term *tl_axis_of(Lower *L, Call *c) {
   return arg_is_none(c, 1) || arg_axis(L, c, 1, rank, &axis) ? term_int(L, axis) : end_function(L, c);
 }
 
+Term *tl_warn_softmax(Lower *L, Call *c) {
+  lower_warn_softmax(L, c->args[0], c->span);
+  return term_none(L);
+}
+
 Term *tl_warn_sort(Lower *L, Call *c) {
   bool descending;
   if (!arg_bool(L, c, 1, &descending)) return NULL;

@@ -328,7 +328,10 @@ void lower_hint_param(Lower *L, const char *key, const char *params, const char 
     fits = strncmp(instead + 6, names[i], strlen(names[i])) == 0 && instead[6 + strlen(names[i])] == '=';
   for (uint32_t i = 0; i < count && !near && strlen(key) > 3; i++)
     if (strncmp(key, names[i], strlen(key)) == 0) near = names[i];
-  if (fits) lower_hint(L, "%s", instead);
+  const bool is_pair = count >= 2 && !strcmp(names[0], "x") && !strcmp(names[1], "y");
+  if (is_pair && (!strcmp(key, "axis") || !strcmp(key, "dim")))
+    lower_hint(L, "it combines two tensors; tl.max, tl.min and tl.sum reduce one along an axis");
+  else if (fits) lower_hint(L, "%s", instead);
   else if (near) lower_hint_nearest(L, key, near);
   else lower_hint(L, "its parameters: %s", params);
 }

@@ -57,6 +57,17 @@ static void bind_carried(Lower *L, const Carried *c, Block *b) {
 }
 
 static void report_type_change(Lower *L, const Carry *v, const Var *now) {
+  if (term_is_none(v->init) && now->term->kind == TERM_VALUE) {
+    lower_error(L, now->span, "`%s` is None before the loop, and %s after an iteration", v->name,
+                term_describe(L, now->term));
+    diag_note(L->ctx, v->span, "%s gets its first value here", v->name);
+    if (ct_is_ptr(term_t(now->term))) lower_hint(L, "a loop at run time keeps one type: begin with a pointer");
+    else if (term_is_tensor(now->term))
+      lower_hint(L, "a loop at run time keeps one type: begin with tl.zeros(%s, tl.%s), or what changes nothing",
+                 lower_shape_text(L, term_t(now->term)), dtype_info[ct_scalar_of(term_t(now->term))->scalar].name);
+    else lower_hint(L, "a loop at run time keeps one type: begin with a number, or what changes nothing");
+    return;
+  }
   if (v->init->kind == TERM_CONST && now->term->kind == TERM_VALUE) {
     lower_error(L, now->span, "`%s` is a constexpr and cannot become a run-time value in a loop", v->name);
     diag_note(L->ctx, v->span, "%s is declared `tl.constexpr` here", v->name);
@@ -458,6 +469,7 @@ bool lower_counted_loop(Lower *L, const Node *s, RangeArgs *r) {
     op = for_to_while(L, &lp, lb, ub, step, keep);
     first_result = 1;
   }
+  lower_warn_same_tile(L, s, op);
   lower_cursor_to_end(L, outer);
   leave_loop(L, &lp, op, keep, first_result);
   if (hides) hide_target(L, s->loop.target);

@@ -49,7 +49,7 @@ static void assign_elements(Lower *L, const Node *target, Term *value, bool cons
   if (value->kind != TERM_TUPLE || (value->tuple.cls && value->tuple.cls->form == CLASS_AGGREGATE)) {
     if (lower_refuse_nothing(L, value, target->span)) return;
     lower_error(L, target->span, "cannot unpack %s into %u names", term_describe(L, value), want);
-    lower_hint_unpack(L, value, want);
+    if (!lower_note_result(L, value)) lower_hint_unpack(L, value, want);
     poison_target(L, target);
     return;
   }
@@ -60,6 +60,7 @@ static void assign_elements(Lower *L, const Node *target, Term *value, bool cons
     lower_error(L, target->span, "cannot unpack a tuple of %u into %u names", have, want);
     if (value->tuple.is_shape) lower_hint(L, "a shape has one number per axis: this one is of %u ax%s", have,
                                           have == 1 ? "is" : "es");
+    else lower_note_result(L, value);
     poison_target(L, target);
     return;
   }
@@ -291,6 +292,7 @@ static void lower_stmt(Lower *L, const Node *s) {
   case NODE_EXPR_STMT: lower_expr_stmt(L, s); return;
   case NODE_ASSIGN: {
     Term *v = lower_expr(L, s->assign.value);
+    L->assigned = s->assign.value;
     if (v && s->assign.targets.data[0]->kind == NODE_NAME) v = term_decay(L, v, s->assign.value->span);
     for (uint32_t i = 0; i < s->assign.targets.count; i++) {
       const Node *target = s->assign.targets.data[i];

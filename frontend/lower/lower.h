@@ -131,6 +131,7 @@ struct Lower {
   Frame *frame;
   uint32_t depth;
   uint32_t expr_depth;
+  const Node *assigned;        // the value of the assignment that is being lowered
   const Node *items_of;        // what a loop goes over while its target takes an item; or NULL
   NameUse use;                 // of the expression that is lowered next
   const Node *comparison;      // whose operand is lowered, or NULL
@@ -363,6 +364,8 @@ void lower_hint_param(Lower *L, const char *key, const char *params, const char 
 void lower_note_shape(Lower *L, const Term *x, Span error);      // where x got its shape, unless within `error`
 // The way out where x, summed up along one axis, would have the shape of `to` along another. Whether it would.
 bool lower_hint_other_axis(Lower *L, const Term *x, const CtType *to);
+// Warns of x, combined with the tensor `with`, if x is the reduction of what that is made of along another axis than 0.
+void lower_warn_square(Lower *L, const Term *x, const Term *with, Span span);
 // Notes where x, of more axes than `to`, got one that the user added. Whether a hint says to leave that out.
 bool lower_hint_axis(Lower *L, const Term *x, const CtType *to);
 // The way out where a function needs a tensor and x is a scalar, and where it became one.
@@ -372,6 +375,9 @@ bool lower_note_division(Lower *L, const Term *x);              // the `/` of in
 Term *lower_hint_none(Lower *L, Span span);   // after None was used there as a number
 // Reports at span that x is used, the result of a function that returns nothing. False if it is not.
 bool lower_refuse_nothing(Lower *L, const Term *x, Span span);
+// Notes what the user's function gives whose call is unpacked. Whether it did.
+bool lower_note_result(Lower *L, const Term *result);
+const CtFunction *lower_called_function(Lower *L, const Node *call);   // the user's that a call is of, or NULL
 Term *lower_hint_unpack(Lower *L, const Term *x, uint32_t want);   // after x was unpacked into so many names
 const Node *lower_node_at(Lower *L, Span span);   // of the user's current function; NULL: none has just this span
 // Says how e, whose value is wrong, comes to have it: "B // 256 is 0 for B = 128". e may be NULL.
@@ -448,9 +454,15 @@ void warn_unused_value(Lower *L, const Node *v, const Term *t, const Block *bloc
 void warn_missing_store(Lower *L, const Func *f, const Node *def);
 // ---- warn_values.c
 void lower_warn_shift(Lower *L, bool is_left, const CtType *type, int64_t by, Span span, const char *left);
+void lower_warn_shifts(Lower *L, const Term *a, const Term *b, Span span, const char *left);   // of a << b, b a tensor
+void lower_warn_pointer_type(Lower *L, const CtValue *a, const CtValue *b, Span span);         // of a == b, a != b
+// Of a constant operand of `what` that becomes `type`.
+void lower_warn_lost_constant(Lower *L, const CtValue *c, const CtType *type, const char *what, Span span);
 void lower_warn_added_twice(Lower *L, const Term *a, const Term *b);                // of a + b
 // counted, number: the operands as the user wrote them.
 void lower_warn_padded(Lower *L, const CtFunction *combine, const Term *x);   // of a reduction by combine
+void lower_warn_same_tile(Lower *L, const Node *loop, const Op *op);
+void lower_warn_softmax(Lower *L, const Term *x, Span span);
 void lower_warn_sort(Lower *L, const Term *x, bool descending);
 void lower_warn_histogram(Lower *L, Span span, const Value *x, int64_t bins, const char *counted, const char *number);
 bool warn_calls(const NodeList *list);                              // whether code there may have an effect
@@ -487,6 +499,19 @@ typedef struct {
   Span span;
   const Node *node;
 } Call;
+const char *builtin_arg_text(Lower *L, const Call *c, uint32_t i);   // as written, without its name
+// builtins_hints.c: whether a hint was added.
+bool builtin_hint_alone(Lower *L, const Call *c);
+bool builtin_hint_text(Lower *L, const Call *c, uint32_t i);
+bool builtin_hint_brackets(Lower *L, const Call *c, uint32_t i, uint32_t rank);
+void lower_warn_float_bits(Lower *L, const Call *c, AtomicKind kind, const CtType *elem);   // of an atomic operation
+void lower_warn_clamp(Lower *L, const Call *c, const Term *low, const Term *high);
+// Of a load whose pointers and mask are broadcast to `both`.
+void lower_warn_widened(Lower *L, const Call *c, const CtType *pointers, const CtType *mask, const CtType *both);
+void lower_warn_trans(Lower *L, const Call *c);                           // of two axes that keep their order
+void lower_warn_keep_dims(Lower *L, const Call *c, uint32_t i);           // of argument i, a reduction's keep_dims
+void lower_warn_fraction(Lower *L, const Call *c, const Term *value, const CtType *elem);   // of an atomic operation
+void lower_warn_not_associative(Lower *L, const Op *op, const char *function, Span span);   // of a reduce or scan
 typedef Term *(*BuiltinFn)(Lower *L, Call *c);
 struct BuiltinRow { const char *name, *params; BuiltinFn fn; int32_t data; uint8_t method; const char *mark, *doc; };
 // A parameter as its row spells it; `otherwise` is its default, or NULL.

@@ -120,7 +120,9 @@ static Term *lower_division(Lower *L, PyOp op, Term *a, Term *b, Span span) {
     if (is_float) {
       lower_error(L, span, "`//` divides integers, not %s", ct_type_text(L->ctx, ct_scalar_of(term_t(a))));
       if (lower_hint_division(L, b) || lower_hint_division(L, a)) return NULL;
-      return lower_hint(L, "write tl.floor(a / b)");
+      const char *of = lower_prelude_name(L, span);
+      if (of) return lower_hint(L, "`%s` takes integers: convert with .to(tl.int32)", of);
+      return lower_hint(L, "write a / b for the quotient, or tl.floor(a / b)");
     }
     return binary_op(L, is_signed ? OP_DIVSI : OP_DIVUI, a, b);
   default:
@@ -152,6 +154,8 @@ static Term *lower_bits(Lower *L, PyOp op, Term *a, Term *b, Span span) {
   if (!ct_is_int(ta) || !ct_is_int(tb)) {
     lower_error(L, span, "`%s` works on integers, not on %s and %s", what, ct_type_text(L->ctx, ta),
                 ct_type_text(L->ctx, tb));
+    if (shifts && ct_is_int(ta))
+      return lower_hint(L, "the number of bits to shift by is an integer: convert it with .to(tl.int32)");
     if (shifts)
       return lower_hint(L, "multiply by a power of two, or take the bits: x.to(tl.int32, bitcast=True)");
     if (op == PYOP_XOR && has_number)
@@ -160,6 +164,7 @@ static Term *lower_bits(Lower *L, PyOp op, Term *a, Term *b, Span span) {
                          "x.to(tl.int32, bitcast=True)", what, what);
   }
   if (by) lower_warn_shift(L, op == PYOP_LSHIFT, ta, by, span, left_text(L, span));
+  else if (op == PYOP_LSHIFT) lower_warn_shifts(L, a, b, span, left_text(L, span));
   switch (op) {
   case PYOP_AND: return binary_op(L, OP_ANDI, a, b);
   case PYOP_OR: return binary_op(L, OP_ORI, a, b);
@@ -209,6 +214,17 @@ static const char *const method_names[NUM_PYOPS][2] = {
     [PYOP_GE] = {"__ge__", "__le__"},
 };
 
+// Whether it is what tl.broadcast gives: two tensors of one shape, made by one call.
+static bool is_pair_of_shapes(const Term *t) {
+  if (t->tuple.cls || t->tuple.is_list || t->tuple.count != 2) return false;
+  const Op *op[2];
+  for (uint32_t i = 0; i < 2; i++) {
+    const Term *x = t->tuple.items[i];
+    op[i] = term_is_tensor(x) ? value_op(term_v(x), OP_BROADCAST) : NULL;
+  }
+  return op[0] && op[1] && op[0]->span.begin == op[1]->span.begin && op[0]->span.end == op[1]->span.end;
+}
+
 // Python's operators + * == != on tuples with run-time parts.
 static Term *lower_tuple_binary(Lower *L, PyOp op, Term *a, Term *b, Span span) {
   bool ta = a->kind == TERM_TUPLE, tb = b->kind == TERM_TUPLE;
@@ -252,7 +268,9 @@ static Term *lower_tuple_binary(Lower *L, PyOp op, Term *a, Term *b, Span span) 
   return lower_hint(L, list->tuple.is_fstring ? "print values by tl.device_print(\"text\", value)"
                        : op == PYOP_ADD && (term_is_tensor(a) || term_is_tensor(b) || list->tuple.is_list)
                            ? "tl.arange makes a tile of numbers; a list is extended by a list: l + [x]"
-                           : "take its items: t[0]");
+                       : is_pair_of_shapes(list) ? "tl.broadcast gives both operands in their common shape: a, b = "
+                                                   "tl.broadcast(a, b); operators broadcast by themselves"
+                                                 : "take its items: t[0]");
 }
 
 // In a kernel a list equals the tuple of its elements: x.shape == [16, 16].
@@ -276,7 +294,10 @@ Term *lower_binary(Lower *L, PyOp op, Term *a, Term *b, Span span) {
   b = plain_int(L, b);
   CtValue *ca = term_to_ct(L, a), *cb = term_to_ct(L, b);
   bool compares = op == PYOP_EQ || op == PYOP_NE;
-  if (compares && ca && cb) ca = list_as_tuple(L, ca), cb = list_as_tuple(L, cb);
+  if (compares && ca && cb) {
+    ca = list_as_tuple(L, ca), cb = list_as_tuple(L, cb);
+    lower_warn_pointer_type(L, ca, cb, span);
+  }
   // tuple + list too
   if (!may_be_none && ((ca && ca->kind == CT_NONE) || (cb && cb->kind == CT_NONE)) && ca && cb) {
     lower_error(L, span, "`%s` does not combine %s and %s", pyop_text(op), term_describe(L, a), term_describe(L, b));
@@ -333,7 +354,10 @@ Term *lower_unary(Lower *L, PyOp op, Term *x, Span span) {
     return term_to_value(L, x, span, arena_printf(L->arena, "the operand of `%s`", pyop_text(op)));
   if (op == PYOP_NOT) return lower_logical_not(L, x, span);
   const CtType *t = term_t(x);
-  if (ct_is_ptr(t)) return lower_error(L, span, "`%s` does not work on pointers", pyop_text(op));
+  if (ct_is_ptr(t)) {
+    lower_error(L, span, "`%s` does not work on pointers", pyop_text(op));
+    return lower_hint(L, "load the elements first: tl.load(…)");
+  }
   switch (op) {
   case PYOP_POS: return x;
   case PYOP_NEG:

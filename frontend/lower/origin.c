@@ -51,6 +51,44 @@ bool lower_hint_other_axis(Lower *L, const Term *x, const CtType *to) {
   return false;
 }
 
+enum { MAX_STEPS = 6 };   // of a computation that is looked at
+
+// Whether v is the op's result, or computed element by element from it.
+static bool is_made_of(const Value *v, const Op *op, uint32_t depth) {
+  if (v->def == op) return true;
+  if (!v->def || !op_is(v->def, TRAIT_ELEMENTWISE) || depth > MAX_STEPS) return false;
+  bool found = false;
+  for (uint32_t i = 0; i < v->def->num_operands && !found; i++)
+    found = op_operand(v->def, i) && is_made_of(op_operand(v->def, i), op, depth + 1);
+  return found;
+}
+
+// Whether both are computed element by element from one load, product or the like.
+static bool have_one_source(const Value *a, const Value *b, uint32_t depth) {
+  const Op *op = a->def;
+  if (!op || op->opcode == OP_CONSTANT || op->opcode == OP_SPLAT || op->opcode == OP_BROADCAST || depth > MAX_STEPS)
+    return false;
+  if (is_made_of(b, op, 0)) return true;
+  bool found = false;
+  for (uint32_t i = 0; op_is(op, TRAIT_ELEMENTWISE) && i < op->num_operands && !found; i++)
+    found = op_operand(op, i) && have_one_source(op_operand(op, i), b, depth + 1);
+  return found;
+}
+
+void lower_warn_square(Lower *L, const Term *x, const Term *with, Span span) {
+  const CtType *to = term_t(with);
+  const Op *op = term_is_tensor(x) ? shape_origin(term_v(x)) : NULL;
+  if (!op || op->opcode != OP_REDUCE || lower_in_prelude(L, span)) return;
+  const Type *from = op_operand(op, 0)->type;
+  const uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0);
+  bool same = axis > 0 && from->rank == ct_rank(to) && ct_rank(term_t(x)) + 1 == from->rank;
+  for (uint32_t i = 0; same && i < from->rank; i++) same = from->shape[i] == to->shape[i];
+  if (!same || !have_one_source(term_v(with), op_operand(op, 0), 0)) return;
+  if (diag_warning(L->ctx, WARN_SQUARE_BROADCAST, span, "the reduction along axis %u has one value for each row, and is "
+                   "combined here as if it had one for each column", axis))
+    lower_hint(L, "keep the axis in the reduction by keep_dims=True, or write x[:, None]");
+}
+
 static bool is_inside(Span inner, Span outer) { return inner.begin >= outer.begin && inner.end <= outer.end; }
 
 void lower_note_shape(Lower *L, const Term *x, Span error) {
@@ -275,6 +313,15 @@ static const struct { const char *function, *hint; } alone[] = {
     {"argmin", "tl.argmin gives the index alone: tl.min(x, axis, return_indices=True) gives the minimum and its index"},
 };
 
+bool lower_note_result(Lower *L, const Term *result) {
+  const Node *call = L->assigned && L->assigned->kind == NODE_CALL ? L->assigned : NULL;
+  const CtFunction *fn = call ? lower_called_function(L, call) : NULL;
+  if (!fn) return false;
+  diag_note(L->ctx, fn->def->func.name_span, "`%s` is defined here, and this call of it gives %s", fn->name,
+            result->kind == TERM_TUPLE ? term_describe(L, result) : "one value");
+  return true;
+}
+
 Term *lower_hint_unpack(Lower *L, const Term *x, uint32_t want) {
   const bool is_scalar = x->kind == TERM_VALUE && !ct_rank(term_t(x));
   if (L->items_of && (is_scalar || term_is_number(x)))
@@ -326,6 +373,12 @@ static void find_none(const Node *n, void *user) {
   if (!found->name) ast_each_child(n, find_none, user);
 }
 
+static void find_written_none(const Node *n, void *user) {
+  bool *found = user;
+  if (n->kind == NODE_NONE) *found = true;
+  else ast_each_child(n, find_written_none, user);
+}
+
 // Who gives a parameter of the kernel None, and the way out.
 static Term *hint_none_parameter(Lower *L, const char *name, const ParamSpec *spec) {
   const char *who = spec->is_default || !spec->origin ? "its default" : spec->origin;
@@ -344,6 +397,9 @@ Term *lower_hint_none(Lower *L, Span span) {
   const uint32_t i = found.name ? frontend_param_index(L->kernel, found.name) : UINT32_MAX;
   if (found.name && L->frame->fn == L->kernel && i < L->kernel->num_params)
     return hint_none_parameter(L, found.name, &L->specs[i]);
+  bool is_written = false;
+  if (n && !found.name) find_written_none(n, &is_written);
+  if (is_written) return lower_hint(L, "write a number in place of None, such as 0.0");
   return lower_hint(L, "guard its use with `if %s is not None:`, which is decided at compile time",
                     found.name ? found.name : "x");
 }

@@ -250,6 +250,7 @@ bool lower_broadcast_pair(Lower *L, Term **a, Term **b, Span span) {
     shape[i] = da > db ? da : db;
   }
   if (rank && !lower_check_shape(L, shape, rank, span)) return false;
+  if (ra && rb && ra != rb) lower_warn_square(L, ra > rb ? *b : *a, ra > rb ? *a : *b, span);
   if (L->is_gluon) return lower_broadcast_laid_out(L, a, b, shape, span);
   *a = lower_broadcast_to(L, *a, shape, rank, span);
   *b = lower_broadcast_to(L, *b, shape, rank, span);
@@ -289,7 +290,9 @@ static const CtType *promoted_type(Lower *L, const CtType *a, bool a_weak, const
   if (div_or_mod && ct_is_signed(a) != ct_is_signed(b)) {
     lower_error(L, span, "`%s` does not combine %s and %s: their signedness differs", what, ct_type_text(L->ctx, a),
                 ct_type_text(L->ctx, b));
-    return lower_hint(L, "convert one side with .to(…)");
+    const uint32_t unsigned_bits = ct_bits(ct_is_signed(a) ? b : a);
+    return lower_hint(L, "convert the side without a sign by .to(tl.int%d), or the other, where it is never negative, "
+                         "by .to(tl.uint%u)", unsigned_bits < 32 ? 32 : 64, unsigned_bits < 32 ? 32 : unsigned_bits);
   }
   return promote_ints(a, b);
 }
@@ -299,7 +302,7 @@ static Int128 const_int(const CtValue *v) {
 }
 
 // Makes a constant operand a value of the type that promotion chose.
-static Term *weak_operand(Lower *L, Term *x, const CtType *type, Span span) {
+static Term *weak_operand(Lower *L, Term *x, const CtType *type, const char *what, Span span) {
   const CtValue *c = x->ct;
   if (ct_is_int(type)) {
     if (c->kind == CT_FLOAT)
@@ -316,12 +319,17 @@ static Term *weak_operand(Lower *L, Term *x, const CtType *type, Span span) {
     }
     if (!ct_int_fits(v, type)) {
       lower_error(L, span, "constant %s is out of range for type %s", ct_repr(L->ctx, c), ct_type_text(L->ctx, type));
-      return lower_hint(L, "it takes the type of the other operand: widen that first, x.to(tl.int64)");
+      const CtType *same = lower_scalar(L, ct_bits(type) == 64 ? DT_UINT64 : DT_UINT32);
+      const bool fits = v > 0 && ct_is_signed(type) && ct_int_fits(v, same);
+      return lower_hint(L, "it takes the type of the other operand: widen that first, x.to(tl.int64)%s%s%s",
+                        fits ? ", or compute without a sign, x.to(tl." : "", fits ? dtype_info[same->scalar].name : "",
+                        fits ? ")" : "");
     }
     return term_full(L, type, 0, (int64_t)(uint64_t)v);
   }
   double f = c->kind == CT_FLOAT ? c->f : (double)const_int(c);
   if (!lower_check_fp8(L, type, span)) return NULL;
+  lower_warn_lost_constant(L, c, type, what, span);
   return term_full(L, type, f, 0);
 }
 
@@ -363,8 +371,8 @@ static bool promote_pair(Lower *L, Operand *a, Operand *b, PromoteRule rule, con
   if ((!a_weak && !make_value(L, a, span)) || (!b_weak && !make_value(L, b, span))) return false;
   const CtType *t = promoted_type(L, a->type, a_weak, b->type, b_weak, rule.div_or_mod, what, span);
   if (!t) return false;
-  a->value = a_weak ? weak_operand(L, a->term, t, span) : lower_cast(L, a->value, t, span);
-  b->value = b_weak ? weak_operand(L, b->term, t, span) : lower_cast(L, b->value, t, span);
+  a->value = a_weak ? weak_operand(L, a->term, t, what, span) : lower_cast(L, a->value, t, span);
+  b->value = b_weak ? weak_operand(L, b->term, t, what, span) : lower_cast(L, b->value, t, span);
   return a->value && b->value;
 }
 
@@ -392,6 +400,13 @@ bool lower_promote(Lower *L, Term **a, Term **b, PromoteRule rule, const char *w
     if (!make_value(L, &x, span) || !make_value(L, &y, span)) return false;
     if (pa != pb && lower_is_told(L, pa ? x.value : y.value)) return false;
     lower_error(L, span, "`%s` does not combine %s and %s", what, term_describe(L, x.value), term_describe(L, y.value));
+    const bool equals = !strcmp(what, "==") || !strcmp(what, "!=");
+    int64_t zero = 1;
+    if (pa != pb && equals && term_get_int(pa ? *b : *a, &zero) && !zero) {
+      lower_hint(L, "for an array that may be missing pass None, and test `if %s is not None:`",
+                 term_v(pa ? x.value : y.value)->name ? term_v(pa ? x.value : y.value)->name : "p");
+      return false;
+    }
     if (pa && pb) lower_hint(L, "pointers are moved by integers; load the elements first with tl.load(…)");
     else if ((pa || pb) && !rule.allow_left_ptr) lower_note_pointer(L, pa ? x.value : y.value);
     if (pa != pb) hint_offset(L, pa ? *b : *a, pa ? y.value : x.value, pa ? x.value : y.value, rule.allow_left_ptr);

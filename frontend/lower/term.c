@@ -132,6 +132,11 @@ static Term *hint_value(Lower *L, const Term *t, Span span, const char *what) {
   if (t->kind == TERM_TUPLE && t->tuple.cls) return lower_hint(L, "take one of its fields");
   if (t->kind == TERM_TUPLE && t->tuple.is_fstring) return lower_hint(L, "print it with tl.device_print(f\"…\")");
   if (lower_note_comma(L, t) || lower_hint_returned(L, t)) return NULL;
+  if (t->kind == TERM_TUPLE && !strncmp(what, "`mask`", 6))
+    return lower_hint(L, "combine conditions by `&`: (a < b) & (c < d)");
+  if (t->kind == TERM_TUPLE && t->tuple.is_list && t->tuple.count > 1)
+    return lower_hint(L, "a list is no tile: load the numbers from memory, or compute them from tl.arange; one of them is "
+                         "t[0]");
   if (t->kind == TERM_TUPLE) return lower_hint(L, "take one of its items: t[0]; tl.join makes one tile of two");
   if (t->kind == TERM_BLOCK_PTR && strstr(what, "operand of `+`"))
     return lower_hint(L, "it moves as a whole: p = tl.advance(p, (rows, columns)); where each row has an offset of its "
@@ -145,6 +150,7 @@ static Term *hint_value(Lower *L, const Term *t, Span span, const char *what) {
   switch (t->ct->kind) {
   case CT_STR:
     if (*what == '`' && is_numeral(t->ct->str.data)) return lower_hint(L, "leave out the quotes: %s", t->ct->str.data);
+    if (!strncmp(what, "`mask`", 6)) return lower_hint(L, "leave out the quotes: %s", t->ct->str.data);
     if (*what == '`') return lower_hint(L, "it takes a number, such as 0.0, or a tensor");
     return lower_hint(L, "a kernel has no texts at run time: print values by tl.device_print(\"text\", value)");
   case CT_NONE: return lower_hint_none(L, span);

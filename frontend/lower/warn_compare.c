@@ -1,4 +1,5 @@
-// -Wassert-tuple, -Wbitwise-compare, -Wis-literal, -Wnone-compare: conditions that do not mean what they seem to.
+// -Wassert-tuple, -Wbitwise-compare, -Wis-literal, -Wnone-compare, -Wsign-after-equals, -Wempty-range: conditions,
+// assignments and ranges that do not mean what they seem to.
 #include "frontend/lower/lower.h"
 
 #include <string.h>
@@ -38,7 +39,9 @@ static bool is_wide(const Term *t) {
 void lower_warn_mask(Lower *L, const Node *e, const Term *a, const Term *b) {
   const Node *c = L->comparison;
   const char *op = c ? bare_bitwise(e) : NULL;
-  if (!op || !a || !b || !((is_mask(a) && is_wide(b)) || (is_wide(a) && is_mask(b)))) return;
+  // In `x == 0 & mask` the number is one of a mask's values, but written where x is compared with it.
+  const bool is_number = op && e->binary.left->kind == NODE_INT && e != c->compare.left;
+  if (!op || !a || !b || !((is_mask(a) && is_wide(b)) || ((is_wide(a) || is_number) && is_mask(b)))) return;
   const uint32_t last = c->compare.rights.count - 1;
   const bool is_first = e == c->compare.left && is_mask(a), is_last = e == c->compare.rights.data[last] && is_mask(b);
   if (!is_first && !is_last) return;
@@ -100,8 +103,36 @@ static void check_assert(Context *ctx, const Node *condition) {
     diag_note(ctx, (Span){0, 0}, "remove the parentheses around condition and message");
 }
 
+// `i =+ 1`, which gives i the value +1.
+static void check_assigned(Context *ctx, const Node *value) {
+  const LineCol at = source_locate(ctx, value->span.begin);
+  if (value->kind != NODE_UNARY || !at.file || value->span.begin == at.file->base) return;
+  const char *sign = at.file->text + (value->span.begin - at.file->base);
+  if ((*sign != '+' && *sign != '-') || sign[-1] != '=' || sign[1] != ' ') return;
+  if (diag_warning(ctx, WARN_SIGN_AFTER_EQUALS, span_of(value->span.begin - 1, value->span.begin + 1),
+                   "`=%c` assigns the number that follows with this sign", *sign))
+    diag_note(ctx, (Span){0, 0}, "`%c=` %s", *sign, *sign == '+' ? "adds" : "subtracts");
+}
+
+// `for i in range(n - 1, 0)`, which lacks its step of -1.
+static void check_range(Context *ctx, const Node *iter) {
+  if (iter->kind != NODE_CALL || iter->call.args.count != 2) return;
+  const Node *f = iter->call.func, *start = iter->call.args.data[0], *stop = iter->call.args.data[1];
+  const char *name = f->kind == NODE_ATTRIBUTE ? f->attr.name : f->kind == NODE_NAME ? f->name.id : "";
+  const bool has_step = iter->call.keywords.count && strcmp(name, "range") != 0;
+  if ((strcmp(name, "range") != 0 && strcmp(name, "static_range") != 0) || has_step) return;
+  const bool is_below = stop->kind == NODE_UNARY && stop->unary.value->kind == NODE_INT;
+  const bool is_zero = stop->kind == NODE_INT && stop->integer.value == 0;
+  if ((!is_zero && !is_below) || start->kind == NODE_UNARY) return;
+  if (start->kind == NODE_INT && is_zero && start->integer.value == 0) return;
+  if (diag_warning(ctx, WARN_EMPTY_RANGE, iter->span, "this range counts up, and is empty unless it begins below its end"))
+    diag_note(ctx, (Span){0, 0}, "a range that counts down has the step -1: range(n - 1, -1, -1)");
+}
+
 static void check(const Node *n, void *user) {
   Context *ctx = user;
+  if (n->kind == NODE_FOR) check_range(ctx, n->loop.iter);
+  if (n->kind == NODE_ASSIGN) check_assigned(ctx, n->assign.value);
   if (n->kind == NODE_COMPARE) check_compare(ctx, n);
   if (n->kind == NODE_ASSERT) check_assert(ctx, n->pair.first);
   if (n->kind == NODE_CALL && n->call.args.count) {

@@ -1,4 +1,5 @@
-// -Wunreachable, -Wmissing-store, -Wredefinition: mistakes in the order of statements and of definitions.
+// -Wunreachable, -Wmissing-store, -Wredefinition, -Wsame-tile: mistakes in the order of statements, of definitions and
+// of iterations.
 #include "frontend/lower/lower.h"
 
 #include <string.h>
@@ -158,4 +159,44 @@ void warn_redefinitions(Context *ctx, const Node *module) {
                      "`%s` is defined again, and the first one is never used", def->func.name))
       diag_note(ctx, list->data[before - 1]->func.name_span, "the first one is here: remove or rename one of them");
   }
+}
+
+// ---- loops over tiles ----
+typedef struct { const Op *loop; uint32_t num_loads; bool differ; } Tiles;
+
+// Whether v is the same in every iteration of the loop: computed outside of it, or within from such values alone.
+static bool is_same(const Op *loop, const Value *v, uint32_t depth) {
+  const Block *b = v->def ? v->def->parent : v->block;
+  while (b && b->parent != loop) b = b->parent ? b->parent->parent : NULL;
+  if (!b) return true;
+  if (!v->def || !op_is(v->def, TRAIT_PURE) || v->def->num_blocks || depth > 10) return false;
+  for (uint32_t i = 0; i < v->def->num_operands; i++)
+    if (op_operand(v->def, i) && !is_same(loop, op_operand(v->def, i), depth + 1)) return false;
+  return true;
+}
+
+static void see_access(Op *op, void *user) {
+  Tiles *t = user;
+  if (op->opcode == OP_LOAD && !op_int(op, ATTR_VOLATILE, 0)) {
+    t->num_loads++;
+    for (uint32_t i = 0; i < op->num_operands; i++)
+      t->differ |= op_operand(op, i) && !is_same(t->loop, op_operand(op, i), 0);
+  } else if (op_is(op, TRAIT_READS | TRAIT_WRITES | TRAIT_SYNC)) {
+    t->differ = true;
+  }
+}
+
+// Warns of `for i in range(0, n, B)` that does not use i and whose loads are the same in every iteration.
+void lower_warn_same_tile(Lower *L, const Node *loop, const Op *op) {
+  int64_t step;
+  const Node *target = loop->loop.target;
+  if (op->opcode != OP_FOR || target->kind != NODE_NAME || target->name.id[0] == '_') return;
+  if (op->blocks[0]->args[0]->uses || lower_in_prelude(L, op->span)) return;
+  if (value_constant_int(op_operand(op, 2), &step) && step == 1) return;
+  Tiles t = {op, 0, false};
+  block_walk(op->blocks[0], see_access, &t);
+  if (!t.num_loads || t.differ) return;
+  if (diag_warning(L->ctx, WARN_SAME_TILE, target->span, "`%s` is not used, and every iteration loads the same "
+                   "elements", target->name.id))
+    lower_hint(L, "add it to the offsets, or move the pointers by the step at the end of each iteration");
 }

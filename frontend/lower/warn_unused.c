@@ -131,8 +131,7 @@ static bool is_builtin_call(Lower *L, const Node *call) {
   return f->ct->kind == CT_FUNCTION && lower_in_prelude(L, f->ct->fn->def->span);
 }
 
-// The user's function that a call is of, or NULL.
-static const CtFunction *called_function(Lower *L, const Node *call) {
+const CtFunction *lower_called_function(Lower *L, const Node *call) {
   if (!lower_is_name_path(call->call.func)) return NULL;
   const Term *f = lower_expr(L, call->call.func);
   const bool is_known = f && term_is_const(f) && f->ct->kind == CT_FUNCTION && f->ct->fn->def->kind == NODE_FUNCTION_DEF;
@@ -151,14 +150,27 @@ static const Node *assigned_parameter(Lower *L, const Node *def) {
   return NULL;
 }
 
+static void find_return(const Node *n, void *user) {
+  const Node **found = user;
+  if (*found || n->kind == NODE_FUNCTION_DEF) return;
+  if (n->kind == NODE_RETURN) *found = n;
+  else ast_each_child(n, find_return, user);
+}
+
 // Warns of a call of a function that returns nothing and has no effect, but assigns to its own parameter, as if that
-// changed the caller's variable.
+// changed the caller's variable, or returns early, as if that ended the caller.
 static void warn_lost_parameter(Lower *L, const Node *call) {
-  const CtFunction *fn = called_function(L, call);
-  const Node *lost = fn ? assigned_parameter(L, fn->def) : NULL;
-  if (!lost || !diag_warning(L->ctx, WARN_UNUSED_VALUE, call->span,
+  const CtFunction *fn = lower_called_function(L, call);
+  const Node *lost = fn ? assigned_parameter(L, fn->def) : NULL, *early = NULL;
+  if (fn && !lost) ast_each_child(fn->def, find_return, &early);
+  if ((!lost && !early) || !diag_warning(L->ctx, WARN_UNUSED_VALUE, call->span,
                              "this call of `%s` does nothing: it stores nothing and returns nothing", fn->name))
     return;
+  if (early) {
+    diag_note(L->ctx, early->span, "this ends `%s` alone, and its caller goes on: return the condition, and test it in "
+              "an `if` there", fn->name);
+    return;
+  }
   diag_note(L->ctx, lost->span, "`%s` is this function's own variable: return it, and assign what the call gives",
             lost->name.id);
 }

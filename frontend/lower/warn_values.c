@@ -1,13 +1,22 @@
-// -Wwide-shift, -Wadded-twice, -Wpadded-minimum, -Wpadded-sort, -Wunmasked-histogram: values that are not what the
-// expression seems to give.
+// -Wwide-shift, -Wadded-twice, -Wpadded-minimum, -Wpadded-sort, -Wunmasked-histogram, -Wpointer-type, -Wlost-constant,
+// -Wfloat-bits, -Wclamp-bounds, -Wsoftmax-axis,
+// -Wtrans-order, -Wkeep-dims, -Wlost-fraction,
+// -Wwidened-load: values that are not what the expression seems to give.
+#include <math.h>
 #include <string.h>
 
 #include "frontend/lower/lower.h"
+#include "ir/fold.h"
 
 // left: the operand as the user wrote it, or NULL.
 void lower_warn_shift(Lower *L, bool is_left, const CtType *type, int64_t by, Span span, const char *left) {
   const uint32_t bits = ct_bits(type);
-  if (by < (int64_t)bits || lower_in_prelude(L, span)) return;
+  if ((by >= 0 && by < (int64_t)bits) || lower_in_prelude(L, span)) return;
+  if (by < 0) {
+    if (diag_warning(L->ctx, WARN_WIDE_SHIFT, span, "a shift by the negative number %lld", (long long)by))
+      lower_hint(L, "shift the other way: %s %s %lld", left ? left : "x", is_left ? ">>" : "<<", -(long long)by);
+    return;
+  }
   const bool keeps_sign = !is_left && ct_is_signed(type);
   if (!diag_warning(L->ctx, WARN_WIDE_SHIFT, span, "a shift by %lld of integers of %u bits (%s) always gives 0%s",
                     (long long)by, bits, ct_type_text(L->ctx, ct_scalar_of(type)), keeps_sign ? " or -1" : ""))
@@ -32,6 +41,14 @@ void lower_warn_added_twice(Lower *L, const Term *a, const Term *b) {
   const Span span = dot->def->span;
   if (diag_warning(L->ctx, WARN_ADDED_TWICE, span, "this dot has added its accumulator already: the sum has it twice"))
     lower_hint(L, "assign the result: acc = %s", lower_source_text_or(L, span, "tl.dot(a, b, acc)"));
+}
+
+// v before axes were added to it.
+static const Value *before_broadcasts(const Value *v) {
+  while (v->def && (v->def->opcode == OP_BROADCAST || v->def->opcode == OP_EXPAND_DIMS || v->def->opcode == OP_EXTSI ||
+                    v->def->opcode == OP_EXTUI))
+    v = op_operand(v->def, 0);
+  return v;
 }
 
 // What the conversions of integers to others start from.
@@ -120,4 +137,101 @@ void lower_warn_histogram(Lower *L, Span span, const Value *x, int64_t bins, con
   const bool is_own = at.begin != load->span.begin || at.end != load->span.end;
   lower_hint(L, "pass the mask of the load: tl.histogram(%s, %s, mask=%s)", counted, number,
              is_own ? lower_source_text_or(L, at, "mask") : "mask");
+}
+
+void lower_warn_shifts(Lower *L, const Term *a, const Term *b, Span span, const char *left) {
+  const Value *by = before_broadcasts(term_v(b));
+  uint64_t number;
+  const uint32_t bits = ct_bits(term_t(a));
+  if (!by->def || by->def->opcode != OP_RANGE || !value_constant_bits(term_v(a), &number) || !number) return;
+  if (op_int(by->def, ATTR_END, 0) <= (int64_t)bits || lower_in_prelude(L, span)) return;
+  if (!diag_warning(L->ctx, WARN_WIDE_SHIFT, span, "a shift by %u or more of integers of %u bits (%s) gives 0, and the "
+                    "number of bits goes up to %lld here", bits, bits, ct_type_text(L->ctx, ct_scalar_of(term_t(a))),
+                    (long long)op_int(by->def, ATTR_END, 0) - 1))
+    return;
+  if (bits < 64) lower_hint(L, "widen it first: tl.full([], %s, tl.int64) << …", left ? left : "1");
+  else lower_hint(L, "shift by less than %u", bits);
+}
+
+void lower_warn_pointer_type(Lower *L, const CtValue *a, const CtValue *b, Span span) {
+  if (a->kind != CT_DTYPE || b->kind != CT_DTYPE || ct_is_ptr(a->type) == ct_is_ptr(b->type)) return;
+  const CtType *pointer = ct_is_ptr(a->type) ? a->type : b->type, *other = ct_is_ptr(a->type) ? b->type : a->type;
+  if (ct_rank(pointer) || ct_rank(other) || lower_in_prelude(L, span)) return;
+  if (diag_warning(L->ctx, WARN_POINTER_TYPE, span, "%s, the type of a pointer, never equals %s",
+                   ct_type_text(L->ctx, pointer), ct_type_text(L->ctx, other)))
+    lower_hint(L, "the type of the elements that it points to is .dtype.element_ty");
+}
+
+void lower_warn_lost_constant(Lower *L, const CtValue *c, const CtType *type, const char *what, Span span) {
+  if (c->kind != CT_FLOAT || c->f == 0 || isinf(c->f) || isnan(c->f) || lower_in_prelude(L, span)) return;
+  const NumFormat format = scalar_num_format(lower_ir_elem_type(L, ct_scalar_of(type))->scalar);
+  const double kept = num_decode(format, num_encode(format, c->f, NUM_RNE, false));
+  // Where another value is chosen or compared, a number beyond all others does what infinity does.
+  if (kept != 0 && (isfinite(kept) || what[0] >= 'a')) return;
+  if (diag_warning(L->ctx, WARN_LOST_CONSTANT, span, "%s takes the type of the other operand, %s, and is %s there",
+                   ct_repr(L->ctx, c), ct_type_text(L->ctx, ct_scalar_of(type)), kept == 0 ? "0" : "infinite"))
+    lower_hint(L, "compute in float32: convert the other operand with .to(tl.float32)");
+}
+
+void lower_warn_float_bits(Lower *L, const Call *c, AtomicKind kind, const CtType *elem) {
+  if (!diag_warning(L->ctx, WARN_FLOAT_BITS, c->span, "`%s` of %s works on the bits of the numbers, not on their "
+                    "values", c->row->name, ct_type_text(L->ctx, elem)))
+    return;
+  lower_hint(L, "for flags use integers%s", kind == ATOMIC_OR ? "; for the larger value tl.atomic_max" : "");
+}
+
+void lower_warn_clamp(Lower *L, const Call *c, const Term *low, const Term *high) {
+  uint64_t bits[2];
+  if (!value_constant_bits(term_v(low), &bits[0]) || !value_constant_bits(term_v(high), &bits[1])) return;
+  const NumFormat format = scalar_num_format(type_elem(term_v(low)->type)->scalar);
+  const double lo = num_decode(format, bits[0]), hi = num_decode(format, bits[1]);
+  if (!(lo > hi) || lower_in_prelude(L, c->span)) return;
+  if (diag_warning(L->ctx, WARN_CLAMP_BOUNDS, c->span,
+                   "the lower bound %g of this clamp is above the upper one, %g: every element becomes %g", lo, hi, hi))
+    lower_hint(L, "the lower bound comes first: tl.clamp(%s, %g, %g)", lower_source_text_or(L, c->spans[0], "x"), hi,
+               lo);
+}
+
+void lower_warn_softmax(Lower *L, const Term *x, Span span) {
+  if (!term_is_tensor(x) || ct_rank(term_t(x)) < 2) return;
+  const CallSite *site = L->b.inlined_at;
+  while (site && lower_in_prelude(L, site->span)) site = site->outer;
+  if (diag_warning(L->ctx, WARN_SOFTMAX_AXIS, site ? site->span : span,
+                   "softmax without dim goes along axis 0 of %s: the sum of each column is 1", term_describe(L, x)))
+    lower_hint(L, "write dim=%u for the last axis, dim=0 for this one", ct_rank(term_t(x)) - 1);
+}
+
+void lower_warn_trans(Lower *L, const Call *c) {
+  if (lower_in_prelude(L, c->span)) return;
+  if (diag_warning(L->ctx, WARN_TRANS_ORDER, c->span, "this keeps the axes in their order: dims names the axis that "
+                   "comes first, then the next"))
+    lower_hint(L, "write tl.trans(%s) to exchange them", lower_source_text_or(L, c->spans[0], "x"));
+}
+
+void lower_warn_keep_dims(Lower *L, const Call *c, uint32_t i) {
+  const Term *t = c->args[i];
+  if (!term_is_const(t) || t->ct->kind != CT_INT || !t->ct->i) return;
+  const CallSite *site = L->b.inlined_at;
+  while (site && lower_in_prelude(L, site->span)) site = site->outer;
+  if (diag_warning(L->ctx, WARN_KEEP_DIMS, site ? site->span : c->span,
+                   "the number %lld is keep_dims here, and no second axis", (long long)t->ct->i))
+    lower_hint(L, "reduce along one axis after the other, or along all with axis=None; if it is meant, write "
+                  "keep_dims=True");
+}
+
+void lower_warn_fraction(Lower *L, const Call *c, const Term *value, const CtType *elem) {
+  if (value->kind != TERM_VALUE || !ct_is_float(term_t(value))) return;
+  if (elem->kind != CT_TYPE_SCALAR || !ct_is_int(elem)) return;
+  if (diag_warning(L->ctx, WARN_LOST_FRACTION, c->spans[1], "%s is rounded toward zero to %s before `%s`",
+                   term_describe(L, value), ct_type_text(L->ctx, elem), c->row->name))
+    lower_hint(L, "let the pointer point to float32, or write .to(tl.%s) if whole numbers are meant",
+               dtype_info[elem->scalar].name);
+}
+
+void lower_warn_widened(Lower *L, const Call *c, const CtType *pointers, const CtType *mask, const CtType *both) {
+  const bool grows = ct_numel(both) > ct_numel(pointers);
+  if (!grows || ct_rank(mask) >= ct_rank(pointers) || lower_in_prelude(L, c->span)) return;
+  if (diag_warning(L->ctx, WARN_WIDENED_LOAD, c->spans[1], "the mask lacks an axis, so that this loads %s through "
+                   "pointers %s", lower_shape_text(L, both), lower_shape_text(L, pointers)))
+    lower_hint(L, "give the mask the axes of the pointers, as in (%s)[:, None]", builtin_arg_text(L, c, 1));
 }

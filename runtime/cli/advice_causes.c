@@ -1,6 +1,6 @@
 // Why an element is wrong, of what the kernel's operations did: the first infinity or NaN, a NaN that a maximum passed
-// over, a division that rounded toward zero. A cause is certain: the interpreter runs again with another result there,
-// and the element must change.
+// over, a division that rounded toward zero, a difference of unsigned numbers. A cause is certain: the interpreter runs
+// again with another result there, and the element must change.
 #include <math.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "runtime/cli/advice.h"
 
 enum { MOST_IN = 3, MOST_SUSPECTS = 8 };
-typedef enum { NOT_FINITE, NAN_IGNORED, TOWARD_ZERO, SIGN_KEPT } Surprise;
+typedef enum { NOT_FINITE, NAN_IGNORED, TOWARD_ZERO, SIGN_KEPT, BELOW_ZERO } Surprise;
 
 typedef struct {
   const Op *op;
@@ -77,6 +77,18 @@ static bool is_sign_kept(const Op *op, const uint64_t *in, uint64_t *instead) {
   return true;
 }
 
+// A difference of unsigned numbers that is far above what it is made of, once it is converted to a wider type.
+static bool is_below_zero(const Op *op, const uint64_t *in, uint64_t *instead) {
+  if (op->opcode != OP_UITOFP && op->opcode != OP_EXTUI) return false;
+  const Type *t = type_elem(op->results[0].type);
+  const uint32_t bits = type_elem_bits(op_operand(op, 0)->type);
+  const int64_t number = num_sext(in[0], bits);
+  if (bits == 1 || number >= 0) return false;
+  *instead = op->opcode == OP_EXTUI ? num_zext((uint64_t)number, type_elem_bits(t))
+                                    : num_encode(scalar_num_format(t->scalar), (double)number, NUM_RNE, false);
+  return true;
+}
+
 // The library's own arithmetic is meant to overflow; a reduction's is the user's.
 static bool may_overflow(const Op *op) {
   const SourceFile *f = source_locate(op->parent->func->module->ctx, op->span.begin).file;
@@ -99,6 +111,7 @@ static bool surprises(const Op *op, const uint64_t *in, uint64_t out, Surprise *
   const bool gives_float = is_float(&op->results[0]);
   if (gives_float && is_nan_ignored(op, in, out, instead)) return *what = NAN_IGNORED, true;
   if (gives_float && is_not_finite(op, in, out, instead)) return *what = NOT_FINITE, true;
+  if (is_below_zero(op, in, instead)) return *what = BELOW_ZERO, true;
   if (!gives_float && is_sign_kept(op, in, instead)) return *what = SIGN_KEPT, true;
   return !gives_float && is_toward_zero(op, in, out, instead) && (*what = TOWARD_ZERO, true);
 }
@@ -189,7 +202,7 @@ static bool search_step(void *user, const InterpStep *step) {
 }
 
 // Whether the element changes if these suspects have other results, in their elements before `end`. A division that
-// rounds down, or a shift without the sign, must bring it nearer to what is expected.
+// rounds down, a shift without the sign or a number below zero must bring it nearer to what is expected.
 static bool changes(Search *s, uint32_t suspects, size_t end, Surprise what) {
   Rerun *r = s->rerun;
   s->tried = suspects;
@@ -197,7 +210,8 @@ static bool changes(Search *s, uint32_t suspects, size_t end, Surprise what) {
   s->has_kept = false;
   const double before = fabs(s->is - s->expected);
   if (!rerun_launch(r, search_step, s) || rerun_bits(r) == r->held) return false;
-  return (what != TOWARD_ZERO && what != SIGN_KEPT) || fabs(rerun_number(r) - s->expected) < before;
+  if (what != TOWARD_ZERO && what != SIGN_KEPT && what != BELOW_ZERO) return true;
+  return fabs(rerun_number(r) - s->expected) < before;
 }
 
 // Which elements a suspect is about: it keeps the first that matters.
@@ -283,6 +297,10 @@ static void tell(Advice *to, const Suspect *s) {
     buf_printf(&b, " keeps the sign: %lld >> %lld is %lld; shift an unsigned number, x.to(tl.uint%u, bitcast=True), or "
                "take the low bits by & afterwards", (long long)x, (long long)y, (long long)r,
                type_elem_bits(s->op->results[0].type));
+  else if (s->what == BELOW_ZERO)
+    buf_printf(&b, " is of a number without a sign, which is %llu in place of %lld: convert the operands of the "
+               "difference first, x.to(tl.int32)", (unsigned long long)s->in[0],
+               (long long)num_sext(s->in[0], type_elem_bits(op_operand(s->op, 0)->type)));
   else if (s->op->opcode == OP_DIVSI)
     buf_printf(&b, " rounds toward zero, as in C: %lld // %lld is %lld; a // b - (a %% b < 0) rounds down for b > 0",
                (long long)x, (long long)y, (long long)r);
@@ -305,6 +323,7 @@ void advise_causes(Advice *to) {
   const Suspect *cause = s ? find_cause(s, is_number ? NOT_FINITE : NAN_IGNORED) : NULL;
   if (!cause && is_number) cause = find_cause(s, TOWARD_ZERO);
   if (!cause && is_number) cause = find_cause(s, SIGN_KEPT);
+  if (!cause && is_number) cause = find_cause(s, BELOW_ZERO);
   if (cause) tell(to, cause);
   if (cause && cause->what == NOT_FINITE && isfinite(s->expected) && !isfinite(s->is))
     advise_masked_pole(to, cause->op, cause->lane);

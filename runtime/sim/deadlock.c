@@ -1,4 +1,6 @@
 // The deadlock report: what the warps of the resident blocks wait for.
+#include <string.h>
+
 #include "runtime/sim/async.h"
 #include "runtime/sim/shadow.h"
 
@@ -126,13 +128,47 @@ static const char *story(Arena *a, const Group *g, const char *what) {
   return arena_printf(a, "%s waits here%s%s", program, *g->missing ? " " : "", g->missing);
 }
 
-// Whether the loop loads global memory, as far as its first instructions tell.
-static bool reads_memory(const Group *g) {
+// The access of global memory by which the loop waits, as far as its first instructions tell; NULL: there is none.
+static const Instr *polling(const Group *g) {
   enum { FIRST = 100 };
   const PtxModule *m = g->first->grid->module;
   for (uint32_t i = g->pc; i < m->num_code && i < g->pc + FIRST; i++)
-    if (m->code[i].op == OP_atom || (m->code[i].op == OP_ld && m->code[i].space == SPACE_GLOBAL)) return true;
-  return false;
+    if (m->code[i].op == OP_atom || (m->code[i].op == OP_ld && m->code[i].space == SPACE_GLOBAL)) return &m->code[i];
+  return NULL;
+}
+
+// What changed the place that the loop reads last; NULL if nothing is known.
+static const LastChange *last_change(const Group *g) {
+  const Instr *in = g->what == polls ? polling(g) : NULL;
+  if (!in) return NULL;
+  Warp *w = g->first;
+  const int lane = __builtin_ctz(g->lanes);
+  w->r = w->regs + (size_t)w->lane_base[lane] * WARP_SIZE;
+  return last_change_of(w->grid, mem_operand_address(w, &in->ops[1], lane));
+}
+
+static bool has_ended(const Grid *g, const uint32_t program[3]) {
+  for (const Cluster *cl = g->resident; cl; cl = cl->next)
+    for (uint32_t i = 0; i < cl->num_ctas; i++) {
+      uint32_t id[3];
+      report_program(cl->ctas[i], id);
+      if (!memcmp(id, program, sizeof id) && cl->ctas[i]->warps_done < cl->ctas[i]->num_warps) return false;
+    }
+  return true;
+}
+
+// Where a program changed last what this one tries to take: a lock.
+static const char *way_out_of_lock(Arena *a, const Group *g, const LastChange *c) {
+  const Instr *in = polling(g);
+  uint32_t own[3];
+  if (in->op != OP_atom || (in->sel != M_cas && in->sel != M_exch)) return NULL;
+  report_program(g->first->cta, own);
+  if (!memcmp(own, c->program, sizeof own))
+    return "the program changed itself last what it waits for: one that holds a lock does not take it again";
+  if (!has_ended(g->first->grid, c->program)) return NULL;
+  return arena_printf(a, "%s changed last what it waits for, and has ended: a program that takes a lock gives it back "
+                      "on every path, before a `return`, too, by the value that the others wait for",
+                      report_program_name(a, c->program));
 }
 
 // Where arrivals are missing, in a Gluon kernel: its author counts them.
@@ -142,8 +178,11 @@ static const char *way_out(Arena *a, const Group *g, const PlaceNote *place) {
     return arena_printf(a, "%llu of %llu programs have not begun, because no more run at once: a wait for all of the "
                         "grid needs a grid that fits, which launch_cooperative_grid=True checks",
                         (unsigned long long)(grid->num_ctas - grid->next_cta), (unsigned long long)grid->num_ctas);
+  const LastChange *change = last_change(g);
+  const char *about_lock = change ? way_out_of_lock(a, g, change) : NULL;
+  if (about_lock) return about_lock;
   if (g->what == polls)
-    return reads_memory(g) && grid->num_ctas > 1
+    return polling(g) && grid->num_ctas > 1
                ? "no program changes what it reads any more: it waits for a value that others have passed or never "
                  "reach, or for a program that waits, too"
                : NULL;
@@ -166,7 +205,13 @@ static void lead(const Groups *gs, ReportKind kind, const char *what) {
     const char *text = story(&scratch, g, what);
     const char *error = arena_printf(&scratch, "%s: %s", report_kind_name(kind), text);
     if (grid->has_lead) report_lead_note(grid, &place, text);
-    else report_lead(grid, &place, error, way_out(&scratch, g, &place));
+    else {
+      report_lead(grid, &place, error, way_out(&scratch, g, &place));
+      const LastChange *c = last_change(g);
+      if (c && report_note(grid, c->by, &place))
+        report_lead_note(grid, &place, arena_printf(&scratch, "%s changed last here what it waits for",
+                                                    report_program_name(&scratch, c->program)));
+    }
     arena_free(&scratch);
   }
 }

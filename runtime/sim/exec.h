@@ -50,6 +50,11 @@ ExecResult endless_jump(Warp *w, const Instr *in, uint64_t steps);
 // Whether an iteration has changed nothing since memory last changed. pc, unless NULL: where the loop begins.
 bool endless_repeats(const Warp *w, uint32_t *pc);
 void endless_free(Warp *w);
+// last_change.c: the atomic operation that changed an address of global memory last, if it is remembered.
+typedef struct LastChanges LastChanges;
+typedef struct { const Instr *by; uint32_t program[3]; } LastChange;
+void last_change_note(Warp *w, const Instr *in, uint64_t address);
+const LastChange *last_change_of(const Grid *g, uint64_t address);
 // stuck.c: after a backward branch of a warp that has run long. Reports a loop whose condition never changes again. *s
 // is NULL at first, and freed by free().
 typedef struct Stuck Stuck;

@@ -82,8 +82,12 @@ static ExecResult exec_atom(Warp *w, const Instr *in, uint32_t mask) {
       changed |= atom_b128(w, in, l, a.host[l]);
       continue;
     }
-    for (unsigned e = 0; e < in->k; e++)
-      changed |= atom_element(w, in, l, e, a.host[l] + e * in->n, a.space[l] == SPACE_GLOBAL);
+    for (unsigned e = 0; e < in->k; e++) {
+      const bool is_global = a.space[l] == SPACE_GLOBAL;
+      if (!atom_element(w, in, l, e, a.host[l] + e * in->n, is_global)) continue;
+      changed = true;
+      if (is_global) last_change_note(w, in, a.addr[l] + e * in->n);
+    }
   }
   if (changed) g->progress++;
   else warp_poll(w);

@@ -270,6 +270,7 @@ struct Grid {
   uint64_t asked_at;           // steps when the host was last asked
   uint32_t checks;             // CHECK_*
   SimHooks hooks;
+  struct LastChanges *last_changes;   // by atomic operations (last_change.c)
   Alloc *last_alloc;           // cache of device_find
   void *trace;
   void *counts;                // counts.c's; NULL: nothing is counted

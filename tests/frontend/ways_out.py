@@ -216,7 +216,7 @@ def star(*args):
 # OPERATORS: ways_out.py:72:5: error: the left operand of `%` must be a tensor or a number, not the constant '%d'
 # OPERATORS: note: a kernel has no texts at run time: print values by tl.device_print("text", value)
 # OPERATORS: ways_out.py:73:5: error: the left operand of `+` must be a tensor or a number, not None
-# OPERATORS: note: guard its use with `if x is not None:`, which is decided at compile time
+# OPERATORS: note: write a number in place of None, such as 0.0
 # OPERATORS: ways_out.py:74:5: error: the right operand of `+` must be a tensor or a number, not the type fp32
 # OPERATORS: note: a type is given as dtype=, or to x.to(…)
 # OPERATORS: ways_out.py:75:5: error: the right operand of `+` must be a tensor or a number, not the builtin tl.sum
@@ -250,7 +250,7 @@ def star(*args):
 # NAMES: ways_out.py:93:10: error: `flaot16` is not defined
 # NAMES: note: write tl.float16
 # NAMES: ways_out.py:94:5: error: `undefined` is not defined
-# NAMES: note: write None; a pointer is tested by `x is None` or `x != 0`
+# NAMES: note: write None; a pointer that may be missing is tested by `x is None`
 # NAMES: ways_out.py:95:5: error: `np` is not defined
 # NAMES: note: write tl.exp
 # NAMES: ways_out.py:96:5: error: there is no builtin `tl.fp16`

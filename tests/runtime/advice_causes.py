@@ -19,6 +19,8 @@
 # RUN: %{run} -k floors_down --arg x=i32[16]=fill:-7 --arg out=i32[16]=zeros --expect "out=x//2"
 # RUN: %status 5 %{run} -k ring --arg x=i32[16]=arange --arg out=i32[16]=zeros --expect "out=(x-3)%%16" | FileCheck %s --check-prefix=RING --implicit-check-not=note:
 # RUN: %{run} -k ring_positive --arg x=i32[16]=arange --arg out=i32[16]=zeros --expect "out=(x-3)%%16"
+# RUN: %status 5 %{run} -k unsigned --arg x=u32[16]=arange --arg out=fp32[16]=zeros --expect "out=x*1.0-8" | FileCheck %s --check-prefix=UNSIGNED --implicit-check-not=note:
+# RUN: %status 5 %{run} -k unsigned_wide --arg x=u8[16]=arange --arg out=i32[16]=zeros --expect "out=x*1-8" | FileCheck %s --check-prefix=WIDE --implicit-check-not=note:
 import triton
 import triton.language as tl
 
@@ -129,3 +131,19 @@ def ring_positive(x, out):
     i = tl.arange(0, 16)
     a = tl.load(x + i) - 3
     tl.store(out + i, (a % 16 + 16) % 16)
+
+
+@triton.jit
+def unsigned(x, out):
+    i = tl.arange(0, 16)
+    w = tl.load(x + i) - tl.full([16], 8, tl.uint32)
+    # UNSIGNED: advice_causes.py:[[#@LINE+1]]:23: note: `w.to(tl.float32)` is of a number without a sign, which is 4294967288 in place of -8: convert the operands of the difference first, x.to(tl.int32) (program (0, 0, 0))
+    tl.store(out + i, w.to(tl.float32))
+
+
+@triton.jit
+def unsigned_wide(x, out):
+    i = tl.arange(0, 16)
+    w = tl.load(x + i) - tl.full([16], 8, tl.uint8)
+    # WIDE: advice_causes.py:[[#@LINE+1]]:23: note: `w.to(tl.int32)` is of a number without a sign, which is 248 in place of -8
+    tl.store(out + i, w.to(tl.int32))

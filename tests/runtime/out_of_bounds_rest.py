@@ -4,6 +4,9 @@
 # RUN: %status 5 %tilec run %s --device=interp -k rolls %{args} | FileCheck %s --check-prefix=ROLLS
 # RUN: %status 5 %tilec run %s --device=sim -k wraps %{args} | FileCheck %s --check-prefix=WRAPS
 # RUN: %tilec run %s --device=sim -k rolls_right %{args} --expect "out[3:]=x[:97]"
+# An offset that was a number of half precision is rounded.
+# RUN: %status 5 %tilec run %s -k from_half --device=sim --grid 1 --arg x=fp32[4096]=zeros --arg at=fp16[16]=fill:4095 --arg out=fp32[16]=zeros | FileCheck %s --check-prefix=HALF
+# RUN: %status 5 %tilec run %s -k from_half --device=interp --grid 1 --arg x=fp32[500]=zeros --arg at=bf16[16]=fill:499 --arg out=fp32[16]=zeros | FileCheck %s --check-prefix=BRAIN
 import triton
 import triton.language as tl
 
@@ -29,3 +32,13 @@ def wraps(x, out, n):
 def rolls_right(x, out, n):
     i = tl.arange(0, 128)
     tl.store(out + i, tl.load(x + ((i - 3) % n + n) % n, mask=i < n), mask=i < n)
+
+
+@triton.jit
+def from_half(x, at, out):
+    o = tl.arange(0, 16)
+    # HALF: out_of_bounds_rest.py:[[#@LINE+4]]:23: error: out-of-bounds load: program (0, 0, 0) loads element 4096 of x, which has 4096
+    # HALF: {{^}}note: the offset comes from fp16 at {{.*}}out_of_bounds_rest.py:[[#@LINE+2]]:9, which holds whole numbers up to 2048: keep it an integer, or compute in float32{{$}}
+    # BRAIN: {{^}}note: the offset comes from bf16 at {{.*}}out_of_bounds_rest.py:[[#@LINE+1]]:9, which holds whole numbers up to 256: keep it an integer, or compute in float32{{$}}
+    j = tl.load(at + o).to(tl.int32)
+    tl.store(out + o, tl.load(x + j))
