@@ -390,15 +390,15 @@ static Value *test_axis(AutoTma *s, Builder *b, const Dense *d, int axis, Value 
   return both(b, fits, build_cmp(b, CMP_SLE, end, build_int(b, i64, UNBOUNDED)));
 }
 
-// Where copies of small tiles run ahead of a loop of one dot, an iteration takes the time of their latency, and TMA's is
-// longer than that of cp.async. It would spare each thread few instructions, if those copy 16 bytes each.
+// Where copies of small tiles run ahead of a loop of one dot, an iteration takes the time of their latency, and TMA's
+// is longer than that of cp.async. It would spare each thread few instructions, if those copy 16 bytes each.
 static bool copies_little(AutoTma *s, const Dense *dense, uint32_t n) {
   const uint64_t few = (uint64_t)FEW_COPIES * TMA_ALIGNMENT * WARP_SIZE * op_num_warps(s->loop);
   uint32_t dots = 0;
   EACH_OP(op, s->loop->blocks[0]) dots += op->opcode == OP_DOT;
   if (dots > 1) return false;
   for (uint32_t i = 0; i < n; i++) {
-    const Op *load = dense[i].load;
+    Op *load = dense[i].load;
     const Type *t = op_result(load, 0)->type;
     const uint32_t bytes = type_elem_bytes(t);
     AccessInfo info;
@@ -423,7 +423,8 @@ static void convert_loop(AutoTma *s, Op *loop) {
   if (n == 0) return;
   if (copies_little(s, dense, n)) {
     for (uint32_t i = 0; i < n; i++)
-      remark_missed(dense[i].load, "%s is not loaded by TMA: the loop's tiles are small, and cp.async brings them sooner",
+      remark_missed(dense[i].load,
+                    "%s is not loaded by TMA: the loop's tiles are small, and cp.async brings them sooner",
                     remark_name(dense[i].load));
     return;
   }
