@@ -45,6 +45,13 @@ typedef struct {
   uint32_t insn_regs, insn_words;    // accumulators of one instruction: registers of the layout, words
 } Wgmma;
 
+enum {
+  MAX_WORDS = 224,         // of accumulators that fit into a thread's 255 registers beside its other values
+  NARROW = 128,            // columns of an instruction if they do not fit, and a block has several warpgroups
+};
+
+static bool accumulators_fit(const Type *acc, uint32_t regs) { return wgmma_num_words(acc, regs) <= MAX_WORDS; }
+
 // Packs A in registers to words of k_width elements, before the fence.
 static LLVMValueRef *pack_operand(Cg *c, const Value *a, uint32_t k_width) {
   const CgValue *v = cg_get(a);
@@ -101,8 +108,6 @@ static void add_instruction(const Wgmma *p, CgAsm *a, uint32_t insn, uint32_t k,
   buf_puts(&a->text, ";\n\t");
 }
 
-enum { MAX_WORDS = 224 };   // of accumulators that fit into a thread's 255 registers beside its other values
-
 // words += A·B over k in [begin, end), as one group. The first step of K scales the words by `scale`, or by the
 // literal if that is known. A pinned accumulator has no words.
 static void multiply(const Wgmma *p, uint32_t begin, uint32_t end, LLVMValueRef scale, const char *literal,
@@ -116,7 +121,7 @@ static void multiply(const Wgmma *p, uint32_t begin, uint32_t end, LLVMValueRef 
   buf_puts(&a.text, "wgmma.fence.sync.aligned;\n\t");
   // If the accumulators do not fit into registers at once, ptxas spills them and waits for each instruction. In this
   // case all steps of K of one instruction come together.
-  bool spills = n > MAX_WORDS;
+  const bool spills = !accumulators_fit(p->acc, p->num_insns * p->insn_regs);
   for (uint32_t i = 0; i < p->num_insns * steps; i++) {
     uint32_t step = spills ? i % steps : i / p->num_insns, insn = spills ? i / steps : i % p->num_insns;
     add_instruction(p, &a, insn, begin + step * p->kind.k, acc[insn], step ? "1" : literal);
@@ -183,6 +188,9 @@ static Wgmma wgmma_of(Cg *c, const Op *op) {
   bool in_registers = type_is_tensor(a->type);
   Wgmma p = {.c = c, .acc = acc, .n = wgmma_columns(acc->layout), .pinned = cg_get(op_operand(op, 2))->pinned};
   p.kind = kind_of(c, op, cg_elem_kind(a->type), cg_elem_kind(b->type), cg_elem_kind(acc));
+  // ptxas spills the accumulators of whole instructions, to make room for another one's. It also waits for each
+  // instruction; meanwhile tensor cores work for another warpgroup.
+  if (acc->layout->num_bits[LAYOUT_WARP] > 2 && !accumulators_fit(acc, cg_num_regs(acc)) && p.n > NARROW) p.n = NARROW;
   p.insn_regs = p.n / 2;
   p.insn_words = wgmma_num_words(acc, p.insn_regs);
   p.num_insns = cg_num_regs(acc) / p.insn_regs;

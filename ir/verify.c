@@ -19,13 +19,13 @@ static const VerifyFn rules[NUM_OPS] = {
 // Of a value that is defined in block `home`.
 static bool check_type(Verifier *v, const Op *op, const Type *t, const Block *home) {
   const Layout *l = t->layout;
-  const uint32_t warps = block_num_warps(home);
   if (t->kind == TYPE_TENSOR) {
     bool laid_out = v->m->stage != STAGE_TILE;
     RETURN_UNLESS(!l == !laid_out || (!l && v->m->as_written),
                   laid_out ? "tensor without a layout" : "layouts are not allowed in this stage");
   }
   if (!l) return true;
+  const uint32_t warps = block_num_warps(home);
   RETURN_UNLESS(l->kind == (t->kind == TYPE_TENSOR ? LAYOUT_DISTRIBUTED : LAYOUT_SHARED), "layout of the wrong kind");
   RETURN_UNLESS(l->rank == t->rank, "layout of rank %u on a type of rank %u", l->rank, t->rank);
   for (uint32_t i = 0; i < t->rank; i++)

@@ -102,13 +102,16 @@ static void add_global(Barriers *s, Slate *out, const Op *op, bool is_write) {
                (Access){.is_write = is_write, .root = root, .layout = t->kind == TYPE_TENSOR ? t->layout : NULL});
 }
 
+static bool runs_on_one_warpgroup(const Op *op) { return op_num_warps(op) == WARPGROUP_WARPS; }
+
 // What one thread does at an mbarrier publishes nothing of its own.
 static Group group_of(const Op *op) {
-  const bool is_one = op_num_warps(op) == WARPGROUP_WARPS;
   switch (op->opcode) {
     case OP_MBAR_ARRIVE: case OP_MBAR_EXPECT: case OP_TMA_LOAD: return GROUP_DONE;
-    case OP_MBAR_WAIT: return is_one ? GROUP_BEFORE_WGMMA : GROUP_UNKNOWN;
-    case OP_WGMMA: return !is_one ? GROUP_UNKNOWN : op_int(op, ATTR_ASYNC, 0) ? GROUP_IN_WGMMA : GROUP_DONE;
+    case OP_MBAR_WAIT: return runs_on_one_warpgroup(op) ? GROUP_BEFORE_WGMMA : GROUP_UNKNOWN;
+    case OP_WGMMA:
+      if (!runs_on_one_warpgroup(op)) return GROUP_UNKNOWN;
+      return op_int(op, ATTR_ASYNC, 0) ? GROUP_IN_WGMMA : GROUP_DONE;
     default: return GROUP_UNKNOWN;
   }
 }

@@ -15,19 +15,6 @@ typedef struct {
   int64_t spare;             // words per thread that may wait
 } Order;
 
-static bool block_stops(const Block *b);
-static bool stops(const Op *op) {
-  if (op_is(op, TRAIT_LOOP | TRAIT_WRITES | TRAIT_SYNC)) return true;
-  for (uint32_t i = 0; i < op->num_blocks; i++)
-    if (block_stops(op->blocks[i])) return true;
-  return false;
-}
-static bool block_stops(const Block *b) {
-  EACH_OP(op, b)
-    if (stops(op)) return true;
-  return false;
-}
-
 static bool is_plain_load(const Op *op) { return op->opcode == OP_LOAD && !op_int(op, ATTR_VOLATILE, 0); }
 
 // The words that moving a load adds. In place a vector of it streams, which the estimate has counted.
@@ -63,17 +50,24 @@ static uint32_t last_fixed(const Block *b, Value *v, uint32_t least, Op *load) {
   return least;
 }
 
-static void order_block(Order *o, Block *b) {
-  EACH_OP(op, b)
-    for (uint32_t i = 0; i < op->num_blocks; i++) order_block(o, op->blocks[i]);
+// Returns whether the block has an op that no load passes.
+static bool order_block(Order *o, Block *b) {
   uint32_t n = 1;            // 0: before the first op
-  EACH_OP(op, b) op->mark = n++;
+  EACH_OP(op, b) n++;
   Op **at = arena_array(&o->ctx->arena, Op *, n);   // by position
-  EACH_OP(op, b) at[op->mark] = op;
+  bool *stops = arena_array(&o->ctx->arena, bool, n), any_stops = false;
+  n = 1;
+  EACH_OP(op, b) {
+    stops[n] = op_is(op, TRAIT_LOOP | TRAIT_WRITES | TRAIT_SYNC);
+    for (uint32_t i = 0; i < op->num_blocks; i++) stops[n] |= order_block(o, op->blocks[i]);
+    any_stops |= stops[n];
+    op->mark = n;
+    at[n++] = op;
+  }
   uint32_t floor = 0, wait = 0;      // the last op that no load passes; the first wait after it
   for (uint32_t i = 1; i < n; i++) {
     Op *op = at[i];
-    if (stops(op)) {
+    if (stops[i]) {
       floor = i;
       wait = 0;
     } else if (op_unit(op) == UNIT_EXCH && !wait) {
@@ -98,6 +92,7 @@ static void order_block(Order *o, Block *b) {
     op->mark = to - 1;
     o->spare -= words(op);
   }
+  return any_stops;
 }
 
 static bool is_wait(const Op *op) {

@@ -104,13 +104,20 @@ static Builder after_loop(Pipe *p) {
   return b;
 }
 
+// Whether the wgmma's accumulators leave the assembler so few of a thread's registers that it waits for each of the
+// instructions: what is issued after the wgmma then does not run beside it.
+static bool fills_registers(const Op *wgmma) {
+  enum { REST = 32 };            // addresses, counters, masks
+  return pressure_words(&wgmma->results[0]) + REST > THREAD_REGISTERS;
+}
+
 Op *pipe_overlap_wgmmas(Pipe *p) {
   Op *last = NULL;
   uint32_t num = 0;
   bool mixed = false;
   EACH_OP(op, pipe_body(p)) {
     if (op->opcode != OP_WGMMA) continue;
-    if (can_overlap(p, op, false)) num++, last = op;
+    if (can_overlap(p, op, false) && !fills_registers(op)) num++, last = op;
     else mixed = true;
   }
   // A wait counts groups in order. With a synchronous wgmma between them, every group is waited for anyway.
@@ -190,7 +197,7 @@ static Op *first_wgmma(const Pipe *p) {
 
 Op *pipe_issue_under_wgmma(Pipe *p) {
   Op *first = first_wgmma(p);
-  if (first->opcode != OP_WGMMA || is_packed(first) || is_in_parts(first)) return NULL;
+  if (first->opcode != OP_WGMMA || is_packed(first) || is_in_parts(first) || fills_registers(first)) return NULL;
   // Threads may read a tile before, to compute an operand. With two stages that would leave little of an iteration for
   // a copy.
   if (first != first_consumer(p) && p->stages < 3) return NULL;
