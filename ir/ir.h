@@ -296,7 +296,7 @@ void module_clear_scratch(Module *m);                             // every Op.ma
 // The op's place in a file of the user; for an op of the prelude, the user's call. site: the calls around that place.
 Span op_user_span(const Context *ctx, const Op *op);
 Span op_user_place(const Context *ctx, const Op *op, const CallSite **site);
-bool op_only_computes(const Op *op);                              // it is pure, or an `if` of such ops
+bool op_only_computes(const Op *op);                              // it is pure, or an `if` or a `map` of such ops
 
 // ---- print.c, parse.c, verify.c ----
 struct Buf;

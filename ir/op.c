@@ -358,7 +358,7 @@ Span op_user_place(const Context *ctx, const Op *op, const CallSite **site) {
 Span op_user_span(const Context *ctx, const Op *op) { return op_user_place(ctx, op, NULL); }
 
 bool op_only_computes(const Op *op) {
-  if (!op_is(op, TRAIT_PURE | TRAIT_TERMINATOR) && op->opcode != OP_IF) return false;
+  if (!op_is(op, TRAIT_PURE | TRAIT_TERMINATOR) && op->opcode != OP_IF && op->opcode != OP_MAP) return false;
   for (uint32_t i = 0; i < op->num_blocks; i++)
     EACH_OP(in, op->blocks[i])
       if (!op_only_computes(in)) return false;

@@ -1,6 +1,7 @@
 // cse: keeps one copy of equal pure operations: equal opcode, operands (in any order if they commute), attributes and
 // types. A copy serves everything that it is visible to: the rest of its block and the blocks nested there. (A tensor
-// does not serve workers, blocks of a `roles`, from outside.)
+// does not serve workers, blocks of a `roles`, from outside.) An op with blocks is pure if all that the blocks compute
+// is: of a sine and a cosine, the map that reduces their angle is one.
 // In, out: TILE or LAID_OUT.
 
 #include "ir/roles.h"
@@ -53,7 +54,41 @@ static bool same_operands(const Op *a, const Op *b) {
   return true;
 }
 
-static bool same_op(const Op *a, const Op *b) { return op_is_alike(a, b) && same_operands(a, b); }
+// ---- blocks ----
+
+static bool same_blocks(Context *ctx, const Op *a, const Op *b, ValueMap *map);
+
+// Whether the op inside one block is that inside the other; `map` has what the first one's operands are in the second.
+static bool same_inside(Context *ctx, const Op *a, const Op *b, ValueMap *map) {
+  if (!op_is_alike(a, b) || a->num_blocks != b->num_blocks) return false;
+  for (uint32_t i = 0; i < a->num_operands; i++) {
+    Value *v = op_operand(a, i);
+    if ((v ? value_map_get(map, v) : NULL) != op_operand(b, i)) return false;
+  }
+  for (uint32_t i = 0; i < a->num_results; i++) value_map_set(ctx, map, &a->results[i], &b->results[i]);
+  return same_blocks(ctx, a, b, map);
+}
+
+static bool same_blocks(Context *ctx, const Op *a, const Op *b, ValueMap *map) {
+  for (uint32_t i = 0; i < a->num_blocks; i++) {
+    const Block *x = a->blocks[i], *y = b->blocks[i];
+    if (x->num_args != y->num_args) return false;
+    for (uint32_t k = 0; k < x->num_args; k++) {
+      if (x->args[k]->type != y->args[k]->type) return false;
+      value_map_set(ctx, map, x->args[k], y->args[k]);
+    }
+    const Op *p = x->first, *q = y->first;
+    for (; p && q; p = p->next, q = q->next)
+      if (!same_inside(ctx, p, q, map)) return false;
+    if (p || q) return false;
+  }
+  return true;
+}
+
+static bool same_op(Context *ctx, const Op *a, const Op *b) {
+  if (!op_is_alike(a, b) || a->num_blocks != b->num_blocks || !same_operands(a, b)) return false;
+  return !a->num_blocks || same_blocks(ctx, a, b, value_map_new(ctx));
+}
 
 // A worker may not use tensors from outside of it.
 static bool is_usable(const Cse *c, const Entry *e) {
@@ -66,13 +101,11 @@ static void cse_block(Cse *c, Block *b) {
   if (b->parent && b->parent->opcode == OP_ROLES) c->worker = block_worker(b);
   for (Op *op = b->first, *next; op; op = next) {
     next = op->next;
-    if (!op_is(op, TRAIT_PURE) || op->num_blocks || !op->num_results) {
-      for (uint32_t i = 0; i < op->num_blocks; i++) cse_block(c, op->blocks[i]);
-      continue;
-    }
+    for (uint32_t i = 0; i < op->num_blocks; i++) cse_block(c, op->blocks[i]);
+    if (!op->num_results || !op_only_computes(op)) continue;
     uint32_t h = hash_op(op);
     Entry **bucket = &c->buckets[h & c->mask], *e = *bucket;
-    while (e && !(e->hash == h && is_usable(c, e) && same_op(e->op, op))) e = e->next;
+    while (e && !(e->hash == h && is_usable(c, e) && same_op(c->ctx, e->op, op))) e = e->next;
     if (e) {
       op_replace(op, op_result_values(c->ctx, e->op));
       continue;
