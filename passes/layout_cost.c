@@ -161,6 +161,21 @@ bool layout_can_redo(const Op *op) {
   return op_is(op, TRAIT_PURE) && op_unit(op) < countof(unit_cost) && !op->num_blocks;
 }
 
+static int64_t cost_of_block(const Block *b);
+
+// Of a branch's blocks the cheaper one counts: the other is rarely taken, as for angles of many turns.
+static int64_t cost_of_element(const Op *op) {
+  if (op->opcode == OP_IF) return min_i64(cost_of_block(op->blocks[0]), cost_of_block(op->blocks[1]));
+  if (op->opcode == OP_MAP) return cost_of_block(op->blocks[0]) / op_int(op, ATTR_PACK, 1);
+  return op_unit(op) < countof(unit_cost) ? unit_cost[op_unit(op)] : 0;
+}
+
+static int64_t cost_of_block(const Block *b) {
+  int64_t sum = 0;
+  EACH_OP(op, b) sum += cost_of_element(op);
+  return sum;
+}
+
 int64_t layout_cost_op(const Op *op, const Layout *l, uint32_t num_warps) {
-  return (int64_t)unit_cost[op_unit(op)] * layout_regs_per_thread(l) * num_warps;
+  return cost_of_element(op) * layout_regs_per_thread(l) * num_warps;
 }

@@ -27,7 +27,7 @@ uint32_t layout_log2_shared_vector(const Layout *l, const Layout *shared, uint32
 int64_t layout_cost_shared(const Layout *l, const Type *buffer, uint32_t num_warps);
 // Whether the op may be repeated in another layout.
 bool layout_can_redo(const Op *op);
-// Returns the cost of such an op if its tensors have the layout.
+// Returns the cost of such an op, or of a map of such ops, if its tensors have the layout.
 int64_t layout_cost_op(const Op *op, const Layout *l, uint32_t num_warps);
 
 #endif

@@ -11,6 +11,10 @@
 // Reductions of one block with the same layouts are taken together, because what is computed of one's rows often goes
 // into what is computed of another's. A reduction whose result is only converted gives it the wanted layout itself, if
 // that is such a layout, or if warps exchange partial results anyway.
+//
+// What is loaded in a layout in which several lanes hold the same elements, because a tile that it goes into has rows
+// in each of them, is computed with in each of these lanes. If that is much, the lanes share it: each loads its part and
+// computes with that, and the results are fetched.
 // In, out: LAID_OUT.
 #include "ir/scratch.h"
 #include "passes/layout_cost.h"
@@ -21,6 +25,8 @@ typedef struct {
   Context *ctx;
   Module *module;
   const Layout *from, *to;   // of the region's conversions
+  bool shares;               // the region begins with loads in layout `to`
+  AxisAnalysis *axes;        // made when a load is looked at
   VEC(Op *) sources, members;
 } Sink;
 
@@ -30,6 +36,7 @@ enum { OUTSIDE, SOURCE, MEMBER };
 enum { MAX_REDONE = 2 };     // a comparison of extended indices
 
 static bool is_source(const Sink *s, const Op *op) {
+  if (s->shares) return op->opcode == OP_LOAD && op->results[0].type->layout == s->to && !access_is_copied(op);
   return op->opcode == OP_CONVERT_LAYOUT && op_operand(op, 0)->type->layout == s->from &&
          op->results[0].type->layout == s->to;
 }
@@ -50,11 +57,21 @@ static bool is_redone(const Value *v, uint32_t ops) {
   return true;
 }
 
+// Whether the op computes each element of its results, in layout `to`, from the elements of its operands alone.
+static bool is_by_element(const Sink *s, const Op *op) {
+  const bool alone = op_is(op, TRAIT_ELEMENTWISE) && layout_can_redo(op) && op->num_results == 1;
+  const bool map = op->opcode == OP_MAP && op_only_computes(op) &&
+                   layout_rule_pivot_of_operand(s->ctx, op, 0, s->from) == s->from;
+  for (uint32_t i = 0; i < op->num_results; i++) {
+    const Type *t = op->results[i].type;
+    if (t->kind != TYPE_TENSOR || t->layout != s->to) return false;
+  }
+  return alone || map;
+}
+
 // Whether the op needs only what comes from the conversions, and numbers and what is computed again.
 static bool joins(const Sink *s, const Op *op) {
-  if (!op_is(op, TRAIT_ELEMENTWISE) || !layout_can_redo(op) || op->num_results != 1) return false;
-  const Type *t = op->results[0].type;
-  if (t->kind != TYPE_TENSOR || t->layout != s->to) return false;
+  if (!is_by_element(s, op)) return false;
   bool any = false;
   for (uint32_t i = 0; i < op->num_operands; i++) {
     const Value *v = op_operand(op, i);
@@ -103,11 +120,19 @@ static bool goes_onward(const Sink *s, const Op *user, const Block *block) {
   return user->parent == block;
 }
 
-static bool used_outside(const Sink *s, const Op *op) {
-  EACH_USE(u, &op->results[0]) {
-    const bool inside = u->user->parent == op->parent && u->user->mark == MEMBER;
-    if (!inside && !goes_back(s, u->user) && !goes_onward(s, u->user, op->parent)) return true;
-  }
+static bool is_member(const Op *user, const Block *block) { return user->parent == block && user->mark == MEMBER; }
+
+static bool used_outside(const Sink *s, const Value *v) {
+  const Block *block = v->def->parent;
+  EACH_USE(u, v)
+    if (!is_member(u->user, block) && !goes_back(s, u->user) && !goes_onward(s, u->user, block)) return true;
+  return false;
+}
+
+static bool feeds_members(const Op *op) {
+  for (uint32_t i = 0; i < op->num_results; i++)
+    EACH_USE(u, &op->results[i])
+      if (is_member(u->user, op->parent)) return true;
   return false;
 }
 
@@ -123,16 +148,44 @@ static int64_t redo_cost(const Sink *s, const Op *op) {
   return sum;
 }
 
-// What the region costs more as it is than in the layout before. A source that others use stays.
+// Whether the load can be one in the layout before. One that others use stays, and each lane chooses its part.
+static bool loads_part(const Sink *s, const Op *load) {
+  if (used_outside(s, &load->results[0])) return false;
+  for (uint32_t i = 0; i < load->num_operands; i++) {
+    const Value *v = op_operand(load, i);
+    if (v && v->type->kind == TYPE_TENSOR && !is_redone(v, MAX_REDONE)) return false;
+  }
+  return true;
+}
+
+// What a source adds to what the region costs more as it is. A conversion that others use stays.
+static int64_t gain_of_source(const Sink *s, const Op *op) {
+  const uint32_t warps = s->module->num_warps;
+  AccessInfo a;
+  if (!s->shares) return used_outside(s, &op->results[0]) ? 0 : convert_cost(s, &op->results[0]);
+  if (!feeds_members(op)) return 0;
+  if (!loads_part(s, op) || !access_info(s->axes, op, &a)) return -(int64_t)layout_regs_per_thread(s->to) * warps;
+  return layout_cost_access(op, &a, s->to, warps) - layout_cost_access(op, &a, s->from, warps) - redo_cost(s, op);
+}
+
+// What the ops of the region save, if nothing else costs anything. For conversions that need not be made, without end.
+static int64_t saved(const Sink *s) {
+  const uint32_t warps = s->module->num_warps;
+  int64_t sum = 0;
+  VEC_EACH(x, s->members) sum += layout_cost_op(*x, s->to, warps) - layout_cost_op(*x, s->from, warps);
+  return s->shares ? sum : INT64_MAX;
+}
+
+// What the region costs more as it is than in the layout before.
 static int64_t gain(const Sink *s) {
   const uint32_t warps = s->module->num_warps;
   int64_t sum = 0;
-  VEC_EACH(x, s->sources)
-    if (!used_outside(s, *x)) sum += convert_cost(s, &(*x)->results[0]);
+  VEC_EACH(x, s->sources) sum += gain_of_source(s, *x);
   VEC_EACH(x, s->members) {
     if ((*x)->mark != MEMBER) continue;
     sum += layout_cost_op(*x, s->to, warps) - layout_cost_op(*x, s->from, warps) - redo_cost(s, *x);
-    if (used_outside(s, *x)) sum -= convert_cost(s, &(*x)->results[0]);
+    for (uint32_t i = 0; i < (*x)->num_results; i++)
+      if (used_outside(s, &(*x)->results[i])) sum -= convert_cost(s, &(*x)->results[i]);
   }
   return sum;
 }
@@ -142,9 +195,7 @@ static int64_t shrink(Sink *s) {
   int64_t best = gain(s);
   for (uint32_t i = s->members.count; i-- > 0;) {
     Op *op = s->members.data[i];
-    bool feeds = false;
-    EACH_USE(u, &op->results[0]) feeds |= u->user->parent == op->parent && u->user->mark == MEMBER;
-    if (feeds) continue;
+    if (feeds_members(op)) continue;
     op->mark = OUTSIDE;
     const int64_t without = gain(s);
     if (without < best) op->mark = MEMBER;
@@ -188,12 +239,33 @@ static Value *redo(const Sink *s, const Value *v, Op *before) {
   return &copy->results[0];
 }
 
+// What the source brings, in the layout before.
+static Value *brought(const Sink *s, Op *source) {
+  Value *v = &source->results[0];
+  const Type *before = type_with_layout(s->ctx, v->type, s->from);
+  if (!s->shares) return op_operand(source, 0);
+  if (!loads_part(s, source)) {
+    Builder b = builder_after(s->ctx, source);
+    Value *part = build_value(&b, OP_CONVERT_LAYOUT, before, &v, 1);
+    part->def->mark = OUTSIDE;
+    return part;
+  }
+  for (uint32_t i = 0; i < source->num_operands; i++) {
+    Value *x = op_operand(source, i);
+    if (x && x->type->kind == TYPE_TENSOR) op_set_operand(source, i, redo(s, x, source));
+  }
+  v->type = before;
+  return v;
+}
+
 static void move_up(Sink *s) {
   ValueMap *map = value_map_new(s->ctx);
   VEC_EACH(x, s->sources) {
-    value_map_set(s->ctx, map, &(*x)->results[0], op_operand(*x, 0));
-    take_back(s, &(*x)->results[0], op_operand(*x, 0));
-    send_onward(s, &(*x)->results[0], op_operand(*x, 0));
+    if (s->shares && !feeds_members(*x)) continue;
+    Value *before = brought(s, *x);
+    value_map_set(s->ctx, map, &(*x)->results[0], before);
+    take_back(s, &(*x)->results[0], before);
+    send_onward(s, &(*x)->results[0], before);
   }
   VEC_EACH(x, s->members) {
     Op *op = *x;
@@ -206,29 +278,29 @@ static void move_up(Sink *s) {
     Op *copy = op_clone(s->ctx, op, map);
     op_insert_before(copy, op);
     copy->mark = OUTSIDE;
-    copy->results[0].type = type_with_layout(s->ctx, op->results[0].type, s->from);
-    value_map_set(s->ctx, map, &op->results[0], &copy->results[0]);
+    for (uint32_t i = 0; i < op->num_results; i++)
+      copy->results[i].type = type_with_layout(s->ctx, op->results[i].type, s->from);
   }
   for (uint32_t i = s->members.count; i-- > 0;) {
     Op *op = s->members.data[i];
     if (op->mark != MEMBER) continue;
-    Value *v = value_map_get(map, &op->results[0]);
-    take_back(s, &op->results[0], v);
-    send_onward(s, &op->results[0], v);
     Builder b = builder_before(s->ctx, op);
     b.span = op->span;
-    if (op->results[0].uses) {
-      v = build_value(&b, OP_CONVERT_LAYOUT, op->results[0].type, &v, 1);
+    for (uint32_t k = 0; k < op->num_results; k++) {
+      Value *old = &op->results[k], *v = value_map_get(map, old);
+      take_back(s, old, v);
+      send_onward(s, old, v);
+      if (!old->uses) continue;
+      v = build_value(&b, OP_CONVERT_LAYOUT, old->type, &v, 1);
       v->def->mark = OUTSIDE;
+      value_replace_all_uses(old, v);
     }
-    op_replace(op, &v);
+    op_erase(op);
   }
 }
 
-// The region after the conversion `first` and those after it that are like it, if more than `least` is gained.
-static bool sink_after(Sink *s, Op *first, int64_t least) {
-  s->from = op_operand(first, 0)->type->layout;
-  s->to = first->results[0].type->layout;
+// Moves the region after the source `first` and those after it that are like it, if more than `least` is gained.
+static bool move_region(Sink *s, Op *first, int64_t least) {
   s->sources.count = s->members.count = 0;
   EACH_OP(op, first->parent) op->mark = OUTSIDE;
   for (Op *op = first; op; op = op->next) {
@@ -240,9 +312,30 @@ static bool sink_after(Sink *s, Op *first, int64_t least) {
       vec_push(&s->ctx->arena, &s->members, op);
     }
   }
-  if (shrink(s) <= least) return false;
+  if (saved(s) <= least || shrink(s) <= least) return false;
   move_up(s);
   return true;
+}
+
+// The region after the conversion `first` and those after it that are like it, if more than `least` is gained.
+static bool sink_after(Sink *s, Op *first, int64_t least) {
+  s->from = op_operand(first, 0)->type->layout;
+  s->to = first->results[0].type->layout;
+  s->shares = false;
+  return move_region(s, first, least);
+}
+
+// Lets lanes share what is computed of the load, and of those after it with the same layout, if that saves LEAST
+// instructions of a thread: what is fetched is waited for.
+static void share_after(Sink *s, Op *first) {
+  enum { LEAST = 32 };
+  if (first->opcode != OP_LOAD || first->results[0].type->kind != TYPE_TENSOR) return;
+  s->to = first->results[0].type->layout;
+  s->from = layout_share_registers(s->ctx, s->to, 0, layout_free_bits(s->to, LAYOUT_LANE));
+  s->shares = true;
+  if (s->from == s->to || access_is_copied(first)) return;
+  if (!s->axes) s->axes = axis_analyse(s->ctx, s->module);
+  move_region(s, first, LEAST * (int64_t)s->module->num_warps);
 }
 
 // The type of a reduction's result if each of the lanes that reduce several rows together keeps its part; NULL if there
@@ -322,6 +415,7 @@ static void sink_block(Sink *s, Block *b) {
     if (!keep_rows(s, op, true)) keep_rows(s, op, false);
     next = op->next;
   }
+  EACH_OP(op, b) share_after(s, op);
   for (Op *op = b->first, *next; op; op = next) {
     next = op->next;
     if (op->opcode != OP_CONVERT_LAYOUT) continue;
