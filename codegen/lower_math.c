@@ -38,6 +38,19 @@ SCALAR_EMITTER(divf) {
   return cg_insn(c, INSN_DIV_FULL_F32, c->t_f32, in, 2);
 }
 
+SCALAR_EMITTER(clipf) {
+  enum { SIGN = 1u << 31 };
+  if (c->target->sm >= 89) return cg_insn(c, INSN_CLIP_F32, c->t_f32, in, 2);
+  LLVMValueRef size[2], bits[2];
+  for (uint32_t i = 0; i < 2; i++) {
+    size[i] = cg_unary_intrinsic(c, "llvm.fabs", in[i]);
+    bits[i] = LLVMBuildBitCast(c->b, in[i], c->t_i32, "");
+  }
+  LLVMValueRef least = LLVMBuildBitCast(c->b, cg_binary_intrinsic(c, "llvm.minnum", size[0], size[1]), c->t_i32, "");
+  LLVMValueRef sign = cg_op(c, LLVMAnd, cg_xor(c, bits[0], bits[1]), SIGN);
+  return LLVMBuildBitCast(c->b, LLVMBuildOr(c->b, least, sign, ""), c->t_f32, "");
+}
+
 SCALAR_EMITTER(sqrt) {
   if (k == SC_F64) return cg_unary_intrinsic(c, "llvm.sqrt", in[0]);
   return cg_insn(c, INSN_SQRT_F32, c->t_f32, in, 1);

@@ -117,6 +117,12 @@ static uint64_t pick(const Eval *e, bool want_max, bool propagate) {
   bool less = a < b || (a == b && signbit(a) && !signbit(b));
   return e->in[less == want_max];
 }
+static uint64_t eval_clipf(const Eval *e) {
+  const uint64_t sign = UINT64_C(1) << 31, infinity = 0x7f800000, a = u(e, 0) & ~sign, b = u(e, 1) & ~sign;
+  if (a > infinity && b > infinity) return num_canonical_nan(NUM_F32);
+  return (a > infinity || (b <= infinity && b < a) ? b : a) | ((u(e, 0) ^ u(e, 1)) & sign);
+}
+
 EVAL(minf, pick(e, false, false))
 EVAL(maxf, pick(e, true, false))
 EVAL(minimumf, pick(e, false, true))

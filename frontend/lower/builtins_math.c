@@ -155,6 +155,15 @@ Term *tl_minmax(Lower *L, Call *c) {
   return minmax(L, x, y, c->row->data == 1, nan);
 }
 
+// Whether the bounds are −c and c in fp32, for a positive constant c.
+static bool lie_around_zero(const Term *low, const Term *high) {
+  const uint64_t sign = UINT64_C(1) << 31;
+  uint64_t a, b;
+  if (!ct_is_kind(term_t(low), DT_FP32)) return false;
+  return value_constant_bits(term_v(low), &a) && value_constant_bits(term_v(high), &b) &&
+         a == (b | sign) && !(b & sign);
+}
+
 Term *tl_clamp(Lower *L, Call *c) {
   bool nan;
   Term *x[3];   // the operand last, as in Triton: the bounds promote first
@@ -168,6 +177,7 @@ Term *tl_clamp(Lower *L, Call *c) {
                       lower_source_text_or(L, c->spans[2], "hi"));
   }
   lower_warn_clamp(L, c, x[0], x[1]);
+  if (!nan && lie_around_zero(x[0], x[1])) return binary(L, OP_CLIPF, x[2], x[1]);
   return minmax(L, minmax(L, x[2], x[0], true, nan), x[1], false, nan);
 }
 
