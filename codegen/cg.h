@@ -181,6 +181,8 @@ void cg_keep_time_linear(Cg *c);
 // Rewrites what the back end gets wrong, in the module as LLVM's passes leave it (backend_faults.c).
 void cg_avoid_backend_faults(Cg *c);
 void cg_barrier(Cg *c);                                    // of the warps that run what is being lowered
+// A barrier at which these threads learn whether a predicate holds in all of them, or in any.
+LLVMValueRef cg_barrier_vote(Cg *c, bool all, LLVMValueRef pred);
 // The value that lane `source` (i32) has, of any element type.
 LLVMValueRef cg_shuffle_idx(Cg *c, LLVMValueRef v, LLVMValueRef source);
 // The warp's number, in a form from which ptxas knows that it is the same in all lanes.
