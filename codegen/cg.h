@@ -168,6 +168,10 @@ void cg_mark(Cg *c, LLVMValueRef in, unsigned kind);   // gives it this metadata
 LLVMValueRef cg_opaque(Cg *c, LLVMValueRef v);
 // Result i of such a call.
 LLVMValueRef cg_asm_get(Cg *c, LLVMValueRef call, uint32_t i);
+// Whether f32 is what f16 or bf16 was widened to.
+bool cg_was_half(const Value *v);
+// Whether a buffer of f32 holds tf32: mma alone reads it, and rounds less if threads round what they store.
+bool cg_holds_tf32(const Value *view);
 // What an assembly with these results returns: void, the type, or a structure.
 LLVMTypeRef cg_asm_type(Cg *c, LLVMTypeRef *results, uint32_t n);
 // Chooses among offsets where code chooses among sums with one base (select_offsets.c).
@@ -181,6 +185,8 @@ void cg_keep_time_linear(Cg *c);
 // Rewrites what the back end gets wrong, in the module as LLVM's passes leave it (backend_faults.c).
 void cg_avoid_backend_faults(Cg *c);
 void cg_barrier(Cg *c);                                    // of the warps that run what is being lowered
+// A barrier at which these threads learn whether a predicate holds in all of them, or in any.
+LLVMValueRef cg_barrier_vote(Cg *c, bool all, LLVMValueRef pred);
 // The value that lane `source` (i32) has, of any element type.
 LLVMValueRef cg_shuffle_idx(Cg *c, LLVMValueRef v, LLVMValueRef source);
 // The warp's number, in a form from which ptxas knows that it is the same in all lanes.

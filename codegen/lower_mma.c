@@ -127,7 +127,7 @@ static LLVMValueRef word_of(const Mma *m, bool is_a, uint32_t first, uint32_t ha
   return *w;
 }
 
-static bool was_half(const Value *v) {
+bool cg_was_half(const Value *v) {
   while (value_op(v, OP_CONVERT_LAYOUT) || value_op(v, OP_TRANS) || value_op(v, OP_RESHAPE)) v = op_operand(v->def, 0);
   return value_op(v, OP_FPEXT) && type_elem_bits(v->type) == 32 && type_elem_bits(op_operand(v->def, 0)->type) == 16;
 }
@@ -138,20 +138,69 @@ static bool holds_halves(const Value *buffer, bool *is_stored) {
     Op *op = u->user;
     const bool is_view = op->opcode == OP_BUFFER_TRANS, is_store = op->opcode == OP_LOCAL_STORE;
     if (is_view ? !holds_halves(op_result(op, 0), is_stored)
-                : is_store ? !was_half(op_operand(op, 0)) : op->opcode != OP_LOCAL_LOAD)
+                : is_store ? !cg_was_half(op_operand(op, 0)) : op->opcode != OP_LOCAL_LOAD)
       return false;
     *is_stored |= is_store;
   }
   return true;
 }
 
+// What a thread stores to a buffer and reads of it, in registers, and the loops around that.
+typedef struct { uint32_t stored, read, store_depth, read_depth; } Traffic;
+
+static uint32_t loop_depth(const Op *op) {
+  uint32_t depth = 0;
+  for (const Op *o = op->parent->parent; o; o = o->parent->parent) depth += op_is(o, TRAIT_LOOP);
+  return depth;
+}
+
+static void add_store(Traffic *t, const Op *op, const Value *value) {
+  t->stored += cg_num_regs(value->type);
+  t->store_depth = (uint32_t)max_i64(t->store_depth, loop_depth(op));
+}
+
+// Whether threads alone store to the buffer, or a view of it, and mma alone reads.
+static bool only_for_mma(const Value *buffer, Traffic *t) {
+  EACH_USE(u, buffer) {
+    Op *op = u->user;
+    if (op->opcode == OP_BUFFER_TRANS) {
+      if (!only_for_mma(op_result(op, 0), t)) return false;
+      continue;
+    }
+    if (op->opcode == OP_LOCAL_STORE) {
+      add_store(t, op, op_operand(op, 0));
+      continue;
+    }
+    if (op->opcode != OP_LOCAL_LOAD) return false;
+    EACH_USE(reader, op_result(op, 0))
+      if (reader->user->opcode != OP_MMA || reader->index > 1) return false;
+    t->read += cg_num_regs(op_result(op, 0)->type);
+    t->read_depth = (uint32_t)min_i64(t->read_depth, loop_depth(op));
+  }
+  return true;
+}
+
+static const Value *whole_buffer(const Value *buffer) {
+  while (value_op(buffer, OP_BUFFER_TRANS)) buffer = op_operand(buffer->def, 0);
+  return buffer;
+}
+
+bool cg_holds_tf32(const Value *view) {
+  const Value *buffer = whole_buffer(view);
+  Traffic t = {.read_depth = UINT32_MAX};
+  if (!value_op(buffer, OP_ALLOC) || !type_is_scalar(type_elem(buffer->type), SC_F32)) return false;
+  if (op_operand(buffer->def, 0)) add_store(&t, buffer->def, op_operand(buffer->def, 0));
+  if (!only_for_mma(buffer, &t) || !t.stored || t.store_depth > t.read_depth) return false;
+  return t.store_depth < t.read_depth || t.stored < t.read;
+}
+
 // tf32 has f16's and more than bf16's fraction: what was one of them needs no rounding, also if it comes from a buffer
-// that holds nothing else.
+// that holds nothing else. Nor does what was rounded before it was stored.
 static bool is_tf32(const Value *v) {
   const Op *load = value_op(v, OP_LOCAL_LOAD);
-  if (!load) return was_half(v);
-  const Value *buffer = op_operand(load, 0);
-  while (value_op(buffer, OP_BUFFER_TRANS)) buffer = op_operand(buffer->def, 0);
+  if (!load) return cg_was_half(v);
+  const Value *buffer = whole_buffer(op_operand(load, 0));
+  if (cg_holds_tf32(buffer)) return true;
   bool is_stored = false;
   return value_op(buffer, OP_ALLOC) && !op_operand(buffer->def, 0) && holds_halves(buffer, &is_stored) && is_stored;
 }

@@ -166,6 +166,35 @@ static void fold_all_lanes(const Reduction *red, CgValue *const *v, uint32_t r, 
   v[0]->v[r] = cg_asm_call(&a, INSN_REDUX);
 }
 
+// The lanes that differ from this one in the given bits of their number only, as a mask.
+static LLVMValueRef lane_group(Cg *c, uint32_t lane_bits) {
+  uint32_t group = 0;
+  for (uint32_t l = 0; l < WARP_SIZE; l++)
+    if (!(l & ~lane_bits)) group |= 1u << l;
+  return LLVMBuildShl(c->b, cg_i32(c, group), cg_op(c, LLVMAnd, c->lane, 31 & ~lane_bits), "");
+}
+
+// Combines predicates over lane bits by one vote.
+static LLVMValueRef vote(Cg *c, Opcode by, LLVMValueRef x, uint32_t lane_bits) {
+  const bool all = by == OP_ANDI;
+  if (!lane_bits) return x;
+  if (lane_bits == 31 && by != OP_XORI) return cg_insn(c, all ? INSN_VOTE_ALL : INSN_VOTE_ANY, c->t_i1, &x, 1);
+  if (all) x = LLVMBuildNot(c->b, x, "");
+  LLVMValueRef votes = cg_insn(c, INSN_VOTE_BALLOT, c->t_i32, &x, 1);
+  if (lane_bits != 31) votes = LLVMBuildAnd(c->b, votes, lane_group(c, lane_bits), "");
+  if (by == OP_XORI) votes = cg_op(c, LLVMAnd, cg_unary_intrinsic(c, "llvm.ctpop", votes), 1);
+  return cg_cmp(c, all ? LLVMIntEQ : LLVMIntNE, votes, 0);
+}
+
+// Combines register r over the lane bits, or over the block, by one instruction that tells all of them the result.
+static void fold_at_once(const Reduction *red, CgValue *const *v, uint32_t r, uint32_t lane_bits, const char *redux,
+                         const ReducePlan *plan) {
+  Cg *c = red->of.c;
+  if (redux) fold_all_lanes(red, v, r, redux);
+  else if (plan->at_barrier) v[0]->v[r] = cg_barrier_vote(c, plan->vote == OP_ANDI, v[0]->v[r]);
+  else v[0]->v[r] = vote(c, plan->vote, v[0]->v[r], lane_bits);
+}
+
 // Where the partial results lie: the element of the result in the low bits, the warp's number along the axis above it.
 static PlaceMap partial_map(const Layout *in, const Layout *partial, uint32_t axis, uint32_t element_bits) {
   PlaceMap m = {0};
@@ -196,7 +225,7 @@ static void keep_partials(const Reduction *red, ReducePlan *plan, uint32_t axis)
   uint32_t own = ((1u << regs) - 1) & ~layout_free_bits(&l, LAYOUT_REG), lane_bits = 0, lanes = 0, shuffles;
   for (uint32_t i = 0; i < in->layout->log2_size[axis]; i++)
     if (at[i].dim == LAYOUT_LANE) lane_bits |= 1u << at[i].bit, lanes++;
-  if (lanes == 5 && redux_name(red, in)) return;
+  if (plan->vote != NUM_OPS || (lanes == 5 && redux_name(red, in))) return;
   if (!reduce_by_halves(1u << __builtin_popcount(own), lanes, &shuffles)) return;
   for (uint32_t b = 0; b < 5 && own; b++) {
     if (!(lane_bits >> b & 1)) continue;
@@ -355,18 +384,19 @@ static void fold_in_warps(Reduction *red, CgValue *const *v, const ReducePlan *p
   }
   narrow_halves(red, v, n, folded, reps);
   const char *redux = lanes == 5 ? redux_name(red, t) : NULL;
+  const bool at_once = redux || plan->vote != NUM_OPS;
   Rows rows = {.lane_bits = lane_bits};
   uint32_t num_rows = 0, shuffles;
   for (uint32_t r = 0; r < n; r++)
     if (!(r & folded) && reps[r] == r && num_rows++ < MAX_ROWS) rows.reg[rows.count++] = r;
   if (plan->lanes_keep) {
     folded |= fold_kept(red, v, reps, plan, lane_bits, folded);
-  } else if (!redux && num_rows <= MAX_ROWS && reduce_by_halves(num_rows, lanes, &shuffles)) {
+  } else if (!at_once && num_rows <= MAX_ROWS && reduce_by_halves(num_rows, lanes, &shuffles)) {
     fold_rows(red, v, rows);
   } else {
     for (uint32_t r = 0; r < n; r++) {
       if ((r & folded) || reps[r] != r) continue;
-      if (redux) fold_all_lanes(red, v, r, redux);
+      if (at_once) fold_at_once(red, v, r, lane_bits, redux, plan);
       else fold_lane_bits(red, v, r, lane_bits);
     }
   }

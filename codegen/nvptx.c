@@ -131,6 +131,11 @@ void cg_barrier(Cg *c) {
   else cg_insn(c, INSN_BARRIER_PART, c->t_void, part, 2);
 }
 
+LLVMValueRef cg_barrier_vote(Cg *c, bool all, LLVMValueRef pred) {
+  LLVMValueRef args[] = {cg_i32(c, c->barrier), cg_i32(c, c->num_warps * WARP_SIZE), pred};
+  return cg_insn(c, all ? INSN_BARRIER_ALL : INSN_BARRIER_ANY, c->t_i1, args, 3);
+}
+
 // Shuffles each 32-bit word; narrower values are widened.
 static LLVMValueRef shuffle_words(Cg *c, LLVMValueRef v, InsnId id, LLVMValueRef selector) {
   LLVMTypeRef t = LLVMTypeOf(v);

@@ -162,10 +162,19 @@ static bool keep_rows(Context *ctx, ReducePlan *p, const Layout *result, const A
   return p->lanes_keep = true;
 }
 
+static Opcode vote_op(const Op *reduce) {
+  const Block *b = reduce->blocks[0];
+  const Op *op = reduce->num_results == 1 ? op_operand(block_terminator(b), 0)->def : NULL;
+  if (!op || type_elem(reduce->operands[0].value->type)->scalar != SC_I1) return NUM_OPS;
+  if (op->opcode != OP_ANDI && op->opcode != OP_ORI && op->opcode != OP_XORI) return NUM_OPS;
+  const Value *x = op_operand(op, 0), *y = op_operand(op, 1);
+  return (x == b->args[0] && y == b->args[1]) || (x == b->args[1] && y == b->args[0]) ? op->opcode : NUM_OPS;
+}
+
 ReducePlan scratch_reduce_plan(Context *ctx, const Op *op) {
   const Type *t = op->operands[0].value->type;
   uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0);
-  ReducePlan p = {.num_partials = 1};
+  ReducePlan p = {.num_partials = 1, .vote = vote_op(op)};
   AxisPlace at[LAYOUT_MAX_BITS];
   if (!reduce_axis_places(t->layout, axis, at)) ice(ctx, "reduce: the layout mixes axis %u with others", axis);
   for (uint32_t i = 0; i < t->layout->log2_size[axis]; i++)
@@ -179,6 +188,8 @@ ReducePlan scratch_reduce_plan(Context *ctx, const Op *op) {
         (p.through_shared || !keep_rows(ctx, &p, result->layout, at, t->layout->log2_size[axis])))
       p.through_shared = true;
   }
+  p.at_barrier = p.through_shared && !type_is_tensor(result) && (p.vote == OP_ANDI || p.vote == OP_ORI);
+  p.through_shared &= !p.at_barrier;
   if (!p.through_shared) return p;
   uint32_t elements = type_is_tensor(result) ? 1u << layout_tensor_bits(result->layout) : 1;
   for (uint32_t i = 0; i < op->num_results && i < countof(p.offsets); i++) {

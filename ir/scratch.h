@@ -51,8 +51,11 @@ DotScratch scratch_dot(const Op *op);
 // Lanes that reduce several rows together may each keep some: where lanes differ in bit b of their number, they
 // exchange halves of the rows, which differ in a bit of the operand's registers. keeps[b] is that register bit as a
 // mask; 0: both lanes get all rows.
+// If andi, ori or xori alone combines predicates, lanes vote (`vote`: that op; otherwise NUM_OPS). If the result is a
+// scalar and the op is not xori, the warps vote, too: at a block barrier, without scratch.
 typedef struct {
-  bool through_shared, lanes_keep;
+  bool through_shared, lanes_keep, at_barrier;
+  Opcode vote;
   uint32_t keeps[5];
   uint32_t num_partials;           // warps along the axis
   const Layout *partial;           // layout of the result after registers and lanes have been folded

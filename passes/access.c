@@ -26,13 +26,21 @@ const Type *access_type(const Op *op) {
 
 uint32_t access_elem_bytes(const Op *op) { return type_elem_bytes(type_elem(op_operand(op, 0)->type)->elem); }
 
-// Axes of which one is contiguous are told apart by that alone.
+// Axes of which one is contiguous are told apart by that alone. Numbers from memory without a factor count along the
+// innermost axis of an array, and that lies within the step of any other axis. Neighbours that are less than NEAR
+// elements apart may share a sector.
 static void guess_steps(AxisAnalysis *a, Value *where, AccessInfo *out) {
+  enum { NEAR = 16 };
   const Type *t = where->type;
   bool contiguous = false;
+  int64_t least = LIKELY_FAR;
   for (uint32_t i = 0; i < t->rank; i++) contiguous |= out->contiguity[i] > 1;
-  for (uint32_t i = 0; i < t->rank; i++)
+  for (uint32_t i = 0; i < t->rank; i++) {
     out->step[i] = contiguous || t->shape[i] == 1 ? LIKELY_FAR : likely_step(a, where, i);
+    if (out->step[i] > 1 && out->step[i] != LIKELY_GATHER) least = min_i64(least, out->step[i]);
+  }
+  for (uint32_t i = 0; i < t->rank; i++)
+    if (out->step[i] == LIKELY_GATHER) out->step[i] = max_i64(NEAR, least / 2);
 }
 
 bool access_is_faster(const AccessInfo *x, uint32_t i, uint32_t k) {

@@ -128,27 +128,31 @@ static bool is_index(const Value *v, uint32_t depth) {
   }
 }
 
-// How far a carried tensor has grown in the current iteration, as a multiple of the induction variable, which starts at
-// 0 and grows by `step`. NULL if the tensor does not grow by the same number each time.
+// How far a carried tensor has grown in the current iteration, as a multiple of how far the induction variable has,
+// which grows by `step`. NULL if the tensor does not grow by the same number each time.
 static Value *growth(Builder *b, const Op *loop, int64_t step, const Value *added) {
-  Value *iv = loop->blocks[0]->args[0];
+  Value *iv = loop->blocks[0]->args[0], *each;
   int64_t n;
-  if (value_constant_int(added, &n))
-    return n % step ? NULL : build_binary(b, OP_MULI, iv, build_int(b, iv->type, n / step));
-  if (!value_op(added, OP_SPLAT) || step != 1) return NULL;
-  Value *each = op_operand(added->def, 0);
-  return value_defined_outside(each, loop) ? build_binary(b, OP_MULI, iv, each) : NULL;
+  if (value_constant_int(added, &n)) {
+    if (n % step) return NULL;
+    each = build_int(b, iv->type, n / step);
+  } else {
+    if (!value_op(added, OP_SPLAT) || step != 1) return NULL;
+    each = op_operand(added->def, 0);
+    if (!value_defined_outside(each, loop)) return NULL;
+  }
+  return build_binary(b, OP_MULI, build_binary(b, OP_SUBI, iv, op_operand(loop, 0)), each);
 }
 
 // Computes a carried tensor of indices that always grows by the same number from the induction variable:
-//   off = range; for i { …; off += 64 }   →   off = range + i·64
-// The tensor is then cheap in any layout, and the part that all elements share can move to the address.
+//   off = range; for i from first { …; off += 64 }   →   off = range + (i − first)·64
+// The tensor is then cheap in any layout, and the part that all elements share can move to the address. What divides
+// that part must still be seen: i − first is a multiple of the step, of which only 1 and the divisors of first are known.
 static void derive_carried_index(Canon *c, Op *op) {
   Block *body = op->blocks[0];
   int64_t first, step;
-  if (c->module->stage != STAGE_TILE || !value_constant_int(op_operand(op, 0), &first) || first != 0 ||
-      !value_constant_int(op_operand(op, 2), &step) || step <= 0)
-    return;
+  if (c->module->stage != STAGE_TILE || !value_constant_int(op_operand(op, 2), &step) || step <= 0) return;
+  if (step != 1 && (!value_constant_int(op_operand(op, 0), &first) || first % step)) return;
   for (uint32_t i = 0; i < op->num_results; i++) {
     Value *arg = body->args[i + 1], *init = op_operand(op, i + 3), *next = op_operand(body->last, i);
     if (!type_is_tensor(arg->type) || op->results[i].uses || !value_op(next, OP_ADDI) || !is_index(init, 4) ||

@@ -12,6 +12,10 @@
 //     flight. If a thread has not enough registers for all loads, and what the loop carries rules out another block,
 //     the hint leaves the thread all its registers. If not even one block has room for all loads, and the registers
 //     live at waits rule out two blocks, the hint is one block.
+//   - Kernels of scalars alone with loops that load: without a hint the assembler unrolls the loop, but keeps to the 32
+//     registers with which threads fill an SM, and waits for each load before it issues the next. The hint is for three
+//     quarters of the blocks. All threads of a block do the same here, and few blocks more hide less than the loads of
+//     four iterations in flight.
 //   - Kernels with dots of which an SM's shared memory holds three or four warps for each scheduler: without a hint the
 //     assembler takes a few registers more than fit three times, and two of these warps are left. The hint is for as
 //     many blocks as shared memory holds.
@@ -66,12 +70,35 @@ static uint32_t blocks_by_shared(Context *ctx, const Module *m, Func *f, uint32_
   return (limit < THREAD_REGISTERS || loads_beside_dots(f)) && most <= limit ? blocks : 0;
 }
 
+typedef struct { bool tensors, loads_in_loop; } Scalars;
+
+static void look_for_tensors(Op *op, void *user) {
+  Scalars *s = user;
+  for (uint32_t i = 0; i < op->num_results; i++) {
+    const TypeKind k = op->results[i].type->kind;
+    s->tensors |= k != TYPE_SCALAR && k != TYPE_PTR;
+  }
+  if (op->opcode != OP_LOAD) return;
+  for (const Op *o = op->parent->parent; o; o = o->parent->parent) s->loads_in_loop |= op_is(o, TRAIT_LOOP);
+}
+
+// The blocks for which a kernel of scalars keeps registers; 0 for other kernels, and where registers are enough.
+static uint32_t blocks_of_scalars(const Module *m, Func *f, uint32_t threads) {
+  enum { ENOUGH = 40, LEAST = 4 };
+  const uint32_t full = target_blocks_per_sm(m->target, threads);
+  Scalars s = {0};
+  block_walk(f->body, look_for_tensors, &s);
+  if (s.tensors || !s.loads_in_loop || full < LEAST || pressure_limit(full, threads) >= ENOUGH) return 0;
+  return full / 4 * 3;
+}
+
 // Returns 0 for no hint.
 static uint32_t blocks_wanted(Context *ctx, const Module *m, Func *f) {
   if (roles_info(f).num_ops) return 0;
   Pressure p = pressure_of(m, f);
   uint32_t threads = m->num_warps * WARP_SIZE, need = (uint32_t)max_i64(max_i64(p.stream, p.words) + ROOM, p.most);
-  const uint32_t all = pressure_limit(1, threads);
+  const uint32_t all = pressure_limit(1, threads), of_scalars = blocks_of_scalars(m, f, threads);
+  if (of_scalars) return of_scalars;
   if ((p.complex || p.words > all) && p.most > 2 * all) return 1;
   if (p.complex) return blocks_by_shared(ctx, m, f, p.most);
   const bool is_row = (!p.stream || p.waits) && m->num_warps >= MIN_WARPS;

@@ -303,6 +303,7 @@ static void walk_op(Barriers *s, Op *op) {
     case OP_TMA_WAIT: complete(s, PENDING_BULK, op_int(op, ATTR_COUNT, 0) == 0); return;
     default: break;
   }
+  if (op->opcode == OP_REDUCE && scratch_reduce_plan(s->ctx, op).at_barrier) clear_at_barrier(&s->slate);
   Slate now = {0};
   op_accesses(s, op, &now);
   uint32_t align, bytes = scratch_op_bytes(s->ctx, op, s->module->num_warps, &align);

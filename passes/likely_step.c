@@ -28,7 +28,7 @@ static int64_t step_of_binary(Guess *g, const Op *op, uint32_t axis) {
     if (p && q) return LIKELY_FAR;
     return p ? times(p, magnitude(g, y, axis)) : q ? times(q, magnitude(g, x, axis)) : 0;
   case OP_DIVSI: case OP_DIVUI:
-    if (q || p == LIKELY_FAR) return p || q ? LIKELY_FAR : 0;
+    if (q || p >= LIKELY_GATHER) return p || q ? LIKELY_FAR : 0;
     return p / max_i64(1, magnitude(g, y, axis));
   case OP_REMSI: case OP_REMUI: return q ? LIKELY_FAR : p;
   default: return max_i64(p, q);
@@ -52,6 +52,7 @@ static int64_t step(Guess *g, Value *v, uint32_t axis) {
   if (!op) return LIKELY_FAR;
   switch (op->opcode) {
   case OP_RANGE: return 1;
+  case OP_LOAD: return LIKELY_GATHER;
   case OP_ADDI: case OP_SUBI: case OP_ADDPTR: case OP_MULI: case OP_DIVSI: case OP_DIVUI: case OP_REMSI: case OP_REMUI:
   case OP_MINSI: case OP_MINUI: case OP_MAXSI: case OP_MAXUI: return step_of_binary(g, op, axis);
   case OP_SELECT: return max_i64(step(g, op_operand(op, 1), axis), step(g, op_operand(op, 2), axis));
