@@ -16,17 +16,13 @@
 
 #include "ir/fold.h"
 #include "ir/num.h"
-#include "ir/roles.h"
 #include "passes/access.h"
 #include "passes/affine.h"
 #include "passes/axis_info.h"
 #include "passes/global_memory.h"
 #include "passes/tma.h"
 
-enum {
-  MAX_SWIZZLE = 128,            // bytes of a row that one box moves
-  FEW_COPIES = 2,               // of a tile, of 16 bytes by each thread
-};
+enum { MAX_SWIZZLE = 128 };         // bytes of a row that one box moves
 
 typedef struct {
   Op *load;
@@ -390,25 +386,6 @@ static Value *test_axis(AutoTma *s, Builder *b, const Dense *d, int axis, Value 
   return both(b, fits, build_cmp(b, CMP_SLE, end, build_int(b, i64, UNBOUNDED)));
 }
 
-// Where copies of small tiles run ahead of a loop of one dot, an iteration takes the time of their latency, and TMA's
-// is longer than that of cp.async. It would spare each thread few instructions, if those copy 16 bytes each.
-static bool copies_little(AutoTma *s, const Dense *dense, uint32_t n) {
-  const uint64_t few = (uint64_t)FEW_COPIES * TMA_ALIGNMENT * WARP_SIZE * op_num_warps(s->loop);
-  uint32_t dots = 0;
-  EACH_OP(op, s->loop->blocks[0]) dots += op->opcode == OP_DOT;
-  if (dots > 1) return false;
-  for (uint32_t i = 0; i < n; i++) {
-    Op *load = dense[i].load;
-    const Type *t = op_result(load, 0)->type;
-    const uint32_t bytes = type_elem_bytes(t);
-    AccessInfo info;
-    if (type_numel(t) * (uint64_t)bytes > few || !access_is_copied(load) || !access_info(s->axes, load, &info) ||
-        access_max_copy(&info, (uint32_t)dense[i].fast, bytes) * bytes < TMA_ALIGNMENT)
-      return false;
-  }
-  return true;
-}
-
 static void convert_loop(AutoTma *s, Op *loop) {
   enum { MAX_LOADS = 8 };
   Dense dense[MAX_LOADS];
@@ -421,13 +398,6 @@ static void convert_loop(AutoTma *s, Op *loop) {
       else remark_missed(op, "%s is not loaded by TMA: %s", remark_name(op), s->why);
     }
   if (n == 0) return;
-  if (copies_little(s, dense, n)) {
-    for (uint32_t i = 0; i < n; i++)
-      remark_missed(dense[i].load,
-                    "%s is not loaded by TMA: the loop's tiles are small, and cp.async brings them sooner",
-                    remark_name(dense[i].load));
-    return;
-  }
   Context *ctx = s->ctx;
   Builder b = builder_before(ctx, loop);
   Value *fits = NULL;
