@@ -88,12 +88,6 @@ Term *gl_mbar_invalidate(Lower *L, Call *c) {
   return term_none(L);
 }
 
-// Several warpgroups meet before an mbarrier is armed and before they issue its copies, as in Triton's code. Where a loop
-// waits for the copies that it has just issued, that is faster (docs/results/gluon.md).
-static void meet_around_copies(Lower *L) {
-  if (block_num_warps(L->b.block) > WARPGROUP_WARPS) build_op(&L->b, OP_BARRIER, NULL, 0);
-}
-
 Term *gl_mbar_expect(Lower *L, Call *c) {
   Term *b = barrier_arg(L, c, 0);
   int64_t bytes;
@@ -101,9 +95,7 @@ Term *gl_mbar_expect(Lower *L, Call *c) {
   if (!b || !arg_int(L, c, 1, &bytes) || !pred_arg(L, c, 2, &pred)) return NULL;
   if (bytes < 0 || bytes >= 1 << 20)
     return arg_error(L, c, 1, "an mbarrier expects less than 2^20 bytes, not %lld", (long long)bytes);
-  meet_around_copies(L);
   op_set_int(L->ctx, build_op(&L->b, OP_MBAR_EXPECT, (Value *[]){b->buffer.v, pred}, 2), ATTR_BYTES, bytes);
-  meet_around_copies(L);
   return term_none(L);
 }
 
