@@ -1,6 +1,5 @@
 // Gluon's asynchronous copies, mbarriers and TMA.
 #include "frontend/lower/lower.h"
-#include "ir/roles.h"
 #include "ir/scratch.h"
 
 #include <string.h>
