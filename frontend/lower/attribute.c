@@ -60,7 +60,7 @@ static Term *value_attribute(Lower *L, Term *base, const char *name, Span span) 
   }
   Term *m = builtin_find_method(L, name);
   if (m) return term_bound(L, base, m);
-  return lower_no_attribute(L, base, name, span);
+  return (m = lower_operator_method(L, base, name)) ? m : lower_no_attribute(L, base, name, span);
 }
 
 // The shape or the strides of a descriptor argument, which follow its map in the kernel's binary interface.

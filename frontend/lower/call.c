@@ -442,6 +442,7 @@ static Term *call_builtin(Lower *L, CtValue *v, Term *self, CallArgs *args) {
 }
 
 static Term *call_method(Lower *L, Term *self, Term *fn, CallArgs *args) {
+  if (term_is_const(fn) && fn->ct->kind == CT_STR) return lower_call_operator(L, self, fn->ct->str.data, args);
   bool is_half = self->kind == TERM_VALUE && (ct_is_kind(term_t(self), DT_FP16) || ct_is_kind(term_t(self), DT_BF16));
   const CtType *back_to = is_half && builtin_method_takes_half(fn) ? ct_scalar_of(term_t(self)) : NULL;
   if (back_to) self = lower_cast_to(L, self, DT_FP32, args->span);

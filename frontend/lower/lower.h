@@ -24,7 +24,7 @@ typedef enum {
   TERM_BLOCK_PTR,    // block pointer: lives only in the front end
   TERM_BUFFER,       // Gluon: a tile in shared memory, or an array of tiles
   TERM_ACC,          // Gluon: an accumulator that wgmma may still add to
-  TERM_BOUND,        // function or builtin with its first argument: x.sum
+  TERM_BOUND,        // function, builtin or name of an operator's method with its first argument: x.sum, x.__add__
 } TermKind;
 
 struct Term {
@@ -266,6 +266,7 @@ Term *lower_bitcast(Lower *L, Term *x, const CtType *to, Span span);
 Term *lower_elementwise(Lower *L, Opcode oc, Term **x, uint32_t n);
 // arithmetic, bits, comparison
 Term *lower_binary(Lower *L, PyOp op, Term *a, Term *b, Span span);
+Term *lower_operator_method(Lower *L, Term *x, const char *name);   // x.__add__ and the like; NULL: no operator's
 void lower_assert(Lower *L, Value *condition, Span span, const char *text);   // of --debug
 Term *lower_unary(Lower *L, PyOp op, Term *x, Span span);
 // Gives both operands one type and one shape, by the rules of binary operators. bits: only integers are promoted.
@@ -328,6 +329,7 @@ typedef struct {
 } CallArgs;
 Term *lower_call_node(Lower *L, const Node *call);
 // callee may be NULL; it serves suggestions only: it tells what each argument is used as.
+Term *lower_call_operator(Lower *L, Term *self, const char *name, CallArgs *args);   // a method that the above found
 bool lower_call_args(Lower *L, const Node *call, const Term *callee, CallArgs *out);
 Term *lower_call(Lower *L, Term *callee, CallArgs *args);
 Term *lower_call_positional(Lower *L, Term *callee, Term *const *args, uint32_t n, Span span);

@@ -214,6 +214,26 @@ static const char *const method_names[NUM_PYOPS][2] = {
     [PYOP_GE] = {"__ge__", "__le__"},
 };
 
+Term *lower_operator_method(Lower *L, Term *x, const char *name) {
+  for (uint32_t op = 0; op < NUM_PYOPS; op++)
+    for (uint32_t side = 0; method_names[op][0] && side < 2; side++)
+      if (strcmp(method_names[op][side], name) == 0) return term_bound(L, x, term_const(L, ct_str(L->ctx, name)));
+  return NULL;
+}
+
+Term *lower_call_operator(Lower *L, Term *self, const char *name, CallArgs *args) {
+  if (args->num_args != 1 || args->num_kwargs) {
+    lower_error(L, args->span, "`%s` takes one operand", name);
+    return lower_hint(L, "write the operator: x + y, x >> y");
+  }
+  for (uint32_t op = 0; op < NUM_PYOPS; op++) {
+    if (!method_names[op][0]) continue;
+    if (strcmp(method_names[op][0], name) == 0) return lower_binary(L, op, self, args->args[0], args->span);
+    if (strcmp(method_names[op][1], name) == 0) return lower_binary(L, op, args->args[0], self, args->span);
+  }
+  ice(L->ctx, "no operator is called %s", name);
+}
+
 // Whether it is what tl.broadcast gives: two tensors of one shape, made by one call.
 static bool is_pair_of_shapes(const Term *t) {
   if (t->tuple.cls || t->tuple.is_list || t->tuple.count != 2) return false;
