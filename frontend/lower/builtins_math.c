@@ -121,9 +121,10 @@ static bool nan_arg(Lower *L, Call *c, uint32_t i, bool *all) {
   *all = false;
   CtValue *k = term_to_ct(L, c->args[i]);
   if (!k) return arg_error(L, c, i, "`propagate_nan` must be a constant") != NULL;
-  if (k->kind == CT_INT || k->kind == CT_FLOAT || k->kind == CT_STR) {
+  if (k->kind == CT_INT || k->kind == CT_FLOAT || k->kind == CT_STR || k->kind == CT_BOOL) {
     arg_error(L, c, i, "`propagate_nan` must be tl.PropagateNan.ALL or NONE, not %s", ct_repr(L->ctx, k));
-    lower_hint(L, "of more than two operands write tl.%s(a, tl.%s(b, c))", c->row->name, c->row->name);
+    if (k->kind == CT_BOOL) lower_hint(L, "write propagate_nan=tl.PropagateNan.%s", ct_is_true(k) ? "ALL" : "NONE");
+    else lower_hint(L, "of more than two operands write tl.%s(a, tl.%s(b, c))", c->row->name, c->row->name);
     return false;
   }
   const char *text = k->kind == CT_NONE ? "NONE" : ct_to_str(L->ctx, k);
