@@ -31,6 +31,10 @@ def _show_from_program(kind, value, trace):
     sys.__excepthook__(kind, value.with_traceback(inner), inner)
     if isinstance(value, NameError):
         _suggest_module(getattr(value, "name", None))
+    made = getattr(sys.modules.get("triton.runtime.jit"), "made", None)
+    if made and kind is RuntimeError and "does not have a grad_fn" in str(value):
+        print("note: autograd does not record the launch of a kernel: to give its results a gradient, launch it in the "
+              "forward of a torch.autograd.Function, whose backward computes that", file=sys.stderr)
     line = traceback.extract_tb(inner)[-1].line or ""
     if kind is TypeError and "](" in line and re.search(r"'[\w.]+' object is not subscriptable", str(value)):
         why = _why_no_kernel(inner, line.partition("[")[0])
