@@ -508,6 +508,7 @@ bool builtin_hint_text(Lower *L, const Call *c, uint32_t i);
 bool builtin_hint_brackets(Lower *L, const Call *c, uint32_t i, uint32_t rank);
 void lower_warn_float_bits(Lower *L, const Call *c, AtomicKind kind, const CtType *elem);   // of an atomic operation
 void lower_warn_signed(Lower *L, const Call *c, Term *const *x);          // of umulhi; x: its operands of one type
+void lower_warn_difference(Lower *L, const Call *c, const Term *x, const CtType *to);   // of a conversion of x to `to`
 void lower_warn_clamp(Lower *L, const Call *c, const Term *low, const Term *high);
 // Of a load whose pointers and mask are broadcast to `both`.
 void lower_warn_widened(Lower *L, const Call *c, const CtType *pointers, const CtType *mask, const CtType *both);

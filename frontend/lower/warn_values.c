@@ -192,6 +192,22 @@ void lower_warn_signed(Lower *L, const Call *c, Term *const *x) {
                                    : "if no number is negative, convert them with .to(tl.uint64)");
 }
 
+void lower_warn_difference(Lower *L, const Call *c, const Term *x, const CtType *to) {
+  const CtType *t = ct_scalar_of(term_t(x));
+  const Op *op = before_broadcasts(term_v(x))->def;
+  uint64_t bits;
+  if (!op || op->opcode != OP_SUBI || !ct_is_int(t) || ct_is_bool(t) || ct_is_signed(t) || ct_bits(t) > 16) return;
+  if (!ct_is_float(to) && !(ct_is_int(to) && ct_is_signed(to) && ct_bits(to) > ct_bits(t))) return;
+  for (uint32_t i = 0; i < 2; i++)
+    if (value_constant_bits(op_operand(op, i), &bits)) return;
+  if (lower_in_prelude(L, c->span)) return;
+  const char *type = ct_type_text(L->ctx, t);
+  if (diag_warning(L->ctx, WARN_WRAPPED_DIFFERENCE, op->span, "this difference is one of %s, where less than 0 becomes "
+                   "%llu and less, before it is converted to %s", type, (1ull << ct_bits(t)) - 1,
+                   ct_type_text(L->ctx, to)))
+    lower_hint(L, "convert both sides of the minus, then subtract");
+}
+
 void lower_warn_clamp(Lower *L, const Call *c, const Term *low, const Term *high) {
   uint64_t bits[2];
   if (!value_constant_bits(term_v(low), &bits[0]) || !value_constant_bits(term_v(high), &bits[1])) return;
