@@ -190,8 +190,31 @@ static bool is_in_while(const Op *op) {
   return false;
 }
 
+// Whether the loop `while atomic_cas(p, a, b) == a: pass`, or with != b, goes on when it has taken the lock: with a and
+// b two constants, an exchange that succeeded is tried again.
+static bool is_inverted(const Op *cas) {
+  const Op *loop = cas->parent->parent;
+  if (!loop || loop->opcode != OP_WHILE || cas->parent != loop->blocks[0]) return false;
+  if (loop->blocks[1]->first != block_terminator(loop->blocks[1])) return false;
+  const Value *test = op_operand(block_terminator(loop->blocks[0]), 0);
+  const Op *cmp = test->def;
+  int64_t from, to, with;
+  if (!cmp || cmp->opcode != OP_CMPI || op_operand(cmp, 0)->def != cas ||
+      !value_constant_int(op_operand(cas, 2), &from) || !value_constant_int(op_operand(cas, 3), &to) || from == to ||
+      !value_constant_int(op_operand(cmp, 1), &with))
+    return false;
+  const int64_t predicate = op_int(cmp, ATTR_PRED, 0);
+  return (predicate == CMP_EQ && with == from) || (predicate == CMP_NE && with == to);
+}
+
 static void check_lock(Op *op, void *user) {
   Locks *l = user;
+  if (op->opcode == OP_ATOMIC_CAS && is_inverted(op) &&
+      diag_warning(l->ctx, WARN_INVERTED_LOCK, op_user_span(l->ctx, op),
+                   "this loop goes on while it takes the lock, and ends where another program holds it"))
+    diag_note(l->ctx, (Span){0, 0},
+              "atomic_cas returns what was there before: loop while that is not the free value, as in "
+              "`while tl.atomic_cas(lock, 0, 1) != 0:`");
   if (op->opcode == OP_ATOMIC_CAS && is_in_while(op)) vec_push(&l->ctx->arena, &l->waits, op);
   if (op->opcode != OP_STORE || type_is_tensor(op_operand(op, 0)->type)) return;
   for (uint32_t i = 0; i < l->waits.count; i++) {

@@ -139,7 +139,16 @@ static Term *tuple_attribute(Lower *L, Term *base, const char *name, Span span) 
     return lower_no_attribute(L, base, name, span);
   }
   Term *m = lower_find_method(L, base, name);
-  return m ? m : lower_error(L, span, "%s has no attribute `%s`", cls->name, name);
+  if (m) return m;
+  lower_error(L, span, "%s has no attribute `%s`", cls->name, name);
+  NameVec fields = {0};
+  Buf listed = buf_make(L->arena);
+  for (uint32_t i = 0; i < cls->num_fields; i++) {
+    vec_push(L->arena, &fields, cls->fields[i].name);
+    buf_printf(&listed, "%s`%s`", i ? ", " : "", cls->fields[i].name);
+  }
+  lower_hint_nearest(L, name, nearest_name(name, fields.data, fields.count));
+  return fields.count ? lower_hint(L, "its fields are %s", buf_str(&listed)) : NULL;
 }
 
 static bool is_number(const CtValue *v) { return v->kind == CT_BOOL || v->kind == CT_INT || v->kind == CT_FLOAT; }

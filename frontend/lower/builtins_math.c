@@ -35,7 +35,10 @@ Term *tl_elementwise(Lower *L, Call *c) {
   if (n > 1 && !lower_promote_all(L, x, n, c->row->name, c->span)) return NULL;
   const CtType *t = ct_scalar_of(term_t(x[0]));
   const Type *ir = lower_ir_elem_type(L, ct_is_fp8(t) ? lower_scalar(L, DT_FP16) : t);
-  if (op_takes(oc, ir) && type_is_float(ir) == ct_is_float(t)) return lower_elementwise(L, oc, x, n);
+  if (op_takes(oc, ir) && type_is_float(ir) == ct_is_float(t)) {
+    if (oc == OP_MULHUI) lower_warn_signed(L, c, x);
+    return lower_elementwise(L, oc, x, n);
+  }
   const char *name = c->row->name + (c->row->name[0] == '_');   // the prelude's own row of a function
   lower_error(L, n == 1 ? c->spans[0] : c->span, "`%s` works on %s, not on %s", name,
               op_elems_text(L->ctx, op_info[oc].takes, dtype_name_of), term_describe(L, x[0]));
@@ -118,9 +121,10 @@ static bool nan_arg(Lower *L, Call *c, uint32_t i, bool *all) {
   *all = false;
   CtValue *k = term_to_ct(L, c->args[i]);
   if (!k) return arg_error(L, c, i, "`propagate_nan` must be a constant") != NULL;
-  if (k->kind == CT_INT || k->kind == CT_FLOAT || k->kind == CT_STR) {
+  if (k->kind == CT_INT || k->kind == CT_FLOAT || k->kind == CT_STR || k->kind == CT_BOOL) {
     arg_error(L, c, i, "`propagate_nan` must be tl.PropagateNan.ALL or NONE, not %s", ct_repr(L->ctx, k));
-    lower_hint(L, "of more than two operands write tl.%s(a, tl.%s(b, c))", c->row->name, c->row->name);
+    if (k->kind == CT_BOOL) lower_hint(L, "write propagate_nan=tl.PropagateNan.%s", ct_is_true(k) ? "ALL" : "NONE");
+    else lower_hint(L, "of more than two operands write tl.%s(a, tl.%s(b, c))", c->row->name, c->row->name);
     return false;
   }
   const char *text = k->kind == CT_NONE ? "NONE" : ct_to_str(L->ctx, k);

@@ -128,6 +128,7 @@ Term *tl_cast_to(Lower *L, Call *c) {
   if (k && !bitcast && !ct_is_ptr(to) && (k->kind == CT_INT || k->kind == CT_BOOL) && ct_is_int(to) && !ct_is_bool(to))
     return term_full(L, to, 0, k->kind == CT_BOOL ? k->b : (int64_t)(uint64_t)k->i);
   if (!(x = arg_value(L, c, 0))) return NULL;
+  if (!bitcast) lower_warn_difference(L, c, x, to);
   return bitcast ? lower_bitcast(L, x, to, c->span) : lower_cast_rounded(L, x, to, (Downcast)rounding, c->span);
 }
 

@@ -76,6 +76,7 @@ Term *tl_static_assert(Lower *L, Call *c) {
   CtValue *msg = term_to_ct(L, c->args[1]);
   const char *text = msg ? ct_to_str(L->ctx, msg) : "";
   builtin_error(L, c, "static assertion failed%s%s", *text ? ": " : "", text);
+  lower_note_constants(L, lower_node_at(L, c->spans[0]));
   return end_function(L, c);
 }
 
@@ -85,6 +86,9 @@ Term *tl_axis_of(Lower *L, Call *c) {
   if (!rank) {
     builtin_error(L, c, "`%s` needs a tensor, this is %s", arg_function(L, c), term_describe(L, x));
     lower_hint_scalar(L, x, arg_function(L, c));
+    if (x->kind == TERM_TUPLE && !strcmp(arg_function(L, c), "sort"))
+      lower_hint(L, "it sorts one tensor: to carry indices along, sort key.to(tl.int64) << 32 | index and take that "
+                    "apart; the key of a float32 is k ^ (k >> 31 & 0x7fffffff) with k = x.to(tl.int32, bitcast=True)");
     return end_function(L, c);
   }
   int64_t axis = rank - 1;

@@ -384,6 +384,7 @@ Term *lower_hint_unpack(Lower *L, const Term *x, uint32_t want);   // after x wa
 const Node *lower_node_at(Lower *L, Span span);   // of the user's current function; NULL: none has just this span
 // Says how e, whose value is wrong, comes to have it: "B // 256 is 0 for B = 128". e may be NULL.
 void lower_note_computed(Lower *L, const Node *e, int64_t value);
+void lower_note_constants(Lower *L, const Node *e);   // "here N = 3": of the constants that e names. e may be NULL.
 bool lower_hint_division(Lower *L, const Term *x);   // lower_note_division, and what to write instead
 bool lower_hint_returned(Lower *L, const Term *x);   // of a tuple that a function of the user's returned: to unpack it
 bool lower_is_loaded(const Term *x);                 // whether it is computed from what a load gives
@@ -464,6 +465,7 @@ void lower_warn_added_twice(Lower *L, const Term *a, const Term *b);            
 // counted, number: the operands as the user wrote them.
 void lower_warn_padded(Lower *L, const CtFunction *combine, const Term *x);   // of a reduction by combine
 void lower_warn_same_tile(Lower *L, const Node *loop, const Op *op);
+void lower_warn_loop_variable(Lower *L, const Node *loop, const Cont *rest);   // rest: what follows the loop
 void lower_warn_softmax(Lower *L, const Term *x, Span span);
 void lower_warn_sort(Lower *L, const Term *x, bool descending);
 void lower_warn_histogram(Lower *L, Span span, const Value *x, int64_t bins, const char *counted, const char *number);
@@ -507,6 +509,8 @@ bool builtin_hint_alone(Lower *L, const Call *c);
 bool builtin_hint_text(Lower *L, const Call *c, uint32_t i);
 bool builtin_hint_brackets(Lower *L, const Call *c, uint32_t i, uint32_t rank);
 void lower_warn_float_bits(Lower *L, const Call *c, AtomicKind kind, const CtType *elem);   // of an atomic operation
+void lower_warn_signed(Lower *L, const Call *c, Term *const *x);          // of umulhi; x: its operands of one type
+void lower_warn_difference(Lower *L, const Call *c, const Term *x, const CtType *to);   // of a conversion of x to `to`
 void lower_warn_clamp(Lower *L, const Call *c, const Term *low, const Term *high);
 // Of a load whose pointers and mask are broadcast to `both`.
 void lower_warn_widened(Lower *L, const Call *c, const CtType *pointers, const CtType *mask, const CtType *both);

@@ -305,6 +305,15 @@ static Term *plain_int(Lower *L, Term *t) {
   return i ? term_const(L, (CtValue *)i) : t;
 }
 
+// Whether an operand is an option of the launch by its name, which is a function here; then there is an error.
+static bool refuse_option(Lower *L, const CtValue *operand, Span span) {
+  const BuiltinRow *row = operand && operand->kind == CT_BUILTIN ? builtin_row_of(operand->builtin.name) : NULL;
+  if (!row || row->fn != tl_launch_query) return false;
+  lower_error(L, span, "`%s` is an option of the launch, and no number in a kernel", row->name);
+  lower_hint(L, "give the kernel a parameter for it, such as WARPS: tl.constexpr, and pass it");
+  return true;
+}
+
 Term *lower_binary(Lower *L, PyOp op, Term *a, Term *b, Span span) {
   if (!a || !b) return NULL;
   L->b.span = span;
@@ -313,6 +322,7 @@ Term *lower_binary(Lower *L, PyOp op, Term *a, Term *b, Span span) {
   a = plain_int(L, a);
   b = plain_int(L, b);
   CtValue *ca = term_to_ct(L, a), *cb = term_to_ct(L, b);
+  if (refuse_option(L, ca, span) || refuse_option(L, cb, span)) return NULL;
   bool compares = op == PYOP_EQ || op == PYOP_NE;
   if (compares && ca && cb) {
     ca = list_as_tuple(L, ca), cb = list_as_tuple(L, cb);

@@ -11,7 +11,8 @@ static const Op *shape_origin(const Value *v) {
     const Value *from = NULL;
     for (uint32_t i = 0; i < op->num_operands && !from; i++) {
       const Value *x = op_operand(op, i);
-      if (x && type_same_shape(x->type, v->type) && !(x->def && x->def->opcode == OP_SPLAT)) from = x;
+      if (!x || x->type->kind == TYPE_DESC || (x->def && x->def->opcode == OP_SPLAT)) continue;
+      if (type_same_shape(x->type, v->type)) from = x;
     }
     if (!from) return op;
     v = from;
@@ -97,6 +98,10 @@ void lower_note_shape(Lower *L, const Term *x, Span error) {
   const Span span = user_span(L, op);
   if (is_inside(span, error) || lower_in_prelude(L, span)) return;
   diag_note(L->ctx, span, "shape %s comes from here", lower_shape_text(L, term_t(x)));
+  const Value *desc = op->opcode == OP_DESC_LOAD ? op_operand(op, 0) : NULL;
+  if (desc && !desc->def && desc->name)
+    lower_hint(L, "it is the block_shape of `%s`, which the host makes: make that for each configuration, in a "
+                  "pre_hook of its triton.Config", desc->name);
 }
 
 // The op of that code from which the scalar v is computed; NULL if there is none.
@@ -413,19 +418,24 @@ bool lower_refuse_nothing(Lower *L, const Term *x, Span span) {
   return true;
 }
 
-// The value of a name that is a constant integer.
-static bool constant_named(Lower *L, const char *name, int64_t *out) {
+// The value of a name that is a constant; NULL if it is none.
+static const CtValue *constant_named(Lower *L, const char *name) {
   const Var *v = scope_find(&L->frame->scope, name);
-  if (v) return v->term && term_get_int(v->term, out);
-  CtValue *c = comptime_lookup(L->ct, L->frame->fn->env, name);
-  return c && c->kind != CT_MISSING && term_get_int(term_const(L, c), out);
+  CtValue *c = v ? v->term ? term_to_ct(L, v->term) : NULL : comptime_lookup(L->ct, L->frame->fn->env, name);
+  return c ? ct_unwrap(c) : NULL;
+}
+
+static bool is_plain(const CtValue *c) {
+  switch (c->kind) {
+  case CT_NONE: case CT_BOOL: case CT_INT: case CT_FLOAT: case CT_STR: case CT_DTYPE: return true;
+  default: return false;
+  }
 }
 
 typedef struct { Lower *L; Buf text; NameVec seen; } Constants;
 
 static void list_constants(const Node *n, void *user) {
   Constants *all = user;
-  int64_t value;
   if (n->kind != NODE_NAME) {
     ast_each_child(n, list_constants, user);
     return;
@@ -433,8 +443,16 @@ static void list_constants(const Node *n, void *user) {
   for (uint32_t i = 0; i < all->seen.count; i++)
     if (all->seen.data[i] == n->name.id) return;
   vec_push(all->L->arena, &all->seen, n->name.id);
-  if (constant_named(all->L, n->name.id, &value))
-    buf_printf(&all->text, "%s%s = %lld", all->text.size ? ", " : "", n->name.id, (long long)value);
+  const CtValue *c = constant_named(all->L, n->name.id);
+  if (c && is_plain(c))
+    buf_printf(&all->text, "%s%s = %s", all->text.size ? ", " : "", n->name.id, ct_repr(all->L->ctx, c));
+}
+
+void lower_note_constants(Lower *L, const Node *e) {
+  if (!e || lower_in_prelude(L, e->span)) return;
+  Constants all = {L, buf_make(L->arena), {0}};
+  list_constants(e, &all);
+  if (all.text.size) lower_hint(L, "here %s", buf_str(&all.text));
 }
 
 // The text without a pair of parentheses around all of it.

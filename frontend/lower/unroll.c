@@ -120,5 +120,7 @@ void lower_for(Lower *L, const Node *s, const Cont *rest) {
     lower_skip(L, &s->loop.body);
   } else if (!lower_over(L, s, rest)) {
     lower_skip(L, &s->loop.body);
+  } else {
+    lower_warn_loop_variable(L, s, rest);
   }
 }

@@ -1,5 +1,5 @@
-// -Wunreachable, -Wmissing-store, -Wredefinition, -Wsame-tile: mistakes in the order of statements, of definitions and
-// of iterations.
+// -Wunreachable, -Wmissing-store, -Wredefinition, -Wsame-tile, -Wloop-variable: mistakes in the order of statements, of
+// definitions and of iterations.
 #include "frontend/lower/lower.h"
 
 #include <string.h>
@@ -199,4 +199,52 @@ void lower_warn_same_tile(Lower *L, const Node *loop, const Op *op) {
   if (diag_warning(L->ctx, WARN_SAME_TILE, target->span, "`%s` is not used, and every iteration loads the same "
                    "elements", target->name.id))
     lower_hint(L, "add it to the offsets, or move the pointers by the step at the end of each iteration");
+}
+
+// ---- assignments to a loop's variable ----
+// assigned: the first assignment to the name. inner: the outermost loop inside the body that has it, or NULL. A call
+// with the variable among its arguments, as tl.multiple_of(i, 16), may be a hint, and counts as no assignment.
+// Neither does one that ends each iteration, as in a `while`: it is not needed, and does no harm.
+typedef struct { const char *name; const Node *assigned, *inner; bool is_read; } LoopVariable;
+
+static bool assigns(const Node *s, const char *name) {
+  if (s->kind == NODE_AUG_ASSIGN) return s->binary.left->kind == NODE_NAME && s->binary.left->name.id == name;
+  if (s->kind != NODE_ASSIGN || s->assign.value->kind == NODE_CALL || s->assign.targets.count != 1) return false;
+  const Node *target = s->assign.targets.data[0];
+  return target->kind == NODE_NAME && target->name.id == name;
+}
+
+static void find_assignment(const Node *n, void *user) {
+  LoopVariable *v = user;
+  if (v->assigned) return;
+  if (assigns(n, v->name)) v->assigned = n;
+  else ast_each_child(n, find_assignment, user);
+  if (v->assigned && (n->kind == NODE_FOR || n->kind == NODE_WHILE)) v->inner = n;
+}
+
+// A name that is read after the assignment, or in the next iteration of an inner loop.
+static void find_later_read(const Node *n, void *user) {
+  LoopVariable *v = user;
+  const Span s = v->assigned->span;
+  const bool is_inner = v->inner && n->span.begin >= v->inner->span.begin && n->span.begin < v->inner->span.end;
+  if (n->kind == NODE_NAME && n->name.id == v->name && (n->span.begin >= s.end || (is_inner && n->span.end <= s.begin)))
+    v->is_read = true;
+  ast_each_child(n, find_later_read, user);
+}
+
+void lower_warn_loop_variable(Lower *L, const Node *loop, const Cont *rest) {
+  const Node *target = loop->loop.target;
+  if (target->kind != NODE_NAME || target->name.id[0] == '_' || lower_in_prelude(L, loop->span)) return;
+  LoopVariable v = {.name = target->name.id};
+  const uint32_t n = loop->loop.body.count;
+  for (uint32_t i = 0; i < n; i++)
+    if (i + 1 < n || !assigns(loop->loop.body.data[i], v.name)) find_assignment(loop->loop.body.data[i], &v);
+  if (!v.assigned) return;
+  for (uint32_t i = 0; i < n; i++) find_later_read(loop->loop.body.data[i], &v);
+  if (v.is_read || scope_is_read_next(L, rest, v.name)) return;
+  if (!diag_warning(L->ctx, WARN_LOOP_VARIABLE, v.assigned->span,
+                    "the next iteration sets `%s` anew, and nothing reads it before: this assignment has no effect",
+                    v.name))
+    return;
+  lower_hint(L, "to skip iterations, loop with `while`, and raise `%s` in its body", v.name);
 }

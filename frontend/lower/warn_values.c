@@ -180,6 +180,34 @@ void lower_warn_float_bits(Lower *L, const Call *c, AtomicKind kind, const CtTyp
   lower_hint(L, "for flags use integers%s", kind == ATOMIC_OR ? "; for the larger value tl.atomic_max" : "");
 }
 
+void lower_warn_signed(Lower *L, const Call *c, Term *const *x) {
+  const CtType *t = ct_scalar_of(term_t(x[0]));
+  for (uint32_t i = 0; i < 2; i++)   // a scalar is often the reciprocal of a divisor, which is positive
+    if (!term_is_tensor(c->args[i]) || c->args[i]->kind != TERM_VALUE || !ct_is_signed(term_t(c->args[i]))) return;
+  if (!ct_is_signed(t) || lower_in_prelude(L, c->span)) return;
+  if (diag_warning(L->ctx, WARN_SIGNED_MULHI, c->span, "`%s` multiplies %s as unsigned integers: of a negative number "
+                   "the result is another", c->row->name, ct_type_text(L->ctx, t)))
+    lower_hint(L, ct_bits(t) == 32 ? "of signed numbers write (x.to(tl.int64) * y) >> 32; if none is negative, convert "
+                                     "them with .to(tl.uint32)"
+                                   : "if no number is negative, convert them with .to(tl.uint64)");
+}
+
+void lower_warn_difference(Lower *L, const Call *c, const Term *x, const CtType *to) {
+  const CtType *t = ct_scalar_of(term_t(x));
+  const Op *op = before_broadcasts(term_v(x))->def;
+  uint64_t bits;
+  if (!op || op->opcode != OP_SUBI || !ct_is_int(t) || ct_is_bool(t) || ct_is_signed(t) || ct_bits(t) > 16) return;
+  if (!ct_is_float(to) && !(ct_is_int(to) && ct_is_signed(to) && ct_bits(to) > ct_bits(t))) return;
+  for (uint32_t i = 0; i < 2; i++)
+    if (value_constant_bits(op_operand(op, i), &bits)) return;
+  if (lower_in_prelude(L, c->span)) return;
+  const char *type = ct_type_text(L->ctx, t);
+  if (diag_warning(L->ctx, WARN_WRAPPED_DIFFERENCE, op->span, "this difference is one of %s, where less than 0 becomes "
+                   "%llu and less, before it is converted to %s", type, (1ull << ct_bits(t)) - 1,
+                   ct_type_text(L->ctx, to)))
+    lower_hint(L, "convert both sides of the minus, then subtract");
+}
+
 void lower_warn_clamp(Lower *L, const Call *c, const Term *low, const Term *high) {
   uint64_t bits[2];
   if (!value_constant_bits(term_v(low), &bits[0]) || !value_constant_bits(term_v(high), &bits[1])) return;

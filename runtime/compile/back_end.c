@@ -74,8 +74,9 @@ static bool run_passes(const CompileJob *job, tile_program *p) {
     return true;
   }
   const PassOptions check = {.stop_after = -1};
-  const uint64_t both = UINT64_C(1) << WARN_STORE_CONFLICT | UINT64_C(1) << WARN_PLAIN_UNLOCK;
-  const bool is_on = p->ctx.warnings.on & both;
+  const uint64_t found = UINT64_C(1) << WARN_STORE_CONFLICT | UINT64_C(1) << WARN_PLAIN_UNLOCK |
+                         UINT64_C(1) << WARN_INVERTED_LOCK;
+  const bool is_on = p->ctx.warnings.on & found;
   const bool warns = is_on && p->module && p->module->stage != STAGE_ALLOCATED;
   if (warns && !passes_run_named(p->module, "find_store_conflicts", &check)) return false;
   const bool wants_laid_out = job->emit & TILE_EMIT_LAID_OUT, goes_on = job->emit & EMIT_AFTER_LAID_OUT;

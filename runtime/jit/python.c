@@ -15,7 +15,7 @@ bool python_is_here(void) {
 #define FUNCTION(result, name, ...) (void *)name,
 #define OBJECT(name) &name,
   const void *const needed[] = {PYTHON_FUNCTIONS(FUNCTION) PYTHON_OBJECTS(OBJECT) &PyExc_Exception,
-                                &PyExc_KeyError, &PyExc_AttributeError};
+                                &PyExc_KeyError, &PyExc_AttributeError, &PyExc_IndexError, &PyExc_TypeError};
   for (uint32_t i = 0; i < countof(needed); i++)
     if (!needed[i]) return false;
   // Builds of Python without a global lock have another head.

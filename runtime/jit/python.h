@@ -66,7 +66,8 @@ PYTHON_FUNCTIONS(DECLARE)
 PYTHON_OBJECTS(DECLARE)
 #undef DECLARE
 extern Object *PyExc_Exception __attribute__((weak)), *PyExc_KeyError __attribute__((weak)),
-    *PyExc_AttributeError __attribute__((weak));
+    *PyExc_AttributeError __attribute__((weak)), *PyExc_IndexError __attribute__((weak)),
+    *PyExc_TypeError __attribute__((weak));
 
 bool python_is_here(void);   // with all of that, of a kind that libtile knows
 

@@ -180,11 +180,14 @@ static bool is_given(const Call *c) {
   return false;
 }
 
-// Whether a user's function asked for what its dict does not have. The slow way calls it again, with a dict that lists
-// its names.
+// Whether a user's function may have taken its dict for something else, or asked for what that does not have. The slow
+// way calls it again, with a dict that lists its names, and says how it is called.
 static bool is_asking_error(void) {
-  return PyErr_GivenExceptionMatches(PyErr_Occurred(), PyExc_KeyError) ||
-         PyErr_GivenExceptionMatches(PyErr_Occurred(), PyExc_AttributeError);
+  Object *const kinds[] = {PyExc_KeyError, PyExc_AttributeError, PyExc_IndexError, PyExc_TypeError};
+  bool found = false;
+  for (uint32_t i = 0; i < countof(kinds) && !found; i++)
+    found = PyErr_GivenExceptionMatches(PyErr_Occurred(), kinds[i]);
+  return found;
 }
 
 static bool launch_chosen(const Call *c, Object *dict, Object **result) {

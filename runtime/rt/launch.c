@@ -95,6 +95,15 @@ static tile_status check_tensor(const tile_kernel *k, const KernelParam *p, cons
   return TILE_OK;
 }
 
+// A type narrower than float32 is one that the kernel asks for: a finite number that is infinite there is a mistake.
+static tile_status check_float(const tile_kernel *k, const KernelParam *p, double v, tile_error **error) {
+  const NumFormat format = format_of(p->scalar);
+  const double kept = num_decode(format, num_encode(format, v, NUM_RNE, false)),
+               largest = num_decode(format, num_encode(format, INFINITY, NUM_RNE, true));
+  if (scalar_bits(p->scalar) >= 32 || !isfinite(v) || isfinite(kept)) return TILE_OK;
+  return BAD("cannot hold %.9g; the largest number is %.9g", v, largest);
+}
+
 static tile_status check_arg(const tile_kernel *k, const KernelParam *p, tile_arg a, tile_error **error) {
   if ((unsigned)a.kind >= countof(arg_words)) return BAD("has an unknown kind %d", (int)a.kind);
   if (a.reserved) return BAD("is a tile_arg whose %s", GIVEN_RESERVED);
@@ -115,6 +124,7 @@ static tile_status check_arg(const tile_kernel *k, const KernelParam *p, tile_ar
       return BAD("was compiled for multiples of %lld, got %lld; without the hint `:%lld` in its signature any number is "
                  "right", (long long)p->divisible, (long long)a.value.i, (long long)p->divisible);
     return TILE_OK;
+  case TILE_ARG_FLOAT: return check_float(k, p, a.kind == TILE_ARG_INT ? (double)a.value.i : a.value.f, error);
   default: return TILE_OK;
   }
 }

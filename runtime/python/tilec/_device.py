@@ -78,11 +78,13 @@ def _users_place():
     return frame.f_code.co_filename, frame.f_lineno
 
 
-def default_log(level, text):
-    """Shows what the compiler tells: warnings as Python's, the rest (static_print, remarks) on standard output."""
+def default_log(level, text, registry=None):
+    """Shows what the compiler tells: warnings as Python's, the rest (static_print, remarks) on standard output.
+    registry: a dict, with which each warning is shown once."""
     place = re.match(r"(.+?):(\d+):\d+: (?:warning: )?", text)
     if level == "warning" and place:
-        warnings.warn_explicit(text[place.end():].rstrip(), Warning, place.group(1), int(place.group(2)))
+        warnings.warn_explicit(text[place.end():].rstrip(), Warning, place.group(1), int(place.group(2)),
+                               registry=registry)
     elif level == "warning":
         warnings.warn_explicit(text, Warning, *_users_place())
     else:

@@ -22,14 +22,19 @@ def _pth_path():
 
 
 def _show_from_program(kind, value, trace):
-    """Shows an exception that ends the program, from the program's own first frame on."""
+    """Shows an exception that ends the program, from the program's own first frame on. One of a function that a launch
+    calls has a note, which says what the frames of the launch would."""
     inner = trace
     while inner and inner.tb_frame.f_code.co_filename in ("<frozen runpy>", runpy.__file__, __file__):
         inner = inner.tb_next
-    inner = _without_ours(inner or trace)
+    inner = _without_ours(inner or trace, bool(getattr(value, "__notes__", None)))
     sys.__excepthook__(kind, value.with_traceback(inner), inner)
     if isinstance(value, NameError):
         _suggest_module(getattr(value, "name", None))
+    made = getattr(sys.modules.get("triton.runtime.jit"), "made", None)
+    if made and kind is RuntimeError and "does not have a grad_fn" in str(value):
+        print("note: autograd does not record the launch of a kernel: to give its results a gradient, launch it in the "
+              "forward of a torch.autograd.Function, whose backward computes that", file=sys.stderr)
     line = traceback.extract_tb(inner)[-1].line or ""
     if kind is TypeError and "](" in line and re.search(r"'[\w.]+' object is not subscriptable", str(value)):
         why = _why_no_kernel(inner, line.partition("[")[0])
@@ -37,8 +42,9 @@ def _show_from_program(kind, value, trace):
             print(f"note: {why}", file=sys.stderr)
 
 
-def _without_ours(trace):
-    """Returns a traceback without the package's own frames at its end, if the package raised the exception on purpose.
+def _without_ours(trace, anywhere):
+    """Returns a traceback without the package's own frames at its end, if the package raised the exception on purpose,
+    or without any of them.
     """
     frames = []
     while trace:
@@ -47,6 +53,8 @@ def _without_ours(trace):
     raised = (traceback.extract_tb(frames[-1])[-1].line or "").startswith(("raise ", "assert "))
     while raised and len(frames) > 1 and _is_ours(frames[-1].tb_frame):
         frames.pop()
+    if anywhere:
+        frames = [frame for frame in frames if not _is_ours(frame.tb_frame)] or frames
     for frame in reversed(frames):
         trace = types.TracebackType(trace, frame.tb_frame, frame.tb_lasti, frame.tb_lineno)
     return trace

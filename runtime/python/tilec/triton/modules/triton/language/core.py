@@ -2,6 +2,7 @@
 functions, which kernels alone may call."""
 import enum
 import inspect
+import math
 import operator
 import sys
 
@@ -123,6 +124,13 @@ def _add_operators():
         setattr(constexpr, f"__{name}__", binary(getattr(operator, name)))
     for name in ("neg", "pos", "invert"):
         setattr(constexpr, f"__{name}__", lambda self, f=getattr(operator, name): constexpr(f(self.value)))
+    # Functions of Python that ask for a number, or for a text, give that.
+    constexpr.__divmod__ = lambda self, other: divmod(self.value, _unwrap_if_constexpr(other))
+    constexpr.__rdivmod__ = lambda self, other: divmod(_unwrap_if_constexpr(other), self.value)
+    constexpr.__format__ = lambda self, spec: format(self.value, spec) if spec else str(self)
+    for name, f in (("abs", abs), ("round", round), ("int", int), ("float", float), ("trunc", math.trunc),
+                    ("floor", math.floor), ("ceil", math.ceil)):
+        setattr(constexpr, f"__{name}__", lambda self, *args, f=f: f(self.value, *args))
 
 
 _add_operators()

@@ -89,26 +89,45 @@ def call_hook(name, hook, shown, *args, **kwargs):
         mistake = e
     except KeyError as e:
         mistake = _naming_place(e, name, hook, shown, args) or e
+    except (IndexError, ValueError) as e:
+        mistake = e
     if isinstance(mistake, TypeError):
         for function in getattr(hook, "calls", [hook]):
             check_hook(name, function, shown, *args, **kwargs)
+    if not isinstance(mistake, KeyError):
+        _note_call(mistake, name, hook, shown, args)
     raise mistake
+
+
+def _is_raised_by(hook, error):
+    """Returns whether the line that raised an error is in the hook's own file."""
+    last = error.__traceback__
+    while last.tb_next is not None:
+        last = last.tb_next
+    code = getattr(hook, "__code__", None)
+    return code is not None and last.tb_frame.f_code.co_filename == code.co_filename
+
+
+def _note_call(error, name, hook, shown, args):
+    """Adds what the hook was called with to an error of its own lines, from Python 3.11 on."""
+    if not hasattr(error, "add_note") or not _is_raised_by(hook, error):
+        return
+    parameters = shown.partition("(")[2].partition(")")[0].split(", ")
+    items = "".join(f"; {parameter} has {', '.join(map(repr, value))}" for parameter, value in zip(parameters, args)
+                    if isinstance(value, dict) and value)
+    error.add_note(f"note: {name} is called as {shown}{items}")
 
 
 def _naming_place(error, name, hook, shown, args):
     """Returns a KeyError of the hook's own lines that says which of its arguments has the key; None if none has it."""
-    own = last = error.__traceback__.tb_next
-    while last is not None and last.tb_next is not None:
-        last = last.tb_next
-    code = getattr(hook, "__code__", None)
-    if code is None or last is None or last.tb_frame.f_code.co_filename != code.co_filename or not error.args:
+    if not _is_raised_by(hook, error) or not error.args:
         return None
     parameters = shown.partition("(")[2].partition(")")[0].split(", ")
     for parameter, value in zip(parameters, args):
         if isinstance(value, dict) and error.args[0] in value:
             key = repr(error.args[0])
             text = f"{key}: {name} is called as {shown}, and {parameter} has it: {parameter}[{key}]"
-            return KeyError(text).with_traceback(own)
+            return KeyError(text).with_traceback(error.__traceback__.tb_next)
     return None
 
 

@@ -6,11 +6,13 @@ import importlib
 import inspect
 import json
 import pickle
+import sys
 import threading
 import warnings
 from collections import defaultdict
 
 import tilec
+from tilec._device import default_log
 from tilec._fresh import watch
 from tilec._kernel import Bound, HostArrayError
 from tilec.triton._missing import explains_calls, no_attribute, parameter_hint, says_what_is_gone
@@ -223,7 +225,10 @@ class JITFunction(JITCallable, KernelInterface):
             return quick.launch(grid, *args, **kwargs)
         for name in ("grid", "warmup"):
             if name in kwargs:
-                raise TypeError(f"{self.__name__}[grid](…) takes no {name}=: {parameter_hint('launch', name)}")
+                why = (f"its parameter {name} has the name of an argument of run(), which a launch calls: give it "
+                       "another name, or pass it by position" if name in self.signature.parameters else
+                       parameter_hint("launch", name))
+                raise TypeError(f"{self.__name__}[grid](…) takes no {name}=: {why}")
         try:
             return self.run(*args, grid=grid, warmup=False, **kwargs)
         except (CompilationError, OutOfResources, tilec.Error) as e:
@@ -436,9 +441,16 @@ def by_name(module, name, depth):
     return value
 
 
+_told = {}   # the warnings that were shown
+
+
 def _tell(level, text):
-    """Shows what kernels print while they are compiled. Triton has no warnings: the program may be another's."""
-    if level == "note":
+    """Shows what kernels print while they are compiled, and warnings of the program's own file, except for what changes
+    no result. Triton has none, and what the program imports may be another's."""
+    own = getattr(sys.modules.get("__main__"), "__file__", None)
+    if level == "warning" and own and text.startswith(f"{own}:") and "[-Wunused-variable]" not in text:
+        default_log(level, text, _told)
+    elif level == "note":
         print(text, flush=True)
 
 
