@@ -97,10 +97,11 @@ static tile_status check_tensor(const tile_kernel *k, const KernelParam *p, cons
 
 // A type narrower than float32 is one that the kernel asks for: a finite number that is infinite there is a mistake.
 static tile_status check_float(const tile_kernel *k, const KernelParam *p, double v, tile_error **error) {
+  if (scalar_bits(p->scalar) >= 32) return TILE_OK;
   const NumFormat format = format_of(p->scalar);
   const double kept = num_decode(format, num_encode(format, v, NUM_RNE, false)),
                largest = num_decode(format, num_encode(format, INFINITY, NUM_RNE, true));
-  if (scalar_bits(p->scalar) >= 32 || !isfinite(v) || isfinite(kept)) return TILE_OK;
+  if (!isfinite(v) || isfinite(kept)) return TILE_OK;
   return BAD("cannot hold %.9g; the largest number is %.9g", v, largest);
 }
 
