@@ -1,5 +1,9 @@
 // Division, roots and transcendental functions, by one machine instruction if the op's row promises no more; and the
 // exact remainder.
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
 #include "codegen/cg.h"
 
 #define MACHINE(name, id) SCALAR_EMITTER(name) { return cg_insn(c, INSN_##id, c->t_f32, in, 1); }
@@ -19,22 +23,67 @@ static bool shares_divisors(const Op *op) {
          (made && made->opcode == OP_BROADCAST && 2 * cg_num_regs(op_operand(made, 0)->type) <= cg_num_regs(d->type));
 }
 
-// x / d for many x and one d: what div.full does, but LLVM can do the part that depends on d alone once. d is scaled so
-// that its reciprocal is normal, and x by the same factor. The assembler scales each x in two predicated steps; with
-// several divisors it has too few predicates, and then issues each load when the quotients before it are done.
-static LLVMValueRef divide_by_one(Cg *c, LLVMValueRef x, LLVMValueRef d) {
-  LLVMValueRef size = cg_unary_intrinsic(c, "llvm.fabs", d);
+// Whether v is an f32 constant of a normal magnitude that stays normal if divided by four.
+static bool normal_constant(const Value *v, float *x) {
+  uint64_t bits;
+  if (!value_constant_bits(v, &bits)) return false;
+  const uint32_t word = (uint32_t)bits;
+  memcpy(x, &word, sizeof *x);
+  const float size = fabsf(*x);
+  return size >= 0x1p-124f && size <= FLT_MAX;
+}
+
+// Whether v is 0 or more, or NaN, whatever it is computed of.
+static bool is_not_negative(const Value *v) {
+  if (value_op(v, OP_MULF)) return op_operand(v->def, 0) == op_operand(v->def, 1);
+  return value_op(v, OP_EXP2) || value_op(v, OP_ABSF) || value_op(v, OP_SQRT);
+}
+
+// Whether v is at least 2^-124, or NaN, as 1 + exp(x), sqrt(x) + 1e-8 and max(x, 1e-12) are: its reciprocal may be
+// subnormal, but not infinite.
+static bool is_away_from_zero(const Value *v) {
+  float x;
+  const Op *op = v->def;
+  if (!op || (op->opcode != OP_ADDF && op->opcode != OP_MAXF && op->opcode != OP_FMA)) return false;
+  if (op->opcode == OP_FMA)
+    return op_operand(op, 0) == op_operand(op, 1) && normal_constant(op_operand(op, 2), &x) && x > 0;
+  for (uint32_t i = 0; i < 2; i++)
+    if (normal_constant(op_operand(op, i), &x) && x > 0 &&
+        (op->opcode == OP_MAXF || is_not_negative(op_operand(op, 1 - i))))
+      return true;
+  return false;
+}
+
+// x / d as div.full computes it: d is scaled so that its reciprocal is normal, and x by the same factor. The assembler
+// scales each in two predicated steps; with several divisors it has too few predicates, and then issues each load when
+// the quotients before it are done. Of a d that many x share LLVM scales and inverts once; one that is away from zero
+// takes one factor instead of two.
+static LLVMValueRef divide_by_scaled(Cg *c, LLVMValueRef x, LLVMValueRef d, bool away_from_zero) {
+  LLVMValueRef size = away_from_zero ? d : cg_unary_intrinsic(c, "llvm.fabs", d);
+  LLVMValueRef scale = LLVMConstReal(c->t_f32, 1);
   LLVMValueRef large = LLVMBuildFCmp(c->b, LLVMRealOGT, size, LLVMConstReal(c->t_f32, 0x1p126), "");
-  LLVMValueRef small = LLVMBuildFCmp(c->b, LLVMRealOLT, size, LLVMConstReal(c->t_f32, 0x1p-126), "");
-  LLVMValueRef scale = cg_select(c, small, LLVMConstReal(c->t_f32, 0x1p24), LLVMConstReal(c->t_f32, 1));
+  if (!away_from_zero) {
+    LLVMValueRef small = LLVMBuildFCmp(c->b, LLVMRealOLT, size, LLVMConstReal(c->t_f32, 0x1p-126), "");
+    scale = cg_select(c, small, LLVMConstReal(c->t_f32, 0x1p24), scale);
+  }
   scale = cg_select(c, large, LLVMConstReal(c->t_f32, 0.25), scale);
   LLVMValueRef scaled = LLVMBuildFMul(c->b, d, scale, ""), reciprocal = cg_insn(c, INSN_RCP_F32, c->t_f32, &scaled, 1);
   return LLVMBuildFMul(c->b, LLVMBuildFMul(c->b, x, scale, ""), reciprocal, "");
 }
 
+// x / d where both can be divided by four without a loss: the reciprocal of d / 4 is normal, or 0 for an infinite d.
+static LLVMValueRef divide_by_quarters(Cg *c, float x, LLVMValueRef d) {
+  LLVMValueRef quarter = LLVMBuildFMul(c->b, d, LLVMConstReal(c->t_f32, 0.25), "");
+  LLVMValueRef reciprocal = cg_insn(c, INSN_RCP_F32, c->t_f32, &quarter, 1);
+  return LLVMBuildFMul(c->b, reciprocal, LLVMConstReal(c->t_f32, x / 4), "");
+}
+
 SCALAR_EMITTER(divf) {
   if (k == SC_F64) return LLVMBuildFDiv(c->b, in[0], in[1], "");
-  if (shares_divisors(op)) return divide_by_one(c, in[0], in[1]);
+  const bool away_from_zero = is_away_from_zero(op_operand(op, 1));
+  float x;
+  if (away_from_zero && normal_constant(op_operand(op, 0), &x)) return divide_by_quarters(c, x, in[1]);
+  if (away_from_zero || shares_divisors(op)) return divide_by_scaled(c, in[0], in[1], away_from_zero);
   return cg_insn(c, INSN_DIV_FULL_F32, c->t_f32, in, 2);
 }
 
