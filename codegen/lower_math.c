@@ -71,7 +71,7 @@ static LLVMValueRef divide_by_scaled(Cg *c, LLVMValueRef x, LLVMValueRef d, bool
   return LLVMBuildFMul(c->b, LLVMBuildFMul(c->b, x, scale, ""), reciprocal, "");
 }
 
-// x / d where both can be divided by four without a loss: the reciprocal of d / 4 is normal, or 0 for an infinite d.
+// x / d as (x / 4) / (d / 4), where dividing both by four is exact: 1 / (d / 4) is then normal, or 0 if d is infinite.
 static LLVMValueRef divide_by_quarters(Cg *c, float x, LLVMValueRef d) {
   LLVMValueRef quarter = LLVMBuildFMul(c->b, d, LLVMConstReal(c->t_f32, 0.25), "");
   LLVMValueRef reciprocal = cg_insn(c, INSN_RCP_F32, c->t_f32, &quarter, 1);

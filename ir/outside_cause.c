@@ -78,7 +78,7 @@ static const char *place(Arena *a, const Op *op) {
   return arena_printf(a, "%s:%u:%u", at.file ? at.file->path : "?", at.line, at.col);
 }
 
-// What a conversion to an integer converts, before it is widened.
+// The operand of a conversion to an integer, before any widening.
 static const Value *converted(const Op *op) {
   const Value *v = op_operand(op, 0);
   return v->def && v->def->opcode == OP_FPEXT ? op_operand(v->def, 0) : v;

@@ -1,4 +1,4 @@
-// Ways out of mistakes in calls of the language's functions.
+// Hints after a wrong argument of a builtin: what to write instead.
 #include <string.h>
 
 #include "frontend/lower/lower.h"

@@ -83,8 +83,8 @@ Value *lower_block_start(Lower *L, const CtType *t, uint32_t axis) {
 }
 
 // ---- tensors without a layout ----
-// Until it has a layout, each block holds all of a tensor. What is then given one is computed again, each block's part
-// alone, as far as it comes from ranges and scalars by arithmetic; what nothing uses any more is removed.
+// Each block holds the whole of a tensor that has no layout. When the tensor is given one, each block computes its own
+// part anew. That works for ranges, scalars and arithmetic on them; dce removes the whole tensor if nothing uses it.
 typedef struct { const Value *whole; const Layout *map; Value *part; } Part;
 typedef struct { Lower *L; Span span; VEC(Part) made; } Division;
 

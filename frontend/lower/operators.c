@@ -214,11 +214,17 @@ static const char *const method_names[NUM_PYOPS][2] = {
     [PYOP_GE] = {"__ge__", "__le__"},
 };
 
-Term *lower_operator_method(Lower *L, Term *x, const char *name) {
+// The operator whose method has this name; PYOP_NONE: none. side: 0 if x.name(y) is x op y, 1 if it is y op x.
+static PyOp find_operator(const char *name, uint32_t *side) {
   for (uint32_t op = 0; op < NUM_PYOPS; op++)
-    for (uint32_t side = 0; method_names[op][0] && side < 2; side++)
-      if (strcmp(method_names[op][side], name) == 0) return term_bound(L, x, term_const(L, ct_str(L->ctx, name)));
-  return NULL;
+    for (*side = 0; method_names[op][0] && *side < 2; ++*side)
+      if (strcmp(method_names[op][*side], name) == 0) return op;
+  return PYOP_NONE;
+}
+
+Term *lower_operator_method(Lower *L, Term *x, const char *name) {
+  uint32_t side;
+  return find_operator(name, &side) == PYOP_NONE ? NULL : term_bound(L, x, term_const(L, ct_str(L->ctx, name)));
 }
 
 Term *lower_call_operator(Lower *L, Term *self, const char *name, CallArgs *args) {
@@ -226,12 +232,10 @@ Term *lower_call_operator(Lower *L, Term *self, const char *name, CallArgs *args
     lower_error(L, args->span, "`%s` takes one operand", name);
     return lower_hint(L, "write the operator: x + y, x >> y");
   }
-  for (uint32_t op = 0; op < NUM_PYOPS; op++) {
-    if (!method_names[op][0]) continue;
-    if (strcmp(method_names[op][0], name) == 0) return lower_binary(L, op, self, args->args[0], args->span);
-    if (strcmp(method_names[op][1], name) == 0) return lower_binary(L, op, args->args[0], self, args->span);
-  }
-  ice(L->ctx, "no operator is called %s", name);
+  uint32_t side;
+  const PyOp op = find_operator(name, &side);
+  Term *x[] = {self, args->args[0]};
+  return lower_binary(L, op, x[side], x[!side], args->span);
 }
 
 // Whether it is what tl.broadcast gives: two tensors of one shape, made by one call.

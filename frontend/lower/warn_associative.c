@@ -72,7 +72,7 @@ static bool differ(const Run *r, const Element *x, const Element *y) {
 
 typedef struct { Element of[3], left, right; } Example;   // left: f(f(a, b), c); right: f(a, f(b, c))
 
-// Tries numbers from `low` on, `range` of them. Whether there is an example; the first one is kept in *out.
+// Tries random numbers from [low, low + range). Returns true at the first example, with it in *out.
 static bool search(Run *r, uint32_t low, uint32_t range, Example *out) {
   uint32_t seed = 1;
   for (uint32_t trial = 0; trial < TRIALS; trial++) {

@@ -1,7 +1,6 @@
 // -Wwide-shift, -Wadded-twice, -Wpadded-minimum, -Wpadded-sort, -Wunmasked-histogram, -Wpointer-type, -Wlost-constant,
-// -Wfloat-bits, -Wclamp-bounds, -Wsoftmax-axis,
-// -Wtrans-order, -Wkeep-dims, -Wlost-fraction,
-// -Wwidened-load: values that are not what the expression seems to give.
+// -Wfloat-bits, -Wclamp-bounds, -Wsoftmax-axis, -Wtrans-order, -Wkeep-dims, -Wlost-fraction, -Wwidened-load: values that
+// are not what the expression seems to give.
 #include <math.h>
 #include <string.h>
 

@@ -180,8 +180,8 @@ static bool is_given(const Call *c) {
   return false;
 }
 
-// Whether a user's function may have taken its dict for something else, or asked for what that does not have. The slow
-// way calls it again, with a dict that lists its names, and says how it is called.
+// Whether the error may come from a user's function that expects other arguments than its one dict, or a key that the
+// dict lacks. The slow path calls it again, with a dict that lists its names, and explains the call.
 static bool is_asking_error(void) {
   Object *const kinds[] = {PyExc_KeyError, PyExc_AttributeError, PyExc_IndexError, PyExc_TypeError};
   bool found = false;

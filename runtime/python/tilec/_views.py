@@ -5,16 +5,13 @@ import sys
 import warnings
 import weakref
 
+from ._device import Warning
 from ._arrays import address_of, dense, layout_of
 from ._dtypes import DTYPES
 
 _MOST = 1 << 24   # bytes of memory that are looked at
 told = {}         # what was warned of, and where: once each
 _temporary = {}   # id of a tensor that a launch wrote: what tells when the tensor dies
-
-
-class Warning(UserWarning):
-    """What a launch wrote and its program cannot mean."""
 
 
 def outside(begin, size, before, after, arrays):
