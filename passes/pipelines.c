@@ -65,7 +65,7 @@ static const PipelineStep laid_out_steps[] = {
   STEP(cse),
   STEP(licm),
   STEP(dce),
-  STEP_IF(postpone_widening, chooses),
+  STEP_IF(compute_late, chooses),
   STEP_IF(order_loads, chooses),
   STEP_IF(mask_selects, chooses),
   STEP_IF(hint_occupancy, chooses),
