@@ -218,8 +218,9 @@ bool assembler_refuses_asm(const char *ptx, const char *log, const char *target,
 void assembler_notes_log(const tile_hooks *hooks, const char *kernel, const char *ptx, const char *log);
 
 // kernel.c: a PTX text to assemble in place of one whose code spills, to be freed; NULL if there is none, or no memory.
-// It lacks the occupancy hints that limit registers. If there are none, and the assembler kept to half of the registers
-// or fewer, it has the hint of one block: the assembler gives up on some kernels and then keeps to 32 registers.
+// Its occupancy hint is for as many blocks as have room for what was spilled, too, or is left out. If there was none,
+// and the assembler kept to half of the registers or fewer, the hint is one block: the assembler gives up on some
+// kernels and then keeps to 32 registers.
 char *kernel_with_other_hint(const char *ptx, const CodeUse *use);
 tile_kernel *kernel_new(tile_device *device);   // kernel.c. NULL: out of memory. device may be NULL
 // load.c: loads a kernel that its metadata describes; frees it if that fails.

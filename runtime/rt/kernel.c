@@ -1,4 +1,5 @@
 // Kernels as objects: what callers ask of one.
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,53 +7,53 @@
 
 static const char hint[] = "\n.minnctapersm ", threads[] = "\n.reqntid ";
 
-// Blanks the hints that limit registers; whether there was one.
-static bool drop_hints(char *ptx) {
-  bool found = false;
-  for (char *at = ptx; (at = strstr(at, hint));) {
-    const bool limits = strtoul(at + sizeof hint - 1, NULL, 10) > 1;
-    found |= limits;
-    for (at++; *at && *at != '\n'; at++)
-      if (limits) *at = ' ';
-  }
-  return found;
+// The number in the text's first directive of that name; 0: there is none.
+static unsigned long number_of(const char *ptx, const char *directive) {
+  const char *at = strstr(ptx, directive);
+  return at ? strtoul(at + strlen(directive), NULL, 10) : 0;
 }
 
 // The most registers that a thread can have.
 static uint32_t most_registers(const char *ptx) {
-  const char *at = strstr(ptx, threads);
-  const unsigned long n = at ? strtoul(at + sizeof threads - 1, NULL, 10) : 0;
+  const unsigned long n = number_of(ptx, threads);
   return n && SM_REGISTERS / n < THREAD_REGISTERS ? (uint32_t)(SM_REGISTERS / n) : THREAD_REGISTERS;
 }
 
-// Adds the hint of one block to each kernel.
-static void ask_for_all(char *out, const char *ptx) {
-  static const char all[] = "\n.minnctapersm 1";
-  for (const char *at; (at = strstr(ptx, threads));) {
+// The blocks that an SM's registers hold if each thread has what was spilled, too.
+static unsigned long blocks_without_spills(const char *ptx, const CodeUse *use) {
+  const unsigned long n = number_of(ptx, threads), need = use->registers + use->local_bytes / 4;
+  return n && need <= THREAD_REGISTERS ? SM_REGISTERS / (n * need) : 0;
+}
+
+// Copies the PTX with the hint of so many blocks in each kernel, 0: without one. NULL: no memory.
+static char *with_hint(const char *ptx, unsigned long blocks) {
+  enum { LONGEST = 16 };
+  char line[LONGEST + sizeof hint] = "";
+  const size_t n = blocks ? (size_t)snprintf(line, sizeof line, "%s%lu", hint, blocks) : 0;
+  size_t size = strlen(ptx) + 1;
+  for (const char *at = ptx; (at = strstr(at, threads)); at++) size += n;
+  char *out = malloc(size), *to = out;
+  for (const char *at; out && (at = strstr(ptx, threads));) {
     const char *end = at + 1 + strcspn(at + 1, "\n");
-    memcpy(out, ptx, (size_t)(end - ptx));
-    out += end - ptx;
-    memcpy(out, all, sizeof all - 1);
-    out += sizeof all - 1;
-    ptx = end;
+    memcpy(to, ptx, (size_t)(end - ptx));
+    to += end - ptx;
+    memcpy(to, line, n);
+    to += n;
+    ptx = strncmp(end, hint, sizeof hint - 1) ? end : end + 1 + strcspn(end + 1, "\n");
   }
-  memcpy(out, ptx, strlen(ptx) + 1);
+  if (out) memcpy(to, ptx, strlen(ptx) + 1);
+  return out;
 }
 
 char *kernel_with_other_hint(const char *ptx, const CodeUse *use) {
   if (use->local_bytes <= resources_declared_local(ptx)) return NULL;
-  size_t size = strlen(ptx) + 1;
-  for (const char *at = ptx; (at = strstr(at, threads)); at++) size += sizeof hint + 1;
-  char *out = malloc(size);
-  if (!out) return NULL;
-  memcpy(out, ptx, strlen(ptx) + 1);
-  if (drop_hints(out)) return out;
-  if (!strstr(ptx, hint + 1) && !strstr(ptx, ".maxnreg ") && 2 * use->registers <= most_registers(ptx)) {
-    ask_for_all(out, ptx);
-    return out;
+  const unsigned long asked = number_of(ptx, hint);
+  if (asked > 1) {
+    const unsigned long blocks = blocks_without_spills(ptx, use);
+    return with_hint(ptx, blocks < asked ? blocks : asked - 1);
   }
-  free(out);
-  return NULL;
+  if (strstr(ptx, hint + 1) || strstr(ptx, ".maxnreg ") || 2 * use->registers > most_registers(ptx)) return NULL;
+  return with_hint(ptx, 1);
 }
 
 tile_kernel *kernel_new(tile_device *d) {

@@ -51,13 +51,15 @@ def timed(words):
     )
 
 
-def other_hint(text, registers):
+def other_hint(text, use):
     """The PTX of a kernel that spills with the other hint that libtile tries (runtime/rt/kernel.c), or None."""
-    without = re.sub(r"\n\.minnctapersm (?!1\b)\d+", "\n", text)
-    if without != text:
-        return without
     threads = int(re.search(r"\n\.reqntid (\d+)", text)[1])
-    if re.search(r"\n\.(minnctapersm|maxnreg) ", text) or 2 * registers > min(255, 65536 // threads):
+    if asked := int((re.search(r"\n\.minnctapersm (\d+)", text) or [0, 0])[1]):
+        need = use["registers"] + use["stack"] // 4
+        blocks = min(65536 // (threads * need) if need <= 255 else 0, asked - 1)
+        lower = f"\n.minnctapersm {blocks}" if blocks else ""
+        return re.sub(r"\n\.minnctapersm \d+", lower, text) if asked > 1 else None
+    if "\n.maxnreg " in text or 2 * use["registers"] > min(255, 65536 // threads):
         return None
     return re.sub(r"\n\.reqntid .*", r"\g<0>\n.minnctapersm 1", text)
 
@@ -73,7 +75,7 @@ def assembled(text, arch, scratch):
         if best is None or (status == 0 and used(log)["stack"] < used(best[1])["stack"]):
             best = status, log, ms
         use = used(log)
-        if status or not use["spill"] or not (text := other_hint(text, use["registers"])):
+        if status or not use["spill"] or not (text := other_hint(text, use)):
             break
     return best
 
