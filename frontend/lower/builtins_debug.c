@@ -264,9 +264,11 @@ void lower_stop_before(Lower *L, const Node *s) {
 
 Term *tl_device_assert(Lower *L, Call *c) {
   if (!L->options->debug) {
-    if (L->ctx->caller == CALLER_TILEC && !lower_in_prelude(L, c->span) &&
+    if (!lower_in_prelude(L, c->span) &&
         diag_warning(L->ctx, WARN_IGNORED_ASSERT, c->span, "this assertion is not checked"))
-      lower_hint(L, "--debug compiles it");
+      lower_hint(L, L->ctx->caller == CALLER_TILEC ? "--debug compiles it"
+                                                   : "the option debug compiles it: @triton.jit(debug=True), "
+                                                     "TRITON_DEBUG=1, debug=True of a launch");
     return term_none(L);
   }
   PrintList list = {0};

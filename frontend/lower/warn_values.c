@@ -98,13 +98,14 @@ static bool is_one_of(const char *name, const char *const *names, uint32_t count
   return false;
 }
 
+// The maximum of integers is left alone: most are counts and sizes, of which none is negative.
 void lower_warn_padded(Lower *L, const CtFunction *combine, const Term *x) {
   static const char *const minima[] = {"_min", "_argmin_left", "_argmin_any"};
   static const char *const places[] = {"_argmax_left", "_argmax_any"};
   if (!lower_in_prelude(L, combine->def->span)) return;
-  const bool is_minimum = is_one_of(combine->name, minima, countof(minima));
-  const bool has_sign = ct_is_float(term_t(x)) || ct_is_signed(term_t(x));
-  if (!is_minimum && !(has_sign && is_one_of(combine->name, places, countof(places)))) return;
+  const bool is_minimum = is_one_of(combine->name, minima, countof(minima)), is_float = ct_is_float(term_t(x));
+  const bool has_place = (is_float || ct_is_signed(term_t(x))) && is_one_of(combine->name, places, countof(places));
+  if (!is_minimum && !has_place && !(is_float && !strcmp(combine->name, "_max"))) return;
   const Op *load = padded_load(L, is_minimum ? converted(term_v(x)) : before_casts(term_v(x)));
   if (load && diag_warning(L->ctx, WARN_PADDED_MINIMUM, load->span,
                            "the elements that the mask of this load leaves out count as 0 in the %s",

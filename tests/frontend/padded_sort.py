@@ -32,5 +32,5 @@ def silent(x, i, u, n):
     tl.store(x + o, tl.sort(tl.where(o < n, v, -1e30), descending=True))
     tl.store(u + o, tl.sort(tl.load(u + o, mask=o < n), descending=True))
     tl.store(x + o, tl.sort(tl.load(x + o)))
-    tl.store(x, tl.max(v, axis=0))
+    tl.store(x, tl.max(tl.abs(v), axis=0))
     tl.store(i, tl.argmax(tl.abs(v), axis=0) + tl.argmax(tl.load(u + o, mask=o < n), axis=0))

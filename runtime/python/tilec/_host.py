@@ -59,7 +59,7 @@ class HostMemory:
                 memory = self.device.alloc(shift + size)
                 self.allocated.append(memory)
                 r.address = memory + shift
-                data = ctypes.string_at(r.begin, size)
+                data = bytes((ctypes.c_char * size).from_address(r.begin))   # string_at: of 2 GB at most
                 self.before.append(data)
                 self._copy_in(r, data)
         except BaseException:

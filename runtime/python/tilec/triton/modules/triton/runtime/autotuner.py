@@ -16,6 +16,7 @@ from tilec.triton._missing import explains_calls
 from .. import knobs
 from ..compiler.errors import CompileTimeAssertionFailure
 from ._hooks import call_hook, check_hook, line_of, refusal
+from ._in_place import changed_in_place
 from .cache import get_cache_manager, machine, read_timings, triton_key, write_timings
 from .driver import driver, has_cuda
 from .errors import AutotunerError, OutOfResources, PTXASError
@@ -167,12 +168,12 @@ class Autotuner(_Around):
         self.pre_hook = pre_hook or self._reset
         self.post_hook = post_hook or self._restore
         prune = prune_configs_by or {}
-        self._warn_of_words(key, prune)
         self.perf_model, self.configs_top_k = prune.get("perf_model"), prune.get("top_k", 1.0)
         self.early_config_prune = prune.get("early_config_prune")
         self.base_fn = fn
         while not inspect.isfunction(self.base_fn):
             self.base_fn = self.base_fn.fn
+        self._warn_of_words(key, prune)
         self.num_warmups, self.num_reps, self.use_cuda_graph, self._do_bench = warmup, rep, use_cuda_graph, do_bench
         self.nargs = self.bench_time = None
         self._is_below = False   # below another Autotuner
@@ -204,6 +205,35 @@ class Autotuner(_Around):
                 near = difflib.get_close_matches(name, _PRUNING, 1, 0.4)
                 warnings.warn(f"prune_configs_by has no {name!r}" + (f": did you mean {near[0]!r}?" if near else ""),
                               stacklevel=4)
+        for name in self.keys if self._is_own() else ():
+            if isinstance(key, str) or name in self.arg_names:
+                continue
+            near = difflib.get_close_matches(str(name), self.arg_names, 1, 0.4)
+            warnings.warn(f"key of autotune names {name!r}, on which nothing then depends: the parameters are "
+                          f"{', '.join(self.arg_names)}" + (f"; did you mean {near[0]!r}?" if near else ""),
+                          stacklevel=4)
+
+    def _is_own(self):
+        """Whether the kernel is of the program's own file; what the program imports may be another's."""
+        return self.base_fn.__module__ == "__main__"
+
+    def _warn_of_changes(self, given):
+        """Warns of arguments that the trials would change, and nothing gives back."""
+        function = self._tile_function
+        hooks = self.user_defined_pre_hook or self.user_defined_post_hook or any(c.pre_hook for c in self.configs)
+        if hooks or len(self.configs) < 2 or not self._is_own() or not hasattr(function, "parse"):
+            return
+        tensors = [name for name in self.arg_names if hasattr(given.get(name), "dtype")]
+        stored, updated = changed_in_place(function.parse(), tensors)
+        for names, word, does in ((stored, "restore_value", "loads and stores"),
+                                  (updated, "reset_to_zero", "adds to what is in")):
+            names = [name for name in names if name not in (*self.reset_to_zero, *self.restore_value)]
+            if names:
+                code = self.base_fn.__code__
+                warnings.warn_explicit(f"{self.base_fn.__name__} {does} {' and '.join(names)}, and autotune runs it "
+                                       "many times to choose a configuration, each time on what the one before left: "
+                                       f"give autotune {word}={names!r}",
+                                       UserWarning, code.co_filename, code.co_firstlineno)
 
     def _reset(self, kwargs, reset_only=False):
         for name in self.reset_to_zero:
@@ -301,6 +331,7 @@ class Autotuner(_Around):
         file = self._file(key, configs)
         timings = read_timings(file, configs)
         if timings is None:
+            self._warn_of_changes({**self.nargs, **kwargs})
             timings = self._time(configs, args, kwargs, key)
             write_timings(file, key, timings)
         self.configs_timings, self.cache[key] = timings, builtins.min(timings, key=timings.get)
