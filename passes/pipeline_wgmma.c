@@ -16,6 +16,23 @@ static bool operand_is_staged(const Pipe *p, const Value *buf) {
 // Carrying packed halves would unpack them, which reads them.
 static bool is_packed(const Op *wgmma) { return type_is_scalar(type_elem(wgmma->results[0].type), SC_F16); }
 
+// Whether an op of the body is `last` or one before it.
+static bool is_not_after(const Op *op, const Op *last) {
+  while (op && op != last) op = op->next;
+  return op != NULL;
+}
+
+// The conditional of the body that gives the next iteration either r or, where a tile is finished, a fresh accumulator;
+// NULL if the iteration yields r itself. *ok: it is one of both.
+static Op *chooses_next(const Block *body, const Value *r, uint32_t carried, bool *ok) {
+  const Value *next = op_operand(body->last, carried);
+  Op *def = next->def;
+  *ok = next == r;
+  if (*ok || !def || def->opcode != OP_IF || def->parent != body || !value_has_one_use(next)) return NULL;
+  for (uint32_t k = 0; k < 2; k++) *ok |= op_operand(def->blocks[k]->last, next->index) == r;
+  return *ok ? def : NULL;
+}
+
 // The accumulator stays in flight if nothing in the iteration except nested conditionals reads it. `from_registers`:
 // the first operand may be a tensor, which nothing writes before another wgmma of the next iteration has been waited
 // for.
@@ -25,11 +42,15 @@ static bool can_overlap(const Pipe *p, Op *wgmma, bool from_registers) {
   if (is_packed(wgmma) || wgmma->parent != body) return false;
   if (!(from_registers && a->type->kind == TYPE_TENSOR) && !operand_is_staged(p, a)) return false;
   if (!operand_is_staged(p, op_operand(wgmma, 1))) return false;
-  if (c->block != body || op_operand(body->last, c->index - 1) != r || !value_has_one_use(c)) return false;
+  if (c->block != body || !value_has_one_use(c)) return false;
+  bool ok;
+  const Op *chooses = chooses_next(body, r, c->index - 1, &ok);
+  if (!ok) return false;
   EACH_USE(u, r) {
     const Op *at = u->user;
     while (at->parent != body) at = at->parent->parent;
     if (at != body->last && (at == u->user || at->opcode != OP_IF)) return false;
+    if (chooses && !is_not_after(at, chooses)) return false;
   }
   return true;
 }
@@ -47,28 +68,44 @@ static bool used_inside(const Value *v, const Op *op) {
   return false;
 }
 
+// Whether an arm of a conditional reads v. Only to yield it, as result `next`, is not to read it; an arm that yields
+// something else there takes the registers.
+static bool reads(const Block *arm, const Value *v, const Value *next) {
+  if (next && op_operand(arm->last, next->index) != v) return true;
+  EACH_USE(u, v)
+    if (block_encloses(arm, u->user->parent) && !(next && u->user == arm->last && u->index == next->index)) return true;
+  return false;
+}
+
+// Waits for v at the arm's beginning if it reads v. Returns v as the arm then has it.
+static Value *wait_in_arm(Pipe *p, Block *arm, Value *v, const Value *next) {
+  if (!reads(arm, v, next)) return v;
+  Builder b = builder_before(p->ctx, arm->first);
+  Value *waited = v;
+  build_wgmma_wait(&b, 0, &waited);
+  for (Use *u = v->uses, *after; u; u = after) {
+    after = u->next;
+    if (block_encloses(arm, u->user->parent) && u->user != waited->def) op_set_operand(u->user, u->index, waited);
+  }
+  return waited;
+}
+
 // Conditional readers wait in their own block. The conditional yields the value: if it were live twice, in flight and
-// waited for, registers that tensor cores still write would be copied.
+// waited for, registers that tensor cores still write would be copied. The one that chooses what the next iteration
+// gets yields it anyway.
 static void wait_in_conditionals(Pipe *p, Op *wgmma) {
   Value *v = op_result(wgmma, 0);
+  bool ok;
+  const Op *chooses = chooses_next(wgmma->parent, v, op_operand(wgmma, 2)->index - 1, &ok);
+  const Value *chosen = chooses ? op_operand(wgmma->parent->last, op_operand(wgmma, 2)->index - 1) : NULL;
   for (Op *op = wgmma->next, *next; op; op = next) {
     next = op->next;
     if (op->opcode != OP_IF || !used_inside(v, op)) continue;
     for (uint32_t k = 0; k < 2; k++) {
-      Block *inner = op->blocks[k];
-      Value *waited = NULL;
-      for (Use *u = v->uses, *after; u; u = after) {
-        after = u->next;
-        if (!block_encloses(inner, u->user->parent) || (waited && u->user == waited->def)) continue;
-        if (!waited) {
-          Builder b = builder_before(p->ctx, inner->first);
-          waited = v;
-          build_wgmma_wait(&b, 0, &waited);
-        }
-        op_set_operand(u->user, u->index, waited);
-      }
-      op_append_operand(p->ctx, inner->last, waited ? waited : v);
+      Value *given = wait_in_arm(p, op->blocks[k], v, op == chooses ? chosen : NULL);
+      if (op != chooses) op_append_operand(p->ctx, op->blocks[k]->last, given);
     }
+    if (op == chooses) return;
     const Type **types = arena_array(&p->ctx->arena, const Type *, op->num_results + 1);
     for (uint32_t i = 0; i < op->num_results; i++) types[i] = op_result(op, i)->type;
     types[op->num_results] = v->type;
