@@ -22,8 +22,9 @@
 //   - Kernels with a loop that has dots and, beside what is copied ahead, loads: without a hint the assembler issues
 //     these loads after the dots, to save registers that nobody else can use if shared memory holds fewer warps still.
 //     The hint is the same.
-//   - Kernels that spill in any case, dots among them: without a hint the assembler may then keep to 32 registers and
-//     spill several times as much. The hint of one block, which limits nothing, prevents that.
+//   - Kernels that hold more at waits than a thread has registers, or with dots in all twice as much: without a hint the
+//     assembler may keep to 32 registers and spill several times as much. Or it streams what a thread only adds up, with
+//     few loads in flight. The hint of one block, which limits nothing, prevents both.
 // Where blocks run at once (`roles`), the estimate does not hold, and there is no hint.
 // In, out: LAID_OUT; sets the module's min_blocks.
 #include "ir/roles.h"
@@ -99,7 +100,7 @@ static uint32_t blocks_wanted(Context *ctx, const Module *m, Func *f) {
   uint32_t threads = m->num_warps * WARP_SIZE, need = (uint32_t)max_i64(max_i64(p.stream, p.words) + ROOM, p.most);
   const uint32_t all = pressure_limit(1, threads), of_scalars = blocks_of_scalars(m, f, threads);
   if (of_scalars) return of_scalars;
-  if ((p.complex || p.words > all) && p.most > 2 * all) return 1;
+  if (p.complex ? p.most > 2 * all : p.words > all && p.most > all) return 1;
   if (p.complex) return blocks_by_shared(ctx, m, f, p.most);
   const bool is_row = (!p.stream || p.waits) && m->num_warps >= MIN_WARPS;
   if (is_row && p.blocks > 1 && pressure_limit(p.blocks, threads) >= p.most) return p.blocks;
