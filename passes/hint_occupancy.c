@@ -9,7 +9,8 @@
 //     the assembler may save registers for one more block by waiting for some of an iteration's loads before it issues
 //     the others. A limit with room for all of them prevents that. There is no hint if
 //     registers hardly limit occupancy, or if the loop waits or stores and the fewer blocks would have too few loads in
-//     flight. If a thread has not enough registers for all loads, and what the loop carries rules out another block,
+//     flight, unless it needs at most half more registers than a full SM has: the assembler would then save registers
+//     down to these, and wait. If a thread has not enough registers for all loads, and what the loop carries rules out another block,
 //     the hint leaves the thread all its registers. If not even one block has room for all loads, and the registers
 //     live at waits rule out two blocks, the hint is one block.
 //   - Kernels of scalars alone with loops that load: without a hint the assembler unrolls the loop, but keeps to the 32
@@ -37,6 +38,7 @@ enum {
   ROOM = 16,
   FEW = 8,                   // registers that the assembler saves without waiting for loads
   IN_FLIGHT = 24 << 10,      // bytes on their way to an SM that keep memory busy
+  SCHEDULERS = 4,            // of an SM
 };
 
 static void find_loads_and_dots(Op *op, void *user) {
@@ -61,7 +63,6 @@ static bool loads_beside_dots(const Func *f) {
 // The blocks that an SM's shared memory holds, if these have no more than a quarter of its threads and all that is live
 // in order fits; 0 otherwise. Each of an SM's four schedulers has its own quarter of the registers.
 static uint32_t blocks_by_shared(Context *ctx, const Module *m, Func *f, uint32_t most) {
-  enum { SCHEDULERS = 4 };
   Liveness l = liveness_compute(ctx, m, f);
   const uint32_t bytes = packing_place(ctx, &l, arena_array(&ctx->arena, Placed, l.count + 1));
   const uint32_t blocks = (m->target->shared_bytes + SYSTEM_SHARED_BYTES) / (bytes + SYSTEM_SHARED_BYTES);
@@ -93,6 +94,13 @@ static uint32_t blocks_of_scalars(const Module *m, Func *f, uint32_t threads) {
   return full / 4 * 3;
 }
 
+// The most blocks whose threads have so many registers. Each scheduler has its own warps.
+static uint32_t blocks_that_fit(const Module *m, uint32_t registers) {
+  uint32_t warps = 0;
+  while (pressure_limit(warps + 1, SCHEDULERS * WARP_SIZE) >= registers) warps++;
+  return warps * SCHEDULERS / m->num_warps;
+}
+
 // Returns 0 for no hint.
 static uint32_t blocks_wanted(Context *ctx, const Module *m, Func *f) {
   if (roles_info(f).num_ops) return 0;
@@ -111,8 +119,11 @@ static uint32_t blocks_wanted(Context *ctx, const Module *m, Func *f) {
   }
   uint32_t blocks = SM_REGISTERS / (need * threads);
   if (!blocks && p.words > pressure_limit(2, threads)) return 1;
-  if (p.waits && blocks * threads * p.loaded * 4 < IN_FLIGHT) return 0;
-  return need <= pressure_limit(target_blocks_per_sm(m->target, threads), threads) + FEW ? 0 : blocks;
+  const uint32_t full = pressure_limit(target_blocks_per_sm(m->target, threads), threads);
+  if (need <= full + FEW) return 0;
+  if (p.waits && blocks * threads * p.loaded * 4 < IN_FLIGHT)
+    return 2 * need <= 3 * full ? blocks_that_fit(m, need) : 0;
+  return blocks;
 }
 
 void pass_hint_occupancy(PassCtx *p) {
