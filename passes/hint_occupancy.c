@@ -7,12 +7,14 @@
 //     streams.
 //   - Loops with several loads and no dots, for example matrix-vector products, sums over rows, norms: without a hint
 //     the assembler may save registers for one more block by waiting for some of an iteration's loads before it issues
-//     the others. A limit with room for all of them prevents that. There is no hint if
-//     registers hardly limit occupancy, or if the loop waits or stores and the fewer blocks would have too few loads in
-//     flight, unless it needs at most half more registers than a full SM has: the assembler would then save registers
-//     down to these, and wait. If a thread has not enough registers for all loads, and what the loop carries rules out another block,
-//     the hint leaves the thread all its registers. If not even one block has room for all loads, and the registers
-//     live at waits rule out two blocks, the hint is one block.
+//     the others. A limit with room for all of them prevents that. There is no hint if registers hardly limit
+//     occupancy, or if the loop waits or stores and the fewer blocks would have too few loads in flight, unless it
+//     needs at most half more registers than a full SM leaves: the assembler would then save registers down to these,
+//     and wait. A loop that waits gets two blocks instead of one if its loads and waits leave room, even if all that is
+//     live does not fit: nothing runs while the threads of a single block wait. If a thread has not enough registers
+//     for all loads, and what the loop carries rules out another block, the hint leaves the thread all its registers.
+//     If not even one block has room for all loads, and the registers live at waits rule out two blocks, the hint is
+//     one block.
 //   - Kernels of scalars alone with loops that load: without a hint the assembler unrolls the loop, but keeps to the 32
 //     registers with which threads fill an SM, and waits for each load before it issues the next. The hint is for three
 //     quarters of the blocks. All threads of a block do the same here, and few blocks more hide less than the loads of
@@ -23,9 +25,9 @@
 //   - Kernels with a loop that has dots and, beside what is copied ahead, loads: without a hint the assembler issues
 //     these loads after the dots, to save registers that nobody else can use if shared memory holds fewer warps still.
 //     The hint is the same.
-//   - Kernels that hold more at waits than a thread has registers, or with dots in all twice as much: without a hint the
-//     assembler may keep to 32 registers and spill several times as much. Or it streams what a thread only adds up, with
-//     few loads in flight. The hint of one block, which limits nothing, prevents both.
+//   - Kernels that hold more at waits than a thread has registers, or with dots in all twice as much: without a hint
+//     the assembler may keep to 32 registers and spill several times as much. Or it streams what a thread only adds up,
+//     with few loads in flight. The hint of one block, which limits nothing, prevents both.
 // Where blocks run at once (`roles`), the estimate does not hold, and there is no hint.
 // In, out: LAID_OUT; sets the module's min_blocks.
 #include "ir/roles.h"
@@ -120,6 +122,7 @@ static uint32_t blocks_wanted(Context *ctx, const Module *m, Func *f) {
   uint32_t blocks = SM_REGISTERS / (need * threads);
   if (!blocks && p.words > pressure_limit(2, threads)) return 1;
   const uint32_t full = pressure_limit(target_blocks_per_sm(m->target, threads), threads);
+  if (p.waits && blocks == 1 && max_i64(p.stream, p.words) + ROOM <= pressure_limit(2, threads)) return 2;
   if (need <= full + FEW) return 0;
   if (p.waits && blocks * threads * p.loaded * 4 < IN_FLIGHT)
     return 2 * need <= 3 * full ? blocks_that_fit(m, need) : 0;
