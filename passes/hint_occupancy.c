@@ -15,10 +15,10 @@
 //     for all loads, and what the loop carries rules out another block, the hint leaves the thread all its registers.
 //     If not even one block has room for all loads, and the registers live at waits rule out two blocks, the hint is
 //     one block.
-//   - Kernels of scalars alone with loops that load: without a hint the assembler unrolls the loop, but keeps to the 32
-//     registers with which threads fill an SM, and waits for each load before it issues the next. The hint is for three
-//     quarters of the blocks. All threads of a block do the same here, and few blocks more hide less than the loads of
-//     four iterations in flight.
+//   - Kernels with loops that load scalars, if there are no tensors, or a vector beside the scalars and nothing that
+//     waits or writes: without a hint the assembler unrolls the loop, but keeps to the 32 registers with which threads
+//     fill an SM, and waits for loads before it issues the next. The hint is for three quarters of the blocks. Few
+//     blocks more hide less than the loads of four iterations in flight.
 //   - Kernels with dots of which an SM's shared memory holds three or four warps for each scheduler: without a hint the
 //     assembler takes a few registers more than fit three times, and two of these warps are left. The hint is for as
 //     many blocks as shared memory holds.
@@ -74,7 +74,20 @@ static uint32_t blocks_by_shared(Context *ctx, const Module *m, Func *f, uint32_
   return (limit < THREAD_REGISTERS || loads_beside_dots(f)) && most <= limit ? blocks : 0;
 }
 
-typedef struct { bool tensors, loads_in_loop; } Scalars;
+typedef struct { bool tensors, loads_in_loop, loads_beside; } Scalars;
+
+// Whether a loop loads scalars and no more than one vector, and neither waits nor writes.
+static bool loads_vector_beside_scalars(const Op *loop) {
+  uint32_t words = 0, scalars = 0;
+  EACH_OP(op, loop->blocks[0]) {
+    if (op->num_blocks || op_unit(op) == UNIT_EXCH || op_is(op, TRAIT_WRITES | TRAIT_SYNC)) return false;
+    if (op->opcode != OP_LOAD) continue;
+    const Value *v = op_result(op, 0);
+    if (v->type->kind == TYPE_TENSOR) words += pressure_words(v);
+    else scalars++;
+  }
+  return scalars && words && words <= PRESSURE_VECTOR;
+}
 
 static void look_for_tensors(Op *op, void *user) {
   Scalars *s = user;
@@ -82,18 +95,21 @@ static void look_for_tensors(Op *op, void *user) {
     const TypeKind k = op->results[i].type->kind;
     s->tensors |= k != TYPE_SCALAR && k != TYPE_PTR;
   }
+  if (op->opcode == OP_FOR) s->loads_beside |= loads_vector_beside_scalars(op);
   if (op->opcode != OP_LOAD) return;
   for (const Op *o = op->parent->parent; o; o = o->parent->parent) s->loads_in_loop |= op_is(o, TRAIT_LOOP);
 }
 
-// The blocks for which a kernel of scalars keeps registers; 0 for other kernels, and where registers are enough.
-static uint32_t blocks_of_scalars(const Module *m, Func *f, uint32_t threads) {
+// The blocks for which a kernel keeps registers if its loops load scalars, alone or beside a vector; 0 for other
+// kernels, and where registers are enough.
+static uint32_t blocks_of_scalars(const Module *m, Func *f, uint32_t threads, uint32_t most) {
   enum { ENOUGH = 40, LEAST = 4 };
-  const uint32_t full = target_blocks_per_sm(m->target, threads);
+  const uint32_t full = target_blocks_per_sm(m->target, threads), blocks = full / 4 * 3;
   Scalars s = {0};
   block_walk(f->body, look_for_tensors, &s);
-  if (s.tensors || !s.loads_in_loop || full < LEAST || pressure_limit(full, threads) >= ENOUGH) return 0;
-  return full / 4 * 3;
+  if (full < LEAST || pressure_limit(full, threads) >= ENOUGH) return 0;
+  if (s.tensors) return s.loads_beside && most <= pressure_limit(blocks, threads) ? blocks : 0;
+  return s.loads_in_loop ? blocks : 0;
 }
 
 // The most blocks whose threads have so many registers. Each scheduler has its own warps.
@@ -108,7 +124,8 @@ static uint32_t blocks_wanted(Context *ctx, const Module *m, Func *f) {
   if (roles_info(f).num_ops) return 0;
   Pressure p = pressure_of(m, f);
   uint32_t threads = m->num_warps * WARP_SIZE, need = (uint32_t)max_i64(max_i64(p.stream, p.words) + ROOM, p.most);
-  const uint32_t all = pressure_limit(1, threads), of_scalars = blocks_of_scalars(m, f, threads);
+  const uint32_t all = pressure_limit(1, threads),
+                 of_scalars = blocks_of_scalars(m, f, threads, p.complex ? UINT32_MAX : p.most);
   if (of_scalars) return of_scalars;
   if (p.complex ? p.most > 2 * all : p.words > all && p.most > all) return 1;
   if (p.complex) return blocks_by_shared(ctx, m, f, p.most);
