@@ -7,23 +7,30 @@
 //     streams.
 //   - Loops with several loads and no dots, for example matrix-vector products, sums over rows, norms: without a hint
 //     the assembler may save registers for one more block by waiting for some of an iteration's loads before it issues
-//     the others. A limit with room for all of them prevents that. There is no hint if
-//     registers hardly limit occupancy, or if the loop waits or stores and the fewer blocks would have too few loads in
-//     flight. If a thread has not enough registers for all loads, and what the loop carries rules out another block,
-//     the hint leaves the thread all its registers. If not even one block has room for all loads, and the registers
-//     live at waits rule out two blocks, the hint is one block.
-//   - Kernels of scalars alone with loops that load: without a hint the assembler unrolls the loop, but keeps to the 32
-//     registers with which threads fill an SM, and waits for each load before it issues the next. The hint is for three
-//     quarters of the blocks. All threads of a block do the same here, and few blocks more hide less than the loads of
-//     four iterations in flight.
+//     the others. A limit with room for all of them prevents that. There is no hint if registers hardly limit
+//     occupancy, or if the loop waits or stores and the fewer blocks would have too few loads in flight, unless it
+//     needs at most half more registers than a full SM leaves: the assembler would then save registers down to these,
+//     and wait. A loop that waits gets two blocks instead of one if its loads and waits leave room, even if all that is
+//     live does not fit: nothing runs while the threads of a single block wait. If a thread has not enough registers
+//     for all loads, and what the loop carries rules out another block, the hint leaves the thread all its registers.
+//     If not even one block has room for all loads, and the registers live at waits rule out two blocks, the hint is
+//     one block.
+//   - Loops without waits and stores, most of whose loads have addresses that no program number is in: they come from
+//     caches, and all in flight at once they keep the threads from computing. The hint is for 16 warps, if half of
+//     these loads fit.
+//   - Kernels with loops that load scalars, if there are no tensors, or a vector beside the scalars and nothing that
+//     waits or writes: without a hint the assembler unrolls the loop, but keeps to the 32 registers with which threads
+//     fill an SM, and waits for loads before it issues the next. The hint is for three quarters of the blocks. Few
+//     blocks more hide less than the loads of four iterations in flight.
 //   - Kernels with dots of which an SM's shared memory holds three or four warps for each scheduler: without a hint the
 //     assembler takes a few registers more than fit three times, and two of these warps are left. The hint is for as
 //     many blocks as shared memory holds.
 //   - Kernels with a loop that has dots and, beside what is copied ahead, loads: without a hint the assembler issues
 //     these loads after the dots, to save registers that nobody else can use if shared memory holds fewer warps still.
 //     The hint is the same.
-//   - Kernels that spill in any case, dots among them: without a hint the assembler may then keep to 32 registers and
-//     spill several times as much. The hint of one block, which limits nothing, prevents that.
+//   - Kernels that hold more at waits than a thread has registers, or with dots in all twice as much: without a hint
+//     the assembler may keep to 32 registers and spill several times as much. Or it streams what a thread only adds up,
+//     with few loads in flight. The hint of one block, which limits nothing, prevents both.
 // Where blocks run at once (`roles`), the estimate does not hold, and there is no hint.
 // In, out: LAID_OUT; sets the module's min_blocks.
 #include "ir/roles.h"
@@ -36,6 +43,7 @@ enum {
   ROOM = 16,
   FEW = 8,                   // registers that the assembler saves without waiting for loads
   IN_FLIGHT = 24 << 10,      // bytes on their way to an SM that keep memory busy
+  SCHEDULERS = 4,            // of an SM
 };
 
 static void find_loads_and_dots(Op *op, void *user) {
@@ -60,7 +68,6 @@ static bool loads_beside_dots(const Func *f) {
 // The blocks that an SM's shared memory holds, if these have no more than a quarter of its threads and all that is live
 // in order fits; 0 otherwise. Each of an SM's four schedulers has its own quarter of the registers.
 static uint32_t blocks_by_shared(Context *ctx, const Module *m, Func *f, uint32_t most) {
-  enum { SCHEDULERS = 4 };
   Liveness l = liveness_compute(ctx, m, f);
   const uint32_t bytes = packing_place(ctx, &l, arena_array(&ctx->arena, Placed, l.count + 1));
   const uint32_t blocks = (m->target->shared_bytes + SYSTEM_SHARED_BYTES) / (bytes + SYSTEM_SHARED_BYTES);
@@ -70,7 +77,20 @@ static uint32_t blocks_by_shared(Context *ctx, const Module *m, Func *f, uint32_
   return (limit < THREAD_REGISTERS || loads_beside_dots(f)) && most <= limit ? blocks : 0;
 }
 
-typedef struct { bool tensors, loads_in_loop; } Scalars;
+typedef struct { bool tensors, loads_in_loop, loads_beside; } Scalars;
+
+// Whether a loop loads scalars and no more than one vector, and neither waits nor writes.
+static bool loads_vector_beside_scalars(const Op *loop) {
+  uint32_t words = 0, scalars = 0;
+  EACH_OP(op, loop->blocks[0]) {
+    if (op->num_blocks || op_unit(op) == UNIT_EXCH || op_is(op, TRAIT_WRITES | TRAIT_SYNC)) return false;
+    if (op->opcode != OP_LOAD) continue;
+    const Value *v = op_result(op, 0);
+    if (v->type->kind == TYPE_TENSOR) words += pressure_words(v);
+    else scalars++;
+  }
+  return scalars && words && words <= PRESSURE_VECTOR;
+}
 
 static void look_for_tensors(Op *op, void *user) {
   Scalars *s = user;
@@ -78,18 +98,37 @@ static void look_for_tensors(Op *op, void *user) {
     const TypeKind k = op->results[i].type->kind;
     s->tensors |= k != TYPE_SCALAR && k != TYPE_PTR;
   }
+  if (op->opcode == OP_FOR) s->loads_beside |= loads_vector_beside_scalars(op);
   if (op->opcode != OP_LOAD) return;
   for (const Op *o = op->parent->parent; o; o = o->parent->parent) s->loads_in_loop |= op_is(o, TRAIT_LOOP);
 }
 
-// The blocks for which a kernel of scalars keeps registers; 0 for other kernels, and where registers are enough.
-static uint32_t blocks_of_scalars(const Module *m, Func *f, uint32_t threads) {
+// The blocks for which a kernel keeps registers if its loops load scalars, alone or beside a vector; 0 for other
+// kernels, and where registers are enough.
+static uint32_t blocks_of_scalars(const Module *m, Func *f, uint32_t threads, uint32_t most) {
   enum { ENOUGH = 40, LEAST = 4 };
-  const uint32_t full = target_blocks_per_sm(m->target, threads);
+  const uint32_t full = target_blocks_per_sm(m->target, threads), blocks = full / 4 * 3;
   Scalars s = {0};
   block_walk(f->body, look_for_tensors, &s);
-  if (s.tensors || !s.loads_in_loop || full < LEAST || pressure_limit(full, threads) >= ENOUGH) return 0;
-  return full / 4 * 3;
+  if (full < LEAST || pressure_limit(full, threads) >= ENOUGH) return 0;
+  if (s.tensors) return s.loads_beside && most <= pressure_limit(blocks, threads) ? blocks : 0;
+  return s.loads_in_loop ? blocks : 0;
+}
+
+// The most blocks whose threads have so many registers. Each scheduler has its own warps.
+static uint32_t blocks_that_fit(const Module *m, uint32_t registers) {
+  uint32_t warps = 0;
+  while (pressure_limit(warps + 1, SCHEDULERS * WARP_SIZE) >= registers) warps++;
+  return warps * SCHEDULERS / m->num_warps;
+}
+
+// The blocks that hide latencies of caches, if most of what a loop loads comes from there, and half of that fits beside
+// the rest; 0 otherwise.
+static uint32_t blocks_from_caches(const Module *m, const Pressure *p) {
+  enum { WARPS = 4 * SCHEDULERS };
+  const uint32_t blocks = WARPS / m->num_warps, half = p->carried + p->loaded - p->alike / 2;
+  const uint32_t need = (uint32_t)max_i64(pressure_registers(half), max_i64(p->words, p->most));
+  return 2 * p->alike > p->loaded && blocks && need <= pressure_limit(blocks, m->num_warps * WARP_SIZE) ? blocks : 0;
 }
 
 // Returns 0 for no hint.
@@ -97,9 +136,10 @@ static uint32_t blocks_wanted(Context *ctx, const Module *m, Func *f) {
   if (roles_info(f).num_ops) return 0;
   Pressure p = pressure_of(m, f);
   uint32_t threads = m->num_warps * WARP_SIZE, need = (uint32_t)max_i64(max_i64(p.stream, p.words) + ROOM, p.most);
-  const uint32_t all = pressure_limit(1, threads), of_scalars = blocks_of_scalars(m, f, threads);
+  const uint32_t all = pressure_limit(1, threads),
+                 of_scalars = blocks_of_scalars(m, f, threads, p.complex ? UINT32_MAX : p.most);
   if (of_scalars) return of_scalars;
-  if ((p.complex || p.words > all) && p.most > 2 * all) return 1;
+  if (p.complex ? p.most > 2 * all : p.words > all && p.most > all) return 1;
   if (p.complex) return blocks_by_shared(ctx, m, f, p.most);
   const bool is_row = (!p.stream || p.waits) && m->num_warps >= MIN_WARPS;
   if (is_row && p.blocks > 1 && pressure_limit(p.blocks, threads) >= p.most) return p.blocks;
@@ -110,8 +150,12 @@ static uint32_t blocks_wanted(Context *ctx, const Module *m, Func *f) {
   }
   uint32_t blocks = SM_REGISTERS / (need * threads);
   if (!blocks && p.words > pressure_limit(2, threads)) return 1;
-  if (p.waits && blocks * threads * p.loaded * 4 < IN_FLIGHT) return 0;
-  return need <= pressure_limit(target_blocks_per_sm(m->target, threads), threads) + FEW ? 0 : blocks;
+  const uint32_t full = pressure_limit(target_blocks_per_sm(m->target, threads), threads);
+  if (p.waits && blocks == 1 && max_i64(p.stream, p.words) + ROOM <= pressure_limit(2, threads)) return 2;
+  if (need <= full + FEW) return 0;
+  if (p.waits && blocks * threads * p.loaded * 4 < IN_FLIGHT)
+    return 2 * need <= 3 * full ? blocks_that_fit(m, need) : 0;
+  return p.waits ? blocks : (uint32_t)max_i64(blocks, blocks_from_caches(m, &p));
 }
 
 void pass_hint_occupancy(PassCtx *p) {
