@@ -32,8 +32,8 @@ static bool adds_up(const Layout *l, uint32_t bit) {
   return true;
 }
 
-// The bytes from a register to the one with bit `bit` set in its number; 0: not known. `x` is NULL if the numbers do not
-// wrap.
+// The bytes from a register to the one with bit `bit` set in its number; 0: not known. `x` is NULL if the numbers do
+// not wrap.
 static int64_t delta_of(const Layout *l, const Steps *s, const AxisInfo *x, uint32_t bit, int64_t unit) {
   const uint32_t column = layout_basis(l, LAYOUT_REG, bit);
   if (!adds_up(l, bit)) return 0;
