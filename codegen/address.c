@@ -10,6 +10,14 @@ static uint32_t varying_bits(const CgValue *v, uint32_t bits) {
   return varying;
 }
 
+// The bits of a register's number for which the attribute has an entry.
+static uint32_t known_bits(const Attr *entries) {
+  uint32_t bits = 0;
+  for (uint32_t b = 0; entries && b < entries->num_ints; b++)
+    if (entries->ints[b]) bits |= 1u << b;
+  return bits;
+}
+
 // A summand of an offset of 64 bits, as narrow as it was computed.
 static const CgValue *summand(const Op *sum, uint32_t i) {
   const Value *v = op_operand(sum, i), *narrow = value_op(v, OP_EXTSI) ? op_operand(v->def, 0) : v;
@@ -33,8 +41,7 @@ static void split_sum(Address *a, const Op *op, Value *offset) {
   const CgValue *x = summand(offset->def, 0), *y = summand(offset->def, 1);
   // Bits of a register's number that change the address: those above a vector's, unless the distance is a constant.
   uint32_t computed = a->offset->count - (uint32_t)op_int(op, ATTR_COPY, op_int(op, ATTR_VECTOR, 1));
-  for (uint32_t b = 0; a->deltas && b < a->deltas->num_ints; b++)
-    if (a->deltas->ints[b]) computed &= ~(1u << b);
+  computed &= ~(known_bits(a->deltas) | known_bits(a->strides));
   const uint32_t by_x = varying_bits(x, computed), by_y = varying_bits(y, computed);
   const bool swap = __builtin_popcount(by_x) > __builtin_popcount(by_y);
   const Value *own = op_operand(offset->def, !swap);
@@ -45,6 +52,13 @@ static void split_sum(Address *a, const Op *op, Value *offset) {
 
 Address address_of(Cg *c, const Op *op, Value *ptr, Value *offset) {
   Address a = {.ptr = cg_get(ptr), .offset = offset ? cg_get(offset) : NULL, .deltas = op_attr(op, ATTR_DELTAS)};
+  const Op *strided = value_op(offset, OP_STRIDED);
+  if (strided) {
+    a.strides = op_attr(strided, ATTR_STRIDES);
+    a.stride = cg_scalar(op_operand(strided, 1));
+    a.rows = arena_array(c->arena, LLVMValueRef, a.offset->count);
+    offset = op_operand(strided, 0);
+  }
   a.elem_bytes = type_elem_bytes(type_elem(ptr->type)->elem);
   a.unit = LLVMIntTypeInContext(c->ll, a.elem_bytes * 8);
   if (offset) split_sum(&a, op, offset);
@@ -62,12 +76,24 @@ static LLVMValueRef computed_address(Cg *c, const Address *a, uint32_t r) {
   return a->offset ? add_offset(c, a, base, a->offset, r) : base;
 }
 
-LLVMValueRef address_reg(Cg *c, const Address *a, uint32_t r) {
+// The address of a register, given those of rows before it. Each row is added to the one that lacks the lowest bit of
+// its number: two instructions, and no register that the loop around them holds.
+static LLVMValueRef row_address(Cg *c, Address *a, uint32_t r) {
+  if (!a->rows) return computed_address(c, a, r);
+  const uint32_t bits = r & known_bits(a->strides), low = bits & -bits;
+  if (a->rows[r]) return a->rows[r];
+  if (!bits) return a->rows[r] = computed_address(c, a, r);
+  const LLVMValueRef before = row_address(c, a, r & ~low);
+  const uint64_t factor = (uint64_t)(a->strides->ints[__builtin_ctz(low)] * a->elem_bytes);
+  return a->rows[r] = cg_insn(c, INSN_ADD_PRODUCT, LLVMTypeOf(before),
+                              (LLVMValueRef[]){a->stride, cg_int(c->t_i32, factor), before}, 3);
+}
+
+LLVMValueRef address_reg(Cg *c, Address *a, uint32_t r) {
+  const uint32_t constant = r & known_bits(a->deltas);
   int64_t bytes = 0;
-  uint32_t rest = r;
-  for (uint32_t b = 0; a->deltas && b < a->deltas->num_ints; b++)
-    if ((r >> b & 1) && a->deltas->ints[b]) rest &= ~(1u << b), bytes += a->deltas->ints[b];
-  LLVMValueRef at = computed_address(c, a, rest), distance = cg_int(c->t_i64, (uint64_t)bytes);
+  for (uint32_t bits = constant; bits; bits &= bits - 1) bytes += a->deltas->ints[__builtin_ctz(bits)];
+  LLVMValueRef at = row_address(c, a, r & ~constant), distance = cg_int(c->t_i64, (uint64_t)bytes);
   return bytes ? LLVMBuildGEP2(c->b, c->t_i8, at, &distance, 1, "") : at;
 }
 

@@ -10,12 +10,15 @@ typedef struct {
   const CgValue *ptr, *offset;
   const CgValue *common;   // the part of the offset that several registers share, if it is added first; or NULL
   const Attr *deltas;      // annotate_offsets; or NULL
+  const Attr *strides;     // likewise
+  LLVMValueRef stride;     // what these multiply
+  LLVMValueRef *rows;      // by register, if there are strides: the addresses made so far
   LLVMTypeRef unit;        // an integer as wide as the pointee's storage
   uint32_t elem_bytes;
 } Address;
 
 Address address_of(Cg *c, const Op *op, Value *ptr, Value *offset);
-LLVMValueRef address_reg(Cg *c, const Address *a, uint32_t r);
+LLVMValueRef address_reg(Cg *c, Address *a, uint32_t r);
 
 // One machine access: `count` consecutive registers as num_words integers of word_bits, per_word elements each.
 typedef struct { uint32_t count, num_words, word_bits, per_word; } AccessShape;

@@ -63,7 +63,7 @@ static GlobalAccess access_of(Cg *c, const Op *op, const Type *t, const Value *m
 
 static bool repeats(const GlobalAccess *a, uint32_t r) { return a->reps[r] != r; }
 
-static LLVMValueRef plain_load(Cg *c, const GlobalAccess *a, uint32_t r) {
+static LLVMValueRef plain_load(Cg *c, GlobalAccess *a, uint32_t r) {
   LLVMTypeRef e = int_type(c, a->bits);
   uint32_t count = a->shape.count;
   LLVMValueRef at = address_reg(c, &a->address, r);
@@ -104,7 +104,7 @@ static void unpack_asm_load(Cg *c, LLVMValueRef loaded, const AccessShape *s, ui
 }
 
 // Emits a masked or hinted load of the registers from r on. Masked-off lanes get `other`, or zeros.
-static LLVMValueRef guarded_load(Cg *c, const GlobalAccess *a, uint32_t r, LLVMValueRef mask, const CgValue *other) {
+static LLVMValueRef guarded_load(Cg *c, GlobalAccess *a, uint32_t r, LLVMValueRef mask, const CgValue *other) {
   const AccessShape *s = &a->shape;
   LLVMValueRef fill[4], elems[16];
   for (uint32_t i = 0; i < s->num_words && mask; i++) {

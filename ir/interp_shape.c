@@ -103,6 +103,7 @@ bool interp_expand_dims(Prog *p, Op *op) { return same_elements(p, op); }
 bool interp_reshape(Prog *p, Op *op) { return same_elements(p, op); }
 bool interp_convert_layout(Prog *p, Op *op) { return same_elements(p, op); }
 bool interp_hint(Prog *p, Op *op) { return same_elements(p, op); }
+bool interp_strided(Prog *p, Op *op) { return same_elements(p, op); }
 
 bool interp_join(Prog *p, Op *op) {
   uint32_t bytes = type_elem_bytes(op->results[0].type);

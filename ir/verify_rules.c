@@ -397,6 +397,16 @@ bool verify_hint(Verifier *v, const Op *op) {
   return true;
 }
 
+bool verify_strided(Verifier *v, const Op *op) {
+  const Attr *strides = op_attr(op, ATTR_STRIDES);
+  const Type *x = in(op, 0);
+  RETURN_UNLESS(x->kind == TYPE_TENSOR && type_is_int(x) && x->layout, "takes a tensor of integers");
+  RETURN_UNLESS(type_is_scalar(in(op, 1), SC_I32), "the stride must be an i32");
+  RETURN_UNLESS(strides && strides->num_ints == x->layout->num_bits[LAYOUT_REG],
+                "has a number for each bit of a register's number");
+  return true;
+}
+
 static bool is_extent_or_stride(const Type *t, const Type *desc, uint32_t i) {
   return type_is_scalar(t, i < desc->rank ? SC_I32 : SC_I64);
 }

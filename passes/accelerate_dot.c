@@ -16,6 +16,7 @@
 #include "passes/dot_unit.h"
 #include "passes/layout_rules.h"
 #include "passes/pass.h"
+#include "passes/pressure.h"
 
 typedef struct {
   Context *ctx;
@@ -127,13 +128,25 @@ static Value *existing_buffer(const Value *src, const Type *type, const Block *b
   return NULL;
 }
 
-// Whether the operand buffers of this block, and this one, leave room for as many blocks on an SM as registers do.
-static bool has_room(const Accel *s, const Block *b, const Type *buffer) {
-  const Module *m = s->module;
+// The bytes of the operand buffers of this block and of this one.
+static int64_t bytes_with(const Block *b, const Type *buffer) {
   int64_t bytes = scratch_tile_bytes(buffer);
   EACH_OP(op, b)
     if (op->opcode == OP_ALLOC) bytes += scratch_tile_bytes(op->results[0].type);
-  return bytes * (b->parent && op_is(b->parent, TRAIT_LOOP) ? max_i64(1, m->num_stages) : 1) <= dot_room(m);
+  return bytes;
+}
+
+// Whether the operand buffers of this block, and this one, leave room for as many blocks on an SM as registers do.
+static bool has_room(const Accel *s, const Block *b, const Type *buffer) {
+  const Module *m = s->module;
+  const int64_t copies = b->parent && op_is(b->parent, TRAIT_LOOP) ? max_i64(1, m->num_stages) : 1;
+  return bytes_with(b, buffer) * copies <= dot_room(m);
+}
+
+// Whether the tile takes half of a thread's registers. Held until its dot, or until another such tile is loaded, it would
+// make the assembler spill, which costs more than a block for which shared memory has no room.
+static bool must_leave(const Accel *s, const Block *b, const Value *tile, const Type *buffer) {
+  return 2 * pressure_words(tile) > THREAD_REGISTERS && 2 * bytes_with(b, buffer) <= s->module->target->shared_bytes;
 }
 
 // Moves the cursor up to where the value is and buffers of earlier dots are not yet read: their block barrier serves
@@ -169,7 +182,8 @@ static Value *operand_buffer(Accel *s, Builder *b, Value *operand, uint32_t bits
   }
   Value *buf = existing_buffer(src, bt, at.block);
   if (!buf) {
-    if (early && has_room(s, at.block, bt)) before_reads(&at, src);
+    if (early && src->def && must_leave(s, at.block, src, bt)) at.before = src->def->next;
+    else if (early && has_room(s, at.block, bt)) before_reads(&at, src);
     buf = build_alloc(&at, bt, src);
   }
   if (!transposed) return buf;

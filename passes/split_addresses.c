@@ -17,6 +17,7 @@
 #include "passes/split_addresses.h"
 
 #include "passes/pass.h"
+#include "passes/steps.h"
 
 typedef struct { Value *base, *offset; } Address;     // offset NULL: zero
 
@@ -24,27 +25,6 @@ static bool is_pointers(const Value *v) { return v && v->type->kind == TYPE_TENS
 static const Type *i32_of(Split *s) { return type_scalar(s->ctx, SC_I32); }
 
 // ---- addresses ----
-
-enum { SMALL_OFFSET = 1 << 20, MAX_LOCAL_DEPTH = 8 };
-
-// Whether v is an offset within one tile: a small number, or a small number times a stride.
-static bool is_tile_local(Split *s, Value *v, uint32_t depth) {
-  const AxisInfo *x = axis_info(s->axes, v);
-  if (x->lo > -SMALL_OFFSET && x->hi < SMALL_OFFSET) return true;
-  if (!v->def || depth == 0) return false;
-  switch (v->def->opcode) {
-    case OP_BROADCAST: case OP_EXPAND_DIMS: return is_tile_local(s, op_operand(v->def, 0), depth);
-    case OP_ADDI:
-      return is_tile_local(s, op_operand(v->def, 0), depth - 1) && is_tile_local(s, op_operand(v->def, 1), depth - 1);
-    case OP_MULI:
-      for (uint32_t i = 0; i < 2; i++) {
-        const Value *factor = op_operand(v->def, 1 - i);
-        if (value_op(factor, OP_SPLAT) && is_tile_local(s, op_operand(v->def, i), depth - 1)) return true;
-      }
-      return false;
-    default: return false;
-  }
-}
 
 static bool has_failed(const Split *s, const Value *arg) {
   VEC_EACH(x, s->failed)
@@ -125,8 +105,8 @@ static bool decompose(Split *s, Value *v, Address *out) {
       Parts o = split_offset(s, op_operand(op, 1));
       if (o.uniform) a.base = build_binary(&b, OP_ADDPTR, a.base, o.uniform);
       if (o.varying && type_elem_bits(o.varying->type) < 32) o.varying = build_cast(&b, OP_EXTSI, o.varying, i32_of(s));
-      bool local = a.offset && o.varying && is_tile_local(s, a.offset, MAX_LOCAL_DEPTH) &&
-                   is_tile_local(s, o.varying, MAX_LOCAL_DEPTH);
+      bool local = a.offset && o.varying && steps_are_in_tile(s->axes, a.offset) &&
+                   steps_are_in_tile(s->axes, o.varying);
       a.offset = split_add(s, &b, OP_ADDI, a.offset, o.varying, local);
       break;
     }
