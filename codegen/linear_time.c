@@ -18,9 +18,9 @@ static void or_to_add(LLVMBuilderRef b, LLVMBasicBlockRef block) {
   }
 }
 
-// Gives all uses of an instruction a frozen copy.
-static LLVMValueRef freeze(LLVMBuilderRef b, LLVMValueRef in) {
-  LLVMPositionBuilderBefore(b, LLVMGetNextInstruction(in));
+// Gives all uses of an instruction a frozen copy, which stands before another.
+static LLVMValueRef freeze(LLVMBuilderRef b, LLVMValueRef in, LLVMValueRef before) {
+  LLVMPositionBuilderBefore(b, before);
   LLVMValueRef frozen = LLVMBuildFreeze(b, in, "");
   LLVMReplaceAllUsesWith(in, frozen);
   LLVMSetOperand(frozen, 0, in);
@@ -35,7 +35,7 @@ static void freeze_divisions(LLVMBuilderRef b, LLVMBasicBlockRef block) {
   for (LLVMValueRef in = LLVMGetFirstInstruction(block); in; in = LLVMGetNextInstruction(in)) {
     LLVMOpcode op = LLVMGetInstructionOpcode(in);
     if (op != LLVMSDiv && op != LLVMSRem && op != LLVMUDiv && op != LLVMURem) continue;
-    LLVMValueRef frozen = freeze(b, in);
+    LLVMValueRef frozen = freeze(b, in, LLVMGetNextInstruction(in));
     for (LLVMUseRef use = LLVMGetFirstUse(frozen); use;) {
       LLVMValueRef user = LLVMGetUser(use);
       use = LLVMGetNextUse(use);
@@ -45,8 +45,9 @@ static void freeze_divisions(LLVMBuilderRef b, LLVMBasicBlockRef block) {
   }
 }
 
-// LLVM's scalar evolution expands every partial sum into all its terms. On a chain of additions, such as a thread's
-// reduction of integers, its time and memory are therefore quadratic. A frozen partial sum is one term.
+// LLVM's scalar evolution expands every partial sum into all its terms, and what a loop ends with into all that it
+// begins with. On a chain of additions, such as a thread's reduction of integers, and on a chain of loops its time and
+// memory are therefore quadratic and worse. A frozen partial sum is one term.
 enum { MAX_TERMS = 32 };
 
 static uint64_t num_terms(const Map *terms, LLVMValueRef v) {
@@ -54,15 +55,34 @@ static uint64_t num_terms(const Map *terms, LLVMValueRef v) {
   return known ? known->number : !LLVMIsAConstant(v);
 }
 
-static void cut_sums(Cg *c, LLVMBasicBlockRef block) {
-  Map terms = {0};
+// The terms of what a phi is before its loop or in either branch. A loop adds some. The map has the blocks seen so far.
+static uint64_t num_phi_terms(const Map *terms, LLVMValueRef phi) {
+  enum { OF_LOOP = 8 };
+  uint64_t n = 1;
+  bool is_loop = false;
+  for (unsigned i = 0, count = LLVMCountIncoming(phi); i < count; i++) {
+    const MapSlot *known = map_get(terms, LLVMGetIncomingValue(phi, i));
+    if (known && known->number > n) n = known->number;
+    is_loop |= !map_get(terms, LLVMGetIncomingBlock(phi, i));
+  }
+  return n + (is_loop ? OF_LOOP : 0);
+}
+
+static bool is_int(LLVMValueRef v) { return LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMIntegerTypeKind; }
+
+static void cut_sums(Cg *c, Map *terms, LLVMBasicBlockRef block) {
+  LLVMValueRef first = LLVMGetFirstInstruction(block);   // where copies of phis can stand
+  while (LLVMIsAPHINode(first)) first = LLVMGetNextInstruction(first);
   for (LLVMValueRef in = LLVMGetFirstInstruction(block); in; in = LLVMGetNextInstruction(in)) {
     const LLVMOpcode op = LLVMGetInstructionOpcode(in);
-    if (op != LLVMAdd && op != LLVMSub) continue;
-    const uint64_t n = num_terms(&terms, LLVMGetOperand(in, 0)) + num_terms(&terms, LLVMGetOperand(in, 1));
-    if (n <= MAX_TERMS) map_at(c->arena, &terms, in)->number = n;
-    else freeze(c->b, in);
+    if (op != LLVMAdd && op != LLVMSub && (op != LLVMPHI || !is_int(in))) continue;
+    uint64_t n = 0;
+    if (op == LLVMPHI) n = num_phi_terms(terms, in);
+    else n = num_terms(terms, LLVMGetOperand(in, 0)) + num_terms(terms, LLVMGetOperand(in, 1));
+    if (n <= MAX_TERMS) map_at(c->arena, terms, in)->number = n;
+    else freeze(c->b, in, op == LLVMPHI ? first : LLVMGetNextInstruction(in));
   }
+  map_at(c->arena, terms, block)->number = 1;
 }
 
 // Strength reduction also compares every addition and every address with those that share an operand with it. A frozen
@@ -79,8 +99,15 @@ typedef VEC(LLVMValueRef) Users;
 
 static bool is_asm(LLVMValueRef in) { return LLVMIsACallInst(in) && LLVMIsAInlineAsm(LLVMGetCalledValue(in)); }
 
+// Blocks that widen the same index each have a copy of it, and these are one operand to strength reduction.
+static bool is_elsewhere(LLVMValueRef user, LLVMValueRef v) {
+  LLVMBasicBlockRef at = LLVMGetInstructionParent(user), entry = LLVMGetEntryBasicBlock(LLVMGetBasicBlockParent(at));
+  return at != (LLVMIsAInstruction(v) ? LLVMGetInstructionParent(v) : entry);
+}
+
 static bool is_use(LLVMValueRef user, LLVMValueRef v, UseKind kind) {
   if (kind == BY_ASM) return is_asm(user);
+  if (LLVMIsAZExtInst(user) || LLVMIsASExtInst(user)) return is_elsewhere(user, v);
   if (LLVMIsAGetElementPtrInst(user))
     return LLVMGetOperand(user, 0) != v || !LLVMIsAConstantInt(LLVMGetOperand(user, 1));
   return LLVMIsABinaryOperator(user) && LLVMGetInstructionOpcode(user) == LLVMAdd;
@@ -158,10 +185,11 @@ static void mark_defined(Cg *c, LLVMValueRef f) {
 
 void cg_keep_time_linear(Cg *c) {
   for (LLVMValueRef f = LLVMGetFirstFunction(c->mod); f; f = LLVMGetNextFunction(f)) {
+    Map terms = {0};
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block)) {
       or_to_add(c->b, block);
       freeze_divisions(c->b, block);
-      cut_sums(c, block);
+      cut_sums(c, &terms, block);
     }
     if (!LLVMGetFirstBasicBlock(f)) continue;
     split_shared_operands(c, f);

@@ -9,6 +9,7 @@ enum { OVERHEAD = 12, MAX_STREAMS = 4, ADDRESSES = 8, DEPTH = 8 };
 
 typedef struct {
   OpOrder order;
+  int64_t *held;             // words held after each position
   uint32_t last_wait;        // number of the last op that waits; 0: none
   uint32_t most;
   uint32_t streams;          // words of loads after the last wait, a vector each
@@ -45,40 +46,53 @@ uint32_t pressure_words(const Value *v) {
   return (layout_regs_per_thread(v->type->layout) * type_elem_bits(v->type) + 31) / 32;
 }
 
-// Whether v, which is visible to op, is needed after op: by a later op, or by the next iteration of a loop that v is
-// defined outside of. What a loop only begins with is not needed in it.
-static bool used_after(const OpOrder *o, const Value *v, const Op *op) {
-  uint32_t at = op_order_begin(o, op);
+// The position after which a value is dead. What is defined outside a loop and used in it lives to the loop's end; what
+// a loop only begins with is not needed in it.
+static uint32_t last_use(const OpOrder *o, const Value *v, const Op *def) {
+  uint32_t last = 0;
   EACH_USE(u, v) {
-    if (op_order_begin(o, u->user) > at) return true;
-    for (const Op *p = op->parent->parent; p; p = p->parent->parent) {
-      bool is_loop = op_is(p, TRAIT_LOOP);
-      if (!is_loop || !value_defined_outside(v, p)) continue;
-      for (const Op *q = u->user->parent->parent; q; q = q->parent->parent)
-        if (q == p) return true;
-    }
+    uint32_t at = op_order_begin(o, u->user);
+    for (const Op *p = u->user->parent->parent; p; p = p->parent->parent)
+      if (p != def && op_is(p, TRAIT_LOOP) && value_defined_outside(v, p)) at = op_order_end(o, p);
+    last = (uint32_t)max_i64(last, at);
   }
-  return false;
+  return last;
 }
 
 static uint32_t held_of(const OpOrder *o, const Value *v, const Op *at) {
   uint32_t words = pressure_words(v);
-  return words && used_after(o, v, at) ? words : 0;
+  return words && last_use(o, v, v->def) > op_order_begin(o, at) ? words : 0;
 }
 
-// Words held after `at`, of what is defined before it in its block and the blocks around it.
-static uint32_t held_after(const OpOrder *o, const Op *at) {
-  uint32_t words = 0;
-  for (const Op *inner = at; inner; inner = inner->parent->parent) {
-    const Block *b = inner->parent;
-    for (uint32_t i = 0; i < b->num_args; i++) words += held_of(o, b->args[i], at);
-    EACH_OP(op, b) {
-      if (op != inner || op == at)
-        for (uint32_t i = 0; i < op->num_results; i++) words += held_of(o, &op->results[i], at);
-      if (op == inner) break;
-    }
-  }
-  return words;
+// Adds to `held` what v is at each position, as changes.
+static void add_held(Estimate *g, const Value *v, const Op *def, uint32_t from) {
+  const uint32_t words = pressure_words(v), to = words ? last_use(&g->order, v, def) : 0;
+  if (to <= from) return;
+  g->held[from] += words;
+  g->held[to] -= words;
+}
+
+static void add_held_of_op(Op *op, void *user) {
+  Estimate *g = user;
+  const uint32_t begin = op_order_begin(&g->order, op), end = op->num_blocks ? op_order_end(&g->order, op) : begin;
+  for (uint32_t i = 0; i < op->num_results; i++) add_held(g, &op->results[i], op, end);
+  for (uint32_t b = 0; b < op->num_blocks; b++)
+    for (uint32_t i = 0; i < op->blocks[b]->num_args; i++) add_held(g, op->blocks[b]->args[i], op, begin + 1);
+}
+
+// Finds the words held after each position, of what is visible there.
+static void find_held(Estimate *g, Func *f) {
+  g->held = arena_array(&g->order.ctx->arena, int64_t, g->order.count + 2);
+  for (uint32_t i = 0; i < f->body->num_args; i++) add_held(g, f->body->args[i], NULL, 0);
+  block_walk(f->body, add_held_of_op, g);
+  for (uint32_t i = 1; i <= g->order.count; i++) g->held[i] += g->held[i - 1];
+}
+
+// Words held after `at`, of what is defined before it in its block and the blocks around it, and of its results.
+static uint32_t held_after(const Estimate *g, const Op *at) {
+  int64_t words = g->held[op_order_begin(&g->order, at)];
+  for (uint32_t i = 0; i < at->num_results && at->num_blocks; i++) words += held_of(&g->order, &at->results[i], at);
+  return (uint32_t)words;
 }
 
 static void find_waits(Op *op, void *user) {
@@ -144,7 +158,7 @@ static void measure(Op *op, void *user) {
     g->streams += (uint32_t)min_i64(pressure_words(&op->results[0]), PRESSURE_VECTOR);
   if (op->opcode == OP_FOR) measure_stream(g, op);
   if (!holds(op)) return;
-  uint32_t held = held_after(&g->order, op), taken = 0;
+  uint32_t held = held_after(g, op), taken = 0;
   for (uint32_t i = 0; i < op->num_operands; i++)
     if (op_operand(op, i) && !is_repeated(op, i)) taken += pressure_words(op_operand(op, i));
   // What only the wait takes may be loaded and combined in two halves. A scan keeps every element to its end, and
@@ -154,18 +168,6 @@ static void measure(Op *op, void *user) {
   if (op->opcode == OP_SCAN) held += 2 * taken - given;
   else if (taken > held) held += (taken - held) / 2;
   if (held > g->most) g->most = held;
-}
-
-// The position after which a value is dead. What is defined outside a loop and used in it lives to the loop's end.
-static uint32_t last_use(const OpOrder *o, const Value *v, const Op *def) {
-  uint32_t last = 0;
-  EACH_USE(u, v) {
-    uint32_t at = op_order_begin(o, u->user);
-    for (const Op *p = u->user->parent->parent; p; p = p->parent->parent)
-      if (p != def && op_is(p, TRAIT_LOOP) && value_defined_outside(v, p)) at = op_order_end(o, p);
-    last = (uint32_t)max_i64(last, at);
-  }
-  return last;
 }
 
 typedef struct { const OpOrder *order; int64_t *change; } Lives;   // change: in live words, by position
@@ -251,6 +253,7 @@ Pressure pressure_of(const Module *m, Func *f) {
   Estimate g = {.order = op_order_of(m->ctx, f)};
   block_walk(f->body, find_waits, &g);
   if (g.complex) return (Pressure){.most = most_live(&g.order, f) + ADDRESSES, .complex = true};
+  if (g.last_wait) find_held(&g, f);
   block_walk(f->body, measure, &g);
   Pressure p = {.stream = g.stream ? pressure_registers(g.stream) : 0,
                 .loaded = g.loaded, .alike = g.alike, .carried = g.stream - g.loaded, .waits = g.waits,
