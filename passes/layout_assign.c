@@ -105,19 +105,49 @@ static bool comes_in_any_layout(const Assign *c, const Value *v) {
   return warps && is_only_written(v, &left);
 }
 
+// Whether v is a constant, a range or a splat, perhaps in another shape or type.
+static bool is_made_anew(const Value *v) {
+  while (!layout_rule_is_free(v) && v->def && v->def->num_operands == 1 && op_is(v->def, TRAIT_PURE) &&
+         op_is(v->def, TRAIT_MOVES | TRAIT_CONVERTS) && op_unit(v->def) != UNIT_EXCH)
+    v = op_operand(v->def, 0);
+  return layout_rule_is_free(v);
+}
+
+// Whether v is computed from a tensor that a loop carries or a conditional gives: that has one layout for all its users,
+// and to convert it costs an exchange. depth: how many ops to look through.
+static bool is_of_flow(const Value *v, uint32_t depth) {
+  const Op *op = v->def;
+  if (v->type->kind != TYPE_TENSOR || layout_rule_is_free(v)) return false;
+  if (!op || op->num_blocks) return true;
+  if (!depth || !op_is(op, TRAIT_PURE) || !op_is(op, TRAIT_MOVES | TRAIT_ELEMENTWISE)) return false;
+  for (uint32_t i = 0; i < op->num_operands; i++)
+    if (op_operand(op, i) && is_of_flow(op_operand(op, i), depth - 1)) return true;
+  return false;
+}
+
+// Whether a user of v takes it to what has a layout of its own, which v, of which it can have a copy, must not decide.
+static bool must_not_decide(const Value *v, const Op *user) {
+  enum { DEPTH = 5 };
+  if (!is_made_anew(v)) return false;
+  for (uint32_t i = 0; i < user->num_operands; i++)
+    if (op_operand(user, i) && op_operand(user, i) != v && is_of_flow(op_operand(user, i), DEPTH)) return true;
+  return false;
+}
+
 static void flow(Assign *c) {
   while (c->work.count) {
     Value *v = c->work.data[--c->work.count];
     const Layout *l = layout_of(v);
-    ties_visit(v, tie, &(TieVisit){c, l});
+    const bool is_free = layout_rule_is_free(v);          // each user can have its own copy, a loop that it begins, too
+    if (!is_free) ties_visit(v, tie, &(TieVisit){c, l});
     if (v->def && !c->pivots[v->def->mark]) {
       const Layout *pivot = layout_rule_pivot_of_result(c->ctx, v->def, v->index, l);
       if (pivot && may_settle(c, v->def, pivot)) set_pivot(c, v->def, pivot);
     }
-    if (layout_rule_is_free(v) || comes_in_any_layout(c, v)) continue;   // each user can have its own copy
+    if (is_free || comes_in_any_layout(c, v)) continue;
     EACH_USE(u, v) {
       const Layout *pivot = layout_rule_pivot_of_operand(c->ctx, u->user, u->index, l);
-      if (!pivot || c->pivots[u->user->mark]) continue;
+      if (!pivot || c->pivots[u->user->mark] || must_not_decide(v, u->user)) continue;
       if (may_settle(c, u->user, pivot)) set_pivot(c, u->user, pivot);
     }
   }
