@@ -36,8 +36,9 @@ def _bound_in(fn):
 class Renamer:
     """Finds the names of a tree that come from outside of it."""
 
-    def __init__(self, gatherer, text, scope):
+    def __init__(self, gatherer, text, scope, of_host=()):
         self.gatherer, self.scope, self.edits, self.starts = gatherer, scope, [], line_starts(text)
+        self.of_host = of_host   # names of methods that may be left out
         self.replaced = ()   # nodes that another edit replaces
 
     def visit(self, node, hiding, in_text=False):
@@ -52,7 +53,7 @@ class Renamer:
             for d in (*node.decorator_list, *node.bases):
                 self.visit(d, hiding)
             for statement in node.body:
-                self.visit(statement, (*hiding, frozenset(_class_names(node))))
+                self._member(statement, (*hiding, frozenset(_class_names(node))))
         elif self._computed(node, hiding):
             pass
         elif isinstance(node, (ast.Attribute, ast.Name)):
@@ -60,6 +61,19 @@ class Renamer:
         else:
             for child in ast.iter_child_nodes(node):
                 self.visit(child, hiding, in_text or isinstance(node, ast.JoinedStr))
+
+    def _member(self, node, hiding):
+        """Visits a statement of a class. A method of the host's that names what tilec cannot read is left out."""
+        if not isinstance(node, ast.FunctionDef) or node.name not in self.of_host:
+            self.visit(node, hiding)
+            return
+        before = len(self.edits)
+        if not self.gatherer.attempt(lambda: self.visit(node, hiding)):
+            del self.edits[before:]
+            first = min([node, *node.decorator_list], key=lambda n: n.lineno)
+            at = self.starts[first.lineno - 1] + node.col_offset
+            end = self.starts[node.end_lineno - 1] + node.end_col_offset
+            self.edits.append((at, end, "pass" + "\n" * (node.end_lineno - first.lineno)))
 
     def _computed(self, node, hiding):
         """Writes what a class without source gives for constants, `torch.finfo(torch.float16).max`, as its value."""

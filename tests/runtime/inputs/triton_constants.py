@@ -1,0 +1,62 @@
+"""Constants of a program's own classes: what a kernel reads of each of them."""
+import dataclasses
+import threading
+
+import triton
+import triton.language as tl
+
+from ints import Ints
+
+LOCK = threading.Lock()
+
+
+@dataclasses.dataclass(frozen=True)
+class Tile:
+    rows: int
+    scale: float = 0.5
+    dtype: tl.dtype = tl.float32
+
+    def __post_init__(self):
+        object.__setattr__(self, "rows", self.rows * 2)
+
+    def elements(self):
+        return self.rows * 4
+
+    def locked(self):
+        with LOCK:   # which no kernel can read
+            return self.rows
+
+
+class Plan:
+
+    def __init__(self, text, tile):
+        self.steps, self.tile = [int(part) for part in text.split(",")], tile
+
+
+@triton.jit
+def k(out, n, C: tl.constexpr):
+    tl.store(out, n + C.rows * C.scale + C.elements())
+    tl.store(out + 1, tl.zeros((1,), C.dtype).dtype.primitive_bitwidth)
+
+
+@triton.jit
+def plan(out, C: tl.constexpr):
+    tl.store(out, C.steps[1] + C.tile.rows)
+
+
+def shown(name, kernel, *args):
+    out = Ints(0, 0)
+    try:
+        kernel[(1,)](out, *args)
+        print(f"{name}: {out.data.tolist()}")
+    except TypeError as e:
+        print(f"{name}: TypeError: {e}")
+
+
+shown("dataclass", k, 100, Tile(8))                    # 16 rows: 100 + 8 + 64
+shown("dataclass", k, 100, Tile(8, 0.25, tl.float16))
+changed = Plan("3,5", Tile(1))
+shown("object", plan, changed)                         # 5 + 2
+changed.steps[1] = 50
+shown("object", plan, changed)
+shown("lock", plan, Plan("3,5", LOCK))
