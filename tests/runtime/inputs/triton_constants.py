@@ -1,5 +1,6 @@
 """Constants of a program's own classes: what a kernel reads of each of them."""
 import dataclasses
+import enum
 import threading
 
 import triton
@@ -33,6 +34,15 @@ class Plan:
         self.steps, self.tile = [int(part) for part in text.split(",")], tile
 
 
+class Mode(str, enum.Enum):
+    SUM = "sum"
+    MEAN = "mean"
+
+
+class Order(str, enum.Enum):
+    ROWS = "rows"
+
+
 @triton.jit
 def k(out, n, C: tl.constexpr):
     tl.store(out, n + C.rows * C.scale + C.elements())
@@ -42,6 +52,22 @@ def k(out, n, C: tl.constexpr):
 @triton.jit
 def plan(out, C: tl.constexpr):
     tl.store(out, C.steps[1] + C.tile.rows)
+
+
+@triton.jit
+def mode(out, M: tl.constexpr, O: tl.constexpr):
+    v = 0
+    if M == "sum":
+        v += 1
+    if M in ("mean", "sum"):
+        v += 2
+    if M.startswith("me"):
+        v += 4
+    if O + "-first" == "rows-first":
+        v += 8
+    if M != O and M.value == M:
+        v += 16
+    tl.store(out, v)
 
 
 def shown(name, kernel, *args):
@@ -59,4 +85,6 @@ changed = Plan("3,5", Tile(1))
 shown("object", plan, changed)                         # 5 + 2
 changed.steps[1] = 50
 shown("object", plan, changed)
+shown("text", mode, Mode.SUM, Order.ROWS)
+shown("text", mode, Mode.MEAN, Order.ROWS)
 shown("lock", plan, Plan("3,5", LOCK))
