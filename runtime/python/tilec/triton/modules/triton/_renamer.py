@@ -2,6 +2,7 @@
 import ast
 import copy
 import enum
+import functools
 import inspect
 import re
 import sys
@@ -188,6 +189,7 @@ def edited(text, edits):
     return data.decode()
 
 
+@functools.lru_cache(maxsize=512)   # inspect parses the whole file
 def has_source(cls):
     try:
         return re.search(r"^\s*class\s", inspect.getsource(cls), re.M) is not None
