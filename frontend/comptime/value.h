@@ -185,6 +185,7 @@ struct CtClass {
   const Node *def;             // NULL for built-in classes and collections.namedtuple(…)
   ClassForm form;
   const char *plain;           // ENUM: "int", "str" or "float", whose values its members are, as those of IntEnum; or NULL
+  bool is_flag;                // ENUM: Flag or IntFlag; a Flag is an integer here
   CtClass *base;               // or NULL
   CtEnv *env;                  // attributes and methods
   CtField *fields;             // namedtuple, aggregate, dataclass: in declaration order

@@ -1,7 +1,9 @@
 """Constants of a program's own classes: what a kernel reads of each of them."""
+import abc
 import dataclasses
 import enum
 import threading
+import typing
 
 import triton
 import triton.language as tl
@@ -9,6 +11,7 @@ import triton.language as tl
 from ints import Ints
 
 LOCK = threading.Lock()
+T = typing.TypeVar("T")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,7 +31,7 @@ class Tile:
             return self.rows
 
 
-class Plan:
+class Plan(abc.ABC, typing.Generic[T]):
 
     def __init__(self, text, tile):
         self.steps, self.tile = [int(part) for part in text.split(",")], tile
@@ -41,6 +44,19 @@ class Mode(str, enum.Enum):
 
 class Order(str, enum.Enum):
     ROWS = "rows"
+
+
+@enum.unique
+class Part(enum.IntFlag):
+    BIAS = enum.auto()
+    SCALE = enum.auto()
+    ACT = enum.auto()
+
+
+class Side(enum.Flag):
+    LEFT = enum.auto()
+    RIGHT = enum.auto()
+    TOP = enum.auto()
 
 
 @triton.jit
@@ -70,6 +86,22 @@ def mode(out, M: tl.constexpr, O: tl.constexpr):
     tl.store(out, v)
 
 
+@triton.jit
+def flags(out, P: tl.constexpr, S: tl.constexpr):
+    v = 0
+    if P & Part.BIAS:
+        v += 1
+    if P & Part.SCALE:
+        v += 2
+    if (P & 4) != 0:
+        v += 4
+    if S & Side.TOP:
+        v += 8
+    if S == Side.RIGHT:
+        v += 16
+    tl.store(out, v)
+
+
 def shown(name, kernel, *args):
     out = Ints(0, 0)
     try:
@@ -87,4 +119,6 @@ changed.steps[1] = 50
 shown("object", plan, changed)
 shown("text", mode, Mode.SUM, Order.ROWS)
 shown("text", mode, Mode.MEAN, Order.ROWS)
+shown("flags", flags, Part.BIAS | Part.ACT, Side.TOP | Side.LEFT)
+shown("flags", flags, Part.SCALE, Side.RIGHT)
 shown("lock", plan, Plan("3,5", LOCK))

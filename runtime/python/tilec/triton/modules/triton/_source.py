@@ -213,7 +213,9 @@ class Gatherer:
         if value is None or type(value) in (bool, int, str):
             return repr(value)
         if isinstance(value, enum.Enum):
-            return f"{self.name_of(type(value))}.{value.name}"
+            name = self.name_of(type(value))
+            is_member = type(value).__members__.get(value.name) is value
+            return f"{name}.{value.name}" if is_member else f"{name}({value.value})"   # several flags
         if isinstance(value, float):
             return repr(value) if value - value == 0 else f"float('{value}')"
         own = getattr(value, "_tile_expression", None)
@@ -306,7 +308,7 @@ class Gatherer:
         others = {b.__name__: b for b in cls.__mro__}
         for annotation in getattr(cls, "__annotations__", {}).values():
             others.setdefault(getattr(annotation, "__name__", None), annotation)
-        of_host = () if hasattr(cls, "__triton_aggregate__") else \
+        of_host = None if hasattr(cls, "__triton_aggregate__") else \
             [n for n, member in vars(cls).items() if isinstance(member, _OF_HOST)]
         text = self._renamed(text, Scope(cells, vars(sys.modules[cls.__module__]), others), of_host=of_host)
         self._add(re.sub(r"^class\s+\w+", f"class {name}", text, count=1, flags=re.M).rstrip(),
@@ -324,7 +326,7 @@ class Gatherer:
             vars(self).update(before)
             return False
 
-    def _renamed(self, text, scope, fn=None, of_host=()):
+    def _renamed(self, text, scope, fn=None, of_host=None):
         """Returns the text with every name from outside replaced by the one that its object has here. fn: the function
         whose text it is; of_host: methods of the class whose text it is, which are left out if they cannot be read."""
         try:
