@@ -366,8 +366,8 @@ CT_FN(py_bytes) {
 
 CT_FN(py_object) { return ct_object_new(ct, "object"); }
 
-// object.__new__(cls): an instance that __init__ has not seen. Its attributes are named arguments, which Python does not
-// take: tilec.triton writes objects of the host in this way.
+// object.__new__(cls): an instance that __init__ has not seen. Its attributes are named arguments, which Python does
+// not take: tilec.triton writes objects of the host in this way.
 CT_FN(object_new) {
   if (a->args[0]->kind != CT_CLASS) return ct_wrong_type(ct, a, a->args[0]);
   CtValue *v = ct_instance_new(ct, a->args[0]->cls);

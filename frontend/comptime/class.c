@@ -204,7 +204,8 @@ CtValue *ct_instantiate(Comptime *ct, CtValue *cls, const CtArgs *a) {
       if (members.data[i] == a->args[0] ||
           ct_equal(ct_instance_get(members.data[i]->instance, intern(ct->ctx, "value")), a->args[0]))
         return members.data[i];
-    if (c->is_flag && a->num_args == 1 && is_int(a->args[0])) return ct_int(ct->ctx, int_of(a->args[0]));   // several flags
+    if (c->is_flag && a->num_args == 1 && is_int(a->args[0]))   // several flags
+      return ct_int(ct->ctx, int_of(a->args[0]));
     return ct_fail(ct, a->span, "ValueError", "%s has no member with the value %s", c->name,
                    a->num_args ? ct_repr(ct->ctx, a->args[0]) : "()");
   }

@@ -184,7 +184,7 @@ struct CtClass {
   const char *name;
   const Node *def;             // NULL for built-in classes and collections.namedtuple(…)
   ClassForm form;
-  const char *plain;           // ENUM: "int", "str" or "float", whose values its members are, as those of IntEnum; or NULL
+  const char *plain;           // ENUM: "int", "str" or "float", if its members are such values, as in IntEnum; or NULL
   bool is_flag;                // ENUM: Flag or IntFlag; a Flag is an integer here
   CtClass *base;               // or NULL
   CtEnv *env;                  // attributes and methods
@@ -240,7 +240,7 @@ CtValue *ct_unwrap(CtValue *v);                                 // a constexpr's
 static inline bool ct_has_list(const CtValue *v) {
   return v->kind == CT_TUPLE || v->kind == CT_LIST || v->kind == CT_ITERATOR;
 }
-CtValue *ct_plain(CtValue *v);                                  // what a member of IntEnum or StrEnum is; others themselves
+CtValue *ct_plain(CtValue *v);                                  // what a member of IntEnum or StrEnum is; others: v
 const CtValue *ct_integer(const CtValue *v);                    // ct_plain, if that is an INT or BOOL; otherwise NULL
 Int128 ct_range_length(const CtValue *v);
 bool ct_is_true(const CtValue *v);                              // Python truth
