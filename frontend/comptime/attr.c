@@ -117,6 +117,7 @@ static CtValue *instance_attr(Comptime *ct, CtValue *v, const char *name, Span s
     ct_dict_update_bindings(ct->ctx, d->dict, in->attrs->bindings, in->attrs->count);
     return d;
   }
+  if (ct_plain(v) != v) return ct_find_attr(ct, ct_plain(v), name, span);
   if (ct_has_method(v, name)) return method_of(ct, v, "instance", name);
   CtValue *other = ct_class_lookup(in->cls, intern(ct->ctx, "__getattr__"));
   return other ? ct_call1(ct, ct_bind(ct, v, other), ct_str(ct->ctx, name), span) : NULL;

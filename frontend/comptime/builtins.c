@@ -366,12 +366,22 @@ CT_FN(py_bytes) {
 
 CT_FN(py_object) { return ct_object_new(ct, "object"); }
 
+// object.__new__(cls): an instance that __init__ has not seen. Its attributes are named arguments, which Python does
+// not take: tilec.triton writes objects of the host in this way.
+CT_FN(object_new) {
+  if (a->args[0]->kind != CT_CLASS) return ct_wrong_type(ct, a, a->args[0]);
+  CtValue *v = ct_instance_new(ct, a->args[0]->cls);
+  for (uint32_t i = 0; i < a->num_kwargs; i++) ct_attr_set(ct, v, a->kwargs[i].name, a->kwargs[i].value);
+  return v;
+}
+
 static const CtFnRow builtins[] = {
     {"abs", py_abs, 1, 1}, {"bin", py_bin, 1, 1}, {"bool", py_bool, 0, 1}, {"bytes", py_bytes, 0, CT_ANY},
     {"callable", py_callable, 1, 1}, {"chr", py_chr, 1, 1}, {"classmethod", py_classmethod, 1, 1},
     {"divmod", py_divmod, 2, 2}, {"float", py_float, 0, 1}, {"format", py_format, 1, 2},
     {"getattr", py_getattr, 2, 3}, {"hasattr", py_hasattr, 2, 2}, {"hex", py_hex, 1, 1}, {"int", py_int, 0, 2},
     {"isinstance", py_isinstance, 2, 2}, {"issubclass", py_issubclass, 2, 2}, {"object", py_object, 0, 0},
+    {"object.__new__", object_new, 1, 1},
     {"oct", py_oct, 1, 1}, {"ord", py_ord, 1, 1}, {"pow", py_pow, 2, 2}, {"print", py_print, 0, CT_ANY},
     {"property", py_property, 1, 1}, {"repr", py_repr, 1, 1}, {"round", py_round, 1, 2},
     {"setattr", py_setattr, 3, 3}, {"slice", py_slice, 1, 3}, {"staticmethod", py_staticmethod, 1, 1},

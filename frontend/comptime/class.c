@@ -79,14 +79,23 @@ static void collect_fields(Comptime *ct, const Node *n, CtClass *cls) {
   cls->num_fields = fields.count;
 }
 
+// What enum.auto() gives after a value: the next number, or the next bit.
+static Int128 next_value(const CtClass *cls, Int128 value) {
+  Int128 bit = 1;
+  while (cls->is_flag && bit <= value && bit < INT64_MAX) bit *= 2;
+  return cls->is_flag ? bit : value + 1;
+}
+
 // Plain attributes of an Enum class become its members.
 static void make_members(Comptime *ct, CtValue *cls) {
   Int128 next = 1;
+  const bool is_text = cls->cls->plain && !strcmp(cls->cls->plain, "str");
   for (uint32_t i = 0; i < cls->cls->env->count; i++) {
     CtBinding *b = &cls->cls->env->bindings[i];
     if (b->value->kind == CT_FUNCTION || b->name[0] == '_') continue;
-    if (b->value->kind == CT_MISSING && !strcmp(b->value->missing.name, "enum.auto")) b->value = ct_int(ct->ctx, next);
-    if (b->value->kind == CT_INT) next = b->value->i + 1;
+    if (b->value->kind == CT_MISSING && !strcmp(b->value->missing.name, "enum.auto"))
+      b->value = is_text ? ct_call_method(ct, ct_str(ct->ctx, b->name), "lower", &(CtArgs){0}) : ct_int(ct->ctx, next);
+    if (b->value->kind == CT_INT) next = next_value(cls->cls, b->value->i);
     CtValue *member = ct_instance_new(ct, cls->cls);
     ct_attr_set(ct, member, "name", ct_str(ct->ctx, b->name));
     ct_attr_set(ct, member, "value", b->value);
@@ -108,13 +117,21 @@ static bool name_descriptors(Comptime *ct, CtValue *cls, Span span) {
 static void inherit(Comptime *ct, CtClass *cls, const CtValue *base) {
   if (base->kind == CT_CLASS) {
     if (!cls->base) cls->base = base->cls;
-    if (cls->form == CLASS_PLAIN) cls->form = base->cls->form, cls->is_int = base->cls->is_int;
+    if (cls->form == CLASS_PLAIN) {
+      cls->form = base->cls->form;
+      cls->plain = base->cls->plain;
+      cls->is_flag = base->cls->is_flag;
+    }
   }
   if (base->kind != CT_BUILTIN) return;
   const char *name = base->builtin.name;
   if (!strcmp(name, "typing.NamedTuple")) cls->form = CLASS_NAMEDTUPLE;
-  else if (!strncmp(name, "enum.", 5)) cls->form = CLASS_ENUM, cls->is_int = !strncmp(name, "enum.Int", 8);
-  else if (ct_is_exception_name(name)) {
+  else if (!strncmp(name, "enum.", 5)) {
+    cls->form = CLASS_ENUM;
+    cls->is_flag = !strcmp(name, "enum.Flag") || !strcmp(name, "enum.IntFlag");
+    if (cls->is_flag || !strcmp(name, "enum.IntEnum")) cls->plain = "int";
+    if (!strcmp(name, "enum.StrEnum")) cls->plain = "str";
+  } else if (ct_is_exception_name(name)) {
     cls->base = ct_object_new(ct, name)->instance->cls;
     cls->form = cls->base->form = CLASS_EXCEPTION;
   }
@@ -131,8 +148,10 @@ CtValue *ct_class_new(Comptime *ct, const Node *n, CtEnv *env) {
     if (base->kind == CT_MISSING) return ct_missing_from(ct, base, "%s", cls->name);
     inherit(ct, cls, base);
   }
-  for (uint32_t i = 0; cls->form == CLASS_ENUM && i < n->cls.bases.count; i++)   // class Mode(int, Enum)
-    cls->is_int |= n->cls.bases.data[i]->kind == NODE_NAME && !strcmp(n->cls.bases.data[i]->name.id, "int");
+  for (uint32_t i = 0; cls->form == CLASS_ENUM && i < n->cls.bases.count; i++) {   // class Mode(str, Enum)
+    const Node *base = n->cls.bases.data[i];
+    if (base->kind == NODE_NAME && ct_has_word("int str float", base->name.id)) cls->plain = base->name.id;
+  }
   cls->env = ct_env_new(ct, env, env->module);
   cls->env->is_class = true;
   if (!ct_exec_statements(ct, &n->cls.body, cls->env) || !name_descriptors(ct, v, n->span)) return NULL;
@@ -185,6 +204,8 @@ CtValue *ct_instantiate(Comptime *ct, CtValue *cls, const CtArgs *a) {
       if (members.data[i] == a->args[0] ||
           ct_equal(ct_instance_get(members.data[i]->instance, intern(ct->ctx, "value")), a->args[0]))
         return members.data[i];
+    if (c->is_flag && a->num_args == 1 && is_int(a->args[0]))   // several flags
+      return ct_int(ct->ctx, int_of(a->args[0]));
     return ct_fail(ct, a->span, "ValueError", "%s has no member with the value %s", c->name,
                    a->num_args ? ct_repr(ct->ctx, a->args[0]) : "()");
   }

@@ -201,6 +201,9 @@ OPERATORS(OPERATOR_FN)
 
 CT_FN(typing_cast) { return a->args[1]; }
 
+// A decorator that checks or marks what it is given.
+CT_FN(as_given) { return a->args[0]; }
+
 CT_FN(nothing) { return ct_none(); }
 
 CT_FN(os_getenv) { return a->num_args > 1 ? a->args[1] : ct_none(); }
@@ -317,6 +320,7 @@ static const CtFnRow functions[] = {
     {"os.getenv", os_getenv, 1, 2}, {"collections.namedtuple", collections_namedtuple, 0, CT_ANY},
     {"dataclasses.dataclass", dataclasses_dataclass, 0, 1}, {"dataclasses.field", dataclasses_field, 0, 0},
     {"dataclasses.replace", dataclasses_replace, 1, 1}, {"enum.auto", enum_auto, 0, 0},
+    {"enum.unique", as_given, 1, 1}, {"typing.final", as_given, 1, 1}, {"functools.total_ordering", as_given, 1, 1},
     {"packaging.version.Version", packaging_version, 1, 1}, {"packaging.version.parse", packaging_version, 1, 1},
     {"property.setter", property_accessor, 0, CT_ANY}, {"property.deleter", property_accessor, 0, CT_ANY},
     {"property.getter", property_accessor, 0, CT_ANY}, {"importlib.util.find_spec", importlib_find_spec, 1, 2},

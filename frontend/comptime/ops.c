@@ -360,6 +360,7 @@ static CtValue *type_union(Comptime *ct, CtValue *a, CtValue *b) {
 
 static CtValue *binary(Comptime *ct, PyOp op, CtValue *a, CtValue *b, Span span) {
   if (op == PYOP_IS || op == PYOP_IS_NOT) return compare(ct, op, a, b, span);
+  a = ct_plain(a), b = ct_plain(b);
   if (a->kind == CT_MISSING || b->kind == CT_MISSING) {
     if (op == PYOP_IN || op == PYOP_NOT_IN) {
       if (b->kind == CT_MISSING) return ct_missing_from(ct, b, "... %s %s", pyop_text(op), b->missing.name);

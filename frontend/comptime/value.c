@@ -89,12 +89,15 @@ CtValue *ct_constexpr(Context *ctx, CtValue *inner) {
   return v;
 }
 
-const CtValue *ct_integer(const CtValue *v) {
-  if (v->kind == CT_INT || v->kind == CT_BOOL) return v;
-  if (v->kind != CT_INSTANCE || v->instance->cls->form != CLASS_ENUM || !v->instance->cls->is_int) return NULL;
+CtValue *ct_plain(CtValue *v) {
+  if (v->kind != CT_INSTANCE || v->instance->cls->form != CLASS_ENUM || !v->instance->cls->plain) return v;
   const CtEnv *attrs = v->instance->attrs;   // name, value
-  const CtValue *value = attrs->count == 2 ? attrs->bindings[1].value : NULL;
-  return value && (value->kind == CT_INT || value->kind == CT_BOOL) ? value : NULL;
+  return attrs->count == 2 ? attrs->bindings[1].value : v;
+}
+
+const CtValue *ct_integer(const CtValue *v) {
+  v = ct_plain((CtValue *)v);
+  return v->kind == CT_INT || v->kind == CT_BOOL ? v : NULL;
 }
 
 CtValue *ct_unwrap(CtValue *v) { return v->kind == CT_CONSTEXPR ? v->inner : v; }
@@ -225,6 +228,7 @@ static bool fields_equal(const CtInstance *in, const CtList *list, Walk *w) {
 static bool equal_kinds(const CtValue *a, const CtValue *b, Walk *w) {
   if (a->kind == CT_CONSTEXPR) a = a->inner;
   if (b->kind == CT_CONSTEXPR) b = b->inner;
+  a = ct_plain((CtValue *)a), b = ct_plain((CtValue *)b);
   if (is_number(a) && is_number(b)) return ct_number_order(a, b) == 0;
   if (a == b) return true;
   if (is_namedtuple(a) && b->kind == CT_TUPLE) return fields_equal(a->instance, &b->list, w);
@@ -328,7 +332,7 @@ static uint64_t hash(const CtValue *v, int depth) {
     case CT_FUNCTION: return mix(6, v->fn->def ? v->fn->def->span.begin : 0);
     case CT_CLASS: return mix(7, hash_bytes(v->cls->name, strlen(v->cls->name)));
     case CT_INSTANCE:
-      if (ct_integer(v)) return hash_int(int_of(v));
+      if (ct_plain((CtValue *)v) != v) return hash(ct_plain((CtValue *)v), depth + 1);
       if (is_namedtuple(v)) {   // as a tuple's
         uint64_t h = 3;
         for (uint32_t i = 0; i < v->instance->attrs->count; i++)

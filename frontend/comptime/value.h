@@ -184,7 +184,8 @@ struct CtClass {
   const char *name;
   const Node *def;             // NULL for built-in classes and collections.namedtuple(…)
   ClassForm form;
-  bool is_int;                 // ENUM: IntEnum or IntFlag, whose members are integers
+  const char *plain;           // ENUM: "int", "str" or "float", if its members are such values, as in IntEnum; or NULL
+  bool is_flag;                // ENUM: Flag or IntFlag; a Flag is an integer here
   CtClass *base;               // or NULL
   CtEnv *env;                  // attributes and methods
   CtField *fields;             // namedtuple, aggregate, dataclass: in declaration order
@@ -239,8 +240,8 @@ CtValue *ct_unwrap(CtValue *v);                                 // a constexpr's
 static inline bool ct_has_list(const CtValue *v) {
   return v->kind == CT_TUPLE || v->kind == CT_LIST || v->kind == CT_ITERATOR;
 }
-// an INT or BOOL itself, the value of an IntEnum's member; NULL for other values
-const CtValue *ct_integer(const CtValue *v);
+CtValue *ct_plain(CtValue *v);                                  // what a member of IntEnum or StrEnum is; others: v
+const CtValue *ct_integer(const CtValue *v);                    // ct_plain, if that is an INT or BOOL; otherwise NULL
 Int128 ct_range_length(const CtValue *v);
 bool ct_is_true(const CtValue *v);                              // Python truth
 bool ct_equal(const CtValue *a, const CtValue *b);              // Python ==

@@ -249,7 +249,7 @@ static bool is_increment(const Node *e) {
 
 static void lower_expr_stmt(Lower *L, const Node *s) {
   const Node *v = s->unary.value;
-  if (v->kind == NODE_STR) return;
+  if (v->kind == NODE_STR || v->kind == NODE_ELLIPSIS) return;   // a docstring, or the body of a stub
   if (is_increment(v)) {
     lower_error(L, s->span, "`%s` changes nothing: there is no increment", lower_source_text(L, s->span));
     lower_hint(L, "write `i += 1`");

@@ -303,10 +303,9 @@ static CtValue *list_as_tuple(Lower *L, CtValue *v) {
   return v->kind == CT_LIST ? ct_tuple(L->ctx, v->list.data, v->list.count) : v;
 }
 
-// A member of an IntEnum is a number to operators.
-static Term *plain_int(Lower *L, Term *t) {
-  const CtValue *i = t->kind == TERM_CONST && t->ct->kind == CT_INSTANCE ? ct_integer(t->ct) : NULL;
-  return i ? term_const(L, (CtValue *)i) : t;
+// A member of an IntEnum is a number to operators, one of a StrEnum a text.
+static Term *plain(Lower *L, Term *t) {
+  return t->kind == TERM_CONST && ct_plain(t->ct) != t->ct ? term_const(L, ct_plain(t->ct)) : t;
 }
 
 // Whether an operand is an option of the launch by its name, which is a function here; then there is an error.
@@ -323,8 +322,8 @@ Term *lower_binary(Lower *L, PyOp op, Term *a, Term *b, Span span) {
   L->b.span = span;
   const bool may_be_none = op == PYOP_EQ || op == PYOP_NE;
   if (!may_be_none && (lower_refuse_nothing(L, a, span) || lower_refuse_nothing(L, b, span))) return NULL;
-  a = plain_int(L, a);
-  b = plain_int(L, b);
+  a = plain(L, a);
+  b = plain(L, b);
   CtValue *ca = term_to_ct(L, a), *cb = term_to_ct(L, b);
   if (refuse_option(L, ca, span) || refuse_option(L, cb, span)) return NULL;
   bool compares = op == PYOP_EQ || op == PYOP_NE;

@@ -77,7 +77,7 @@ def operators(p, q, n, d: "tensordesc<fp16[16, 16]>"):
     x + Pair(n, n)
     x + f"{n}"
     d + x
-    ...
+    y = ...
     1j
 
 
@@ -229,7 +229,7 @@ def star(*args):
 # OPERATORS: note: print values by tl.device_print("text", value)
 # OPERATORS: ways_out.py:79:5: error: the left operand of `+` must be a tensor or a number, not a tensor descriptor from the launcher of fp16[16, 16]
 # OPERATORS: note: load what it points to
-# OPERATORS: ways_out.py:80:5: error: `...` is not supported in kernels
+# OPERATORS: ways_out.py:80:9: error: `...` is not supported in kernels
 # OPERATORS: note: write the `:` of each axis: x[:, None]
 # OPERATORS: ways_out.py:81:5: error: kernels have no complex numbers
 # OPERATORS: note: keep the real and the imaginary part in two tiles

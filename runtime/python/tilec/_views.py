@@ -59,9 +59,9 @@ def watch(kernel, name, value, place):
 
     def died(_, key=id(value)):
         _temporary.pop(key, None)
-        frame = sys._getframe(1)
+        frame = sys._getframe().f_back   # None at the end of the process
         holders = count(storage._cdata) - 2   # beside `storage` and the tensor itself, which still has it
-        if frame.f_code is code and frame.f_lasti == at and holders == 0:
+        if frame and frame.f_code is code and frame.f_lasti == at and holders == 0:
             warnings.warn_explicit(f"{kernel} wrote to '{name}', a tensor that the call alone held, as x.contiguous(), "
                                    "x.float() and x.reshape(…) may make: what it wrote is lost; give the tensor a name "
                                    "before the launch and use it afterwards", Warning, file, line, registry=told)

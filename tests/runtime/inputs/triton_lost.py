@@ -1,4 +1,6 @@
 """Launches whose results go where the program does not look: beside a view's elements, or into a tensor that dies."""
+import atexit
+
 import torch
 import triton
 import triton.language as tl
@@ -30,3 +32,6 @@ del kept
 fill[(1,)](torch.empty(16), 16)                             # memory for the kernel alone
 fill[(1,)](torch.zeros(16), 16)
 print("end", square.sum())
+held = [torch.full((16,), 3.0)]
+fill[(1,)](held[0], 16)
+atexit.register(held.clear)                                 # it dies at the end, when no code runs

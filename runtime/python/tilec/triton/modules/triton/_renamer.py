@@ -2,6 +2,7 @@
 import ast
 import copy
 import enum
+import functools
 import inspect
 import re
 import sys
@@ -36,8 +37,9 @@ def _bound_in(fn):
 class Renamer:
     """Finds the names of a tree that come from outside of it."""
 
-    def __init__(self, gatherer, text, scope):
+    def __init__(self, gatherer, text, scope, of_host=None):
         self.gatherer, self.scope, self.edits, self.starts = gatherer, scope, [], line_starts(text)
+        self.of_host = of_host   # of an object's class: names of methods that may be left out
         self.replaced = ()   # nodes that another edit replaces
 
     def visit(self, node, hiding, in_text=False):
@@ -49,10 +51,12 @@ class Renamer:
         elif isinstance(node, ast.Lambda):
             self.visit(node.body, (*hiding, {a.arg for a in node.args.args}), in_text)
         elif isinstance(node, ast.ClassDef):
-            for d in (*node.decorator_list, *node.bases):
+            for d in node.decorator_list:
                 self.visit(d, hiding)
+            for b in node.bases:
+                self._base(b, hiding)
             for statement in node.body:
-                self.visit(statement, (*hiding, frozenset(_class_names(node))))
+                self._member(statement, (*hiding, frozenset(_class_names(node))))
         elif self._computed(node, hiding):
             pass
         elif isinstance(node, (ast.Attribute, ast.Name)):
@@ -60,6 +64,28 @@ class Renamer:
         else:
             for child in ast.iter_child_nodes(node):
                 self.visit(child, hiding, in_text or isinstance(node, ast.JoinedStr))
+
+    def _base(self, node, hiding):
+        """Visits a base of a class. One that says nothing of an object, such as ABC or Generic[T], is left out."""
+        module = getattr(self._known(node, hiding), "__module__", None)
+        says_nothing = isinstance(node, ast.Subscript) or module in ("abc", "typing_extensions")
+        if says_nothing and self.of_host is not None:
+            self._replace(node, node, "object" + "\n" * (node.end_lineno - node.lineno))
+        else:
+            self.visit(node, hiding)
+
+    def _member(self, node, hiding):
+        """Visits a statement of a class. A method of the host's that names what tilec cannot read is left out."""
+        if not isinstance(node, ast.FunctionDef) or node.name not in (self.of_host or ()):
+            self.visit(node, hiding)
+            return
+        before = len(self.edits)
+        if not self.gatherer.attempt(lambda: self.visit(node, hiding)):
+            del self.edits[before:]
+            first = min([node, *node.decorator_list], key=lambda n: n.lineno)
+            at = self.starts[first.lineno - 1] + node.col_offset
+            end = self.starts[node.end_lineno - 1] + node.end_col_offset
+            self.edits.append((at, end, "pass" + "\n" * (node.end_lineno - first.lineno)))
 
     def _computed(self, node, hiding):
         """Writes what a class without source gives for constants, `torch.finfo(torch.float16).max`, as its value."""
@@ -174,6 +200,7 @@ def edited(text, edits):
     return data.decode()
 
 
+@functools.lru_cache(maxsize=512)   # inspect parses the whole file
 def has_source(cls):
     try:
         return re.search(r"^\s*class\s", inspect.getsource(cls), re.M) is not None

@@ -5,6 +5,8 @@ own here, and the functions' texts are edited to use these names. Lines stay lin
 """
 import ast
 import builtins
+import copy
+import dataclasses
 import enum
 import functools
 import inspect
@@ -18,6 +20,7 @@ from ._annotations import annotation_text, annotations_of
 from ._renamer import MISSING, NotSource, Renamer, edited, has_source, is_of_python, is_plain, snapshot
 
 _BUILTINS = vars(builtins)
+_OF_HOST = (types.FunctionType, property, classmethod, staticmethod)
 # The modules that every text has names for.
 _MODULES = {"triton": "triton", "triton.language": "tl", "triton.experimental.gluon": "gluon",
             "triton.experimental.gluon.language": "gl"}
@@ -210,7 +213,9 @@ class Gatherer:
         if value is None or type(value) in (bool, int, str):
             return repr(value)
         if isinstance(value, enum.Enum):
-            return f"{self.name_of(type(value))}.{value.name}"
+            name = self.name_of(type(value))
+            is_member = type(value).__members__.get(value.name) is value
+            return f"{name}.{value.name}" if is_member else f"{name}({value.value})"   # several flags
         if isinstance(value, float):
             return repr(value) if value - value == 0 else f"float('{value}')"
         own = getattr(value, "_tile_expression", None)
@@ -237,6 +242,10 @@ class Gatherer:
             return self.expression(value.item())   # a number of NumPy
         if isinstance(value, (int, str)):
             return self.expression(int(value) if isinstance(value, int) else str.__str__(value))
+        fields = fields_of(value)
+        if fields is not None:   # its __init__ may take other things
+            items = "".join(f", {field}={self.expression(item)}" for field, item in fields.items())
+            return f"object.__new__({self.name_of(type(value))}{items})"
         return self.name_of(value, wish)
 
     # ---- functions and classes
@@ -299,19 +308,32 @@ class Gatherer:
         others = {b.__name__: b for b in cls.__mro__}
         for annotation in getattr(cls, "__annotations__", {}).values():
             others.setdefault(getattr(annotation, "__name__", None), annotation)
-        text = self._renamed(text, Scope(cells, vars(sys.modules[cls.__module__]), others))
+        of_host = None if hasattr(cls, "__triton_aggregate__") else \
+            [n for n, member in vars(cls).items() if isinstance(member, _OF_HOST)]
+        text = self._renamed(text, Scope(cells, vars(sys.modules[cls.__module__]), others), of_host=of_host)
         self._add(re.sub(r"^class\s+\w+", f"class {name}", text, count=1, flags=re.M).rstrip(),
                   inspect.getsourcefile(cls), line)
         return name
 
-    def _renamed(self, text, scope, fn=None):
+    def attempt(self, gather):
+        """Calls a function that writes into the text; takes back what it wrote, and returns False, if it cannot."""
+        parts = ("_chunks", "_imports", "_taken", "_names", "_kept", "watched", "_sources")
+        before = {part: copy.copy(getattr(self, part)) for part in parts}
+        try:
+            gather()
+            return True
+        except NotSource:
+            vars(self).update(before)
+            return False
+
+    def _renamed(self, text, scope, fn=None, of_host=None):
         """Returns the text with every name from outside replaced by the one that its object has here. fn: the function
-        whose text it is."""
+        whose text it is; of_host: methods of the class whose text it is, which are left out if they cannot be read."""
         try:
             tree = _parsed(text)
         except SyntaxError as e:
             raise NotSource(f"cannot parse: {e}") from None
-        renamer = Renamer(self, text, scope)
+        renamer = Renamer(self, text, scope, of_host)
         if fn is not None and isinstance(tree.body[0], ast.FunctionDef):
             renamer.edits, renamer.replaced = self._own_values(tree.body[0], fn, renamer.starts)
         for statement in tree.body:
@@ -359,6 +381,40 @@ class Gatherer:
         other = self._claim(name + "_")
         self._add(f"{other} = {name}")
         return other
+
+
+def fields_of(value):
+    """Returns the attributes of an object of a program's own class that is a constant: it has a hash, as Triton asks.
+    None for any other value."""
+    kind = type(value)
+    if is_plain(value) or _is_named(value) or kind.__hash__ is None or is_of_python(kind.__module__) or \
+            isinstance(value, types.ModuleType) or any(hasattr(value, name) for name in _NO_CONSTANT) or \
+            not has_source(kind):
+        return None
+    is_dataclass = dataclasses.is_dataclass(value)   # which may have slots
+    fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)} if is_dataclass else vars(value)
+    return fields if all(map(_is_constant, fields.values())) else None
+
+
+# An array, a descriptor, a torch.nn.Module, what torch.fx traces with, an object of triton's.
+_NO_CONSTANT = ("data_ptr", "__array_interface__", "as_desc", "state_dict", "_tile_asks_for_any", "__triton_builtin__")
+
+
+def _is_constant(value):
+    if isinstance(value, (tuple, list)):
+        return all(map(_is_constant, value))
+    if isinstance(value, dict):
+        return all(map(_is_constant, (*value, *value.values())))
+    return is_plain(value) or _is_named(value) or fields_of(value) is not None
+
+
+def may_change(value):
+    """Whether a constant is an object whose attributes a program may set, or has one in it."""
+    if isinstance(value, (tuple, list)):
+        return any(map(may_change, value))
+    fields = fields_of(value)
+    is_frozen = fields is not None and dataclasses.is_dataclass(value) and type(value).__dataclass_params__.frozen
+    return fields is not None and (not is_frozen or any(map(may_change, fields.values())))
 
 
 def _takes_gatherer(method):

@@ -10,6 +10,7 @@ from tilec._arguments import Named
 from tilec._arrays import refuse_without_memory
 
 from .._renamer import NotSource
+from .._source import fields_of
 from ..language import core
 from ._hooks import call_hook, line_of
 from ._tensors import MockTensor
@@ -30,6 +31,12 @@ def add_roots(name, value, roots):
         _add_root(value, roots)
     elif isinstance(value, enum.Enum):
         _add_root(type(value), roots)
+    else:
+        fields = fields_of(value)
+        if fields is not None:
+            _add_root(type(value), roots)
+            for item in fields.values():
+                add_roots(name, item, roots)
 
 
 def _refuse_stand_in(name, value):
@@ -92,8 +99,10 @@ def argument(name, value, is_constexpr, gatherer, is_item=False):
         found = _opaque(value)
         if found is None:
             raise TypeError(f"argument '{name}': {e}") from None
-        raise TypeError(f"argument '{name}': {_kind(found)} cannot be a constexpr: pass its numbers and texts one by "
-                        "one, or in a tuple or a typing.NamedTuple") from None
+        is_dataclass = hasattr(type(found), "__dataclass_fields__") and type(found).__hash__ is None
+        way = ": write @dataclass(frozen=True), or " if is_dataclass else ": "
+        raise TypeError(f"argument '{name}': {_kind(found)} cannot be a constexpr{way}pass its numbers and texts one "
+                        "by one, or in a tuple or a typing.NamedTuple") from None
 
 
 def _opaque(value):
