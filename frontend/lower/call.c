@@ -491,6 +491,7 @@ Term *lower_call(Lower *L, Term *callee, CallArgs *args) {
   case CT_MISSING: return term_found(L, c, args->fn_span);
   default:
     lower_error(L, args->fn_span, "%s cannot be called", term_describe(L, callee));
+    if (c->kind == CT_STR) return lower_hint(L, "pass the function itself, not its name");
     return args->num_args || args->num_kwargs ? NULL : lower_hint(L, "leave out the parentheses");
   }
 }

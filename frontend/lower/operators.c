@@ -241,12 +241,11 @@ Term *lower_call_operator(Lower *L, Term *self, const char *name, CallArgs *args
 // Whether it is what tl.broadcast gives: two tensors of one shape, made by one call.
 static bool is_pair_of_shapes(const Term *t) {
   if (t->tuple.cls || t->tuple.is_list || t->tuple.count != 2) return false;
-  const Op *op[2];
-  for (uint32_t i = 0; i < 2; i++) {
-    const Term *x = t->tuple.items[i];
-    op[i] = term_is_tensor(x) ? value_op(term_v(x), OP_BROADCAST) : NULL;
-  }
-  return op[0] && op[1] && op[0]->span.begin == op[1]->span.begin && op[0]->span.end == op[1]->span.end;
+  const Term *x = t->tuple.items[0], *y = t->tuple.items[1];
+  if (!term_is_tensor(x) || !term_is_tensor(y)) return false;
+  const Op *a = value_op(term_v(x), OP_BROADCAST), *b = value_op(term_v(y), OP_BROADCAST);
+  if (a && b) return a->span.begin == b->span.begin && a->span.end == b->span.end;
+  return (a || b) && type_same_shape(term_v(x)->type, term_v(y)->type);
 }
 
 // Python's operators + * == != on tuples with run-time parts.
@@ -290,11 +289,11 @@ static Term *lower_tuple_binary(Lower *L, PyOp op, Term *a, Term *b, Span span) 
   const Term *list = a->kind == TERM_TUPLE ? a : b;
   if (lower_note_listed(L, list) || lower_note_comma(L, list) || lower_hint_returned(L, list)) return NULL;
   return lower_hint(L, list->tuple.is_fstring ? "print values by tl.device_print(\"text\", value)"
-                       : op == PYOP_ADD && (term_is_tensor(a) || term_is_tensor(b) || list->tuple.is_list)
-                           ? "tl.arange makes a tile of numbers; a list is extended by a list: l + [x]"
                        : is_pair_of_shapes(list) ? "tl.broadcast gives both operands in their common shape: a, b = "
                                                    "tl.broadcast(a, b); operators broadcast by themselves"
-                                                 : "take its items: t[0]");
+                       : op == PYOP_ADD && (term_is_tensor(a) || term_is_tensor(b) || list->tuple.is_list)
+                           ? "tl.arange makes a tile of numbers; a list is extended by a list: l + [x]"
+                           : "take its items: t[0]");
 }
 
 // In a kernel a list equals the tuple of its elements: x.shape == [16, 16].

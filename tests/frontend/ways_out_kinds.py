@@ -85,6 +85,12 @@ def pairs(p):
     # PAIRS: ways_out_kinds.py:[[#@LINE+2]]:5: error: `*` does not combine a tuple of 2 and fp32[16]
     # PAIRS: {{^}}note: tl.broadcast gives both operands in their common shape: a, b = tl.broadcast(a, b); operators broadcast by themselves{{$}}
     c * v
+    # PAIRS: ways_out_kinds.py:[[#@LINE+2]]:5: error: `+` does not combine a tuple of 2 and fp32[16]
+    # PAIRS: {{^}}note: tl.broadcast gives both operands
+    tl.broadcast(v[None, :], tl.zeros([16, 16], tl.float32)) + v
+    # PAIRS: ways_out_kinds.py:[[#@LINE+2]]:5: error: the constant 'exp' cannot be called
+    # PAIRS: {{^}}note: pass the function itself, not its name{{$}}
+    "exp"(v)
 
 
 @triton.jit

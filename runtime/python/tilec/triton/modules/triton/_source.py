@@ -409,8 +409,10 @@ def _is_constant(value):
 
 
 def may_change(value):
-    """Whether a constant is an object whose attributes a program may set, or has one in it."""
-    if isinstance(value, (tuple, list)):
+    """Whether a constant is a list, a dict or an object whose attributes a program may set, or has one in it."""
+    if isinstance(value, (list, dict)):
+        return True
+    if isinstance(value, tuple):
         return any(map(may_change, value))
     fields = fields_of(value)
     is_frozen = fields is not None and dataclasses.is_dataclass(value) and type(value).__dataclass_params__.frozen
