@@ -2,9 +2,6 @@
 #include "frontend/prelude/prelude.h"
 
 #include <string.h>
-#include <threads.h>
-
-#include "ir/map.h"
 
 #include "prelude_bessel.inc"
 #include "prelude_device.inc"
@@ -42,37 +39,14 @@ static bool is_directed(const char *name, size_t n) {
   return n > 3 && memcmp(name + n - 3, "_r", 2) == 0 && strchr(PRELUDE_DIRECTIONS, name[n - 1]);
 }
 
-// The functions of all files by name, found once: kernels look up most names that they write.
-enum { SLOTS = 2048 };
-typedef struct { const char *name; size_t length; const PreludeFile *file; } Defined;
-static Defined defined[SLOTS];       // open addressing; file is NULL: empty
-
-static void find_functions(void) {
-  for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-    size_t length;
-    for (const char *at = files[i].text, *name; (name = prelude_next_function(&at, &length));) {
-      uint32_t k = map_hash_bytes(name, length) % SLOTS;
-      while (defined[k].file) k = (k + 1) % SLOTS;
-      defined[k] = (Defined){name, length, &files[i]};
-    }
-  }
-}
-
-static bool is_defined(const PreludeFile *file, const char *name, size_t n) {
-  for (uint32_t k = map_hash_bytes(name, n) % SLOTS; defined[k].file; k = (k + 1) % SLOTS)
-    if (defined[k].file == file && defined[k].length == n && memcmp(defined[k].name, name, n) == 0) return true;
-  return false;
-}
-
 bool prelude_defines(const PreludeFile *file, const char *name) {
-  static once_flag once = ONCE_FLAG_INIT;
-  call_once(&once, find_functions);
-  char stem[64] = "_";
-  const size_t n = strlen(name);
-  if (is_defined(file, name, n)) return true;
-  if (n >= sizeof stem || !is_directed(name, n)) return false;
-  memcpy(stem + 1, name, n - 1);
-  return is_defined(file, stem, n);
+  size_t n = strlen(name), length;
+  bool directed = is_directed(name, n);
+  for (const char *at = file->text, *found; (found = prelude_next_function(&at, &length));)
+    if (length == n &&
+        (memcmp(found, name, n) == 0 || (directed && *found == '_' && memcmp(found + 1, name, n - 1) == 0)))
+      return true;
+  return false;
 }
 
 uint32_t prelude_imports_size(const PreludeFile *file) {
