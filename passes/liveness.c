@@ -29,7 +29,7 @@ typedef struct {
   Context *ctx;
   const OpOrder *order;
   const Block *home;
-  uint32_t end, align;
+  uint32_t begin, end, align;
   VEC(Value *) seen;
 } UseSearch;
 
@@ -47,6 +47,8 @@ static void search_uses(Value *v, void *user) {
   UseSearch *s = user;
   // A constant that loops start from is in no buffer, and other loops may start from it, too.
   if (!v || layout_rule_is_free(v)) return;
+  // Nor is what was there before the buffer: two loops, of which one runs, may both start from it.
+  if (v->def && op_order_end(s->order, v->def) < s->begin) return;
   VEC_EACH(x, s->seen)
     if (*x == v) return;
   vec_push(&s->ctx->arena, &s->seen, v);
@@ -74,7 +76,7 @@ static void collect(Op *op, void *user) {
   Lifetimes *n = user;
   uint32_t begin = op_order_begin(&n->order, op);
   if (op->opcode == OP_ALLOC) {
-    UseSearch s = {.ctx = n->ctx, .order = &n->order, .home = op->parent, .end = begin};
+    UseSearch s = {.ctx = n->ctx, .order = &n->order, .home = op->parent, .begin = begin, .end = begin};
     search_uses(&op->results[0], &s);
     const uint32_t asked = (uint32_t)op_int(op, ATTR_ALIGN, 0), bytes = buffer_bytes(op->results[0].type);
     vec_push(&n->ctx->arena, &n->items,
