@@ -99,7 +99,7 @@ typedef VEC(LLVMValueRef) Users;
 
 static bool is_asm(LLVMValueRef in) { return LLVMIsACallInst(in) && LLVMIsAInlineAsm(LLVMGetCalledValue(in)); }
 
-// Blocks that widen the same index each have a copy of it, and these are one operand to strength reduction.
+// When several blocks widen the same index, each has its own copy, and strength reduction takes them as one value.
 static bool is_elsewhere(LLVMValueRef user, LLVMValueRef v) {
   LLVMBasicBlockRef at = LLVMGetInstructionParent(user), entry = LLVMGetEntryBasicBlock(LLVMGetBasicBlockParent(at));
   return at != (LLVMIsAInstruction(v) ? LLVMGetInstructionParent(v) : entry);

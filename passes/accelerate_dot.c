@@ -128,7 +128,7 @@ static Value *existing_buffer(const Value *src, const Type *type, const Block *b
   return NULL;
 }
 
-// The bytes of the operand buffers of this block and of this one.
+// The bytes of the block's operand buffers so far and of one more, `buffer`.
 static int64_t bytes_with(const Block *b, const Type *buffer) {
   int64_t bytes = scratch_tile_bytes(buffer);
   EACH_OP(op, b)
@@ -143,8 +143,8 @@ static bool has_room(const Accel *s, const Block *b, const Type *buffer) {
   return bytes_with(b, buffer) * copies <= dot_room(m);
 }
 
-// Whether the tile takes half of a thread's registers. Held until its dot, or until another such tile is loaded, it would
-// make the assembler spill, which costs more than a block for which shared memory has no room.
+// Whether the tile takes half of a thread's registers. Held until its dot, or until another such tile is loaded, it
+// would make the assembler spill, which costs more than a block for which shared memory has no room.
 static bool must_leave(const Accel *s, const Block *b, const Value *tile, const Type *buffer) {
   return 2 * pressure_words(tile) > THREAD_REGISTERS && 2 * bytes_with(b, buffer) <= s->module->target->shared_bytes;
 }

@@ -25,7 +25,7 @@ static bool in_one_run(const AxisInfo *x, uint32_t axis, int64_t index) {
   return run <= x->contiguity[axis] && axis_divisor_at(x, axis, run) % run == 0;
 }
 
-// Whether the column of register bit `bit` shares no bit with others: indices then add up without carries.
+// Whether no other column has a bit of register bit `bit`'s column, so that indices add up without carries.
 static bool adds_up(const Layout *l, uint32_t bit) {
   for (uint32_t i = 0; i < layout_total_bits(l); i++)
     if (i != bit && (l->basis[i] & layout_basis(l, LAYOUT_REG, bit))) return false;

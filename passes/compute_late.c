@@ -71,7 +71,7 @@ static bool is_argument(const Block *b, const Value *v) {
   return false;
 }
 
-// Registers that must be held until position `at` of block b, beside those that are held anyway, to compute v there.
+// The registers that computing v at position `at` of block b adds to those that are live up to there in any case.
 // Parameters take none, and a loop holds what it uses from outside.
 static uint32_t held_for(const Block *b, const Value *v, uint32_t at, uint32_t depth) {
   const Op *op = v->def;

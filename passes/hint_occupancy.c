@@ -15,9 +15,6 @@
 //     for all loads, and what the loop carries rules out another block, the hint leaves the thread all its registers.
 //     If not even one block has room for all loads, and the registers live at waits rule out two blocks, the hint is
 //     one block.
-//   - Loops without waits and stores, most of whose loads have addresses that no program number is in: they come from
-//     caches, and all in flight at once they keep the threads from computing. The hint is for 16 warps, if half of
-//     these loads fit.
 //   - Kernels with loops that load scalars, if there are no tensors, or a vector beside the scalars and nothing that
 //     waits or writes: without a hint the assembler unrolls the loop, but keeps to the 32 registers with which threads
 //     fill an SM, and waits for loads before it issues the next. The hint is for three quarters of the blocks. Few
@@ -122,15 +119,6 @@ static uint32_t blocks_that_fit(const Module *m, uint32_t registers) {
   return warps * SCHEDULERS / m->num_warps;
 }
 
-// The blocks that hide latencies of caches, if most of what a loop loads comes from there, and half of that fits beside
-// the rest; 0 otherwise.
-static uint32_t blocks_from_caches(const Module *m, const Pressure *p) {
-  enum { WARPS = 4 * SCHEDULERS };
-  const uint32_t blocks = WARPS / m->num_warps, half = p->carried + p->loaded - p->alike / 2;
-  const uint32_t need = (uint32_t)max_i64(pressure_registers(half), max_i64(p->words, p->most));
-  return 2 * p->alike > p->loaded && blocks && need <= pressure_limit(blocks, m->num_warps * WARP_SIZE) ? blocks : 0;
-}
-
 // Returns 0 for no hint.
 static uint32_t blocks_wanted(Context *ctx, const Module *m, Func *f) {
   if (roles_info(f).num_ops) return 0;
@@ -155,7 +143,7 @@ static uint32_t blocks_wanted(Context *ctx, const Module *m, Func *f) {
   if (need <= full + FEW) return 0;
   if (p.waits && blocks * threads * p.loaded * 4 < IN_FLIGHT)
     return 2 * need <= 3 * full ? blocks_that_fit(m, need) : 0;
-  return p.waits ? blocks : (uint32_t)max_i64(blocks, blocks_from_caches(m, &p));
+  return blocks;
 }
 
 void pass_hint_occupancy(PassCtx *p) {

@@ -5,7 +5,7 @@
 #include "ir/roles.h"
 #include "passes/op_order.h"
 
-enum { OVERHEAD = 12, MAX_STREAMS = 4, ADDRESSES = 8, DEPTH = 8 };
+enum { OVERHEAD = 12, MAX_STREAMS = 4, ADDRESSES = 8 };
 
 typedef struct {
   OpOrder order;
@@ -14,7 +14,7 @@ typedef struct {
   uint32_t most;
   uint32_t streams;          // words of loads after the last wait, a vector each
   uint32_t stream;           // words of a loop's loads and of what it carries, the most of any loop
-  uint32_t loaded, alike;    // words of that loop's loads, and of those that all programs make
+  uint32_t loaded;           // words of that loop's loads
   bool waits;                // in that loop something waits or writes
   bool complex;
 } Estimate;
@@ -101,48 +101,20 @@ static void find_waits(Op *op, void *user) {
   if (op_unit(op) == UNIT_DOT || op->opcode == OP_ALLOC || op->opcode == OP_WHILE) g->complex = true;
 }
 
-// Whether all programs compute the same value, as far as `depth` ops tell. What comes from memory may differ.
-static bool is_alike(const Value *v, uint32_t depth) {
-  enum { BOUNDS = 3 };
-  const Op *op = v->def, *loop = op ? NULL : value_block(v)->parent;
-  if (depth == 0) return false;
-  if (!op && !loop) return true;                   // a parameter
-  if (loop) {                                      // what a loop begins with
-    const Block *body = loop->blocks[0];
-    uint32_t i = 0;
-    while (i < body->num_args && body->args[i] != v) i++;
-    if (loop->opcode != OP_FOR || i == body->num_args) return false;
-    return is_alike(op_operand(loop, i ? i + BOUNDS - 1 : 0), depth - 1);
-  }
-  if (op->opcode == OP_PROGRAM_ID || op_is(op, TRAIT_READS | TRAIT_WRITES)) return false;
-  for (uint32_t i = 0; i < op->num_operands; i++)
-    if (op_operand(op, i) && !is_alike(op_operand(op, i), depth - 1)) return false;
-  return true;
-}
-
-static bool is_address_alike(const Op *load) {
-  const Value *offsets = op_operand(load, 1);
-  return is_alike(op_operand(load, 0), DEPTH) && (!offsets || is_alike(offsets, DEPTH));
-}
-
 // The loads of a loop's body, beside what it carries, are a stream unless there is one machine load at most.
 static void measure_stream(Estimate *g, const Op *loop) {
   const Block *body = loop->blocks[0];
-  uint32_t loaded = 0, alike = 0, loads = 0, carried = 0;
+  uint32_t loaded = 0, loads = 0, carried = 0;
   bool waits = false;
   EACH_OP(op, body) {
     if (op->num_blocks && op_unit(op) != UNIT_EXCH) return;
     waits |= op_unit(op) == UNIT_EXCH || op_is(op, TRAIT_WRITES | TRAIT_SYNC);
     uint32_t words = op->opcode == OP_LOAD ? pressure_words(&op->results[0]) : 0;
     loaded += words;
-    if (words && is_address_alike(op)) alike += words;
     loads += (words + PRESSURE_VECTOR - 1) / PRESSURE_VECTOR;
   }
   for (uint32_t i = 0; i < body->num_args; i++) carried += pressure_words(body->args[i]);
-  if (loads > 1 && loaded + carried > g->stream) {
-    g->stream = loaded + carried, g->waits = waits;
-    g->loaded = loaded, g->alike = alike;
-  }
+  if (loads > 1 && loaded + carried > g->stream) g->stream = loaded + carried, g->loaded = loaded, g->waits = waits;
 }
 
 // Whether operand i is an earlier one, too, as in a sum of squares.
@@ -256,7 +228,7 @@ Pressure pressure_of(const Module *m, Func *f) {
   if (g.last_wait) find_held(&g, f);
   block_walk(f->body, measure, &g);
   Pressure p = {.stream = g.stream ? pressure_registers(g.stream) : 0,
-                .loaded = g.loaded, .alike = g.alike, .carried = g.stream - g.loaded, .waits = g.waits,
+                .loaded = g.loaded, .carried = g.stream - g.loaded, .waits = g.waits,
                 .most = most_live(&g.order, f) + ADDRESSES};
   if (!g.last_wait) return p;
   uint32_t threads = module_total_warps(m) * WARP_SIZE;

@@ -14,7 +14,6 @@ typedef struct {
   uint32_t spare;            // more words that leave as many blocks, or enough of them
   uint32_t stream;           // registers with all loads of an iteration of a loop in flight; 0: no loop has several
   uint32_t loaded, carried;  // words of that loop's loads, and of what it carries
-  uint32_t alike;            // words of loads that all programs make, which therefore come from caches
   bool complex;              // dots, for example: only `most` is estimated
   bool waits;                // in that loop threads wait for each other, or something is written
 } Pressure;
