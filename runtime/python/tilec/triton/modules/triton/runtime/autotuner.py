@@ -16,6 +16,7 @@ from tilec.triton._missing import explains_calls
 from .. import knobs
 from ..compiler.errors import CompileTimeAssertionFailure
 from ._hooks import call_hook, check_hook, line_of, refusal
+from ._fixed_grid import sizes_of_grid
 from ._in_place import changed_in_place
 from .cache import get_cache_manager, machine, read_timings, triton_key, write_timings
 from .driver import driver, has_cuda
@@ -235,6 +236,21 @@ class Autotuner(_Around):
                                        f"give autotune {word}={names!r}",
                                        UserWarning, code.co_filename, code.co_firstlineno)
 
+    def _warn_of_grid(self, configs, grid):
+        """Warns of a grid that is the same for configurations whose blocks differ in size."""
+        function = self._tile_function
+        if callable(grid) or not self._is_own() or not hasattr(function, "parse"):
+            return
+        names = dict.fromkeys(name for config in configs for name in config.kwargs)
+        sizes = {name: list(dict.fromkeys(config.kwargs.get(name) for config in configs)) for name in names}
+        for name in sizes_of_grid(function.parse(), [name for name in names if len(sizes[name]) > 1]):
+            code = self.base_fn.__code__
+            warnings.warn_explicit(f"{self.base_fn.__name__} multiplies program_id by {name}, which autotune chooses "
+                                   f"among {', '.join(map(str, sizes[name]))}, and the grid {grid} is the same "
+                                   "for each: some leave elements out, or start programs without any. Let the grid "
+                                   f"follow the choice: lambda META: (triton.cdiv(n, META[{name!r}]),)",
+                                   UserWarning, code.co_filename, code.co_firstlineno)
+
     def _reset(self, kwargs, reset_only=False):
         for name in self.reset_to_zero:
             self._tensor("reset_to_zero", name, kwargs[name], "zero_")()
@@ -332,6 +348,7 @@ class Autotuner(_Around):
         timings = read_timings(file, configs)
         if timings is None:
             self._warn_of_changes({**self.nargs, **kwargs})
+            self._warn_of_grid(configs, kwargs["grid"])
             timings = self._time(configs, args, kwargs, key)
             write_timings(file, key, timings)
         self.configs_timings, self.cache[key] = timings, builtins.min(timings, key=timings.get)
