@@ -205,6 +205,7 @@ LLVMValueRef cg_smem_ptr(Cg *c, LLVMValueRef offset);
 typedef struct {
   uint32_t num_reg_bits, num_thread_bits;    // thread bits: the lane's 5, then the warp's
   uint32_t reg[16], thread[16];
+  uint32_t first;                            // of all registers: what register r's place is combined with, by xor
   uint32_t free_thread, free_reg;            // bits whose clear setting owns the data
   // In shared memory: paddings, and the start of a slice. placemap_scale scales all but `start`, which is in bytes.
   uint32_t num_pads;

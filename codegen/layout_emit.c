@@ -35,12 +35,13 @@ bool placemap_to_shared(const Layout *l, const Layout *shared, PlaceMap *out) {
 void placemap_scale(PlaceMap *m, uint32_t log2) {
   for (uint32_t i = 0; i < m->num_reg_bits; i++) m->reg[i] <<= log2;
   for (uint32_t i = 0; i < m->num_thread_bits; i++) m->thread[i] <<= log2;
+  m->first <<= log2;
   for (uint32_t i = 0; i < m->num_pads; i++) m->pad[i].interval += log2, m->pad[i].by += log2;
   m->moved <<= log2;
 }
 
 uint32_t placemap_reg(const PlaceMap *m, uint32_t r) {
-  uint32_t x = 0;
+  uint32_t x = m->first;
   for (uint32_t i = 0; i < m->num_reg_bits; i++)
     if (r >> i & 1) x ^= m->reg[i];
   return x;

@@ -1,6 +1,7 @@
-// dot on multiply-adds: both operands go to scratch, row-major, and then every thread runs a loop over K that reads the
-// rows and columns of its own results. Large operands go there in parts along K, with a loop each. Starting from c,
-// every result is one fused multiply-add per k in ascending order; floats narrower than f32 have f32 accumulators.
+// dot and dot_shared, on multiply-adds. Each thread reads the rows and columns of its own results from shared memory:
+// of dot_shared from the operands' buffers; of dot from scratch, row-major, where both operands go first, large ones in
+// parts along K. Starting from c, every result is one fused multiply-add per k in ascending order; floats narrower than
+// f32 have f32 accumulators.
 #include "codegen/cg.h"
 
 typedef struct {
@@ -11,8 +12,7 @@ typedef struct {
   LLVMTypeRef acc_type;    // in which the accumulators are while the loop runs
   bool is_signed, narrow;  // narrow: the result is of a float type below f32
   const Type *a_type, *b_type, *result;
-  LLVMValueRef a_base, b_base;     // where the operands lie in shared memory
-  uint32_t log2_k, log2_n;         // log2_k: of a part
+  uint32_t log2_k, log2_n;         // log2_k: of what is in shared memory
 } Dot;
 
 static Dot dot_of(Cg *c, const Op *op) {
@@ -42,22 +42,39 @@ static LLVMValueRef multiply_add(const Dot *d, LLVMValueRef a, LLVMValueRef b, L
   return cg_call_intrinsic(c, "llvm.fma", &(LLVMTypeRef){d->acc_type}, 1, (LLVMValueRef[]){a, b, acc}, 3);
 }
 
-// Map from places of the result to flat elements of A (its row, at k = 0) or B (its column, at k = 0).
-static PlaceMap operand_map(const Layout *result, uint32_t log2_k, bool is_a) {
-  PlaceMap m = placemap_of_layout(result);
-  uint32_t r = result->rank, log2_m = result->log2_size[r - 2], log2_n = result->log2_size[r - 1];
-  uint32_t *columns[2] = {m.reg, m.thread}, counts[2] = {m.num_reg_bits, m.num_thread_bits};
-  for (int k = 0; k < 2; k++)
-    for (uint32_t i = 0; i < counts[k]; i++) {
-      uint32_t x = columns[k][i], n = x & ((1u << log2_n) - 1), row = x >> log2_n, batch = row >> log2_m;
-      columns[k][i] = is_a ? row << log2_k : batch << (log2_k + log2_n) | n;
-    }
-  m.free_reg = m.free_thread = 0;
-  return m;
+// The place of a flat index, of whose bits `places` says where each lies; NULL: in row-major order.
+static uint32_t place_of(uint32_t index, const uint32_t *places) {
+  uint32_t at = 0;
+  for (uint32_t x = index; places && x; x &= x - 1) at ^= places[__builtin_ctz(x)];
+  return places ? at : index;
 }
 
-static LLVMValueRef scaled(Cg *c, LLVMValueRef k, uint32_t bytes, LLVMValueRef base) {
-  return cg_add(c, cg_op(c, LLVMMul, k, bytes), base);
+// One step of K after the other reads a row of A's elements and a column of B's. Steps are unrolled as far as a loop's
+// body then has no more than MOST multiply-adds; the other bits of k, the highest, count the loop.
+enum { MOST = 1024, LOG2_GROUP = 2 };   // LOG2_GROUP: steps whose elements of A are read together
+
+// An operand in shared memory. map: from a thread's registers of the result to the operand's elements at k = 0.
+typedef struct {
+  PlaceMap map;
+  LLVMValueRef base;
+  const Type *elem;
+  uint32_t steps[LAYOUT_MAX_BITS];   // by bit of k: what the place differs by
+} Operand;
+
+// places: where each bit of the operand's flat index lies; NULL: in row-major order.
+static Operand operand_of(const Dot *d, bool is_a, LLVMValueRef base, const uint32_t *places) {
+  const Layout *result = d->result->layout;
+  Operand o = {.map = placemap_of_layout(result), .base = base, .elem = type_elem(is_a ? d->a_type : d->b_type)};
+  const uint32_t log2_m = result->log2_size[result->rank - 2];
+  uint32_t *columns[2] = {o.map.reg, o.map.thread}, counts[2] = {o.map.num_reg_bits, o.map.num_thread_bits};
+  for (int k = 0; k < 2; k++)
+    for (uint32_t i = 0; i < counts[k]; i++) {
+      const uint32_t x = columns[k][i], n = x & ((1u << d->log2_n) - 1), row = x >> d->log2_n, batch = row >> log2_m;
+      columns[k][i] = place_of(is_a ? row << d->log2_k : batch << (d->log2_k + d->log2_n) | n, places);
+    }
+  for (uint32_t i = 0; i < d->log2_k; i++) o.steps[i] = place_of(1u << (is_a ? i : d->log2_n + i), places);
+  o.map.free_reg = o.map.free_thread = 0;
+  return o;
 }
 
 // Stores those elements of an operand that belong to one part along K. low_bit: where k begins in its flat index.
@@ -101,7 +118,17 @@ static void store_part(const Dot *d, LLVMValueRef base, const Value *v, uint32_t
   }
 }
 
-// Adds one step of K. rows: A at all steps of the chunk, of which wide_a has the widened ones; cols: B at this step.
+// Reads what a thread needs of the operand at the steps from `step` on, a power of two of them. The register of result
+// register r at step i is r + i * d->regs.
+static const CgValue *read_steps(const Dot *d, const Operand *o, uint32_t step, uint32_t log2_steps) {
+  PlaceMap m = o->map;
+  for (uint32_t i = 0; i < d->log2_k; i++)
+    if (step >> i & 1) m.first ^= o->steps[i];
+  for (uint32_t i = 0; i < log2_steps; i++) m.reg[m.num_reg_bits++] = o->steps[i];
+  return cg_shared_load(d->c, o->base, &m, o->elem);
+}
+
+// Adds one step of K. rows: A at all steps of the group, of which wide_a has the widened ones; cols: B at this step.
 static void add_step(const Dot *d, const CgValue *rows, uint32_t step, LLVMValueRef *wide_a, const CgValue *cols,
                      LLVMValueRef *acc) {
   for (uint32_t r = 0; r < d->regs; r++) {
@@ -113,15 +140,41 @@ static void add_step(const Dot *d, const CgValue *rows, uint32_t step, LLVMValue
   }
 }
 
-// The loop over one part along K, whose operands are in scratch. acc: the accumulators before and after.
-static void add_part(const Dot *d, LLVMValueRef *acc) {
-  Cg *c = d->c;
-  const uint32_t log2_chunk = d->log2_k < 2 ? d->log2_k : 2, chunk = 1u << log2_chunk;
-  const uint32_t a_bytes = type_elem_bytes(type_elem(d->a_type)), b_bytes = type_elem_bytes(type_elem(d->b_type));
-  PlaceMap load_a = operand_map(d->result->layout, d->log2_k, true),
-           load_b = operand_map(d->result->layout, d->log2_k, false);
-  for (uint32_t i = 0; i < log2_chunk; i++) load_a.reg[load_a.num_reg_bits++] = 1u << i;
+static void add_steps(const Dot *d, const Operand *a, const Operand *b, uint32_t log2_steps, LLVMValueRef *acc) {
+  const uint32_t log2_group = (uint32_t)min_i64(log2_steps, LOG2_GROUP);
+  for (uint32_t first = 0; first < 1u << log2_steps; first += 1u << log2_group) {
+    const CgValue *rows = read_steps(d, a, first, log2_group);
+    LLVMValueRef *wide_a = arena_array(d->c->arena, LLVMValueRef, rows->count);
+    for (uint32_t i = 0; i < 1u << log2_group; i++)
+      add_step(d, rows, i, wide_a, read_steps(d, b, first + i, 0), acc);
+  }
+}
 
+// Lets the highest bits of k, from `from` on, come from k.
+static void start_at(const Dot *d, Operand *o, LLVMValueRef k, uint32_t from) {
+  Cg *c = d->c;
+  const uint32_t log2_bytes = log2_u32(type_elem_bytes(o->elem));
+  LLVMValueRef start = o->map.start;
+  for (uint32_t i = from; i < d->log2_k; i++) {
+    LLVMValueRef bit = cg_op(c, LLVMAnd, cg_op(c, LLVMLShr, k, i), 1),
+                 part = cg_op(c, LLVMMul, bit, o->steps[i] << log2_bytes);
+    start = start ? cg_xor(c, start, part) : part;
+    o->map.moved |= o->steps[i];
+  }
+  o->map.start = start;
+}
+
+// Adds the products at all steps. acc: the accumulators before and after.
+static void add_product(const Dot *d, Operand a, Operand b, LLVMValueRef *acc) {
+  Cg *c = d->c;
+  uint32_t log2_steps = d->log2_k, distinct = 0;
+  for (uint32_t r = 0; r < d->regs; r++) distinct += d->reps[r] == r;
+  while (log2_steps > LOG2_GROUP && distinct << log2_steps > MOST) log2_steps--;
+  if (log2_steps == d->log2_k) {
+    add_steps(d, &a, &b, log2_steps, acc);
+    return;
+  }
+  c->has_loops = true;
   LLVMValueRef *phis = arena_array(c->arena, LLVMValueRef, d->regs);
   LLVMBasicBlockRef before = LLVMGetInsertBlock(c->b), loop = cg_block(c, "dot"), after = cg_block(c, "dot.end");
   LLVMBuildBr(c->b, loop);
@@ -134,16 +187,11 @@ static void add_part(const Dot *d, LLVMValueRef *acc) {
     LLVMAddIncoming(phis[r], &acc[r], &before, 1);
     acc[r] = phis[r];
   }
-  const CgValue *rows = cg_shared_load(c, scaled(c, k, a_bytes, d->a_base), &load_a, type_elem(d->a_type));
-  LLVMValueRef *wide_a = arena_array(c->arena, LLVMValueRef, rows->count);
-  for (uint32_t step = 0; step < chunk; step++) {
-    LLVMValueRef row = cg_add(c, k, cg_i32(c, step));
-    const CgValue *cols =
-        cg_shared_load(c, scaled(c, row, b_bytes << d->log2_n, d->b_base), &load_b, type_elem(d->b_type));
-    add_step(d, rows, step, wide_a, cols, acc);
-  }
+  start_at(d, &a, k, log2_steps);
+  start_at(d, &b, k, log2_steps);
+  add_steps(d, &a, &b, log2_steps, acc);
   LLVMBasicBlockRef latch = LLVMGetInsertBlock(c->b);
-  LLVMValueRef next = cg_add(c, k, cg_i32(c, chunk));
+  LLVMValueRef next = cg_add(c, k, cg_i32(c, 1u << log2_steps));
   LLVMAddIncoming(k, &next, &latch, 1);
   for (uint32_t r = 0; r < d->regs; r++)
     if (d->reps[r] == r) LLVMAddIncoming(phis[r], &acc[r], &latch, 1);
@@ -151,31 +199,62 @@ static void add_part(const Dot *d, LLVMValueRef *acc) {
   LLVMPositionBuilderAtEnd(c->b, after);
 }
 
+static LLVMValueRef *accumulators(const Dot *d, const Value *init) {
+  Cg *c = d->c;
+  LLVMValueRef *acc = arena_array(c->arena, LLVMValueRef, d->regs);
+  const CgValue *v = cg_get(init);
+  for (uint32_t r = 0; r < d->regs; r++)
+    if (d->reps[r] == r) acc[r] = d->narrow ? cg_float_to_f32(c, cg_reg(v, r), d->acc) : cg_reg(v, r);
+  return acc;
+}
+
+static void set_result(const Dot *d, Value *result, LLVMValueRef *acc) {
+  Cg *c = d->c;
+  CgValue *out = cg_value_new(c, d->regs);
+  for (uint32_t r = 0; r < d->regs; r++)
+    out->v[r] = d->reps[r] != r ? out->v[d->reps[r]]
+                : d->narrow     ? cg_f32_to_float(c, acc[r], d->acc, ROUND_RNE)
+                                : acc[r];
+  cg_set(result, out);
+}
+
 void emit_dot(Cg *c, Op *op) {
-  c->has_loops = true;
   const Value *a = op_operand(op, 0), *b = op_operand(op, 1);
   const uint32_t log2_k = a->type->layout->log2_size[a->type->rank - 1];
   const DotScratch at = scratch_dot(op);
   Dot d = dot_of(c, op);
   LLVMValueRef scratch = cg_scratch(c, op);
   d.log2_k = at.log2_k;
-  d.a_base = cg_add(c, scratch, cg_i32(c, at.a));
-  d.b_base = cg_add(c, scratch, cg_i32(c, at.b));
-
-  LLVMValueRef *acc = arena_array(c->arena, LLVMValueRef, d.regs);
-  const CgValue *init = cg_get(op_operand(op, 2));
-  for (uint32_t r = 0; r < d.regs; r++)
-    if (d.reps[r] == r) acc[r] = d.narrow ? cg_float_to_f32(c, cg_reg(init, r), d.acc) : cg_reg(init, r);
+  LLVMValueRef a_base = cg_add(c, scratch, cg_i32(c, at.a)), b_base = cg_add(c, scratch, cg_i32(c, at.b));
+  LLVMValueRef *acc = accumulators(&d, op_operand(op, 2));
   for (uint32_t part = 0; part < 1u << (log2_k - at.log2_k); part++) {
     if (part) cg_barrier(c);   // after the reads of the last part
-    store_part(&d, d.a_base, a, 0, log2_k, part);
-    store_part(&d, d.b_base, b, d.log2_n, log2_k, part);
+    store_part(&d, a_base, a, 0, log2_k, part);
+    store_part(&d, b_base, b, d.log2_n, log2_k, part);
     cg_barrier(c);
-    add_part(&d, acc);
+    add_product(&d, operand_of(&d, true, a_base, NULL), operand_of(&d, false, b_base, NULL), acc);
   }
+  set_result(&d, op_result(op, 0), acc);
+}
 
-  CgValue *out = cg_value_new(c, d.regs);
-  for (uint32_t r = 0; r < d.regs; r++)
-    out->v[r] = d.reps[r] != r ? out->v[d.reps[r]] : d.narrow ? cg_f32_to_float(c, acc[r], d.acc, ROUND_RNE) : acc[r];
-  cg_set(op_result(op, 0), out);
+static Operand operand_in_buffer(const Dot *d, const Op *op, bool is_a) {
+  const Value *v = op_operand(op, is_a ? 0 : 1);
+  const Layout *l = v->type->layout;
+  uint32_t places[LAYOUT_MAX_BITS];
+  if (!layout_right_inverse(l, places)) cg_unsupported(d->c, op, "the buffer's layout has holes");
+  Operand o = operand_of(d, is_a, cg_scalar(v), places);
+  o.map.whole_bits = layout_whole_bits(l);
+  for (; o.map.num_pads < l->num_pads; o.map.num_pads++) {
+    o.map.pad[o.map.num_pads].interval = l->pad[o.map.num_pads].interval;
+    o.map.pad[o.map.num_pads].by = l->pad[o.map.num_pads].by;
+  }
+  return o;
+}
+
+void emit_dot_shared(Cg *c, Op *op) {
+  Dot d = dot_of(c, op);
+  d.log2_k = d.a_type->layout->log2_size[d.a_type->rank - 1];
+  LLVMValueRef *acc = accumulators(&d, op_operand(op, 2));
+  add_product(&d, operand_in_buffer(&d, op, true), operand_in_buffer(&d, op, false), acc);
+  set_result(&d, op_result(op, 0), acc);
 }

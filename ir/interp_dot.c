@@ -1,4 +1,4 @@
-// dot, mma, wgmma. The terms of a floating-point sum are added to the accumulator one by one along k, each with one
+// dot, dot_shared, mma, wgmma. The terms of a floating-point sum are added to the accumulator one by one along k, each with one
 // rounding to f32 (f64 for f64). A tensor core's own order of summation is not modelled.
 #include <math.h>
 #include <stdlib.h>
@@ -115,6 +115,7 @@ static bool multiply(Prog *p, Op *op, bool tf32) {
 }
 
 bool interp_dot(Prog *p, Op *op) { return multiply(p, op, op_int(op, ATTR_PRECISION, PREC_TF32) == PREC_TF32); }
+bool interp_dot_shared(Prog *p, Op *op) { return multiply(p, op, false); }
 bool interp_mma(Prog *p, Op *op) { return multiply(p, op, true); }
 bool interp_wgmma(Prog *p, Op *op) { return multiply(p, op, true); }
 

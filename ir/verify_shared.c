@@ -114,6 +114,13 @@ bool verify_tma(Verifier *v, const Op *op) {
   return verify_coords(v, op, first, d->rank);
 }
 
+bool verify_dot_shared(Verifier *v, const Op *op) {
+  for (uint32_t i = 0; i < 2; i++)
+    RETURN_UNLESS(is_tile(in(op, i)) && 1ll << layout_tensor_bits(in(op, i)->layout) == type_numel(in(op, i)),
+                  "a and b must be whole tiles");
+  return verify_product(v, op, in(op, 0), in(op, 1), in(op, 2));
+}
+
 bool verify_wgmma(Verifier *v, const Op *op) {
   RETURN_UNLESS((in(op, 0)->kind == TYPE_TENSOR || is_tile(in(op, 0))) && is_tile(in(op, 1)),
                 "a must be a tensor or a tile, b a tile");

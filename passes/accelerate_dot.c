@@ -3,7 +3,8 @@
 //   out: each dot that the target's tensor cores can do has become
 //          wgmma on a buffer (or register) A and a buffer B            sm_90a, M ≥ 64
 //          mma on register operands loaded from buffers                sm_80 and up
-//        with convert_layout to and from the accumulator layout around it; the rest stay dots (multiply-add).
+//        with convert_layout to and from the accumulator layout around it. Of the rest, on multiply-adds, those whose
+//        operands fit beside each other have become dot_shared on buffers, which copies can fill; others stay dots.
 //
 //   %d = dot %a, %b, %c          %A = alloc %a : buffer<…, swizzled>     (of the value before a transpose: a view)
 //                         →      %B = alloc %b ; %Bt = buffer_trans %B
@@ -376,6 +377,34 @@ static void to_mma(Accel *s, Op *dot, uint32_t bits) {
   replace_dot(dot, &b, OP_MMA, a, bv, c, NULL, c->type);
 }
 
+// Whether each thread reads vectors of the operand, with few lanes on the same banks: along K of A, where lanes of one
+// warp hold few rows, or along the axis of the result.
+static bool is_read_fast(const Value *v, uint32_t index) {
+  bool transposed;
+  const Value *src = operand_source((Value *)v, &transposed);
+  const uint32_t last = src->type->rank - 1u;
+  return index == 0 || (fast_axis(src) == last) != transposed;
+}
+
+// A dot on multiply-adds reads its operands from their buffers. One that is too large for a buffer goes through scratch
+// in parts, and so does one that lanes would read from few banks.
+static void to_dot_shared(Accel *s, Op *dot) {
+  Builder b = builder_before(s->ctx, dot);
+  Value *buffers[2];
+  const Type *a = op_operand(dot, 0)->type;
+  if (scratch_dot(dot).log2_k != a->layout->log2_size[a->rank - 1]) return;
+  if (!is_read_fast(op_operand(dot, 0), 0) || !is_read_fast(op_operand(dot, 1), 1)) return;
+  for (uint32_t i = 0; i < 2; i++) {
+    const uint32_t bits = type_elem_bits(op_operand(dot, i)->type);
+    buffers[i] = operand_buffer(s, &b, op_operand(dot, i), bits, a->rank - (i ? 2u : 1u), false, true);
+  }
+  Value *args[3] = {buffers[0], buffers[1], op_operand(dot, 2)};
+  Op *shared = build_op_typed(&b, OP_DOT_SHARED, &op_result(dot, 0)->type, 1, args, 3);
+  op_copy_attrs(s->ctx, shared, dot);
+  Value *result = op_result(shared, 0);
+  op_replace(dot, &result);
+}
+
 static void tell_unit(const Accel *s, const Op *dot, DotUnit unit) {
   if (!remarks_wanted(s->ctx)) return;
   const Type *a = op_operand(dot, 0)->type, *c = op_operand(dot, 2)->type;
@@ -396,7 +425,7 @@ static void visit(Op *op, void *user) {
   s->block = op->parent;
   tell_unit(s, op, unit);
   switch (unit) {
-  case DOT_FMA: return;
+  case DOT_FMA: to_dot_shared(s, op); break;
   case DOT_MMA: to_mma(s, op, bits); break;
   case DOT_WGMMA: to_wgmma(s, op, bits); break;
   }

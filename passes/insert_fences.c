@@ -171,7 +171,7 @@ static void walk_accesses(Fences *s, Op *op) {
     if (a->by == SHARED_BY_TMA || a->by == SHARED_BY_WGMMA) {
       use(s, op, a, &s->now);
       if (s->role) vec_push(&s->ctx->arena, &s->role->used, *a);
-    } else if (op->opcode == OP_LOCAL_LOAD) {
+    } else if (op->opcode == OP_LOCAL_LOAD || op->opcode == OP_DOT_SHARED) {
       add(s, &s->now, (Access){op, READ, a->lo, a->hi});
     } else if (a->is_write && op->opcode != OP_MBAR_INIT) {   // which brings a fence
       add(s, &s->now, (Access){op, a->by == SHARED_BY_COPY ? COPYING : WRITTEN, a->lo, a->hi});
@@ -217,7 +217,7 @@ static void walk_block(Fences *s, Block *b) {
 static bool is_meeting(const Fences *s, const Op *op) {
   uint32_t align;
   switch (op->opcode) {
-    case OP_LOCAL_LOAD: case OP_LOCAL_STORE: case OP_ASYNC_COPY: return false;
+    case OP_LOCAL_LOAD: case OP_LOCAL_STORE: case OP_ASYNC_COPY: case OP_DOT_SHARED: return false;
     default:
       return op_is(op, TRAIT_SYNC | TRAIT_TERMINATOR) || op->num_blocks || op_unit(op) == UNIT_SMEM ||
              op->opcode == OP_WGMMA || scratch_op_bytes(s->ctx, op, s->module->num_warps, &align);

@@ -33,7 +33,7 @@ static Flow flow_of(const Op *op) {
     case OP_CAT: return FLOW_CAT;
     case OP_REDUCE: return FLOW_REDUCE;
     case OP_DOT: return FLOW_DOT;
-    case OP_MMA: case OP_WGMMA: return FLOW_TENSOR_CORE;
+    case OP_DOT_SHARED: case OP_MMA: case OP_WGMMA: return FLOW_TENSOR_CORE;
     default: return FLOW_FREE;
   }
 }

@@ -9,7 +9,8 @@ static bool is_fence(const Op *op) { return op->opcode == OP_FENCE_ASYNC && !op_
 // Whether the async proxy does nothing that the op lets it begin.
 static bool is_by_threads(const Op *op) {
   switch (op->opcode) {
-    case OP_BARRIER: case OP_LOAD: case OP_LOCAL_LOAD: case OP_LOCAL_STORE: case OP_ALLOC: return true;
+    case OP_BARRIER: case OP_LOAD: case OP_LOCAL_LOAD: case OP_LOCAL_STORE: case OP_ALLOC:
+    case OP_DOT_SHARED: return true;
     case OP_ASYNC_COPY: case OP_ASYNC_COMMIT: case OP_ASYNC_WAIT: return true;
     case OP_INLINE_ASM: return op_int(op, ATTR_PURE, 0);
     default: return op_is(op, TRAIT_PURE) && !op->num_blocks;

@@ -144,7 +144,9 @@ static bool read_by_threads(const Pipe *p, const Value *v, Op **last) {
   EACH_USE(u, v) {
     Op *at = pipe_in_body(p, u->user);
     bool is_view = at == u->user && buffer_is_view(at);
-    if (is_view ? !read_by_threads(p, op_result(at, 0), last) : u->user->opcode != OP_LOCAL_LOAD) return false;
+    const Opcode reads = u->user->opcode;
+    if (is_view ? !read_by_threads(p, op_result(at, 0), last) : reads != OP_LOCAL_LOAD && reads != OP_DOT_SHARED)
+      return false;
     if (!is_view && pipe_is_before(*last, at)) *last = at;
   }
   return true;

@@ -43,6 +43,9 @@ void shared_accesses(Context *ctx, const Op *op, SharedAccesses *out) {
       break;
     case OP_TMA_STORE:
     case OP_TMA_REDUCE: add_buffer(ctx, out, op_operand(op, 1), READ, SHARED_BY_TMA); break;
+    case OP_DOT_SHARED:
+      for (uint32_t i = 0; i < 2; i++) add_buffer(ctx, out, op_operand(op, i), READ, SHARED_BY_THREADS);
+      break;
     case OP_WGMMA:
       for (uint32_t i = 0; i < 2; i++)
         if (op_operand(op, i)->type->kind == TYPE_BUFFER)
