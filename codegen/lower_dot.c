@@ -51,7 +51,7 @@ static uint32_t place_of(uint32_t index, const uint32_t *places) {
 
 // One step of K after the other reads a row of A's elements and a column of B's. Steps are unrolled as far as a loop's
 // body then has no more than MOST multiply-adds; the other bits of k, the highest, count the loop.
-enum { MOST = 1024, LOG2_GROUP = 2 };   // LOG2_GROUP: steps whose elements of A are read together
+enum { MOST = 1024, LOG2_GROUP = 2 };   // LOG2_GROUP: steps whose elements are read together where they are vectors
 
 // An operand in shared memory. map: from a thread's registers of the result to the operand's elements at k = 0.
 typedef struct {
@@ -59,6 +59,7 @@ typedef struct {
   LLVMValueRef base;
   const Type *elem;
   uint32_t steps[LAYOUT_MAX_BITS];   // by bit of k: what the place differs by
+  CgValue *group;                    // the elements read last
 } Operand;
 
 // places: where each bit of the operand's flat index lies; NULL: in row-major order.
@@ -120,7 +121,7 @@ static void store_part(const Dot *d, LLVMValueRef base, const Value *v, uint32_t
 
 // Reads what a thread needs of the operand at the steps from `step` on, a power of two of them. The register of result
 // register r at step i is r + i * d->regs.
-static const CgValue *read_steps(const Dot *d, const Operand *o, uint32_t step, uint32_t log2_steps) {
+static CgValue *read_steps(const Dot *d, const Operand *o, uint32_t step, uint32_t log2_steps) {
   PlaceMap m = o->map;
   for (uint32_t i = 0; i < d->log2_k; i++)
     if (step >> i & 1) m.first ^= o->steps[i];
@@ -128,25 +129,20 @@ static const CgValue *read_steps(const Dot *d, const Operand *o, uint32_t step, 
   return cg_shared_load(d->c, o->base, &m, o->elem);
 }
 
-// Adds one step of K. rows: A at all steps of the group, of which wide_a has the widened ones; cols: B at this step.
-static void add_step(const Dot *d, const CgValue *rows, uint32_t step, LLVMValueRef *wide_a, const CgValue *cols,
-                     LLVMValueRef *acc) {
-  for (uint32_t r = 0; r < d->regs; r++) {
-    if (d->reps[r] != r) continue;
-    uint32_t ra = r + step * d->regs;
-    // One loaded element serves many results: widen it once. (LLVM merges the widenings that remain.)
-    if (!wide_a[ra]) wide_a[ra] = widen(d, rows->v[ra], d->a);
-    acc[r] = multiply_add(d, wide_a[ra], widen(d, cols->v[r], d->b), acc[r]);
-  }
+// Gives what a thread needs of the operand at a step. Those of a group are read together if they lie side by side.
+static LLVMValueRef *elements_at(const Dot *d, Operand *o, uint32_t step, uint32_t log2_steps) {
+  const uint32_t log2_group = o->steps[0] == 1 ? (uint32_t)min_i64(log2_steps, LOG2_GROUP) : 0,
+                 in_group = step & ((1u << log2_group) - 1);
+  if (!in_group) o->group = read_steps(d, o, step, log2_group);
+  return &o->group->v[in_group * d->regs];
 }
 
-static void add_steps(const Dot *d, const Operand *a, const Operand *b, uint32_t log2_steps, LLVMValueRef *acc) {
-  const uint32_t log2_group = (uint32_t)min_i64(log2_steps, LOG2_GROUP);
-  for (uint32_t first = 0; first < 1u << log2_steps; first += 1u << log2_group) {
-    const CgValue *rows = read_steps(d, a, first, log2_group);
-    LLVMValueRef *wide_a = arena_array(d->c->arena, LLVMValueRef, rows->count);
-    for (uint32_t i = 0; i < 1u << log2_group; i++)
-      add_step(d, rows, i, wide_a, read_steps(d, b, first + i, 0), acc);
+static void add_steps(const Dot *d, Operand *a, Operand *b, uint32_t log2_steps, LLVMValueRef *acc) {
+  for (uint32_t step = 0; step < 1u << log2_steps; step++) {
+    LLVMValueRef *x = elements_at(d, a, step, log2_steps), *y = elements_at(d, b, step, log2_steps);
+    // One loaded element serves many results: LLVM merges their widenings.
+    for (uint32_t r = 0; r < d->regs; r++)
+      if (d->reps[r] == r) acc[r] = multiply_add(d, widen(d, x[r], d->a), widen(d, y[r], d->b), acc[r]);
   }
 }
 

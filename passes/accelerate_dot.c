@@ -377,23 +377,22 @@ static void to_mma(Accel *s, Op *dot, uint32_t bits) {
   replace_dot(dot, &b, OP_MMA, a, bv, c, NULL, c->type);
 }
 
-// Whether each thread reads vectors of the operand, with few lanes on the same banks: along K of A, where lanes of one
-// warp hold few rows, or along the axis of the result.
-static bool is_read_fast(const Value *v, uint32_t index) {
+// Whether lanes read vectors of B from different banks: along N, or along K where lanes have neighbouring columns.
+static bool is_read_fast(const Op *dot) {
   bool transposed;
-  const Value *src = operand_source((Value *)v, &transposed);
-  const uint32_t last = src->type->rank - 1u;
-  return index == 0 || (fast_axis(src) == last) != transposed;
+  const Value *b = operand_source(op_operand(dot, 1), &transposed);
+  const bool along_n = (fast_axis(b) == b->type->rank - 1u) != transposed;
+  return along_n || layout_basis(op_result((Op *)dot, 0)->type->layout, LAYOUT_LANE, 0) == 1;
 }
 
-// A dot on multiply-adds reads its operands from their buffers. One that is too large for a buffer goes through scratch
-// in parts, and so does one that lanes would read from few banks.
+// A dot on multiply-adds reads its operands from their buffers. If these would take more than half of shared memory, the
+// operands go through scratch in parts, and so do those that lanes would read from few banks.
 static void to_dot_shared(Accel *s, Op *dot) {
   Builder b = builder_before(s->ctx, dot);
   Value *buffers[2];
-  const Type *a = op_operand(dot, 0)->type;
-  if (scratch_dot(dot).log2_k != a->layout->log2_size[a->rank - 1]) return;
-  if (!is_read_fast(op_operand(dot, 0), 0) || !is_read_fast(op_operand(dot, 1), 1)) return;
+  const Type *a = op_operand(dot, 0)->type, *bt = op_operand(dot, 1)->type;
+  const int64_t bytes = type_numel(a) * type_elem_bytes(a) + type_numel(bt) * type_elem_bytes(bt);
+  if (2 * bytes > s->module->target->shared_bytes || !is_read_fast(dot)) return;
   for (uint32_t i = 0; i < 2; i++) {
     const uint32_t bits = type_elem_bits(op_operand(dot, i)->type);
     buffers[i] = operand_buffer(s, &b, op_operand(dot, i), bits, a->rank - (i ? 2u : 1u), false, true);

@@ -301,7 +301,18 @@ static const Layout *choose_for_access(Coalesce *c, const Op *op) {
   return cheapest(c, f, t, &choice, apart_bytes(op));
 }
 
-// An accumulator for multiply-adds: nearly square patches per thread use each loaded operand element often.
+// Whether v, the right operand of a dot, comes from a load that runs along K.
+static bool runs_along_k(const Coalesce *c, const Value *v) {
+  int64_t axis = v->type->rank - 2;
+  for (; value_op(v, OP_TRANS); v = op_operand(v->def, 0)) axis = op_attr(v->def, ATTR_ORDER)->ints[axis];
+  AccessInfo a;
+  if (value_op(v, OP_DESC_LOAD)) return axis == v->type->rank - 1;
+  return value_op(v, OP_LOAD) && access_is_tensor(v->def) && access_info(c->axes, v->def, &a) && a.fastest == axis;
+}
+
+// An accumulator for multiply-adds: nearly square patches per thread use each loaded operand element often. Threads
+// read vectors of the right operand along N, and therefore have neighbouring columns; or along K, and then neighbouring
+// lanes have neighbouring columns, whose vectors lie in different banks.
 static const Layout *choose_for_dot(Coalesce *c, const Op *op) {
   const Type *t = op->results[0].type;
   int64_t per_thread = elements_per_thread(c, t);
@@ -323,6 +334,7 @@ static const Layout *choose_for_dot(Coalesce *c, const Op *op) {
   }
   lanes[0] *= lanes_left;
   warps[0] *= warps_left;
+  if (runs_along_k(c, op_operand(op, 1))) size[n] = 1;
   return layout_make_blocked(c->ctx, t->rank, t->shape, size, lanes, warps, order);
 }
 
