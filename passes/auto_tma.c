@@ -7,6 +7,8 @@
 // the rest along the fast one. Bases, strides and movement along the fast axis must be known multiples of 16 bytes (a
 // rule of tensor maps). A mask must bound axes: from above by what becomes the map's extent, from below, if at all, by
 // 0. What it leaves out reads as zero or NaN in both forms. Block pointers arrive here as the same addresses and masks.
+// Where the address moves along an axis by more than the mask counts, as by `batch * stride`, the map gets an axis for
+// that: an outer one.
 // TMA zero-fills negative coordinates and counts in 32 bits; pointers do neither. If equality is not proved, the loop
 // is versioned: a test before it chooses between TMA and the plain loads. It tests that rows wrapped by `% M` do not
 // cross M, that coordinates are not negative, and that what the program computed in 64 bits fits 32. Computed numbers
@@ -22,7 +24,9 @@
 #include "passes/global_memory.h"
 #include "passes/tma.h"
 
-enum { MAX_SWIZZLE = 128 };         // bytes of a row that one box moves
+enum { MAX_SWIZZLE = 128, MAX_OUTER = MAX_DESC_RANK - 2 };   // MAX_SWIZZLE: bytes of a row that one box moves
+
+typedef struct { AffineTerm stride; Affine coord; bool test_size; } Outer;
 
 typedef struct {
   Op *load;
@@ -36,6 +40,8 @@ typedef struct {
   bool test_sign[2], test_size[2];
   Padding padding;
   Value *wrap_start[2], *wrap_modulus[2];
+  uint32_t num_outer;
+  Outer outer[MAX_OUTER];
 } Dense;
 
 typedef struct {
@@ -120,6 +126,37 @@ static bool known_to_launcher(const AutoTma *s, const AffineTerm *t) {
   return t->num_scalars == 0 || param_index(s, t->scalars[0]) >= 0;
 }
 
+// Takes the stride of an outer axis out of a term by which an address moves along `axis`: a parameter or a constant, and
+// a multiple of 16 bytes.
+static bool outer_stride(const AutoTma *s, const Dense *d, int axis, const AffineTerm *t, AffineTerm *stride) {
+  const int64_t bytes = type_elem_bytes(op_result(d->load, 0)->type);
+  *stride = (AffineTerm){.coef = 1, .axis = AFFINE_NO_AXIS};
+  for (uint32_t i = 0; i < t->num_scalars && !stride->num_scalars && t->num_scalars > 1; i++)
+    if (param_index(s, t->scalars[i]) >= 0) stride->scalars[stride->num_scalars++] = t->scalars[i];
+  if (axis != d->fast && (stride->num_scalars || d->stride.num_scalars)) return false;
+  if (!stride->num_scalars) stride->coef = t->coef * (axis == d->fast ? 1 : d->stride.coef);
+  return divisible_by(s, stride, max_i64(1, TMA_ALIGNMENT / bytes));
+}
+
+// Moves such a term from the coordinate of `axis` to one of an outer axis.
+static bool move_outside(const AutoTma *s, Dense *d, int axis, const AffineTerm *t) {
+  Affine moved = {.num_terms = 1, .terms = {*t}}, part = {.num_terms = 1};
+  AffineTerm stride, in_axis;
+  if (!outer_stride(s, d, axis, t, &stride)) return false;
+  in_axis = stride;
+  if (axis != d->fast) in_axis.coef = t->coef;
+  if (!affine_divide_term(t, &in_axis, &part.terms[0]) || !affine_add(&d->coord[axis], &moved, -1)) return false;
+  for (uint32_t i = 0; i < d->num_outer; i++) {
+    AffineTerm q;
+    Outer *o = &d->outer[i];
+    if (affine_divide_term(&stride, &o->stride, &q) && !q.num_scalars && q.coef == 1)
+      return affine_add(&o->coord, &part, 1);
+  }
+  if (d->num_outer == MAX_OUTER) return false;
+  d->outer[d->num_outer++] = (Outer){.stride = stride, .coord = part};
+  return true;
+}
+
 // Each conjunct of the mask must bound one axis: coordinate < extent, or 0 ≤ coordinate.
 static bool bound_by_mask(const AutoTma *s, Dense *d, Value *mask) {
   while (value_op(mask, OP_BROADCAST)) mask = op_operand(mask->def, 0);
@@ -156,10 +193,13 @@ static bool bound_by_mask(const AutoTma *s, Dense *d, Value *mask) {
     d->masked_below[axis] = true;
     return affine_is_zero(&extent);
   }
-  if (extent.num_terms != 1 || extent.terms[0].axis != AFFINE_NO_AXIS || !known_to_launcher(s, &extent.terms[0]))
-    return false;
-  d->extent[axis] = extent;
-  return true;
+  for (uint32_t i = 0; i < extent.num_terms; i++) {
+    const AffineTerm *t = &extent.terms[i];
+    if (t->axis != AFFINE_NO_AXIS) return false;
+    if (known_to_launcher(s, t) && affine_is_zero(&d->extent[axis])) d->extent[axis] = (Affine){1, {*t}};
+    else if (!move_outside(s, d, axis, t)) return false;
+  }
+  return !affine_is_zero(&d->extent[axis]);
 }
 
 // What a masked-off element reads as.
@@ -232,6 +272,21 @@ static bool examine_coordinate(AutoTma *s, Dense *d, int axis, int64_t row_bytes
   d->test_sign[axis] &= !d->masked_below[axis];
   if (constant) return !d->test_sign[axis];
   return outside || (!d->test_sign[axis] && !d->test_size[axis]);
+}
+
+// Finds out what must be tested of the coordinates of outer axes. False if they change in the loop, or may be negative.
+static bool examine_outer(AutoTma *s, Dense *d, int64_t bytes) {
+  for (uint32_t i = 0; i < d->num_outer; i++) {
+    Outer *o = &d->outer[i];
+    for (uint32_t k = 0; k < o->coord.num_terms; k++) {
+      const AffineTerm *t = &o->coord.terms[k];
+      o->test_size |= t->wide && (o->stride.num_scalars || o->stride.coef * bytes < LONG_ROW);
+      if (!never_negative(s, t)) return false;
+      for (uint32_t j = 0; j < t->num_scalars; j++)
+        if (!value_defined_outside(t->scalars[j], s->loop)) return false;
+    }
+  }
+  return true;
 }
 
 // A wrapped axis starts at wrap_start and ends at the modulus.
@@ -313,7 +368,17 @@ static bool recognise(AutoTma *s, Op *load, Dense *d) {
   if (mask && !bound_by_mask(s, d, mask)) return no(s, "its mask is more than bounds of the two axes");
   no(s, "no test before the loop can tell whether its coordinates fit");
   int64_t row_bytes = d->stride.num_scalars ? bytes : d->stride.coef * bytes;
-  return examine_coordinate(s, d, slow, row_bytes) && examine_coordinate(s, d, d->fast, bytes);
+  return examine_coordinate(s, d, slow, row_bytes) && examine_coordinate(s, d, d->fast, bytes) &&
+         examine_outer(s, d, bytes);
+}
+
+// Sets what the launcher makes axis i of a map of. extent: zero if it is unbounded.
+static void set_axis(const AutoTma *s, FuncParam *p, uint32_t i, const Affine *extent, const AffineTerm *stride) {
+  const AffineTerm *e = extent->num_terms ? &extent->terms[0] : NULL;
+  p->extent_params[i] = e && e->num_scalars ? param_index(s, e->scalars[0]) : -1;
+  p->extent_values[i] = e ? e->coef : UNBOUNDED;
+  p->stride_params[i] = stride->num_scalars ? param_index(s, stride->scalars[0]) : -1;
+  p->stride_values[i] = stride->coef;
 }
 
 static int add_hidden_param(AutoTma *s, const Dense *d, const Type *desc) {
@@ -323,16 +388,11 @@ static int add_hidden_param(AutoTma *s, const Dense *d, const Type *desc) {
                  .divisible = 1,
                  .base_param = d->base_param,
                  .padding = d->padding};
-  int slow = 1 - d->fast, order[2] = {slow, d->fast};
-  for (int i = 0; i < 2; i++) {
-    const Affine *e = &d->extent[order[i]];
-    p.extent_params[i] = e->num_terms && e->terms[0].num_scalars ? param_index(s, e->terms[0].scalars[0]) : -1;
-    p.extent_values[i] = e->num_terms ? e->terms[0].coef : UNBOUNDED;
-  }
-  p.stride_params[0] = d->stride.num_scalars ? param_index(s, d->stride.scalars[0]) : -1;
-  p.stride_values[0] = d->stride.coef;
-  p.stride_params[1] = -1;
-  p.stride_values[1] = 1;
+  const AffineTerm one = {.coef = 1, .axis = AFFINE_NO_AXIS};
+  const Affine unbounded = {0};
+  for (uint32_t i = 0; i < d->num_outer; i++) set_axis(s, &p, i, &unbounded, &d->outer[i].stride);
+  set_axis(s, &p, d->num_outer, &d->extent[1 - d->fast], &d->stride);
+  set_axis(s, &p, d->num_outer + 1, &d->extent[d->fast], &one);
   func_add_param(s->func, desc, p);
   return (int)s->func->num_params - 1;
 }
@@ -340,22 +400,27 @@ static int add_hidden_param(AutoTma *s, const Dense *d, const Type *desc) {
 static void replace_load(AutoTma *s, const Dense *d, Op *load, const ValueMap *map) {
   Context *ctx = s->ctx;
   const Type *t = op_result(load, 0)->type;
-  int slow = 1 - d->fast;
-  int64_t shape[2] = {t->shape[slow], t->shape[d->fast]};
-  const Type *desc = type_desc(ctx, type_elem(t), 2, shape, NULL);
+  const uint32_t n = d->num_outer, rank = n + 2;
+  Affine coord[MAX_DESC_RANK];
+  int64_t shape[MAX_DESC_RANK];
+  for (uint32_t i = 0; i < n; i++) shape[i] = 1, coord[i] = d->outer[i].coord;
+  for (uint32_t i = 0; i < 2; i++) {
+    const int axis = i ? d->fast : 1 - d->fast;
+    shape[n + i] = t->shape[axis];
+    coord[n + i] = d->coord[axis];
+  }
+  const Type *desc = type_desc(ctx, type_elem(t), rank, shape, NULL);
   int hidden = add_hidden_param(s, d, desc);      // may move the array of arguments
-  Value *map_param = s->func->body->args[hidden];
+  Value *args[1 + MAX_DESC_RANK] = {s->func->body->args[hidden]};
   Builder b = builder_before(ctx, load);
-  Affine coord[2] = {d->coord[slow], d->coord[d->fast]};
-  Value *args[3] = {map_param};
-  for (int i = 0; i < 2; i++) {
+  for (uint32_t i = 0; i < rank; i++) {
     for (uint32_t k = 0; k < coord[i].num_terms; k++)
       for (uint32_t j = 0; j < coord[i].terms[k].num_scalars; j++)
         coord[i].terms[k].scalars[j] = value_map_get(map, coord[i].terms[k].scalars[j]);
     args[1 + i] = affine_build(&b, &coord[i], type_scalar(ctx, SC_I32));
   }
-  const Type *tile = type_tensor(ctx, type_elem(t), 2, shape, NULL);
-  Value *v = build_value(&b, OP_DESC_LOAD, tile, args, 3);
+  const Type *tile = type_tensor(ctx, type_elem(t), 2, shape + n, NULL);
+  Value *v = build_value(&b, OP_DESC_LOAD, tile, args, 1 + rank);
   if (d->fast == 0) {
     static const int64_t swap[2] = {1, 0};
     Op *tr = build_op_typed(&b, OP_TRANS, &t, 1, &v, 1);
@@ -386,6 +451,16 @@ static Value *test_axis(AutoTma *s, Builder *b, const Dense *d, int axis, Value 
   return both(b, fits, build_cmp(b, CMP_SLE, end, build_int(b, i64, UNBOUNDED)));
 }
 
+// The same of the outer axes.
+static Value *test_outer(AutoTma *s, Builder *b, const Dense *d, Value *fits) {
+  const Type *i64 = type_scalar(s->ctx, SC_I64);
+  for (uint32_t i = 0; i < d->num_outer; i++)
+    if (d->outer[i].test_size)
+      fits = both(b, fits,
+                  build_cmp(b, CMP_SLE, affine_build(b, &d->outer[i].coord, i64), build_int(b, i64, UNBOUNDED)));
+  return fits;
+}
+
 static void convert_loop(AutoTma *s, Op *loop) {
   enum { MAX_LOADS = 8 };
   Dense dense[MAX_LOADS];
@@ -401,8 +476,10 @@ static void convert_loop(AutoTma *s, Op *loop) {
   Context *ctx = s->ctx;
   Builder b = builder_before(ctx, loop);
   Value *fits = NULL;
-  for (uint32_t i = 0; i < n; i++)
+  for (uint32_t i = 0; i < n; i++) {
     for (int a = 0; a < 2; a++) fits = test_axis(s, &b, &dense[i], a, fits);
+    fits = test_outer(s, &b, &dense[i], fits);
+  }
   for (uint32_t i = 0; i < n; i++)
     remark_applied(dense[i].load, "%s is loaded by TMA, through a tensor map that the launcher makes%s",
                    remark_name(dense[i].load), fits ? ", if a test before the loop finds that this is right" : "");
