@@ -49,9 +49,10 @@ static uint32_t place_of(uint32_t index, const uint32_t *places) {
   return places ? at : index;
 }
 
-// One step of K after the other reads a row of A's elements and a column of B's. Steps are unrolled as far as a loop's
-// body then has no more than MOST multiply-adds; the other bits of k, the highest, count the loop.
-enum { MOST = 1024, LOG2_GROUP = 2 };   // LOG2_GROUP: steps whose elements are read together where they are vectors
+// One step of K after the other reads a row of A's elements and a column of B's. Up to 32 steps are unrolled, if a loop's
+// body then has no more than MOST multiply-adds: the assembler holds more elements than help where it sees more steps.
+// The other bits of k, the highest, count the loop.
+enum { MOST = 1024, LOG2_MOST_STEPS = 5, LOG2_GROUP = 2 };   // of a group, elements are read together if they are vectors
 
 // An operand in shared memory. map: from a thread's registers of the result to the operand's elements at k = 0.
 typedef struct {
@@ -163,7 +164,7 @@ static void start_at(const Dot *d, Operand *o, LLVMValueRef k, uint32_t from) {
 // Adds the products at all steps. acc: the accumulators before and after.
 static void add_product(const Dot *d, Operand a, Operand b, LLVMValueRef *acc) {
   Cg *c = d->c;
-  uint32_t log2_steps = d->log2_k, distinct = 0;
+  uint32_t log2_steps = (uint32_t)min_i64(d->log2_k, LOG2_MOST_STEPS), distinct = 0;
   for (uint32_t r = 0; r < d->regs; r++) distinct += d->reps[r] == r;
   while (log2_steps > LOG2_GROUP && distinct << log2_steps > MOST) log2_steps--;
   if (log2_steps == d->log2_k) {
