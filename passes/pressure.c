@@ -14,7 +14,7 @@ typedef struct {
   uint32_t most;
   uint32_t streams;          // words of loads after the last wait, a vector each
   uint32_t stream;           // words of a loop's loads and of what it carries, the most of any loop
-  uint32_t loaded;           // words of that loop's loads
+  uint32_t loaded, carried;  // of that loop: words of its loads of tensors, and of what it carries
   bool waits;                // in that loop something waits or writes
   bool complex;
 } Estimate;
@@ -101,20 +101,27 @@ static void find_waits(Op *op, void *user) {
   if (op_unit(op) == UNIT_DOT || op->opcode == OP_ALLOC || op->opcode == OP_WHILE) g->complex = true;
 }
 
-// The loads of a loop's body, beside what it carries, are a stream unless there is one machine load at most.
+// The loads of a loop's body, beside what it carries, are a stream unless there is one machine load of a tensor at most.
+// Scalars take registers, too.
 static void measure_stream(Estimate *g, const Op *loop) {
   const Block *body = loop->blocks[0];
-  uint32_t loaded = 0, loads = 0, carried = 0;
+  uint32_t loaded = 0, loads = 0, carried = 0, scalars = 0;
   bool waits = false;
   EACH_OP(op, body) {
     if (op->num_blocks && op_unit(op) != UNIT_EXCH) return;
     waits |= op_unit(op) == UNIT_EXCH || op_is(op, TRAIT_WRITES | TRAIT_SYNC);
     uint32_t words = op->opcode == OP_LOAD ? pressure_words(&op->results[0]) : 0;
+    if (op->opcode == OP_LOAD && op->results[0].type->kind == TYPE_SCALAR)
+      scalars += (type_elem_bits(op->results[0].type) + 31) / 32;
     loaded += words;
     loads += (words + PRESSURE_VECTOR - 1) / PRESSURE_VECTOR;
   }
   for (uint32_t i = 0; i < body->num_args; i++) carried += pressure_words(body->args[i]);
-  if (loads > 1 && loaded + carried > g->stream) g->stream = loaded + carried, g->loaded = loaded, g->waits = waits;
+  if (loads < 2 || loaded + scalars + carried <= g->stream) return;
+  g->stream = loaded + scalars + carried;
+  g->loaded = loaded;
+  g->carried = carried;
+  g->waits = waits;
 }
 
 // Whether operand i is an earlier one, too, as in a sum of squares.
@@ -228,7 +235,7 @@ Pressure pressure_of(const Module *m, Func *f) {
   if (g.last_wait) find_held(&g, f);
   block_walk(f->body, measure, &g);
   Pressure p = {.stream = g.stream ? pressure_registers(g.stream) : 0,
-                .loaded = g.loaded, .carried = g.stream - g.loaded, .waits = g.waits,
+                .loaded = g.loaded, .carried = g.carried, .waits = g.waits,
                 .most = most_live(&g.order, f) + ADDRESSES};
   if (!g.last_wait) return p;
   uint32_t threads = module_total_warps(m) * WARP_SIZE;

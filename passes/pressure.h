@@ -13,7 +13,7 @@ typedef struct {
   uint32_t blocks;           // that an SM's registers hold
   uint32_t spare;            // more words that leave as many blocks, or enough of them
   uint32_t stream;           // registers with all loads of an iteration of a loop in flight; 0: no loop has several
-  uint32_t loaded, carried;  // words of that loop's loads, and of what it carries
+  uint32_t loaded, carried;  // words of that loop's loads of tensors, and of what it carries
   bool complex;              // dots, for example: only `most` is estimated
   bool waits;                // in that loop threads wait for each other, or something is written
 } Pressure;
