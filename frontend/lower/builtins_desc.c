@@ -32,8 +32,12 @@ Term *lower_make_desc(Lower *L, Call *c, CtValue *layout) {
   uint32_t rank;
   int padding;
   if (!base) return NULL;
-  if (!ct_is_ptr(term_t(base)) || ct_rank(term_t(base)) || term_t(base)->elem->kind != CT_TYPE_SCALAR)
-    return arg_error(L, c, 0, "the base of a descriptor must be a scalar pointer, not %s", term_describe(L, base));
+  if (!ct_is_ptr(term_t(base)) || ct_rank(term_t(base)) || term_t(base)->elem->kind != CT_TYPE_SCALAR) {
+    arg_error(L, c, 0, "the base of a descriptor must be a scalar pointer, not %s", term_describe(L, base));
+    return ct_is_ptr(term_t(base)) ? lower_hint(L, "give the pointer to the first element of the whole tensor: where a "
+                                                   "tile begins, its load or store says")
+                                   : NULL;
+  }
   const CtType *elem = term_t(base)->elem;
   if (!arg_ints(L, c, 3, block, MAX_DESC_RANK, &rank) || !lower_check_shape(L, block, rank, c->spans[3]) ||
       !arg_choice(L, c, 4, paddings, countof(paddings), &padding))
@@ -64,6 +68,7 @@ Term *lower_make_desc(Lower *L, Call *c, CtValue *layout) {
   Value *shape[MAX_DESC_RANK], *strides[MAX_DESC_RANK];
   const CtType *i32 = lower_scalar(L, DT_INT32), *i64 = lower_scalar(L, DT_INT64);
   if (!arg_scalars(L, c, 1, i32, rank, shape) || !arg_scalars(L, c, 2, i64, rank, strides)) return NULL;
+  lower_warn_row_stride(L, c, rank, shape, strides);
   Term *t = arena_new(L->arena, Term);
   t->kind = TERM_DESC;
   t->desc.base = term_v(base);

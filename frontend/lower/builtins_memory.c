@@ -200,6 +200,7 @@ static Term *value_for_store(Lower *L, Call *c, uint32_t i, Term *ptr, const CtT
   if (!v) return NULL;
   const CtType *pt = term_t(ptr);
   if (ct_rank(term_t(v)) && !ct_rank(pt)) return report_scalar_pointer(L, c, i, v);
+  lower_warn_stored_fraction(L, c, v, pointee);
   v = lower_cast(L, v, is_bool_pointee(pointee) ? pointee : memory_type(L, pointee), c->spans[i]);
   if (v && is_bool_pointee(pointee)) v = lower_cast_to(L, v, DT_INT8, c->spans[i]);
   return lower_broadcast_like(L, v, pt, c->spans[i]);
@@ -352,8 +353,11 @@ Term *tl_make_block_ptr(Lower *L, Call *c) {
   int64_t block[MAX_RANK], order[MAX_RANK];
   uint32_t rank, n;
   if (!base) return NULL;
-  if (ct_rank(term_t(base)))
-    return arg_error(L, c, 0, "the base of a block pointer must be a scalar pointer, not %s", term_describe(L, base));
+  if (ct_rank(term_t(base))) {
+    arg_error(L, c, 0, "the base of a block pointer must be a scalar pointer, not %s", term_describe(L, base));
+    return lower_hint(L, "give the pointer to the first element of the whole tensor: where the block begins is "
+                         "`offsets`, and its elements follow from block_shape");
+  }
   if (!arg_ints(L, c, 4, block, MAX_RANK, &rank) || !lower_check_shape(L, block, rank, c->spans[4]) ||
       !arg_ints(L, c, 5, order, MAX_RANK, &n))
     return NULL;
@@ -375,6 +379,7 @@ Term *tl_make_block_ptr(Lower *L, Call *c) {
   if (!arg_scalars(L, c, 1, i64, rank, t->bp.shape) || !arg_scalars(L, c, 2, i64, rank, t->bp.strides) ||
       !arg_scalars(L, c, 3, i32, rank, t->bp.offsets))
     return NULL;
+  lower_warn_row_stride(L, c, rank, t->bp.shape, t->bp.strides);
   int64_t extent;
   for (uint32_t i = 0; i < rank; i++)
     if (value_constant_int(t->bp.shape[i], &extent) && t->bp.block->shape[i] <= extent) t->bp.fits |= 1u << i;

@@ -517,6 +517,11 @@ void lower_warn_widened(Lower *L, const Call *c, const CtType *pointers, const C
 void lower_warn_trans(Lower *L, const Call *c);                           // of two axes that keep their order
 void lower_warn_keep_dims(Lower *L, const Call *c, uint32_t i);           // of argument i, a reduction's keep_dims
 void lower_warn_fraction(Lower *L, const Call *c, const Term *value, const CtType *elem);   // of an atomic operation
+void lower_warn_stored_fraction(Lower *L, const Call *c, const Term *value, const CtType *elem);   // of a store
+void lower_warn_bool_sum(Lower *L, const Term *a, const Term *b, Span span);                 // of a + b
+void lower_warn_nan(Lower *L, PyOp op, const CtValue *a, const CtValue *b, Span span);       // of a comparison
+// Of a descriptor or block pointer, whose strides are argument 2.
+void lower_warn_row_stride(Lower *L, const Call *c, uint32_t rank, Value *const *shape, Value *const *strides);
 void lower_warn_not_associative(Lower *L, const Op *op, const char *function, Span span);   // of a reduce or scan
 typedef Term *(*BuiltinFn)(Lower *L, Call *c);
 struct BuiltinRow { const char *name, *params; BuiltinFn fn; int32_t data; uint8_t method; const char *mark, *doc; };

@@ -345,7 +345,10 @@ Term *lower_binary(Lower *L, PyOp op, Term *a, Term *b, Span span) {
   }
   if (a->kind == TERM_TUPLE || b->kind == TERM_TUPLE) return lower_tuple_binary(L, op, a, b, span);
   switch (op) {
-  case PYOP_ADD: lower_warn_added_twice(L, a, b); /* fallthrough */
+  case PYOP_ADD:
+    lower_warn_added_twice(L, a, b);
+    lower_warn_bool_sum(L, a, b, span);
+    /* fallthrough */
   case PYOP_SUB: return lower_add_sub(L, op, a, b, span);
   case PYOP_MUL:
     if (!lower_promote(L, &a, &b, (PromoteRule){0}, "*", span)) return NULL;
@@ -357,6 +360,7 @@ Term *lower_binary(Lower *L, PyOp op, Term *a, Term *b, Span span) {
     // None, strings and types equal no number.
     if ((op == PYOP_EQ || op == PYOP_NE) && ((ca && !term_is_number(a)) || (cb && !term_is_number(b))))
       return term_bool(L, op == PYOP_NE);
+    lower_warn_nan(L, op, ca, cb, span);
     return lower_comparison(L, op, a, b, span);
   case PYOP_POW:
     lower_error(L, span, "`**` works between constants only");

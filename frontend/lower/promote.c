@@ -142,9 +142,15 @@ Term *lower_cast_rounded(Lower *L, Term *x, const CtType *to, Downcast rounding,
   if (!lower_check_fp8(L, to, span) || !lower_check_fp8(L, from, span)) return NULL;
   bool from_float = ct_is_float(from), to_float = ct_is_float(to);
   bool narrows = from_float && to_float && ct_bits(to) < ct_bits(from);
-  if (rounding != DOWNCAST_DEFAULT && !narrows)
-    return lower_error(L, span, "fp_downcast_rounding applies to narrowing float conversions only, not to %s -> %s",
-                       ct_type_text(L->ctx, from), ct_type_text(L->ctx, to));
+  if (rounding != DOWNCAST_DEFAULT && !narrows) {
+    lower_error(L, span, "fp_downcast_rounding applies to narrowing float conversions only, not to %s -> %s",
+                ct_type_text(L->ctx, from), ct_type_text(L->ctx, to));
+    return lower_hint(L, !from_float && to_float ? "convert to float32 first, then with the rounding: "
+                                                   "x.to(tl.float32).to(…, fp_downcast_rounding=…)"
+                         : from_float && !to_float ? "leave it out: the fraction is cut off; tl.floor or "
+                                                     "libdevice.rint round before"
+                                                   : "leave it out: nothing is rounded");
+  }
   if (rounding == DOWNCAST_RTZ && !lower_has_rtz(from, to))
     return lower_error(L, span, "rounding \"rtz\" exists for fp32 -> fp16, fp32 -> bf16 and for fp8e5 of at most 32 "
                        "bits, not for %s -> %s", ct_type_text(L->ctx, from), ct_type_text(L->ctx, to));

@@ -1,6 +1,6 @@
 // -Wwide-shift, -Wadded-twice, -Wpadded-minimum, -Wpadded-sort, -Wunmasked-histogram, -Wpointer-type, -Wlost-constant,
-// -Wfloat-bits, -Wclamp-bounds, -Wsoftmax-axis, -Wtrans-order, -Wkeep-dims, -Wlost-fraction, -Wwidened-load: values that
-// are not what the expression seems to give.
+// -Wfloat-bits, -Wclamp-bounds, -Wsoftmax-axis, -Wtrans-order, -Wkeep-dims, -Wlost-fraction, -Wwidened-load, -Wbool-sum,
+// -Wnan-compare, -Wrow-stride: values that are not what the expression seems to give.
 #include <math.h>
 #include <string.h>
 
@@ -245,6 +245,57 @@ void lower_warn_keep_dims(Lower *L, const Call *c, uint32_t i) {
                    "the number %lld is keep_dims here, and no second axis", (long long)t->ct->i))
     lower_hint(L, "reduce along one axis after the other, or along all with axis=None; if it is meant, write "
                   "keep_dims=True");
+}
+
+// Whether v holds whole numbers, as far as can be seen: rounded or constant ones, or integers made floats.
+static bool is_whole(const Value *v) {
+  for (uint32_t depth = 0; depth < 8; depth++) {
+    uint64_t bits;
+    const Op *def = v->def;
+    if (!def || value_constant_bits(v, &bits)) return true;
+    if (type_is_int(v->type)) return true;
+    if (op_is(def, TRAIT_ELEMENTWISE) && def->num_operands > 1) return false;
+    if (!def->num_operands || !op_is(def, TRAIT_PURE)) return false;
+    if (def->opcode == OP_FLOOR || def->opcode == OP_CEIL || def->opcode == OP_RINT ||
+        def->opcode == OP_TRUNC)
+      return true;
+    v = op_operand(def, 0);
+  }
+  return false;
+}
+
+void lower_warn_stored_fraction(Lower *L, const Call *c, const Term *value, const CtType *elem) {
+  if (value->kind != TERM_VALUE || is_whole(term_v(value)) || ct_bits(ct_scalar_of(elem)) < 32) return;
+  if (!lower_in_prelude(L, c->span)) lower_warn_fraction(L, c, value, elem);
+}
+
+void lower_warn_bool_sum(Lower *L, const Term *a, const Term *b, Span span) {
+  if (a->kind != TERM_VALUE || b->kind != TERM_VALUE || lower_in_prelude(L, span)) return;
+  if (ct_bits(ct_scalar_of(term_t(a))) != 1 || ct_bits(ct_scalar_of(term_t(b))) != 1) return;
+  if (diag_warning(L->ctx, WARN_BOOL_SUM, span, "a sum of int1 is int1: True + True is False"))
+    lower_hint(L, "to count, write a.to(tl.int32) + b; for either, a | b");
+}
+
+static bool is_nan(const CtValue *c) { return c && c->kind == CT_FLOAT && isnan(c->f); }
+
+void lower_warn_nan(Lower *L, PyOp op, const CtValue *a, const CtValue *b, Span span) {
+  if ((!is_nan(a) && !is_nan(b)) || lower_in_prelude(L, span)) return;
+  if (diag_warning(L->ctx, WARN_NAN_COMPARE, span, "nothing equals NaN, not even NaN: this is always %s",
+                   op == PYOP_NE ? "true" : "false"))
+    lower_hint(L, "x != x holds for NaN alone");
+}
+
+void lower_warn_row_stride(Lower *L, const Call *c, uint32_t rank, Value *const *shape, Value *const *strides) {
+  int64_t last, rows;
+  const Value *extent[2], *stride;
+  if (rank != 2 || !value_constant_int(strides[1], &last) || last != 1 || value_constant_int(strides[0], &rows)) return;
+  for (uint32_t i = 0; i < 2; i++) extent[i] = before_broadcasts(shape[i]);
+  stride = before_broadcasts(strides[0]);
+  if (stride != extent[0] || extent[0] == extent[1]) return;
+  if (diag_warning(L->ctx, WARN_ROW_STRIDE, c->spans[2], "these strides put rows as far apart as the shape has rows, "
+                   "whatever their length"))
+    lower_hint(L, "in memory without gaps rows are as far apart as each is long: the shape is (rows, columns), the "
+                  "strides are (columns, 1)");
 }
 
 void lower_warn_fraction(Lower *L, const Call *c, const Term *value, const CtType *elem) {

@@ -331,13 +331,17 @@ NodeList ast_resolve_params(PyParser *p, const NodeList *all) {
       after_star = true;
       if (!a->param.name) continue;
     }
-    if (map_at(&p->ctx->arena, &names, a->param.name)->number++)
+    if (map_at(&p->ctx->arena, &names, a->param.name)->number++) {
       diag_error(p->ctx, a->span, "parameter '%s' is declared twice", a->param.name);
+      diag_note(p->ctx, (Span){0, 0}, "rename one of them");
+    }
     if (a->param.kind == PARAM_NORMAL) {
       if (after_star) a->param.kind = PARAM_KEYWORD_ONLY;
       else if (a->param.default_value) seen_default = true;
-      else if (seen_default)
+      else if (seen_default) {
         diag_error(p->ctx, a->span, "parameter '%s' without a default follows one with a default", a->param.name);
+        diag_note(p->ctx, (Span){0, 0}, "give it a default, or let it come before those that have one");
+      }
     }
     seen_kwargs |= a->param.kind == PARAM_KWARGS;
     ast_list_add(p, &out, a);
