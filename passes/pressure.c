@@ -101,24 +101,36 @@ static void find_waits(Op *op, void *user) {
   if (op_unit(op) == UNIT_DOT || op->opcode == OP_ALLOC || op->opcode == OP_WHILE) g->complex = true;
 }
 
+// Registers of a load in flight beyond the words that it brings: a narrow element that is loaded alone takes a register,
+// and so do addresses of loads of a word or less, up to MAX_ADDRESSES of them; more are made as they are needed.
+static uint32_t beside_words(const Op *load) {
+  enum { MAX_ADDRESSES = 8 };
+  const Type *t = load->results[0].type;
+  const uint32_t words = pressure_words(&load->results[0]), vector = (uint32_t)op_int(load, ATTR_VECTOR, 1);
+  if (!words || vector * type_elem_bits(t) > 32) return 0;
+  const uint32_t loads = layout_regs_per_thread(t->layout) / vector;
+  return loads - words + (uint32_t)min_i64(loads, MAX_ADDRESSES);
+}
+
 // The loads of a loop's body, beside what it carries, are a stream unless there is one machine load of a tensor at most.
 // Scalars take registers, too.
 static void measure_stream(Estimate *g, const Op *loop) {
   const Block *body = loop->blocks[0];
-  uint32_t loaded = 0, loads = 0, carried = 0, scalars = 0;
+  uint32_t loaded = 0, loads = 0, carried = 0, beside = 0;
   bool waits = false;
   EACH_OP(op, body) {
     if (op->num_blocks && op_unit(op) != UNIT_EXCH) return;
     waits |= op_unit(op) == UNIT_EXCH || op_is(op, TRAIT_WRITES | TRAIT_SYNC);
     uint32_t words = op->opcode == OP_LOAD ? pressure_words(&op->results[0]) : 0;
-    if (op->opcode == OP_LOAD && op->results[0].type->kind == TYPE_SCALAR)
-      scalars += (type_elem_bits(op->results[0].type) + 31) / 32;
+    if (words) beside += beside_words(op);
+    else if (op->opcode == OP_LOAD && op->results[0].type->kind == TYPE_SCALAR)
+      beside += (type_elem_bits(op->results[0].type) + 31) / 32;
     loaded += words;
     loads += (words + PRESSURE_VECTOR - 1) / PRESSURE_VECTOR;
   }
   for (uint32_t i = 0; i < body->num_args; i++) carried += pressure_words(body->args[i]);
-  if (loads < 2 || loaded + scalars + carried <= g->stream) return;
-  g->stream = loaded + scalars + carried;
+  if (loads < 2 || loaded + beside + carried <= g->stream) return;
+  g->stream = loaded + beside + carried;
   g->loaded = loaded;
   g->carried = carried;
   g->waits = waits;
