@@ -334,9 +334,14 @@ class Autotuner(_Around):
         options = config.all_kwargs()
         twice = [name for name in options if name in kwargs]
         if twice:
+            names = ", ".join(twice)
+            options = [f"{name}={kwargs[name]!r}" for name in twice if name not in config.kwargs]
+            way = f"write triton.Config({{…}}, {', '.join(options)})" if len(options) == len(twice) else \
+                f"take {names} out of the configurations"
             raise TypeError(f"{self.base_fn.__name__}() got multiple values for keyword arguments that its "
-                            f"configuration gives: {', '.join(twice)}" +
-                            (": it has @triton.autotune twice" if self._is_below else ""))
+                            f"configuration gives: {names}: " +
+                            ("it has @triton.autotune twice" if self._is_below else
+                             f"leave {names} out of the launch, or {way}"))
         kwargs.update(options)
         return self.fn.go_on(args, kwargs)
 
