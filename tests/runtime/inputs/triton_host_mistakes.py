@@ -23,6 +23,23 @@ def many(*xs):
     tl.store(xs[0], 1)
 
 
+@triton.jit
+def scale(x, by, BLOCK: tl.constexpr):
+    tl.store(x + tl.arange(0, BLOCK), by)
+
+
+@triton.jit
+def scale(dx, x, by, n, BLOCK: tl.constexpr):   # noqa: F811
+    tl.store(x + tl.arange(0, BLOCK), by)
+
+
+def made(default):
+    @triton.jit
+    def inner(x, n=default):
+        tl.store(x, n)
+    return inner
+
+
 def shown(name, call):
     try:
         call()
@@ -67,6 +84,11 @@ shown("complex", lambda: k[(1,)](TensorDescriptor.from_tensor(torch.ones(64, dty
 shown("constexpr", lambda: k[(1,)](x, tl.constexpr(64)))
 shown("parameters", lambda: many[(1,)](x))
 shown("returns", lambda: gives[(1,)](x))
+
+shown("hidden", lambda: scale[(1,)](x, 2.0, BLOCK=64))
+shown("hidden, many", lambda: scale[(1,)](x, 1, 2, 3, 4, 5))
+shown("hidden, other", lambda: scale[(1,)](x, x, 1, 2, 64, size=3))
+shown("made twice", lambda: [made(n)[(1,)]() for n in (1, 2)])
 
 # Functions of the host.
 shown("cdiv", lambda: triton.cdiv(None, 64))

@@ -24,6 +24,7 @@ from ..compiler.compiler import ASTSource, CompiledKernel, LazyDict
 from ..compiler.errors import CompilationError, CompileTimeAssertionFailure
 from ..language import core
 from ._callable import JITCallable, check_source
+from ._definitions import define, made   # noqa: F401
 from ._hooks import call_hook, line_of, report_new
 from ._params import KernelParam, mangle_type, type_canonicalisation_dict   # noqa: F401
 from ._quick import Quick, current_ordinal
@@ -42,9 +43,6 @@ _IGNORED = frozenset("""allowed_dot_input_precisions arch backend_name cluster_d
     deprecated_fp8_dot_operand_dtypes device device_type extern_libs instrumentation_mode ir_override kpack
     matrix_instr_nonkdim max_num_imprecise_acc_default maxRegAutoWS minRegAutoWS noinline ptx_options ptx_version
     schedule_hint stream supported_fp8_dtypes waves_per_eu warp_size""".split())
-
-
-made = {}   # (module, name) of each function that was made a kernel: where its text begins, FILE:LINE
 
 
 class KernelInterface:
@@ -109,7 +107,6 @@ class JITFunction(JITCallable, KernelInterface):
                  noinline=None, repr=None, launch_metadata=None):
         super().__init__(fn)
         watch()
-        made[fn.__module__, fn.__name__] = f"{fn.__code__.co_filename}:{fn.__code__.co_firstlineno}"
         self.module, self.version, self.debug, self.noinline = fn.__module__, version, debug, noinline
         self._repr, self.launch_metadata = repr, launch_metadata
         for name, given in (("do_not_specialize", do_not_specialize),
@@ -120,6 +117,7 @@ class JITFunction(JITCallable, KernelInterface):
         self.do_not_specialize_on_alignment = do_not_specialize_on_alignment or []
         self.signature = inspect.signature(fn)
         self.arg_names = list(self.signature.parameters)
+        self._hides = define(fn, self.arg_names)
         self._variable = next((p for p in self.signature.parameters.values()
                                if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD)), None)   # *args or **kwargs
         count = len(self.arg_names)
@@ -283,7 +281,8 @@ class JITFunction(JITCallable, KernelInterface):
             raise TypeError(f"{self.__name__}() has the parameter {self._variable}, and those of a kernel are its "
                             f"arguments, one by one: write {self._variable.name} and pass a tuple")
         if len(args) > len(names):
-            raise TypeError(f"{self.__name__}() takes {len(names)} positional arguments but {len(args)} were given")
+            raise TypeError(f"{self.__name__}() takes {len(names)} positional arguments but {len(args)} were given" +
+                            self._hides)
         given, options = dict(zip(names, args)), {}
         for name, value in kwargs.items():
             if name in self.signature.parameters:
@@ -302,7 +301,7 @@ class JITFunction(JITCallable, KernelInterface):
                 hint = parameter_hint("launch", name)
                 raise KeyError(f"Keyword argument {name} was specified but unrecognised" +
                                (f": {hint}" if hint else f": did you mean {near[0]}?" if is_free else
-                                f": it is no option here, and the parameters are {', '.join(names)}"))
+                                f": it is no option here, and the parameters are {', '.join(names)}") + self._hides)
             options[name] = value
         if options.get("ir_override"):
             raise NotImplementedError(f"ir_override={options['ir_override']!r}: tilec does not read Triton's IR")
@@ -312,7 +311,7 @@ class JITFunction(JITCallable, KernelInterface):
                             "its class, or leave out self")
         if missing:
             raise TypeError(f"{self.__name__}() missing {len(missing)} required positional argument"
-                            f"{'s' if len(missing) > 1 else ''}: {', '.join(map(repr, missing))}")
+                            f"{'s' if len(missing) > 1 else ''}: {', '.join(map(repr, missing))}{self._hides}")
         return {p.name: given[p.name] if p.name in given else p.default for p in self.params}, options, given
 
     def needed_options(self, options):
