@@ -139,6 +139,7 @@ shown("type", lambda: compiled({**good, "x": "*float32"}))
 shown("no type", lambda: compiled({**good, "x": "*what"}))
 shown("function", lambda: ASTSource(k.fn, good))
 shown("target", lambda: triton.compile(ASTSource(k, good, {"BLOCK": 64}), target="sm_80"))
+shown("tuple", lambda: triton.compile(ASTSource(k, good, {"BLOCK": 64}), target=("cuda", 90)))
 shown("name", lambda: compiled(good)[(1, 1, 1)](x, n=1))
 
 # Descriptors, benchmarks and comparisons.

@@ -130,10 +130,11 @@ def compile(src, target=None, options=None, _env_vars=None):
     if not isinstance(src, (ASTSource, str)):
         raise TypeError("triton.compile takes an ASTSource(fn, signature, constexprs), not a "
                         f"{type(src).__name__}; a launch, kernel[grid](…), compiles by itself")
-    for name, value, shown in (("target", target, "a GPUTarget('cuda', 90, 32)"),
-                               ("options", options, "a dict, {'num_warps': 4}")):
-        if isinstance(value, str):
-            raise TypeError(f"{name} of triton.compile is {shown}, not {value!r}")
+    if target is not None and not (hasattr(target, "backend") and hasattr(target, "arch")):
+        raise TypeError("target of triton.compile is a triton.backends.compiler.GPUTarget('cuda', 90, 32), not "
+                        f"{target!r}")
+    if isinstance(options, str):
+        raise TypeError(f"options of triton.compile is a dict, {{'num_warps': 4}}, not {options!r}")
     if isinstance(src, str):
         raise NotImplementedError("tilec compiles an ASTSource, not a file of Triton's IR")
     fn, values = src.fn, {}
