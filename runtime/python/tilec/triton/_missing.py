@@ -134,7 +134,7 @@ def parameter_hint(function, name):
     return _PARAMETERS[function].get(name)
 
 
-def _close(name, names):
+def close_name(name, names):
     near = difflib.get_close_matches(name, names, 1, 0.75)
     parts = [known for known in names if len(known) > 3 and (name.startswith(known + "_") or name.endswith("_" + known))]
     near = near or sorted(parts, key=len)[-1:]
@@ -166,7 +166,7 @@ def no_attribute(module, name, names=None):
 
     def hint():
         known = names or [known for known in vars(sys.modules[module]) if not known.startswith("_")]
-        return None if name.startswith("_") else now.get(name) or _close(name, known) or now.get("*") or _LIST
+        return None if name.startswith("_") else now.get(name) or close_name(name, known) or now.get("*") or _LIST
 
     def text():
         found = hint()
@@ -208,7 +208,7 @@ class Explains:
         own = getattr(type(self), name, None)
         if hasattr(own, "__get__"):   # a property whose code lacks an attribute
             return own.__get__(self, type(self))
-        hint = known.get(name) or known.get("*") or _close(name, names) or f"it has {', '.join(names)}"
+        hint = known.get(name) or known.get("*") or close_name(name, names) or f"it has {', '.join(names)}"
         e = AttributeError(f"{kind!r} object has no attribute {name!r}" + ("" if name.startswith("_") else f": {hint}"))
         if sys.version_info >= (3, 10):
             e.name, e.obj = name, object()
@@ -257,7 +257,7 @@ def _taken_by(name, function, kwargs):
     names = [p.name for p in parameters]
     for given in kwargs:
         if given not in names:
-            near = _close(given, [known for known in names if known not in kwargs])
+            near = close_name(given, [known for known in names if known not in kwargs])
             hint = _PARAMETERS.get(name, {}).get(given) or near
             if hint:
                 return hint

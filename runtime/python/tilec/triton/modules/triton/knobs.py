@@ -11,7 +11,11 @@ import os
 import re
 import shutil
 import subprocess
+import sys
+import types
 import warnings
+
+from tilec.triton._missing import close_name
 
 env = object()         # sets a setting back to the environment: knobs.runtime.debug = knobs.env
 propagate_env = True   # whether a setting that a program sets is written into the environment, for its children
@@ -134,6 +138,8 @@ class env_nvidia_tool(env_base):
 class base_knobs:
     """A group of settings; one that is not known reads None."""
 
+    _is_complete = True   # whether it has all settings that Triton's group has
+
     @property
     def knob_descriptors(self):
         return {name: value for name, value in vars(type(self)).items() if isinstance(value, env_base)}
@@ -174,6 +180,17 @@ class base_knobs:
         if name.startswith("__"):
             raise AttributeError(name)
         return None
+
+    def __setattr__(self, name, value):
+        kind = type(self)
+        is_own = sys._getframe(1).f_globals.get("__name__") == "__main__"   # what it imports may be another's
+        if is_own and kind._is_complete and not hasattr(kind, name):
+            names = [known for known, value in vars(kind).items()
+                     if not known.startswith("_") and not isinstance(value, (property, types.FunctionType))]
+            near = close_name(name, names)
+            warnings.warn(f"triton.knobs.{kind.__name__.partition('_')[0]} has no {name!r}, and nothing reads it: "
+                          f"{near or 'it has ' + ', '.join(names)}", stacklevel=2)
+        super().__setattr__(name, value)
 
 
 class HookChain:
@@ -296,11 +313,13 @@ class nvidia_knobs(base_knobs):
 
 class amd_knobs(base_knobs):
     """Settings for other GPUs, which programs may set."""
+    _is_complete = False
     use_buffer_ops = env_bool("AMDGCN_USE_BUFFER_OPS", True)
     use_buffer_atomics = env_bool("AMDGCN_USE_BUFFER_ATOMICS", True)
 
 
 class proton_knobs(base_knobs):
+    _is_complete = False
     disable, enable_nvtx = env_bool("TRITON_PROTON_DISABLE"), env_bool("TRITON_ENABLE_NVTX", True)
 
 
