@@ -18,6 +18,7 @@ from ..compiler.errors import CompileTimeAssertionFailure
 from ._hooks import call_hook, check_hook, line_of, refusal
 from ._fixed_grid import sizes_of_grid
 from ._in_place import changed_in_place
+from ._repeated import warn_of_tensors
 from .cache import get_cache_manager, machine, read_timings, triton_key, write_timings
 from .driver import driver, has_cuda
 from .errors import AutotunerError, OutOfResources, PTXASError
@@ -348,6 +349,9 @@ class Autotuner(_Around):
     def _chosen(self, args, kwargs):
         """Returns the fastest configuration for arguments like these, which it times at the first time."""
         key = self._key(args, kwargs)
+        if not self.cache and self._is_own():
+            warn_of_tensors(self.base_fn, self.keys, {**self.nargs, **{name: value for name, value in kwargs.items()
+                                                                       if name in self.arg_names}})
         configs = self.prune_configs(kwargs)
         file = self._file(key, configs)
         timings = read_timings(file, configs)
