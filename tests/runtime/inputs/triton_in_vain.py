@@ -1,4 +1,4 @@
-"""Settings that there are not, tensors in the key of autotune."""
+"""Settings that there are not, tensors in the key of autotune, a constexpr that changes at every launch."""
 import torch
 import torch
 import triton
@@ -36,4 +36,31 @@ for _ in range(3):
     copy[by_block](x, y, 64)
     fill[by_block](x, 2.0, n=64)
 print("keys:", len(copy.cache), len(fill.cache), torch.equal(y, torch.ones(64)))
+
+
+def stepped(x_ptr, step: tl.constexpr, scale: tl.constexpr, BLOCK: tl.constexpr = 16):
+    tl.store(x_ptr + tl.arange(0, BLOCK), step * scale)
+
+
+def kernel(module="__main__"):
+    stepped.__module__ = module
+    return triton.jit(stepped)
+
+
+def launched(kernel, arguments):
+    for given in arguments:
+        kernel[(1,)](*given)
+    return x[0].item()
+
+
+every, tuned = kernel(), triton.autotune([triton.Config({"step": n}) for n in range(20)], key=[],
+                                         do_bench=lambda launch, quantiles: (launch(), [1.0] * 3)[1])(kernel())
+print("few:", launched(kernel(), [(x, n, 1) for n in range(16)]))
+print("two:", launched(kernel(), [(x, n, n % 2) for n in range(20)]))
+print("types:", launched(kernel(), [(t, n, 1) for n in range(10) for t in (x, x.int())]))
+print("again:", launched(kernel(), [(x, 1 + n % 3, 1 + n % 2 / 2) for n in range(40)]))
+print("another's:", launched(kernel("imported"), [(x, n, 1) for n in range(20)]))
+tuned[(1,)](x, scale=1)
+print("tuned:", len(tuned.configs_timings))
+print("every:", launched(every, [(x, 0.5, 2.5), *((x, n, 1) for n in range(40))]))
 print("done")

@@ -184,6 +184,8 @@ class Autotuner(_Around):
                 fn._is_below = True
             fn = fn.fn
         self.configs_timings = {}
+        if hasattr(self._tile_function, "variants"):
+            self._tile_function.variants.tuned.update(name for c in self.configs for name in getattr(c, "kwargs", ()))
 
     def __getattr__(self, name):
         if name == "best_config":

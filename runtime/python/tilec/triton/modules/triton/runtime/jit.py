@@ -28,6 +28,7 @@ from ._definitions import define, made   # noqa: F401
 from ._hooks import call_hook, line_of, report_new
 from ._params import KernelParam, mangle_type, type_canonicalisation_dict   # noqa: F401
 from ._quick import Quick, current_ordinal
+from ._repeated import Variants
 from ._tensors import MockTensor, TensorWrapper, reinterpret   # noqa: F401
 from ._values import add_roots, argument, shape_of
 from .driver import current_device
@@ -142,6 +143,7 @@ class JITFunction(JITCallable, KernelInterface):
         """Sets what belongs to this process."""
         self.device_caches = defaultdict(lambda: ({},))   # ordinal -> (variant -> what stands for it,), to look at
         self._programs, self._quick = {}, {}   # _quick: by the device's ordinal
+        self.variants = Variants()
         self._launch_now = self.start          # or the launcher in C of the device that was the last one
         self._lock = threading.RLock()
 
@@ -193,7 +195,7 @@ class JITFunction(JITCallable, KernelInterface):
         if self.fn is None:   # torch.compile takes the function off, and puts it back where the kernel arrives
             state = {name: value for name, value in vars(self).items()
                      if name not in ("device_caches", "_programs", "_quick", "_launch_now", "_lock", "pre_run_hooks",
-                                      "chosen_by")}
+                                      "chosen_by", "variants")}
             return _without_function, (type(self), state)
         return by_name, (self.module, self.fn.__qualname__, None)
 
@@ -373,6 +375,8 @@ class JITFunction(JITCallable, KernelInterface):
         with Bound(kernel, (), {**values, **launch}, flags) as arguments:
             variant = arguments.variant()
             compiled = self._compiled(program, variant, launch)
+            if kernel.num_variants != before and self.module == "__main__":
+                self.variants.add(self, compiled.constants, bound, (launch, flags))
             if kernel.num_variants != before or variant in program.refused:
                 program.refused.add(variant)
                 if report_new(self, compiled, options, only_prepare):
