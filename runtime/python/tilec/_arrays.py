@@ -158,7 +158,11 @@ def memory_of(value):
     if storage is not None:
         refuse_without_memory(value)
         storage = _asked(value, storage)
-        return storage.data_ptr(), storage.data_ptr() + storage.nbytes(), True
+        try:
+            return storage.data_ptr(), storage.data_ptr() + storage.nbytes(), True
+        except RuntimeError:
+            raise TypeError(f"this {type(value).__name__} has no memory of its own: a subclass of torch.Tensor keeps its "
+                            "elements in tensors inside, and these are what a kernel takes") from None
     begin, end = _span(value)
     writable = not (_interface(value) or _buffer(value) or {"data": (0, False)})["data"][1]
     owner = getattr(value, "base", None)

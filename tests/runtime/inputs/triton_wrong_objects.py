@@ -45,6 +45,16 @@ class Batched(Array):
         raise NotImplementedError("Cannot access storage of BatchedTensorImpl\nmore of it")
 
 
+class Wrapper(Array):
+    """A subclass of torch.Tensor that wraps others."""
+
+    def untyped_storage(self):
+        return self
+
+    def data_ptr(self):
+        raise RuntimeError("Attempted to access the data pointer on an invalid python storage.")
+
+
 class Proxy:
     """An object that has any attribute and no truth, as torch.fx traces with."""
 
@@ -78,6 +88,7 @@ shown("jagged", lambda: k[(1,)](Array("torch.jagged", is_nested=True), 0, 0))
 shown("other layout", lambda: k[(1,)](Array("torch._mkldnn"), 0, 0))
 shown("nested", lambda: k[(1,)](Array(is_nested=True), 0, 0))
 shown("batched", lambda: k[(1,)](Batched(), 0, 0))
+shown("wrapper", lambda: k[(1,)](Wrapper(), 0, 0))
 shown("traced", lambda: k[(1,)](Proxy(), 0, 0))
 shown("traced constant", lambda: k[(1,)](x, 0, (1, Proxy())))
 for text in ("torch.qint8", "torch.uint4", "torch.complex64", "datetime64[ns]", "[('a', '<i4')]", "<U3", "float128"):
