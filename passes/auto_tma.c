@@ -135,7 +135,7 @@ static bool outer_stride(const AutoTma *s, const Dense *d, int axis, const Affin
     if (param_index(s, t->scalars[i]) >= 0) stride->scalars[stride->num_scalars++] = t->scalars[i];
   if (axis != d->fast && (stride->num_scalars || d->stride.num_scalars)) return false;
   if (!stride->num_scalars) stride->coef = t->coef * (axis == d->fast ? 1 : d->stride.coef);
-  return divisible_by(s, stride, max_i64(1, TMA_ALIGNMENT / bytes));
+  return stride->coef > 0 && divisible_by(s, stride, max_i64(1, TMA_ALIGNMENT / bytes));
 }
 
 // Moves such a term from the coordinate of `axis` to one of an outer axis.
