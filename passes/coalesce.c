@@ -30,6 +30,7 @@ typedef struct {
   const Type *shape;
   uint32_t order[LAYOUT_MAX_RANK], apart;
   const Layout *layout;
+  int64_t cost;              // of the accesses, and of what is reduced or scanned along the fastest axis
 } Choice;
 
 // A store, a load that what it stores is computed from element by element, and the axis of each one's tensor along
@@ -243,9 +244,9 @@ static int64_t turned_vector(const Coalesce *c, const Func *f, const Type *t, co
 
 // The layout with the number of elements per thread that makes all accesses of this shape and fastest axis cheapest
 // together, and the reductions and scans of what they load.
-static const Layout *cheapest(Coalesce *c, const Func *f, const Type *t, BlockedChoice *b, uint32_t apart) {
+static Choice cheapest(Coalesce *c, const Func *f, const Type *t, BlockedChoice *b, uint32_t apart) {
   VEC_EACH(x, c->choices)
-    if (same_choice(x, f, t, b, apart)) return x->layout;
+    if (same_choice(x, f, t, b, apart)) return *x;
   const Layout *best = NULL;
   int64_t best_cost = INT64_MAX;
   uint32_t best_vec = 1;
@@ -278,10 +279,67 @@ static const Layout *cheapest(Coalesce *c, const Func *f, const Type *t, Blocked
     b->across = (uint32_t)turned;
     best = layout_blocked_for(c->ctx, c->module->num_warps, t, b);
   }
-  Choice made = {.func = f, .shape = t, .apart = apart, .layout = best};
+  Choice made = {.func = f, .shape = t, .apart = apart, .layout = best, .cost = best_cost};
   memcpy(made.order, b->order, sizeof made.order);
   vec_push(&c->ctx->arena, &c->choices, made);
-  return best;
+  return made;
+}
+
+// The reduction of a reduction's result along another axis, or NULL.
+static const Op *reduced_again(const Op *op) {
+  EACH_USE(u, &op->results[0])
+    if (u->user->opcode == OP_REDUCE && op->results[0].type->kind == TYPE_TENSOR) return u->user;
+  return NULL;
+}
+
+// What reductions and scans along the other axes cost, of tensors of this shape, and reductions of their results.
+static int64_t cost_of_others(const Coalesce *c, const Block *at, const Type *t, const Choice *x) {
+  int64_t cost = 0;
+  VEC_EACH(it, c->reductions) {
+    if (!takes_shape(*it, at, t) || op_int(*it, ATTR_AXIS, 0) == x->order[0]) continue;
+    const Layout *l = x->layout;
+    for (const Op *op = *it; op; op = op->opcode == OP_REDUCE ? reduced_again(op) : NULL) {
+      cost += layout_loop_weight(op, 64 * (layout_cost_exchange(op, l, c->module->num_warps) +
+                                           layout_cost_meeting(op, l, c->module->num_warps)));
+      l = layout_rule_result(c->ctx, op, 0, l);
+    }
+  }
+  return cost;
+}
+
+// Sets turn[a] of each axis along which tensors of this shape are reduced, or then their results: 1 of the first
+// reduction, 2 of its result's, and so on; 0 of the other axes.
+static void find_turns(const Coalesce *c, const Block *at, const Type *t, uint32_t turn[LAYOUT_MAX_RANK]) {
+  memset(turn, 0, sizeof *turn * LAYOUT_MAX_RANK);
+  VEC_EACH(it, c->reductions) {
+    if (!takes_shape(*it, at, t)) continue;
+    uint32_t of[LAYOUT_MAX_RANK], rank = t->rank, n = 0;
+    for (uint32_t i = 0; i < rank; i++) of[i] = i;
+    for (const Op *op = *it; op; op = op->opcode == OP_REDUCE ? reduced_again(op) : NULL) {
+      const uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0);
+      turn[of[axis]] = ++n;
+      memmove(&of[axis], &of[axis + 1], sizeof *of * (--rank - axis));
+    }
+  }
+}
+
+// Lets lanes and warps go to axes along which the tensor is not reduced before they go to others, and to the axis of the
+// first reduction last: each thread then reduces most of what it holds itself. False if that is so in any case.
+static bool reduce_in_threads(const Coalesce *c, const Block *at, const Type *t, BlockedChoice *b) {
+  uint32_t turn[LAYOUT_MAX_RANK];
+  bool is_changed = false;
+  find_turns(c, at, t, turn);
+  const uint32_t never = t->rank + 1;   // an axis that is not reduced comes first
+  for (uint32_t i = 2; i < t->rank; i++)
+    for (uint32_t k = i; k > 1; k--) {
+      const uint32_t a = turn[b->order[k - 1]], x = turn[b->order[k]];
+      if ((a ? a : never) >= (x ? x : never)) break;
+      const uint32_t swap = b->order[k];
+      b->order[k] = b->order[k - 1];
+      b->order[k - 1] = swap;
+      is_changed = true;
+    }
+  return is_changed;
 }
 
 static const Layout *choose_for_access(Coalesce *c, const Op *op) {
@@ -298,7 +356,12 @@ static const Layout *choose_for_access(Coalesce *c, const Op *op) {
       choice.order[k - 1] = swap;
     }
   choice.rows_in_warps = warps_take_rows(c, op->parent, t, choice);
-  return cheapest(c, f, t, &choice, apart_bytes(op));
+  BlockedChoice in_threads = choice;
+  const Choice x = cheapest(c, f, t, &choice, apart_bytes(op));
+  if (!reduce_in_threads(c, op->parent, t, &in_threads)) return x.layout;
+  const Choice y = cheapest(c, f, t, &in_threads, apart_bytes(op));
+  return y.cost + cost_of_others(c, op->parent, t, &y) < x.cost + cost_of_others(c, op->parent, t, &x) ? y.layout
+                                                                                                       : x.layout;
 }
 
 // Whether v, the right operand of a dot, comes from a load that runs along K.
