@@ -47,6 +47,7 @@ static const PipelineStep laid_out_steps[] = {
   STEP_IF(dce, chooses),
   STEP(defer_reductions),
   STEP_IF(sink_conversions, chooses),
+  STEP_IF(share_loops, chooses),
   STEP_IF(narrow_compares, chooses),
   STEP(canonicalize),
   STEP(cse),
