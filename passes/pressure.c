@@ -101,13 +101,13 @@ static void find_waits(Op *op, void *user) {
   if (op_unit(op) == UNIT_DOT || op->opcode == OP_ALLOC || op->opcode == OP_WHILE) g->complex = true;
 }
 
-// Registers of a load in flight beyond the words that it brings: a narrow element that is loaded alone takes a register,
-// and so do addresses of loads of a word or less, up to MAX_ADDRESSES of them; more are made as they are needed.
+// Registers of a load in flight beyond the words that it brings. A narrow element that is loaded alone takes a register,
+// and so does its address, for MAX_ADDRESSES of them: the assembler would pack two elements before it loads the next.
 static uint32_t beside_words(const Op *load) {
   enum { MAX_ADDRESSES = 8 };
   const Type *t = load->results[0].type;
   const uint32_t words = pressure_words(&load->results[0]), vector = (uint32_t)op_int(load, ATTR_VECTOR, 1);
-  if (!words || vector * type_elem_bits(t) > 32) return 0;
+  if (!words || vector * type_elem_bits(t) >= 32) return 0;
   const uint32_t loads = layout_regs_per_thread(t->layout) / vector;
   return loads - words + (uint32_t)min_i64(loads, MAX_ADDRESSES);
 }
