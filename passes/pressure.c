@@ -46,12 +46,19 @@ uint32_t pressure_words(const Value *v) {
   return (layout_regs_per_thread(v->type->layout) * type_elem_bits(v->type) + 31) / 32;
 }
 
-// The position after which a value is dead. What is defined outside a loop and used in it lives to the loop's end; what
-// a loop only begins with is not needed in it.
+// Whether the op's result is its operand's registers under other numbers.
+static bool is_view(const Op *op) {
+  return op && op_is(op, TRAIT_MOVES) && !op_is(op, TRAIT_FREE) && op_unit(op) == UNIT_NONE && op->num_results == 1 &&
+         op_operand(op, 0)->type->kind == TYPE_TENSOR;
+}
+
+// The position after which a value, and its views, are dead. What is defined outside a loop and used in it lives to the
+// loop's end; what a loop only begins with is not needed in it.
 static uint32_t last_use(const OpOrder *o, const Value *v, const Op *def) {
   uint32_t last = 0;
   EACH_USE(u, v) {
     uint32_t at = op_order_begin(o, u->user);
+    if (is_view(u->user)) last = (uint32_t)max_i64(last, last_use(o, &u->user->results[0], u->user));
     for (const Op *p = u->user->parent->parent; p; p = p->parent->parent)
       if (p != def && op_is(p, TRAIT_LOOP) && value_defined_outside(v, p)) at = op_order_end(o, p);
     last = (uint32_t)max_i64(last, at);
@@ -60,13 +67,13 @@ static uint32_t last_use(const OpOrder *o, const Value *v, const Op *def) {
 }
 
 static uint32_t held_of(const OpOrder *o, const Value *v, const Op *at) {
-  uint32_t words = pressure_words(v);
+  uint32_t words = is_view(v->def) ? 0 : pressure_words(v);
   return words && last_use(o, v, v->def) > op_order_begin(o, at) ? words : 0;
 }
 
 // Adds to `held` what v is at each position, as changes.
 static void add_held(Estimate *g, const Value *v, const Op *def, uint32_t from) {
-  const uint32_t words = pressure_words(v), to = words ? last_use(&g->order, v, def) : 0;
+  const uint32_t words = is_view(v->def) ? 0 : pressure_words(v), to = words ? last_use(&g->order, v, def) : 0;
   if (to <= from) return;
   g->held[from] += words;
   g->held[to] -= words;
@@ -187,8 +194,7 @@ static bool reduces_in_thread(const Op *op) {
 // there are several, or none.
 static const Op *only_reader(const Value *v) {
   const Op *user = only_user(v);
-  const bool is_view = user && op_is(user, TRAIT_MOVES) && op_unit(user) == UNIT_NONE && user->num_results == 1;
-  return is_view ? only_reader(&user->results[0]) : user;
+  return is_view(user) ? only_reader(&user->results[0]) : user;
 }
 
 // Words of a value that only a wait takes, or a reduction within threads: it may be computed and combined in two
@@ -201,7 +207,7 @@ static uint32_t words_at_once(const Value *v) {
 }
 
 static void add_life(const Lives *l, const Value *v, uint32_t from, const Op *def) {
-  const uint32_t words = words_at_once(v), to = words ? last_use(l->order, v, def) : 0;
+  const uint32_t words = is_view(v->def) ? 0 : words_at_once(v), to = words ? last_use(l->order, v, def) : 0;
   if (to <= from) return;
   l->change[from] += words;
   l->change[to] -= words;
