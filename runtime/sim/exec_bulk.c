@@ -87,7 +87,12 @@ static ExecResult read_map(Warp *w, const Instr *in, int lane, const PtxOperand 
     return warp_report(w, in, lane, REPORT_ASYNC, "the instruction is %ud and the tensor map has %u dimensions", rank,
                        b->map.rank);
   const char *wrong = tensormap_check(&b->map);
-  if (wrong) return warp_report(w, in, lane, REPORT_ASYNC, "the tensor map is not valid: %s", wrong);
+  if (wrong) {
+    if (b->map.address % 16)
+      w->grid->way_out = "the base of a descriptor is a multiple of 16 bytes: begin at such an address and add what comes "
+                         "before the first element to the offsets of loads and stores, or use plain pointers";
+    return warp_report(w, in, lane, REPORT_ASYNC, "the tensor map is not valid: %s", wrong);
+  }
   if (b->map.interleave != TMAP_INTERLEAVE_NONE)
     return warp_report(w, in, lane, REPORT_ASYNC, "interleaved tensor maps are not simulated");
   for (unsigned i = 0; i < rank; i++) b->coords[i] = (int32_t)src_row(w, &mem->sub[0].sub[i])[lane];
