@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ir/roles.h"
+#include "passes/dot_unit.h"
 
 static bool is_constant(const Value *v) { uint64_t bits; return v && value_constant_bits(v, &bits); }
 static bool is_true(const Value *v) { uint64_t bits; return v && value_constant_bits(v, &bits) && (bits & 1); }
@@ -198,6 +199,32 @@ static Value *load_rules(Builder *b, Op *op) {
                                                                : NULL;
 }
 
+// The 16-bit numbers that were widened to give v, or what v is the transpose of; NULL if there are none.
+static Value *before_widening(Value *v) {
+  while (value_op(v, OP_TRANS)) v = op_operand(v->def, 0);
+  Value *narrow = value_op(v, OP_FPEXT) ? op_operand(v->def, 0) : NULL;
+  return narrow && type_elem_bits(narrow->type) == 16 ? narrow : NULL;
+}
+
+// v, of which these are the numbers before they were widened, in their type.
+static Value *unwidened(Builder *b, const Value *v, Value *narrow) {
+  if (value_op(v, OP_FPEXT)) return narrow;
+  Value *x = unwidened(b, op_operand(v->def, 0), narrow);
+  return op_result(build_like(b, v->def, type_with_elem(b->ctx, v->type, type_elem(x->type)), &x, 1), 0);
+}
+
+// dot(fpext x, fpext y, z) = dot(x, y, z) for x and y of the same 16 bits, transposed or not, where tensor cores may
+// compute it: their products are exact, and they multiply twice as many of these, from half as much memory.
+static Value *dot_rules(Builder *b, Op *op) {
+  const Type *t = op_operand(op, 0)->type;
+  if (!type_is_scalar(type_elem(t), SC_F32) || op_int(op, ATTR_PRECISION, PREC_TF32) == PREC_IEEE) return NULL;
+  if (t->shape[t->rank - 1] < 8 * (int64_t)dot_k_width(16)) return NULL;
+  Value *x = before_widening(op_operand(op, 0)), *y = before_widening(op_operand(op, 1));
+  if (!x || !y || type_elem(x->type) != type_elem(y->type)) return NULL;
+  Value *args[3] = {unwidened(b, op_operand(op, 0), x), unwidened(b, op_operand(op, 1), y), op_operand(op, 2)};
+  return op_result(build_like(b, op, op_result(op, 0)->type, args, 3), 0);
+}
+
 static const RewriteRule rules[] = {
   {OP_ADDI, commute}, {OP_MULI, commute}, {OP_ANDI, commute}, {OP_ORI, commute}, {OP_XORI, commute},
   {OP_MINSI, commute}, {OP_MAXSI, commute}, {OP_MINUI, commute}, {OP_MAXUI, commute},
@@ -206,7 +233,7 @@ static const RewriteRule rules[] = {
   {OP_SELECT, select_rules},
   {OP_EXTSI, repeated}, {OP_EXTUI, repeated}, {OP_TRUNCI, repeated}, {OP_FPEXT, repeated}, {OP_BITCAST, repeated},
   {OP_RESHAPE, reshape_rules}, {OP_BROADCAST, repeated}, {OP_TRANS, trans_rules},
-  {OP_CONVERT_LAYOUT, convert_rules},
+  {OP_CONVERT_LAYOUT, convert_rules}, {OP_DOT, dot_rules},
   {OP_LOAD, load_rules},
 };
 
