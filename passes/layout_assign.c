@@ -12,6 +12,7 @@ typedef struct {
   const Layout *(*fixed)[2];         // by Op.mark: operand layouts that the op's meaning fixes (mma)
   VEC(Op *) ops;                     // by Op.mark
   VEC(Value *) work;
+  VEC(Value *) indices;              // whose users have not been visited
 } Assign;
 
 static const Layout *layout_of(const Value *v) { return v->aux; }
@@ -134,6 +135,36 @@ static bool must_not_decide(const Value *v, const Op *user) {
   return false;
 }
 
+// Whether v is computed of ranges and scalars alone, by few ops. depth: how many to look through.
+static bool is_index(const Value *v, uint32_t depth) {
+  const Op *op = v->def;
+  if (v->type->kind != TYPE_TENSOR || layout_rule_is_free(v)) return true;
+  if (!op || !depth || !op_is(op, TRAIT_PURE) || !op_is(op, TRAIT_MOVES | TRAIT_ELEMENTWISE)) return false;
+  for (uint32_t i = 0; i < op->num_operands; i++)
+    if (op_operand(op, i) && !is_index(op_operand(op, i), depth - 1)) return false;
+  return true;
+}
+
+// Whether v is a tile of indices, of two axes, that several threads compute alike, although there are elements for all
+// of them.
+static bool is_repeated_index(const Value *v) {
+  enum { DEPTH = 5 };
+  const Layout *l = layout_of(v);
+  uint32_t axes = 0;
+  for (uint32_t i = 0; i < v->type->rank; i++) axes += v->type->shape[i] > 1;
+  const uint32_t threads = 1u << (l->num_bits[LAYOUT_LANE] + l->num_bits[LAYOUT_WARP]);
+  return axes > 1 && type_numel(v->type) >= threads &&
+         (layout_free_bits(l, LAYOUT_LANE) || layout_free_bits(l, LAYOUT_WARP)) && is_index(v, DEPTH);
+}
+
+static void flow_to_users(Assign *c, const Value *v) {
+  EACH_USE(u, v) {
+    const Layout *pivot = layout_rule_pivot_of_operand(c->ctx, u->user, u->index, layout_of(v));
+    if (!pivot || c->pivots[u->user->mark] || must_not_decide(v, u->user)) continue;
+    if (may_settle(c, u->user, pivot)) set_pivot(c, u->user, pivot);
+  }
+}
+
 static void flow(Assign *c) {
   while (c->work.count) {
     Value *v = c->work.data[--c->work.count];
@@ -145,11 +176,17 @@ static void flow(Assign *c) {
       if (pivot && may_settle(c, v->def, pivot)) set_pivot(c, v->def, pivot);
     }
     if (is_free || comes_in_any_layout(c, v)) continue;
-    EACH_USE(u, v) {
-      const Layout *pivot = layout_rule_pivot_of_operand(c->ctx, u->user, u->index, l);
-      if (!pivot || c->pivots[u->user->mark] || must_not_decide(v, u->user)) continue;
-      if (may_settle(c, u->user, pivot)) set_pivot(c, u->user, pivot);
-    }
+    if (is_repeated_index(v)) vec_push(&c->ctx->arena, &c->indices, v);
+    else flow_to_users(c, v);
+  }
+}
+
+// What is computed of such indices has the layout of the ops with a reason for theirs that it reaches; that of another
+// use of the indices, in which threads would repeat all of it, only if there are none.
+static void flow_from_indices(Assign *c) {
+  while (c->indices.count) {
+    flow_to_users(c, c->indices.data[--c->indices.count]);
+    flow(c);
   }
 }
 
@@ -190,6 +227,7 @@ static void assign_all(Assign *c, const LayoutAnchors *anchors) {
     set_pivot(c, a->op, a->pivot ? a->pivot : c->choices->choose(c->choices->user, a->op));
     flow(c);
   }
+  flow_from_indices(c);
   for (uint32_t i = 0; i < c->ops.count; i++) {
     const Layout *own = c->pivots[i] ? NULL : layout_rule_own(c->ctx, c->ops.data[i]);
     if (!own) continue;
