@@ -115,6 +115,12 @@ static bool wrapped(Op *rem, Affine *out) {
   return false;
 }
 
+void affine_transpose(AffineTerm *t, const Attr *order) {
+  const int from = t->axis;
+  for (uint32_t i = 0; i < order->num_ints && from != AFFINE_NO_AXIS; i++)
+    if (order->ints[i] == from) t->axis = (int)i;
+}
+
 // Looks at a shared subexpression each time that it occurs, at `budget` values in all.
 static bool affine_within(Value *v, uint32_t *budget, Affine *out) {
   int64_t c;

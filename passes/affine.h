@@ -31,6 +31,8 @@ void affine_constant(Affine *a, int64_t c);
 void affine_scalar(Affine *a, Value *v);
 // term = quotient · divisor, where divisor has no axis. False if it does not divide.
 bool affine_divide_term(const AffineTerm *term, const AffineTerm *divisor, AffineTerm *quotient);
+// The term after the tensor's transposition: axis i of the result is axis order[i] of the operand.
+void affine_transpose(AffineTerm *t, const Attr *order);
 // The sum as a scalar of type t, i32 or i64; it must have no axis factors.
 Value *affine_build(Builder *b, const Affine *a, const Type *t);
 bool affine_is_zero(const Affine *a);

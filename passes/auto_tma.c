@@ -164,7 +164,9 @@ static bool bound_by_mask(const AutoTma *s, Dense *d, Value *mask) {
   Op *op = mask->def;
   if (op->opcode == OP_ANDI) return bound_by_mask(s, d, op_operand(op, 0)) && bound_by_mask(s, d, op_operand(op, 1));
   int64_t axis_added = -1;
-  if (op->opcode == OP_EXPAND_DIMS) {
+  const Attr *order = op->opcode == OP_TRANS ? op_attr(op, ATTR_ORDER) : NULL;
+  if (order) op = op_operand(op, 0)->def;
+  if (op && op->opcode == OP_EXPAND_DIMS) {
     axis_added = op_int(op, ATTR_AXIS, 0);
     op = op_operand(op, 0)->def;
   }
@@ -178,6 +180,7 @@ static bool bound_by_mask(const AutoTma *s, Dense *d, Value *mask) {
     AffineTerm *t = &diff.terms[i];
     if (t->axis == AFFINE_NO_AXIS) continue;
     if (axis_added >= 0 && t->axis >= axis_added) t->axis++;
+    if (order) affine_transpose(t, order);
     if (axis != AFFINE_NO_AXIS || t->coef != 1 || t->num_scalars || t->wrap_modulus) return false;
     axis = t->axis;
   }
