@@ -13,14 +13,17 @@
 // is versioned: a test before it chooses between TMA and the plain loads. It tests that rows wrapped by `% M` do not
 // cross M, that coordinates are not negative, and that what the program computed in 64 bits fits 32. Computed numbers
 // and products are assumed not to be negative (they are numbers of tiles, strides, extents); constants and parameters
-// that are added may be. An array that the kernel also writes is read by plain loads.
+// that are added may be. An array that the kernel also writes is read by plain loads, and so are small tiles of a loop
+// that multiplies by mma and whose other tiles threads copy.
 #include <math.h>
 
 #include "ir/fold.h"
 #include "ir/num.h"
+#include "ir/roles.h"
 #include "passes/access.h"
 #include "passes/affine.h"
 #include "passes/axis_info.h"
+#include "passes/dot_unit.h"
 #include "passes/global_memory.h"
 #include "passes/tma.h"
 
@@ -46,6 +49,7 @@ typedef struct {
 
 typedef struct {
   Context *ctx;
+  const Module *module;
   Func *func;
   Op *loop;
   AxisAnalysis *axes;
@@ -464,6 +468,51 @@ static Value *test_outer(AutoTma *s, Builder *b, const Dense *d, Value *fits) {
   return fits;
 }
 
+// How many bytes of the load a thread copies at once.
+static int64_t copied_bytes(const AutoTma *s, const Op *load) {
+  AccessInfo a;
+  const uint32_t bytes = access_elem_bytes(load);
+  return access_info(s->axes, load, &a) ? access_max_copy(&a, a.fastest, bytes) * bytes : 0;
+}
+
+// Whether the loop's dots, one at least, go by mma, and threads copy a tile for one that TMA does not.
+static bool threads_copy(const AutoTma *s, const Op *loop, const Dense *dense, uint32_t n) {
+  enum { LEAST = 4 };
+  bool by_mma = false, copies = false;
+  EACH_OP(op, loop->blocks[0]) {
+    uint32_t bits, i = 0;
+    if (op->opcode == OP_DESC_LOAD) return false;
+    if (op->opcode == OP_DOT && dot_unit(s->module, op, &bits) != DOT_MMA) return false;
+    by_mma |= op->opcode == OP_DOT;
+    while (i < n && dense[i].load != op) i++;
+    copies |= i == n && access_is_copied(op) && copied_bytes(s, op) >= LEAST;
+  }
+  return by_mma && copies;
+}
+
+// Whether threads copy the tile by few instructions.
+static bool copies_are_few(const AutoTma *s, const Dense *d) {
+  enum { COPIES = 2 };
+  const Type *t = op_result(d->load, 0)->type;
+  const int64_t threads = WARP_SIZE * (int64_t)op_num_warps(d->load);
+  return d->padding == PAD_ZERO &&
+         type_numel(t) * type_elem_bytes(t) <= COPIES * threads * copied_bytes(s, d->load);
+}
+
+// Threads that read what TMA copied need a proxy fence before its next copy to the same place, and wait at an mbarrier
+// for it, where they wait for their own copies anyway. Small tiles therefore go with these.
+static uint32_t leave_to_threads(const AutoTma *s, const Op *loop, Dense *dense, uint32_t n) {
+  uint32_t kept = 0;
+  if (!threads_copy(s, loop, dense, n)) return n;
+  for (uint32_t i = 0; i < n; i++) {
+    if (copies_are_few(s, &dense[i]))
+      remark_missed(dense[i].load, "%s is not loaded by TMA: it is small, and threads copy other tiles of the loop",
+                    remark_name(dense[i].load));
+    else dense[kept++] = dense[i];
+  }
+  return kept;
+}
+
 static void convert_loop(AutoTma *s, Op *loop) {
   enum { MAX_LOADS = 8 };
   Dense dense[MAX_LOADS];
@@ -475,6 +524,7 @@ static void convert_loop(AutoTma *s, Op *loop) {
       if (recognise(s, op, &dense[n])) n++;
       else remark_missed(op, "%s is not loaded by TMA: %s", remark_name(op), s->why);
     }
+  n = leave_to_threads(s, loop, dense, n);
   if (n == 0) return;
   Context *ctx = s->ctx;
   Builder b = builder_before(ctx, loop);
@@ -510,7 +560,7 @@ static void visit(Op *op, void *user) {
 }
 
 void pass_auto_tma(PassCtx *p) {
-  AutoTma s = {.ctx = p->ctx, .axes = axis_analyse(p->ctx, p->module)};
+  AutoTma s = {.ctx = p->ctx, .module = p->module, .axes = axis_analyse(p->ctx, p->module)};
   if (!p->module->target->has_tma || !p->module->auto_tma) return;
   module_walk_inside_out(p->module, visit, &s);
 }
