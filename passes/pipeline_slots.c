@@ -114,6 +114,14 @@ static uint32_t registers_at(const Pipe *p, const Op *at) {
   return pressure_registers(carried + (tiles ? tiles + address_words(p) : 0));
 }
 
+// What is held at an iteration's end.
+static uint32_t carried_registers(const Pipe *p) {
+  const Block *body = pipe_body(p);
+  uint32_t carried = 0;
+  for (uint32_t i = 0; i < body->num_args; i++) carried += pressure_words(body->args[i]);
+  return pressure_registers(carried);
+}
+
 // Not if tiles that are read before the issue would spill. One block more does not matter once a quarter of an SM's
 // threads are resident.
 static bool is_worth(const Pipe *p, uint32_t full_bytes, const Op *issue) {
@@ -130,9 +138,10 @@ static void set_all(Pipe *p, bool is_short);
 // if a block of few warps would have an SM to itself.
 static bool all_are_worth(Pipe *p, uint32_t full_bytes) {
   if (full_bytes > p->module->target->shared_bytes) return true;
-  uint32_t registers = registers_at(p, pipe_body(p)->last);
   if (4 * module_total_warps(p->module) * WARP_SIZE >= p->module->target->sm_threads) return false;
-  if (registers > THREAD_REGISTERS) return false;
+  if (carried_registers(p) > THREAD_REGISTERS) return false;
+  // Before the end threads also hold what they compute with: all registers that they have, if need be.
+  const uint32_t registers = (uint32_t)min_i64(registers_at(p, pipe_body(p)->last), THREAD_REGISTERS);
   set_all(p, true);
   return blocks_of(p, full_bytes, registers) == 1 && blocks_of(p, shared_need(p), registers) > 1;
 }
