@@ -9,7 +9,8 @@
 //                                            use l
 //
 // p has one element for each thread along the axis, where x has an element for each register of these threads. It takes
-// as many registers as l. The operation is a sum, or any other that does not depend on the order; only sums have `a`.
+// as many registers as the reduction's result before that is converted to l's layout; l stays if they are far more than
+// its own. The operation is a sum, or any other that does not depend on the order; only sums have `a`.
 // The update may be in the branches of an `if`, or in some of them.
 #include "passes/pass.h"
 
@@ -178,12 +179,20 @@ static bool find_split(Context *ctx, Carried *c) {
   return threads > 1;
 }
 
+// Whether p takes far more registers of a thread than l.
+static bool is_much(const Carried *c) {
+  enum { FEW = 32 };
+  const Type *l = loop_arg(c)->type;
+  const int64_t before = l->kind == TYPE_TENSOR ? layout_regs_per_thread(l->layout) : 1;
+  return layout_regs_per_thread(c->part->layout) > max_i64(before, FEW);
+}
+
 static bool can_defer(Context *ctx, Carried *c) {
   uint64_t bits;
   uint32_t uses = 0;
   EACH_USE(u, loop_arg(c)) uses++;
   if (!c->num_sites || uses != c->num_uses || !c->x->layout || type_elem(c->x)->kind != TYPE_SCALAR ||
-      !identity(c->combine, type_elem(c->x)->scalar, &bits) || !find_split(ctx, c))
+      !identity(c->combine, type_elem(c->x)->scalar, &bits) || !find_split(ctx, c) || is_much(c))
     return false;
   for (uint32_t i = 0; i < c->num_sites; i++) {
     const Site *s = &c->sites[i];
