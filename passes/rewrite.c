@@ -4,8 +4,11 @@
 // keep is in rewrite.h. Each rule has its equation above it; x, y and z are operands, c and d constants.
 #include "passes/rewrite.h"
 
+#include <math.h>
 #include <string.h>
 
+#include "ir/fold.h"
+#include "ir/num.h"
 #include "ir/roles.h"
 #include "passes/dot_unit.h"
 
@@ -225,6 +228,51 @@ static Value *dot_rules(Builder *b, Op *op) {
   return op_result(build_like(b, op, op_result(op, 0)->type, args, 3), 0);
 }
 
+// The x of min(max(x, c), d), or of the other order, with integers c and d of the type t; NULL for other values. A NaN
+// gives c or d.
+static Value *clamped(const Value *y, const Type *t, bool is_signed) {
+  const uint32_t width = scalar_bits(t->scalar);
+  const double most = ldexp(1, (int)width - is_signed) - 1, least = is_signed ? -most - 1 : 0;
+  const Op *outer = value_op(y, OP_MINF) ? y->def : value_op(y, OP_MAXF);
+  const Op *inner = outer ? value_op(op_operand(outer, 0), outer->opcode == OP_MINF ? OP_MAXF : OP_MINF) : NULL;
+  if (!inner || type_elem(y->type)->scalar != SC_F32) return NULL;
+  for (const Op *op = inner;; op = outer) {
+    uint64_t bits;
+    if (!value_constant_bits(op_operand(op, 1), &bits)) return NULL;
+    const double c = num_decode(scalar_num_format(SC_F32), bits);
+    if (!(c >= least && c <= most) || c != rint(c)) return NULL;
+    if (op == outer) return op_operand(inner, 0);
+  }
+}
+
+// What y = min(max(…)) is of x instead.
+static Value *clamp_like(Builder *b, const Value *y, Value *x) {
+  const Op *outer = y->def, *inner = op_operand(outer, 0)->def;
+  return build_binary(b, outer->opcode, build_binary(b, inner->opcode, x, op_operand(inner, 1)), op_operand(outer, 1));
+}
+
+// For y between numbers of a type of 8 or 16 bits, of which nothing is cut off:
+//   fptosi(rint(y)) = the last bits of y + 3 · 2^22, in f32;  fptosi(y) = trunc(fptosi(y) with 32 bits)
+// Rounding and conversion take four times as long as other arithmetic; an integer clamps after a conversion.
+static Value *to_integer_rules(Builder *b, Op *op) {
+  Value *y = op_operand(op, 0);
+  const Type *elem = type_elem(op->results[0].type);
+  const bool is_signed = op->opcode == OP_FPTOSI;
+  const uint32_t width = scalar_bits(elem->scalar);
+  const Op *round = value_op(y, OP_RINT);
+  if (width != 8 && width != 16) return NULL;
+  if (round) y = op_operand(round, 0);
+  Value *x = clamped(y, elem, is_signed);
+  if (!x) return NULL;
+  if (!round && value_op(x, OP_RINT)) {
+    round = x->def;
+    y = clamp_like(b, y, op_operand(round, 0));
+  }
+  if (round) y = build_binary(b, OP_ADDF, y, build_float(b, y->type, 3 << 22));
+  y = build_cast(b, round ? OP_BITCAST : op->opcode, y, type_scalar(b->ctx, SC_I32));
+  return build_cast(b, OP_TRUNCI, y, elem);
+}
+
 static const RewriteRule rules[] = {
   {OP_ADDI, commute}, {OP_MULI, commute}, {OP_ANDI, commute}, {OP_ORI, commute}, {OP_XORI, commute},
   {OP_MINSI, commute}, {OP_MAXSI, commute}, {OP_MINUI, commute}, {OP_MAXUI, commute},
@@ -235,6 +283,7 @@ static const RewriteRule rules[] = {
   {OP_RESHAPE, reshape_rules}, {OP_BROADCAST, repeated}, {OP_TRANS, trans_rules},
   {OP_CONVERT_LAYOUT, convert_rules}, {OP_DOT, dot_rules},
   {OP_LOAD, load_rules},
+  {OP_FPTOSI, to_integer_rules}, {OP_FPTOUI, to_integer_rules},
 };
 
 RewriteRules rewrite_rules(void) { return (RewriteRules){rules, countof(rules)}; }
