@@ -54,12 +54,20 @@ static void wait_once(NewBody *n, const AsyncLoad *a) {
 
 static bool issue_at_wait(const NewBody *n) { return !n->issue_after && !n->issue_before; }
 
+// Whether the loop runs S − 1 times at most: the prologue has issued all of its copies.
+static bool is_issued_before(const Pipe *p) {
+  int64_t lb, ub, step;
+  return !p->front && value_constant_int(op_operand(p->loop, 0), &lb) && value_constant_int(p->limit, &ub) &&
+         value_constant_int(op_operand(p->loop, 2), &step) && step > 0 && ub - lb <= step * (p->stages - 1);
+}
+
 // Issues the copies for S − 1 iterations ahead into the slot freed last, those of peeled loads into this iteration's.
 static void issue_once(NewBody *n) {
   Pipe *p = n->pipe;
   if (n->issued) return;
   n->issued = true;
   RingWrite fill = {n->fill, n->short_here.slot, build_cmp(&n->b, CMP_SLT, n->iv_ahead, p->limit)}, next = {0};
+  if (is_issued_before(p)) fill.pred = build_constant_bits(&n->b, fill.pred->type, 0);
   if (p->front) {
     next.slot = n->here.slot;
     next.pred = build_cmp(&n->b, CMP_SLT, build_binary(&n->b, OP_ADDI, n->iv_ahead, op_operand(p->loop, 2)), p->limit);

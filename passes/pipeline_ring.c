@@ -72,8 +72,10 @@ static void issue_group(Pipe *p, Builder *b, const ValueMap *map, uint32_t g, Ri
   Value **tokens = arena_array(&p->ctx->arena, Value *, p->loads.count);
   uint32_t num_tokens = 0;
   const Builder outer = *b;
+  uint64_t exists;
+  const bool is_empty = !bar && value_constant_bits(place.pred, &exists) && !exists;
   VEC_EACH(a, p->loads) {
-    if (a->group != g) continue;
+    if (a->group != g || is_empty) continue;
     b->span = a->load->span, b->inlined_at = a->load->inlined_at;
     Value *buf = tma_build_index(b, a->ring, a->short_ring ? place.short_slot : place.slot);
     if (bar) issue_tma(b, map, a, buf, bar, place.pred, issuer);
