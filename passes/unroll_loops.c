@@ -1,5 +1,8 @@
 // unroll_loops: unrolls `for` loops that ask for it (loop_unroll_factor = n): the body n times per iteration, and the
 // remaining iterations in a second loop. If the bounds are known and give no more than n iterations, no loop is left.
+// Nor is it of a loop of few iterations and few ops in another loop, if it loads and only computes with that element by
+// element: shifts and addresses are constants then, and the loads of all iterations are issued together. Where LLVM
+// counts such a loop by what addresses move by, the assembler does not see that it is one.
 //
 //   for i = lb, ub, s { B(i) }   →   m = lb + floor(trips / n) · n · s
 //                                    for i = lb, m, n·s { B(i); B(i+s); … }     for i = m, ub, s { B(i) }
@@ -58,8 +61,44 @@ static void unroll(Op *op, int64_t factor, Context *ctx) {
   op_replace(op, carried);
 }
 
+static bool is_in_loop(const Op *op) {
+  for (const Op *o = op->parent->parent; o; o = o->parent->parent)
+    if (op_is(o, TRAIT_LOOP)) return true;
+  return false;
+}
+
+typedef struct { uint32_t ops, loads; bool other; } Body;
+
+static void look_at(Op *op, void *user) {
+  Body *body = user;
+  const bool is_load = op->opcode == OP_LOAD, is_branch = op->opcode == OP_IF || op->opcode == OP_YIELD;
+  body->other |= !is_load && !is_branch && (!op_is(op, TRAIT_PURE) || op->num_blocks);
+  body->other |= op_unit(op) == UNIT_DOT || op_unit(op) == UNIT_EXCH;
+  body->loads += is_load;
+  body->ops += !is_branch && op->opcode != OP_CONSTANT;
+}
+
+// Whether all of a loop's ops, of which there are few, load or compute element by element.
+static bool is_simple(const Op *loop) {
+  enum { MAX_OPS = 24 };
+  Body body = {0};
+  block_walk(loop->blocks[0], look_at, &body);
+  return !body.other && body.loads && body.ops <= MAX_OPS;
+}
+
+// The iterations of a loop that nobody asked to unroll; 1 if it stays.
+static int64_t few_iterations(const Op *loop) {
+  enum { FEW = 4 };
+  int64_t lo, hi, step;
+  if (op_attr(loop, ATTR_UNROLL) || op_attr(loop, ATTR_NUM_STAGES) || !is_in_loop(loop) ||
+      !value_constant_int(op_operand(loop, 0), &lo) || !value_constant_int(op_operand(loop, 1), &hi) ||
+      !value_constant_int(op_operand(loop, 2), &step) || step <= 0 || hi <= lo || (hi - lo - 1) / step >= FEW)
+    return 1;
+  return is_simple(loop) ? (hi - lo - 1) / step + 1 : 1;
+}
+
 static void visit(Op *op, void *user) {
-  int64_t factor = op->opcode == OP_FOR ? op_int(op, ATTR_UNROLL, 1) : 1;
+  int64_t factor = op->opcode == OP_FOR ? op_int(op, ATTR_UNROLL, few_iterations(op)) : 1;
   if (factor > 1) unroll(op, factor, user);
 }
 
