@@ -168,10 +168,6 @@ void cg_mark(Cg *c, LLVMValueRef in, unsigned kind);   // gives it this metadata
 LLVMValueRef cg_opaque(Cg *c, LLVMValueRef v);
 // Result i of such a call.
 LLVMValueRef cg_asm_get(Cg *c, LLVMValueRef call, uint32_t i);
-// Whether f32 is what f16 or bf16 was widened to.
-bool cg_was_half(const Value *v);
-// Whether a buffer of f32 holds tf32: mma alone reads it, and rounds less if threads round what they store.
-bool cg_holds_tf32(const Value *view);
 // What an assembly with these results returns: void, the type, or a structure.
 LLVMTypeRef cg_asm_type(Cg *c, LLVMTypeRef *results, uint32_t n);
 // Chooses among offsets where code chooses among sums with one base (select_offsets.c).

@@ -58,17 +58,11 @@ static uint32_t register_of(Cg *c, const Op *op, const Layout *l, uint32_t flat)
   return reg;
 }
 
-static LLVMValueRef pack_word(Cg *c, const CgValue *v, uint32_t first, uint32_t n, ScalarKind k, bool is_tf32) {
+// Of f32, the tensor core reads the bits that tf32 has.
+static LLVMValueRef pack_word(Cg *c, const CgValue *v, uint32_t first, uint32_t n, ScalarKind k) {
   if (k == SC_F64) return cg_reg(v, first);
-  if (is_tf32) return cg_bitcast(c, cg_reg(v, first), c->t_i32);
   LLVMValueRef parts[4];
-  for (uint32_t i = 0; i < n; i++) {
-    parts[i] = cg_reg(v, first + i);
-    // The tensor core would cut f32 to tf32; rounding to nearest loses less. Rounding ties away from
-    // zero takes an addition and a comparison, which run on different pipes at once; rounding them to even takes one
-    // conversion, which is no faster.
-    parts[i] = k == SC_F32 ? cg_insn(c, INSN_CVT_TF32_F32, c->t_i32, &parts[i], 1) : cg_to_storage(c, parts[i], k);
-  }
+  for (uint32_t i = 0; i < n; i++) parts[i] = cg_to_storage(c, cg_reg(v, first + i), k);
   return cg_pack(c, parts, n, 32 / n);
 }
 
@@ -107,7 +101,6 @@ typedef struct {
   uint32_t log2_m, log2_n, log2_k;
   uint32_t a_row, a_half, b_half;         // registers from a word to that of row g + 8, of the second half of K
   uint32_t steps[LAYOUT_MAX_BITS], num_steps;   // along K, from one instruction's elements to another's
-  bool is_tf32_a, is_tf32_b;              // f32 that is tf32 already
   // of an instruction's column pairs, and its rows g and g + 8: 1 if the tile has both
   uint32_t both_cols, both_rows;
 } Mma;
@@ -122,87 +115,9 @@ static LLVMValueRef word_of(const Mma *m, bool is_a, uint32_t first, uint32_t ha
   LLVMValueRef *w = &(is_a ? m->words_a : m->words_b)[half][first];
   if (*w) return *w;
   const ScalarKind k = cg_elem_kind(is_a ? m->at : m->bt);
-  *w = pack_word(m->c, is_a ? m->a : m->b, first, m->kind.k_width, k, is_a ? m->is_tf32_a : m->is_tf32_b);
+  *w = pack_word(m->c, is_a ? m->a : m->b, first, m->kind.k_width, k);
   if (m->kind.as_f16) *w = half_as_f16(m->c, *w, half, k);
   return *w;
-}
-
-bool cg_was_half(const Value *v) {
-  while (value_op(v, OP_CONVERT_LAYOUT) || value_op(v, OP_TRANS) || value_op(v, OP_RESHAPE)) v = op_operand(v->def, 0);
-  return value_op(v, OP_FPEXT) && type_elem_bits(v->type) == 32 && type_elem_bits(op_operand(v->def, 0)->type) == 16;
-}
-
-// Whether only such values are stored to the buffer or a view of it.
-static bool holds_halves(const Value *buffer, bool *is_stored) {
-  EACH_USE(u, buffer) {
-    Op *op = u->user;
-    const bool is_view = op->opcode == OP_BUFFER_TRANS, is_store = op->opcode == OP_LOCAL_STORE;
-    if (is_view ? !holds_halves(op_result(op, 0), is_stored)
-                : is_store ? !cg_was_half(op_operand(op, 0)) : op->opcode != OP_LOCAL_LOAD)
-      return false;
-    *is_stored |= is_store;
-  }
-  return true;
-}
-
-// What a thread stores to a buffer and reads of it, in registers, and the loops around that.
-typedef struct { uint32_t stored, read, store_depth, read_depth; } Traffic;
-
-static uint32_t loop_depth(const Op *op) {
-  uint32_t depth = 0;
-  for (const Op *o = op->parent->parent; o; o = o->parent->parent) depth += op_is(o, TRAIT_LOOP);
-  return depth;
-}
-
-static void add_store(Traffic *t, const Op *op, const Value *value) {
-  t->stored += cg_num_regs(value->type);
-  t->store_depth = (uint32_t)max_i64(t->store_depth, loop_depth(op));
-}
-
-// Whether threads alone store to the buffer, or a view of it, and mma alone reads.
-static bool only_for_mma(const Value *buffer, Traffic *t) {
-  EACH_USE(u, buffer) {
-    Op *op = u->user;
-    if (op->opcode == OP_BUFFER_TRANS) {
-      if (!only_for_mma(op_result(op, 0), t)) return false;
-      continue;
-    }
-    if (op->opcode == OP_LOCAL_STORE) {
-      add_store(t, op, op_operand(op, 0));
-      continue;
-    }
-    if (op->opcode != OP_LOCAL_LOAD) return false;
-    EACH_USE(reader, op_result(op, 0))
-      if (reader->user->opcode != OP_MMA || reader->index > 1) return false;
-    t->read += cg_num_regs(op_result(op, 0)->type);
-    t->read_depth = (uint32_t)min_i64(t->read_depth, loop_depth(op));
-  }
-  return true;
-}
-
-static const Value *whole_buffer(const Value *buffer) {
-  while (value_op(buffer, OP_BUFFER_TRANS)) buffer = op_operand(buffer->def, 0);
-  return buffer;
-}
-
-bool cg_holds_tf32(const Value *view) {
-  const Value *buffer = whole_buffer(view);
-  Traffic t = {.read_depth = UINT32_MAX};
-  if (!value_op(buffer, OP_ALLOC) || !type_is_scalar(type_elem(buffer->type), SC_F32)) return false;
-  if (op_operand(buffer->def, 0)) add_store(&t, buffer->def, op_operand(buffer->def, 0));
-  if (!only_for_mma(buffer, &t) || !t.stored || t.store_depth > t.read_depth) return false;
-  return t.store_depth < t.read_depth || t.stored < t.read;
-}
-
-// tf32 has f16's and more than bf16's fraction: what was one of them needs no rounding, also if it comes from a buffer
-// that holds nothing else. Nor does what was rounded before it was stored.
-static bool is_tf32(const Value *v) {
-  const Op *load = value_op(v, OP_LOCAL_LOAD);
-  if (!load) return cg_was_half(v);
-  const Value *buffer = whole_buffer(op_operand(load, 0));
-  if (cg_holds_tf32(buffer)) return true;
-  bool is_stored = false;
-  return value_op(buffer, OP_ALLOC) && !op_operand(buffer->def, 0) && holds_halves(buffer, &is_stored) && is_stored;
 }
 
 // The steps along K of an operand's registers above those of a word, and which register each is.
@@ -267,7 +182,6 @@ void emit_mma(Cg *c, Op *op) {
   }
   m.both_cols = m.log2_n > 0;
   m.both_rows = m.log2_m > 3;
-  m.is_tf32_a = is_tf32(op_operand(op, 0)), m.is_tf32_b = is_tf32(op_operand(op, 1));
   find_words(&m);
 
   uint32_t regs = cg_num_regs(ct), log2_each = m.both_cols + m.both_rows, num_tiles = regs >> log2_each;

@@ -162,23 +162,10 @@ CgValue *cg_shared_load_fastest(Cg *c, LLVMValueRef base, const PlaceMap *map, c
   return load_access(&m, elem, &a) ? load_matrices(c, base, &m, &a, elem) : cg_shared_load(c, base, &m, elem);
 }
 
-static LLVMValueRef round_to_tf32(Cg *c, LLVMValueRef x) {
-  LLVMValueRef bits = cg_bitcast(c, x, c->t_i32);
-  return cg_bitcast(c, cg_insn(c, INSN_ROUND_TF32, c->t_i32, &bits, 1), c->t_f32);
-}
-
-static const CgValue *rounded_to_tf32(Cg *c, const CgValue *v) {
-  if (v->splat) return cg_splat(c, v->count, round_to_tf32(c, v->v[0]));
-  CgValue *r = cg_value_new(c, v->count);
-  for (uint32_t i = 0; i < v->count; i++) r->v[i] = round_to_tf32(c, v->v[i]);
-  return r;
-}
-
 static void store_tile(Cg *c, const Op *op, Value *value, Value *buffer, LLVMValueRef base) {
   const Type *t = value->type;
   PlaceMap m = cg_tile_map(c, op, t, buffer);
   const CgValue *v = cg_get(value);
-  if (cg_holds_tf32(buffer) && !cg_was_half(value)) v = rounded_to_tf32(c, v);
   if (!cg_shared_store_matrices(c, base, &m, type_elem(t), v)) cg_shared_store(c, base, &m, type_elem(t), v, NULL);
 }
 

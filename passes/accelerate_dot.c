@@ -314,7 +314,7 @@ static void store_operand(Accel *s, Builder *b, uint32_t index, uint32_t bits, F
 }
 
 // Fragments of so few registers are kept for so many mma after the one that they were read for. Those of 32 bits are
-// read and rounded word by word; of narrower ones one instruction reads four registers.
+// read word by word; of narrower ones one instruction reads four registers.
 enum { KEPT_WORDS = 16, KEPT_FOR = 2 };
 
 // Whether both are one buffer, or the same view of one.
