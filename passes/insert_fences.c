@@ -5,10 +5,11 @@
 // barrier alone keep TMA from overwriting what a thread reads: on Hopper, an ldmatrix that was issued before a barrier
 // and whose result is used after it may read what TMA copies to the same bytes after the barrier.
 //
-// The pass follows each read and write to the next fence. If TMA or wgmma can use the bytes of a write before that
-// fence, or TMA can write the bytes of a read, the pass inserts a fence after the access, as late as possible: before
-// the next op at which threads meet or that publishes what they did. A fence that the author wrote is therefore never
-// repeated. One fence before the barrier of the use takes the place of several, and that of one in an inner loop.
+// The pass follows each read and write to the first fence after it, and from there to the next op at which the block's
+// threads meet. If TMA or wgmma can use the bytes of a write before that op, or TMA can write the bytes of a read, the
+// pass inserts a fence after the access, as late as possible: before the next op at which threads meet or that publishes
+// what they did. A fence that the author wrote there is therefore never repeated. One fence before the barrier of the
+// use takes the place of several, and that of one in an inner loop.
 //
 //   for …                      for …
 //     barrier                    fence
@@ -30,7 +31,12 @@
 #include "passes/shared_memory.h"
 
 typedef enum { READ, WRITTEN, COPYING, ANNOUNCED } State;   // ANNOUNCED: a copy for which an mbarrier_arrive waits
-typedef struct { Op *by; State state; uint32_t lo, hi; } Access;
+typedef struct {
+  Op *by;
+  State state;
+  bool fenced;             // by the threads that did it, which have not met since
+  uint32_t lo, hi;
+} Access;
 typedef VEC(Access) Accesses;
 // published: accesses without a fence; used: bytes that TMA and wgmma use
 typedef struct { Accesses published; SharedAccesses used; } Role;
@@ -41,14 +47,14 @@ typedef struct { Op *by, *barrier; } Lack;
 typedef struct {
   Context *ctx;
   Module *module;
-  Accesses now;            // not followed by a fence yet
+  Accesses now;            // not followed yet by a fence and a meeting of the threads after it
   Role *role;              // whose block is walked; NULL: the kernel's own
   VEC(Lack) lacking;
 } Fences;
 
 static bool add(Fences *s, Accesses *to, Access w) {
   VEC_EACH(x, *to)
-    if (x->by == w.by && x->state == w.state && x->lo == w.lo && x->hi == w.hi) return false;
+    if (x->by == w.by && x->state == w.state && x->fenced == w.fenced && x->lo == w.lo && x->hi == w.hi) return false;
   vec_push(&s->ctx->arena, to, w);
   return true;
 }
@@ -73,9 +79,15 @@ static void drop(Accesses *w, State state) {
 }
 
 // A proxy fence orders what the thread has done itself.
-static void drop_fenced(Accesses *a) {
-  drop(a, READ);
-  drop(a, WRITTEN);
+static void fence(Accesses *a) {
+  VEC_EACH(x, *a) x->fenced |= x->state == READ || x->state == WRITTEN;
+}
+
+static void meet(Accesses *a) {
+  uint32_t n = 0;
+  VEC_EACH(x, *a)
+    if (!x->fenced) a->data[n++] = *x;
+  a->count = n;
 }
 
 // ---- the walk ----
@@ -118,7 +130,7 @@ static void use(Fences *s, Op *user, const SharedAccess *a, const Accesses *of_t
 static void complete(Fences *s, Op *by, State state) {
   for (uint32_t i = 0, n = s->now.count; i < n; i++) {
     const Access w = s->now.data[i];
-    if (w.state == state) add(s, &s->now, (Access){by, WRITTEN, w.lo, w.hi});
+    if (w.state == state) add(s, &s->now, (Access){by, WRITTEN, false, w.lo, w.hi});
   }
 }
 
@@ -148,7 +160,8 @@ static void walk_if(Fences *s, Op *op) {
 
 static void walk_roles(Fences *s, Op *op) {
   Role *roles = arena_array(&s->ctx->arena, Role, op->num_blocks);
-  drop_fenced(&s->now);
+  fence(&s->now);
+  meet(&s->now);
   Accesses outside = s->now;
   for (uint32_t i = 0; i < op->num_blocks; i++) {
     roles[i] = (Role){0};
@@ -172,14 +185,16 @@ static void walk_accesses(Fences *s, Op *op) {
       use(s, op, a, &s->now);
       if (s->role) vec_push(&s->ctx->arena, &s->role->used, *a);
     } else if (op->opcode == OP_LOCAL_LOAD || op->opcode == OP_DOT_SHARED) {
-      add(s, &s->now, (Access){op, READ, a->lo, a->hi});
+      add(s, &s->now, (Access){op, READ, false, a->lo, a->hi});
     } else if (a->is_write && op->opcode != OP_MBAR_INIT) {   // which brings a fence
-      add(s, &s->now, (Access){op, a->by == SHARED_BY_COPY ? COPYING : WRITTEN, a->lo, a->hi});
+      add(s, &s->now, (Access){op, a->by == SHARED_BY_COPY ? COPYING : WRITTEN, false, a->lo, a->hi});
     }
   }
   uint32_t align, bytes = scratch_op_bytes(s->ctx, op, s->module->num_warps, &align);
   const uint32_t lo = (uint32_t)op_int(op, ATTR_OFFSET, 0);
-  if (bytes && op->opcode != OP_ALLOC) add(s, &s->now, (Access){op, WRITTEN, lo, lo + bytes});
+  if (!bytes || op->opcode == OP_ALLOC) return;
+  if (scratch_meets_block(s->ctx, op)) meet(&s->now);
+  add(s, &s->now, (Access){op, WRITTEN, false, lo, lo + bytes});
 }
 
 static void walk_op(Fences *s, Op *op) {
@@ -187,7 +202,8 @@ static void walk_op(Fences *s, Op *op) {
     case OP_FOR: case OP_WHILE: walk_loop(s, op); return;
     case OP_IF: walk_if(s, op); return;
     case OP_ROLES: walk_roles(s, op); return;
-    case OP_FENCE_ASYNC: drop_fenced(&s->now); return;
+    case OP_FENCE_ASYNC: fence(&s->now); return;
+    case OP_BARRIER: case OP_PINGPONG_WAIT: meet(&s->now); return;
     case OP_ASYNC_WAIT:
       complete(s, op, COPYING);
       complete(s, op, ANNOUNCED);
@@ -201,7 +217,8 @@ static void walk_op(Fences *s, Op *op) {
       return;
     case OP_MBAR_WAIT: complete(s, op, ANNOUNCED); return;
     case OP_MBAR_ARRIVE:
-      if (s->role) merge(s, &s->role->published, &s->now);
+      VEC_EACH(a, s->now)
+        if (s->role && !a->fenced) add(s, &s->role->published, *a);
       return;
     default: walk_accesses(s, op);
   }
