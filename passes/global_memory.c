@@ -3,12 +3,46 @@
 #include "ir/map.h"
 #include "passes/ties.h"
 
-const Value *global_root(const Value *v) {
+static const Value *origin(const Value *v);
+
+static const Value *base_of(const Value *v) {
   while (v->def && (op_is(v->def, TRAIT_BASE) || (op_is(v->def, TRAIT_MOVES) && v->def->num_operands == 1)))
     v = op_operand(v->def, 0);
-  if (!v->def && v->block->parent && v->block->parent->opcode == OP_FOR && v->index > 0)   // base advanced in a loop
-    return global_root(op_operand(v->block->parent, v->index + 2));
-  return v->def || v->block->parent ? NULL : v;
+  return v;
+}
+
+// What a loop carries and only advances is derived from its first value; NULL if it carries something else.
+static const Value *carried_origin(const Op *loop, uint32_t i) {
+  const Block *body = loop->blocks[0];
+  return base_of(op_operand(body->last, i)) == body->args[i + 1] ? origin(op_operand(loop, i + 3)) : NULL;
+}
+
+// What a pointer or descriptor is derived from by additions, moves and control flow: a parameter, or what makes it
+// otherwise.
+static const Value *origin(const Value *v) {
+  v = base_of(v);
+  const Op *op = v->def ? v->def : v->block->parent;
+  const Value *from = NULL;
+  if (op && op->opcode == OP_FOR && (v->def || v->index > 0)) {
+    from = carried_origin(op, v->def ? v->index : v->index - 1);
+  } else if (v->def && op->opcode == OP_IF) {
+    from = base_of(op_operand(op->blocks[0]->last, v->index));
+    from = from == base_of(op_operand(op->blocks[1]->last, v->index)) ? origin(from) : NULL;
+  }
+  return from ? from : v;
+}
+
+const Value *global_root(const Value *v) {
+  v = origin(v);
+  if (v->def || v->block->parent) return NULL;
+  const FuncParam *p = &v->block->func->params[v->index];
+  return p->kind == PARAM_AUTO_TENSORMAP ? v->block->args[p->base_param] : v;
+}
+
+// Whether the pointer is made of a number or was loaded: no parameter leads to it.
+static bool is_number(const Value *v) {
+  v = origin(v);
+  return v->def && (v->def->opcode == OP_INTTOPTR || v->def->opcode == OP_LOAD);
 }
 
 typedef struct { Context *ctx; GlobalUses *found; Map seen; } Search;
@@ -45,8 +79,29 @@ GlobalUses global_uses_of(Context *ctx, Func *f, uint32_t param) {
   return found;
 }
 
-void global_mark_written(Context *ctx, const Block *b, uint32_t mark) {
+static bool writes_to(const Op *op, const Value *root) {
+  if (!op_is(op, TRAIT_WRITES) || (op_unit(op) != UNIT_GMEM && op_unit(op) != UNIT_DESC)) return false;
+  const Value *written = global_root(op_operand(op, 0));
+  return !root || !written || root == written;
+}
+
+typedef struct { bool written; uint32_t mark; } Numbers;
+
+static void find_number_written(Op *op, void *user) {
+  Numbers *n = user;
+  n->written |= writes_to(op, NULL) && is_number(op_operand(op, 0));
+}
+
+static void mark_number_read(Op *op, void *user) {
+  const Numbers *n = user;
+  if (op->opcode == OP_LOAD && is_number(op_operand(op, 0))) op->mark |= n->mark;
+}
+
+void global_mark_written(Context *ctx, Block *b, uint32_t mark) {
   Func *f = b->func;
+  Numbers numbers = {.mark = mark};
+  block_walk(b, find_number_written, &numbers);
+  if (numbers.written) block_walk(b, mark_number_read, &numbers);
   for (uint32_t i = 0; i < f->num_params; i++) {
     if (f->params[i].kind == PARAM_AUTO_TENSORMAP) continue;   // with its base
     GlobalUses uses = global_uses_of(ctx, f, i);
@@ -74,3 +129,17 @@ bool global_is_acquired(const Block *b) {
   }
   return false;
 }
+
+// `root` is NULL for any array, and `writes` says whether writes count.
+static bool must_follow(const Op *op, const Value *root, bool writes) {
+  if (op->opcode == OP_BARRIER || op->opcode == OP_GRID_DEPENDENCY || op_is_atomic(op)) return true;
+  if (op->opcode == OP_INLINE_ASM && !op_int(op, ATTR_PURE, 0)) return true;
+  if (writes && writes_to(op, root)) return true;
+  for (uint32_t i = 0; i < op->num_blocks; i++)
+    EACH_OP(inner, op->blocks[i])
+      if (must_follow(inner, root, writes)) return true;
+  return false;
+}
+
+bool global_must_follow(const Op *op, const Value *root) { return must_follow(op, root, true); }
+bool global_is_released(const Op *op) { return must_follow(op, NULL, false); }

@@ -15,10 +15,17 @@ typedef struct { OpList reads, writes; } GlobalUses;
 GlobalUses global_uses_of(Context *ctx, Func *f, uint32_t param);
 
 // Sets the mark of each access that reads an array into which the block writes.
-void global_mark_written(Context *ctx, const Block *b, uint32_t mark);
+void global_mark_written(Context *ctx, Block *b, uint32_t mark);
 
 // Whether a load after an op of the block, or inside one, may read what another program wrote before that op: the op
 // waits for other grids, is an atomic whose result is used, a volatile load, or assembly with effects.
 bool global_is_acquired(const Block *b);
+
+// Whether an access before the op must be over when it executes: the op, or one in its blocks, may let others know that
+// it is (a barrier, an atomic, assembly with effects), or writes into the same array. `root` is the access's, NULL if
+// not known.
+bool global_must_follow(const Op *op, const Value *root);
+// Whether the op or one in its blocks may let others know that the accesses before it are over.
+bool global_is_released(const Op *op);
 
 #endif

@@ -28,7 +28,7 @@
 //
 // Global memory: of threads that hold duplicates all read, but only one writes. A store to what was loaded with
 // duplicates or in another layout, through the same pointer parameter, waits for the readers. A load after such a store
-// waits, too.
+// waits, too. Pointers whose parameter is not known count as one that is no other.
 //
 // A loop that one thread runs for all (`by_owner`) counts as one access to all that it reads and writes.
 //
@@ -48,12 +48,14 @@ typedef enum { PENDING_NO, PENDING_COPY, PENDING_WGMMA, PENDING_BULK } Pending;
 // for.
 typedef enum { GROUP_UNKNOWN, GROUP_BEFORE_WGMMA, GROUP_IN_WGMMA, GROUP_DONE } Group;
 
+static const Value unknown_array;
+
 typedef struct {
   bool is_write;
   Group group;
   bool before_pingpong;          // done before the last pingpong_wait
   Pending pending;
-  const Value *root;         // global: the pointer parameter; NULL = shared memory
+  const Value *root;         // global: the pointer parameter, or &unknown_array; NULL = shared memory
   const Layout *layout;      // global: of the access (NULL: scalar)
   uint32_t lo, hi;           // shared: bytes
 } Access;
@@ -97,9 +99,9 @@ static bool merge_slate(Barriers *s, Slate *to, const Slate *from) {
 static void add_global(Barriers *s, Slate *out, const Op *op, bool is_write) {
   const Value *root = global_root(op_operand(op, 0));
   const Type *t = access_type(op);
-  if (root)
-    add_access(s, out,
-               (Access){.is_write = is_write, .root = root, .layout = t->kind == TYPE_TENSOR ? t->layout : NULL});
+  Access a = {.is_write = is_write, .root = root ? root : &unknown_array};
+  a.layout = t->kind == TYPE_TENSOR ? t->layout : NULL;
+  add_access(s, out, a);
 }
 
 static bool runs_on_one_warpgroup(const Op *op) { return op_num_warps(op) == WARPGROUP_WARPS; }

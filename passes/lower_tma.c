@@ -60,13 +60,17 @@ static void find_readers(Context *ctx, const Value *buffer, const Block *b, OpLi
   }
 }
 
-// The first op after `op`, in its block, that reads the buffer; NULL if there is none.
-static Op *first_reader(Context *ctx, const Op *op, const Value *buffer) {
+// The first op after a load, in its block, that needs what is loaded: it reads the buffer, or the load must be over
+// before it. NULL if nothing reads the buffer.
+static Op *first_reader(Context *ctx, const Op *load, const Value *buffer) {
   OpList readers = {0};
-  find_readers(ctx, buffer, op->parent, &readers);
-  for (Op *at = op->next; at; at = at->next)
+  const Value *root = global_root(op_operand(load, 0));
+  find_readers(ctx, buffer, load->parent, &readers);
+  for (Op *at = load->next; at && readers.count; at = at->next) {
+    if (global_must_follow(at, root)) return at;
     VEC_EACH(x, readers)
       if (*x == at) return at;
+  }
   return NULL;
 }
 

@@ -134,12 +134,14 @@ static void consider(Pipe *p, Op *op, bool all_loads) {
     return;
   }
   a.consumer = first_consumer(p, op_result(op, 0));
-  // Copies are waited for before pingpong_wait, because a warpgroup should not wait while it has the tensor cores.
-  for (Op *o = pipe_body(p)->first; a.consumer && o != a.consumer; o = o->next)
-    if (o->opcode == OP_PINGPONG_WAIT) {
-      a.consumer = o;
-      break;
-    }
+  // Copies are waited for before pingpong_wait, because a warpgroup should not wait while it has the tensor cores, and
+  // before others may learn that the load is over.
+  bool loaded = false;
+  for (Op *o = pipe_body(p)->first; a.consumer && o != a.consumer; o = o->next) {
+    loaded |= o == op;
+    if (o->opcode == OP_PINGPONG_WAIT || (loaded && global_is_released(o))) a.consumer = o;
+    if (a.consumer == o) break;
+  }
   if (a.consumer) vec_push(&p->ctx->arena, &p->loads, a);
 }
 
