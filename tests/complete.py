@@ -21,7 +21,7 @@ for name in sorted(passes):
 for test in sorted(os.listdir("tests/passes")):
     if test.endswith((".tir", ".test")) and not any(re.match(rf"{name}[._]", test) for name in passes):
         missing.append(f"tests/passes/{test}: tests no pass of passes/passes.def")
-for name in sorted(set(re.findall(r"^bool pass_(\w+)\(PassCtx", read("passes/*.c"), re.M)) - passes):
+for name in sorted(set(re.findall(r"^void pass_(\w+)\(PassCtx", read("passes/*.c"), re.M)) - passes):
     missing.append(f"pass {name}: no row in passes/passes.def")
 
 # An operation of a test's IR stands where a line or a block begins, after `=`, or in the tables of conformance/ops.tir.
