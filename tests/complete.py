@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Says what is missing beside what there is: complete.py
 A pass is a row of passes.def, a file passes/NAME.c and a test tests/passes/NAME.tir (more of its tests: NAME_WHAT); an operation has a row in ops.def and stands in a test;
-a variable of the environment has a row in variables.def; a link between pages leads to a page and a heading; a script that the docs name exists, and one that begins with #! can be executed."""
+a variable of the environment has a row in variables.def; a link between pages leads to a page and a heading; the page of codegen lists its files; a script that the docs name exists, and one that begins with #! can be executed."""
 import glob
 import os
 import re
@@ -60,6 +60,8 @@ for page in pages:
             missing.append(f"{page}: links to {target}, which is not there")
         elif anchor and path.endswith(".md") and anchor not in headings(path):
             missing.append(f"{page}: links to {target}#{anchor}, and there is no such heading")
+table = read("docs/codegen.md")
+missing += [f"{p}: docs/codegen.md does not list it" for p in sorted(glob.glob("codegen/*.c")) if f"`{os.path.basename(p)}`" not in table]
 index = read("docs/README.md")
 missing += [f"{p}: docs/README.md does not list it" for p in pages if p.startswith("docs/") and p != "docs/README.md" and f"({os.path.basename(p)})" not in index]
 
