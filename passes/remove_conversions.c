@@ -149,7 +149,7 @@ static int64_t plan_cost(Remat *r, Value *v, const Layout *l, const Op *place, b
   return p->cost;
 }
 
-static Value *carry_out(Remat *r, Value *v, const Layout *l, Op *place) {
+static Value *carry_out(Remat *r, Value *v, const Layout *l) {
   if (!l || v->type->kind != TYPE_TENSOR || v->type->layout == l) return v;
   const Type *t = type_with_layout(r->ctx, v->type, l);
   if (layout_rule_is_free(v)) {
@@ -180,7 +180,7 @@ static Value *carry_out(Remat *r, Value *v, const Layout *l, Op *place) {
   ValueMap *map = value_map_new(r->ctx);
   for (uint32_t i = 0; i < op->num_operands; i++) {
     Value *x = op_operand(op, i);
-    if (x) value_map_set(r->ctx, map, x, carry_out(r, x, layout_rule_operand(r->ctx, op, i, pivot), place));
+    if (x) value_map_set(r->ctx, map, x, carry_out(r, x, layout_rule_operand(r->ctx, op, i, pivot)));
   }
   Op *copy = op_clone(r->ctx, op, map);
   op_insert_before(copy, op->next);
@@ -199,7 +199,7 @@ static void weigh(Op *op, void *user) {
   r->plans = NULL;
   int64_t now = convert_cost_at(r, x, want, op), then = plan_cost(r, x, want, op, true, MAX_PLAN_DEPTH);
   if (x->type->layout != want && then >= now) return;
-  Value *made = carry_out(r, x, want, op);
+  Value *made = carry_out(r, x, want);
   op_replace(op, &made);
   r->changed = true;
 }
@@ -255,7 +255,7 @@ static void share_rows(Op *op, void *user) {
   gain(r, op, &a, own, best, false);
   for (uint32_t i = 0; i < op->num_operands; i++)
     if (op_operand(op, i))
-      op_set_operand(op, i, carry_out(r, op_operand(op, i), layout_rule_operand(r->ctx, op, i, best), op));
+      op_set_operand(op, i, carry_out(r, op_operand(op, i), layout_rule_operand(r->ctx, op, i, best)));
 }
 
 void pass_remove_conversions(PassCtx *p) {

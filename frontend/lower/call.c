@@ -287,7 +287,7 @@ void lower_visit(Lower *L, const CtFunction *fn) {
   vec_push(L->arena, &L->visited, fn->def);
 }
 
-Term *lower_inline(Lower *L, CtFunction *fn, CallArgs *args) {
+static Term *inline_function(Lower *L, CtFunction *fn, CallArgs *args) {
   if (L->gave_up) return NULL;
   if (L->depth >= MAX_INLINE_DEPTH) {
     L->gave_up = true;
@@ -371,7 +371,7 @@ static Term *call_comptime(Lower *L, CtValue *fn, CallArgs *args, const char *wh
 
 static Term *call_function(Lower *L, CtValue *v, CallArgs *args) {
   CtFunction *fn = v->fn;
-  if (fn->role == FN_JIT) return lower_inline(L, fn, args);
+  if (fn->role == FN_JIT) return inline_function(L, fn, args);
   return call_comptime(L, v, args, arena_printf(L->arena, "`%s`", fn->name));
 }
 
@@ -406,7 +406,7 @@ static Term *construct(Lower *L, CtValue *v, CallArgs *args) {
   Term *self = term_tuple(L, none, cls->num_fields, cls);
   self->tuple.is_open = true;
   CallArgs a = with_self(L, self, args);
-  if (!lower_inline(L, init->fn, &a)) return NULL;
+  if (!inline_function(L, init->fn, &a)) return NULL;
   self->tuple.is_open = false;
   for (uint32_t i = 0; i < cls->num_fields; i++)
     if (!self->tuple.items[i])
@@ -476,7 +476,7 @@ Term *lower_call(Lower *L, Term *callee, CallArgs *args) {
     CtValue *fn = c->method.fn;
     if (fn->kind == CT_FUNCTION && fn->fn->role == FN_JIT) {
       CallArgs a = with_self(L, term_const(L, c->method.self), args);
-      return lower_inline(L, fn->fn, &a);
+      return inline_function(L, fn->fn, &a);
     }
     return call_comptime(L, c, args, "this method");
   }

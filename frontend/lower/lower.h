@@ -276,7 +276,6 @@ bool lower_promote(Lower *L, Term **a, Term **b, PromoteRule rule, const char *w
 bool lower_promote_all(Lower *L, Term **x, uint32_t n, const char *what, Span span);
 bool lower_broadcast_pair(Lower *L, Term **a, Term **b, Span span);
 Term *lower_broadcast_to(Lower *L, Term *x, const int64_t *shape, uint32_t rank, Span span);
-Term *lower_reshape_like_broadcast(Lower *L, Term *x, const CtType *like, Span span);
 Term *term_full(Lower *L, const CtType *type, double f, int64_t i);
 Term *lower_not_zero(Lower *L, Term *x, Span span);                                       // x != 0 as int1
 const char *lower_inverted_integer(Lower *L, const Term *x);   // if x is the user's ~y: the text of y; otherwise NULL
@@ -333,7 +332,6 @@ Term *lower_call_operator(Lower *L, Term *self, const char *name, CallArgs *args
 bool lower_call_args(Lower *L, const Node *call, const Term *callee, CallArgs *out);
 Term *lower_call(Lower *L, Term *callee, CallArgs *args);
 Term *lower_call_positional(Lower *L, Term *callee, Term *const *args, uint32_t n, Span span);
-Term *lower_inline(Lower *L, CtFunction *fn, CallArgs *args);
 // After an error about arguments that a call lacks: the call with them, by its parameters' names.
 void lower_hint_call(Lower *L, const CallArgs *args, const char *const *names, const bool *is_optional, uint32_t count);
 void lower_visit(Lower *L, const CtFunction *fn);              // remembers a function whose body is lowered
@@ -595,7 +593,6 @@ bool lower_may_be_accumulators(Value *const *args, Value *const *next, uint32_t 
 Term *lower_buffer_attribute(Lower *L, Term *base, const char *name, Span span);
 Term *lower_buffer_arg(Lower *L, Call *c, uint32_t i);            // a buffer that is one tile
 Term *lower_data_arg(Lower *L, Call *c, uint32_t i);              // the same, but not an mbarrier
-Term *lower_reduce(Lower *L, Term *x, int64_t axis, Term *combine, Span span);
 Term *lower_expand_dims(Lower *L, Term *x, int64_t axis);
 Term *lower_reshape(Lower *L, Term *x, const int64_t *shape, uint32_t rank, bool reorder);
 Term *lower_trans(Lower *L, Term *x, const int64_t *order);

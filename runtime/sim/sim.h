@@ -312,7 +312,6 @@ struct Sim {
   char *report;                // of the last failure; "" when none
   ReportKind report_kind;
   KernelFault fault;           // the same as an error with a place; its file is "" if it has none
-  uint64_t total_steps, total_lane_steps;
   bool counts_launches;        // counts.c
   LaunchCounts *launch_counts; // of the last launch that was counted, in counts_arena; or NULL
   Arena counts_arena;
