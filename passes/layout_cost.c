@@ -147,7 +147,7 @@ int64_t layout_cost_convert(Context *ctx, const Type *t, const Layout *l, uint32
   // A bit is a predicate, which becomes a number for the way, of a vector's part, and a predicate again after it.
   const int64_t sent = (int64_t)layout_regs_per_thread(t->layout) * num_warps;
   const int64_t bits = type_elem_bits(t) == 1 ? 2 * (regs + sent) : 0;
-  switch (scratch_convert_kind(ctx, t, type_with_layout(ctx, t, l))) {
+  switch (scratch_convert_kind(t, type_with_layout(ctx, t, l))) {
     case CONVERT_NONE: case CONVERT_REGISTERS: return 0;
     case CONVERT_SHUFFLE: case CONVERT_WARP: return 3 * regs + bits;
     default: return shared_cost(t, num_warps) + 2 * regs + bits;

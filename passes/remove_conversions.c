@@ -119,7 +119,7 @@ static int64_t plan_cost(Remat *r, Value *v, const Layout *l, const Op *place, b
     p->cost = value_has_one_use(v) ? 0 : 2 * layout_regs_per_thread(l) * r->module->num_warps * depth_weight(op);
     return p->cost;
   }
-  const Layout *pivot = layout_can_redo(op) ? layout_rule_pivot_of_result(r->ctx, op, v->index, l) : NULL;
+  const Layout *pivot = layout_can_redo(op) ? layout_rule_pivot_of_result(r->ctx, op, l) : NULL;
   if (op->opcode == OP_CONVERT_LAYOUT) {
     // Of two conversions only the second matters.
     Value *x = op_operand(op, 0);
@@ -176,7 +176,7 @@ static Value *carry_out(Remat *r, Value *v, const Layout *l) {
     copy->results[0].type = t;
     return p->made = op_result(copy, 0);
   }
-  const Layout *pivot = layout_rule_pivot_of_result(r->ctx, op, v->index, l);
+  const Layout *pivot = layout_rule_pivot_of_result(r->ctx, op, l);
   ValueMap *map = value_map_new(r->ctx);
   for (uint32_t i = 0; i < op->num_operands; i++) {
     Value *x = op_operand(op, i);

@@ -144,15 +144,14 @@ static void add_conversion(Gallery *g, const Op *op) {
   };
   const Type *from = op_operand(op, 0)->type, *to = op->results[0].type;
   if (!from->layout || !to->layout || !is_wanted(g, &op->results[0])) return;
-  const ConvertKind kind = scratch_convert_kind(g->module->ctx, from, to);
+  const ConvertKind kind = scratch_convert_kind(from, to);
   Picture *p = picture_of(g, to);
   vec_push(g->arena, &p->lines,
            arena_printf(g->arena, "made of %%%u by convert_layout%s: %s", op_operand(op, 0)->number, where(g, op),
                         ways[kind]));
-  uint32_t n;
   if (kind < CONVERT_WARP) return;
-  const Layout *scratch = layout_make_shared_for_conversion(g->module->ctx, from->layout, to->layout, elem_bits(to),
-                                                            &n);
+  uint32_t vec;
+  const Layout *scratch = scratch_convert_layout(g->module->ctx, from, to, &vec);
   vec_push(g->arena, &p->lines, access_text(g, "  its stores", from->layout, scratch, elem_bits(to)));
   vec_push(g->arena, &p->lines, access_text(g, "  its loads", to->layout, scratch, elem_bits(to)));
 }
