@@ -58,7 +58,7 @@ typedef struct Cg {
   LLVMModuleRef mod;
   LLVMBuilderRef b;
   LLVMTypeRef t_void, t_i1, t_i8, t_i16, t_i32, t_i64, t_f16, t_bf16, t_f32, t_f64;
-  LLVMTypeRef t_ptr, t_gptr, t_sptr;         // generic, global, shared
+  LLVMTypeRef t_ptr, t_gptr;                 // generic, global
   LLVMTypeRef elem[NUM_SCALARS];             // of an element in a register
   LLVMAttributeRef nounwind, convergent, memory_none;
   // Metadata of an assembly that is a load of global memory, and of one that is a product on tensor cores.

@@ -96,7 +96,6 @@ static void init_cg(Cg *c, Module *m, const CodegenOptions *options, LLVMContext
   c->t_f64 = LLVMDoubleTypeInContext(ll);
   c->t_ptr = LLVMPointerTypeInContext(ll, 0);
   c->t_gptr = LLVMPointerTypeInContext(ll, 1);
-  c->t_sptr = LLVMPointerTypeInContext(ll, 3);
   const LLVMTypeRef elem[NUM_SCALARS] = {
     [SC_I1] = c->t_i1, [SC_I8] = c->t_i8, [SC_I16] = c->t_i16, [SC_I32] = c->t_i32, [SC_I64] = c->t_i64,
     [SC_F8E4M3] = c->t_i8, [SC_F8E5M2] = c->t_i8, [SC_F8E4B15] = c->t_i8,

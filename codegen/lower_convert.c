@@ -108,10 +108,10 @@ static CgValue *convert_by_matrices(Cg *c, const CgValue *x, const Type *from, c
 static CgValue *convert_by_shared(Cg *c, const CgValue *x, const Type *from, const Type *to, const Op *op,
                                   ConvertKind kind) {
   enum { WIDEST = 16 };
-  uint32_t store_vec, load_vec;
-  const Layout *tile = scratch_convert_layout(c->ctx, from, to, &store_vec, &load_vec);
-  CgValue *by_matrices = store_vec * type_elem_bytes(type_elem(from)) < WIDEST
-                         ? convert_by_matrices(c, x, from, to, op, kind) : NULL;
+  uint32_t vec;
+  const Layout *tile = scratch_convert_layout(c->ctx, from, to, &vec);
+  CgValue *by_matrices = vec * type_elem_bytes(type_elem(from)) < WIDEST
+                             ? convert_by_matrices(c, x, from, to, op, kind) : NULL;
   if (by_matrices) return by_matrices;
   PlaceMap store, load;
   if (!tile || !placemap_to_shared(from->layout, tile, &store) || !placemap_to_shared(to->layout, tile, &load))
@@ -124,7 +124,7 @@ static CgValue *convert_by_shared(Cg *c, const CgValue *x, const Type *from, con
 
 static CgValue *converted(Cg *c, const CgValue *x, const Type *from, const Type *to, const Op *op) {
   uint32_t n = cg_num_regs(to);
-  ConvertKind kind = scratch_convert_kind(c->ctx, from, to);
+  ConvertKind kind = scratch_convert_kind(from, to);
   if (x->splat) {
     if (kind == CONVERT_SHARED) cg_barrier(c);   // insert_barriers counts on the barrier of this op
     return cg_splat(c, n, x->v[0]);

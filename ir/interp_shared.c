@@ -70,7 +70,7 @@ void interp_poison_scratch(Prog *p, const Op *op) {
   const Attr *offset = op_attr(op, ATTR_OFFSET);
   if (!offset || op->opcode == OP_ALLOC) return;
   const Module *m = p->run->launch->func->module;
-  uint32_t align, n = scratch_op_bytes(p->run->ctx, op, m->num_warps, &align);
+  uint32_t align, n = scratch_op_bytes(p->run->ctx, op, &align);
   if ((uint64_t)offset->i + n <= m->shared_bytes) memset(p->shared + offset->i, POISON, n);
 }
 

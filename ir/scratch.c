@@ -114,8 +114,7 @@ static bool shuffles_pay(const ShufflePlan *p, const Type *to) {
   return moved + src * selects_of(p->before) + dst * selects_of(p->after) <= 2 * dst + FIXED;
 }
 
-ConvertKind scratch_convert_kind(Context *ctx, const Type *from, const Type *to) {
-  (void)ctx;
+ConvertKind scratch_convert_kind(const Type *from, const Type *to) {
   if (from->layout == to->layout) return CONVERT_NONE;
   LayoutMap m;
   if (!layout_invert_and_compose(to->layout, from->layout, &m)) return CONVERT_SHARED;
@@ -128,12 +127,11 @@ ConvertKind scratch_convert_kind(Context *ctx, const Type *from, const Type *to)
   return layout_free_bits(from->layout, LAYOUT_WARP) ? CONVERT_SHARED : CONVERT_WARP;
 }
 
-const Layout *scratch_convert_layout(Context *ctx, const Type *from, const Type *to, uint32_t *store_vec,
-                                     uint32_t *load_vec) {
+const Layout *scratch_convert_layout(Context *ctx, const Type *from, const Type *to, uint32_t *vec) {
   uint32_t log2_vec = 0;
   uint32_t bits = type_elem_bytes(type_elem(from)) * 8;
   const Layout *l = layout_make_shared_for_conversion(ctx, from->layout, to->layout, bits, &log2_vec);
-  *store_vec = *load_vec = 1u << log2_vec;
+  *vec = 1u << log2_vec;
   return l;
 }
 
@@ -280,20 +278,19 @@ bool scratch_mirror_place(const Op *op, uint32_t *reg, uint32_t *lane) {
   return true;
 }
 
-bool scratch_meets_block(Context *ctx, const Op *op) {
+bool scratch_meets_block(const Op *op) {
   return op->opcode != OP_CONVERT_LAYOUT ||
-         scratch_convert_kind(ctx, op->operands[0].value->type, op->results[0].type) == CONVERT_SHARED;
+         scratch_convert_kind(op->operands[0].value->type, op->results[0].type) == CONVERT_SHARED;
 }
 
-uint32_t scratch_op_bytes(Context *ctx, const Op *op, uint32_t num_warps, uint32_t *align) {
-  (void)num_warps;
+uint32_t scratch_op_bytes(Context *ctx, const Op *op, uint32_t *align) {
   *align = 16;
   const Type *result = op->num_results ? op->results[0].type : NULL;
   uint32_t offsets[MAX_SCAN_OFFSETS], reg, lane;
   switch (op->opcode) {
   case OP_CONVERT_LAYOUT: {
     const Type *from = op->operands[0].value->type;
-    if (scratch_convert_kind(ctx, from, result) < CONVERT_WARP) return 0;
+    if (scratch_convert_kind(from, result) < CONVERT_WARP) return 0;
     *align = 128;
     return (1u << layout_tensor_bits(from->layout)) * type_elem_bytes(type_elem(from));
   }

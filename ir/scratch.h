@@ -9,16 +9,14 @@
 
 // CONVERT_WARP goes through shared memory, too, but each warp reads what it wrote itself: warps need not meet.
 typedef enum { CONVERT_NONE, CONVERT_REGISTERS, CONVERT_SHUFFLE, CONVERT_WARP, CONVERT_SHARED } ConvertKind;
-ConvertKind scratch_convert_kind(Context *ctx, const Type *from, const Type *to);
-// The swizzled scratch layout of a CONVERT_WARP or CONVERT_SHARED conversion and its vector widths (elements) for store
-// and load.
-const Layout *scratch_convert_layout(Context *ctx, const Type *from, const Type *to, uint32_t *store_vec,
-                                     uint32_t *load_vec);
+ConvertKind scratch_convert_kind(const Type *from, const Type *to);
+// The swizzled scratch layout of a CONVERT_WARP or CONVERT_SHARED conversion and its vector width (elements).
+const Layout *scratch_convert_layout(Context *ctx, const Type *from, const Type *to, uint32_t *vec);
+bool scratch_meets_block(const Op *op);   // whether the op with scratch has a block barrier
 enum { TENSOR_MAP_BYTES = 128 };
 // The bytes of scratch that the op needs (0: none) and their alignment: make_tensor_map, convert_layout, reduce, scan,
 // histogram, gather, dot, atomics whose result several threads hold, and roles (roles.h).
-bool scratch_meets_block(Context *ctx, const Op *op);   // whether the op with scratch has a block barrier
-uint32_t scratch_op_bytes(Context *ctx, const Op *op, uint32_t num_warps, uint32_t *align);
+uint32_t scratch_op_bytes(Context *ctx, const Op *op, uint32_t *align);
 
 // A conversion within warps by one shuffle for each register. Registers and lanes are bit vectors; j counts rounds:
 //   before: lane s permutes its registers, tmp[x] = src[x ^ before(s)]

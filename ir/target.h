@@ -18,6 +18,14 @@ typedef struct {
 const Target *target_find(const char *name);             // NULL if there is none
 bool target_is_ptx_version(uint32_t version);            // ×10; one that LLVM 22 can print
 const Target *target_at(uint32_t i);                     // NULL past the end
+// Whether code for t runs on a machine of that number. One that is specific to its architecture has no successor.
+static inline bool target_runs_on(const Target *t, int sm) {
+  return t->arch_specific ? (int)t->sm == sm : (int)t->sm <= sm;
+}
+// Whether a machine that runs code for both rather takes t's. than: NULL if there is none.
+static inline bool target_is_richer(const Target *t, const Target *than) {
+  return !than || t->sm > than->sm || (t->sm == than->sm && t->arch_specific && !than->arch_specific);
+}
 enum { WARP_SIZE = 32, WARPGROUP_WARPS = 4 };
 // The same for all: the most threads of a block, the 32-bit registers of an SM, the most that a thread can have, and
 // the shared memory that the system takes in each block. (The SM has that much more than its largest block.)

@@ -308,12 +308,12 @@ static void walk_op(Barriers *s, Op *op) {
   if (op->opcode == OP_REDUCE && scratch_reduce_plan(s->ctx, op).at_barrier) clear_at_barrier(&s->slate);
   Slate now = {0};
   op_accesses(s, op, &now);
-  uint32_t align, bytes = scratch_op_bytes(s->ctx, op, s->module->num_warps, &align);
+  uint32_t align, bytes = scratch_op_bytes(s->ctx, op, &align);
   if (bytes && op->opcode != OP_ALLOC) {
     uint32_t lo = (uint32_t)op_int(op, ATTR_OFFSET, 0);
     Access scratch = {.is_write = true, .lo = lo, .hi = lo + bytes};
     add_access(s, &now, scratch);
-    if (op->opcode != OP_ROLES && scratch_meets_block(s->ctx, op)) {
+    if (op->opcode != OP_ROLES && scratch_meets_block(op)) {
       meet(s, op, &now);
       clear_at_barrier(&s->slate);     // its own barrier, between writing and reading
       scratch.is_write = false;

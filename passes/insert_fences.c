@@ -190,10 +190,10 @@ static void walk_accesses(Fences *s, Op *op) {
       add(s, &s->now, (Access){op, a->by == SHARED_BY_COPY ? COPYING : WRITTEN, false, a->lo, a->hi});
     }
   }
-  uint32_t align, bytes = scratch_op_bytes(s->ctx, op, s->module->num_warps, &align);
+  uint32_t align, bytes = scratch_op_bytes(s->ctx, op, &align);
   const uint32_t lo = (uint32_t)op_int(op, ATTR_OFFSET, 0);
   if (!bytes || op->opcode == OP_ALLOC) return;
-  if (scratch_meets_block(s->ctx, op)) meet(&s->now);
+  if (scratch_meets_block(op)) meet(&s->now);
   add(s, &s->now, (Access){op, WRITTEN, false, lo, lo + bytes});
 }
 
@@ -237,7 +237,7 @@ static bool is_meeting(const Fences *s, const Op *op) {
     case OP_LOCAL_LOAD: case OP_LOCAL_STORE: case OP_ASYNC_COPY: case OP_DOT_SHARED: return false;
     default:
       return op_is(op, TRAIT_SYNC | TRAIT_TERMINATOR) || op->num_blocks || op_unit(op) == UNIT_SMEM ||
-             op->opcode == OP_WGMMA || scratch_op_bytes(s->ctx, op, s->module->num_warps, &align);
+             op->opcode == OP_WGMMA || scratch_op_bytes(s->ctx, op, &align);
   }
 }
 

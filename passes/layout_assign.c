@@ -172,7 +172,7 @@ static void flow(Assign *c) {
     const bool is_free = layout_rule_is_free(v);          // each user can have its own copy, a loop that it begins, too
     if (!is_free) ties_visit(v, tie, &(TieVisit){c, l});
     if (v->def && !c->pivots[v->def->mark]) {
-      const Layout *pivot = layout_rule_pivot_of_result(c->ctx, v->def, v->index, l);
+      const Layout *pivot = layout_rule_pivot_of_result(c->ctx, v->def, l);
       if (pivot && may_settle(c, v->def, pivot)) set_pivot(c, v->def, pivot);
     }
     if (is_free || comes_in_any_layout(c, v)) continue;

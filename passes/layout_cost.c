@@ -96,7 +96,8 @@ int64_t layout_cost_meeting(const Op *op, const Layout *l, uint32_t num_warps) {
   return (results + (results << bits[LAYOUT_WARP]) + MEETING) * op->num_operands * num_warps;
 }
 
-int64_t layout_cost_conversion(const Type *t, uint32_t num_warps) {
+// Returns the cost of a conversion through shared memory: stores, loads, barriers.
+static int64_t shared_cost(const Type *t, uint32_t num_warps) {
   return type_numel(t) * type_elem_bytes(t) / 64 + MEETING * (int64_t)num_warps;
 }
 
@@ -115,7 +116,7 @@ bool layout_access_accepts(Context *ctx, const Op *op, const AccessInfo *a, cons
   if (own == l) return true;
   const Type *moved = type_with_elem(ctx, access_type(op), type_elem(op_operand(op, 0)->type)->elem);
   // A tile that will be copied is read from shared memory in any layout.
-  const int64_t conversion = access_is_copied(op) ? 0 : layout_cost_conversion(moved, num_warps);
+  const int64_t conversion = access_is_copied(op) ? 0 : shared_cost(moved, num_warps);
   return layout_cost_access(op, a, l, num_warps) + cost_of_parts(op, a, l, num_warps) <=
          layout_cost_access(op, a, own, num_warps) + cost_of_parts(op, a, own, num_warps) + conversion;
 }
@@ -146,10 +147,10 @@ int64_t layout_cost_convert(Context *ctx, const Type *t, const Layout *l, uint32
   // A bit is a predicate, which becomes a number for the way, of a vector's part, and a predicate again after it.
   const int64_t sent = (int64_t)layout_regs_per_thread(t->layout) * num_warps;
   const int64_t bits = type_elem_bits(t) == 1 ? 2 * (regs + sent) : 0;
-  switch (scratch_convert_kind(ctx, t, type_with_layout(ctx, t, l))) {
+  switch (scratch_convert_kind(t, type_with_layout(ctx, t, l))) {
     case CONVERT_NONE: case CONVERT_REGISTERS: return 0;
     case CONVERT_SHUFFLE: case CONVERT_WARP: return 3 * regs + bits;
-    default: return layout_cost_conversion(t, num_warps) + 2 * regs + bits;
+    default: return shared_cost(t, num_warps) + 2 * regs + bits;
   }
 }
 

@@ -16,8 +16,6 @@ int64_t layout_cost_exchange(const Op *op, const Layout *l, uint32_t num_warps);
 // Returns what warps pay for a reduction of a tensor in a layout: each thread stores its part of the results and
 // fetches the parts of all warps, with barriers; 0 if no row lies in several warps.
 int64_t layout_cost_meeting(const Op *op, const Layout *l, uint32_t num_warps);
-// Returns the cost of a conversion through shared memory: stores, loads, barriers.
-int64_t layout_cost_conversion(const Type *t, uint32_t num_warps);
 // Returns the cost of a conversion from the type's layout to l, by the cheapest way.
 int64_t layout_cost_convert(Context *ctx, const Type *t, const Layout *l, uint32_t num_warps);
 // Returns how many elements of so many bytes one access of a shared tile takes in a layout, as log2.

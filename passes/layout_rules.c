@@ -153,8 +153,7 @@ const Layout *layout_rule_pivot_of_operand(Context *ctx, const Op *op, uint32_t 
   return NULL;
 }
 
-const Layout *layout_rule_pivot_of_result(Context *ctx, const Op *op, uint32_t i, const Layout *l) {
-  (void)i;
+const Layout *layout_rule_pivot_of_result(Context *ctx, const Op *op, const Layout *l) {
   switch (flow_of(op)) {
     case FLOW_FREE: case FLOW_OPERANDS: case FLOW_REDUCE: case FLOW_TENSOR_CORE: return NULL;
     case FLOW_SAME: return holds_groups(op, l) ? l : NULL;
@@ -173,7 +172,7 @@ const Layout *layout_rule_pivot(Context *ctx, const Op *op) {
   if (flow_of(op) == FLOW_TENSOR_CORE) return op->results[0].type->layout;
   for (uint32_t i = 0; i < op->num_results; i++) {
     if (!has_layout(&op->results[i])) continue;
-    const Layout *p = layout_rule_pivot_of_result(ctx, op, i, op->results[i].type->layout);
+    const Layout *p = layout_rule_pivot_of_result(ctx, op, op->results[i].type->layout);
     if (p) return p;
   }
   for (uint32_t i = 0; i < op->num_operands; i++) {

@@ -9,9 +9,9 @@
 // The layout that operand (result) i must have under this pivot. NULL if it is no tensor or the op leaves it free.
 const Layout *layout_rule_operand(Context *ctx, const Op *op, uint32_t i, const Layout *pivot);
 const Layout *layout_rule_result(Context *ctx, const Op *op, uint32_t i, const Layout *pivot);
-// The pivot that gives operand (result) i the layout l. NULL if l does not determine it or no pivot gives it.
+// The pivot that gives operand i (each result) the layout l. NULL if l does not determine it or no pivot gives it.
 const Layout *layout_rule_pivot_of_operand(Context *ctx, const Op *op, uint32_t i, const Layout *l);
-const Layout *layout_rule_pivot_of_result(Context *ctx, const Op *op, uint32_t i, const Layout *l);
+const Layout *layout_rule_pivot_of_result(Context *ctx, const Op *op, const Layout *l);
 // The pivot of an op that no layout of its neighbours suits; NULL if it takes any.
 const Layout *layout_rule_own(Context *ctx, const Op *op);
 // The pivot of an op whose tensors already have layouts; NULL if it has none.

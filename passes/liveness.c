@@ -83,7 +83,7 @@ static void collect(Op *op, void *user) {
              ((Lifetime){op, begin, s.end, bytes, asked > s.align ? asked : s.align, block_role(op->parent)}));
     return;
   }
-  uint32_t align = 1, bytes = scratch_op_bytes(n->ctx, op, n->module->num_warps, &align);
+  uint32_t align = 1, bytes = scratch_op_bytes(n->ctx, op, &align);
   if (!bytes) return;
   Lifetime life = {op, begin, op_order_end(&n->order, op), bytes, align, block_role(op->parent)};
   if (op->opcode == OP_ROLES && roles_that_says_which(op->parent->func) == op) {

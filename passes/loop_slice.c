@@ -5,9 +5,11 @@ LoopSlice slice_begin(Context *ctx, Op *loop, bool (*takes)(const Op *load, void
   return (LoopSlice){loop, arena_array(&ctx->arena, bool, loop->num_results + 1), takes, user};
 }
 
+static bool add(LoopSlice *s, Value *v);
+
 bool slice_add_operands(LoopSlice *s, const Op *op) {
   for (uint32_t i = 0; i < op->num_operands; i++)
-    if (op_operand(op, i) && !slice_add(s, op_operand(op, i))) return false;
+    if (op_operand(op, i) && !add(s, op_operand(op, i))) return false;
   return true;
 }
 
@@ -26,12 +28,12 @@ static bool may_clone(const LoopSlice *s, const Op *op) {
   return op->opcode == OP_IF || (op_is(op, TRAIT_PURE) && !op->num_blocks && op_unit(op) != UNIT_DOT);
 }
 
-bool slice_add(LoopSlice *s, Value *v) {
+static bool add(LoopSlice *s, Value *v) {
   Block *body = s->loop->blocks[0];
   if (v->block == body) {
     if (v->index == 0 || s->carried[v->index - 1]) return true;
     s->carried[v->index - 1] = true;
-    return slice_add(s, op_operand(body->last, v->index - 1));
+    return add(s, op_operand(body->last, v->index - 1));
   }
   if (!v->def || v->def->parent != body) return true;   // outside the loop, or inside an op that is cloned whole
   Op *op = v->def;

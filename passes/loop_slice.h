@@ -16,10 +16,9 @@ typedef struct {
 
 // An empty slice: clears IN_SLICE of the body's ops.
 LoopSlice slice_begin(Context *ctx, Op *loop, bool (*takes)(const Op *load, void *user), void *user);
-// Adds what v is computed from. False if that contains what is not worth running twice, or must not: dots, loops,
-// memory accesses that `takes` refuses. The slice is then of no use.
-bool slice_add(LoopSlice *s, Value *v);
-bool slice_add_operands(LoopSlice *s, const Op *op);     // each operand of an op
+// Adds what the operands of an op are computed from. False if that contains what is not worth running twice, or must
+// not: dots, loops, memory accesses that `takes` refuses. The slice is then of no use.
+bool slice_add_operands(LoopSlice *s, const Op *op);
 // Whether only the next iteration uses the load's value: its latency costs the slice nothing.
 bool slice_is_of_next(const Op *load);
 

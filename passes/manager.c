@@ -35,23 +35,11 @@ static const char *stage_name(uint32_t stage) {
   return stage == STAGE_TILE ? "tile" : stage == STAGE_LAID_OUT ? "laid-out" : "allocated";
 }
 
-static bool find_pass(Context *ctx, const char *name, size_t len, PassId *out) {
+static PassId find_pass(Context *ctx, const char *name, size_t len) {
   uint32_t id = 0;
   while (id < NUM_PASSES && (strlen(pass_rows[id].name) != len || memcmp(pass_rows[id].name, name, len))) id++;
-  *out = (PassId)id;
-  return id < NUM_PASSES || diag_error(ctx, (Span){0, 0}, "there is no pass named '%.*s'", (int)len, name);
-}
-
-// An unknown name would print nothing without a word.
-static bool check_printed(Context *ctx, const PassOptions *o) {
-  if (!o || !o->print_after || !strcmp(o->print_after, "all")) return true;
-  for (const char *s = o->print_after; *s;) {
-    size_t len = strcspn(s, ",");
-    PassId id;
-    if (len && !find_pass(ctx, s, len, &id)) return false;
-    s += len + (s[len] == ',');
-  }
-  return true;
+  if (id == NUM_PASSES) ice(ctx, "there is no pass named '%.*s'", (int)len, name);
+  return (PassId)id;
 }
 
 // Whether a comma-separated list holds the word, or is "all".
@@ -146,7 +134,6 @@ bool passes_run(Module *m, Stage until, const PassOptions *options) {
   Manager mg = {.ctx = {.ctx = m->ctx, .module = m}, .options = options};
   const Pipeline *p;
   Stage came_at = m->stage;
-  if (!check_printed(m->ctx, options)) return false;
   if (m->stage == STAGE_ALLOCATED) return true;   // its barriers are its own
   if (m->stage == STAGE_LAID_OUT) {
     module_walk(m, check_op, m);
@@ -172,12 +159,10 @@ bool passes_run(Module *m, Stage until, const PassOptions *options) {
 
 bool passes_run_named(Module *m, const char *names, const PassOptions *options) {
   Manager mg = {.ctx = {.ctx = m->ctx, .module = m}, .options = options};
-  if (!check_printed(m->ctx, options)) return false;
   for (const char *s = names; *s;) {
     size_t len = strcspn(s, ",");
     if (len) {
-      PassId id;
-      if (!find_pass(m->ctx, s, len, &id) || !run_pass(&mg, id)) return false;
+      if (!run_pass(&mg, find_pass(m->ctx, s, len))) return false;
       if (mg.stopped) return true;
     }
     s += len + (s[len] == ',');

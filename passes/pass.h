@@ -36,7 +36,7 @@ typedef struct {
 
 // Runs the pipeline for the module's target until `until` (inclusive stage). False after diagnostics.
 bool passes_run(Module *m, Stage until, const PassOptions *options);
-// Runs a comma-separated list of passes. False after diagnostics (an unknown name is one).
+// Runs a comma-separated list of passes, whose names the caller has checked. False after diagnostics.
 bool passes_run_named(Module *m, const char *names, const PassOptions *options);
 const char *passes_list(uint32_t i, const char **text);   // NULL past the end
 

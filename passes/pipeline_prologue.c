@@ -23,7 +23,7 @@ enum { MAX_PASSED_SCRATCH = 1024 };
 
 static uint32_t scratch_of(const Pipe *p, const Op *op) {
   uint32_t align;
-  return scratch_op_bytes(p->ctx, op, p->module->num_warps, &align);
+  return scratch_op_bytes(p->ctx, op, &align);
 }
 
 // Whether the prologue may come before the op: not if it writes global memory, waits for other programs or copies, or

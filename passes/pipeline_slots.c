@@ -236,7 +236,7 @@ static Op *issue_after_barrier(const Pipe *p, Op *last, Op *work) {
     uint32_t align;
     if (reads_computed(p, op)) return op;
     if (op == work) return last->next;
-    if (op->opcode != OP_ALLOC && !becomes_ring(p, op) && scratch_op_bytes(p->ctx, op, p->module->num_warps, &align))
+    if (op->opcode != OP_ALLOC && !becomes_ring(p, op) && scratch_op_bytes(p->ctx, op, &align))
       return op->next;
   }
 }

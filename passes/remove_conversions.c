@@ -119,7 +119,7 @@ static int64_t plan_cost(Remat *r, Value *v, const Layout *l, const Op *place, b
     p->cost = value_has_one_use(v) ? 0 : 2 * layout_regs_per_thread(l) * r->module->num_warps * depth_weight(op);
     return p->cost;
   }
-  const Layout *pivot = layout_can_redo(op) ? layout_rule_pivot_of_result(r->ctx, op, v->index, l) : NULL;
+  const Layout *pivot = layout_can_redo(op) ? layout_rule_pivot_of_result(r->ctx, op, l) : NULL;
   if (op->opcode == OP_CONVERT_LAYOUT) {
     // Of two conversions only the second matters.
     Value *x = op_operand(op, 0);
@@ -149,7 +149,7 @@ static int64_t plan_cost(Remat *r, Value *v, const Layout *l, const Op *place, b
   return p->cost;
 }
 
-static Value *carry_out(Remat *r, Value *v, const Layout *l, Op *place) {
+static Value *carry_out(Remat *r, Value *v, const Layout *l) {
   if (!l || v->type->kind != TYPE_TENSOR || v->type->layout == l) return v;
   const Type *t = type_with_layout(r->ctx, v->type, l);
   if (layout_rule_is_free(v)) {
@@ -176,11 +176,11 @@ static Value *carry_out(Remat *r, Value *v, const Layout *l, Op *place) {
     copy->results[0].type = t;
     return p->made = op_result(copy, 0);
   }
-  const Layout *pivot = layout_rule_pivot_of_result(r->ctx, op, v->index, l);
+  const Layout *pivot = layout_rule_pivot_of_result(r->ctx, op, l);
   ValueMap *map = value_map_new(r->ctx);
   for (uint32_t i = 0; i < op->num_operands; i++) {
     Value *x = op_operand(op, i);
-    if (x) value_map_set(r->ctx, map, x, carry_out(r, x, layout_rule_operand(r->ctx, op, i, pivot), place));
+    if (x) value_map_set(r->ctx, map, x, carry_out(r, x, layout_rule_operand(r->ctx, op, i, pivot)));
   }
   Op *copy = op_clone(r->ctx, op, map);
   op_insert_before(copy, op->next);
@@ -199,7 +199,7 @@ static void weigh(Op *op, void *user) {
   r->plans = NULL;
   int64_t now = convert_cost_at(r, x, want, op), then = plan_cost(r, x, want, op, true, MAX_PLAN_DEPTH);
   if (x->type->layout != want && then >= now) return;
-  Value *made = carry_out(r, x, want, op);
+  Value *made = carry_out(r, x, want);
   op_replace(op, &made);
   r->changed = true;
 }
@@ -255,7 +255,7 @@ static void share_rows(Op *op, void *user) {
   gain(r, op, &a, own, best, false);
   for (uint32_t i = 0; i < op->num_operands; i++)
     if (op_operand(op, i))
-      op_set_operand(op, i, carry_out(r, op_operand(op, i), layout_rule_operand(r->ctx, op, i, best), op));
+      op_set_operand(op, i, carry_out(r, op_operand(op, i), layout_rule_operand(r->ctx, op, i, best)));
 }
 
 void pass_remove_conversions(PassCtx *p) {

@@ -48,7 +48,7 @@ static void look_around(Resolve *r, Value *v) {
   EACH_USE(u, v) spread(r, u->user, layout_rule_pivot_of_operand(r->ctx, u->user, u->index, l));
   if (v->def) {
     for (uint32_t i = 0; i < v->def->num_results; i++)
-      if (&v->def->results[i] == v) spread(r, v->def, layout_rule_pivot_of_result(r->ctx, v->def, i, l));
+      if (&v->def->results[i] == v) spread(r, v->def, layout_rule_pivot_of_result(r->ctx, v->def, l));
   }
   ties_visit(v, give_tied, &(Tie){r, l});
 }

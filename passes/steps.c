@@ -1,4 +1,4 @@
-// Constant differences between neighbours along an axis: see steps.h.
+// The steps of each op's result, from those of its operands: see steps.h.
 #include "passes/steps.h"
 
 #include "passes/axis_lattice.h"

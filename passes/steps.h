@@ -1,7 +1,8 @@
 // By how much an integer or an address (in bytes) changes from one element to the next along an axis, where that is the
-// same number everywhere: a constant, or a constant times a scalar such as an array's stride. Numbers of 64 bits wrap;
-// narrower ones do not, by their ranges or by the assumption that index arithmetic does not overflow (axis_info.h,
-// nonneg).
+// same number everywhere: a constant, or a constant times a scalar such as an array's stride. It holds up to the
+// wrapping of the number, and that of an address up to the wrapping of its offset: steps_are_exact and
+// steps_are_in_tile say where nothing wraps, by ranges or by the assumption that index arithmetic does not overflow
+// (axis_info.h, nonneg).
 #ifndef TILE_PASSES_STEPS_H
 #define TILE_PASSES_STEPS_H
 

@@ -75,7 +75,7 @@ else
     step "matrix products against float64, $device" \
       env TILE_LIBRARY=$build/libtile.so TILE_SEEDS="$seeds" tests/gpu/right.py --device=$device
   done
-  step "benchmark cases compile" env LIBTILE=$build/libtile.so tests/gpu/bench.py examples --dry-run
+  step "benchmark cases compile" env TILE_LIBRARY=$build/libtile.so tests/gpu/bench.py examples --dry-run
 fi
 step "wrong programs" tests/wrong_programs.py $tilec
 step pipelining tests/pipelining.py $tilec

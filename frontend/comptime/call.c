@@ -24,7 +24,7 @@ static bool has_yield_list(const NodeList *list) {
 
 CtFunction *ct_function_new(Comptime *ct, const Node *def, CtEnv *env) {
   CtFunction *fn = arena_new(ct->arena, CtFunction);
-  fn->name = fn->qualified_name = def->kind == NODE_LAMBDA ? "<lambda>" : def->func.name;
+  fn->name = def->kind == NODE_LAMBDA ? "<lambda>" : def->func.name;
   fn->def = def;
   fn->env = env;
   fn->is_generator = def->kind == NODE_FUNCTION_DEF && has_yield_list(&def->func.body);

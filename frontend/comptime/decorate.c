@@ -126,7 +126,6 @@ static CtValue *make_jit(Comptime *ct, const char *decorator, CtValue *v, const 
   fn->is_kernel = !strcmp(decorator, "tile.kernel");
   fn->is_bare = !strncmp(decorator, "tile.", 5);
   fn->is_gluon = !strncmp(decorator, "gluon.", 6);
-  fn->noinline = option_is_set(options, "noinline");
   fn->debug = option_is_set(options, "debug");
   annotate_params(ct, fn);
   if (ct->error) return NULL;

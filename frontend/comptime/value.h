@@ -160,7 +160,6 @@ typedef enum { BIND_SELF, BIND_NOTHING, BIND_CLASS, BIND_PROPERTY } FnBinding;
 
 struct CtFunction {
   const char *name;            // "<lambda>" for a lambda
-  const char *qualified_name;
   const Node *def;             // FUNCTION_DEF or LAMBDA
   CtEnv *env;                  // the scope it was defined in
   FnRole role;
@@ -169,7 +168,7 @@ struct CtFunction {
   bool is_bare;                // in the spelling without `tl.`, where max(x, 0) is tl.max
   bool is_gluon;
   bool is_generator;           // yields
-  bool noinline, debug;
+  bool debug;
   const char *must_use_result;   // why, "" without a reason; NULL: the result may be left unused
   CtParam *params;
   uint32_t num_params;

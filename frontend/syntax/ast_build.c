@@ -143,8 +143,7 @@ Node *ast_tuple(PyParser *p, Span span, Node *first, const NodeList *rest) {
   return ast_list(p, NODE_TUPLE, span, ast_list_join(p, ast_list_new(p, first), rest));
 }
 
-Node *ast_paren(PyParser *p, Span span, Node *inner) {
-  (void)p;
+Node *ast_paren(Span span, Node *inner) {
   inner->is_parenthesized = true;
   inner->span = span;
   return inner;
@@ -155,7 +154,7 @@ Node *ast_paren_items(PyParser *p, Span span, NodeList *items, bool has_comma) {
   if (is_single && items->data[0]->kind != NODE_WITH_ITEM) {
     Node *inner = items->data[0];
     if (inner->kind == NODE_STARRED) diag_error(p->ctx, inner->span, "a starred expression cannot stand alone");
-    return ast_paren(p, span, inner);
+    return ast_paren(span, inner);
   }
   Node *n = ast_list(p, NODE_TUPLE, span, items);
   n->is_parenthesized = true;

@@ -580,10 +580,10 @@ atom
   | FALSE                                  { $$ = ast_node(p, NODE_FALSE, @$); }
   | ELLIPSIS                               { $$ = ast_node(p, NODE_ELLIPSIS, @$); }
   | LPAREN RPAREN                          { $$ = ast_paren_items(p, @$, NULL, true); }
-  | LPAREN yield_expr RPAREN               { $$ = ast_paren(p, @$, $2); }
+  | LPAREN yield_expr RPAREN               { $$ = ast_paren(@$, $2); }
   | LPAREN paren_items RPAREN              { $$ = ast_paren_items(p, @$, $2, false); }
   | LPAREN paren_items COMMA RPAREN        { $$ = ast_paren_items(p, @$, $2, true); }
-  | LPAREN star_named comp_clauses RPAREN  { $$ = ast_paren(p, @$, ast_comp(p, NODE_GENERATOR, @$, $2, NULL, $3)); }
+  | LPAREN star_named comp_clauses RPAREN  { $$ = ast_paren(@$, ast_comp(p, NODE_GENERATOR, @$, $2, NULL, $3)); }
   | LBRACKET RBRACKET                      { $$ = ast_list(p, NODE_LIST, @$, NULL); }
   | LBRACKET star_named_items opt_comma RBRACKET      { $$ = ast_list(p, NODE_LIST, @$, $2); }
   | LBRACKET star_named comp_clauses RBRACKET         { $$ = ast_comp(p, NODE_LIST_COMP, @$, $2, NULL, $3); }

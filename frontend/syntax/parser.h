@@ -112,7 +112,7 @@ Node *ast_boolop(PyParser *p, PyOp op, Span span, Node *left, Node *right);
 Node *ast_compare(PyParser *p, PyOp op, Span span, Node *left, Node *right);
 Node *ast_list(PyParser *p, NodeKind kind, Span span, const NodeList *items);
 Node *ast_tuple(PyParser *p, Span span, Node *first, const NodeList *rest);
-Node *ast_paren(PyParser *p, Span span, Node *inner);
+Node *ast_paren(Span span, Node *inner);
 Node *ast_paren_items(PyParser *p, Span span, NodeList *items, bool has_comma);
 Node *ast_dict_item(PyParser *p, Span span, Node *key, Node *value);       // key NULL: **value
 Node *ast_dict(PyParser *p, Span span, const NodeList *items);

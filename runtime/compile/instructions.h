@@ -4,11 +4,11 @@
 
 #include <stdint.h>
 
-typedef enum {
+enum {
 #define CLASS(id, text) INSN_##id,
 #include "runtime/compile/instructions.def"
   NUM_INSN_CLASSES
-} InsnClass;
+};
 
 extern const char *const insn_class_names[NUM_INSN_CLASSES];
 

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "ir/scratch.h"
 #include "runtime/compile/svg.h"
 
 enum {
@@ -134,22 +135,23 @@ static void add_access(Gallery *g, const Op *op) {
 }
 
 static void add_conversion(Gallery *g, const Op *op) {
-  static const char *const moves[] = {"nothing moves", "within each thread", "between the lanes of each warp",
-                                      "through shared memory", "between blocks"};
+  static const char *const ways[] = {
+      [CONVERT_NONE] = "nothing moves",
+      [CONVERT_REGISTERS] = "within each thread",
+      [CONVERT_SHUFFLE] = "by shuffles between the lanes of each warp",
+      [CONVERT_WARP] = "through shared memory, within each warp",
+      [CONVERT_SHARED] = "through shared memory",
+  };
   const Type *from = op_operand(op, 0)->type, *to = op->results[0].type;
-  LayoutMap m;
-  if (!from->layout || !to->layout || !is_wanted(g, &op->results[0]) ||
-      !layout_invert_and_compose(to->layout, from->layout, &m))
-    return;
-  LayoutMove move = layoutmap_move(&m);
+  if (!from->layout || !to->layout || !is_wanted(g, &op->results[0])) return;
+  const ConvertKind kind = scratch_convert_kind(from, to);
   Picture *p = picture_of(g, to);
   vec_push(g->arena, &p->lines,
            arena_printf(g->arena, "made of %%%u by convert_layout%s: %s", op_operand(op, 0)->number, where(g, op),
-                        moves[move]));
-  uint32_t n;
-  if (move < MOVE_WARPS) return;
-  const Layout *scratch = layout_make_shared_for_conversion(g->module->ctx, from->layout, to->layout, elem_bits(to),
-                                                            &n);
+                        ways[kind]));
+  if (kind < CONVERT_WARP) return;
+  uint32_t vec;
+  const Layout *scratch = scratch_convert_layout(g->module->ctx, from, to, &vec);
   vec_push(g->arena, &p->lines, access_text(g, "  its stores", from->layout, scratch, elem_bits(to)));
   vec_push(g->arena, &p->lines, access_text(g, "  its loads", to->layout, scratch, elem_bits(to)));
 }

@@ -37,7 +37,7 @@ static void add_shared(const Gather *g, const Op *op) {
   uint32_t align, bytes;
   const Type *t = op->num_results ? op->results[0].type : op->num_operands ? op_operand(op, 0)->type : NULL;
   if (op->opcode == OP_ALLOC) bytes = scratch_tile_stride(t) * (t->count ? t->count : 1);
-  else bytes = scratch_op_bytes(g->ctx, op, g->module->num_warps, &align);
+  else bytes = scratch_op_bytes(g->ctx, op, &align);
   if (!bytes || !t) return;
   ReportItem item = item_at(g, op, op->opcode == OP_ALLOC ? barrier_or_buffer(t) : op_info[op->opcode].name, t);
   if (op->opcode == OP_ALLOC && t->count > 1) item.type = arena_printf(&g->ctx->arena, "%u × %s", t->count, item.type);
@@ -75,7 +75,7 @@ static void visit(Op *op, void *user) {
   if (op->opcode == OP_CONVERT_LAYOUT) {
     uint32_t align;
     ReportItem item = item_at(g, op, "conversion", op->results[0].type);
-    item.bytes = scratch_op_bytes(g->ctx, op, g->module->num_warps, &align);
+    item.bytes = scratch_op_bytes(g->ctx, op, &align);
     if (item.bytes) add(g, &g->out->conversions, item);
   }
   add_shared(g, op);

@@ -8,7 +8,7 @@
 enum { DEFAULT_SHARED = 48 * 1024, PORTABLE_CLUSTER = 8, LOG_BYTES = 8192 };
 
 static tile_status check_arch(const CudaDevice *d, const Target *t, tile_error **error) {
-  if (device_runs(&d->base, t)) return TILE_OK;
+  if (target_runs_on(t, d->base.sm)) return TILE_OK;
   return error_set(error, TILE_ERROR_USAGE, "the program was compiled for %s and cannot run on %s, which is sm_%d%s%s",
                    t->name, d->base.name, d->base.sm, d->base.arch ? "; compile it for " : "",
                    d->base.arch ? d->base.arch : "");
@@ -117,8 +117,7 @@ static tile_status load_cubin(CudaDevice *d, tile_kernel *k, tile_error **error)
 
 // Machine code runs on its own architecture and, unless it is specific to that, on later ones of the same major number.
 static bool runs_cubin(const CudaDevice *d, const Target *t) {
-  return !d->is_sim && (int)t->sm / 10 == d->base.sm / 10 &&
-         (t->arch_specific ? (int)t->sm == d->base.sm : (int)t->sm <= d->base.sm);
+  return !d->is_sim && (int)t->sm / 10 == d->base.sm / 10 && target_runs_on(t, d->base.sm);
 }
 
 // Takes the PTX if there is no machine code for this device or the driver refuses it.

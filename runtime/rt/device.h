@@ -170,11 +170,6 @@ bool launch_can_stop(const tile_kernel *k);
 bool launch_should_stop(void *stop);                  // a LaunchStop
 tile_status launch_stopped(const tile_kernel *k, tile_error **error);
 
-// Does the device run code for t?
-static inline bool device_runs(const tile_device *d, const Target *t) {
-  return t->arch_specific ? (int)t->sm == d->sm : (int)t->sm <= d->sm;
-}
-
 tile_status device_open_cuda(int ordinal, bool simulator, tile_device **device, tile_error **error);
 // 0 without a driver.
 tile_status device_count_cuda(bool simulator, size_t *count, tile_error **error);

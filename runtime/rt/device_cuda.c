@@ -172,8 +172,7 @@ static const char *best_arch(int sm) {
   const Target *best = NULL;
   for (uint32_t i = 0; target_at(i); i++) {
     const Target *t = target_at(i);
-    bool runs = t->arch_specific ? (int)t->sm == sm : (int)t->sm <= sm;
-    if (runs && (!best || t->sm > best->sm || (t->sm == best->sm && t->arch_specific))) best = t;
+    if (target_runs_on(t, sm) && target_is_richer(t, best)) best = t;
   }
   return best ? best->name : NULL;
 }

@@ -228,10 +228,6 @@ static const JsonValue *find_kernel(const tile_package *p, const char *name, til
   return NULL;
 }
 
-static bool is_better(const Target *a, const Target *b) {
-  return !b || a->sm > b->sm || (a->sm == b->sm && a->arch_specific && !b->arch_specific);
-}
-
 // The richest target that the device runs; NULL after an error.
 static const JsonValue *choose_target(const tile_device *d, const char *kernel, const JsonValue *variant,
                                       tile_error **error) {
@@ -244,7 +240,7 @@ static const JsonValue *choose_target(const tile_device *d, const char *kernel, 
     const Target *t = target_find(arch);
     size_t used = strlen(there);
     snprintf(there + used, sizeof there - used, "%s%s", used ? ", " : "", arch);
-    if (t && device_runs(d, t) && is_better(t, best_target)) best = targets[i], best_target = t;
+    if (t && target_runs_on(t, d->sm) && target_is_richer(t, best_target)) best = targets[i], best_target = t;
   }
   if (!best)
     error_set(error, TILE_ERROR_USAGE, "%s: the package has code for %s, and %s (sm_%d) runs none of it%s%s%s", kernel,

@@ -116,9 +116,7 @@ static void put_group(FILE *f, const Group *g) {
 // What the group does, in the words of the source: "program (0, 0, 0) waits here for the mbarrier at …".
 static const char *story(Arena *a, const Group *g, const char *what) {
   const Grid *grid = g->first->grid;
-  uint32_t id[3];
-  report_program(g->first->cta, id);
-  const char *program = report_program_name(a, id);
+  const char *program = report_program_of(a, g->first->cta);
   if (grid->max_steps && grid->steps > grid->max_steps) return arena_printf(a, "%s: %s is here", what, program);
   if (g->what == polls || g->what == runs)
     return arena_printf(a, "this loop of %s never ends: an iteration changes neither its variables nor memory",

@@ -232,7 +232,7 @@ static ExecResult exec_bulk_wait(Warp *w, const Instr *in, uint32_t mask) {
       // .read waits only until the source has been read.
       TRY(has_mod(in, M_read) ? async_read_bulk(o) : async_finish(o));
     }
-    agent_bulk_waited(w, l, (uint32_t)n, has_mod(in, M_read));
+    agent_bulk_waited(w, l, (uint32_t)n);
     if (!has_mod(in, M_read)) proxy_bulk_waited(w, l, (uint32_t)n);
   }
   return EXEC_NEXT;

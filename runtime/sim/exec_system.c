@@ -41,9 +41,7 @@ static void lead_assertion(Warp *w, const Instr *in, const char *message) {
   if (!report_note(w->grid, in, &place)) return;
   Arena scratch;
   arena_init(&scratch);
-  uint32_t program[3];
-  report_program(w->cta, program);
-  const char *name = report_program_name(&scratch, program);
+  const char *name = report_program_of(&scratch, w->cta);
   report_lead(w->grid, &place, arena_printf(&scratch, "assertion failed in %s: %s", name, message),
               place.asserts_all ? "it looks at all elements, also at those that the mask of a load leaves out: to leave "
                                   "them out here too, pass mask=… to device_assert"

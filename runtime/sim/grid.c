@@ -292,8 +292,6 @@ static CUresult run_once(Sim *sim, Device *d, const LaunchParams *lp, uint64_t s
   trace_close(g);
   counts_end(g);
   CUresult rc = g->failed;
-  sim->total_steps += g->steps;
-  sim->total_lane_steps += g->lane_steps;
   for (Cluster *cl = g->resident, *next; cl; cl = next) next = cl->next, free_cluster(cl);
   for (Cluster *cl = g->pool, *next; cl; cl = next) next = cl->next, free_cluster(cl);
   device_free(d, g->param_addr);

@@ -172,9 +172,7 @@ void lead_misaligned(Warp *w, const Instr *in, int lane, uint64_t address, uint3
   if (!report_note(g, in, &place)) return;
   Arena scratch;
   arena_init(&scratch);
-  uint32_t program[3];
-  report_program(w->cta, program);
-  const char *name = report_program_name(&scratch, program);
+  const char *name = report_program_of(&scratch, w->cta);
   const char *from = element(&scratch, w, in, lane, address, place.elem_bytes, "a place");
   report_lead(g, &place,
               arena_printf(&scratch, "misaligned %s: %s %s %u bytes from %s on, whose address is no multiple of %u",
@@ -209,9 +207,7 @@ static bool begin_gluon(GluonLead *l, const Warp *w, const Instr *in, const Inst
   if (!report_note(l->g, in, &l->at) || !l->at.is_gluon) return false;
   if (other && (!report_note(l->g, other, &l->its) || !l->its.is_gluon)) return false;
   arena_init(&l->scratch);
-  uint32_t program[3];
-  report_program(w->cta, program);
-  l->program = report_program_name(&l->scratch, program);
+  l->program = report_program_of(&l->scratch, w->cta);
   return true;
 }
 

@@ -174,6 +174,12 @@ const char *report_program_name(Arena *a, const uint32_t p[3]) {
   return arena_printf(a, "program (%u, %u, %u)", p[0], p[1], p[2]);
 }
 
+const char *report_program_of(Arena *a, const Cta *c) {
+  uint32_t program[3];
+  report_program(c, program);
+  return report_program_name(a, program);
+}
+
 static FaultPlace make_place(const Grid *g, const PlaceNote *place, const char *text) {
   FaultPlace p = {.line = place->line, .col = place->col, .size = place->size ? place->size : 1};
   Arena scratch;
@@ -214,12 +220,10 @@ static void lead_as_reported(Warp *w, const Instr *in, ReportKind kind, const ch
   PlaceNote place;
   Arena scratch;
   arena_init(&scratch);
-  uint32_t program[3];
-  report_program(w->cta, program);
   const Instr *by_zero = kind == REPORT_UNDEFINED ? g->by_zero : NULL;
   if (report_note(g, in, &place))
     report_lead(g, &place,
-                arena_printf(&scratch, "%s in %s: %s", kinds[kind].name, report_program_name(&scratch, program), said),
+                arena_printf(&scratch, "%s in %s: %s", kinds[kind].name, report_program_of(&scratch, w->cta), said),
                 by_zero ? around_zero : kind == REPORT_UNDEFINED ? never_set : g->way_out);
   if (g->has_lead && by_zero && report_note(g, by_zero, &place))
     report_lead_note(g, &place, "this divides by zero, or by a value that has never been set");

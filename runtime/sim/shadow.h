@@ -59,7 +59,7 @@ void agent_arrive_issue(AsyncOp *op);
 void agent_arrive_acquire(AsyncOp *op);                           // before the arrival that stands for earlier copies
 ExecResult agent_bulk_issue(AsyncOp *op);
 ExecResult agent_store_issue(AsyncOp *op);
-void agent_bulk_waited(Warp *w, int lane, uint32_t keep, bool read_only);
+void agent_bulk_waited(Warp *w, int lane, uint32_t keep);   // with .read, too
 void agent_wgmma_issue(Warp *w, AsyncOp *op);
 ExecResult agent_wgmma_reads(Warp *w, AsyncOp *op, uint32_t offset, uint32_t bytes);
 void agent_wgmma_waited(Warp *w, uint32_t below_group);

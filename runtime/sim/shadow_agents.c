@@ -248,8 +248,7 @@ ExecResult agent_store_issue(AsyncOp *op) {
   return r == EXEC_NEXT ? touch_async(op, op->store.dst, op->store.bytes, true, op->comp, op->clock) : r;
 }
 
-void agent_bulk_waited(Warp *w, int lane, uint32_t keep, bool read_only) {
-  (void)read_only;  // for shared memory the operation ends when it has read it
+void agent_bulk_waited(Warp *w, int lane, uint32_t keep) {
   WarpRace *r = warp_race(w);
   if (!r) return;
   uint32_t committed = w->bulk_group[lane], *known = &r->vc[comp_of(w, C_BULK)];

@@ -189,6 +189,7 @@ void report_lead(Grid *g, const PlaceNote *place, const char *text, const char *
 void report_lead_note(Grid *g, const PlaceNote *place, const char *text);
 void report_program(const Cta *c, uint32_t program[3]);   // the kernel's program that the block runs
 const char *report_program_name(Arena *a, const uint32_t program[3]);   // "program (3, 0, 0)"
+const char *report_program_of(Arena *a, const Cta *c);
 const char *report_kind_name(ReportKind kind);   // "deadlock"
 bool report_same_place(const PlaceNote *a, const PlaceNote *b);
 extern const char report_promised[];   // why an access takes several elements at once
@@ -312,7 +313,6 @@ struct Sim {
   char *report;                // of the last failure; "" when none
   ReportKind report_kind;
   KernelFault fault;           // the same as an error with a place; its file is "" if it has none
-  uint64_t total_steps, total_lane_steps;
   bool counts_launches;        // counts.c
   LaunchCounts *launch_counts; // of the last launch that was counted, in counts_arena; or NULL
   Arena counts_arena;

@@ -129,9 +129,7 @@ static ExecResult report(Warp *w, const Loop *l) {
   PlaceNote place;
   Arena scratch;
   arena_init(&scratch);
-  uint32_t id[3];
-  report_program(w->cta, id);
-  const char *program = report_program_name(&scratch, id);
+  const char *program = report_program_of(&scratch, w->cta);
   if (report_note(g, l->exit, &place))
     report_lead(g, &place,
                 arena_printf(&scratch, place.has_step ? "deadlock: the step of this loop is 0 in %s: it never ends"

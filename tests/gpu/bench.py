@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Ours against the peers on one GPU, in one process, interleaved.
 
-usage: bench.py SUITE…      suites: memory small matmul fp8 attention list16 list8 examples      LIBTILE names libtile.so
+usage: bench.py SUITE…      suites: memory small matmul fp8 attention list16 list8 examples      TILE_LIBRARY names libtile.so
 options: --rounds N (20) --quick (5 rounds, fewer shapes) --json FILE
          --out FOLDER            write FOLDER/SUITE.md for each suite: docs/results, whose pages a run overwrites
          --peer-attention FILE   Python file whose attention_forward(q, k, v, o, causal, scale) on [batch, heads, sequence, D] tensors

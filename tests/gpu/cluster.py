@@ -2,7 +2,7 @@
 """Launches of clusters: PTX whose metadata asks for 2 to 16 blocks per program. Each block leaves its rank in the shared memory of the
 next one of its cluster, and reports its program, its rank and what it found.
 
-usage: cluster.py [--device=gpu|sim]      LIBTILE names libtile.so"""
+usage: cluster.py [--device=gpu|sim]      TILE_LIBRARY names libtile.so"""
 import argparse
 import ctypes as C
 import json

@@ -6,7 +6,7 @@ usage: gluon.py [PART…] [--seconds N] [--rounds N] [--file TESTS.py] [--seed F
 parts, in this order, all of them by default:
     right   every Gluon conformance case and the `tilec run` line of every Gluon example (TILEC names tilec)
     tests   --file, a file for pytest: through tilec.triton and through Triton, and where the two verdicts differ
-    times   the Gluon examples by libtile (LIBTILE) and the same text by Triton, interleaved in one process, every row
+    times   the Gluon examples by libtile (TILE_LIBRARY) and the same text by Triton, interleaved in one process, every row
             checked; the ratio is Triton's time over ours, the median of the rounds, and MHz is the clock meanwhile
     seed    --seed, a program that times by triton.testing.do_bench: through both at once, which take turns at the GPU
             row by row (turns.py); the ratio is the median of the rounds
@@ -29,6 +29,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [HERE, os.path.join(ROOT, "tools")]
 import results  # noqa: E402
 import turns  # noqa: E402
+from tile_ctypes import library_path  # noqa: E402
 
 PARTS = ("right", "tests", "times", "seed")
 FP16_BOUND = 2e-3
@@ -84,8 +85,7 @@ def examples():
 # ---- tests ----
 def environment():
     path = os.pathsep.join([os.path.join(ROOT, "runtime", "python"), *filter(None, [os.environ.get("PYTHONPATH")])])
-    library = {"TILE_LIBRARY": os.environ["LIBTILE"]} if os.environ.get("LIBTILE") else {}
-    return {**os.environ, **library, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+    return {**os.environ, "TILE_LIBRARY": library_path(), "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def through(who):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What bounds the largest products: clock and power while ours, Triton's and cuBLAS's kernels run back to back for two seconds each.
 
-usage: power.py [fp16|fp8]…      LIBTILE names libtile.so. Reads the card's own counters through nvidia-smi and changes nothing.
+usage: power.py [fp16|fp8]…      TILE_LIBRARY names libtile.so. Reads the card's own counters through nvidia-smi and changes nothing.
 
 "of the peak" is the rate over what the tensor cores could do at the clock that was measured: 4096 fp16 or 8192 fp8 operations
 per SM and cycle. A kernel near 1 there can only be faster on a card that clocks higher."""

@@ -6,7 +6,7 @@
     programs.py --part compile    torch.compile of thirty functions and of a training step: results, times
     programs.py --part first      the first call of each of eight kernels, without and with a cache on disk
 
-Without --part: all but tests. --minutes bounds each part. LIBTILE names libtile.so. --only ours runs without Triton;
+Without --part: all but tests. --minutes bounds each part. TILE_LIBRARY names libtile.so. --only ours runs without Triton;
 TILE_DEVICE=sim --small tries it without a GPU. --out FILE keeps the figures as lines of JSON,
 of which programs_report.py makes pages.
 """
@@ -26,6 +26,7 @@ import tempfile
 import time
 
 import programs_tests
+from tile_ctypes import library_path
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -46,12 +47,10 @@ class Part:
     def environment(self, caches):
         folder = os.path.join(self.folder, caches)
         os.makedirs(folder, exist_ok=True)
-        e = dict(os.environ, TILE_CACHE_DIR=f"{folder}/tile", TRITON_CACHE_DIR=f"{folder}/triton",
+        e = dict(os.environ, TILE_LIBRARY=library_path(), TILE_CACHE_DIR=f"{folder}/tile", TRITON_CACHE_DIR=f"{folder}/triton",
                  TORCHINDUCTOR_CACHE_DIR=f"{folder}/inductor")
         e["PYTHONPATH"] = os.pathsep.join(filter(None, (os.path.join(ROOT, "runtime", "python"), HERE,
                                                         os.environ.get("PYTHONPATH"))))
-        if os.environ.get("LIBTILE"):
-            e["TILE_LIBRARY"] = os.path.abspath(os.environ["LIBTILE"])
         return e
 
     def run(self, command, environment):

@@ -10,9 +10,8 @@ persistent              the notebook's persistent product, from its own text, ev
                         configuration's own hook; fp16 and fp8
 The bound c is for K up to 2000 and grows with K from there, for a tensor core truncates every sum. Off the GPU sizes end at 208×416×304 (127 without --full). Memory between rows holds NaNs and must come back untouched. An element may be off by
 u·|exact| + c·r, where u is the output's precision, r the root of the sum of squared products, c what the operands' type costs.
-Needs TILE_LIBRARY (default: libtile.so in a build folder); on the GPU PyTorch, elsewhere nothing."""
+TILE_LIBRARY names libtile.so (default: that of a build folder). On the GPU it needs PyTorch, elsewhere nothing."""
 import argparse
-import glob
 import itertools
 import math
 import multiprocessing
@@ -31,6 +30,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.dont_write_bytecode = True
 sys.path[:0] = [os.path.join(ROOT, "runtime", "python"), os.path.join(ROOT, "tests", "conformance")]
 import expect  # noqa: E402
+from tile_ctypes import library_path  # noqa: E402
 
 # operands, accumulator, result, precision, c
 TYPES = {
@@ -447,11 +447,7 @@ def main():
     p.add_argument("-j", type=int, default=min(12, os.cpu_count()))
     p.add_argument("--seeds", default=os.environ.get("TILE_SEEDS", os.path.join(ROOT, "seeds")))
     o = p.parse_args()
-    if "TILE_LIBRARY" not in os.environ:
-        found = [f for f in (os.path.join(ROOT, "libtile.so"), *glob.glob(os.path.join(ROOT, "build*", "libtile.so"))) if os.path.exists(f)]
-        if not found:
-            sys.exit("right.py: no libtile.so; name it in TILE_LIBRARY")
-        os.environ["TILE_LIBRARY"] = found[0]
+    os.environ["TILE_LIBRARY"] = library_path()
     begin = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         o.texts = None

@@ -50,8 +50,7 @@ kernels_beside_python() {
 products_and_functions() {
   for products in dots pipelining; do python3 tests/$products.py "$tilec" --device=gpu --full || status=1; done
   has_torch && { python3 tests/gpu/right.py || status=1; }
-  [ -f libtile.so ] || [ -n "${LIBTILE:-}" ] || return
-  export LIBTILE=${LIBTILE:-$PWD/libtile.so}
+  [ -f libtile.so ] || [ -n "${TILE_LIBRARY:-}" ] || return
   python3 tests/gpu/cluster.py || status=1
   # Grids that fill the card, and more: what goes wrong only where many blocks share an SM.
   has_torch && { python3 tests/gpu/bench.py examples --check || status=1; }

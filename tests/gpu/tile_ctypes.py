@@ -1,6 +1,16 @@
 """libtile.so through ctypes, as far as the benchmarks need it: compile a kernel for a signature, launch it on torch tensors."""
 import ctypes as C
+import glob
 import os
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def library_path():
+    """Returns the library that TILE_LIBRARY names, or that of this bundle or of a build folder, or the system's."""
+    beside = (os.path.join(ROOT, "libtile.so"), *sorted(glob.glob(os.path.join(ROOT, "build*", "libtile.so"))))
+    found = os.environ.get("TILE_LIBRARY") or next(filter(os.path.exists, beside), None)
+    return os.path.abspath(found) if found else "libtile.so"
 
 
 class CompileOptions(C.Structure):
@@ -41,7 +51,7 @@ def _strings(items):
 
 class Library:
     def __init__(self, path=None, device="gpu"):
-        self.c = C.CDLL(path or os.environ.get("LIBTILE", "libtile.so"))
+        self.c = C.CDLL(path or library_path())
         self.c.tile_error_message.restype = C.c_char_p
         self.c.tile_program_output.restype = C.c_char_p
         self.device = C.c_void_p()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Errors of the mathematical functions in fp32, in units in the last place of the exact result.
 
-usage: ulp.py [--only NAME…] [--device gpu|sim|interp] [--list] [--out PAGE]      LIBTILE names libtile.so; needs PyTorch
+usage: ulp.py [--only NAME…] [--device gpu|sim|interp] [--list] [--out PAGE]      TILE_LIBRARY names libtile.so; needs PyTorch
 
 On the GPU a function of one argument is computed for all 2^32 numbers, one of two for 2^28 pairs: a third any bits, a third near 1
 in both, a third of small whole and half numbers, with every pair of the special values first. Elsewhere samples: 2^21 numbers of one

@@ -76,10 +76,10 @@ TEST(test_kinds) {
   w.basis[0] = 256, w.basis[8] = 1;
   const Type *ta = type_tensor(&ctx, elem, 1, shape, layout_intern(&ctx, &a)), *tr = type_tensor(&ctx, elem, 1, shape, layout_intern(&ctx, &r));
   const Type *tl = type_tensor(&ctx, elem, 1, shape, layout_intern(&ctx, &l)), *tw = type_tensor(&ctx, elem, 1, shape, layout_intern(&ctx, &w));
-  assert_int_equal(scratch_convert_kind(&ctx, ta, ta), CONVERT_NONE);
-  assert_int_equal(scratch_convert_kind(&ctx, ta, tr), CONVERT_REGISTERS);
-  assert_int_equal(scratch_convert_kind(&ctx, ta, tl), CONVERT_SHUFFLE);
-  assert_int_equal(scratch_convert_kind(&ctx, ta, tw), CONVERT_SHARED);
+  assert_int_equal(scratch_convert_kind(ta, ta), CONVERT_NONE);
+  assert_int_equal(scratch_convert_kind(ta, tr), CONVERT_REGISTERS);
+  assert_int_equal(scratch_convert_kind(ta, tl), CONVERT_SHUFFLE);
+  assert_int_equal(scratch_convert_kind(ta, tw), CONVERT_SHARED);
   context_free(&ctx);
 }
 
