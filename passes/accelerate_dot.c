@@ -12,6 +12,7 @@
 //                                %d' = wgmma %A, %Bt, %c'
 //                                %d = convert_layout %d'
 // pipeline_loops looks for exactly this shape: it makes the loads that feed the allocs asynchronous.
+#include "ir/loop.h"
 #include "ir/roles.h"
 #include "ir/scratch.h"
 #include "passes/dot_unit.h"
@@ -57,10 +58,10 @@ static uint32_t fast_axis(const Value *v) {
 // What the previous iteration of a loop passes to v, an argument of its body. NULL if v is not such an argument, or is
 // passed another one.
 static const Value *carried_to(const Value *v) {
-  const Op *loop = v->def || !v->block ? NULL : v->block->parent;
-  if (!loop || loop->opcode != OP_FOR || v->index == 0) return NULL;
-  const Value *from = op_operand(v->block->last, v->index - 1);
-  return from->def ? from : NULL;
+  uint32_t carried;
+  const Op *loop = for_carrying(v, &carried);
+  const Value *from = loop ? for_next(loop, carried) : NULL;
+  return from && from->def ? from : NULL;
 }
 
 // Whether v is computed from another dot's accumulator. It then stays in registers: storing it would cost a round trip.

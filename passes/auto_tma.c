@@ -18,6 +18,7 @@
 #include <math.h>
 
 #include "ir/fold.h"
+#include "ir/loop.h"
 #include "ir/num.h"
 #include "ir/roles.h"
 #include "passes/access.h"
@@ -78,9 +79,9 @@ static int param_index(const AutoTma *s, const Value *v) { return v->block == s-
 static bool trip_index(const AutoTma *s, int64_t scale, Affine *out) {
   int64_t step;
   Affine lb;
-  if (!value_constant_int(op_operand(s->loop, 2), &step) || step <= 0 || scale % step) return false;
-  affine_scalar(out, s->loop->blocks[0]->args[0]);
-  if (!affine_of(op_operand(s->loop, 0), &lb) || !affine_add(out, &lb, -1)) return false;
+  if (!value_constant_int(for_step(s->loop), &step) || step <= 0 || scale % step) return false;
+  affine_scalar(out, for_iv(s->loop));
+  if (!affine_of(for_lower(s->loop), &lb) || !affine_add(out, &lb, -1)) return false;
   Affine k;
   affine_constant(&k, scale / step);
   return affine_multiply(out, &k);
@@ -93,9 +94,9 @@ static bool base_offset(const AutoTma *s, Value *base, int *param, Affine *offse
   if (value_op(base, OP_ADDPTR) && !type_is_tensor(base->type))
     return base_offset(s, op_operand(base->def, 0), param, offset) && affine_of(op_operand(base->def, 1), &part) &&
            affine_add(offset, &part, 1);
-  if (base->block && base->block == s->loop->blocks[0] && base->index > 0) {
-    Block *body = s->loop->blocks[0];
-    Value *next = op_operand(body->last, base->index - 1);
+  uint32_t carried;
+  if (for_carrying(base, &carried) == s->loop) {
+    Value *next = for_next(s->loop, carried);
     if (!value_op(next, OP_ADDPTR) || op_operand(next->def, 0) != base) return false;
     Value *advance = op_operand(next->def, 1);
     if (!affine_of(advance, &part)) return false;
@@ -109,7 +110,7 @@ static bool base_offset(const AutoTma *s, Value *base, int *param, Affine *offse
           !affine_add(&moved, &trips, 1))
         return false;
     }
-    return base_offset(s, op_operand(s->loop, 2 + base->index), param, offset) && affine_add(offset, &moved, 1);
+    return base_offset(s, for_init(s->loop, carried), param, offset) && affine_add(offset, &moved, 1);
   }
   *param = param_index(s, base);
   return *param >= 0;
@@ -242,10 +243,10 @@ enum { LONG_ROW = 128 };
 // The least or the greatest value of a coordinate in the loop: each term is taken with the induction variable at one of
 // its ends.
 static bool extreme_of(AutoTma *s, const Affine *coord, bool greatest, Affine *out) {
-  const Value *iv = s->loop->blocks[0]->args[0];
+  const Value *iv = for_iv(s->loop);
   Affine ends[2], minus_one;
   affine_constant(&minus_one, -1);
-  if (!affine_of(op_operand(s->loop, 0), &ends[0]) || !affine_of(op_operand(s->loop, 1), &ends[1]) ||
+  if (!affine_of(for_lower(s->loop), &ends[0]) || !affine_of(for_upper(s->loop), &ends[1]) ||
       !affine_add(&ends[1], &minus_one, 1))
     return false;
   *out = (Affine){0};

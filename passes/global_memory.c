@@ -1,13 +1,15 @@
 #include "passes/global_memory.h"
 
+#include "ir/loop.h"
 #include "ir/map.h"
 #include "passes/ties.h"
 
 const Value *global_root(const Value *v) {
   while (v->def && (op_is(v->def, TRAIT_BASE) || (op_is(v->def, TRAIT_MOVES) && v->def->num_operands == 1)))
     v = op_operand(v->def, 0);
-  if (!v->def && v->block->parent && v->block->parent->opcode == OP_FOR && v->index > 0)   // base advanced in a loop
-    return global_root(op_operand(v->block->parent, v->index + 2));
+  uint32_t carried;
+  const Op *loop = for_carrying(v, &carried);
+  if (loop) return global_root(for_init(loop, carried));     // a base that the loop advances
   return v->def || v->block->parent ? NULL : v;
 }
 

@@ -4,6 +4,7 @@
 //     must not read, therefore the load's mask says whether it runs.
 // In, out: TILE or LAID_OUT.
 #include "ir/build.h"
+#include "ir/loop.h"
 #include "passes/global_memory.h"
 #include "passes/pass.h"
 
@@ -38,7 +39,7 @@ static bool keeps_memory(const Op *loop) {
 static void move_load(Context *ctx, Op *load, Op *loop) {
   op_move_before(load, loop);
   Builder b = builder_before(ctx, load);
-  Value *runs = build_cmp(&b, CMP_SLT, op_operand(loop, 0), op_operand(loop, 1));
+  Value *runs = build_cmp(&b, CMP_SLT, for_lower(loop), for_upper(loop));
   op_set_operand(load, 2, build_mask_if(&b, op_operand(load, 2), runs, load->results[0].type));
 }
 

@@ -18,6 +18,7 @@
 // wgmmas. Therefore the loop carries P as f computes it and converts it before the next pair. Loads of K are marked
 // `peeled` 1 (the first is before the loop, and the loop loads the next iteration's), those of V -1 (the last is after
 // the loop).
+#include "ir/loop.h"
 #include "ir/roles.h"
 #include "passes/pass.h"
 
@@ -77,7 +78,7 @@ static bool can_clone(const Chain *c, const Op *op) {
 
 static bool is_memory(const Op *op) { return op->opcode == OP_DESC_LOAD || op->opcode == OP_ALLOC; }
 
-static Value *carried_arg(const Chain *c) { return c->loop->blocks[0]->args[1 + c->carried]; }
+static Value *carried_arg(const Chain *c) { return for_carried(c->loop, c->carried); }
 
 // Marks what is computed from O on the way to v.
 static bool mark_from_carried(const Chain *c, Value *v) {
@@ -165,7 +166,7 @@ static bool is_between(const Op *op) {
 // The tiles of the second dot for one value of the induction variable.
 static Value *clone_tiles(Builder *b, const Chain *c, Value *iv) {
   ValueMap *map = value_map_new(b->ctx);
-  value_map_set(b->ctx, map, c->loop->blocks[0]->args[0], iv);
+  value_map_set(b->ctx, map, for_iv(c->loop), iv);
   EACH_OP(op, c->loop->blocks[0])
     if (op->mark & OF_SECOND) clone_to(b, op, map, -1);
   return value_map_get(map, op_operand(c->second, 1));
@@ -231,7 +232,7 @@ static Op *build_front(Builder *b, const Chain *c, Value *has_any) {
   Op *loop = c->loop;
   Block *body = loop->blocks[0];
   uint32_t n = loop->num_results;
-  Value *lb = op_operand(loop, 0), *p = op_operand(c->narrow, 0), **values = arena_array(&ctx->arena, Value *, n + 2);
+  Value *lb = for_lower(loop), *p = op_operand(c->narrow, 0), **values = arena_array(&ctx->arena, Value *, n + 2);
   const Type **types = arena_array(&ctx->arena, const Type *, n + 1);
   for (uint32_t i = 0, k = 0; i < n; i++)
     if (i != c->carried) types[k++] = op_result(loop, i)->type;
@@ -239,16 +240,15 @@ static Op *build_front(Builder *b, const Chain *c, Value *has_any) {
   types[n] = op_result(loop, c->carried)->type;
   BuildRegion r = build_if_begin(b, has_any, types, n + 1);
   ValueMap *map = value_map_new(ctx);
-  value_map_set(ctx, map, body->args[0], lb);
-  for (uint32_t i = 0; i < n; i++) value_map_set(ctx, map, body->args[1 + i], op_operand(loop, 3 + i));
+  for_bind(ctx, map, loop, lb, op_operand_values(ctx, loop, FOR_INITS));
   for (const Op *op = body->first; op != body->last; op = op->next)
     if (is_between(op)) clone_to(b, op, map, op->mark & OF_FIRST ? 1 : 0);
-  carried_values(b, c, map, op_operand(loop, 3 + c->carried), lb, values);
+  carried_values(b, c, map, for_init(loop, c->carried), lb, values);
   build_if_else(b, &r, values);
   for (uint32_t i = 0, k = 0; i < n; i++)
-    if (i != c->carried) values[k++] = op_operand(loop, 3 + i);
+    if (i != c->carried) values[k++] = for_init(loop, i);
   values[n - 1] = build_float(b, p->type, 0);
-  values[n] = op_operand(loop, 3 + c->carried);
+  values[n] = for_init(loop, c->carried);
   return build_if_end(b, r, values);
 }
 
@@ -258,7 +258,7 @@ static void schedule(PingPong *s, Chain *c) {
   Block *body = loop->blocks[0];
   uint32_t n = loop->num_results;
   Builder b = builder_before(ctx, loop);
-  Value *lb = op_operand(loop, 0), *ub = op_operand(loop, 1), *step = op_operand(loop, 2);
+  Value *lb = for_lower(loop), *ub = for_upper(loop), *step = for_step(loop);
   Value *has_any = build_cmp(&b, CMP_SLT, lb, ub);
   Op *front = build_front(&b, c, has_any);
   bool alternate = s->module->num_warps >= 2 * WARPGROUP_WARPS && !block_worker(loop->parent);
@@ -270,11 +270,11 @@ static void schedule(PingPong *s, Chain *c) {
   inits[n + 1] = lb;
   BuildRegion region = build_for_begin(&b, lb, build_binary(&b, OP_SUBI, ub, step), step, inits, n + 2, carried);
   op_copy_attrs(ctx, region.op, loop);
-  Value *iv = region.op->blocks[0]->args[0], *next = build_binary(&b, OP_ADDI, iv, step);
+  Value *iv = for_iv(region.op), *next = build_binary(&b, OP_ADDI, iv, step);
   ValueMap *map = value_map_new(ctx);
-  value_map_set(ctx, map, body->args[0], next);
+  value_map_set(ctx, map, for_iv(loop), next);
   for (uint32_t i = 0, k = 0; i < n; i++)
-    if (i != c->carried) value_map_set(ctx, map, body->args[1 + i], carried[k++]);
+    if (i != c->carried) value_map_set(ctx, map, for_carried(loop, i), carried[k++]);
   Value *a = clone_operand(&b, c, carried[n - 1]);
   EACH_OP(op, body)
     if ((op->mark & OF_FIRST) && op != c->first) clone_to(&b, op, map, 1);

@@ -1,6 +1,7 @@
 // Of pipeline_loops: the rings. Each ring has `stages` slots, or stages − 1; iteration i uses slot i modulo their
 // number. Each group of TMA loads has an mbarrier per slot. Its phase flips each time round the ring; therefore a
 // reader needs the slot and a parity. Groups of cp.async are counted: a wait names how many may still be in flight.
+#include "ir/loop.h"
 #include "passes/buffer.h"
 #include "passes/pipeline_loops.h"
 
@@ -39,9 +40,9 @@ RingRead ring_next(Builder *b, RingRead place, uint32_t slots) {
 
 ValueMap *ring_slice_inputs(const Pipe *p, Value *iv, Value *const *carried) {
   ValueMap *map = value_map_new(p->ctx);
-  value_map_set(p->ctx, map, pipe_body(p)->args[0], iv);
+  value_map_set(p->ctx, map, for_iv(p->loop), iv);
   for (uint32_t i = 0; i < p->loop->num_results; i++)
-    if (p->carried_in_slice[i]) value_map_set(p->ctx, map, pipe_body(p)->args[1 + i], carried[i]);
+    if (p->carried_in_slice[i]) value_map_set(p->ctx, map, for_carried(p->loop, i), carried[i]);
   return map;
 }
 

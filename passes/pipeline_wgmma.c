@@ -1,5 +1,6 @@
 // Of pipeline_loops: wgmmas that stay in flight, into the next iteration or while copies are issued, and the waits
 // that they need.
+#include "ir/loop.h"
 #include "passes/buffer.h"
 #include "passes/pipeline_loops.h"
 #include "passes/pressure.h"
@@ -42,9 +43,10 @@ static bool can_overlap(const Pipe *p, Op *wgmma, bool from_registers) {
   if (is_packed(wgmma) || wgmma->parent != body) return false;
   if (!(from_registers && a->type->kind == TYPE_TENSOR) && !operand_is_staged(p, a)) return false;
   if (!operand_is_staged(p, op_operand(wgmma, 1))) return false;
-  if (c->block != body || !value_has_one_use(c)) return false;
   bool ok;
-  const Op *chooses = chooses_next(body, r, c->index - 1, &ok);
+  uint32_t carried;
+  if (for_carrying(c, &carried) != p->loop || !value_has_one_use(c)) return false;
+  const Op *chooses = chooses_next(body, r, carried, &ok);
   if (!ok) return false;
   EACH_USE(u, r) {
     const Op *at = u->user;
