@@ -8,6 +8,7 @@
 // needed; one of 64 bits takes as many registers as an address.
 // It runs twice: before pipeline_loops, whose register estimate reads the deltas, and on the final ops.
 // In, out: LAID_OUT or ALLOCATED.
+#include "ir/loop.h"
 #include "passes/pass.h"
 #include "passes/steps.h"
 
@@ -66,12 +67,6 @@ static int64_t strides_of(const Layout *l, const Steps *s, uint32_t bit, const V
   return strides > -MOST_STRIDES && strides < MOST_STRIDES ? strides : 0;
 }
 
-static bool is_in_loop(const Op *op) {
-  for (op = op->parent->parent; op; op = op->parent->parent)
-    if (op_is(op, TRAIT_LOOP)) return true;
-  return false;
-}
-
 // Fills in how many strides each bit of a register's number adds, where `deltas` has no distance. Returns how many bits
 // that are.
 static uint32_t fill_strides(const Op *op, const Layout *l, const Steps *s, const Value *stride, const int64_t *deltas,
@@ -106,7 +101,7 @@ static void add_strides(Annotate *a, Op *op, uint32_t at, const int64_t *deltas)
 }
 
 // Whether LLVM or the assembler holds what it computes of an offset.
-static bool is_held(const Op *op, const Value *offset) { return is_in_loop(op) || type_elem_bits(offset->type) == 64; }
+static bool is_held(const Op *op, const Value *offset) { return loop_around(op) || type_elem_bits(offset->type) == 64; }
 
 static void annotate(Op *op, void *user) {
   Annotate *a = user;

@@ -30,6 +30,7 @@
 //     with few loads in flight. The hint of one block, which limits nothing, prevents both.
 // Where blocks run at once (`roles`), the estimate does not hold, and there is no hint.
 // In, out: LAID_OUT; sets the module's min_blocks.
+#include "ir/loop.h"
 #include "ir/roles.h"
 #include "passes/packing.h"
 #include "passes/pass.h"
@@ -96,8 +97,7 @@ static void look_for_tensors(Op *op, void *user) {
     s->tensors |= k != TYPE_SCALAR && k != TYPE_PTR;
   }
   if (op->opcode == OP_FOR) s->loads_beside |= loads_vector_beside_scalars(op);
-  if (op->opcode != OP_LOAD) return;
-  for (const Op *o = op->parent->parent; o; o = o->parent->parent) s->loads_in_loop |= op_is(o, TRAIT_LOOP);
+  s->loads_in_loop |= op->opcode == OP_LOAD && loop_around(op);
 }
 
 // The blocks for which a kernel keeps registers if its loops load scalars, alone or beside a vector; 0 for other
