@@ -60,7 +60,8 @@ enum {
   TRAIT_PURE = 1 << 0, TRAIT_READS = 1 << 1, TRAIT_WRITES = 1 << 2, TRAIT_SYNC = 1 << 3, TRAIT_TERMINATOR = 1 << 4,
   TRAIT_REGION = 1 << 5, TRAIT_CARRIES = 1 << 6, TRAIT_LOOP = 1 << 7, TRAIT_ELEMENTWISE = 1 << 8,
   TRAIT_COMMUTES = 1 << 9, TRAIT_CONVERTS = 1 << 10, TRAIT_HALVES = 1 << 11, TRAIT_CONDITION = 1 << 12,
-  TRAIT_MOVES = 1 << 13, TRAIT_BASE = 1 << 14, TRAIT_FREE = 1 << 15
+  TRAIT_MOVES = 1 << 13, TRAIT_BASE = 1 << 14, TRAIT_FREE = 1 << 15, TRAIT_TMA = 1 << 16, TRAIT_WGMMA = 1 << 17,
+  TRAIT_ASYNC_PROXY = 1 << 18
 };
 typedef enum {
   UNIT_NONE, UNIT_ALU, UNIT_SFU, UNIT_FDIV, UNIT_IDIV, UNIT_EXCH, UNIT_DOT, UNIT_GMEM, UNIT_DESC, UNIT_SMEM, UNIT_SYNC,
@@ -204,6 +205,8 @@ static inline bool op_is_int_division(const Op *op) {
 static inline bool op_is_atomic(const Op *op) {
   return op_unit(op) == UNIT_GMEM && op_is(op, TRAIT_READS) && op_is(op, TRAIT_WRITES);
 }
+static inline bool op_is_tma_copy(const Op *op) { return op_is(op, TRAIT_ASYNC_PROXY) && op_unit(op) == UNIT_SMEM; }
+static inline bool op_is_tma_write(const Op *op) { return op_is_tma_copy(op) && op->opcode != OP_TMA_LOAD; }
 uint32_t op_subject(Opcode oc);                    // the operand whose element type an elementwise op works on
 bool op_takes(Opcode oc, const Type *t);           // whether an elementwise op's row accepts such elements
 bool op_gives(Opcode oc, const Type *t);           // whether its row allows such elements in the result

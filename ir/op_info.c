@@ -21,6 +21,9 @@
 #define M TRAIT_MOVES
 #define B TRAIT_BASE
 #define F TRAIT_FREE
+#define X TRAIT_TMA
+#define U TRAIT_WGMMA
+#define Y TRAIT_ASYNC_PROXY
 enum {
 #define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how)                       \
   TRAITS_OF_##id = traits,
@@ -42,6 +45,9 @@ enum {
 #undef M
 #undef B
 #undef F
+#undef X
+#undef U
+#undef Y
 
 #define T STAGE_TILE
 #define L STAGE_LAID_OUT
@@ -122,6 +128,7 @@ enum {
       "a conversion (N), and no other, names the result's elements")                                                   \
   ROW(id, !(HAS(id, COMMUTES) || HAS(id, HALVES)) || HAS(id, ELEMENTWISE), "C and H are for elementwise ops")          \
   ROW(id, !HAS(id, COMMUTES) || sizeof operands == sizeof "a b", "C is for two operands")                              \
+  ROW(id, !HAS(id, ASYNC_PROXY) || HAS(id, TMA) || HAS(id, WGMMA), "TMA and wgmma alone are the asynchronous proxy") \
   ROW(id, !(HAS(id, MOVES) || HAS(id, FREE)) || !HAS(id, ELEMENTWISE), "M and F are for no elementwise op")
 #include "ir/ops.def"
 

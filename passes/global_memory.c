@@ -15,10 +15,6 @@ const Value *global_root(const Value *v) {
 
 typedef struct { Context *ctx; GlobalUses *found; Map seen; } Search;
 
-static bool is_tma_copy(const Op *op) {
-  return op->opcode == OP_TMA_LOAD || op->opcode == OP_TMA_STORE || op->opcode == OP_TMA_REDUCE;
-}
-
 static void search(Value *v, void *user) {
   Search *s = user;
   if (!v || (v->type->kind != TYPE_DESC && type_elem(v->type)->kind != TYPE_PTR)) return;
@@ -26,7 +22,7 @@ static void search(Value *v, void *user) {
   map_at(&s->ctx->arena, &s->seen, v);
   EACH_USE(u, v) {
     Op *op = u->user;
-    if (op_unit(op) == UNIT_GMEM || op_unit(op) == UNIT_DESC || is_tma_copy(op)) {
+    if (op_unit(op) == UNIT_GMEM || op_unit(op) == UNIT_DESC || op_is_tma_copy(op)) {
       if (u->index > 0) continue;
       if (op_is(op, TRAIT_WRITES) && op->opcode != OP_TMA_LOAD) vec_push(&s->ctx->arena, &s->found->writes, op);
       else vec_push(&s->ctx->arena, &s->found->reads, op);

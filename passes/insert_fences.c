@@ -294,12 +294,7 @@ static void place(Fences *s) {
   }
 }
 
-static void find_async_proxy(Op *op, void *user) {
-  switch (op->opcode) {
-    case OP_TMA_LOAD: case OP_TMA_STORE: case OP_TMA_REDUCE: case OP_WGMMA: *(bool *)user = true; return;
-    default: return;
-  }
-}
+static void find_async_proxy(Op *op, void *user) { *(bool *)user |= op_is(op, TRAIT_ASYNC_PROXY) != 0; }
 
 void pass_insert_fences(PassCtx *p) {
   Fences s = {.ctx = p->ctx, .module = p->module};

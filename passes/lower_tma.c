@@ -200,11 +200,9 @@ static Value *scratch_param(LowerTma *s) {
   return func_add_param(s->func, type_ptr(ctx, type_scalar(ctx, SC_I8), false), p);
 }
 
-static bool is_tma_write(const Op *op) { return op->opcode == OP_TMA_STORE || op->opcode == OP_TMA_REDUCE; }
-
 static bool is_written(const Value *desc) {
   EACH_USE(u, desc)
-    if (is_tma_write(u->user)) return true;
+    if (op_is_tma_write(u->user)) return true;
   return false;
 }
 
@@ -252,7 +250,7 @@ static void wait_before_return(Op *op, void *user) {
 static bool holds_write(const Op *loop, const OpList *writes) {
   VEC_EACH(x, *writes)
     for (uint32_t i = 0; i < loop->num_blocks; i++)
-      if (is_tma_write(*x) && block_encloses(loop->blocks[i], (*x)->parent)) return true;
+      if (op_is_tma_write(*x) && block_encloses(loop->blocks[i], (*x)->parent)) return true;
   return false;
 }
 
@@ -268,7 +266,7 @@ static Op *waiting_place(const OpOrder *order, Op *load, const OpList *writes) {
     if (same_warps) at = p;
   }
   VEC_EACH(x, *writes)
-    if (is_tma_write(*x) && op_order_begin(order, *x) < op_order_begin(order, load)) return at;
+    if (op_is_tma_write(*x) && op_order_begin(order, *x) < op_order_begin(order, load)) return at;
   return NULL;
 }
 
@@ -295,8 +293,8 @@ typedef struct {
 
 static void find_accesses(Op *op, void *user) {
   BarrierOrder *o = user;
-  o->tma_writes |= is_tma_write(op);
-  o->has_tma |= o->tma_writes || op->opcode == OP_TMA_LOAD;
+  o->tma_writes |= op_is_tma_write(op);
+  o->has_tma |= op_is_tma_copy(op);
   o->threads_write |= op_unit(op) == UNIT_GMEM && op_is(op, TRAIT_WRITES);
 }
 
