@@ -51,7 +51,8 @@ static void split_sum(Address *a, const Op *op, Value *offset) {
   a->offset = swap ? x : y;
 }
 
-Address address_of(Cg *c, const Op *op, Value *ptr, Value *offset) {
+Address address_of(Cg *c, const Op *op) {
+  Value *ptr = op_named(op, OPERAND_PTR), *offset = op_named(op, OPERAND_OFFSET);
   Address a = {.ptr = cg_get(ptr), .offset = offset ? cg_get(offset) : NULL, .deltas = op_attr(op, ATTR_DELTAS)};
   const Op *strided = value_op(offset, OP_STRIDED);
   if (strided) {

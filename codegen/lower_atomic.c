@@ -148,9 +148,9 @@ enum { MAX_VECTOR = 8 };
 
 static void lower_atomic(Cg *c, Op *op) {
   bool cas = op->opcode == OP_ATOMIC_CAS;
-  const Value *subject = op_operand(op, cas ? 3 : 2), *mask = cas ? NULL : op_operand(op, 3);
+  const Value *subject = op_named(op, OPERAND_VALUE), *mask = op_named(op, OPERAND_MASK);
   const Type *t = subject->type;
-  Address a = address_of(c, op, op_operand(op, 0), op_operand(op, 1));
+  Address a = address_of(c, op);
   MemSem sem = (MemSem)op_int(op, ATTR_SEM, SEM_ACQ_REL);
   AtomicKind kind = (AtomicKind)op_int(op, ATTR_ATOMIC, ATOMIC_ADD);
   ScalarKind k = cg_elem_kind(t);

@@ -168,7 +168,7 @@ static void add_step(const Mma *m, uint32_t first, uint32_t k, LLVMValueRef *acc
 
 void emit_mma(Cg *c, Op *op) {
   const Type *ct = op_result(op, 0)->type;
-  const CgValue *init = cg_get(op_operand(op, 2));
+  const CgValue *init = cg_get(op_operand(op, DOT_ACC));
   Mma m = {.c = c, .op = op, .at = op_operand(op, 0)->type, .bt = op_operand(op, 1)->type, .ct = ct,
            .a = cg_get(op_operand(op, 0)), .b = cg_get(op_operand(op, 1))};
   ScalarKind kc = cg_elem_kind(ct);

@@ -215,6 +215,13 @@ const char *op_elems_text(Context *ctx, uint32_t set, const char *(*name_of)(Sca
 uint32_t op_num_fixed(Opcode oc);                  // operands before the list
 bool op_has_list(Opcode oc);
 bool op_operand_is_optional(Opcode oc, uint32_t i);
+// Operands that ops have at different places. An op that lacks one gives −1 and NULL; an absent one is NULL, too.
+typedef enum {
+  OPERAND_PTR, OPERAND_OFFSET, OPERAND_MASK, OPERAND_OTHER, OPERAND_VALUE, OPERAND_BUF, OPERAND_BAR
+} OperandName;
+int op_operand_at(Opcode oc, OperandName name);
+Value *op_named(const Op *op, OperandName name);
+enum { DOT_A, DOT_B, DOT_ACC, DOT_USE_ACC };      // of all ops of UNIT_DOT; the last of wgmma alone
 bool op_find(const char *name, size_t n, Opcode *oc);
 const char *attr_name(AttrKey k);
 // What an attribute holds. The word for value v of an enum is texts[v].
@@ -244,6 +251,9 @@ void op_unlink(Op *op);                                           // takes it ou
 void op_erase(Op *op);                                            // with its blocks; its results must have no uses
 void op_move_before(Op *op, Op *before);
 void op_set_operand(Op *op, uint32_t i, Value *v);
+static inline void op_set_named(Op *op, OperandName name, Value *v) {
+  op_set_operand(op, (uint32_t)op_operand_at(op->opcode, name), v);
+}
 void op_append_operand(Context *ctx, Op *op, Value *v);
 void op_remove_operand(Op *op, uint32_t i);
 // Old Values to new ones.

@@ -192,6 +192,25 @@ bool op_operand_is_optional(Opcode oc, uint32_t i) {
   return s && s[n - 1] == '?';
 }
 
+static const char *const operand_names[] = {
+  [OPERAND_PTR] = "ptr", [OPERAND_OFFSET] = "offset", [OPERAND_MASK] = "mask", [OPERAND_OTHER] = "other",
+  [OPERAND_VALUE] = "value", [OPERAND_BUF] = "buf", [OPERAND_BAR] = "bar"};
+
+int op_operand_at(Opcode oc, OperandName name) {
+  size_t n;
+  const char *s, *wanted = operand_names[name];
+  const size_t length = strlen(wanted);
+  for (uint32_t i = 0; (s = operand_spec(oc, i, &n)); i++)
+    if (!memcmp(s, wanted, n < length ? n : length) && (n == length || (n == length + 1 && strchr("?*", s[length]))))
+      return (int)i;
+  return -1;
+}
+
+Value *op_named(const Op *op, OperandName name) {
+  const int at = op_operand_at(op->opcode, name);
+  return at < 0 ? NULL : op_operand(op, (uint32_t)at);
+}
+
 bool op_find(const char *name, size_t n, Opcode *oc) {
   for (uint32_t i = 0; i < NUM_OPS; i++)
     if (strlen(op_info[i].name) == n && memcmp(op_info[i].name, name, n) == 0) {

@@ -90,9 +90,7 @@ static void clone_needs(Iteration *it, const Op *op) {
 static void clone_with_needs(Iteration *it, const Op *op) {
   clone_needs(it, op);
   Op *made = build_clone(it->b, op, it->map);
-  if (op->opcode != OP_LOAD) return;
-  Builder b = builder_before(it->b->ctx, made);
-  op_set_operand(made, 2, build_mask_if(&b, op_operand(made, 2), it->exists, made->results[0].type));
+  if (op->opcode == OP_LOAD) access_mask_if(made, it->exists);
 }
 
 // The load's value in the iteration of this induction variable and these carried values.

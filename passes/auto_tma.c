@@ -329,8 +329,8 @@ static bool terms_by_axis(const Affine *offset, const AffineTerm *axis_term[2], 
 static bool recognise(AutoTma *s, Op *load, Dense *d) {
   no(s, "its addresses are not those of a dense tile of two axes");
   const Type *t = op_result(load, 0)->type;
-  Value *base = op_operand(load, 0), *offset = op_operand(load, 1), *mask = op_operand(load, 2),
-        *other = op_operand(load, 3);
+  Value *base = op_named(load, OPERAND_PTR), *offset = op_named(load, OPERAND_OFFSET),
+        *mask = op_named(load, OPERAND_MASK), *other = op_named(load, OPERAND_OTHER);
   Padding padding;
   if (!type_is_tensor(t) || t->rank != 2 || !offset || type_is_tensor(base->type) || op_int(load, ATTR_VOLATILE, 0))
     return false;

@@ -188,10 +188,10 @@ static bool known_effect(Op *op) {
     case OP_ASSUME: case OP_ASSERT:
       return value_constant_bits(op_operand(op, 0), &bits) && (bits & 1);
     case OP_STORE: case OP_ATOMIC_RMW: {
-      Value *mask = op_operand(op, 3);
+      const Value *mask = op_named(op, OPERAND_MASK);
       if (!mask || !value_constant_bits(mask, &bits)) return false;
       if (bits & 1) {
-        op_set_operand(op, 3, NULL);
+        op_set_named(op, OPERAND_MASK, NULL);
         return false;
       }
       return op->opcode == OP_STORE || !op->results[0].uses;

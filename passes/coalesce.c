@@ -202,7 +202,7 @@ static void gather_turned(Op *op, void *user) {
   int64_t order[LAYOUT_MAX_RANK];
   for (uint32_t i = 0; i < LAYOUT_MAX_RANK; i++) order[i] = i;
   uint32_t left = 64;
-  find_turned(c, op, a.fastest, op_operand(op, 2), order, &left);
+  find_turned(c, op, a.fastest, op_named(op, OPERAND_VALUE), order, &left);
 }
 
 // Whether the op is an access of this shape and fastest axis.

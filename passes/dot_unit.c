@@ -20,7 +20,7 @@ static uint32_t operand_bits(const Target *t, const Type *a, const Type *b, cons
 }
 
 DotUnit dot_unit(const Module *m, const Op *dot, uint32_t *bits) {
-  const Type *a = op_operand(dot, 0)->type, *b = op_operand(dot, 1)->type, *c = op_operand(dot, 2)->type;
+  const Type *a = op_operand(dot, 0)->type, *b = op_operand(dot, 1)->type, *c = op_operand(dot, DOT_ACC)->type;
   *bits = operand_bits(m->target, a, b, c, dot);
   if (*bits == 0) return DOT_FMA;
   uint32_t m_axis = c->rank - 2u, n_axis = c->rank - 1u, warps = op_num_warps(dot);
@@ -37,7 +37,7 @@ DotUnit dot_unit(const Module *m, const Op *dot, uint32_t *bits) {
 
 const char *dot_unit_why(const Module *m, const Op *dot) {
   uint32_t bits;
-  const Type *a = op_operand(dot, 0)->type, *c = op_operand(dot, 2)->type;
+  const Type *a = op_operand(dot, 0)->type, *c = op_operand(dot, DOT_ACC)->type;
   switch (dot_unit(m, dot, &bits)) {
   case DOT_FMA:
     return operand_bits(m->target, a, op_operand(dot, 1)->type, c, dot)

@@ -143,9 +143,10 @@ static bool comes_from(Conflicts *c, const Value *v, const Op *store, uint32_t d
 
 static void check_store(Conflicts *c, const Op *op) {
   const bool is_plain = op->opcode == OP_STORE;
-  const Value *value = op_operand(op, is_plain ? 2 : 1);
+  const Value *value = op_named(op, OPERAND_VALUE);
   uint8_t where = deps_of(c, op_operand(op, 0)) | control_deps(c, op);
-  where |= is_plain ? deps_of(c, op_operand(op, 1)) | deps_of(c, op_operand(op, 3)) : operand_deps(c, op, 2);
+  where |= is_plain ? deps_of(c, op_named(op, OPERAND_OFFSET)) | deps_of(c, op_named(op, OPERAND_MASK))
+                    : operand_deps(c, op, 2);
   if (where & (MEMORY | OTHER)) return;
   const uint8_t axes = deps_of(c, value) & (uint8_t)~where & c->axes;
   const Span span = op_user_span(c->ctx, op);

@@ -16,7 +16,7 @@ static bool is_product(const Value *v) {
 static bool is_plain_dot(const Value *v, const Op *user) {
   uint64_t bits;
   return value_op(v, OP_DOT) && value_has_one_use(v) && v->def->parent == user->parent &&
-         value_constant_bits(op_operand(v->def, 2), &bits) && bits == 0;
+         value_constant_bits(op_operand(v->def, DOT_ACC), &bits) && bits == 0;
 }
 
 //   c + dot(a, b, 0) → dot(a, b, c)
@@ -27,7 +27,7 @@ static bool fuse_dot(Op *op) {
   if (!is_plain_dot(product, op)) return false;
   Op *dot = product->def;
   op_move_before(dot, op);       // after the definition of what it now adds to
-  op_set_operand(dot, 2, op_operand(op, 1 - which));
+  op_set_operand(dot, DOT_ACC, op_operand(op, 1 - which));
   op_replace(op, &product);
   return true;
 }

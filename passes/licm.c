@@ -5,6 +5,7 @@
 // In, out: TILE or LAID_OUT.
 #include "ir/build.h"
 #include "ir/loop.h"
+#include "passes/access.h"
 #include "passes/global_memory.h"
 #include "passes/pass.h"
 
@@ -40,7 +41,7 @@ static void move_load(Context *ctx, Op *load, Op *loop) {
   op_move_before(load, loop);
   Builder b = builder_before(ctx, load);
   Value *runs = build_cmp(&b, CMP_SLT, for_lower(loop), for_upper(loop));
-  op_set_operand(load, 2, build_mask_if(&b, op_operand(load, 2), runs, load->results[0].type));
+  access_mask_if(load, runs);
 }
 
 static void visit(Op *loop, void *user) {

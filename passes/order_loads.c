@@ -116,10 +116,8 @@ static const Value *whole_buffer(const Value *v) {
 static bool fills_another(const Op *op, const Op *read) {
   const Value *from = whole_buffer(op_operand(read, 0)), *to;
   if (op->opcode == OP_ASYNC_COMMIT) return true;
-  if (op->opcode == OP_ASYNC_COPY) to = op_operand(op, 0);
-  else if (op->opcode == OP_LOCAL_STORE) to = op_operand(op, 1);
-  else return false;
-  to = whole_buffer(to);
+  if (op->opcode != OP_ASYNC_COPY && op->opcode != OP_LOCAL_STORE) return false;
+  to = whole_buffer(op_named(op, OPERAND_BUF));
   return value_op(to, OP_ALLOC) && value_op(from, OP_ALLOC) && to != from;
 }
 

@@ -112,8 +112,8 @@ static bool find_chain(Op *loop, Chain *c) {
   }
   if (n != 2) return false;
   *c = (Chain){.loop = loop, .first = dots[0], .second = dots[1]};
-  Value *a = op_operand(c->second, 0), *result = op_result(c->second, 0);
-  if (a->type->kind != TYPE_TENSOR || op_operand(c->first, 0)->type->kind != TYPE_BUFFER) return false;
+  Value *a = op_operand(c->second, DOT_A), *result = op_result(c->second, 0);
+  if (a->type->kind != TYPE_TENSOR || op_operand(c->first, DOT_A)->type->kind != TYPE_BUFFER) return false;
   c->second->mark |= DELAYED;
   while (value_op(a, OP_CONVERT_LAYOUT) && value_has_one_use(a)) {
     a->def->mark |= DELAYED;
@@ -127,8 +127,9 @@ static bool find_chain(Op *loop, Chain *c) {
   // The result is carried, and nothing else in this iteration reads it.
   if (!value_has_one_use(result) || result->uses->user != body->last) return false;
   c->carried = result->uses->index;
-  Value *c_in = op_operand(c->second, 2);
-  if (c_in->type != carried_arg(c)->type || c_in->type != result->type || op_operand(c->second, 3)) return false;
+  Value *c_in = op_operand(c->second, DOT_ACC);
+  if (c_in->type != carried_arg(c)->type || c_in->type != result->type) return false;
+  if (op_operand(c->second, DOT_USE_ACC)) return false;
   if (!mark_from_carried(c, c_in) || !is_only_delayed(c, carried_arg(c))) return false;
   for (Op *op = body->first; op != c->second; op = op->next)
     if ((op->mark & DELAYED) && !is_only_delayed(c, op_result(op, 0))) return false;
@@ -137,7 +138,7 @@ static bool find_chain(Op *loop, Chain *c) {
   // Both dots need tile loads, otherwise there is nothing to copy early. Pointers that the loop advances cannot be
   // computed early.
   if (!mark_slice(loop, op_result(c->first, 0), c->first, OF_FIRST) ||
-      !mark_slice(loop, op_operand(c->second, 1), NULL, OF_SECOND))
+      !mark_slice(loop, op_operand(c->second, DOT_B), NULL, OF_SECOND))
     return false;
   bool loads[2] = {false, false};
   for (Op *op = body->first; op != body->last; op = op->next) {
@@ -169,7 +170,7 @@ static Value *clone_tiles(Builder *b, const Chain *c, Value *iv) {
   value_map_set(b->ctx, map, for_iv(c->loop), iv);
   EACH_OP(op, c->loop->blocks[0])
     if (op->mark & OF_SECOND) clone_to(b, op, map, -1);
-  return value_map_get(map, op_operand(c->second, 1));
+  return value_map_get(map, op_operand(c->second, DOT_B));
 }
 
 static Value *clone_operand(Builder *b, const Chain *c, Value *p) {
@@ -180,7 +181,7 @@ static Value *clone_operand(Builder *b, const Chain *c, Value *p) {
     if ((op->mark & DELAYED) && op->opcode == OP_CONVERT_LAYOUT &&
         value_map_get(map, op_operand(op, 0)) != op_operand(op, 0))
       clone_to(b, op, map, 0);
-  return value_map_get(map, op_operand(c->second, 0));
+  return value_map_get(map, op_operand(c->second, DOT_A));
 }
 
 // Clones g: the second dot's accumulator, from O in the map.
@@ -195,9 +196,9 @@ static Value *clone_accumulator(Builder *b, const Chain *c, ValueMap *map, Value
 
 static Op *clone_second(Builder *b, const Chain *c, Value *a, Value *tiles, Value *acc) {
   ValueMap *map = value_map_new(b->ctx);
-  value_map_set(b->ctx, map, op_operand(c->second, 0), a);
-  value_map_set(b->ctx, map, op_operand(c->second, 1), tiles);
-  value_map_set(b->ctx, map, op_operand(c->second, 2), acc);
+  value_map_set(b->ctx, map, op_operand(c->second, DOT_A), a);
+  value_map_set(b->ctx, map, op_operand(c->second, DOT_B), tiles);
+  value_map_set(b->ctx, map, op_operand(c->second, DOT_ACC), acc);
   return clone_to(b, c->second, map, 0);
 }
 
@@ -210,7 +211,7 @@ static void carried_values(Builder *b, const Chain *c, ValueMap *map, Value *o, 
   for (uint32_t i = 0; i < yield->num_operands; i++)
     if (i != c->carried) out[n++] = value_map_get(map, op_operand(yield, i));
   out[n++] = value_map_get(map, op_operand(c->narrow, 0));
-  out[n++] = clone_accumulator(b, c, map, op_operand(c->second, 2));
+  out[n++] = clone_accumulator(b, c, map, op_operand(c->second, DOT_ACC));
   out[n] = iv;
 }
 

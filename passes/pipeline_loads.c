@@ -34,9 +34,9 @@ static bool can_copy_async(const Pipe *p, const Op *load) {
 
 // cp.async fills with zeros. Whether the load fills with something else.
 static bool fills_otherwise(const Op *load) {
-  const Value *other = op_operand(load, 3);
+  const Value *other = op_named(load, OPERAND_OTHER);
   uint64_t bits;
-  return op_operand(load, 2) && other && !(value_constant_bits(other, &bits) && bits == 0);
+  return op_named(load, OPERAND_MASK) && other && !(value_constant_bits(other, &bits) && bits == 0);
 }
 
 // The axis along which neighbouring lanes hold elements.

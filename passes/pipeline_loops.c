@@ -102,8 +102,8 @@ static void replace_load(NewBody *n, const AsyncLoad *a) {
     }
   }
   if (read && a->filled_after)
-    read = build_ternary(&n->b, OP_SELECT, value_map_get(n->map, op_operand(a->load, 2)), read,
-                         value_map_get(n->map, op_operand(a->load, 3)));
+    read = build_ternary(&n->b, OP_SELECT, value_map_get(n->map, op_named(a->load, OPERAND_MASK)), read,
+                         value_map_get(n->map, op_named(a->load, OPERAND_OTHER)));
   if (read) value_map_set(n->pipe->ctx, n->map, x, read);
 }
 

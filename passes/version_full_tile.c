@@ -23,8 +23,7 @@ typedef struct {
 } Version;
 
 static Value *mask_of(const Op *op) {
-  if (op->opcode == OP_LOAD) return op_operand(op, 2);
-  return op->opcode == OP_STORE ? op_operand(op, 3) : NULL;
+  return op->opcode == OP_LOAD || op->opcode == OP_STORE ? op_named(op, OPERAND_MASK) : NULL;
 }
 
 // ---- the test ----
