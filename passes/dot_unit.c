@@ -52,8 +52,8 @@ const char *dot_unit_why(const Module *m, const Op *dot) {
 }
 
 int64_t dot_room(const Module *m) {
-  const int64_t blocks = max_i64(1, SM_REGISTERS / (THREAD_REGISTERS * WARP_SIZE * (int64_t)m->num_warps));
-  return (m->target->shared_bytes + SYSTEM_SHARED_BYTES) / blocks - SYSTEM_SHARED_BYTES;
+  const uint32_t blocks = target_blocks_by_registers(THREAD_REGISTERS, WARP_SIZE * m->num_warps);
+  return target_shared_of(m->target, blocks ? blocks : 1);
 }
 
 static Value *stored_tile(Value *v) {

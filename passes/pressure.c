@@ -261,8 +261,8 @@ Pressure pressure_of(const Module *m, Func *f) {
   // An SM holds many small blocks: one fewer does not matter while half of its threads are there.
   const uint32_t most = m->target->sm_threads, enough = threads >= most / 4 ? UINT32_MAX : most / 2 / threads;
   uint32_t limit = 0;
-  for (uint32_t k = 1; k <= target_blocks_per_sm(m->target, threads); k++) {
-    uint32_t registers = pressure_limit(k, threads);
+  for (uint32_t k = 1; k <= target_blocks_by_threads(m->target, threads); k++) {
+    uint32_t registers = target_registers_of(k, threads);
     if (registers < p.words) break;
     p.blocks = k;
     if (k <= enough) limit = registers;

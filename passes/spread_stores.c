@@ -169,8 +169,7 @@ static Value *copy_tile(const Tile *t, const Layout *l) {
 
 static uint32_t blocks_that_fit(const Tile *t, Func *f) {
   Liveness l = liveness_compute(t->ctx, t->module, f);
-  const uint32_t bytes = packing_place(t->ctx, &l, arena_array(&t->ctx->arena, Placed, l.count + 1));
-  return (t->module->target->shared_bytes + SYSTEM_SHARED_BYTES) / (bytes + SYSTEM_SHARED_BYTES);
+  return target_blocks_by_shared(t->module->target, packing_bytes(t->ctx, &l));
 }
 
 static void visit(Tile *t, Func *f) {
@@ -184,7 +183,7 @@ static void visit(Tile *t, Func *f) {
     op_set_named(t->store, OPERAND_VALUE, copy_tile(t, l));
     return;
   }
-  const int64_t by_registers = max_i64(1, SM_REGISTERS / (THREAD_REGISTERS * WARP_SIZE * (int64_t)t->warps)),
+  const int64_t by_registers = max_i64(1, target_blocks_by_registers(THREAD_REGISTERS, WARP_SIZE * t->warps)),
                 blocks = min_i64(by_registers, blocks_that_fit(t, f));
   const Op *before = t->store->prev;
   op_set_named(t->store, OPERAND_VALUE, copy_tile(t, l));
