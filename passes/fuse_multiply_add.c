@@ -5,6 +5,7 @@
 // interpreter, simulator and GPU round alike. A sum of products takes the factors: its additions in registers fuse
 // (ir/reduce_order.h). Where these products are of all pairs of two tiles' elements, and more than a thread's registers
 // should hold, the sum is a dot on multiply-adds. A sum with a dot whose accumulator is zero becomes that accumulator.
+// (Of integers canonicalize does so, because nothing rounds.)
 // In, out: TILE.
 #include "passes/pass.h"
 
@@ -21,7 +22,7 @@ static bool is_plain_dot(const Value *v, const Op *user) {
 
 //   c + dot(a, b, 0) → dot(a, b, c)
 static bool fuse_dot(Op *op) {
-  if (op->opcode != OP_ADDF && op->opcode != OP_ADDI) return false;
+  if (op->opcode != OP_ADDF) return false;
   uint32_t which = is_plain_dot(op_operand(op, 0), op) ? 0 : 1;
   Value *product = op_operand(op, which);
   if (!is_plain_dot(product, op)) return false;
