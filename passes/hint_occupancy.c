@@ -118,31 +118,37 @@ static uint32_t blocks_that_fit(const Module *m, uint32_t registers) {
   return warps * SCHEDULERS / m->num_warps;
 }
 
+// For a loop with several loads and no dots.
+static uint32_t blocks_of_stream(const Module *m, const Pressure *p, uint32_t threads) {
+  const uint32_t in_flight = (uint32_t)max_i64(p->stream, p->words) + ROOM,
+                 need = (uint32_t)max_i64(in_flight, p->most);
+  if (need > THREAD_REGISTERS) {
+    const uint32_t most = target_blocks_by_registers(THREAD_REGISTERS, threads);
+    return most && target_registers_of(most + 1, threads) < pressure_registers(p->carried) ? most : 0;
+  }
+  const uint32_t blocks = target_blocks_by_registers(need, threads), of_two = target_registers_of(2, threads);
+  if (!blocks && p->words > of_two) return 1;
+  if (blocks == 1 && p->waits && in_flight <= of_two) return 2;
+  const uint32_t full = target_registers_of(target_blocks_by_threads(m->target, threads), threads);
+  if (need <= full + FEW) return 0;
+  if (p->waits && blocks * threads * p->loaded * 4 < IN_FLIGHT)
+    return 2 * need <= 3 * full ? blocks_that_fit(m, need) : 0;
+  return blocks;
+}
+
 // Returns 0 for no hint.
 static uint32_t blocks_wanted(Context *ctx, const Module *m, Func *f) {
   if (roles_info(f).num_ops) return 0;
-  Pressure p = pressure_of(m, f);
-  uint32_t threads = m->num_warps * WARP_SIZE, need = (uint32_t)max_i64(max_i64(p.stream, p.words) + ROOM, p.most);
-  const uint32_t all = target_registers_of(1, threads),
+  const Pressure p = pressure_of(m, f);
+  const uint32_t threads = m->num_warps * WARP_SIZE, all = target_registers_of(1, threads),
                  of_scalars = blocks_of_scalars(m, f, threads, p.complex ? UINT32_MAX : p.most);
   if (of_scalars) return of_scalars;
-  if (p.complex ? p.most > 2 * all : p.words > all && p.most > all) return 1;
+  const bool spills = p.complex ? p.most > 2 * all : p.words > all && p.most > all;
+  if (spills) return 1;
   if (p.complex) return blocks_by_shared(ctx, m, f, p.most);
   const bool is_row = (!p.stream || p.waits) && m->num_warps >= MIN_WARPS;
   if (is_row && p.blocks > 1 && target_registers_of(p.blocks, threads) >= p.most) return p.blocks;
-  if (!p.stream) return 0;
-  if (need > THREAD_REGISTERS) {
-    const uint32_t most = target_blocks_by_registers(THREAD_REGISTERS, threads);
-    return most && target_registers_of(most + 1, threads) < pressure_registers(p.carried) ? most : 0;
-  }
-  uint32_t blocks = target_blocks_by_registers(need, threads);
-  if (!blocks && p.words > target_registers_of(2, threads)) return 1;
-  const uint32_t full = target_registers_of(target_blocks_by_threads(m->target, threads), threads);
-  if (p.waits && blocks == 1 && max_i64(p.stream, p.words) + ROOM <= target_registers_of(2, threads)) return 2;
-  if (need <= full + FEW) return 0;
-  if (p.waits && blocks * threads * p.loaded * 4 < IN_FLIGHT)
-    return 2 * need <= 3 * full ? blocks_that_fit(m, need) : 0;
-  return blocks;
+  return p.stream ? blocks_of_stream(m, &p, threads) : 0;
 }
 
 void pass_hint_occupancy(PassCtx *p) {
