@@ -70,6 +70,7 @@ static const PipelineStep laid_out_steps[] = {
   STEP(dce),
   STEP_IF(compute_late, chooses),
   STEP_IF(order_loads, chooses),
+  STEP_IF(read_fragments, chooses),
   STEP_IF(mask_selects, chooses),
   STEP_IF(hint_occupancy, chooses),
 };
