@@ -392,7 +392,7 @@ static void to_dot_shared(Accel *s, Op *dot) {
   Builder b = builder_before(s->ctx, dot);
   Value *buffers[2];
   const Type *a = op_operand(dot, 0)->type, *bt = op_operand(dot, 1)->type;
-  const int64_t bytes = type_numel(a) * type_elem_bytes(a) + type_numel(bt) * type_elem_bytes(bt);
+  const int64_t bytes = type_bytes(a) + type_bytes(bt);
   if (2 * bytes > s->module->target->shared_bytes || !is_read_fast(dot)) return;
   for (uint32_t i = 0; i < 2; i++) {
     const uint32_t bits = type_elem_bits(op_operand(dot, i)->type);

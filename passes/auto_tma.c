@@ -139,7 +139,7 @@ static bool copies_are_few(const DenseSearch *s, const DenseTile *d) {
   const Type *t = op_result(d->load, 0)->type;
   const int64_t threads = WARP_SIZE * (int64_t)op_num_warps(d->load);
   return d->padding == PAD_ZERO &&
-         type_numel(t) * type_elem_bytes(t) <= COPIES * threads * copied_bytes(s, d->load);
+         type_bytes(t) <= COPIES * threads * copied_bytes(s, d->load);
 }
 
 // Threads that read what TMA copied need a proxy fence before its next copy to the same place, and wait at an mbarrier

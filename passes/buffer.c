@@ -8,7 +8,7 @@ bool buffer_is_view(const Op *op) {
   return op_is(op, TRAIT_MOVES) && op->results[0].type->kind == TYPE_BUFFER;
 }
 
-uint32_t buffer_bytes(const Type *t) { return scratch_tile_stride(t) * (t->count ? t->count : 1); }
+uint32_t buffer_bytes(const Type *t) { return scratch_tile_stride(t) * type_tiles(t); }
 
 bool buffer_read_by_async_proxy(const Value *buf) {
   EACH_USE(u, buf) {

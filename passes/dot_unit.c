@@ -77,7 +77,7 @@ bool dot_operands_fit(const Module *m, const Block *b) {
   EACH_OP(op, b)
     for (uint32_t i = 0; i < 2 && op->opcode == OP_DOT && dot_unit(m, op, &bits) == DOT_MMA; i++) {
       const Value *tile = stored_tile(op_operand(op, i));
-      if (!is_stored_before(b, tile, op, i)) bytes += type_numel(tile->type) * type_elem_bytes(tile->type);
+      if (!is_stored_before(b, tile, op, i)) bytes += type_bytes(tile->type);
     }
   return bytes <= dot_room(m);
 }

@@ -97,7 +97,7 @@ int64_t layout_cost_meeting(const Op *op, const Layout *l, uint32_t num_warps) {
 }
 
 int64_t layout_cost_conversion(const Type *t, uint32_t num_warps) {
-  return type_numel(t) * type_elem_bytes(t) / 64 + MEETING * (int64_t)num_warps;
+  return type_bytes(t) / 64 + MEETING * (int64_t)num_warps;
 }
 
 // What a store pays for sectors of which its instructions write less than half: the cache joins each with what it has.

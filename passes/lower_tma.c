@@ -105,7 +105,7 @@ static void lower_load(LowerTma *s, Op *op) {
   LoopBarriers *l = barriers_of_loop(s, op);
   Value *buf = build_alloc(&b, tma_load_buffer(ctx, op), NULL);
   Value *bar = l ? tma_build_index(&b, l->barriers, build_i32(&b, l->used++)) : tma_build_barriers(&b, 0);
-  tma_build_expect(&b, bar, NULL, tma_tile_bytes(desc->type), 0);
+  tma_build_expect(&b, bar, NULL, type_bytes(desc->type), 0);
   tma_build_load(&b, desc, buf, bar, NULL, coords, 0);
   Value *x = op_result(op, 0);
   for (Use *u = x->uses, *next; u; u = next) {
@@ -185,9 +185,9 @@ static void count_bytes(Op *op, void *user) {
   int64_t *bytes = user;
   if (op->opcode == OP_ALLOC) {
     const Type *t = op_result(op, 0)->type;
-    *bytes += type_numel(t) * (int64_t)type_elem_bytes(t) * (t->count ? t->count : 1);
+    *bytes += type_bytes(t) * type_tiles(t);
   }
-  if (op->opcode == OP_DESC_STORE || op->opcode == OP_DESC_REDUCE) *bytes += tma_tile_bytes(op_operand(op, 0)->type);
+  if (op->opcode == OP_DESC_STORE || op->opcode == OP_DESC_REDUCE) *bytes += type_bytes(op_operand(op, 0)->type);
 }
 
 // ---- tensor maps of the kernel's own ----

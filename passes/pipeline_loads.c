@@ -241,7 +241,7 @@ static void group_loads(Pipe *p) {
       p->num_copy_groups += !a->tma;
     }
     a->group = g;
-    if (a->tma) p->groups.data[g].bytes += tma_tile_bytes(a->buffer_type);
+    if (a->tma) p->groups.data[g].bytes += type_bytes(a->buffer_type);
   }
 }
 
