@@ -199,6 +199,15 @@ extern const OpInfo op_info[NUM_OPS];
 static inline bool op_has(Opcode oc, uint32_t traits) { return op_info[oc].traits & traits; }
 static inline bool op_is(const Op *op, uint32_t traits) { return op_has(op->opcode, traits); }
 static inline Unit op_unit(const Op *op) { return op_info[op->opcode].unit; }
+// Instructions that a warp issues for an op of the unit on one element of each thread; 0: it depends on more.
+static inline uint32_t unit_instructions(Unit unit) {
+  switch (unit) {
+    case UNIT_ALU: case UNIT_SFU: return 1;
+    case UNIT_FDIV: return 12;
+    case UNIT_IDIV: return 24;
+    default: return 0;
+  }
+}
 static inline bool op_is_int_division(const Op *op) {
   return op->opcode == OP_DIVSI || op->opcode == OP_DIVUI || op->opcode == OP_REMSI || op->opcode == OP_REMUI;
 }
