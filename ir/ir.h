@@ -291,6 +291,11 @@ bool block_encloses(const Block *outer, const Block *inner);      // also true i
 bool value_defined_outside(const Value *v, const Op *region_op);  // outside all blocks of region_op
 Op *block_terminator(const Block *b);
 
+// Whether a comes before b, of two ops of a block.
+static inline bool op_is_before(const Op *a, const Op *b) {
+  while ((a = a->next) && a != b) {}
+  return a != NULL;
+}
 bool op_is_alike(const Op *a, const Op *b);   // opcode, attributes, result types and number of operands are equal
 const Attr *op_attr(const Op *op, AttrKey k);                     // NULL if absent
 int64_t op_int(const Op *op, AttrKey k, int64_t otherwise);

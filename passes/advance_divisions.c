@@ -43,11 +43,6 @@ static Op *wgmma_in_flight(const Op *loop) {
   return dot;
 }
 
-static bool comes_before(const Op *op, const Op *later) {
-  while (op && op != later) op = op->next;
-  return op;
-}
-
 // The quotient of v, if v comes out of a loop that carries it beside v.
 static Value *quotient_beside(const Op *div, const Value *v) {
   if (!v->def || v->def->opcode != OP_FOR) return NULL;
@@ -83,11 +78,11 @@ static Value *divide_next(Context *ctx, Op *loop, const Op *div) {
   Value *beside = next ? quotient_beside(div, next) : NULL;
   if (beside) return beside;
   Op *dot = wgmma_in_flight(loop);
-  if (!dot || !comes_before(div, dot)) return NULL;
+  if (!dot || !op_is_before(div, dot)) return NULL;
   Op *at = idle_point(div, dot);
   Builder b = builder_before(ctx, at);
   if (!next) next = build_binary(&b, OP_ADDI, for_iv(loop), for_step(loop));
-  else if (next->def && next->def->parent == body && !comes_before(next->def, at)) b = builder_after(ctx, next->def);
+  else if (next->def && next->def->parent == body && !op_is_before(next->def, at)) b = builder_after(ctx, next->def);
   return divide(b, div, next);
 }
 

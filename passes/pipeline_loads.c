@@ -14,7 +14,7 @@ static Op *first_consumer(const Pipe *p, const Value *v) {
     Op *at = pipe_in_body(p, u->user);
     if (at->opcode == OP_ALLOC || buffer_is_view(at)) at = first_consumer(p, op_result(at, 0));
     if (!at) continue;
-    if (!first || pipe_is_before(at, first)) first = at;
+    if (!first || op_is_before(at, first)) first = at;
   }
   return first;
 }

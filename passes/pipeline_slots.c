@@ -77,7 +77,7 @@ static bool are_few(const Pipe *p, uint32_t blocks) {
 static bool used_from(const Pipe *p, const Value *v, const Op *op) {
   EACH_USE(u, v) {
     const Op *at = pipe_in_body(p, u->user);
-    if (at == op || pipe_is_before(op, at)) return true;
+    if (at == op || op_is_before(op, at)) return true;
   }
   return false;
 }
@@ -156,7 +156,7 @@ static bool read_by_threads(const Pipe *p, const Value *v, Op **last) {
     const Opcode reads = u->user->opcode;
     if (is_view ? !read_by_threads(p, op_result(at, 0), last) : reads != OP_LOCAL_LOAD && reads != OP_DOT_SHARED)
       return false;
-    if (!is_view && pipe_is_before(*last, at)) *last = at;
+    if (!is_view && op_is_before(*last, at)) *last = at;
   }
   return true;
 }
@@ -177,11 +177,11 @@ static Op *shorten_read_before(Pipe *p, const Op *work) {
     AsyncLoad *a = &p->loads.data[i];
     reads[i] = a->load;
     a->short_ring =
-        (!a->alloc || read_by_threads(p, op_result(a->alloc, 0), &reads[i])) && pipe_is_before(reads[i], work);
+        (!a->alloc || read_by_threads(p, op_result(a->alloc, 0), &reads[i])) && op_is_before(reads[i], work);
   }
   mark_groups(p);
   for (uint32_t i = 0; i < p->loads.count; i++)
-    if (p->loads.data[i].short_ring && (!last || pipe_is_before(last, reads[i]))) last = reads[i];
+    if (p->loads.data[i].short_ring && (!last || op_is_before(last, reads[i]))) last = reads[i];
   return last;
 }
 

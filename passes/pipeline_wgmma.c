@@ -197,7 +197,7 @@ static bool leaves_registers(const Pipe *p) { return 2 * carried_words(p) <= THR
 static bool is_for_later(Pipe *p, const Op *op, const Op *first) {
   for (uint32_t i = 0; i < op->num_results; i++)
     EACH_USE(u, &op->results[i])
-      if (!pipe_is_before(first, pipe_in_body(p, u->user))) return false;
+      if (!op_is_before(first, pipe_in_body(p, u->user))) return false;
   return true;
 }
 
