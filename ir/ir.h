@@ -289,6 +289,7 @@ static inline Op *value_op(const Value *v, Opcode oc) { return v && v->def && v-
 Block *value_block(const Value *v);                               // the block in which it is defined
 bool block_encloses(const Block *outer, const Block *inner);      // also true if they are the same
 bool value_defined_outside(const Value *v, const Op *region_op);  // outside all blocks of region_op
+bool op_operands_outside(const Op *op, const Op *region_op);      // all of the op's are
 Op *block_terminator(const Block *b);
 
 // Whether a comes before b, of two ops of a block.

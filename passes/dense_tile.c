@@ -18,6 +18,12 @@ static bool no(DenseSearch *s, const char *why) {
 
 int dense_param(const DenseSearch *s, const Value *v) { return v->block == s->func->body ? (int)v->index : -1; }
 
+static bool is_outside(const DenseSearch *s, const AffineTerm *t) {
+  for (uint32_t k = 0; k < t->num_scalars; k++)
+    if (!value_defined_outside(t->scalars[k], s->loop)) return false;
+  return true;
+}
+
 // scale · (iv − lb) / step of the loop, if that is affine in iv.
 static bool trip_index(const DenseSearch *s, int64_t scale, Affine *out) {
   int64_t step;
@@ -45,8 +51,7 @@ static bool base_offset(const DenseSearch *s, Value *base, int *param, Affine *o
     if (!affine_of(advance, &part)) return false;
     Affine moved = {0};
     for (uint32_t i = 0; i < part.num_terms; i++) {
-      for (uint32_t k = 0; k < part.terms[i].num_scalars; k++)
-        if (!value_defined_outside(part.terms[i].scalars[k], s->loop)) return false;
+      if (!is_outside(s, &part.terms[i])) return false;
       Affine trips, rest = {.num_terms = 1, .terms = {part.terms[i]}};
       rest.terms[0].coef = 1;
       if (!trip_index(s, part.terms[i].coef, &trips) || !affine_multiply(&trips, &rest) ||
@@ -218,7 +223,7 @@ static bool examine_coordinate(DenseSearch *s, DenseTile *d, int axis, int64_t r
     constant &= t->num_scalars == 0;
     d->test_sign[axis] |= !never_negative(s, t);
     d->test_size[axis] |= t->wide && row_bytes < LONG_ROW;
-    for (uint32_t k = 0; k < t->num_scalars; k++) outside &= value_defined_outside(t->scalars[k], s->loop);
+    outside &= is_outside(s, t);
   }
   d->test_sign[axis] &= !d->masked_below[axis];
   if (constant) return !d->test_sign[axis];
@@ -232,9 +237,7 @@ static bool examine_outer(DenseSearch *s, DenseTile *d, int64_t bytes) {
     for (uint32_t k = 0; k < o->coord.num_terms; k++) {
       const AffineTerm *t = &o->coord.terms[k];
       o->test_size |= t->wide && (o->stride.num_scalars || o->stride.coef * bytes < LONG_ROW);
-      if (!never_negative(s, t)) return false;
-      for (uint32_t j = 0; j < t->num_scalars; j++)
-        if (!value_defined_outside(t->scalars[j], s->loop)) return false;
+      if (!never_negative(s, t) || !is_outside(s, t)) return false;
     }
   }
   return true;

@@ -21,20 +21,14 @@
 static void hoist_invariants(Op *outer, const Op *inner) {
   for (Op *op = outer->blocks[0]->first, *next; op != inner; op = next) {
     next = op->next;
-    bool invariant = op_is(op, TRAIT_PURE) && op->num_blocks == 0;
-    for (uint32_t i = 0; i < op->num_operands && invariant; i++)
-      invariant = !op_operand(op, i) || value_defined_outside(op_operand(op, i), outer);
-    if (invariant) op_move_before(op, outer);
+    if (op_is(op, TRAIT_PURE) && !op->num_blocks && op_operands_outside(op, outer)) op_move_before(op, outer);
   }
 }
 
 // The next tile would overwrite this tile's descriptor while copies through it are in flight.
 static bool makes_descriptor_of_tile(const Op *outer, const Op *inner) {
-  EACH_OP(op, inner->blocks[0]) {
-    if (op->opcode != OP_MAKE_DESC) continue;
-    for (uint32_t i = 0; i < op->num_operands; i++)
-      if (!value_defined_outside(op_operand(op, i), outer)) return true;
-  }
+  EACH_OP(op, inner->blocks[0])
+    if (op->opcode == OP_MAKE_DESC && !op_operands_outside(op, outer)) return true;
   return false;
 }
 

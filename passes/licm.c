@@ -23,9 +23,7 @@ static bool blocks_invariant(const Op *op, const Op *loop) {
 }
 
 static bool invariant(const Op *op, const Op *loop) {
-  for (uint32_t i = 0; i < op->num_operands; i++)
-    if (op_operand(op, i) && !value_defined_outside(op_operand(op, i), loop)) return false;
-  return blocks_invariant(op, loop);
+  return op_operands_outside(op, loop) && blocks_invariant(op, loop);
 }
 
 static void find_effects(Op *op, void *user) { *(bool *)user |= op_is(op, TRAIT_WRITES | TRAIT_SYNC); }
