@@ -14,10 +14,11 @@
 #include "passes/dot_unit.h"
 #include "passes/tma.h"
 
-static bool feeds_dot(const Value *v) {
+// Whether v, or its transpose, is an operand of a dot.
+static bool is_dot_operand(const Value *v) {
   EACH_USE(u, v) {
     if (u->user->opcode == OP_DOT && u->index < 2) return true;
-    if (u->user->opcode == OP_TRANS && feeds_dot(&u->user->results[0])) return true;
+    if (u->user->opcode == OP_TRANS && is_dot_operand(&u->user->results[0])) return true;
   }
   return false;
 }
@@ -163,7 +164,7 @@ static void convert_loop(DenseSearch *s, Op *loop) {
   s->loop = loop;
   s->func = loop->parent->func;
   for (Op *op = loop->blocks[0]->first; op && n < MAX_LOADS; op = op->next)
-    if (op->opcode == OP_LOAD && feeds_dot(op_result(op, 0))) {
+    if (op->opcode == OP_LOAD && is_dot_operand(op_result(op, 0))) {
       if (dense_recognise(s, op, &dense[n])) n++;
       else remark_missed(op, "%s is not loaded by TMA: %s", remark_name(op), s->why);
     }

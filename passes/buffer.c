@@ -8,6 +8,11 @@ bool buffer_is_view(const Op *op) {
   return op_is(op, TRAIT_MOVES) && op->results[0].type->kind == TYPE_BUFFER;
 }
 
+Value *buffer_whole(Value *v) {
+  while (v->def && buffer_is_view(v->def)) v = op_operand(v->def, 0);
+  return v;
+}
+
 uint32_t buffer_bytes(const Type *t) { return scratch_tile_stride(t) * type_tiles(t); }
 
 bool buffer_read_by_async_proxy(const Value *buf) {

@@ -56,7 +56,7 @@ int64_t dot_room(const Module *m) {
   return target_shared_of(m->target, blocks ? blocks : 1);
 }
 
-static Value *stored_tile(Value *v) {
+Value *dot_stored_tile(Value *v) {
   while (value_op(v, OP_TRANS) || value_op(v, OP_CONVERT_LAYOUT)) v = op_operand(v->def, 0);
   return v;
 }
@@ -66,7 +66,7 @@ static bool is_stored_before(const Block *b, const Value *tile, const Op *last, 
   EACH_OP(op, b)
     for (uint32_t i = 0; i < 2 && op->opcode == OP_DOT; i++) {
       if (op == last && i == index) return false;
-      if (stored_tile(op_operand(op, i)) == tile) return true;
+      if (dot_stored_tile(op_operand(op, i)) == tile) return true;
     }
   return false;
 }
@@ -76,7 +76,7 @@ bool dot_operands_fit(const Module *m, const Block *b) {
   uint32_t bits;
   EACH_OP(op, b)
     for (uint32_t i = 0; i < 2 && op->opcode == OP_DOT && dot_unit(m, op, &bits) == DOT_MMA; i++) {
-      const Value *tile = stored_tile(op_operand(op, i));
+      const Value *tile = dot_stored_tile(op_operand(op, i));
       if (!is_stored_before(b, tile, op, i)) bytes += type_bytes(tile->type);
     }
   return bytes <= dot_room(m);

@@ -221,9 +221,9 @@ static Op *first_work(const Pipe *p) {
 // Whether the op reads, in shared memory, what threads have computed in this iteration.
 static bool reads_computed(const Pipe *p, const Op *op) {
   for (uint32_t i = 0; i < op->num_operands; i++) {
-    const Value *v = op_operand(op, i);
+    Value *v = op_operand(op, i);
     if (!v || v->type->kind != TYPE_BUFFER) continue;
-    while (v->def && buffer_is_view(v->def)) v = op_operand(v->def, 0);
+    v = buffer_whole(v);
     if (value_op(v, OP_ALLOC) && v->def->parent == pipe_body(p) && !becomes_ring(p, v->def)) return true;
   }
   return false;

@@ -1,5 +1,5 @@
-// read_fragments: reads the fragments of an mma, which are many registers, right before it, instead of holding them while
-// threads wait for each other.
+// read_fragments: reads the fragments of an mma, which are many registers, right before it, instead of holding them
+// while threads wait for each other.
 // In, out: LAID_OUT.
 #include "passes/buffer.h"
 #include "passes/pass.h"
@@ -14,18 +14,12 @@ static bool uses(const Op *op, const Op *def) {
   return false;
 }
 
-// The buffer that v is, or is a view of.
-static const Value *whole_buffer(const Value *v) {
-  while (v->def && buffer_is_view(v->def)) v = op_operand(v->def, 0);
-  return v;
-}
-
 // Whether the op is a copy or a store to another buffer than the one that is read.
 static bool fills_another(const Op *op, const Op *read) {
-  const Value *from = whole_buffer(op_operand(read, 0)), *to;
+  const Value *from = buffer_whole(op_operand(read, 0)), *to;
   if (op->opcode == OP_ASYNC_COMMIT) return true;
   if (op->opcode != OP_ASYNC_COPY && op->opcode != OP_LOCAL_STORE) return false;
-  to = whole_buffer(op_named(op, OPERAND_BUF));
+  to = buffer_whole(op_named(op, OPERAND_BUF));
   return value_op(to, OP_ALLOC) && value_op(from, OP_ALLOC) && to != from;
 }
 
