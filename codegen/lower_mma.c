@@ -27,7 +27,7 @@ static MmaKind mma_kind(Cg *c, const Op *op, ScalarKind a, ScalarKind b, ScalarK
   case SC_BF16: m.shape = "m16n8k16", m.in = ".bf16.bf16", m.k = 16; break;
   case SC_F32: m.shape = "m16n8k8", m.in = ".tf32.tf32", m.k = 8; break;
   case SC_F64:
-    m.by_quarters = c->target->sm < 90;
+    m.by_quarters = !cg_has_insn(c, INSN_MMA_SYNC_F64);
     m.shape = m.by_quarters ? "m8n8k4" : "m16n8k8", m.in = ".f64.f64", m.acc = "f64", m.k = 8;
     m.id = m.by_quarters ? INSN_MMA_SYNC : INSN_MMA_SYNC_F64;
     break;

@@ -12,6 +12,7 @@ typedef struct {
   uint32_t shared_bytes;   // opt-in shared memory per block
   uint32_t sm_threads, sm_blocks;   // that an SM holds at most
   bool has_cp_async, has_tma, has_wgmma, has_fp8_mma, has_fp8_convert, has_stmatrix, has_cluster;
+  bool has_bf16;              // arithmetic on bf16, and conversions of integers to it
   bool has_bf16_vector_red;   // atomic additions of bf16; red of several elements, up to 16 bytes
 } Target;
 
