@@ -1,6 +1,8 @@
 // Addresses and shapes of global-memory accesses.
 #include "codegen/address.h"
 
+#include "ir/loop.h"
+
 // The bits of a register's number, among `bits`, by which the value differs.
 static uint32_t varying_bits(const CgValue *v, uint32_t bits) {
   uint32_t varying = 0;
@@ -27,8 +29,7 @@ static const CgValue *summand(const Op *sum, uint32_t i) {
 // Whether the offset and its summands are computed in the innermost loop of the access. What is computed before a loop,
 // LLVM adds to the base there.
 static bool in_same_loop(const Op *op, const Value *offset) {
-  const Op *loop = op->parent->parent;
-  while (loop && !op_is(loop, TRAIT_LOOP)) loop = loop->parent->parent;
+  const Op *loop = loop_around(op);
   return !loop || !(value_defined_outside(offset, loop) || value_defined_outside(op_operand(offset->def, 0), loop) ||
                     value_defined_outside(op_operand(offset->def, 1), loop));
 }
@@ -50,7 +51,8 @@ static void split_sum(Address *a, const Op *op, Value *offset) {
   a->offset = swap ? x : y;
 }
 
-Address address_of(Cg *c, const Op *op, Value *ptr, Value *offset) {
+Address address_of(Cg *c, const Op *op) {
+  Value *ptr = op_named(op, OPERAND_PTR), *offset = op_named(op, OPERAND_OFFSET);
   Address a = {.ptr = cg_get(ptr), .offset = offset ? cg_get(offset) : NULL, .deltas = op_attr(op, ATTR_DELTAS)};
   const Op *strided = value_op(offset, OP_STRIDED);
   if (strided) {

@@ -17,7 +17,7 @@ typedef struct {
   uint32_t elem_bytes;
 } Address;
 
-Address address_of(Cg *c, const Op *op, Value *ptr, Value *offset);
+Address address_of(Cg *c, const Op *op);
 LLVMValueRef address_reg(Cg *c, Address *a, uint32_t r);
 
 // One machine access: `count` consecutive registers as num_words integers of word_bits, per_word elements each.

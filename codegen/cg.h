@@ -141,6 +141,7 @@ void cg_require_ptx(Cg *c, uint32_t version);
 // ---- machine instructions (nvptx.c) ----
 // An instruction whose row has its text.
 LLVMValueRef cg_insn(Cg *c, InsnId id, LLVMTypeRef result, LLVMValueRef *args, unsigned n);
+bool cg_has_insn(const Cg *c, InsnId id);     // on the target
 // Any inline assembly.
 LLVMValueRef cg_asm(Cg *c, uint32_t effects, const char *text, const char *constraints, LLVMTypeRef result,
                     LLVMValueRef *args, unsigned n);

@@ -31,7 +31,7 @@ static const uint32_t *equal_registers(Cg *c, const Op *op) {
 
 // Whether the machine does the op on two elements at a time.
 static bool is_packed(const Cg *c, const Op *op, ScalarKind k) {
-  return op_is(op, TRAIT_HALVES) && (k == SC_F16 || (k == SC_BF16 && c->target->sm >= 90));
+  return op_is(op, TRAIT_HALVES) && (k == SC_F16 || (k == SC_BF16 && c->target->has_bf16));
 }
 
 // Pairs registers of neighbouring elements, which loads and stores have in one word, too. (LLVM would also choose

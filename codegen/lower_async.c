@@ -121,9 +121,10 @@ static LLVMValueRef kept_elements(Cg *c, const CgValue *mask, uint32_t r, uint32
 }
 
 void emit_async_copy(Cg *c, Op *op) {
-  Value *buf = op_operand(op, 0), *mask_value = op_operand(op, 3);
-  Address a = address_of(c, op, op_operand(op, 1), op_operand(op, 2));
-  const Type *t = op_operand(op, 2) ? op_operand(op, 2)->type : op_operand(op, 1)->type;
+  Value *buf = op_named(op, OPERAND_BUF), *offset = op_named(op, OPERAND_OFFSET),
+        *mask_value = op_named(op, OPERAND_MASK);
+  Address a = address_of(c, op);
+  const Type *t = offset ? offset->type : op_named(op, OPERAND_PTR)->type;
   const CgValue *mask = mask_value ? cg_get(mask_value) : NULL;
   if (!type_is_tensor(t)) cg_unsupported(c, op, "the buffer does not hold the tensor");
   PlaceMap m = cg_tile_map(c, op, t, buf);
@@ -270,7 +271,7 @@ void emit_pingpong_pass(Cg *c, Op *op) {
 typedef struct { uint32_t axis, elements, bytes; } BoxBit;
 
 static uint32_t box_bits(Cg *c, const Op *op, BoxBit bits[LAYOUT_MAX_BITS]) {
-  const Type *desc = op_operand(op, 0)->type, *tile = op_operand(op, 1)->type;
+  const Type *desc = op_operand(op, 0)->type, *tile = op_named(op, OPERAND_BUF)->type;
   const Layout *l = tile->layout;
   const uint32_t left_out = desc->rank - l->rank;    // of leading axes of one element
   uint32_t places[LAYOUT_MAX_BITS], n = 0;
@@ -360,7 +361,7 @@ static void move_boxes(Cg *c, const Op *op, InsnId id, const char *reduction, LL
 }
 
 void emit_tma_load(Cg *c, Op *op) {
-  LLVMValueRef to = cg_smem_addr(c, cg_scalar(op_operand(op, 1))), bar = barrier_address(c, op, 2);
+  LLVMValueRef to = cg_smem_addr(c, cg_scalar(op_named(op, OPERAND_BUF))), bar = barrier_address(c, op, 2);
   const uint32_t warps = sharing_warps(c, op);
   move_boxes(c, op, INSN_TMA_LOAD, "", to, bar, warps, issuer(c, op, warps, optional(op, 3)));
 }
@@ -368,7 +369,7 @@ void emit_tma_load(Cg *c, Op *op) {
 // Every thread commits a group, also one without copies: a wait counts the groups of its thread, and whichever warps
 // issued a copy, all have seen as many.
 static void tma_out(Cg *c, const Op *op, InsnId id, const char *reduction) {
-  LLVMValueRef from = cg_smem_addr(c, cg_scalar(op_operand(op, 1)));
+  LLVMValueRef from = cg_smem_addr(c, cg_scalar(op_named(op, OPERAND_BUF)));
   const uint32_t warps = sharing_warps(c, op);
   move_boxes(c, op, id, reduction, from, NULL, warps, issuer(c, op, warps, NULL));
   cg_insn(c, INSN_BULK_COMMIT, c->t_void, NULL, 0);

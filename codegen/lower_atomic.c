@@ -4,6 +4,7 @@
 // a thread does several atomics for one op, a fence before them releases and one after them acquires: an order at each
 // would let it wait for the one before.
 #include "codegen/address.h"
+#include "ir/loop.h"
 
 static const char *const sems[] = {[SEM_RELAXED] = "relaxed", [SEM_ACQUIRE] = "acquire", [SEM_RELEASE] = "release",
                                    [SEM_ACQ_REL] = "acq_rel"};
@@ -124,8 +125,7 @@ static bool comes_from_reduce(const Value *v, int depth) {
 // A release by thread 0 must follow the accesses of the whole block. There is nothing to wait for if the kernel has
 // only read, and the value depends on all that it read.
 static bool release_needs_barrier(const Op *op, const Value *value) {
-  for (const Op *p = op->parent->parent; p; p = p->parent->parent)
-    if (op_is(p, TRAIT_LOOP)) return true;
+  if (loop_around(op)) return true;
   Before b = {.op = op};
   block_walk(op->parent->func->body, look_before, &b);
   return b.writes || (b.reads && !comes_from_reduce(value, 16));
@@ -148,9 +148,9 @@ enum { MAX_VECTOR = 8 };
 
 static void lower_atomic(Cg *c, Op *op) {
   bool cas = op->opcode == OP_ATOMIC_CAS;
-  const Value *subject = op_operand(op, cas ? 3 : 2), *mask = cas ? NULL : op_operand(op, 3);
+  const Value *subject = op_named(op, OPERAND_VALUE), *mask = op_named(op, OPERAND_MASK);
   const Type *t = subject->type;
-  Address a = address_of(c, op, op_operand(op, 0), op_operand(op, 1));
+  Address a = address_of(c, op);
   MemSem sem = (MemSem)op_int(op, ATTR_SEM, SEM_ACQ_REL);
   AtomicKind kind = (AtomicKind)op_int(op, ATTR_ATOMIC, ATOMIC_ADD);
   ScalarKind k = cg_elem_kind(t);

@@ -187,7 +187,7 @@ static LLVMValueRef int_to_float(Cg *c, const Op *op, LLVMValueRef x, bool is_si
     return to == SC_F32 ? f : cg_f32_to_float(c, f, to, ROUND_RNE);
   }
   // Without an instruction for it, LLVM would convert to f32 and round twice.
-  if (to == SC_BF16 && c->target->sm < 90 && width >= 32)
+  if (to == SC_BF16 && !c->target->has_bf16 && width >= 32)
     return cg_f32_to_float(c, int_to_odd_f32(c, x, is_signed), to, ROUND_RNE);
   LLVMTypeRef t = is_fp8(to) ? c->t_f32 : c->elem[to];
   LLVMValueRef f = is_signed ? LLVMBuildSIToFP(c->b, x, t, "") : LLVMBuildUIToFP(c->b, x, t, "");

@@ -2,6 +2,7 @@
 // the same element share it. A loop is a guard, and then the body with the test at its end.
 #include "codegen/cg.h"
 #include "codegen/wgmma.h"
+#include "ir/loop.h"
 
 #include <llvm-c/DebugInfo.h>
 
@@ -58,7 +59,7 @@ static void set_results(Cg *c, Op *op, CgValue *const *carried, LLVMBasicBlockRe
     const Type *t = op_result(op, i)->type;
     CgValue *r = make_phis(c, t);
     add_incoming(c, r, t, cg_get(op_operand(yield, i)), latch);
-    if (before) add_incoming(c, r, t, cg_get(op_operand(op, i + 3)), before);
+    if (before) add_incoming(c, r, t, cg_get(for_init(op, i)), before);
     cg_set(op_result(op, i), r);
   }
   for (uint32_t i = 0; i < op->num_results; i++)   // after all phis
@@ -67,8 +68,7 @@ static void set_results(Cg *c, Op *op, CgValue *const *carried, LLVMBasicBlockRe
 
 void emit_for(Cg *c, Op *op) {
   c->has_loops = true;
-  LLVMValueRef lb = cg_scalar(op_operand(op, 0)), ub = cg_scalar(op_operand(op, 1));
-  LLVMValueRef step = cg_scalar(op_operand(op, 2));
+  LLVMValueRef lb = cg_scalar(for_lower(op)), ub = cg_scalar(for_upper(op)), step = cg_scalar(for_step(op));
   Block *body = op->blocks[0];
   uint32_t n = op->num_results;
   CgValue **carried = arena_array(c->arena, CgValue *, n + 1);
@@ -90,14 +90,14 @@ void emit_for(Cg *c, Op *op) {
   LLVMPositionBuilderAtEnd(c->b, loop);
   LLVMValueRef iv = LLVMBuildPhi(c->b, LLVMTypeOf(lb), "iv");
   LLVMAddIncoming(iv, &lb, &before, 1);
-  cg_set_scalar(c, body->args[0], iv);
+  cg_set_scalar(c, for_iv(op), iv);
   for (uint32_t i = 0; i < n; i++) {
-    const Type *t = body->args[i + 1]->type;
+    const Type *t = for_carried(op, i)->type;
     if (!carried[i]) {
       carried[i] = make_phis(c, t);
-      add_incoming(c, carried[i], t, cg_get(op_operand(op, i + 3)), before);
+      add_incoming(c, carried[i], t, cg_get(for_init(op, i)), before);
     }
-    cg_set(body->args[i + 1], carried[i]);
+    cg_set(for_carried(op, i), carried[i]);
   }
   cg_lower_block(c, body);
 

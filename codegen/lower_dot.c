@@ -223,7 +223,7 @@ void emit_dot(Cg *c, Op *op) {
   LLVMValueRef scratch = cg_scratch(c, op);
   d.log2_k = at.log2_k;
   LLVMValueRef a_base = cg_add(c, scratch, cg_i32(c, at.a)), b_base = cg_add(c, scratch, cg_i32(c, at.b));
-  LLVMValueRef *acc = accumulators(&d, op_operand(op, 2));
+  LLVMValueRef *acc = accumulators(&d, op_operand(op, DOT_ACC));
   for (uint32_t part = 0; part < 1u << (log2_k - at.log2_k); part++) {
     if (part) cg_barrier(c);   // after the reads of the last part
     store_part(&d, a_base, a, 0, log2_k, part);
@@ -251,7 +251,7 @@ static Operand operand_in_buffer(const Dot *d, const Op *op, bool is_a) {
 void emit_dot_shared(Cg *c, Op *op) {
   Dot d = dot_of(c, op);
   d.log2_k = d.a_type->layout->log2_size[d.a_type->rank - 1];
-  LLVMValueRef *acc = accumulators(&d, op_operand(op, 2));
+  LLVMValueRef *acc = accumulators(&d, op_operand(op, DOT_ACC));
   add_product(&d, operand_in_buffer(&d, op, true), operand_in_buffer(&d, op, false), acc);
   set_result(&d, op_result(op, 0), acc);
 }

@@ -89,7 +89,7 @@ SCALAR_EMITTER(divf) {
 
 SCALAR_EMITTER(clipf) {
   enum { SIGN = 1u << 31 };
-  if (c->target->sm >= 89) return cg_insn(c, INSN_CLIP_F32, c->t_f32, in, 2);
+  if (cg_has_insn(c, INSN_CLIP_F32)) return cg_insn(c, INSN_CLIP_F32, c->t_f32, in, 2);
   LLVMValueRef size[2], bits[2];
   for (uint32_t i = 0; i < 2; i++) {
     size[i] = cg_unary_intrinsic(c, "llvm.fabs", in[i]);

@@ -49,8 +49,9 @@ typedef struct {
   ScalarKind kind;
 } GlobalAccess;
 
-static GlobalAccess access_of(Cg *c, const Op *op, const Type *t, const Value *mask) {
-  GlobalAccess a = {.address = address_of(c, op, op_operand(op, 0), op_operand(op, 1)),
+static GlobalAccess access_of(Cg *c, const Op *op, const Type *t) {
+  const Value *mask = op_named(op, OPERAND_MASK);
+  GlobalAccess a = {.address = address_of(c, op),
                     .mask = mask ? cg_get(mask) : NULL,
                     .hints = hints_of(op)};
   a.num_regs = cg_num_regs(t);
@@ -116,9 +117,9 @@ static LLVMValueRef guarded_load(Cg *c, GlobalAccess *a, uint32_t r, LLVMValueRe
 }
 
 void emit_load(Cg *c, Op *op) {
-  Value *other_value = op_operand(op, 3);
+  Value *other_value = op_named(op, OPERAND_OTHER);
   const Type *t = op_result(op, 0)->type;
-  GlobalAccess a = access_of(c, op, t, op_operand(op, 2));
+  GlobalAccess a = access_of(c, op, t);
   const CgValue *other = other_value ? cg_get(other_value) : NULL;
   uint32_t n = a.num_regs, count = a.shape.count;
   LLVMTypeRef elem = cg_elem_type(c, t);
@@ -160,9 +161,9 @@ static void plain_store(Cg *c, const GlobalAccess *a, LLVMValueRef at, const LLV
 }
 
 void emit_store(Cg *c, Op *op) {
-  Value *value = op_operand(op, 2);
+  Value *value = op_named(op, OPERAND_VALUE);
   const CgValue *v = cg_get(value);
-  GlobalAccess a = access_of(c, op, value->type, op_operand(op, 3));
+  GlobalAccess a = access_of(c, op, value->type);
   const AccessShape *s = &a.shape;
   LLVMValueRef owner = cg_layout_owner(c, value->type);
   for (uint32_t r = 0; r < a.num_regs; r += s->count) {

@@ -27,7 +27,7 @@ static MmaKind mma_kind(Cg *c, const Op *op, ScalarKind a, ScalarKind b, ScalarK
   case SC_BF16: m.shape = "m16n8k16", m.in = ".bf16.bf16", m.k = 16; break;
   case SC_F32: m.shape = "m16n8k8", m.in = ".tf32.tf32", m.k = 8; break;
   case SC_F64:
-    m.by_quarters = c->target->sm < 90;
+    m.by_quarters = !cg_has_insn(c, INSN_MMA_SYNC_F64);
     m.shape = m.by_quarters ? "m8n8k4" : "m16n8k8", m.in = ".f64.f64", m.acc = "f64", m.k = 8;
     m.id = m.by_quarters ? INSN_MMA_SYNC : INSN_MMA_SYNC_F64;
     break;
@@ -168,7 +168,7 @@ static void add_step(const Mma *m, uint32_t first, uint32_t k, LLVMValueRef *acc
 
 void emit_mma(Cg *c, Op *op) {
   const Type *ct = op_result(op, 0)->type;
-  const CgValue *init = cg_get(op_operand(op, 2));
+  const CgValue *init = cg_get(op_operand(op, DOT_ACC));
   Mma m = {.c = c, .op = op, .at = op_operand(op, 0)->type, .bt = op_operand(op, 1)->type, .ct = ct,
            .a = cg_get(op_operand(op, 0)), .b = cg_get(op_operand(op, 1))};
   ScalarKind kc = cg_elem_kind(ct);

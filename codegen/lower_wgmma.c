@@ -186,7 +186,7 @@ static Wgmma wgmma_of(Cg *c, const Op *op) {
   Value *a = op_operand(op, 0), *b = op_operand(op, 1);
   const Type *acc = op->results[0].type;
   bool in_registers = type_is_tensor(a->type);
-  Wgmma p = {.c = c, .acc = acc, .n = wgmma_columns(acc->layout), .pinned = cg_get(op_operand(op, 2))->pinned};
+  Wgmma p = {.c = c, .acc = acc, .n = wgmma_columns(acc->layout), .pinned = cg_get(op_operand(op, DOT_ACC))->pinned};
   p.kind = kind_of(c, op, cg_elem_kind(a->type), cg_elem_kind(b->type), cg_elem_kind(acc));
   // ptxas spills the accumulators of whole instructions, to make room for another one's. It also waits for each
   // instruction; meanwhile tensor cores work for another warpgroup.
@@ -212,7 +212,7 @@ static Wgmma wgmma_of(Cg *c, const Op *op) {
 }
 
 void emit_wgmma(Cg *c, Op *op) {
-  const Value *init = op_operand(op, 2), *use_c = op_operand(op, 3);
+  const Value *init = op_operand(op, DOT_ACC), *use_c = op_operand(op, DOT_USE_ACC);
   uint32_t depth = (uint32_t)op_operand(op, 1)->type->shape[0];
   Wgmma p = wgmma_of(c, op);
   LLVMValueRef scale = use_c ? cg_scalar(use_c) : NULL;

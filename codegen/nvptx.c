@@ -42,13 +42,15 @@ LLVMValueRef cg_asm(Cg *c, uint32_t effects, const char *text, const char *const
 static LLVMValueRef call_insn(Cg *c, InsnId id, const char *text, const char *constraints, LLVMTypeRef result,
                               LLVMValueRef *args, unsigned n) {
   const Insn *in = &insns[id];
-  if (c->target->sm < in->min_sm) {
+  if (!cg_has_insn(c, id)) {
     c->ctx->current_op = c->op;
     ice(c->ctx, "codegen: %s needs sm_%u, the target is %s", in->name, in->min_sm, c->target->name);
   }
   cg_require_ptx(c, in->min_ptx);
   return cg_asm(c, in->effects, text, constraints, result, args, n);
 }
+
+bool cg_has_insn(const Cg *c, InsnId id) { return c->target->sm >= insns[id].min_sm; }
 
 LLVMValueRef cg_insn(Cg *c, InsnId id, LLVMTypeRef result, LLVMValueRef *args, unsigned n) {
   return call_insn(c, id, insns[id].text, insns[id].constraints, result, args, n);

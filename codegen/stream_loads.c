@@ -208,8 +208,7 @@ static const uint32_t *ordered(Stream *s, void (*place_all)(Stream *s)) {
 }
 
 static void stream(Cg *c, LLVMBasicBlockRef block) {
-  const int64_t threads = WARP_SIZE * (int64_t)c->module->num_warps;
-  const uint32_t registers = (uint32_t)min_i64(THREAD_REGISTERS, SM_REGISTERS / threads);
+  const uint32_t registers = target_registers_of(1, WARP_SIZE * c->module->num_warps);
   const LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
   uint32_t loaded = 0, count = 0;
   for (LLVMValueRef in = LLVMGetFirstInstruction(block); in; in = LLVMGetNextInstruction(in), count++)

@@ -4,6 +4,7 @@
 // accumulators but add to them, they are pinned: they have registers that an assembly declares and the assemblies
 // name, and LLVM sees values only before and after the loop.
 #include "codegen/wgmma.h"
+#include "ir/loop.h"
 
 enum { FEW = 16 };   // operands of one assembly, where there is a choice: for each of them LLVM looks through all
 
@@ -75,15 +76,14 @@ static bool may_be_in_flight(const Value *v, uint32_t depth) {
     return op_int(def, ATTR_COUNT, 0) != 0 && may_be_in_flight(op_operand(def, v->index), depth);
   if (!loop || loop->num_blocks == 0 || (!def && v->index == 0)) return false;
   if (loop->opcode != OP_FOR || depth == 0) return true;
-  const uint32_t i = def ? v->index : v->index - 1;
-  return may_be_in_flight(op_operand(loop, i + 3), depth - 1) ||
-         may_be_in_flight(op_operand(block_terminator(loop->blocks[0]), i), depth - 1);
+  const uint32_t i = def ? v->index : v->index - FOR_CARRIED;
+  return may_be_in_flight(for_init(loop, i), depth - 1) || may_be_in_flight(for_next(loop, i), depth - 1);
 }
 
 // The carried value goes through dots and waits alone, and dots that the loop leaves in flight are waited for. No dot
 // may be in flight before the loop: if its registers are moved to the pinned ones meanwhile, ptxas serialises all dots.
 static bool can_pin(const Op *loop, uint32_t i) {
-  if (may_be_in_flight(op_operand(loop, i + 3), 3)) return false;
+  if (may_be_in_flight(for_init(loop, i), 3)) return false;
   const Block *body = loop->blocks[0];
   const Value *v = body->args[i + 1];
   bool any = false, in_flight = false;
@@ -105,7 +105,7 @@ static bool can_pin(const Op *loop, uint32_t i) {
 
 CgValue *wgmma_pin(Cg *c, const Op *loop, uint32_t i) {
   if (!can_pin(loop, i)) return NULL;
-  const Value *init = op_operand(loop, i + 3);
+  const Value *init = for_init(loop, i);
   uint32_t regs = cg_num_regs(init->type), n = wgmma_num_words(init->type, regs);
   LLVMValueRef *words = wgmma_acc_to_words(c, init->type, cg_get(init));
   CgValue *pinned = cg_value_new(c, regs);

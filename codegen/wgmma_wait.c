@@ -7,14 +7,13 @@
 
 // Instructions that a warp issues for an op, about.
 static uint32_t instructions(const Op *op) {
-  static const uint8_t each[] = {[UNIT_ALU] = 1, [UNIT_SFU] = 1, [UNIT_FDIV] = 12, [UNIT_IDIV] = 24, [UNIT_EXCH] = 1};
-  uint32_t regs = 0, unit = op_unit(op);
+  uint32_t regs = 0;
   for (uint32_t i = 0; i < op->num_operands; i++)
     if (op_operand(op, i) && type_is_tensor(op_operand(op, i)->type)) {
       uint32_t n = cg_num_regs(op_operand(op, i)->type);
       if (n > regs) regs = n;
     }
-  return unit < countof(each) ? regs * each[unit] : 0;
+  return regs * (op_unit(op) == UNIT_EXCH ? 1 : unit_instructions(op_unit(op)));
 }
 
 // Cycles that tensor cores take for a dot: 2048 products of 16-bit elements in each.

@@ -89,7 +89,7 @@ static const void *dense(Prog *p, const Op *op, uint32_t i, void **copy) {
   const Type *t = operand_type(op, i);
   *copy = NULL;
   if (t->kind != TYPE_BUFFER) return interp_operand_data(p, op, i);
-  *copy = interp_malloc((size_t)type_numel(t) * type_elem_bytes(t));
+  *copy = interp_malloc((size_t)type_bytes(t));
   interp_view_read(interp_operand_data(p, op, i), t, *copy);
   return *copy;
 }

@@ -33,7 +33,7 @@ static void view_write(const BufferView *v, const Type *tile, const void *in) {
 }
 
 static void poison(const BufferView *v, const Type *tile) {
-  size_t n = (size_t)type_numel(tile) * type_elem_bytes(tile);
+  size_t n = (size_t)type_bytes(tile);
   void *bytes = interp_malloc(n);
   memset(bytes, POISON, n);
   view_write(v, tile, bytes);
@@ -44,7 +44,7 @@ static const BufferView *view_of(Prog *p, const Op *op, uint32_t i) { return int
 
 bool interp_alloc(Prog *p, Op *op) {
   const Type *t = op->results[0].type;
-  size_t tiles = t->count ? t->count : 1, n = tiles * (size_t)type_numel(t) * type_elem_bytes(t);
+  size_t n = type_tiles(t) * (size_t)type_bytes(t);
   BufferView *v = interp_result_data(p, op, 0);
   uint8_t *memory;
   if (p->shared) {
@@ -78,8 +78,8 @@ bool interp_buffer_index(Prog *p, Op *op) {
   const Type *t = operand_type(op, 0);
   BufferView v = *view_of(p, op, 0);
   int64_t i = interp_operand_int(p, op, 1);
-  if (i < 0 || i >= (t->count ? t->count : 1))
-    return interp_fail(p, op, "tile %lld of a buffer that has %u", (long long)i, t->count ? t->count : 1);
+  if (i < 0 || i >= type_tiles(t))
+    return interp_fail(p, op, "tile %lld of a buffer that has %u", (long long)i, type_tiles(t));
   v.data += i * v.tile * type_elem_bytes(t);
   memcpy(interp_result_data(p, op, 0), &v, sizeof v);
   return true;
@@ -270,7 +270,7 @@ bool interp_async_arrive(Prog *p, Op *op) {
 static void land(PendingCopy *c) {
   view_write(&c->view, c->type, c->data);
   Barrier b = get_barrier(c->barrier);
-  b.bytes -= (int32_t)(type_numel(c->type) * type_elem_bytes(c->type));
+  b.bytes -= (int32_t)type_bytes(c->type);
   put_barrier(c->barrier, b);
 }
 
@@ -321,7 +321,7 @@ bool interp_tma_load(Prog *p, Op *op) {
   const Type *tile = type_tensor(p->run->ctx, desc->elem, desc->rank, desc->shape, NULL);
   int64_t coords[MAX_RANK];
   interp_coords(p, op, 4, coords);
-  uint8_t *data = interp_malloc((size_t)type_numel(buffer) * type_elem_bytes(buffer));
+  uint8_t *data = interp_malloc((size_t)type_bytes(buffer));
   if (!interp_read_tile(p, op, interp_operand_data(p, op, 0), tile, coords, data)) {
     free(data);
     return false;
@@ -350,7 +350,7 @@ bool interp_tma_reduce(Prog *p, Op *op) { return start_store(p, op); }
 // The store reads shared memory here and not before: changing the buffer too early gives wrong results.
 static bool finish_store(Prog *p) {
   PendingCopy *c = p->tma_stores;
-  void *data = interp_malloc((size_t)type_numel(c->type) * type_elem_bytes(c->type));
+  void *data = interp_malloc((size_t)type_bytes(c->type));
   interp_view_read(&c->view, c->type, data);
   int64_t atomic = c->op->opcode == OP_TMA_REDUCE ? op_int(c->op, ATTR_ATOMIC, ATOMIC_ADD) : -1;
   bool ok =

@@ -37,7 +37,7 @@ size_t interp_value_bytes(const Type *t) {
     case TYPE_BUFFER: return sizeof(BufferView);
     case TYPE_DESC: return sizeof(InterpDesc);
     case TYPE_TOKEN: return 1;
-    default: return (size_t)type_numel(t) * type_elem_bytes(t);
+    default: return (size_t)type_bytes(t);
   }
 }
 

@@ -60,7 +60,8 @@ enum {
   TRAIT_PURE = 1 << 0, TRAIT_READS = 1 << 1, TRAIT_WRITES = 1 << 2, TRAIT_SYNC = 1 << 3, TRAIT_TERMINATOR = 1 << 4,
   TRAIT_REGION = 1 << 5, TRAIT_CARRIES = 1 << 6, TRAIT_LOOP = 1 << 7, TRAIT_ELEMENTWISE = 1 << 8,
   TRAIT_COMMUTES = 1 << 9, TRAIT_CONVERTS = 1 << 10, TRAIT_HALVES = 1 << 11, TRAIT_CONDITION = 1 << 12,
-  TRAIT_MOVES = 1 << 13, TRAIT_BASE = 1 << 14, TRAIT_FREE = 1 << 15
+  TRAIT_MOVES = 1 << 13, TRAIT_BASE = 1 << 14, TRAIT_FREE = 1 << 15, TRAIT_TMA = 1 << 16, TRAIT_WGMMA = 1 << 17,
+  TRAIT_ASYNC_PROXY = 1 << 18
 };
 typedef enum {
   UNIT_NONE, UNIT_ALU, UNIT_SFU, UNIT_FDIV, UNIT_IDIV, UNIT_EXCH, UNIT_DOT, UNIT_GMEM, UNIT_DESC, UNIT_SMEM, UNIT_SYNC,
@@ -198,12 +199,23 @@ extern const OpInfo op_info[NUM_OPS];
 static inline bool op_has(Opcode oc, uint32_t traits) { return op_info[oc].traits & traits; }
 static inline bool op_is(const Op *op, uint32_t traits) { return op_has(op->opcode, traits); }
 static inline Unit op_unit(const Op *op) { return op_info[op->opcode].unit; }
+// Instructions that a warp issues for an op of the unit on one element of each thread; 0: it depends on more.
+static inline uint32_t unit_instructions(Unit unit) {
+  switch (unit) {
+    case UNIT_ALU: case UNIT_SFU: return 1;
+    case UNIT_FDIV: return 12;
+    case UNIT_IDIV: return 24;
+    default: return 0;
+  }
+}
 static inline bool op_is_int_division(const Op *op) {
   return op->opcode == OP_DIVSI || op->opcode == OP_DIVUI || op->opcode == OP_REMSI || op->opcode == OP_REMUI;
 }
 static inline bool op_is_atomic(const Op *op) {
   return op_unit(op) == UNIT_GMEM && op_is(op, TRAIT_READS) && op_is(op, TRAIT_WRITES);
 }
+static inline bool op_is_tma_copy(const Op *op) { return op_is(op, TRAIT_ASYNC_PROXY) && op_unit(op) == UNIT_SMEM; }
+static inline bool op_is_tma_write(const Op *op) { return op_is_tma_copy(op) && op->opcode != OP_TMA_LOAD; }
 uint32_t op_subject(Opcode oc);                    // the operand whose element type an elementwise op works on
 bool op_takes(Opcode oc, const Type *t);           // whether an elementwise op's row accepts such elements
 bool op_gives(Opcode oc, const Type *t);           // whether its row allows such elements in the result
@@ -212,6 +224,13 @@ const char *op_elems_text(Context *ctx, uint32_t set, const char *(*name_of)(Sca
 uint32_t op_num_fixed(Opcode oc);                  // operands before the list
 bool op_has_list(Opcode oc);
 bool op_operand_is_optional(Opcode oc, uint32_t i);
+// Operands that ops have at different places. An op that lacks one gives −1 and NULL; an absent one is NULL, too.
+typedef enum {
+  OPERAND_PTR, OPERAND_OFFSET, OPERAND_MASK, OPERAND_OTHER, OPERAND_VALUE, OPERAND_BUF, OPERAND_BAR
+} OperandName;
+int op_operand_at(Opcode oc, OperandName name);
+Value *op_named(const Op *op, OperandName name);
+enum { DOT_A, DOT_B, DOT_ACC, DOT_USE_ACC };      // of all ops of UNIT_DOT; the last of wgmma alone
 bool op_find(const char *name, size_t n, Opcode *oc);
 const char *attr_name(AttrKey k);
 // What an attribute holds. The word for value v of an enum is texts[v].
@@ -241,6 +260,9 @@ void op_unlink(Op *op);                                           // takes it ou
 void op_erase(Op *op);                                            // with its blocks; its results must have no uses
 void op_move_before(Op *op, Op *before);
 void op_set_operand(Op *op, uint32_t i, Value *v);
+static inline void op_set_named(Op *op, OperandName name, Value *v) {
+  op_set_operand(op, (uint32_t)op_operand_at(op->opcode, name), v);
+}
 void op_append_operand(Context *ctx, Op *op, Value *v);
 void op_remove_operand(Op *op, uint32_t i);
 // Old Values to new ones.
@@ -267,8 +289,14 @@ static inline Op *value_op(const Value *v, Opcode oc) { return v && v->def && v-
 Block *value_block(const Value *v);                               // the block in which it is defined
 bool block_encloses(const Block *outer, const Block *inner);      // also true if they are the same
 bool value_defined_outside(const Value *v, const Op *region_op);  // outside all blocks of region_op
+bool op_operands_outside(const Op *op, const Op *region_op);      // all of the op's are
 Op *block_terminator(const Block *b);
 
+// Whether a comes before b, of two ops of a block.
+static inline bool op_is_before(const Op *a, const Op *b) {
+  while ((a = a->next) && a != b) {}
+  return a != NULL;
+}
 bool op_is_alike(const Op *a, const Op *b);   // opcode, attributes, result types and number of operands are equal
 const Attr *op_attr(const Op *op, AttrKey k);                     // NULL if absent
 int64_t op_int(const Op *op, AttrKey k, int64_t otherwise);

@@ -186,6 +186,12 @@ bool value_defined_outside(const Value *v, const Op *region_op) {
   return true;
 }
 
+bool op_operands_outside(const Op *op, const Op *region_op) {
+  for (uint32_t i = 0; i < op->num_operands; i++)
+    if (op_operand(op, i) && !value_defined_outside(op_operand(op, i), region_op)) return false;
+  return true;
+}
+
 // ---- ops ----
 
 Op *op_new(Context *ctx, Func *func, Opcode oc, Span span, const Type *const *result_types, uint32_t num_results,

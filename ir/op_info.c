@@ -21,6 +21,9 @@
 #define M TRAIT_MOVES
 #define B TRAIT_BASE
 #define F TRAIT_FREE
+#define X TRAIT_TMA
+#define U TRAIT_WGMMA
+#define Y TRAIT_ASYNC_PROXY
 enum {
 #define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how)                       \
   TRAITS_OF_##id = traits,
@@ -42,6 +45,9 @@ enum {
 #undef M
 #undef B
 #undef F
+#undef X
+#undef U
+#undef Y
 
 #define T STAGE_TILE
 #define L STAGE_LAID_OUT
@@ -122,6 +128,7 @@ enum {
       "a conversion (N), and no other, names the result's elements")                                                   \
   ROW(id, !(HAS(id, COMMUTES) || HAS(id, HALVES)) || HAS(id, ELEMENTWISE), "C and H are for elementwise ops")          \
   ROW(id, !HAS(id, COMMUTES) || sizeof operands == sizeof "a b", "C is for two operands")                              \
+  ROW(id, !HAS(id, ASYNC_PROXY) || HAS(id, TMA) || HAS(id, WGMMA), "TMA and wgmma alone are the asynchronous proxy") \
   ROW(id, !(HAS(id, MOVES) || HAS(id, FREE)) || !HAS(id, ELEMENTWISE), "M and F are for no elementwise op")
 #include "ir/ops.def"
 
@@ -183,6 +190,25 @@ bool op_operand_is_optional(Opcode oc, uint32_t i) {
   size_t n;
   const char *s = operand_spec(oc, i, &n);
   return s && s[n - 1] == '?';
+}
+
+static const char *const operand_names[] = {
+  [OPERAND_PTR] = "ptr", [OPERAND_OFFSET] = "offset", [OPERAND_MASK] = "mask", [OPERAND_OTHER] = "other",
+  [OPERAND_VALUE] = "value", [OPERAND_BUF] = "buf", [OPERAND_BAR] = "bar"};
+
+int op_operand_at(Opcode oc, OperandName name) {
+  size_t n;
+  const char *s, *wanted = operand_names[name];
+  const size_t length = strlen(wanted);
+  for (uint32_t i = 0; (s = operand_spec(oc, i, &n)); i++)
+    if (!memcmp(s, wanted, n < length ? n : length) && (n == length || (n == length + 1 && strchr("?*", s[length]))))
+      return (int)i;
+  return -1;
+}
+
+Value *op_named(const Op *op, OperandName name) {
+  const int at = op_operand_at(op->opcode, name);
+  return at < 0 ? NULL : op_operand(op, (uint32_t)at);
 }
 
 bool op_find(const char *name, size_t n, Opcode *oc) {

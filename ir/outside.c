@@ -37,33 +37,38 @@ const char *outside_far(const Outside *o) {
   return far_address_note(bytes / (o->elem_bytes ? o->elem_bytes : 1), is_past ? bytes - o->size : bytes, is_past);
 }
 
-// Which operand is the pointer or the descriptor, and which the mask; 0: there is none.
-typedef struct { OutsideKind kind; bool is_access, is_desc; uint8_t pointer, mask; } AccessInfo;
+typedef struct { OutsideKind kind; bool is_access, is_desc; } AccessInfo;
 
 static AccessInfo info_of(const Op *op) {
   switch (op->opcode) {
-  case OP_LOAD: return (AccessInfo){OUTSIDE_LOAD, true, false, 0, 2};
-  case OP_ASYNC_COPY: return (AccessInfo){OUTSIDE_LOAD, true, false, 1, 3};
-  case OP_STORE: return (AccessInfo){OUTSIDE_STORE, true, false, 0, 3};
-  case OP_ATOMIC_RMW: return (AccessInfo){OUTSIDE_UPDATE, true, false, 0, 3};
-  case OP_ATOMIC_CAS: return (AccessInfo){OUTSIDE_UPDATE, true, false, 0, 0};
-  case OP_DESC_LOAD: case OP_DESC_GATHER: case OP_TMA_LOAD: return (AccessInfo){OUTSIDE_LOAD, true, true, 0, 0};
-  case OP_DESC_STORE: case OP_DESC_SCATTER: case OP_TMA_STORE: return (AccessInfo){OUTSIDE_STORE, true, true, 0, 0};
-  case OP_DESC_REDUCE: case OP_TMA_REDUCE: return (AccessInfo){OUTSIDE_UPDATE, true, true, 0, 0};
+  case OP_LOAD: case OP_ASYNC_COPY: return (AccessInfo){OUTSIDE_LOAD, true, false};
+  case OP_STORE: return (AccessInfo){OUTSIDE_STORE, true, false};
+  case OP_ATOMIC_RMW: case OP_ATOMIC_CAS: return (AccessInfo){OUTSIDE_UPDATE, true, false};
+  case OP_DESC_LOAD: case OP_DESC_GATHER: case OP_TMA_LOAD: return (AccessInfo){OUTSIDE_LOAD, true, true};
+  case OP_DESC_STORE: case OP_DESC_SCATTER: case OP_TMA_STORE: return (AccessInfo){OUTSIDE_STORE, true, true};
+  case OP_DESC_REDUCE: case OP_TMA_REDUCE: return (AccessInfo){OUTSIDE_UPDATE, true, true};
   default: return (AccessInfo){0};
   }
+}
+
+static bool takes_mask(const Op *op) {
+  return info_of(op).is_access && op_operand_at(op->opcode, OPERAND_MASK) >= 0;
 }
 
 bool outside_can_be(const Op *op, uint32_t *elem_bytes) {
   const AccessInfo i = info_of(op);
   if (!i.is_access) return false;
-  const Type *elem = type_elem(op_operand(op, i.pointer)->type);
+  const Type *elem = type_elem(outside_pointer(op)->type);
   *elem_bytes = type_elem_bytes(i.is_desc ? elem : elem->elem);
   return true;
 }
 
 OutsideKind outside_kind(const Op *op) { return info_of(op).kind; }
-Value *outside_pointer(const Op *op) { return op_operand(op, info_of(op).pointer); }
+// The pointer or the descriptor.
+Value *outside_pointer(const Op *op) {
+  Value *ptr = op_named(op, OPERAND_PTR);
+  return ptr ? ptr : op_operand(op, 0);
+}
 
 // "(0,)", "(0, 1)"
 static void put_axes(Buf *b, uint32_t rank) {
@@ -290,7 +295,7 @@ const char *outside_exchange(Context *ctx, const Op *op) {
 // In a tile a negative index may reach the row before: then each index needs its bound.
 static const char *before_way_out(Context *ctx, const Op *op, const char *mask, const char *offset) {
   const AccessInfo i = info_of(op);
-  const Type *t = op_operand(op, i.mask)->type;
+  const Type *t = op_named(op, OPERAND_MASK)->type;
   if (type_is_tensor(t) && t->rank > 1)
     return arena_printf(&ctx->arena, "the mask of this %s lets it through: bound each index from below, too, as "
                         "(row[:, None] >= 0)", words[i.kind].noun);
@@ -305,8 +310,8 @@ OutsideWays outside_ways_out(Context *ctx, const Op *op) {
   const int64_t unchecked = axes_to_check(op);
   if (unchecked >= 0) return (OutsideWays){.past = block_pointer_way_out(a, op, unchecked)};
   if (i.is_desc) return (OutsideWays){.past = "the shape and strides of the descriptor reach past the buffer"};
-  if (!i.mask) return (OutsideWays){.past = "compare what the offset reaches with the elements that there are"};
-  const Value *pointer = op_operand(op, i.pointer), *mask = op_operand(op, i.mask);
+  if (!takes_mask(op)) return (OutsideWays){.past = "compare what the offset reaches with the elements that there are"};
+  const Value *pointer = outside_pointer(op), *mask = op_named(op, OPERAND_MASK);
   bool wraps;
   const char *arm = arm_way_out(ctx, (Op *)op, mask), *offset = offset_words(ctx, pointer, &wraps);
   const char *rounded = arm ? NULL : outside_rounded(a, op);
@@ -335,9 +340,8 @@ OutsideWays outside_ways_out(Context *ctx, const Op *op) {
 }
 
 bool outside_is_unmasked(const Op *op) {
-  const AccessInfo i = info_of(op);
   if (axes_to_check(op) > 0) return true;
-  return i.mask && !op_operand(op, i.mask) && type_is_tensor(op_operand(op, i.pointer)->type);
+  return takes_mask(op) && !op_named(op, OPERAND_MASK) && type_is_tensor(outside_pointer(op)->type);
 }
 
 const char *outside_way_out(Arena *a, const Outside *o, const OutsideWays *ways) {

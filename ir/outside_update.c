@@ -15,8 +15,8 @@ static bool is_same(const Value *a, const Value *b, uint32_t depth) {
 }
 
 static bool is_load_of(const Op *def, const Op *store) {
-  return def && def->opcode == OP_LOAD && is_same(op_operand(def, 0), op_operand(store, 0), 0) &&
-         is_same(op_operand(def, 1), op_operand(store, 1), 0);
+  return def && def->opcode == OP_LOAD && is_same(op_named(def, OPERAND_PTR), op_named(store, OPERAND_PTR), 0) &&
+         is_same(op_named(def, OPERAND_OFFSET), op_named(store, OPERAND_OFFSET), 0);
 }
 
 // The load of the stored elements among the ops that v is computed from; NULL: there is none.
@@ -52,10 +52,10 @@ static const char *atomic_of(const Op *op) {
 }
 
 const Op *outside_update(const Op *store, const char **atomic) {
-  const Op *load = store->opcode == OP_STORE ? find_load(op_operand(store, 2), store) : NULL;
+  const Op *load = store->opcode == OP_STORE ? find_load(op_named(store, OPERAND_VALUE), store) : NULL;
   if (!load) return NULL;
   *atomic = NULL;
-  const Op *last = unconverted(op_operand(store, 2));
+  const Op *last = unconverted(op_named(store, OPERAND_VALUE));
   for (uint32_t i = 0; last && i < last->num_operands && i < 2; i++) {
     const bool is_minuend = i && (last->opcode == OP_SUBI || last->opcode == OP_SUBF);
     if (op_operand(last, i) && unconverted(op_operand(last, i)) == load && !is_minuend) *atomic = atomic_of(last);

@@ -67,10 +67,9 @@ static const char *name_of_source(const Value *v) {
 
 const char *op_user_name(const Op *op) {
   if (op->num_results && op->results[0].name && op_unit(op) != UNIT_GMEM) return op->results[0].name;
-  const uint32_t address = op->opcode == OP_ASYNC_COPY;
-  if (op_unit(op) == UNIT_GMEM || op_unit(op) == UNIT_DESC || address || op->opcode == OP_TMA_LOAD ||
-      op->opcode == OP_TMA_STORE || op->opcode == OP_TMA_REDUCE)
-    return name_of_source(op_operand(op, address));
+  Value *ptr = op_named(op, OPERAND_PTR);
+  if (ptr && op->opcode != OP_ADDPTR) return name_of_source(ptr);
+  if (op_unit(op) == UNIT_DESC || op_is_tma_copy(op)) return name_of_source(op_operand(op, 0));
   for (uint32_t i = 0; i < op->num_operands; i++)
     if (op_operand(op, i) && op_operand(op, i)->name) return op_operand(op, i)->name;
   return NULL;

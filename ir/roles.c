@@ -73,7 +73,7 @@ RolesInfo roles_info(const Func *f) {
   Search s = {.info.total_warps = m->num_warps};
   block_walk(f->body, find, &s);
   if (s.asks) {
-    const uint32_t most = (uint32_t)min_i64(SM_REGISTERS / ((int64_t)s.info.total_warps * WARP_SIZE), THREAD_REGISTERS);
+    const uint32_t most = target_registers_of(1, s.info.total_warps * WARP_SIZE);
     s.info.registers = round_down(m->maxnreg && m->maxnreg < most ? m->maxnreg : most, 8);
   }
   return s.info;

@@ -227,8 +227,8 @@ static bool splits_along_k(const Type *t, uint32_t low_bit, uint32_t log2_k, uin
 
 DotScratch scratch_dot(const Op *op) {
   const Type *a = op->operands[0].value->type, *b = op->operands[1].value->type;
-  const uint32_t a_bytes = (uint32_t)type_numel(a) * type_elem_bytes(type_elem(a)),
-                 b_bytes = (uint32_t)type_numel(b) * type_elem_bytes(type_elem(b)),
+  const uint32_t a_bytes = (uint32_t)type_bytes(a),
+                 b_bytes = (uint32_t)type_bytes(b),
                  log2_k = a->layout->log2_size[a->rank - 1], log2_n = b->layout->log2_size[b->rank - 1];
   DotScratch s = {.log2_k = log2_k};
   while (s.log2_k > DOT_LEAST_LOG2_K && (a_bytes + b_bytes) >> (log2_k - s.log2_k) > DOT_SCRATCH &&
@@ -242,7 +242,7 @@ DotScratch scratch_dot(const Op *op) {
 // ---- buffers ----
 
 uint32_t scratch_tile_bytes(const Type *t) {
-  return t->layout ? layout_size_bytes(t->layout, type_elem_bits(t)) : (uint32_t)type_numel(t) * type_elem_bytes(t);
+  return t->layout ? layout_size_bytes(t->layout, type_elem_bits(t)) : (uint32_t)type_bytes(t);
 }
 
 uint32_t scratch_tile_stride(const Type *t) {
@@ -263,7 +263,7 @@ static uint32_t atomic_bytes(const Op *op, const Type *t) {
   if (!op->results[0].uses) return 0;
   if (!type_is_tensor(t)) return type_elem_bytes(t);
   if (!layout_free_bits(t->layout, LAYOUT_LANE) && !layout_free_bits(t->layout, LAYOUT_WARP)) return 0;
-  return (uint32_t)type_numel(t) * type_elem_bytes(type_elem(t));
+  return (uint32_t)type_bytes(t);
 }
 
 bool scratch_mirror_place(const Op *op, uint32_t *reg, uint32_t *lane) {

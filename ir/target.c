@@ -5,13 +5,13 @@
 #define IS_PTX_VERSION(v) (((v) >= 70 && (v) <= 78) || ((v) >= 80 && (v) <= 88) || (v) == 90)
 
 static const Target targets[] = {
-#define TARGET(name, sm, specific, ptx, shared, threads, blocks, cp, tma, wgmma, fp8m, fp8c, stm, cluster, red) \
-  {name, sm, specific, ptx, shared, threads, blocks, cp, tma, wgmma, fp8m, fp8c, stm, cluster, red},
+#define TARGET(name, sm, specific, ptx, shared, threads, blocks, cp, tma, wgmma, fp8m, fp8c, stm, cluster, bf16, red) \
+  {name, sm, specific, ptx, shared, threads, blocks, cp, tma, wgmma, fp8m, fp8c, stm, cluster, bf16, red},
 #include "ir/target.def"
 };
 
 #define ROW(name, condition, why) _Static_assert(condition, "target.def, " name ": " why);
-#define TARGET(name, sm, specific, ptx, shared, threads, blocks, cp, tma, wgmma, fp8m, fp8c, stm, cluster, red)        \
+#define TARGET(name, sm, specific, ptx, shared, threads, blocks, cp, tma, wgmma, fp8m, fp8c, stm, cluster, bf16, red)  \
   ROW(name, sizeof name == sizeof "sm_" + ((sm) < 100 ? 2 : 3) + (specific),                                           \
       "the name is sm_, the number, and `a` if arch_specific")                                                         \
   ROW(name, IS_PTX_VERSION(ptx), "LLVM cannot print this version of PTX")                                              \

@@ -118,6 +118,7 @@ uint32_t type_elem_bytes(const Type *t) {
   uint32_t bits = type_elem_bits(t);
   return bits < 8 ? 1 : bits / 8;
 }
+int64_t type_bytes(const Type *t) { return type_numel(t) * type_elem_bytes(t); }
 
 // A swizzled layout adds the column of address bit 4 + i to that of bit 7 + i, for as many i as the swizzle has.
 static uint32_t layout_swizzle_bytes(const Type *desc) {

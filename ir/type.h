@@ -60,6 +60,8 @@ const char *scalar_name(ScalarKind k);            // in the text of the IR
 bool scalar_find(const char *name, ScalarKind *out);   // by that name
 uint32_t type_elem_bits(const Type *t);          // of the element; pointers 64; i1 is 1
 uint32_t type_elem_bytes(const Type *t);         // storage in memory: i1 takes 1 byte
+int64_t type_bytes(const Type *t);               // of all elements, without padding; of an array, those of one tile
+static inline uint32_t type_tiles(const Type *t) { return t->count ? t->count : 1; }
 static inline bool type_is_tensor(const Type *t) { return t->kind == TYPE_TENSOR; }
 static inline bool type_is_scalar(const Type *t, ScalarKind k) { return t->kind == TYPE_SCALAR && t->scalar == k; }
 bool type_is_int(const Type *t);                 // of the element: i1…i64

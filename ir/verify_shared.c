@@ -48,7 +48,7 @@ bool verify_buffer_reshape(Verifier *v, const Op *op) {
 }
 
 static int64_t whole_bytes(const Type *t) {
-  return type_numel(t) * (t->count ? t->count : 1) * (int64_t)type_elem_bytes(t);
+  return type_bytes(t) * type_tiles(t);
 }
 
 bool verify_buffer_reinterpret(Verifier *v, const Op *op) {

@@ -12,6 +12,7 @@
 //                                %d' = wgmma %A, %Bt, %c'
 //                                %d = convert_layout %d'
 // pipeline_loops looks for exactly this shape: it makes the loads that feed the allocs asynchronous.
+#include "ir/loop.h"
 #include "ir/roles.h"
 #include "ir/scratch.h"
 #include "passes/dot_unit.h"
@@ -57,10 +58,10 @@ static uint32_t fast_axis(const Value *v) {
 // What the previous iteration of a loop passes to v, an argument of its body. NULL if v is not such an argument, or is
 // passed another one.
 static const Value *carried_to(const Value *v) {
-  const Op *loop = v->def || !v->block ? NULL : v->block->parent;
-  if (!loop || loop->opcode != OP_FOR || v->index == 0) return NULL;
-  const Value *from = op_operand(v->block->last, v->index - 1);
-  return from->def ? from : NULL;
+  uint32_t carried;
+  const Op *loop = for_carrying(v, &carried);
+  const Value *from = loop ? for_next(loop, carried) : NULL;
+  return from && from->def ? from : NULL;
 }
 
 // Whether v is computed from another dot's accumulator. It then stays in registers: storing it would cost a round trip.
@@ -238,7 +239,7 @@ static Value *split_accumulator(Builder *b, Value *c, Value **use_c) {
 
 static void to_wgmma(Accel *s, Op *dot, uint32_t bits) {
   Builder b = builder_before(s->ctx, dot);
-  const Type *ct = op_operand(dot, 2)->type;
+  const Type *ct = op_operand(dot, DOT_ACC)->type;
   uint32_t warps = op_num_warps(dot);
   uint32_t warps_m = (uint32_t)min_i64(warps, ct->shape[0] / 16), warps_n = warps / warps_m;
   uint32_t instr_n = (uint32_t)min_i64(256, ct->shape[1] / warps_n);
@@ -256,7 +257,7 @@ static void to_wgmma(Accel *s, Op *dot, uint32_t bits) {
   }
   Value *bv = operand_buffer(s, &b, op_operand(dot, 1), bits, 0, k_major, false);
   Value *use_c;
-  Value *c = build_convert_layout(&b, split_accumulator(&b, op_operand(dot, 2), &use_c), acc);
+  Value *c = build_convert_layout(&b, split_accumulator(&b, op_operand(dot, DOT_ACC), &use_c), acc);
   replace_dot(dot, &b, OP_WGMMA, a, bv, c, use_c, c->type);
 }
 
@@ -362,7 +363,7 @@ static Value *mma_operand(Accel *s, Builder *b, Op *dot, uint32_t index, const F
 
 static void to_mma(Accel *s, Op *dot, uint32_t bits) {
   Builder b = builder_before(s->ctx, dot);
-  const Type *ct = op_operand(dot, 2)->type;
+  const Type *ct = op_operand(dot, DOT_ACC)->type;
   MmaShape shape = mma_shape(s, dot, ct);
   // Both operands are stored before either is read: one block barrier serves both.
   Fragments from[2] = {fragments_of(s, op_operand(dot, 0)), fragments_of(s, op_operand(dot, 1))};
@@ -373,7 +374,7 @@ static void to_mma(Accel *s, Op *dot, uint32_t bits) {
   }
   Value *a = mma_operand(s, &b, dot, 0, &from[0], bits, &shape);
   Value *bv = mma_operand(s, &b, dot, 1, &from[1], bits, &shape);
-  Value *c = build_convert_layout(&b, op_operand(dot, 2), layout_make_mma_acc(s->ctx, ct->shape, &shape));
+  Value *c = build_convert_layout(&b, op_operand(dot, DOT_ACC), layout_make_mma_acc(s->ctx, ct->shape, &shape));
   replace_dot(dot, &b, OP_MMA, a, bv, c, NULL, c->type);
 }
 
@@ -391,13 +392,13 @@ static void to_dot_shared(Accel *s, Op *dot) {
   Builder b = builder_before(s->ctx, dot);
   Value *buffers[2];
   const Type *a = op_operand(dot, 0)->type, *bt = op_operand(dot, 1)->type;
-  const int64_t bytes = type_numel(a) * type_elem_bytes(a) + type_numel(bt) * type_elem_bytes(bt);
+  const int64_t bytes = type_bytes(a) + type_bytes(bt);
   if (2 * bytes > s->module->target->shared_bytes || !is_read_fast(dot)) return;
   for (uint32_t i = 0; i < 2; i++) {
     const uint32_t bits = type_elem_bits(op_operand(dot, i)->type);
     buffers[i] = operand_buffer(s, &b, op_operand(dot, i), bits, a->rank - (i ? 2u : 1u), false, true);
   }
-  Value *args[3] = {buffers[0], buffers[1], op_operand(dot, 2)};
+  Value *args[3] = {buffers[0], buffers[1], op_operand(dot, DOT_ACC)};
   Op *shared = build_op_typed(&b, OP_DOT_SHARED, &op_result(dot, 0)->type, 1, args, 3);
   op_copy_attrs(s->ctx, shared, dot);
   Value *result = op_result(shared, 0);
@@ -406,7 +407,7 @@ static void to_dot_shared(Accel *s, Op *dot) {
 
 static void tell_unit(const Accel *s, const Op *dot, DotUnit unit) {
   if (!remarks_wanted(s->ctx)) return;
-  const Type *a = op_operand(dot, 0)->type, *c = op_operand(dot, 2)->type;
+  const Type *a = op_operand(dot, 0)->type, *c = op_operand(dot, DOT_ACC)->type;
   const char *why = dot_unit_why(s->module, dot),
              *what = arena_printf(&s->ctx->arena, "the dot of %s with K = %lld", remark_type(s->ctx, c),
                                   (long long)a->shape[a->rank - 1u]);

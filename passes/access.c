@@ -16,15 +16,15 @@ int64_t access_width(const Op *op, uint32_t bytes) {
       (sem != SEM_RELAXED && sem != SEM_RELEASE))
     return 1;
   if (op->parent->func->module->target->has_bf16_vector_red) return 16 / bytes;
-  return type_is_scalar(type_elem(op_operand(op, 2)->type), SC_F16) ? 2 : 1;
+  return type_is_scalar(type_elem(op_named(op, OPERAND_VALUE)->type), SC_F16) ? 2 : 1;
 }
 
 const Type *access_type(const Op *op) {
-  const Value *ptr = op_operand(op, 0), *offset = op_operand(op, 1);
+  const Value *ptr = op_named(op, OPERAND_PTR), *offset = op_named(op, OPERAND_OFFSET);
   return ptr->type->kind == TYPE_TENSOR || !offset ? ptr->type : offset->type;
 }
 
-uint32_t access_elem_bytes(const Op *op) { return type_elem_bytes(type_elem(op_operand(op, 0)->type)->elem); }
+uint32_t access_elem_bytes(const Op *op) { return type_elem_bytes(type_elem(op_named(op, OPERAND_PTR)->type)->elem); }
 
 // Axes of which one is contiguous are told apart by that alone. Numbers from memory without a factor count along the
 // innermost axis of an array, and that lies within the step of any other axis. Neighbours that are less than NEAR
@@ -48,15 +48,18 @@ bool access_is_faster(const AccessInfo *x, uint32_t i, uint32_t k) {
   return x->step[i] != x->step[k] ? x->step[i] < x->step[k] : i > k;
 }
 
+void access_mask_if(Op *load, Value *condition) {
+  Builder b = builder_before(load->parent->func->module->ctx, load);
+  Value *mask = build_mask_if(&b, op_named(load, OPERAND_MASK), condition, op_result(load, 0)->type);
+  op_set_named(load, OPERAND_MASK, mask);
+}
+
 bool access_info(AxisAnalysis *a, const Op *op, AccessInfo *out) {
-  Value *ptr = op_operand(op, 0), *offset = op_operand(op, 1), *mask = NULL;
-  if (op->opcode == OP_ASYNC_COPY) ptr = op_operand(op, 1), offset = op_operand(op, 2), mask = op_operand(op, 3);
-  if (op->opcode == OP_LOAD) mask = op_operand(op, 2);
-  if (op->opcode == OP_STORE || op->opcode == OP_ATOMIC_RMW) mask = op_operand(op, 3);
+  Value *ptr = op_named(op, OPERAND_PTR), *offset = op_named(op, OPERAND_OFFSET), *mask = op_named(op, OPERAND_MASK);
   Value *where = ptr->type->kind == TYPE_TENSOR ? ptr : offset;
   if (!where || where->type->kind != TYPE_TENSOR) return false;
   const AxisInfo *p = axis_info(a, ptr), *w = axis_info(a, where), *mi = mask ? axis_info(a, mask) : NULL;
-  int64_t bytes = type_elem_bytes(type_elem(ptr->type)->elem);
+  int64_t bytes = access_elem_bytes(op);
   const Type *t = where->type;
   memset(out, 0, sizeof *out);
   for (uint32_t i = 0; i < t->rank; i++) {
@@ -127,7 +130,7 @@ bool access_is_copied(const Op *op) {
   const Op *loop = op->parent->parent;
   if (op->opcode != OP_LOAD || !loop || loop->opcode != OP_FOR || op_int(op, ATTR_VOLATILE, 0)) return false;
   const Module *m = op->parent->func->module;
-  const Value *other = op_operand(op, 3);
+  const Value *other = op_named(op, OPERAND_OTHER);
   uint64_t bits;
   if (!m->target->has_cp_async || (other && !(value_constant_bits(other, &bits) && bits == 0))) return false;
   return access_stages(loop) > 1 && (op_int(loop, ATTR_NUM_STAGES, -1) >= 0 || access_feeds_dot(op));

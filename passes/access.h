@@ -4,13 +4,15 @@
 
 #include "passes/axis_info.h"
 
-bool access_is_tensor(const Op *op);    // load, store or atomic on tensors
+bool access_is_tensor(const Op *op);       // load, store or atomic on tensors
 const Type *access_type(const Op *op);     // of the tensor of addresses
 uint32_t access_elem_bytes(const Op *op);
 // Returns how many elements of `bytes` each one machine instruction takes at most if all are consecutive: up to 16
 // bytes for a load or store, the longest vector of `red` for an atomic addition of floats whose old values nobody
 // reads, 1 for other atomics.
 int64_t access_width(const Op *op, uint32_t bytes);
+// Lets the load be done only if the i1 `condition` holds.
+void access_mask_if(Op *load, Value *condition);
 
 // What is known of an access: contiguous elements along each axis, the byte alignment of each group's first element,
 // and the groups over which the mask is constant.

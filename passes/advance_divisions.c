@@ -12,6 +12,7 @@
 //
 // The divisor is from outside the loop. A loop around such a loop, of which the first t is its own, carries q as well:
 // the inner loop ends with the quotient that it needs next.
+#include "ir/loop.h"
 #include "passes/loop_slice.h"
 #include "passes/pass.h"
 
@@ -42,21 +43,15 @@ static Op *wgmma_in_flight(const Op *loop) {
   return dot;
 }
 
-static bool comes_before(const Op *op, const Op *later) {
-  while (op && op != later) op = op->next;
-  return op;
-}
-
 // The quotient of v, if v comes out of a loop that carries it beside v.
 static Value *quotient_beside(const Op *div, const Value *v) {
   if (!v->def || v->def->opcode != OP_FOR) return NULL;
   Op *loop = v->def;
-  const Op *yield = loop->blocks[0]->last;
   const Value *divisor = op_operand(div, 1);
-  const Value *first = op_operand(loop, 3 + v->index), *next = op_operand(yield, v->index);
+  const Value *first = for_init(loop, v->index), *next = for_next(loop, v->index);
   for (uint32_t i = 0; i < loop->num_results; i++)
-    if (is_division_by(op_operand(loop, 3 + i), div->opcode, first, divisor) &&
-        is_division_by(op_operand(yield, i), div->opcode, next, divisor))
+    if (is_division_by(for_init(loop, i), div->opcode, first, divisor) &&
+        is_division_by(for_next(loop, i), div->opcode, next, divisor))
       return op_result(loop, i);
   return NULL;
 }
@@ -78,15 +73,16 @@ static Op *idle_point(const Op *div, Op *dot) {
 // The division's result in the next iteration, or NULL if it should not be known early.
 static Value *divide_next(Context *ctx, Op *loop, const Op *div) {
   Block *body = loop->blocks[0];
-  const uint32_t number = op_operand(div, 0)->index;
-  Value *next = number ? op_operand(body->last, number - 1) : NULL, *beside = next ? quotient_beside(div, next) : NULL;
+  uint32_t carried;
+  Value *next = for_carrying(op_operand(div, 0), &carried) ? for_next(loop, carried) : NULL;
+  Value *beside = next ? quotient_beside(div, next) : NULL;
   if (beside) return beside;
   Op *dot = wgmma_in_flight(loop);
-  if (!dot || !comes_before(div, dot)) return NULL;
+  if (!dot || !op_is_before(div, dot)) return NULL;
   Op *at = idle_point(div, dot);
   Builder b = builder_before(ctx, at);
-  if (!next) next = build_binary(&b, OP_ADDI, body->args[0], op_operand(loop, 2));
-  else if (next->def && next->def->parent == body && !comes_before(next->def, at)) b = builder_after(ctx, next->def);
+  if (!next) next = build_binary(&b, OP_ADDI, for_iv(loop), for_step(loop));
+  else if (next->def && next->def->parent == body && !op_is_before(next->def, at)) b = builder_after(ctx, next->def);
   return divide(b, div, next);
 }
 
@@ -99,8 +95,9 @@ static void visit(Op *loop, void *user) {
     if (!divides_carried(op, loop)) continue;
     Value *next = divide_next(ctx, loop, op);
     if (!next) continue;
-    const uint32_t number = op_operand(op, 0)->index;
-    Value *first = divide(builder_before(ctx, loop), op, op_operand(loop, number ? 2 + number : 0));
+    uint32_t carried;
+    Value *begin = for_carrying(op_operand(op, 0), &carried) ? for_init(loop, carried) : for_lower(loop);
+    Value *first = divide(builder_before(ctx, loop), op, begin);
     remark_applied(op, "the division is done an iteration early: copies that need its result are then issued sooner");
     loop = loop_carry_early(ctx, loop, op, first, next);
     early++;

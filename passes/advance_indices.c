@@ -12,6 +12,7 @@
 // If that load's address needs another load (a table of page tables), the other one is done two iterations early. Loads
 // of arrays that the loop writes stay in place, as do all loads of a loop that waits for other programs. The loop may
 // then have fewer stages than it asks for, if its tiles do not fit otherwise (`least_stages`).
+#include "ir/loop.h"
 #include "passes/access.h"
 #include "passes/global_memory.h"
 #include "passes/loop_slice.h"
@@ -89,17 +90,13 @@ static void clone_needs(Iteration *it, const Op *op) {
 static void clone_with_needs(Iteration *it, const Op *op) {
   clone_needs(it, op);
   Op *made = build_clone(it->b, op, it->map);
-  if (op->opcode != OP_LOAD) return;
-  Builder b = builder_before(it->b->ctx, made);
-  op_set_operand(made, 2, build_mask_if(&b, op_operand(made, 2), it->exists, made->results[0].type));
+  if (op->opcode == OP_LOAD) access_mask_if(made, it->exists);
 }
 
 // The load's value in the iteration of this induction variable and these carried values.
 static Value *load_for(Builder *b, Op *load, const Op *loop, Value *iv, Value *const *carried) {
-  const Block *body = loop->blocks[0];
-  Iteration it = {b, loop, value_map_new(b->ctx), build_cmp(b, CMP_SLT, iv, op_operand(loop, 1))};
-  value_map_set(b->ctx, it.map, body->args[0], iv);
-  for (uint32_t i = 1; i < body->num_args; i++) value_map_set(b->ctx, it.map, body->args[i], carried[i - 1]);
+  Iteration it = {b, loop, value_map_new(b->ctx), build_cmp(b, CMP_SLT, iv, for_upper(loop))};
+  for_bind(b->ctx, it.map, loop, iv, carried);
   clone_with_needs(&it, load);
   return value_map_get(it.map, op_result(load, 0));
 }
@@ -109,8 +106,8 @@ static Op *advance(Advance *a, Op *loop, Op *load) {
   Builder before = builder_before(a->ctx, loop), end = builder_before(a->ctx, loop->blocks[0]->last);
   before.span = end.span = load->span;
   before.inlined_at = end.inlined_at = load->inlined_at;
-  Value *first = load_for(&before, load, loop, op_operand(loop, 0), op_operand_values(a->ctx, loop, 3));
-  Value *after = build_binary(&end, OP_ADDI, loop->blocks[0]->args[0], op_operand(loop, 2));
+  Value *first = load_for(&before, load, loop, for_lower(loop), op_operand_values(a->ctx, loop, FOR_INITS));
+  Value *after = build_binary(&end, OP_ADDI, for_iv(loop), for_step(loop));
   Value *next = load_for(&end, load, loop, after, op_operand_values(a->ctx, loop->blocks[0]->last, 0));
   remark_applied(load, "%s is loaded an iteration early: addresses of tiles that are copied ahead need it",
                  remark_name(load));

@@ -66,9 +66,8 @@ static void annotate(Op *op, void *user) {
   bool is_copy = op->opcode == OP_ASYNC_COPY;
   AccessInfo info;
   if ((!is_copy && !access_is_tensor(op)) || op->opcode == OP_ATOMIC_CAS || !access_info(a->axes, op, &info)) return;
-  const Value *ptr = op_operand(op, is_copy), *offset = op_operand(op, is_copy + 1u);
-  const Type *t = ptr->type->kind == TYPE_TENSOR ? ptr->type : offset->type;
-  uint32_t bytes = type_elem_bytes(type_elem(ptr->type)->elem);
+  const Type *t = access_type(op);
+  const uint32_t bytes = access_elem_bytes(op);
   int64_t vector = 1, copy = 1;
   for (uint32_t axis = 0; axis < t->rank; axis++) {
     vector = max_i64(vector, min_i64(access_max_vector(&info, axis, bytes), layout_contiguity(t->layout, axis)));

@@ -8,6 +8,7 @@
 // needed; one of 64 bits takes as many registers as an address.
 // It runs twice: before pipeline_loops, whose register estimate reads the deltas, and on the final ops.
 // In, out: LAID_OUT or ALLOCATED.
+#include "ir/loop.h"
 #include "passes/pass.h"
 #include "passes/steps.h"
 
@@ -66,12 +67,6 @@ static int64_t strides_of(const Layout *l, const Steps *s, uint32_t bit, const V
   return strides > -MOST_STRIDES && strides < MOST_STRIDES ? strides : 0;
 }
 
-static bool is_in_loop(const Op *op) {
-  for (op = op->parent->parent; op; op = op->parent->parent)
-    if (op_is(op, TRAIT_LOOP)) return true;
-  return false;
-}
-
 // Fills in how many strides each bit of a register's number adds, where `deltas` has no distance. Returns how many bits
 // that are.
 static uint32_t fill_strides(const Op *op, const Layout *l, const Steps *s, const Value *stride, const int64_t *deltas,
@@ -87,8 +82,8 @@ static uint32_t fill_strides(const Op *op, const Layout *l, const Steps *s, cons
 
 // Gives the access an offset of which codegen knows by how many strides registers differ, if that spares a thread the
 // addresses of many rows.
-static void add_strides(Annotate *a, Op *op, uint32_t at, const int64_t *deltas) {
-  Value *offset = op_operand(op, at), *best = NULL;
+static void add_strides(Annotate *a, Op *op, const int64_t *deltas) {
+  Value *offset = op_named(op, OPERAND_OFFSET), *best = NULL;
   const Layout *l = offset->type->layout;
   const Steps *s = steps_of(&a->steps, offset);
   int64_t strides[LAYOUT_MAX_BITS];
@@ -102,18 +97,18 @@ static void add_strides(Annotate *a, Op *op, uint32_t at, const int64_t *deltas)
   Builder b = builder_before(a->steps.ctx, op);
   Op *strided = build_op(&b, OP_STRIDED, (Value *[]){offset, best}, 2);
   op_set_ints(a->steps.ctx, strided, ATTR_STRIDES, strides, l->num_bits[LAYOUT_REG]);
-  op_set_operand(op, at, op_result(strided, 0));
+  op_set_named(op, OPERAND_OFFSET, op_result(strided, 0));
 }
 
 // Whether LLVM or the assembler holds what it computes of an offset.
-static bool is_held(const Op *op, const Value *offset) { return is_in_loop(op) || type_elem_bits(offset->type) == 64; }
+static bool is_held(const Op *op, const Value *offset) { return loop_around(op) || type_elem_bits(offset->type) == 64; }
 
 static void annotate(Op *op, void *user) {
   Annotate *a = user;
   StepAnalysis *steps = &a->steps;
-  const bool is_copy = op->opcode == OP_ASYNC_COPY;
-  if (!is_copy && op->opcode != OP_LOAD && op->opcode != OP_STORE && op->opcode != OP_ATOMIC_RMW) return;
-  Value *ptr = op_operand(op, is_copy), *offset = op_operand(op, is_copy + 1u), *v = offset ? offset : ptr;
+  if (op->opcode != OP_ASYNC_COPY && op->opcode != OP_LOAD && op->opcode != OP_STORE && op->opcode != OP_ATOMIC_RMW)
+    return;
+  Value *ptr = op_named(op, OPERAND_PTR), *offset = op_named(op, OPERAND_OFFSET), *v = offset ? offset : ptr;
   op_remove_attr(op, ATTR_DELTAS);
   if (!type_is_tensor(v->type) || (offset && type_is_tensor(ptr->type))) return;
   const int64_t unit = offset ? type_elem_bytes(type_elem(ptr->type)->elem) : 1;
@@ -126,7 +121,7 @@ static void annotate(Op *op, void *user) {
     any |= (deltas[b] = delta_of(l, steps_of(steps, v), wraps, b, unit)) != 0;
   if (any) op_set_ints(steps->ctx, op, ATTR_DELTAS, deltas, l->num_bits[LAYOUT_REG]);
   if (a->is_final && offset && exact && !value_op(offset, OP_STRIDED) && is_held(op, offset))
-    add_strides(a, op, is_copy + 1u, deltas);
+    add_strides(a, op, deltas);
 }
 
 void pass_annotate_offsets(PassCtx *p) {

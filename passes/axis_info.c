@@ -2,6 +2,7 @@
 // assumptions. What each op makes of its operands is in axis_transfer.c.
 #include <string.h>
 
+#include "ir/loop.h"
 #include "ir/num.h"
 #include "passes/axis_lattice.h"
 #include "passes/axis_transfer.h"
@@ -84,9 +85,9 @@ static void join_into(AxisAnalysis *a, Value *arg, const AxisInfo *x) {
 }
 
 static AxisInfo induction_info(AxisAnalysis *a, Op *loop) {
-  const AxisInfo *lb = axis_info(a, op_operand(loop, 0)), *ub = axis_info(a, op_operand(loop, 1)),
-                 *step = axis_info(a, op_operand(loop, 2));
-  const Type *t = loop->blocks[0]->args[0]->type;
+  const AxisInfo *lb = axis_info(a, for_lower(loop)), *ub = axis_info(a, for_upper(loop)),
+                 *step = axis_info(a, for_step(loop));
+  const Type *t = for_iv(loop)->type;
   AxisInfo r = axis_unknown(t);
   r.divisibility[0] = axis_gcd(lb->divisibility[0], step->divisibility[0]);
   r.nonneg = lb->nonneg;
@@ -98,7 +99,7 @@ static AxisInfo induction_info(AxisAnalysis *a, Op *loop) {
 static void analyse_loop(AxisAnalysis *a, Op *op) {
   bool is_for = op->opcode == OP_FOR;
   Block *body = op->blocks[0];
-  uint32_t first = is_for ? 3 : 0, shift = is_for ? 1 : 0;
+  uint32_t first = is_for ? FOR_INITS : 0, shift = is_for ? FOR_CARRIED : 0;
   for (uint32_t i = first; i < op->num_operands; i++)
     join_into(a, body->args[i - first + shift], axis_info(a, op_operand(op, i)));
   bool outer_changed = a->changed, outer_widen = a->widen;

@@ -8,14 +8,19 @@ bool buffer_is_view(const Op *op) {
   return op_is(op, TRAIT_MOVES) && op->results[0].type->kind == TYPE_BUFFER;
 }
 
-uint32_t buffer_bytes(const Type *t) { return scratch_tile_stride(t) * (t->count ? t->count : 1); }
+Value *buffer_whole(Value *v) {
+  while (v->def && buffer_is_view(v->def)) v = op_operand(v->def, 0);
+  return v;
+}
+
+uint32_t buffer_bytes(const Type *t) { return scratch_tile_stride(t) * type_tiles(t); }
 
 bool buffer_read_by_async_proxy(const Value *buf) {
-  EACH_USE(u, buf)
-    switch (u->user->opcode) {
-      case OP_WGMMA: case OP_TMA_STORE: case OP_TMA_REDUCE: return true;
-      default: if (buffer_is_view(u->user) && buffer_read_by_async_proxy(&u->user->results[0])) return true;
-    }
+  EACH_USE(u, buf) {
+    const Op *op = u->user;
+    if (op_is(op, TRAIT_ASYNC_PROXY) && op->opcode != OP_TMA_LOAD) return true;
+    if (buffer_is_view(op) && buffer_read_by_async_proxy(&op->results[0])) return true;
+  }
   return false;
 }
 

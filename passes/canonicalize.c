@@ -8,6 +8,7 @@
 //   an atomic whose result is not read → no acquire
 // In, out: TILE or LAID_OUT.
 #include "ir/fold.h"
+#include "ir/loop.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
 
@@ -37,8 +38,8 @@ static bool least_value(const Value *v, int64_t *least) {
   if (value_op(v, OP_ADDI) && value_constant_int(op_operand(v->def, 1), &more) && more >= 0) v = op_operand(v->def, 0);
   const Op *loop = v->block ? v->block->parent : NULL;
   if (v->def || !loop || loop->opcode != OP_FOR || v->index != 0) return false;
-  if (!value_constant_int(op_operand(loop, 2), &step) || step < more || step <= 0 ||
-      !value_constant_int(op_operand(loop, 0), least))
+  if (!value_constant_int(for_step(loop), &step) || step < more || step <= 0 ||
+      !value_constant_int(for_lower(loop), least))
     return false;
   *least += more;
   return true;
@@ -87,17 +88,15 @@ static void forward_if_results(Canon *c, Op *op) {
 }
 
 static bool shorten_for(Canon *c, Op *op) {
-  int64_t lb, ub, step;
+  int64_t trips;
   Block *body = op->blocks[0];
-  if (!value_constant_int(op_operand(op, 0), &lb) || !value_constant_int(op_operand(op, 1), &ub)) return false;
-  bool never = lb >= ub, once = !never && value_constant_int(op_operand(op, 2), &step) && step > 0 && ub - lb <= step;
-  if (!never && !once) return false;
-  if (once) {
-    value_replace_all_uses(body->args[0], op_operand(op, 0));
-    for (uint32_t i = 0; i < op->num_results; i++) value_replace_all_uses(body->args[i + 1], op_operand(op, i + 3));
+  if (!for_trips(op, &trips) || trips > 1) return false;
+  if (trips) {
+    value_replace_all_uses(for_iv(op), for_lower(op));
+    for (uint32_t i = 0; i < op->num_results; i++) value_replace_all_uses(for_carried(op, i), for_init(op, i));
     splice(body, op);
   }
-  op_replace(op, never ? op_operand_values(c->ctx, op, 3) : op_operand_values(c->ctx, body->last, 0));
+  op_replace(op, trips ? op_operand_values(c->ctx, body->last, 0) : op_operand_values(c->ctx, op, FOR_INITS));
   c->changed = true;
   return true;
 }
@@ -106,7 +105,7 @@ static bool shorten_for(Canon *c, Op *op) {
 static void forward_invariants(Canon *c, Op *op) {
   Block *body = op->blocks[0];
   for (uint32_t i = 0; i < op->num_results; i++) {
-    Value *arg = body->args[i + 1], *init = op_operand(op, i + 3), *next = op_operand(body->last, i);
+    Value *arg = for_carried(op, i), *init = for_init(op, i), *next = for_next(op, i);
     if ((next != arg && next != init) || (!arg->uses && !op->results[i].uses)) continue;
     bool only_yield = arg->uses && !arg->uses->next && arg->uses->user == body->last;
     if (next == arg && only_yield && !op->results[i].uses) continue;
@@ -131,7 +130,7 @@ static bool is_index(const Value *v, uint32_t depth) {
 // How far a carried tensor has grown in the current iteration, as a multiple of how far the induction variable has,
 // which grows by `step`. NULL if the tensor does not grow by the same number each time.
 static Value *growth(Builder *b, const Op *loop, int64_t step, const Value *added) {
-  Value *iv = loop->blocks[0]->args[0], *each;
+  Value *iv = for_iv(loop), *each;
   int64_t n;
   if (value_constant_int(added, &n)) {
     if (n % step) return NULL;
@@ -141,7 +140,7 @@ static Value *growth(Builder *b, const Op *loop, int64_t step, const Value *adde
     each = op_operand(added->def, 0);
     if (!value_defined_outside(each, loop)) return NULL;
   }
-  return build_binary(b, OP_MULI, build_binary(b, OP_SUBI, iv, op_operand(loop, 0)), each);
+  return build_binary(b, OP_MULI, build_binary(b, OP_SUBI, iv, for_lower(loop)), each);
 }
 
 // Computes a carried tensor of indices that always grows by the same number from the induction variable:
@@ -151,12 +150,12 @@ static Value *growth(Builder *b, const Op *loop, int64_t step, const Value *adde
 static void derive_carried_index(Canon *c, Op *op) {
   Block *body = op->blocks[0];
   int64_t first, step;
-  if (c->module->stage != STAGE_TILE || !value_constant_int(op_operand(op, 2), &step) || step <= 0) return;
-  if (step != 1 && (!value_constant_int(op_operand(op, 0), &first) || first % step)) return;
+  if (c->module->stage != STAGE_TILE || !value_constant_int(for_step(op), &step) || step <= 0) return;
+  if (step != 1 && (!value_constant_int(for_lower(op), &first) || first % step)) return;
   for (uint32_t i = 0; i < op->num_results; i++) {
-    Value *arg = body->args[i + 1], *init = op_operand(op, i + 3), *next = op_operand(body->last, i);
+    Value *arg = for_carried(op, i), *init = for_init(op, i), *next = for_next(op, i);
     if (!type_is_tensor(arg->type) || op->results[i].uses || !value_op(next, OP_ADDI) || !is_index(init, 4) ||
-        type_elem(arg->type) != body->args[0]->type)
+        type_elem(arg->type) != for_iv(op)->type)
       continue;
     const uint32_t own = op_operand(next->def, 0) == arg ? 0 : 1;
     if (op_operand(next->def, own) != arg) continue;
@@ -189,10 +188,10 @@ static bool known_effect(Op *op) {
     case OP_ASSUME: case OP_ASSERT:
       return value_constant_bits(op_operand(op, 0), &bits) && (bits & 1);
     case OP_STORE: case OP_ATOMIC_RMW: {
-      Value *mask = op_operand(op, 3);
+      const Value *mask = op_named(op, OPERAND_MASK);
       if (!mask || !value_constant_bits(mask, &bits)) return false;
       if (bits & 1) {
-        op_set_operand(op, 3, NULL);
+        op_set_named(op, OPERAND_MASK, NULL);
         return false;
       }
       return op->opcode == OP_STORE || !op->results[0].uses;

@@ -7,6 +7,7 @@
 // A tensor map has no address that could be chosen: it is passed by value, and TMA reads the parameter itself.
 // In, out: TILE. Afterwards no result of a region and no block argument is a descriptor, except in functions where one
 // of the candidates is made by the kernel. lower_descriptors refuses these.
+#include "ir/loop.h"
 #include "passes/pass.h"
 
 typedef struct { Value **data; uint32_t count, capacity; } Values;
@@ -57,10 +58,10 @@ static uint32_t sources(const Value *v, Value *out[2]) {
   case OP_IF:
     for (uint32_t b = 0; b < 2; b++) out[n++] = op_operand(block_terminator(op->blocks[b]), i);
     break;
-  case OP_FOR: {   // block argument 0 counts
-    uint32_t k = v->def ? i : i - 1;
-    out[n++] = op_operand(op, 3 + k);
-    out[n++] = op_operand(block_terminator(op->blocks[0]), k);
+  case OP_FOR: {
+    uint32_t k = v->def ? i : i - FOR_CARRIED;
+    out[n++] = for_init(op, k);
+    out[n++] = for_next(op, k);
     break;
   }
   default:

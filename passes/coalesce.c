@@ -137,7 +137,7 @@ static uint32_t stored_for_dot(const Coalesce *c, const Func *f, const Type *t, 
 // threads exchange elements, neighbours in one thread save more. PART for each doubling is more than what three loads
 // save by pairs.
 static int64_t cost_of_parts(const Coalesce *c, const Op *op, const AccessInfo *a, const Layout *l, uint32_t vec) {
-  enum { PART = 6, SECTOR_BYTES = 32 };
+  enum { PART = 6 };
   const int64_t step = min_i64(a->step[a->fastest], SECTOR_BYTES) * access_elem_bytes(op);
   if (op->opcode == OP_LOAD || a->contiguity[a->fastest] > 1 || step < SECTOR_BYTES || c->exchanges) return 0;
   return (int64_t)layout_regs_per_thread(l) * c->module->num_warps * PART * log2_u32(vec);
@@ -202,7 +202,7 @@ static void gather_turned(Op *op, void *user) {
   int64_t order[LAYOUT_MAX_RANK];
   for (uint32_t i = 0; i < LAYOUT_MAX_RANK; i++) order[i] = i;
   uint32_t left = 64;
-  find_turned(c, op, a.fastest, op_operand(op, 2), order, &left);
+  find_turned(c, op, a.fastest, op_named(op, OPERAND_VALUE), order, &left);
 }
 
 // Whether the op is an access of this shape and fastest axis.
@@ -227,7 +227,6 @@ static int64_t most_elements(const Coalesce *c, const Func *f, const Type *t, co
 // Threads that have so many exchange words instead of bytes. (stmatrix or ldmatrix turn elements of two bytes.) Rows of
 // less than a sector may lie side by side in memory: for these, neighbours stay in neighbouring lanes.
 static int64_t turned_vector(const Coalesce *c, const Func *f, const Type *t, const BlockedChoice *b) {
-  enum { SECTOR_BYTES = 32 };
   int64_t most = 1;
   AccessInfo a;
   VEC_EACH(x, c->turned)

@@ -7,6 +7,7 @@
 // is used after the loop is carried.
 // In, out: TILE.
 #include "ir/build.h"
+#include "ir/loop.h"
 #include "passes/pass.h"
 
 typedef struct { Op *loop; Value *bound, *step; uint32_t counter; } Counted;   // counter: which of the carried values
@@ -95,7 +96,7 @@ static void count(Context *ctx, const Counted *c) {
   }
   for (uint32_t i = 0; i < body->num_args; i++) {
     const uint32_t from = argument_of(loop, op_operand(forwards, 1 + i));
-    value_replace_all_uses(body->args[i], from == c->counter ? r.op->blocks[0]->args[0] : carried[from]);
+    value_replace_all_uses(body->args[i], from == c->counter ? for_iv(r.op) : carried[from]);
   }
   Op *counted = build_for_end(&b, r, op_operand_values(ctx, body->last, 0));
   op_set_int(ctx, counted, ATTR_NUM_STAGES, 1);   // num_stages is about the loops that are a `for` in the source

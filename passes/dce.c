@@ -3,6 +3,7 @@
 // live if something in it has an effect or a result is live; it carries only what is live. A `while` whose condition
 // cannot change is live, too: the program hangs there.
 // In, out: TILE or LAID_OUT.
+#include "ir/loop.h"
 #include "passes/pass.h"
 
 typedef struct {
@@ -46,11 +47,11 @@ static void mark_carried(Dce *d, Value *v) {
   if (!op) return;
   switch (op->opcode) {
     case OP_FOR: {
-      uint32_t k = v->def ? i : i - 1;
-      if (!v->def && i == 0) return;
-      mark_value(d, op_operand(op, k + 3));
-      mark_value(d, op->blocks[0]->args[k + 1]);
-      mark_value(d, op_operand(block_terminator(op->blocks[0]), k));
+      uint32_t k = v->def ? i : i - FOR_CARRIED;
+      if (v == for_iv(op)) return;
+      mark_value(d, for_init(op, k));
+      mark_value(d, for_carried(op, k));
+      mark_value(d, for_next(op, k));
       return;
     }
     case OP_IF:
@@ -104,7 +105,7 @@ static void drop_results(Dce *d, Op *op, uint32_t first_operand) {
   uint32_t *kept = arena_array(&d->ctx->arena, uint32_t, op->num_results + 1);
   for (uint32_t i = 0; i < op->num_results; i++) {
     bool keep = is_live(&op->results[i]);
-    if (op->opcode == OP_FOR) keep |= is_live(op->blocks[0]->args[i + 1]);
+    if (op->opcode == OP_FOR) keep |= is_live(for_carried(op, i));
     if (op->opcode == OP_WHILE) keep |= is_live(op->blocks[1]->args[i]);
     if (!keep) continue;
     types[n] = op->results[i].type;
@@ -115,7 +116,7 @@ static void drop_results(Dce *d, Op *op, uint32_t first_operand) {
   uint32_t num = 0;
   for (uint32_t i = 0; i < first_operand; i++) operands[num++] = op_operand(op, i);
   if (op->opcode == OP_FOR)
-    for (uint32_t k = 0; k < n; k++) operands[num++] = op_operand(op, kept[k] + 3);
+    for (uint32_t k = 0; k < n; k++) operands[num++] = for_init(op, kept[k]);
   Op *made = op_rebuild(d->ctx, op, types, n, operands, num);
   made->mark = op->mark;
   for (uint32_t i = op->num_results, k = n; i-- > 0;) {
@@ -159,14 +160,14 @@ static void sweep_block(Dce *d, Block *b) {
       continue;
     }
     if (!is_carrier(op)) continue;
-    drop_results(d, op, op->opcode == OP_FOR ? 3 : op->opcode == OP_IF ? 1 : op->num_operands);
+    drop_results(d, op, op->opcode == OP_FOR ? FOR_INITS : op->opcode == OP_IF ? 1 : op->num_operands);
     // drop_results put the new op in the old one's place.
     Op *now = prev ? prev->next : b->first;
     for (uint32_t k = 0; k < now->num_blocks; k++) {
       sweep_block(d, now->blocks[k]);
       // A while's first block comes before its second: dropping an argument also drops what the second block yields to
       // it.
-      if (op_is(now, TRAIT_LOOP)) drop_args(now, k, now->opcode == OP_FOR);
+      if (op_is(now, TRAIT_LOOP)) drop_args(now, k, now->opcode == OP_FOR ? FOR_CARRIED : 0);
     }
   }
 }

@@ -51,7 +51,7 @@ static void split_precision(Decompose *s, Op *dot, DotPrecision precision) {
   Builder b = builder_before(s->ctx, dot);
   bool tf32 = precision == PREC_TF32X3;
   const Scheme *scheme = &schemes[precision];
-  Value *x[MAX_PARTS], *y[MAX_PARTS], *c = op_operand(dot, 2);
+  Value *x[MAX_PARTS], *y[MAX_PARTS], *c = op_operand(dot, DOT_ACC);
   split(&b, op_operand(dot, 0), tf32, scheme->num_parts, x);
   split(&b, op_operand(dot, 1), tf32, scheme->num_parts, y);
   DotPrecision of_parts = tf32 ? PREC_TF32 : PREC_IEEE;
@@ -76,7 +76,7 @@ static void visit(Op *op, void *user) {
     if (precision != PREC_TF32 && precision != PREC_IEEE) split_precision(s, op, (DotPrecision)precision);
     return;
   }
-  bool adds_up = s->target->has_fp8_mma && type_is_scalar(type_elem(op_operand(op, 2)->type), SC_F32);
+  bool adds_up = s->target->has_fp8_mma && type_is_scalar(type_elem(op_operand(op, DOT_ACC)->type), SC_F32);
   if (!is_fp8(a->type) || !is_fp8(bv->type) || adds_up) return;
   Builder b = builder_before(s->ctx, op);
   const Type *half = type_scalar(s->ctx, SC_F16);

@@ -12,6 +12,7 @@
 // as many registers as the reduction's result before that is converted to l's layout; l stays if they are far more than
 // its own. The operation is a sum, or any other that does not depend on the order; only sums have `a`.
 // The update may be in the branches of an `if`, or in some of them.
+#include "ir/loop.h"
 #include "passes/pass.h"
 
 #include <math.h>
@@ -69,7 +70,7 @@ static bool identity(Opcode oc, ScalarKind k, uint64_t *bits) {
 
 // ---- finding them ----
 
-static Value *loop_arg(const Carried *c) { return c->loop->blocks[0]->args[c->index + 1]; }
+static Value *loop_arg(const Carried *c) { return for_carried(c->loop, c->index); }
 
 // The value beside x, if op has both as its operands 0 and 1.
 static Value *beside(const Op *op, const Value *x) {
@@ -309,13 +310,13 @@ static Value *start(Builder *b, const Carried *c, Value *init) {
 
 static void defer(Context *ctx, Carried *c) {
   const Type *outside = loop_arg(c)->type;
-  Value *result = op_result(c->loop, c->index), *init = op_operand(c->loop, c->index + 3);
+  Value *result = op_result(c->loop, c->index), *init = for_init(c->loop, c->index);
   loop_arg(c)->type = result->type = c->part;
   VEC_EACH(v, c->joined) (*v)->type = c->part;
   for (uint32_t i = 0; i < c->num_sites; i++) replace_update(ctx, c, &c->sites[i]);
 
   Builder b = builder_before(ctx, c->loop);
-  op_set_operand(c->loop, c->index + 3, start(&b, c, init));
+  op_set_operand(c->loop, FOR_INITS + c->index, start(&b, c, init));
 
   b = builder_after(ctx, c->loop);
   Value *all = whole(&b, c, result), *l = all;

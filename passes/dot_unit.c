@@ -20,7 +20,7 @@ static uint32_t operand_bits(const Target *t, const Type *a, const Type *b, cons
 }
 
 DotUnit dot_unit(const Module *m, const Op *dot, uint32_t *bits) {
-  const Type *a = op_operand(dot, 0)->type, *b = op_operand(dot, 1)->type, *c = op_operand(dot, 2)->type;
+  const Type *a = op_operand(dot, 0)->type, *b = op_operand(dot, 1)->type, *c = op_operand(dot, DOT_ACC)->type;
   *bits = operand_bits(m->target, a, b, c, dot);
   if (*bits == 0) return DOT_FMA;
   uint32_t m_axis = c->rank - 2u, n_axis = c->rank - 1u, warps = op_num_warps(dot);
@@ -37,7 +37,7 @@ DotUnit dot_unit(const Module *m, const Op *dot, uint32_t *bits) {
 
 const char *dot_unit_why(const Module *m, const Op *dot) {
   uint32_t bits;
-  const Type *a = op_operand(dot, 0)->type, *c = op_operand(dot, 2)->type;
+  const Type *a = op_operand(dot, 0)->type, *c = op_operand(dot, DOT_ACC)->type;
   switch (dot_unit(m, dot, &bits)) {
   case DOT_FMA:
     return operand_bits(m->target, a, op_operand(dot, 1)->type, c, dot)
@@ -52,11 +52,11 @@ const char *dot_unit_why(const Module *m, const Op *dot) {
 }
 
 int64_t dot_room(const Module *m) {
-  const int64_t blocks = max_i64(1, SM_REGISTERS / (THREAD_REGISTERS * WARP_SIZE * (int64_t)m->num_warps));
-  return (m->target->shared_bytes + SYSTEM_SHARED_BYTES) / blocks - SYSTEM_SHARED_BYTES;
+  const uint32_t blocks = target_blocks_by_registers(THREAD_REGISTERS, WARP_SIZE * m->num_warps);
+  return target_shared_of(m->target, blocks ? blocks : 1);
 }
 
-static Value *stored_tile(Value *v) {
+Value *dot_stored_tile(Value *v) {
   while (value_op(v, OP_TRANS) || value_op(v, OP_CONVERT_LAYOUT)) v = op_operand(v->def, 0);
   return v;
 }
@@ -66,7 +66,7 @@ static bool is_stored_before(const Block *b, const Value *tile, const Op *last, 
   EACH_OP(op, b)
     for (uint32_t i = 0; i < 2 && op->opcode == OP_DOT; i++) {
       if (op == last && i == index) return false;
-      if (stored_tile(op_operand(op, i)) == tile) return true;
+      if (dot_stored_tile(op_operand(op, i)) == tile) return true;
     }
   return false;
 }
@@ -76,8 +76,8 @@ bool dot_operands_fit(const Module *m, const Block *b) {
   uint32_t bits;
   EACH_OP(op, b)
     for (uint32_t i = 0; i < 2 && op->opcode == OP_DOT && dot_unit(m, op, &bits) == DOT_MMA; i++) {
-      const Value *tile = stored_tile(op_operand(op, i));
-      if (!is_stored_before(b, tile, op, i)) bytes += type_numel(tile->type) * type_elem_bytes(tile->type);
+      const Value *tile = dot_stored_tile(op_operand(op, i));
+      if (!is_stored_before(b, tile, op, i)) bytes += type_bytes(tile->type);
     }
   return bytes <= dot_room(m);
 }

@@ -11,6 +11,8 @@ DotUnit dot_unit(const Module *m, const Op *dot, uint32_t *bits);
 // Why it is not the next better unit, in words; NULL: there is none on the target.
 const char *dot_unit_why(const Module *m, const Op *dot);
 
+// The tile of which the operand v is stored: v, or what it is the transpose of, in any layout.
+Value *dot_stored_tile(Value *v);
 // The tile that v repeats: what is broadcast, and maybe reshaped, or NULL. Programs repeat rows to fill an mma.
 Value *dot_repeated_tile(Value *v);
 // The bytes of shared memory of a block that leave an SM as many blocks as registers do, if threads need all that they

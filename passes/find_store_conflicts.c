@@ -13,6 +13,7 @@
 // A lock is what a kernel waits for by an atomic_cas in a `while`; a plain store to the same address after it orders
 // nothing, as the simulator reports.
 // In, out: TILE or LAID_OUT.
+#include "ir/loop.h"
 #include "ir/outside.h"
 #include "passes/pass.h"
 
@@ -53,13 +54,13 @@ static uint8_t yielded(const Conflicts *c, const Block *b, uint32_t first, uint3
 static void visit_for(Conflicts *c, Op *op) {
   const Block *body = op->blocks[0];
   const uint8_t bounds =
-      deps_of(c, op_operand(op, 0)) | deps_of(c, op_operand(op, 1)) | deps_of(c, op_operand(op, 2));
-  add(c, body->args[0], bounds);
+      deps_of(c, for_lower(op)) | deps_of(c, for_upper(op)) | deps_of(c, for_step(op));
+  add(c, for_iv(op), bounds);
   for (uint32_t i = 0; i < op->num_results; i++)
-    add(c, body->args[1 + i], bounds | deps_of(c, op_operand(op, 3 + i)) | yielded(c, body, 0, i));
+    add(c, for_carried(op, i), bounds | deps_of(c, for_init(op, i)) | yielded(c, body, 0, i));
   visit_block(c, body);
   for (uint32_t i = 0; i < op->num_results; i++)
-    add(c, op_result(op, i), bounds | deps_of(c, op_operand(op, 3 + i)) | yielded(c, body, 0, i));
+    add(c, op_result(op, i), bounds | deps_of(c, for_init(op, i)) | yielded(c, body, 0, i));
 }
 
 static void visit_while(Conflicts *c, Op *op) {
@@ -142,9 +143,10 @@ static bool comes_from(Conflicts *c, const Value *v, const Op *store, uint32_t d
 
 static void check_store(Conflicts *c, const Op *op) {
   const bool is_plain = op->opcode == OP_STORE;
-  const Value *value = op_operand(op, is_plain ? 2 : 1);
+  const Value *value = op_named(op, OPERAND_VALUE);
   uint8_t where = deps_of(c, op_operand(op, 0)) | control_deps(c, op);
-  where |= is_plain ? deps_of(c, op_operand(op, 1)) | deps_of(c, op_operand(op, 3)) : operand_deps(c, op, 2);
+  where |= is_plain ? deps_of(c, op_named(op, OPERAND_OFFSET)) | deps_of(c, op_named(op, OPERAND_MASK))
+                    : operand_deps(c, op, 2);
   if (where & (MEMORY | OTHER)) return;
   const uint8_t axes = deps_of(c, value) & (uint8_t)~where & c->axes;
   const Span span = op_user_span(c->ctx, op);

@@ -13,6 +13,7 @@
 //                                               else the outer loop with the inner one taken away
 // The inner bounds must not change from tile to tile. An accumulator that starts as a constant is reset by a select on
 // "k first", which wgmma takes as its use_c flag.
+#include "ir/loop.h"
 #include "passes/pass.h"
 
 
@@ -20,20 +21,14 @@
 static void hoist_invariants(Op *outer, const Op *inner) {
   for (Op *op = outer->blocks[0]->first, *next; op != inner; op = next) {
     next = op->next;
-    bool invariant = op_is(op, TRAIT_PURE) && op->num_blocks == 0;
-    for (uint32_t i = 0; i < op->num_operands && invariant; i++)
-      invariant = !op_operand(op, i) || value_defined_outside(op_operand(op, i), outer);
-    if (invariant) op_move_before(op, outer);
+    if (op_is(op, TRAIT_PURE) && !op->num_blocks && op_operands_outside(op, outer)) op_move_before(op, outer);
   }
 }
 
 // The next tile would overwrite this tile's descriptor while copies through it are in flight.
 static bool makes_descriptor_of_tile(const Op *outer, const Op *inner) {
-  EACH_OP(op, inner->blocks[0]) {
-    if (op->opcode != OP_MAKE_DESC) continue;
-    for (uint32_t i = 0; i < op->num_operands; i++)
-      if (!value_defined_outside(op_operand(op, i), outer)) return true;
-  }
+  EACH_OP(op, inner->blocks[0])
+    if (op->opcode == OP_MAKE_DESC && !op_operands_outside(op, outer)) return true;
   return false;
 }
 
@@ -46,20 +41,12 @@ static Op *only_inner_loop(Op *outer) {
   }
   if (!inner) return NULL;
   hoist_invariants(outer, inner);
-  for (uint32_t i = 0; i < 3; i++)
+  for (uint32_t i = 0; i < FOR_INITS; i++)
     if (!value_defined_outside(op_operand(inner, i), outer)) return NULL;
   for (Op *op = outer->blocks[0]->first; op != inner; op = op->next) {
     if (op->opcode == OP_MAKE_DESC || !op_only_computes(op)) return NULL;
   }
   return makes_descriptor_of_tile(outer, inner) ? NULL : inner;
-}
-
-static Value *trip_count(Builder *b, const Op *loop) {
-  Value *lb = op_operand(loop, 0), *ub = op_operand(loop, 1), *step = op_operand(loop, 2);
-  Value *span = build_binary(b, OP_SUBI, ub, lb);
-  Value *up = build_binary(b, OP_ADDI, span, build_binary(b, OP_SUBI, step, build_int(b, step->type, 1)));
-  Value *n = build_binary(b, OP_DIVSI, up, step), *zero = build_int(b, n->type, 0);
-  return build_binary(b, OP_MAXSI, n, zero);
 }
 
 static Value **mapped(Context *ctx, const ValueMap *map, const Op *op, uint32_t first, uint32_t n) {
@@ -100,24 +87,22 @@ static void find_live(Nest *n) {
 // The prologue's inputs: the outer loop's variables in one tile.
 static ValueMap *tile_inputs(const Nest *n, Value *j, Value *const *o) {
   ValueMap *map = value_map_new(n->ctx);
-  value_map_set(n->ctx, map, n->outer->blocks[0]->args[0], j);
-  for (uint32_t i = 0; i < n->outer->num_results; i++)
-    value_map_set(n->ctx, map, n->outer->blocks[0]->args[1 + i], o[i]);
+  for_bind(n->ctx, map, n->outer, j, o);
   return map;
 }
 
 // P and I start as in the first tile.
 static void initial_values(const Nest *n, Builder *b, Value *zero, Value **inits) {
   const Op *outer = n->outer, *inner = n->inner;
-  inits[TILE] = op_operand(outer, 0);
+  inits[TILE] = for_lower(outer);
   inits[STEP] = zero;
-  inits[K] = op_operand(inner, 0);
-  for (uint32_t i = 0; i < outer->num_results; i++) inits[at_outer(i)] = op_operand(outer, 3 + i);
+  inits[K] = for_lower(inner);
+  for (uint32_t i = 0; i < outer->num_results; i++) inits[at_outer(i)] = for_init(outer, i);
   ValueMap *first = tile_inputs(n, inits[TILE], inits + at_outer(0));
   build_clone_range(b, outer->blocks[0]->first, inner, first);
   for (uint32_t i = 0; i < n->live.count; i++) inits[at_live(n, i)] = value_map_get(first, n->live.data[i]);
   for (uint32_t i = 0; i < inner->num_results; i++)
-    inits[at_inner(n, i)] = value_map_get(first, op_operand(inner, 3 + i));
+    inits[at_inner(n, i)] = value_map_get(first, for_init(inner, i));
 }
 
 // Maps P to its values in this step. A tile's first step computes them.
@@ -146,11 +131,12 @@ static void build_step(const Nest *n, Builder *b, Value *num_steps, const Type *
   Value *is_first = build_cmp(b, CMP_EQ, carried[STEP], zero);
   ValueMap *map = tile_inputs(n, carried[TILE], carried + at_outer(0));
   choose_live(n, b, is_first, carried, map);
-  value_map_set(n->ctx, map, ib->args[0], carried[K]);
+  value_map_set(n->ctx, map, for_iv(inner), carried[K]);
   for (uint32_t i = 0; i < inner->num_results; i++) {
     // The inner loop's initial value in this tile: an invariant or one of the live values.
-    Value *init = value_map_get(map, op_operand(inner, 3 + i));
-    value_map_set(n->ctx, map, ib->args[1 + i], build_ternary(b, OP_SELECT, is_first, init, carried[at_inner(n, i)]));
+    Value *init = value_map_get(map, for_init(inner, i));
+    Value *now = build_ternary(b, OP_SELECT, is_first, init, carried[at_inner(n, i)]);
+    value_map_set(n->ctx, map, for_carried(inner, i), now);
   }
   build_clone_range(b, ib->first, ib->last, map);
   Value **iter = mapped(n->ctx, map, ib->last, 0, inner->num_results);
@@ -163,11 +149,11 @@ static void build_step(const Nest *n, Builder *b, Value *num_steps, const Type *
   build_if_else(b, &post, mapped(n->ctx, map, ob->last, 0, outer->num_results));
   Op *epilogue = build_if_end(b, post, carried + at_outer(0));
 
-  yields[TILE] = build_ternary(b, OP_SELECT, is_last, build_binary(b, OP_ADDI, carried[TILE], op_operand(outer, 2)),
+  yields[TILE] = build_ternary(b, OP_SELECT, is_last, build_binary(b, OP_ADDI, carried[TILE], for_step(outer)),
                                carried[TILE]);
   yields[STEP] = build_ternary(b, OP_SELECT, is_last, zero, next_step);
-  yields[K] = build_ternary(b, OP_SELECT, is_last, op_operand(inner, 0),
-                            build_binary(b, OP_ADDI, carried[K], op_operand(inner, 2)));
+  yields[K] = build_ternary(b, OP_SELECT, is_last, for_lower(inner),
+                            build_binary(b, OP_ADDI, carried[K], for_step(inner)));
   for (uint32_t i = 0; i < outer->num_results; i++) yields[at_outer(i)] = op_result(epilogue, i);
   for (uint32_t i = 0; i < n->live.count; i++) yields[at_live(n, i)] = value_map_get(map, n->live.data[i]);
   for (uint32_t i = 0; i < inner->num_results; i++) yields[at_inner(n, i)] = iter[i];
@@ -178,7 +164,7 @@ static Op *without_inner(const Nest *n) {
   Op *empty = op_clone(n->ctx, n->outer, value_map_new(n->ctx)), *loop = empty->blocks[0]->first;
   op_remove_attr(empty, ATTR_FLATTEN);
   while (loop->opcode != OP_FOR) loop = loop->next;
-  op_replace(loop, op_operand_values(n->ctx, loop, 3));
+  op_replace(loop, op_operand_values(n->ctx, loop, FOR_INITS));
   return empty;
 }
 
@@ -187,7 +173,7 @@ static void flatten(Context *ctx, Op *outer, Op *inner) {
   find_live(&nest);
   uint32_t num_o = outer->num_results, num = at_inner(&nest, inner->num_results);
   Builder b = builder_before(ctx, outer);
-  Value *n_inner = trip_count(&b, inner), *n_outer = trip_count(&b, outer);
+  Value *n_inner = for_build_trips(&b, inner), *n_outer = for_build_trips(&b, outer);
   const Type *i64 = type_scalar(ctx, SC_I64), *i32 = type_scalar(ctx, SC_I32);
   // If both counts have 32 bits, 32 bits keep the loop cheap. The product passes 2^31 only in a problem where each
   // count nearly does.

@@ -1,5 +1,6 @@
 #include "passes/global_memory.h"
 
+#include "ir/loop.h"
 #include "ir/map.h"
 #include "passes/ties.h"
 
@@ -13,19 +14,20 @@ static const Value *base_of(const Value *v) {
 
 // What a loop carries and only advances is derived from its first value; NULL if it carries something else.
 static const Value *carried_origin(const Op *loop, uint32_t i) {
-  const Block *body = loop->blocks[0];
-  return base_of(op_operand(body->last, i)) == body->args[i + 1] ? origin(op_operand(loop, i + 3)) : NULL;
+  return base_of(for_next(loop, i)) == for_carried(loop, i) ? origin(for_init(loop, i)) : NULL;
 }
 
 // What a pointer or descriptor is derived from by additions, moves and control flow: a parameter, or what makes it
 // otherwise.
 static const Value *origin(const Value *v) {
   v = base_of(v);
-  const Op *op = v->def ? v->def : v->block->parent;
+  const Op *op = v->def;
   const Value *from = NULL;
-  if (op && op->opcode == OP_FOR && (v->def || v->index > 0)) {
-    from = carried_origin(op, v->def ? v->index : v->index - 1);
-  } else if (v->def && op->opcode == OP_IF) {
+  uint32_t i = v->index;
+  const Op *loop = op && op->opcode == OP_FOR ? op : op ? NULL : for_carrying(v, &i);
+  if (loop) {
+    from = carried_origin(loop, i);
+  } else if (op && op->opcode == OP_IF) {
     from = base_of(op_operand(op->blocks[0]->last, v->index));
     from = from == base_of(op_operand(op->blocks[1]->last, v->index)) ? origin(from) : NULL;
   }
@@ -47,10 +49,6 @@ static bool is_number(const Value *v) {
 
 typedef struct { Context *ctx; GlobalUses *found; Map seen; } Search;
 
-static bool is_tma_copy(const Op *op) {
-  return op->opcode == OP_TMA_LOAD || op->opcode == OP_TMA_STORE || op->opcode == OP_TMA_REDUCE;
-}
-
 static void search(Value *v, void *user) {
   Search *s = user;
   if (!v || (v->type->kind != TYPE_DESC && type_elem(v->type)->kind != TYPE_PTR)) return;
@@ -58,7 +56,7 @@ static void search(Value *v, void *user) {
   map_at(&s->ctx->arena, &s->seen, v);
   EACH_USE(u, v) {
     Op *op = u->user;
-    if (op_unit(op) == UNIT_GMEM || op_unit(op) == UNIT_DESC || is_tma_copy(op)) {
+    if (op_unit(op) == UNIT_GMEM || op_unit(op) == UNIT_DESC || op_is_tma_copy(op)) {
       if (u->index > 0) continue;
       if (op_is(op, TRAIT_WRITES) && op->opcode != OP_TMA_LOAD) vec_push(&s->ctx->arena, &s->found->writes, op);
       else vec_push(&s->ctx->arena, &s->found->reads, op);

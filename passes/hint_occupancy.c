@@ -30,6 +30,7 @@
 //     with few loads in flight. The hint of one block, which limits nothing, prevents both.
 // Where blocks run at once (`roles`), the estimate does not hold, and there is no hint.
 // In, out: LAID_OUT; sets the module's min_blocks.
+#include "ir/loop.h"
 #include "ir/roles.h"
 #include "passes/packing.h"
 #include "passes/pass.h"
@@ -66,11 +67,10 @@ static bool loads_beside_dots(const Func *f) {
 // in order fits; 0 otherwise. Each of an SM's four schedulers has its own quarter of the registers.
 static uint32_t blocks_by_shared(Context *ctx, const Module *m, Func *f, uint32_t most) {
   Liveness l = liveness_compute(ctx, m, f);
-  const uint32_t bytes = packing_place(ctx, &l, arena_array(&ctx->arena, Placed, l.count + 1));
-  const uint32_t blocks = (m->target->shared_bytes + SYSTEM_SHARED_BYTES) / (bytes + SYSTEM_SHARED_BYTES);
+  const uint32_t blocks = target_blocks_by_shared(m->target, packing_bytes(ctx, &l));
   const uint32_t warps = blocks * m->num_warps, each = (warps + SCHEDULERS - 1) / SCHEDULERS;
   if (!blocks || 4 * warps * WARP_SIZE > m->target->sm_threads) return 0;
-  const uint32_t limit = pressure_limit(each, SCHEDULERS * WARP_SIZE);
+  const uint32_t limit = target_registers_of(each, SCHEDULERS * WARP_SIZE);
   return (limit < THREAD_REGISTERS || loads_beside_dots(f)) && most <= limit ? blocks : 0;
 }
 
@@ -96,54 +96,59 @@ static void look_for_tensors(Op *op, void *user) {
     s->tensors |= k != TYPE_SCALAR && k != TYPE_PTR;
   }
   if (op->opcode == OP_FOR) s->loads_beside |= loads_vector_beside_scalars(op);
-  if (op->opcode != OP_LOAD) return;
-  for (const Op *o = op->parent->parent; o; o = o->parent->parent) s->loads_in_loop |= op_is(o, TRAIT_LOOP);
+  s->loads_in_loop |= op->opcode == OP_LOAD && loop_around(op);
 }
 
 // The blocks for which a kernel keeps registers if its loops load scalars, alone or beside a vector; 0 for other
 // kernels, and where registers are enough.
 static uint32_t blocks_of_scalars(const Module *m, Func *f, uint32_t threads, uint32_t most) {
   enum { ENOUGH = 40, LEAST = 4 };
-  const uint32_t full = target_blocks_per_sm(m->target, threads), blocks = full / 4 * 3;
+  const uint32_t full = target_blocks_by_threads(m->target, threads), blocks = full / 4 * 3;
   Scalars s = {0};
   block_walk(f->body, look_for_tensors, &s);
-  if (full < LEAST || pressure_limit(full, threads) >= ENOUGH) return 0;
-  if (s.tensors) return s.loads_beside && most <= pressure_limit(blocks, threads) ? blocks : 0;
+  if (full < LEAST || target_registers_of(full, threads) >= ENOUGH) return 0;
+  if (s.tensors) return s.loads_beside && most <= target_registers_of(blocks, threads) ? blocks : 0;
   return s.loads_in_loop ? blocks : 0;
 }
 
 // The most blocks whose threads have so many registers. Each scheduler has its own warps.
 static uint32_t blocks_that_fit(const Module *m, uint32_t registers) {
   uint32_t warps = 0;
-  while (pressure_limit(warps + 1, SCHEDULERS * WARP_SIZE) >= registers) warps++;
+  while (target_registers_of(warps + 1, SCHEDULERS * WARP_SIZE) >= registers) warps++;
   return warps * SCHEDULERS / m->num_warps;
+}
+
+// For a loop with several loads and no dots.
+static uint32_t blocks_of_stream(const Module *m, const Pressure *p, uint32_t threads) {
+  const uint32_t in_flight = (uint32_t)max_i64(p->stream, p->words) + ROOM,
+                 need = (uint32_t)max_i64(in_flight, p->most);
+  if (need > THREAD_REGISTERS) {
+    const uint32_t most = target_blocks_by_registers(THREAD_REGISTERS, threads);
+    return most && target_registers_of(most + 1, threads) < pressure_registers(p->carried) ? most : 0;
+  }
+  const uint32_t blocks = target_blocks_by_registers(need, threads), of_two = target_registers_of(2, threads);
+  if (!blocks && p->words > of_two) return 1;
+  if (blocks == 1 && p->waits && in_flight <= of_two) return 2;
+  const uint32_t full = target_registers_of(target_blocks_by_threads(m->target, threads), threads);
+  if (need <= full + FEW) return 0;
+  if (p->waits && blocks * threads * p->loaded * 4 < IN_FLIGHT)
+    return 2 * need <= 3 * full ? blocks_that_fit(m, need) : 0;
+  return blocks;
 }
 
 // Returns 0 for no hint.
 static uint32_t blocks_wanted(Context *ctx, const Module *m, Func *f) {
   if (roles_info(f).num_ops) return 0;
-  Pressure p = pressure_of(m, f);
-  uint32_t threads = m->num_warps * WARP_SIZE, need = (uint32_t)max_i64(max_i64(p.stream, p.words) + ROOM, p.most);
-  const uint32_t all = pressure_limit(1, threads),
+  const Pressure p = pressure_of(m, f);
+  const uint32_t threads = m->num_warps * WARP_SIZE, all = target_registers_of(1, threads),
                  of_scalars = blocks_of_scalars(m, f, threads, p.complex ? UINT32_MAX : p.most);
   if (of_scalars) return of_scalars;
-  if (p.complex ? p.most > 2 * all : p.words > all && p.most > all) return 1;
+  const bool spills = p.complex ? p.most > 2 * all : p.words > all && p.most > all;
+  if (spills) return 1;
   if (p.complex) return blocks_by_shared(ctx, m, f, p.most);
   const bool is_row = (!p.stream || p.waits) && m->num_warps >= MIN_WARPS;
-  if (is_row && p.blocks > 1 && pressure_limit(p.blocks, threads) >= p.most) return p.blocks;
-  if (!p.stream) return 0;
-  if (need > THREAD_REGISTERS) {
-    const uint32_t most = SM_REGISTERS / (THREAD_REGISTERS * threads);
-    return most && pressure_limit(most + 1, threads) < pressure_registers(p.carried) ? most : 0;
-  }
-  uint32_t blocks = SM_REGISTERS / (need * threads);
-  if (!blocks && p.words > pressure_limit(2, threads)) return 1;
-  const uint32_t full = pressure_limit(target_blocks_per_sm(m->target, threads), threads);
-  if (p.waits && blocks == 1 && max_i64(p.stream, p.words) + ROOM <= pressure_limit(2, threads)) return 2;
-  if (need <= full + FEW) return 0;
-  if (p.waits && blocks * threads * p.loaded * 4 < IN_FLIGHT)
-    return 2 * need <= 3 * full ? blocks_that_fit(m, need) : 0;
-  return blocks;
+  if (is_row && p.blocks > 1 && target_registers_of(p.blocks, threads) >= p.most) return p.blocks;
+  return p.stream ? blocks_of_stream(m, &p, threads) : 0;
 }
 
 void pass_hint_occupancy(PassCtx *p) {

@@ -26,6 +26,7 @@
 // arrivals at mbarriers.
 //
 // In: ALLOCATED, with barriers. Out: the same.
+#include "ir/loop.h"
 #include "ir/scratch.h"
 #include "passes/pass.h"
 #include "passes/shared_memory.h"
@@ -92,12 +93,6 @@ static void meet(Accesses *a) {
 
 // ---- the walk ----
 
-static Op *innermost_loop(const Op *op) {
-  Op *loop = op->parent->parent;
-  while (loop && !op_is(loop, TRAIT_LOOP)) loop = loop->parent->parent;
-  return loop;
-}
-
 static bool holds(const Op *outer, const Op *op) {
   for (uint32_t i = 0; i < outer->num_blocks; i++)
     if (block_encloses(outer->blocks[i], op->parent)) return true;
@@ -106,7 +101,7 @@ static bool holds(const Op *outer, const Op *op) {
 
 // The barrier before the use, in its block, if the access comes before it and in the same loop or an inner one.
 static Op *barrier_of(Op *user, const Op *by) {
-  const Op *loop = innermost_loop(user);
+  const Op *loop = loop_around(user);
   if (by->opcode == OP_MBAR_WAIT || (loop && !holds(loop, by))) return NULL;
   for (Op *op = user->prev; op && !holds(op, by); op = op->prev)
     if (op->opcode == OP_BARRIER) return op;
@@ -253,7 +248,7 @@ static bool saves_fences(const Fences *s, const Op *barrier) {
   VEC_EACH(x, s->lacking) {
     if (x->barrier != barrier) continue;
     const Op *at = next_meeting(s, x->by);
-    if (innermost_loop(x->by) != innermost_loop(barrier) || (place && at != place)) return true;
+    if (loop_around(x->by) != loop_around(barrier) || (place && at != place)) return true;
     place = at;
   }
   return false;
@@ -299,12 +294,7 @@ static void place(Fences *s) {
   }
 }
 
-static void find_async_proxy(Op *op, void *user) {
-  switch (op->opcode) {
-    case OP_TMA_LOAD: case OP_TMA_STORE: case OP_TMA_REDUCE: case OP_WGMMA: *(bool *)user = true; return;
-    default: return;
-  }
-}
+static void find_async_proxy(Op *op, void *user) { *(bool *)user |= op_is(op, TRAIT_ASYNC_PROXY) != 0; }
 
 void pass_insert_fences(PassCtx *p) {
   Fences s = {.ctx = p->ctx, .module = p->module};

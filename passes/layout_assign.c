@@ -1,6 +1,7 @@
 // Layout assignment: see layout_assign.h. Value.aux is a value's layout, Op.mark an op's number.
 #include "passes/layout_assign.h"
 
+#include "ir/loop.h"
 #include "passes/layout_rules.h"
 #include "passes/access.h"
 #include "passes/ties.h"
@@ -270,11 +271,11 @@ static void convert_carried(Assign *c, Op *op) {
   Op *parent = op->parent->parent;
   for (uint32_t i = 0; i < op->num_operands; i++) {
     const Value *like = NULL;
-    if (op->opcode == OP_FOR && i >= 3) like = op->blocks[0]->args[i - 2];
+    if (op->opcode == OP_FOR && i >= FOR_INITS) like = for_carried(op, i - FOR_INITS);
     else if (op->opcode == OP_WHILE) like = op->blocks[0]->args[i];
     else if (op->opcode == OP_YIELD && parent && (parent->opcode == OP_IF || parent->opcode == OP_ROLES))
       like = op_result(parent, i);
-    else if (op->opcode == OP_YIELD && parent && parent->opcode == OP_FOR) like = parent->blocks[0]->args[i + 1];
+    else if (op->opcode == OP_YIELD && parent && parent->opcode == OP_FOR) like = for_carried(parent, i);
     else if (op->opcode == OP_YIELD && parent && parent->opcode == OP_WHILE) like = parent->blocks[0]->args[i];
     else if (op->opcode == OP_CONDITION && i > 0) like = parent->blocks[1]->args[i - 1];
     if (like && like->type->kind == TYPE_TENSOR)
@@ -284,7 +285,7 @@ static void convert_carried(Assign *c, Op *op) {
 
 // A loop's result has the layout of the argument that carries it.
 static const Layout *carried_layout(const Op *op, uint32_t k) {
-  const Value *arg = op->opcode == OP_FOR     ? op->blocks[0]->args[k + 1]
+  const Value *arg = op->opcode == OP_FOR     ? for_carried(op, k)
                      : op->opcode == OP_WHILE ? op->blocks[1]->args[k]
                                               : NULL;
   return arg && arg->type->kind == TYPE_TENSOR ? arg->type->layout : NULL;

@@ -11,7 +11,7 @@
 // memory is several times slower than the cache. Stores write through the cache, and each costs. A shuffle takes as
 // long as a line; an EXCHANGE is a shuffle and what combines its result. A MEETING is a warp's barriers, where a tensor
 // goes through shared memory.
-enum { SECTOR_BYTES = 32, LINE_BYTES = 128, WIDEST_BYTES = 16, ISSUE = 4, CACHED = 4, EXCHANGE = 5, MEETING = 16 };
+enum { WIDEST_BYTES = 16, ISSUE = 4, CACHED = 4, EXCHANGE = 5, MEETING = 16 };
 enum { MAX_TOUCHED = 2 * WARP_SIZE };
 
 // Returns how many sectors one instruction of a warp touches. If elements are a sector or more apart, each line that it
@@ -98,7 +98,7 @@ int64_t layout_cost_meeting(const Op *op, const Layout *l, uint32_t num_warps) {
 
 // Returns the cost of a conversion through shared memory: stores, loads, barriers.
 static int64_t shared_cost(const Type *t, uint32_t num_warps) {
-  return type_numel(t) * type_elem_bytes(t) / 64 + MEETING * (int64_t)num_warps;
+  return type_bytes(t) / 64 + MEETING * (int64_t)num_warps;
 }
 
 // What a store pays for sectors of which its instructions write less than half: the cache joins each with what it has.
@@ -154,12 +154,8 @@ int64_t layout_cost_convert(Context *ctx, const Type *t, const Layout *l, uint32
   }
 }
 
-// The cost of an element in instructions of a thread, as the assembler expands it.
-static const uint8_t unit_cost[] =
-    {[UNIT_NONE] = 0, [UNIT_ALU] = 1, [UNIT_SFU] = 4, [UNIT_FDIV] = 12, [UNIT_IDIV] = 24};
-
 bool layout_can_redo(const Op *op) {
-  return op_is(op, TRAIT_PURE) && op_unit(op) < countof(unit_cost) && !op->num_blocks;
+  return op_is(op, TRAIT_PURE) && (op_unit(op) == UNIT_NONE || unit_instructions(op_unit(op))) && !op->num_blocks;
 }
 
 static int64_t cost_of_block(const Block *b);
@@ -168,7 +164,8 @@ static int64_t cost_of_block(const Block *b);
 static int64_t cost_of_element(const Op *op) {
   if (op->opcode == OP_IF) return min_i64(cost_of_block(op->blocks[0]), cost_of_block(op->blocks[1]));
   if (op->opcode == OP_MAP) return cost_of_block(op->blocks[0]) / op_int(op, ATTR_PACK, 1);
-  return op_unit(op) < countof(unit_cost) ? unit_cost[op_unit(op)] : 0;
+  // The special function unit takes four times as long as the ALU.
+  return op_unit(op) == UNIT_SFU ? 4 : unit_instructions(op_unit(op));
 }
 
 static int64_t cost_of_block(const Block *b) {

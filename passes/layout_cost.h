@@ -4,6 +4,8 @@
 
 #include "passes/access.h"
 
+enum { SECTOR_BYTES = 32, LINE_BYTES = 128 };    // of memory: the least that moves, and what a cache has together
+
 // Returns how many elements of the access one machine instruction takes in a layout.
 int64_t layout_access_width(const Op *op, const AccessInfo *a, const Layout *l);
 // Returns the memory transactions (32-byte sectors, plus a constant per instruction) of the access in a layout.

@@ -4,6 +4,8 @@
 //     must not read, therefore the load's mask says whether it runs.
 // In, out: TILE or LAID_OUT.
 #include "ir/build.h"
+#include "ir/loop.h"
+#include "passes/access.h"
 #include "passes/global_memory.h"
 #include "passes/pass.h"
 
@@ -21,9 +23,7 @@ static bool blocks_invariant(const Op *op, const Op *loop) {
 }
 
 static bool invariant(const Op *op, const Op *loop) {
-  for (uint32_t i = 0; i < op->num_operands; i++)
-    if (op_operand(op, i) && !value_defined_outside(op_operand(op, i), loop)) return false;
-  return blocks_invariant(op, loop);
+  return op_operands_outside(op, loop) && blocks_invariant(op, loop);
 }
 
 static void find_effects(Op *op, void *user) { *(bool *)user |= op_is(op, TRAIT_WRITES | TRAIT_SYNC); }
@@ -38,8 +38,8 @@ static bool keeps_memory(const Op *loop) {
 static void move_load(Context *ctx, Op *load, Op *loop) {
   op_move_before(load, loop);
   Builder b = builder_before(ctx, load);
-  Value *runs = build_cmp(&b, CMP_SLT, op_operand(loop, 0), op_operand(loop, 1));
-  op_set_operand(load, 2, build_mask_if(&b, op_operand(load, 2), runs, load->results[0].type));
+  Value *runs = build_cmp(&b, CMP_SLT, for_lower(loop), for_upper(loop));
+  access_mask_if(load, runs);
 }
 
 static void visit(Op *loop, void *user) {

@@ -1,6 +1,7 @@
 // How far apart neighbours probably lie: see likely_step.h.
 #include "passes/likely_step.h"
 
+#include "ir/loop.h"
 #include "passes/axis_lattice.h"
 
 enum { ROW = 32, MAX_OPS = 256 };   // what an unknown number is at least taken to be; the ops that a guess looks at
@@ -46,9 +47,9 @@ static int64_t step(Guess *g, Value *v, uint32_t axis) {
   if (x->constancy[axis] >= v->type->shape[axis]) return 0;
   if (!g->left) return LIKELY_FAR;
   g->left--;
-  const Op *op = v->def;
-  if (v->block && v->index && v->block->parent && v->block->parent->opcode == OP_FOR)
-    return step(g, op_operand(v->block->parent, v->index + 2), axis);
+  uint32_t carried;
+  const Op *op = v->def, *loop = for_carrying(v, &carried);
+  if (loop) return step(g, for_init(loop, carried), axis);
   if (!op) return LIKELY_FAR;
   switch (op->opcode) {
   case OP_RANGE: return 1;

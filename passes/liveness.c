@@ -61,8 +61,7 @@ static void search_uses(Value *v, void *user) {
   }
   EACH_USE(u, v) {
     Op *op = u->user;
-    uint32_t end = op->opcode == OP_TMA_STORE || op->opcode == OP_TMA_REDUCE ? bulk_store_end(s->order, op, s->home)
-                                                                             : use_end(s->order, op, s->home);
+    uint32_t end = op_is_tma_write(op) ? bulk_store_end(s->order, op, s->home) : use_end(s->order, op, s->home);
     if (end > s->end) s->end = end;
     bool is_async = op->opcode == OP_ASYNC_COPY || op->opcode == OP_ASYNC_COMMIT ||
                     (op->opcode == OP_WGMMA && op_attr(op, ATTR_ASYNC));

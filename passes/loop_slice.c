@@ -1,5 +1,7 @@
 #include "passes/loop_slice.h"
 
+#include "ir/loop.h"
+
 LoopSlice slice_begin(Context *ctx, Op *loop, bool (*takes)(const Op *load, void *user), void *user) {
   EACH_OP(op, loop->blocks[0]) op->mark &= ~(uint32_t)IN_SLICE;
   return (LoopSlice){loop, arena_array(&ctx->arena, bool, loop->num_results + 1), takes, user};
@@ -31,9 +33,10 @@ static bool may_clone(const LoopSlice *s, const Op *op) {
 static bool add(LoopSlice *s, Value *v) {
   Block *body = s->loop->blocks[0];
   if (v->block == body) {
-    if (v->index == 0 || s->carried[v->index - 1]) return true;
-    s->carried[v->index - 1] = true;
-    return add(s, op_operand(body->last, v->index - 1));
+    uint32_t i;
+    if (!for_carrying(v, &i) || s->carried[i]) return true;
+    s->carried[i] = true;
+    return add(s, for_next(s->loop, i));
   }
   if (!v->def || v->def->parent != body) return true;   // outside the loop, or inside an op that is cloned whole
   Op *op = v->def;
@@ -55,13 +58,13 @@ bool slice_is_of_next(const Op *load) {
 
 Op *loop_carry(Context *ctx, Op *loop, Value *first) {
   const uint32_t n = loop->num_results;
-  Value **operands = arena_array(&ctx->arena, Value *, n + 4);
+  Value **operands = arena_array(&ctx->arena, Value *, FOR_INITS + n + 1);
   const Type **types = arena_array(&ctx->arena, const Type *, n + 1);
-  for (uint32_t i = 0; i < n + 3; i++) operands[i] = op_operand(loop, i);
+  for (uint32_t i = 0; i < FOR_INITS + n; i++) operands[i] = op_operand(loop, i);
   for (uint32_t i = 0; i < n; i++) types[i] = loop->results[i].type;
-  operands[n + 3] = first;
+  operands[FOR_INITS + n] = first;
   types[n] = first->type;
-  Op *made = op_rebuild(ctx, loop, types, n + 1, operands, n + 4);
+  Op *made = op_rebuild(ctx, loop, types, n + 1, operands, FOR_INITS + n + 1);
   block_add_arg(ctx, made->blocks[0], first->type);
   for (uint32_t i = 0; i < n; i++) made->results[i].name = loop->results[i].name;
   op_replace(loop, op_result_values(ctx, made));

@@ -147,7 +147,7 @@ static void choose_params(Func *f) {
 static bool needs_tma(const Op *op) {
   if (op->opcode != OP_DESC_REDUCE) return false;
   AtomicKind kind = (AtomicKind)op_int(op, ATTR_ATOMIC, ATOMIC_ADD);
-  return (kind == ATOMIC_MIN || kind == ATOMIC_MAX) && type_elem_bits(op_operand(op, 1)->type) < 32;
+  return (kind == ATOMIC_MIN || kind == ATOMIC_MAX) && type_elem_bits(op_named(op, OPERAND_VALUE)->type) < 32;
 }
 
 // A tile that is read only to give it another shape of the same rows is read in that shape: TMA writes one like the
@@ -189,10 +189,9 @@ static void lower(Op *op, void *user) {
   }
   if (d->def) tell_pointers(l, d->def);
   Builder b = builder_before(l->ctx, op);
-  bool has_value = op_is(op, TRAIT_WRITES);
-  Value *value = has_value ? op_operand(op, 1) : NULL;
-  const Type *tile = has_value ? value->type : op->results[0].type;
-  uint32_t first = has_value ? 2 : 1;
+  Value *value = op_named(op, OPERAND_VALUE);
+  const Type *tile = value ? value->type : op->results[0].type;
+  uint32_t first = value ? 2 : 1;
   Value *index[MAX_RANK];
   if (by_rows) {
     index[0] = op_operand(op, first);
@@ -202,7 +201,7 @@ static void lower(Op *op, void *user) {
   }
   Fields f = fields_of(&b, d);
   Tile t = address_tile(&b, &f, tile, index);
-  if (!has_value)
+  if (!value)
     value_replace_all_uses(&op->results[0], build_load(&b, t.pointers, NULL, t.mask, padding(&b, &f, tile)));
   else if (op->opcode == OP_DESC_REDUCE) {
     AtomicKind kind = (AtomicKind)op_int(op, ATTR_ATOMIC, ATOMIC_ADD);

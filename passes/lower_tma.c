@@ -109,7 +109,7 @@ static void lower_load(LowerTma *s, Op *op) {
   LoopBarriers *l = barriers_of_loop(s, op);
   Value *buf = build_alloc(&b, tma_load_buffer(ctx, op), NULL);
   Value *bar = l ? tma_build_index(&b, l->barriers, build_i32(&b, l->used++)) : tma_build_barriers(&b, 0);
-  tma_build_expect(&b, bar, NULL, tma_tile_bytes(desc->type), 0);
+  tma_build_expect(&b, bar, NULL, type_bytes(desc->type), 0);
   tma_build_load(&b, desc, buf, bar, NULL, coords, 0);
   Value *x = op_result(op, 0);
   for (Use *u = x->uses, *next; u; u = next) {
@@ -189,9 +189,9 @@ static void count_bytes(Op *op, void *user) {
   int64_t *bytes = user;
   if (op->opcode == OP_ALLOC) {
     const Type *t = op_result(op, 0)->type;
-    *bytes += type_numel(t) * (int64_t)type_elem_bytes(t) * (t->count ? t->count : 1);
+    *bytes += type_bytes(t) * type_tiles(t);
   }
-  if (op->opcode == OP_DESC_STORE || op->opcode == OP_DESC_REDUCE) *bytes += tma_tile_bytes(op_operand(op, 0)->type);
+  if (op->opcode == OP_DESC_STORE || op->opcode == OP_DESC_REDUCE) *bytes += type_bytes(op_operand(op, 0)->type);
 }
 
 // ---- tensor maps of the kernel's own ----
@@ -204,11 +204,9 @@ static Value *scratch_param(LowerTma *s) {
   return func_add_param(s->func, type_ptr(ctx, type_scalar(ctx, SC_I8), false), p);
 }
 
-static bool is_tma_write(const Op *op) { return op->opcode == OP_TMA_STORE || op->opcode == OP_TMA_REDUCE; }
-
 static bool is_written(const Value *desc) {
   EACH_USE(u, desc)
-    if (is_tma_write(u->user)) return true;
+    if (op_is_tma_write(u->user)) return true;
   return false;
 }
 
@@ -256,7 +254,7 @@ static void wait_before_return(Op *op, void *user) {
 static bool holds_write(const Op *loop, const OpList *writes) {
   VEC_EACH(x, *writes)
     for (uint32_t i = 0; i < loop->num_blocks; i++)
-      if (is_tma_write(*x) && block_encloses(loop->blocks[i], (*x)->parent)) return true;
+      if (op_is_tma_write(*x) && block_encloses(loop->blocks[i], (*x)->parent)) return true;
   return false;
 }
 
@@ -272,7 +270,7 @@ static Op *waiting_place(const OpOrder *order, Op *load, const OpList *writes) {
     if (same_warps) at = p;
   }
   VEC_EACH(x, *writes)
-    if (is_tma_write(*x) && op_order_begin(order, *x) < op_order_begin(order, load)) return at;
+    if (op_is_tma_write(*x) && op_order_begin(order, *x) < op_order_begin(order, load)) return at;
   return NULL;
 }
 
@@ -299,8 +297,8 @@ typedef struct {
 
 static void find_accesses(Op *op, void *user) {
   BarrierOrder *o = user;
-  o->tma_writes |= is_tma_write(op);
-  o->has_tma |= o->tma_writes || op->opcode == OP_TMA_LOAD;
+  o->tma_writes |= op_is_tma_write(op);
+  o->has_tma |= op_is_tma_copy(op);
   o->threads_write |= op_unit(op) == UNIT_GMEM && op_is(op, TRAIT_WRITES);
 }
 

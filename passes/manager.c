@@ -111,16 +111,8 @@ static bool run_pass(Manager *mg, PassId id) {
 
 // What a kernel that names machine ops itself may need of the target; passes make no others.
 static const char *target_that_has(const Target *t, const Op *op) {
-  switch (op->opcode) {
-    case OP_WGMMA: case OP_WGMMA_WAIT: case OP_PINGPONG_WAIT: case OP_PINGPONG_PASS:
-      return t->has_wgmma ? NULL : "sm_90a";
-    case OP_MBAR_INIT: case OP_MBAR_INVAL: case OP_MBAR_EXPECT: case OP_MBAR_ARRIVE: case OP_MBAR_WAIT:
-    case OP_ASYNC_ARRIVE: case OP_MAKE_TENSOR_MAP: case OP_TMA_LOAD: case OP_TMA_STORE: case OP_TMA_REDUCE:
-    case OP_TMA_WAIT: case OP_FENCE_ASYNC: case OP_DESC_LOAD: case OP_DESC_STORE: case OP_DESC_REDUCE:
-    case OP_DESC_GATHER: case OP_DESC_SCATTER:
-      return t->has_tma ? NULL : "sm_90 or later";
-    default: return NULL;
-  }
+  if (op_is(op, TRAIT_WGMMA) && !t->has_wgmma) return "sm_90a";
+  return op_is(op, TRAIT_TMA) && !t->has_tma ? "sm_90 or later" : NULL;
 }
 
 static void check_op(Op *op, void *user) {

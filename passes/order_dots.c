@@ -20,14 +20,8 @@ typedef struct {
   Ops moved;                 // what the later dot needs and itself
 } Order;
 
-// The tile of which an operand is stored.
-static Value *source_of(Value *v) {
-  while (value_op(v, OP_TRANS)) v = op_operand(v->def, 0);
-  return v;
-}
-
 static bool takes(const Op *dot, const Value *tile) {
-  return source_of(op_operand(dot, 0)) == tile || source_of(op_operand(dot, 1)) == tile;
+  return dot_stored_tile(op_operand(dot, 0)) == tile || dot_stored_tile(op_operand(dot, 1)) == tile;
 }
 
 static bool is_taken_after(const Op *dot, const Value *tile) {
@@ -58,7 +52,7 @@ static bool gather(Order *o, Op *op, const Op *first) {
 // Whether a dot after `second` takes a tile of this one, too, that the block stores.
 static bool keeps_tile(const Op *dot, const Op *second) {
   for (uint32_t i = 0; i < 2; i++) {
-    const Value *tile = source_of(op_operand(dot, i));
+    const Value *tile = dot_stored_tile(op_operand(dot, i));
     if (value_block(tile) == dot->parent && is_taken_after(second, tile)) return true;
   }
   return false;
@@ -66,7 +60,7 @@ static bool keeps_tile(const Op *dot, const Op *second) {
 
 static bool is_copied_ahead(const Op *dot) {
   for (uint32_t i = 0; i < 2; i++) {
-    const Value *tile = source_of(op_operand(dot, i));
+    const Value *tile = dot_stored_tile(op_operand(dot, i));
     if (tile->def && access_is_copied(tile->def)) return true;
   }
   return false;

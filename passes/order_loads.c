@@ -2,9 +2,7 @@
 // conversion): memory then works while the block computes. A load moves up, with the pure ops that its addresses need,
 // until just after the last thing it must follow: what defines its operands, a write, a barrier, a loop. Loads keep
 // their order. A moved load's value stays in registers longer; only as much moves as does not cost a resident block.
-// Fragments of an mma are many registers. They are read right before it, not held while threads wait for each other.
 // In, out: LAID_OUT.
-#include "passes/buffer.h"
 #include "passes/pass.h"
 #include "passes/pressure.h"
 
@@ -96,59 +94,11 @@ static bool order_block(Order *o, Block *b) {
   return any_stops;
 }
 
-static bool is_wait(const Op *op) {
-  return op->opcode == OP_ASYNC_WAIT || op->opcode == OP_MBAR_WAIT || op_unit(op) == UNIT_EXCH;
-}
-
-static bool uses(const Op *op, const Op *def) {
-  for (uint32_t i = 0; i < op->num_operands; i++)
-    if (op_operand(op, i) && op_operand(op, i)->def == def) return true;
-  return false;
-}
-
-// The buffer that v is, or is a view of.
-static const Value *whole_buffer(const Value *v) {
-  while (v->def && buffer_is_view(v->def)) v = op_operand(v->def, 0);
-  return v;
-}
-
-// Whether the op is a copy or a store to another buffer than the one that is read.
-static bool fills_another(const Op *op, const Op *read) {
-  const Value *from = whole_buffer(op_operand(read, 0)), *to;
-  if (op->opcode == OP_ASYNC_COMMIT) return true;
-  if (op->opcode == OP_ASYNC_COPY) to = op_operand(op, 0);
-  else if (op->opcode == OP_LOCAL_STORE) to = op_operand(op, 1);
-  else return false;
-  to = whole_buffer(to);
-  return value_op(to, OP_ALLOC) && value_op(from, OP_ALLOC) && to != from;
-}
-
-// Whether threads wait between the read and the mma, which is the first to use it, and nothing there writes its buffer.
-static bool is_held_over_wait(const Op *read, const Op *mma) {
-  bool waits = false;
-  for (const Op *op = read->next; op != mma; op = op->next) {
-    const bool reads = op->opcode == OP_LOAD || op->opcode == OP_LOCAL_LOAD;
-    if (uses(op, read) || !(is_wait(op) || reads || op_is(op, TRAIT_PURE) || fills_another(op, read))) return false;
-    waits |= is_wait(op);
-  }
-  return waits;
-}
-
-static void read_late(Op *op, void *user) {
-  (void)user;
-  for (uint32_t i = 0; i < 2 && op->opcode == OP_MMA; i++) {
-    Op *read = op_operand(op, i)->def;
-    if (read && read->opcode == OP_LOCAL_LOAD && read->parent == op->parent && is_held_over_wait(read, op))
-      op_move_before(read, op);
-  }
-}
-
 void pass_order_loads(PassCtx *p) {
   Order o = {.ctx = p->ctx};
   EACH_FUNC(f, p->module) {
     Pressure pressure = pressure_of(p->module, f);
     o.spare = pressure.words ? min_i64(pressure.spare, MAX_MOVED_WORDS) : MAX_MOVED_WORDS;
     order_block(&o, f->body);
-    block_walk(f->body, read_late, NULL);
   }
 }

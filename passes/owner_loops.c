@@ -15,6 +15,7 @@
 // Only the owner enters a loop that is marked; its loads are in flight together. In the other threads the results are
 // what the loop began with. Therefore only stores of scalars may use them, by way of ops on scalars.
 // In, out: LAID_OUT or ALLOCATED.
+#include "ir/loop.h"
 #include "passes/access.h"
 #include "passes/pass.h"
 
@@ -45,15 +46,13 @@ static bool only_stored(Owners *s, const Value *v);
 
 // Whether what operand i of a loop or terminator becomes is needed for stores of scalars only.
 static bool carried_only_stored(Owners *s, const Op *op, uint32_t i) {
-  if (op->opcode == OP_FOR) {
-    enum { BOUNDS = 3 };         // lower, upper, step; the block's first argument is the counter
-    return i >= BOUNDS && only_stored(s, op->blocks[0]->args[i - BOUNDS + 1]) &&
-           only_stored(s, &op->results[i - BOUNDS]);
-  }
+  if (op->opcode == OP_FOR)
+    return i >= FOR_INITS && only_stored(s, for_carried(op, i - FOR_INITS)) &&
+           only_stored(s, &op->results[i - FOR_INITS]);
   const Op *around = op->parent->parent;
   if (op->opcode != OP_YIELD || !around) return false;
   if (around->opcode == OP_IF) return only_stored(s, &around->results[i]);
-  return around->opcode == OP_FOR && only_stored(s, around->blocks[0]->args[i + 1]) &&
+  return around->opcode == OP_FOR && only_stored(s, for_carried(around, i)) &&
          only_stored(s, &around->results[i]);
 }
 

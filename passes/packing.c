@@ -33,3 +33,7 @@ uint32_t packing_place(Context *ctx, const Liveness *l, Placed *placed) {
   }
   return total;
 }
+
+uint32_t packing_bytes(Context *ctx, const Liveness *l) {
+  return packing_place(ctx, l, arena_array(&ctx->arena, Placed, l->count + 1));
+}

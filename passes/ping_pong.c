@@ -18,6 +18,7 @@
 // wgmmas. Therefore the loop carries P as f computes it and converts it before the next pair. Loads of K are marked
 // `peeled` 1 (the first is before the loop, and the loop loads the next iteration's), those of V -1 (the last is after
 // the loop).
+#include "ir/loop.h"
 #include "ir/roles.h"
 #include "passes/pass.h"
 
@@ -77,7 +78,7 @@ static bool can_clone(const Chain *c, const Op *op) {
 
 static bool is_memory(const Op *op) { return op->opcode == OP_DESC_LOAD || op->opcode == OP_ALLOC; }
 
-static Value *carried_arg(const Chain *c) { return c->loop->blocks[0]->args[1 + c->carried]; }
+static Value *carried_arg(const Chain *c) { return for_carried(c->loop, c->carried); }
 
 // Marks what is computed from O on the way to v.
 static bool mark_from_carried(const Chain *c, Value *v) {
@@ -111,8 +112,8 @@ static bool find_chain(Op *loop, Chain *c) {
   }
   if (n != 2) return false;
   *c = (Chain){.loop = loop, .first = dots[0], .second = dots[1]};
-  Value *a = op_operand(c->second, 0), *result = op_result(c->second, 0);
-  if (a->type->kind != TYPE_TENSOR || op_operand(c->first, 0)->type->kind != TYPE_BUFFER) return false;
+  Value *a = op_operand(c->second, DOT_A), *result = op_result(c->second, 0);
+  if (a->type->kind != TYPE_TENSOR || op_operand(c->first, DOT_A)->type->kind != TYPE_BUFFER) return false;
   c->second->mark |= DELAYED;
   while (value_op(a, OP_CONVERT_LAYOUT) && value_has_one_use(a)) {
     a->def->mark |= DELAYED;
@@ -126,8 +127,9 @@ static bool find_chain(Op *loop, Chain *c) {
   // The result is carried, and nothing else in this iteration reads it.
   if (!value_has_one_use(result) || result->uses->user != body->last) return false;
   c->carried = result->uses->index;
-  Value *c_in = op_operand(c->second, 2);
-  if (c_in->type != carried_arg(c)->type || c_in->type != result->type || op_operand(c->second, 3)) return false;
+  Value *c_in = op_operand(c->second, DOT_ACC);
+  if (c_in->type != carried_arg(c)->type || c_in->type != result->type) return false;
+  if (op_operand(c->second, DOT_USE_ACC)) return false;
   if (!mark_from_carried(c, c_in) || !is_only_delayed(c, carried_arg(c))) return false;
   for (Op *op = body->first; op != c->second; op = op->next)
     if ((op->mark & DELAYED) && !is_only_delayed(c, op_result(op, 0))) return false;
@@ -136,7 +138,7 @@ static bool find_chain(Op *loop, Chain *c) {
   // Both dots need tile loads, otherwise there is nothing to copy early. Pointers that the loop advances cannot be
   // computed early.
   if (!mark_slice(loop, op_result(c->first, 0), c->first, OF_FIRST) ||
-      !mark_slice(loop, op_operand(c->second, 1), NULL, OF_SECOND))
+      !mark_slice(loop, op_operand(c->second, DOT_B), NULL, OF_SECOND))
     return false;
   bool loads[2] = {false, false};
   for (Op *op = body->first; op != body->last; op = op->next) {
@@ -165,10 +167,10 @@ static bool is_between(const Op *op) {
 // The tiles of the second dot for one value of the induction variable.
 static Value *clone_tiles(Builder *b, const Chain *c, Value *iv) {
   ValueMap *map = value_map_new(b->ctx);
-  value_map_set(b->ctx, map, c->loop->blocks[0]->args[0], iv);
+  value_map_set(b->ctx, map, for_iv(c->loop), iv);
   EACH_OP(op, c->loop->blocks[0])
     if (op->mark & OF_SECOND) clone_to(b, op, map, -1);
-  return value_map_get(map, op_operand(c->second, 1));
+  return value_map_get(map, op_operand(c->second, DOT_B));
 }
 
 static Value *clone_operand(Builder *b, const Chain *c, Value *p) {
@@ -179,7 +181,7 @@ static Value *clone_operand(Builder *b, const Chain *c, Value *p) {
     if ((op->mark & DELAYED) && op->opcode == OP_CONVERT_LAYOUT &&
         value_map_get(map, op_operand(op, 0)) != op_operand(op, 0))
       clone_to(b, op, map, 0);
-  return value_map_get(map, op_operand(c->second, 0));
+  return value_map_get(map, op_operand(c->second, DOT_A));
 }
 
 // Clones g: the second dot's accumulator, from O in the map.
@@ -194,9 +196,9 @@ static Value *clone_accumulator(Builder *b, const Chain *c, ValueMap *map, Value
 
 static Op *clone_second(Builder *b, const Chain *c, Value *a, Value *tiles, Value *acc) {
   ValueMap *map = value_map_new(b->ctx);
-  value_map_set(b->ctx, map, op_operand(c->second, 0), a);
-  value_map_set(b->ctx, map, op_operand(c->second, 1), tiles);
-  value_map_set(b->ctx, map, op_operand(c->second, 2), acc);
+  value_map_set(b->ctx, map, op_operand(c->second, DOT_A), a);
+  value_map_set(b->ctx, map, op_operand(c->second, DOT_B), tiles);
+  value_map_set(b->ctx, map, op_operand(c->second, DOT_ACC), acc);
   return clone_to(b, c->second, map, 0);
 }
 
@@ -209,7 +211,7 @@ static void carried_values(Builder *b, const Chain *c, ValueMap *map, Value *o, 
   for (uint32_t i = 0; i < yield->num_operands; i++)
     if (i != c->carried) out[n++] = value_map_get(map, op_operand(yield, i));
   out[n++] = value_map_get(map, op_operand(c->narrow, 0));
-  out[n++] = clone_accumulator(b, c, map, op_operand(c->second, 2));
+  out[n++] = clone_accumulator(b, c, map, op_operand(c->second, DOT_ACC));
   out[n] = iv;
 }
 
@@ -231,7 +233,7 @@ static Op *build_front(Builder *b, const Chain *c, Value *has_any) {
   Op *loop = c->loop;
   Block *body = loop->blocks[0];
   uint32_t n = loop->num_results;
-  Value *lb = op_operand(loop, 0), *p = op_operand(c->narrow, 0), **values = arena_array(&ctx->arena, Value *, n + 2);
+  Value *lb = for_lower(loop), *p = op_operand(c->narrow, 0), **values = arena_array(&ctx->arena, Value *, n + 2);
   const Type **types = arena_array(&ctx->arena, const Type *, n + 1);
   for (uint32_t i = 0, k = 0; i < n; i++)
     if (i != c->carried) types[k++] = op_result(loop, i)->type;
@@ -239,16 +241,15 @@ static Op *build_front(Builder *b, const Chain *c, Value *has_any) {
   types[n] = op_result(loop, c->carried)->type;
   BuildRegion r = build_if_begin(b, has_any, types, n + 1);
   ValueMap *map = value_map_new(ctx);
-  value_map_set(ctx, map, body->args[0], lb);
-  for (uint32_t i = 0; i < n; i++) value_map_set(ctx, map, body->args[1 + i], op_operand(loop, 3 + i));
+  for_bind(ctx, map, loop, lb, op_operand_values(ctx, loop, FOR_INITS));
   for (const Op *op = body->first; op != body->last; op = op->next)
     if (is_between(op)) clone_to(b, op, map, op->mark & OF_FIRST ? 1 : 0);
-  carried_values(b, c, map, op_operand(loop, 3 + c->carried), lb, values);
+  carried_values(b, c, map, for_init(loop, c->carried), lb, values);
   build_if_else(b, &r, values);
   for (uint32_t i = 0, k = 0; i < n; i++)
-    if (i != c->carried) values[k++] = op_operand(loop, 3 + i);
+    if (i != c->carried) values[k++] = for_init(loop, i);
   values[n - 1] = build_float(b, p->type, 0);
-  values[n] = op_operand(loop, 3 + c->carried);
+  values[n] = for_init(loop, c->carried);
   return build_if_end(b, r, values);
 }
 
@@ -258,7 +259,7 @@ static void schedule(PingPong *s, Chain *c) {
   Block *body = loop->blocks[0];
   uint32_t n = loop->num_results;
   Builder b = builder_before(ctx, loop);
-  Value *lb = op_operand(loop, 0), *ub = op_operand(loop, 1), *step = op_operand(loop, 2);
+  Value *lb = for_lower(loop), *ub = for_upper(loop), *step = for_step(loop);
   Value *has_any = build_cmp(&b, CMP_SLT, lb, ub);
   Op *front = build_front(&b, c, has_any);
   bool alternate = s->module->num_warps >= 2 * WARPGROUP_WARPS && !block_worker(loop->parent);
@@ -270,11 +271,11 @@ static void schedule(PingPong *s, Chain *c) {
   inits[n + 1] = lb;
   BuildRegion region = build_for_begin(&b, lb, build_binary(&b, OP_SUBI, ub, step), step, inits, n + 2, carried);
   op_copy_attrs(ctx, region.op, loop);
-  Value *iv = region.op->blocks[0]->args[0], *next = build_binary(&b, OP_ADDI, iv, step);
+  Value *iv = for_iv(region.op), *next = build_binary(&b, OP_ADDI, iv, step);
   ValueMap *map = value_map_new(ctx);
-  value_map_set(ctx, map, body->args[0], next);
+  value_map_set(ctx, map, for_iv(loop), next);
   for (uint32_t i = 0, k = 0; i < n; i++)
-    if (i != c->carried) value_map_set(ctx, map, body->args[1 + i], carried[k++]);
+    if (i != c->carried) value_map_set(ctx, map, for_carried(loop, i), carried[k++]);
   Value *a = clone_operand(&b, c, carried[n - 1]);
   EACH_OP(op, body)
     if ((op->mark & OF_FIRST) && op != c->first) clone_to(&b, op, map, 1);

@@ -14,7 +14,7 @@ static Op *first_consumer(const Pipe *p, const Value *v) {
     Op *at = pipe_in_body(p, u->user);
     if (at->opcode == OP_ALLOC || buffer_is_view(at)) at = first_consumer(p, op_result(at, 0));
     if (!at) continue;
-    if (!first || pipe_is_before(at, first)) first = at;
+    if (!first || op_is_before(at, first)) first = at;
   }
   return first;
 }
@@ -34,9 +34,9 @@ static bool can_copy_async(const Pipe *p, const Op *load) {
 
 // cp.async fills with zeros. Whether the load fills with something else.
 static bool fills_otherwise(const Op *load) {
-  const Value *other = op_operand(load, 3);
+  const Value *other = op_named(load, OPERAND_OTHER);
   uint64_t bits;
-  return op_operand(load, 2) && other && !(value_constant_bits(other, &bits) && bits == 0);
+  return op_named(load, OPERAND_MASK) && other && !(value_constant_bits(other, &bits) && bits == 0);
 }
 
 // The axis along which neighbouring lanes hold elements.
@@ -243,7 +243,7 @@ static void group_loads(Pipe *p) {
       p->num_copy_groups += !a->tma;
     }
     a->group = g;
-    if (a->tma) p->groups.data[g].bytes += tma_tile_bytes(a->buffer_type);
+    if (a->tma) p->groups.data[g].bytes += type_bytes(a->buffer_type);
   }
 }
 

@@ -23,6 +23,7 @@
 // knows that all others have done what came before their pingpong_wait. Rings of tiles that threads read into registers
 // may do with S − 1 slots: pipeline_slots.c. Whoever frees a slot reads it before the block barrier that
 // insert_barriers puts before the next copy into it.
+#include "ir/loop.h"
 #include "ir/scratch.h"
 #include "passes/access.h"
 #include "passes/pipeline_loops.h"
@@ -56,9 +57,8 @@ static bool issue_at_wait(const NewBody *n) { return !n->issue_after && !n->issu
 
 // Whether the loop runs S − 1 times at most: the prologue has issued all of its copies.
 static bool is_issued_before(const Pipe *p) {
-  int64_t lb, ub, step;
-  return !p->front && value_constant_int(op_operand(p->loop, 0), &lb) && value_constant_int(p->limit, &ub) &&
-         value_constant_int(op_operand(p->loop, 2), &step) && step > 0 && ub - lb <= step * (p->stages - 1);
+  int64_t trips;
+  return !p->front && for_trips(p->loop, &trips) && trips <= (int64_t)p->stages - 1;
 }
 
 // Issues the copies for S − 1 iterations ahead into the slot freed last, those of peeled loads into this iteration's.
@@ -70,7 +70,7 @@ static void issue_once(NewBody *n) {
   if (is_issued_before(p)) fill.pred = build_constant_bits(&n->b, fill.pred->type, 0);
   if (p->front) {
     next.slot = n->here.slot;
-    next.pred = build_cmp(&n->b, CMP_SLT, build_binary(&n->b, OP_ADDI, n->iv_ahead, op_operand(p->loop, 2)), p->limit);
+    next.pred = build_cmp(&n->b, CMP_SLT, build_binary(&n->b, OP_ADDI, n->iv_ahead, for_step(p->loop)), p->limit);
   }
   ring_issue(p, &n->b, n->ahead, fill, next, p->issuer);
 }
@@ -102,8 +102,8 @@ static void replace_load(NewBody *n, const AsyncLoad *a) {
     }
   }
   if (read && a->filled_after)
-    read = build_ternary(&n->b, OP_SELECT, value_map_get(n->map, op_operand(a->load, 2)), read,
-                         value_map_get(n->map, op_operand(a->load, 3)));
+    read = build_ternary(&n->b, OP_SELECT, value_map_get(n->map, op_named(a->load, OPERAND_MASK)), read,
+                         value_map_get(n->map, op_named(a->load, OPERAND_OTHER)));
   if (read) value_map_set(n->pipe->ctx, n->map, x, read);
 }
 
@@ -168,7 +168,7 @@ static void yield_values(NewBody *n, uint32_t num, bool any_short, Value **yield
     if (p->carried_in_slice[i]) yields[k++] = value_map_get(n->ahead, op_operand(yield, i));
   }
   Value **extra = yields + num;
-  extra[IV_AHEAD] = build_binary(b, OP_ADDI, n->iv_ahead, op_operand(p->loop, 2));
+  extra[IV_AHEAD] = build_binary(b, OP_ADDI, n->iv_ahead, for_step(p->loop));
   extra[SLOT] = n->next.slot;
   extra[PHASE] = n->next.phase;
   extra[FILL] = ring_next(b, (RingRead){n->fill, NULL}, ring_slots(p, false)).slot;
@@ -209,7 +209,7 @@ static void expand(Pipe *p) {
   Builder *b = &new.b;
   *b = builder_before(ctx, loop);
   Value **inits = arena_array(&ctx->arena, Value *, 2 * n + NUM_EXTRA);
-  for (uint32_t i = 0; i < n; i++) inits[i] = op_operand(loop, 3 + i);
+  for (uint32_t i = 0; i < n; i++) inits[i] = for_init(loop, i);
   for (uint32_t i = 0; i < n; i++)
     if (p->carried_in_slice[i]) inits[num++] = ahead[i];
   Value **extra = inits + num;
@@ -221,14 +221,13 @@ static void expand(Pipe *p) {
   uint32_t total = num + (any_short ? NUM_EXTRA : SHORT_SLOT);
   Value **carried = arena_array(&ctx->arena, Value *, total), **yields = arena_array(&ctx->arena, Value *, total);
   BuildRegion region =
-      build_for_begin(b, op_operand(loop, 0), op_operand(loop, 1), op_operand(loop, 2), inits, total, carried);
+      build_for_begin(b, for_lower(loop), for_upper(loop), for_step(loop), inits, total, carried);
   op_copy_attrs(ctx, region.op, loop);
   op_remove_attr(region.op, ATTR_NUM_STAGES);
   op_remove_attr(region.op, ATTR_LEAST_STAGES);
 
   new.map = value_map_new(ctx);
-  value_map_set(ctx, new.map, body->args[0], region.op->blocks[0]->args[0]);
-  for (uint32_t i = 0; i < n; i++) value_map_set(ctx, new.map, body->args[1 + i], carried[i]);
+  for_bind(ctx, new.map, loop, for_iv(region.op), carried);
   extra = carried + num;
   new.iv_ahead = extra[IV_AHEAD], new.fill = extra[FILL];
   new.here = (RingRead){extra[SLOT], extra[PHASE]};

@@ -64,12 +64,6 @@ static inline Op *pipe_in_body(const Pipe *p, Op *op) {
   return op;
 }
 
-// Whether a comes before b, of two ops of the body.
-static inline bool pipe_is_before(const Op *a, const Op *b) {
-  while ((a = a->next) && a != b) {}
-  return a != NULL;
-}
-
 // The elements that one copy of a thread moves.
 static inline uint32_t pipe_copy_elements(const Op *load) {
   return (uint32_t)op_int(load, ATTR_COPY, op_int(load, ATTR_VECTOR, 1));

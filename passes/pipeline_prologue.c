@@ -1,6 +1,7 @@
 // Of pipeline_loops: the copies that are issued before the loop. The prologue is placed as early as possible: its
 // copies then run during slow ops before the loop: global loads, stores to shared memory, and exchanges between
 // threads.
+#include "ir/loop.h"
 #include "ir/scratch.h"
 #include "passes/pipeline_loops.h"
 
@@ -91,11 +92,11 @@ static RingWrite place_of(Pipe *p, Builder *b, uint32_t slot, Value *iv) {
 Value *pipe_build_prologue(Pipe *p, Value **carried) {
   Op *loop = p->loop;
   Builder b = builder_before(p->ctx, prologue_position(p, p->front ? p->front : loop));
-  Value *lb = op_operand(loop, 0), *ub = op_operand(loop, 1), *step = op_operand(loop, 2), *iv = lb;
+  Value *lb = for_lower(loop), *ub = for_upper(loop), *step = for_step(loop), *iv = lb;
   const RingWrite nowhere = {0};
   p->limit = p->front ? build_binary(&b, OP_ADDI, ub, step) : ub;
   ring_build(p, &b);
-  for (uint32_t i = 0; i < loop->num_results; i++) carried[i] = op_operand(loop, 3 + i);
+  for (uint32_t i = 0; i < loop->num_results; i++) carried[i] = for_init(loop, i);
   if (p->front) {            // an iteration before the first, for peeled loads only; they depend on nothing carried
     ValueMap *map = ring_slice_inputs(p, build_binary(&b, OP_SUBI, lb, step), carried);
     ring_issue(p, &b, map, nowhere, place_of(p, &b, 0, lb), 0);
@@ -106,7 +107,7 @@ Value *pipe_build_prologue(Pipe *p, Value **carried) {
     RingWrite here = place_of(p, &b, k, iv), next = p->front ? place_of(p, &b, k + 1, next_iv) : nowhere;
     ring_issue(p, &b, map, here, next, 0);
     for (uint32_t i = 0; i < loop->num_results; i++)
-      if (p->carried_in_slice[i]) carried[i] = value_map_get(map, op_operand(pipe_body(p)->last, i));
+      if (p->carried_in_slice[i]) carried[i] = value_map_get(map, for_next(loop, i));
     iv = next_iv;
   }
   if (p->front) ring_serve_outside(p, true, build_i32(&b, 0), build_i32(&b, 0));

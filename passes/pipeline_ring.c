@@ -1,6 +1,8 @@
 // Of pipeline_loops: the rings. Each ring has `stages` slots, or stages − 1; iteration i uses slot i modulo their
 // number. Each group of TMA loads has an mbarrier per slot. Its phase flips each time round the ring; therefore a
 // reader needs the slot and a parity. Groups of cp.async are counted: a wait names how many may still be in flight.
+#include "ir/loop.h"
+#include "passes/access.h"
 #include "passes/buffer.h"
 #include "passes/pipeline_loops.h"
 
@@ -39,9 +41,9 @@ RingRead ring_next(Builder *b, RingRead place, uint32_t slots) {
 
 ValueMap *ring_slice_inputs(const Pipe *p, Value *iv, Value *const *carried) {
   ValueMap *map = value_map_new(p->ctx);
-  value_map_set(p->ctx, map, pipe_body(p)->args[0], iv);
+  value_map_set(p->ctx, map, for_iv(p->loop), iv);
   for (uint32_t i = 0; i < p->loop->num_results; i++)
-    if (p->carried_in_slice[i]) value_map_set(p->ctx, map, pipe_body(p)->args[1 + i], carried[i]);
+    if (p->carried_in_slice[i]) value_map_set(p->ctx, map, for_carried(p->loop, i), carried[i]);
   return map;
 }
 
@@ -56,9 +58,10 @@ static void issue_tma(Builder *b, const ValueMap *map, const AsyncLoad *a, Value
 
 // Returns its token.
 static Value *issue_copy(Builder *b, const ValueMap *map, const AsyncLoad *a, Value *buf, Value *pred) {
-  Value *mask = build_mask_if(b, slice_value(map, op_operand(a->load, 2)), pred, op_result(a->load, 0)->type);
-  Value *args[5] = {buf, slice_value(map, op_operand(a->load, 0)), slice_value(map, op_operand(a->load, 1)), mask,
-                    NULL};
+  Value *ptr = slice_value(map, op_named(a->load, OPERAND_PTR)),
+        *offset = slice_value(map, op_named(a->load, OPERAND_OFFSET)),
+        *mask = slice_value(map, op_named(a->load, OPERAND_MASK));
+  Value *args[5] = {buf, ptr, offset, build_mask_if(b, mask, pred, op_result(a->load, 0)->type), NULL};
   Op *copy = build_op(b, OP_ASYNC_COPY, args, 5);
   op_copy_attrs(b->ctx, copy, a->load);
   return op_result(copy, 0);
@@ -87,9 +90,7 @@ static void issue_group(Pipe *p, Builder *b, const ValueMap *map, uint32_t g, Ri
 
 // A load for the iteration after this one: only if this one exists, as in the loop.
 static void issue_early_load(Builder *b, Op *load, ValueMap *map, Value *pred) {
-  Op *clone = build_clone(b, load, map);
-  Builder before = builder_before(b->ctx, clone);
-  op_set_operand(clone, 2, build_mask_if(&before, op_operand(clone, 2), pred, clone->results[0].type));
+  access_mask_if(build_clone(b, load, map), pred);
 }
 
 void ring_issue(Pipe *p, Builder *b, ValueMap *map, RingWrite here, RingWrite next, int64_t issuer) {

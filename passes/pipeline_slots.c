@@ -58,25 +58,26 @@ static uint32_t shared_need(const Pipe *p) {
     ring.align = sizeof(uint64_t);
     if (ring.bytes) l.items[l.count++] = ring;
   }
-  return packing_place(p->ctx, &l, arena_array(&p->ctx->arena, Placed, most));
-}
-
-static uint32_t blocks_by_shared(const Pipe *p, uint32_t bytes) {
-  return (p->module->target->shared_bytes + SYSTEM_SHARED_BYTES) / (bytes + SYSTEM_SHARED_BYTES);
+  return packing_bytes(p->ctx, &l);
 }
 
 static uint32_t blocks_of(const Pipe *p, uint32_t bytes, uint32_t registers) {
-  uint32_t threads = module_total_warps(p->module) * WARP_SIZE;
-  int64_t by_shared = blocks_by_shared(p, bytes);
-  return (uint32_t)min_i64(by_shared, min_i64(SM_REGISTERS / (registers * threads),
-                                              target_blocks_per_sm(p->module->target, threads)));
+  const Target *t = p->module->target;
+  const uint32_t threads = module_total_warps(p->module) * WARP_SIZE;
+  const int64_t by_both = min_i64(target_blocks_by_registers(registers, threads), target_blocks_by_threads(t, threads));
+  return (uint32_t)min_i64(target_blocks_by_shared(t, bytes), by_both);
+}
+
+// Whether so many blocks have less than a quarter of an SM's threads.
+static bool are_few(const Pipe *p, uint32_t blocks) {
+  return 4 * blocks * module_total_warps(p->module) * WARP_SIZE < p->module->target->sm_threads;
 }
 
 // Whether the op or a later one of the body reads v.
 static bool used_from(const Pipe *p, const Value *v, const Op *op) {
   EACH_USE(u, v) {
     const Op *at = pipe_in_body(p, u->user);
-    if (at == op || pipe_is_before(op, at)) return true;
+    if (at == op || op_is_before(op, at)) return true;
   }
   return false;
 }
@@ -128,8 +129,7 @@ static bool is_worth(const Pipe *p, uint32_t full_bytes, const Op *issue) {
   uint32_t bytes = shared_need(p), registers = registers_at(p, issue), blocks = blocks_of(p, full_bytes, registers);
   if (registers > THREAD_REGISTERS) return false;
   if (full_bytes > p->module->target->shared_bytes) return bytes <= p->module->target->shared_bytes;
-  return blocks_of(p, bytes, registers) > blocks &&
-         4 * blocks * module_total_warps(p->module) * WARP_SIZE < p->module->target->sm_threads;
+  return blocks_of(p, bytes, registers) > blocks && are_few(p, blocks);
 }
 
 static void set_all(Pipe *p, bool is_short);
@@ -138,7 +138,7 @@ static void set_all(Pipe *p, bool is_short);
 // if a block of few warps would have an SM to itself.
 static bool all_are_worth(Pipe *p, uint32_t full_bytes) {
   if (full_bytes > p->module->target->shared_bytes) return true;
-  if (4 * module_total_warps(p->module) * WARP_SIZE >= p->module->target->sm_threads) return false;
+  if (!are_few(p, 1)) return false;
   if (carried_registers(p) > THREAD_REGISTERS) return false;
   // Before the end threads also hold what they compute with: all registers that they have, if need be.
   const uint32_t registers = (uint32_t)min_i64(registers_at(p, pipe_body(p)->last), THREAD_REGISTERS);
@@ -156,7 +156,7 @@ static bool read_by_threads(const Pipe *p, const Value *v, Op **last) {
     const Opcode reads = u->user->opcode;
     if (is_view ? !read_by_threads(p, op_result(at, 0), last) : reads != OP_LOCAL_LOAD && reads != OP_DOT_SHARED)
       return false;
-    if (!is_view && pipe_is_before(*last, at)) *last = at;
+    if (!is_view && op_is_before(*last, at)) *last = at;
   }
   return true;
 }
@@ -177,11 +177,11 @@ static Op *shorten_read_before(Pipe *p, const Op *work) {
     AsyncLoad *a = &p->loads.data[i];
     reads[i] = a->load;
     a->short_ring =
-        (!a->alloc || read_by_threads(p, op_result(a->alloc, 0), &reads[i])) && pipe_is_before(reads[i], work);
+        (!a->alloc || read_by_threads(p, op_result(a->alloc, 0), &reads[i])) && op_is_before(reads[i], work);
   }
   mark_groups(p);
   for (uint32_t i = 0; i < p->loads.count; i++)
-    if (p->loads.data[i].short_ring && (!last || pipe_is_before(last, reads[i]))) last = reads[i];
+    if (p->loads.data[i].short_ring && (!last || op_is_before(last, reads[i]))) last = reads[i];
   return last;
 }
 
@@ -221,9 +221,9 @@ static Op *first_work(const Pipe *p) {
 // Whether the op reads, in shared memory, what threads have computed in this iteration.
 static bool reads_computed(const Pipe *p, const Op *op) {
   for (uint32_t i = 0; i < op->num_operands; i++) {
-    const Value *v = op_operand(op, i);
+    Value *v = op_operand(op, i);
     if (!v || v->type->kind != TYPE_BUFFER) continue;
-    while (v->def && buffer_is_view(v->def)) v = op_operand(v->def, 0);
+    v = buffer_whole(v);
     if (value_op(v, OP_ALLOC) && v->def->parent == pipe_body(p) && !becomes_ring(p, v->def)) return true;
   }
   return false;
@@ -248,10 +248,9 @@ static uint32_t least_stages(const Pipe *p) {
 }
 
 static bool is_alone(const Pipe *p) {
-  Liveness now = p->shared;
-  const uint32_t bytes = packing_place(p->ctx, &now, arena_array(&p->ctx->arena, Placed, now.count + 1));
-  return 4 * module_total_warps(p->module) * WARP_SIZE < p->module->target->sm_threads &&
-         blocks_by_shared(p, shared_need(p)) == 1 && blocks_by_shared(p, bytes) > 1;
+  const Target *t = p->module->target;
+  return are_few(p, 1) && target_blocks_by_shared(t, shared_need(p)) == 1 &&
+         target_blocks_by_shared(t, packing_bytes(p->ctx, &p->shared)) > 1;
 }
 
 bool pipe_fit_stages(Pipe *p) {

@@ -1,5 +1,6 @@
 // Of pipeline_loops: wgmmas that stay in flight, into the next iteration or while copies are issued, and the waits
 // that they need.
+#include "ir/loop.h"
 #include "passes/buffer.h"
 #include "passes/pipeline_loops.h"
 #include "passes/pressure.h"
@@ -37,14 +38,15 @@ static Op *chooses_next(const Block *body, const Value *r, uint32_t carried, boo
 // the first operand may be a tensor, which nothing writes before another wgmma of the next iteration has been waited
 // for.
 static bool can_overlap(const Pipe *p, Op *wgmma, bool from_registers) {
-  Value *r = op_result(wgmma, 0), *a = op_operand(wgmma, 0), *c = op_operand(wgmma, 2);
+  Value *r = op_result(wgmma, 0), *a = op_operand(wgmma, 0), *c = op_operand(wgmma, DOT_ACC);
   Block *body = pipe_body(p);
   if (is_packed(wgmma) || wgmma->parent != body) return false;
   if (!(from_registers && a->type->kind == TYPE_TENSOR) && !operand_is_staged(p, a)) return false;
   if (!operand_is_staged(p, op_operand(wgmma, 1))) return false;
-  if (c->block != body || !value_has_one_use(c)) return false;
   bool ok;
-  const Op *chooses = chooses_next(body, r, c->index - 1, &ok);
+  uint32_t carried;
+  if (for_carrying(c, &carried) != p->loop || !value_has_one_use(c)) return false;
+  const Op *chooses = chooses_next(body, r, carried, &ok);
   if (!ok) return false;
   EACH_USE(u, r) {
     const Op *at = u->user;
@@ -96,8 +98,8 @@ static Value *wait_in_arm(Pipe *p, Block *arm, Value *v, const Value *next) {
 static void wait_in_conditionals(Pipe *p, Op *wgmma) {
   Value *v = op_result(wgmma, 0);
   bool ok;
-  const Op *chooses = chooses_next(wgmma->parent, v, op_operand(wgmma, 2)->index - 1, &ok);
-  const Value *chosen = chooses ? op_operand(wgmma->parent->last, op_operand(wgmma, 2)->index - 1) : NULL;
+  const Op *chooses = chooses_next(wgmma->parent, v, op_operand(wgmma, DOT_ACC)->index - 1, &ok);
+  const Value *chosen = chooses ? op_operand(wgmma->parent->last, op_operand(wgmma, DOT_ACC)->index - 1) : NULL;
   for (Op *op = wgmma->next, *next; op; op = next) {
     next = op->next;
     if (op->opcode != OP_IF || !used_inside(v, op)) continue;
@@ -127,7 +129,7 @@ static void wait_in_conditionals(Pipe *p, Op *wgmma) {
 static void leave_in_flight(Pipe *p, Op *wgmma, Builder *after) {
   op_set_int(p->ctx, wgmma, ATTR_ASYNC, 1);
   wait_in_conditionals(p, wgmma);
-  Value *r = op_result(p->loop, op_operand(wgmma, 2)->index - 1), *waited = r;
+  Value *r = op_result(p->loop, op_operand(wgmma, DOT_ACC)->index - 1), *waited = r;
   build_wgmma_wait(after, 0, &waited);
   for (Use *u = r->uses, *next; u; u = next) {
     next = u->next;
@@ -195,7 +197,7 @@ static bool leaves_registers(const Pipe *p) { return 2 * carried_words(p) <= THR
 static bool is_for_later(Pipe *p, const Op *op, const Op *first) {
   for (uint32_t i = 0; i < op->num_results; i++)
     EACH_USE(u, &op->results[i])
-      if (!pipe_is_before(first, pipe_in_body(p, u->user))) return false;
+      if (!op_is_before(first, pipe_in_body(p, u->user))) return false;
   return true;
 }
 

@@ -21,6 +21,7 @@ static const PipelineStep tile_steps[] = {
   STEP_IF(hoist_descriptors, wants_tensor_maps),
   STEP(flatten_loops),
   STEP(lower_descriptors),
+  STEP_IF(sum_products, wants_fusion),
   STEP_IF(fuse_multiply_add, wants_fusion),
   STEP(split_addresses),
   STEP(canonicalize),
@@ -41,6 +42,7 @@ static const PipelineStep tile_steps[] = {
 static const PipelineStep laid_out_steps[] = {
   STEP(coalesce),
   STEP_IF(resolve_layouts, is_as_written),
+  STEP_IF(sum_products, fuses_as_written),
   STEP_IF(fuse_multiply_add, fuses_as_written),
   STEP_IF(accelerate_dot, chooses),
   STEP_IF(remove_conversions, chooses),
@@ -68,6 +70,7 @@ static const PipelineStep laid_out_steps[] = {
   STEP(dce),
   STEP_IF(compute_late, chooses),
   STEP_IF(order_loads, chooses),
+  STEP_IF(read_fragments, chooses),
   STEP_IF(mask_selects, chooses),
   STEP_IF(hint_occupancy, chooses),
 };

@@ -71,28 +71,36 @@ static uint32_t held_of(const OpOrder *o, const Value *v, const Op *at) {
   return words && last_use(o, v, v->def) > op_order_begin(o, at) ? words : 0;
 }
 
-// Adds to `held` what v is at each position, as changes.
-static void add_held(Estimate *g, const Value *v, const Op *def, uint32_t from) {
-  const uint32_t words = is_view(v->def) ? 0 : pressure_words(v), to = words ? last_use(&g->order, v, def) : 0;
+// A sweep over a function: the words that live after each position.
+typedef struct {
+  const OpOrder *order;
+  int64_t *live;                       // first as changes
+  uint32_t (*words)(const Value *v);
+  bool args_at_op;                     // whether block arguments live from the op on that has the block, or in it
+} Sweep;
+
+static void add_life(const Sweep *s, const Value *v, const Op *def, uint32_t from) {
+  const uint32_t words = is_view(v->def) ? 0 : s->words(v), to = words ? last_use(s->order, v, def) : 0;
   if (to <= from) return;
-  g->held[from] += words;
-  g->held[to] -= words;
+  s->live[from] += words;
+  s->live[to] -= words;
 }
 
-static void add_held_of_op(Op *op, void *user) {
-  Estimate *g = user;
-  const uint32_t begin = op_order_begin(&g->order, op), end = op->num_blocks ? op_order_end(&g->order, op) : begin;
-  for (uint32_t i = 0; i < op->num_results; i++) add_held(g, &op->results[i], op, end);
+static void add_lives(Op *op, void *user) {
+  const Sweep *s = user;
+  const uint32_t begin = op_order_begin(s->order, op), end = op->num_blocks ? op_order_end(s->order, op) : begin;
+  for (uint32_t i = 0; i < op->num_results; i++) add_life(s, &op->results[i], op, end);
   for (uint32_t b = 0; b < op->num_blocks; b++)
-    for (uint32_t i = 0; i < op->blocks[b]->num_args; i++) add_held(g, op->blocks[b]->args[i], op, begin + 1);
+    for (uint32_t i = 0; i < op->blocks[b]->num_args; i++)
+      add_life(s, op->blocks[b]->args[i], op, s->args_at_op ? begin : begin + 1);
 }
 
-// Finds the words held after each position, of what is visible there.
-static void find_held(Estimate *g, Func *f) {
-  g->held = arena_array(&g->order.ctx->arena, int64_t, g->order.count + 2);
-  for (uint32_t i = 0; i < f->body->num_args; i++) add_held(g, f->body->args[i], NULL, 0);
-  block_walk(f->body, add_held_of_op, g);
-  for (uint32_t i = 1; i <= g->order.count; i++) g->held[i] += g->held[i - 1];
+static int64_t *sweep(Sweep s, const Func *f, OpVisitor also) {
+  s.live = arena_array(&s.order->ctx->arena, int64_t, s.order->count + 2);
+  block_walk(f->body, add_lives, &s);
+  if (also) block_walk(f->body, also, &s);
+  for (uint32_t i = 1; i <= s.order->count; i++) s.live[i] += s.live[i - 1];
+  return s.live;
 }
 
 // Words held after `at`, of what is defined before it in its block and the blocks around it, and of its results.
@@ -168,8 +176,6 @@ static void measure(Op *op, void *user) {
   if (held > g->most) g->most = held;
 }
 
-typedef struct { const OpOrder *order; int64_t *change; } Lives;   // change: in live words, by position
-
 // The only op that uses v; NULL if there are several, or none.
 static const Op *only_user(const Value *v) {
   const Op *user = v->uses ? v->uses->user : NULL;
@@ -206,38 +212,22 @@ static uint32_t words_at_once(const Value *v) {
   return in_halves ? (words + 1) / 2 : words;
 }
 
-static void add_life(const Lives *l, const Value *v, uint32_t from, const Op *def) {
-  const uint32_t words = is_view(v->def) ? 0 : words_at_once(v), to = words ? last_use(l->order, v, def) : 0;
-  if (to <= from) return;
-  l->change[from] += words;
-  l->change[to] -= words;
-}
-
-static void add_lives(Op *op, void *user) {
-  const Lives *l = user;
-  for (uint32_t i = 0; i < op->num_results; i++)
-    add_life(l, &op->results[i], op->num_blocks ? op_order_end(l->order, op) : op_order_begin(l->order, op), op);
-  for (uint32_t b = 0; b < op->num_blocks; b++)
-    for (uint32_t i = 0; i < op->blocks[b]->num_args; i++)
-      add_life(l, op->blocks[b]->args[i], op_order_begin(l->order, op), op);
-  // A scan keeps beside each element its own and the total before it. Integers become addresses, of two words each.
-  const uint32_t at = op_order_begin(l->order, op);
+// A scan keeps beside each element its own and the total before it. Integers become addresses, of two words each.
+static void add_scan(Op *op, void *user) {
+  const Sweep *s = user;
+  const uint32_t at = op_order_begin(s->order, op);
   for (uint32_t i = 0; i < op->num_results && op->opcode == OP_SCAN; i++) {
     const uint32_t words = pressure_words(&op->results[i]) * (type_is_int(op->results[i].type) ? 4 : 2);
-    l->change[at] += words;
-    l->change[at + 1] -= words;
+    s->live[at] += words;
+    s->live[at + 1] -= words;
   }
 }
 
 // The most words that are live after any op. An op's result may take the place of an operand that dies there.
-static uint32_t most_live(const OpOrder *o, Func *f) {
-  Lives l = {o, arena_array(&o->ctx->arena, int64_t, o->count + 2)};
-  block_walk(f->body, add_lives, &l);
-  int64_t live = 0, most = 0;
-  for (uint32_t i = 0; i <= o->count; i++) {
-    live += l.change[i];
-    most = max_i64(most, live);
-  }
+static uint32_t most_live(const OpOrder *o, const Func *f) {
+  const int64_t *live = sweep((Sweep){.order = o, .words = words_at_once, .args_at_op = true}, f, add_scan);
+  int64_t most = 0;
+  for (uint32_t i = 0; i <= o->count; i++) most = max_i64(most, live[i]);
   return (uint32_t)most;
 }
 
@@ -250,7 +240,7 @@ Pressure pressure_of(const Module *m, Func *f) {
   Estimate g = {.order = op_order_of(m->ctx, f)};
   block_walk(f->body, find_waits, &g);
   if (g.complex) return (Pressure){.most = most_live(&g.order, f) + ADDRESSES, .complex = true};
-  if (g.last_wait) find_held(&g, f);
+  if (g.last_wait) g.held = sweep((Sweep){.order = &g.order, .words = pressure_words}, f, NULL);
   block_walk(f->body, measure, &g);
   Pressure p = {.stream = g.stream ? pressure_registers(g.stream) : 0,
                 .loaded = g.loaded, .carried = g.carried, .waits = g.waits,
@@ -261,8 +251,8 @@ Pressure pressure_of(const Module *m, Func *f) {
   // An SM holds many small blocks: one fewer does not matter while half of its threads are there.
   const uint32_t most = m->target->sm_threads, enough = threads >= most / 4 ? UINT32_MAX : most / 2 / threads;
   uint32_t limit = 0;
-  for (uint32_t k = 1; k <= target_blocks_per_sm(m->target, threads); k++) {
-    uint32_t registers = pressure_limit(k, threads);
+  for (uint32_t k = 1; k <= target_blocks_by_threads(m->target, threads); k++) {
+    uint32_t registers = target_registers_of(k, threads);
     if (registers < p.words) break;
     p.blocks = k;
     if (k <= enough) limit = registers;

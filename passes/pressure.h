@@ -18,11 +18,6 @@ typedef struct {
   bool waits;                // in that loop threads wait for each other, or something is written
 } Pressure;
 
-// The most registers that each thread can have if so many blocks of so many threads share an SM.
-static inline uint32_t pressure_limit(uint32_t blocks, uint32_t threads) {
-  return (uint32_t)min_i64(SM_REGISTERS / (blocks * threads) / 8 * 8, THREAD_REGISTERS);
-}
-
 // Registers per thread that the value takes; 0 if each use recomputes it.
 uint32_t pressure_words(const Value *v);
 // Registers per thread if so many words are held: addresses and the like are included.

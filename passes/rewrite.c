@@ -70,6 +70,27 @@ static Value *commute(Builder *b, Op *op) {
                    0);
 }
 
+// dot(x, y, 0) + z = dot(x, y, z) for integers. (Of floats both sides round, and fuse_multiply_add decides.) The dot
+// moves down to where z is defined.
+static Value *add_dot(Op *op) {
+  for (uint32_t i = 0; i < 2; i++) {
+    Value *v = op_operand(op, i);
+    Op *dot = value_op(v, OP_DOT);
+    uint64_t bits;
+    if (!dot || !value_has_one_use(v) || dot->parent != op->parent) continue;
+    if (!value_constant_bits(op_operand(dot, DOT_ACC), &bits) || bits) continue;
+    op_move_before(dot, op);
+    op_set_operand(dot, DOT_ACC, op_operand(op, 1 - i));
+    return v;
+  }
+  return NULL;
+}
+
+static Value *add_rules(Builder *b, Op *op) {
+  Value *r = commute(b, op);
+  return r ? r : add_dot(op);
+}
+
 // x − c = x + (−c)
 static Value *subtract_constant(Builder *b, Op *op) {
   int64_t c;
@@ -274,7 +295,7 @@ static Value *to_integer_rules(Builder *b, Op *op) {
 }
 
 static const RewriteRule rules[] = {
-  {OP_ADDI, commute}, {OP_MULI, commute}, {OP_ANDI, commute}, {OP_ORI, commute}, {OP_XORI, commute},
+  {OP_ADDI, add_rules}, {OP_MULI, commute}, {OP_ANDI, commute}, {OP_ORI, commute}, {OP_XORI, commute},
   {OP_MINSI, commute}, {OP_MAXSI, commute}, {OP_MINUI, commute}, {OP_MAXUI, commute},
   {OP_SUBI, subtract_constant},
   {OP_CMPI, compare_rules},

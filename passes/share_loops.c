@@ -9,6 +9,7 @@
 //     y = f(x, n) : L                  →      s = for … iter(x = i : S)
 //     yield y                                   yield f(x, n) : S
 //   use r                                     r = convert_layout s : L
+#include "ir/loop.h"
 #include "passes/layout_cost.h"
 #include "passes/layout_rules.h"
 #include "passes/pass.h"
@@ -114,16 +115,14 @@ static int64_t cost_between(const Share *s, const Type *t, const Layout *from, c
 // is not known, FEW are counted.
 static bool is_worth(const Share *s) {
   enum { FEW = 8 };
-  int64_t lb, ub, step, trips = FEW, saved = 0, cost = 0;
-  if (value_constant_int(op_operand(s->loop, 0), &lb) && value_constant_int(op_operand(s->loop, 1), &ub) &&
-      value_constant_int(op_operand(s->loop, 2), &step) && step > 0)
-    trips = max_i64(0, (ub - lb + step - 1) / step);
+  int64_t trips, saved = 0, cost = 0;
+  if (!for_trips(s->loop, &trips)) trips = FEW;
   VEC_EACH(x, s->members)
     saved += layout_cost_op(*x, s->from, s->module->num_warps) - layout_cost_op(*x, s->to, s->module->num_warps);
   VEC_EACH(x, s->brought)
     if (!layout_rule_is_free(*x)) cost += cost_between(s, (*x)->type, s->from, s->to);
   for (uint32_t i = 0; i < s->loop->num_results; i++) {
-    const Value *r = op_result(s->loop, i), *init = op_operand(s->loop, 3 + i);
+    const Value *r = op_result(s->loop, i), *init = for_init(s->loop, i);
     if (!is_shared(s, r)) continue;
     if (r->uses) cost += cost_between(s, r->type, s->to, s->from);
     if (!layout_rule_is_free(init)) cost += cost_between(s, r->type, s->from, s->to);
@@ -159,8 +158,8 @@ static void rewrite(Share *s) {
     Value *r = op_result(s->loop, i);
     if (!is_shared(s, r)) continue;
     const Type *before = r->type, *now = type_with_layout(s->ctx, before, s->to);
-    op_set_operand(s->loop, 3 + i, in_layout(s, op_operand(s->loop, 3 + i), s->loop));
-    body->args[1 + i]->type = now;
+    op_set_operand(s->loop, FOR_INITS + i, in_layout(s, for_init(s->loop, i), s->loop));
+    for_carried(s->loop, i)->type = now;
     r->type = now;
     if (!r->uses) continue;
     Builder b = builder_after(s->ctx, s->loop);

@@ -28,21 +28,21 @@ void shared_accesses(Context *ctx, const Op *op, SharedAccesses *out) {
     case OP_ALLOC:
       if (op_operand(op, 0)) add_buffer(ctx, out, (Value *)&op->results[0], WRITE, SHARED_BY_THREADS);
       break;
-    case OP_LOCAL_LOAD: add_buffer(ctx, out, op_operand(op, 0), READ, SHARED_BY_THREADS); break;
-    case OP_LOCAL_STORE: add_buffer(ctx, out, op_operand(op, 1), WRITE, SHARED_BY_THREADS); break;
-    case OP_ASYNC_COPY: add_buffer(ctx, out, op_operand(op, 0), WRITE, SHARED_BY_COPY); break;
+    case OP_LOCAL_LOAD: add_buffer(ctx, out, op_named(op, OPERAND_BUF), READ, SHARED_BY_THREADS); break;
+    case OP_LOCAL_STORE: add_buffer(ctx, out, op_named(op, OPERAND_BUF), WRITE, SHARED_BY_THREADS); break;
+    case OP_ASYNC_COPY: add_buffer(ctx, out, op_named(op, OPERAND_BUF), WRITE, SHARED_BY_COPY); break;
     case OP_MBAR_INIT:
-    case OP_MBAR_INVAL: add_buffer(ctx, out, op_operand(op, 0), WRITE, SHARED_BY_THREADS); break;
+    case OP_MBAR_INVAL: add_buffer(ctx, out, op_named(op, OPERAND_BAR), WRITE, SHARED_BY_THREADS); break;
     case OP_MBAR_EXPECT:
     case OP_ASYNC_ARRIVE:
     case OP_MBAR_ARRIVE:
-    case OP_MBAR_WAIT: add_buffer(ctx, out, op_operand(op, 0), READ, SHARED_BY_THREADS); break;
+    case OP_MBAR_WAIT: add_buffer(ctx, out, op_named(op, OPERAND_BAR), READ, SHARED_BY_THREADS); break;
     case OP_TMA_LOAD:
-      add_buffer(ctx, out, op_operand(op, 1), WRITE, SHARED_BY_TMA);
-      add_buffer(ctx, out, op_operand(op, 2), READ, SHARED_BY_THREADS);
+      add_buffer(ctx, out, op_named(op, OPERAND_BUF), WRITE, SHARED_BY_TMA);
+      add_buffer(ctx, out, op_named(op, OPERAND_BAR), READ, SHARED_BY_THREADS);
       break;
     case OP_TMA_STORE:
-    case OP_TMA_REDUCE: add_buffer(ctx, out, op_operand(op, 1), READ, SHARED_BY_TMA); break;
+    case OP_TMA_REDUCE: add_buffer(ctx, out, op_named(op, OPERAND_BUF), READ, SHARED_BY_TMA); break;
     case OP_DOT_SHARED:
       for (uint32_t i = 0; i < 2; i++) add_buffer(ctx, out, op_operand(op, i), READ, SHARED_BY_THREADS);
       break;

@@ -16,6 +16,7 @@
 // In, out: TILE.
 #include "passes/split_addresses.h"
 
+#include "ir/loop.h"
 #include "passes/pass.h"
 #include "passes/steps.h"
 
@@ -34,8 +35,9 @@ static bool has_failed(const Split *s, const Value *arg) {
 
 // The block argument of a loop variable, given the argument or the loop's result; NULL if v is neither.
 static Value *loop_variable(Value *v) {
-  if (v->def) return v->def->opcode == OP_FOR ? v->def->blocks[0]->args[v->index + 1] : NULL;
-  return v->block->parent && v->block->parent->opcode == OP_FOR && v->index > 0 ? v : NULL;
+  uint32_t i;
+  if (v->def) return v->def->opcode == OP_FOR ? for_carried(v->def, v->index) : NULL;
+  return for_carrying(v, &i) ? v : NULL;
 }
 
 static bool same_width(const Op *bitcast) {
@@ -151,9 +153,9 @@ static bool keeps_offset(Split *s, Value *v, const Value *variable) {
   switch (op->opcode) {
     case OP_ADDPTR: return keeps_offset(s, op_operand(op, 0), variable) && !split_offset(s, op_operand(op, 1)).varying;
     case OP_FOR: {
-      Value *inner = op->blocks[0]->args[v->index + 1];
-      return keeps_offset(s, op_operand(op, v->index + 3), variable) && !has_failed(s, inner) &&
-             keeps_offset(s, op_operand(op->blocks[0]->last, v->index), inner);
+      Value *inner = for_carried(op, v->index);
+      return keeps_offset(s, for_init(op, v->index), variable) && !has_failed(s, inner) &&
+             keeps_offset(s, for_next(op, v->index), inner);
     }
     case OP_IF:
       return keeps_offset(s, op_operand(op->blocks[0]->last, v->index), variable) &&
@@ -183,9 +185,9 @@ static CarriedList choose_carried(Split *s, const Op *loop) {
   CarriedList list = {.data = arena_array(&s->ctx->arena, Carried, loop->num_results + 1)};
   for (uint32_t i = 0; i < loop->num_results; i++) {
     Carried c = {.index = i};
-    Value *arg = loop->blocks[0]->args[i + 1];
-    if (!is_pointers(arg) || has_failed(s, arg) || !decompose(s, op_operand(loop, i + 3), &c.init)) continue;
-    c.carries_offset = !keeps_offset(s, op_operand(loop->blocks[0]->last, i), arg);
+    Value *arg = for_carried(loop, i);
+    if (!is_pointers(arg) || has_failed(s, arg) || !decompose(s, for_init(loop, i), &c.init)) continue;
+    c.carries_offset = !keeps_offset(s, for_next(loop, i), arg);
     list.data[list.count++] = c;
   }
   return list;
@@ -195,21 +197,21 @@ static CarriedList choose_carried(Split *s, const Op *loop) {
 static Op *rebuild_for(Split *s, Op *op, const CarriedList *list) {
   uint32_t n = op->num_results, num = n;
   const Type **types = arena_array(&s->ctx->arena, const Type *, 2 * n + 1);
-  Value **operands = arena_array(&s->ctx->arena, Value *, 2 * n + 4);
+  Value **operands = arena_array(&s->ctx->arena, Value *, FOR_INITS + 2 * n + 1);
   for (uint32_t i = 0; i < n; i++) types[i] = op->results[i].type;
-  for (uint32_t i = 0; i < n + 3; i++) operands[i] = op_operand(op, i);
+  for (uint32_t i = 0; i < FOR_INITS + n; i++) operands[i] = op_operand(op, i);
   Builder before = builder_before(s->ctx, op);
   VEC_EACH(c, *list) {
     types[c->index] = c->init.base->type;
-    operands[c->index + 3] = c->init.base;
+    operands[FOR_INITS + c->index] = c->init.base;
     if (!c->carries_offset) continue;
     if (!c->init.offset) c->init.offset = zero_offset(s, &before, op->results[c->index].type);
     c->init.offset = split_widen(s, &before, c->init.offset);
     c->offset_index = num;
     types[num] = c->init.offset->type;
-    operands[3 + num++] = c->init.offset;
+    operands[FOR_INITS + num++] = c->init.offset;
   }
-  Op *made = op_rebuild(s->ctx, op, types, num, operands, num + 3);
+  Op *made = op_rebuild(s->ctx, op, types, num, operands, FOR_INITS + num);
   for (uint32_t i = n; i < num; i++) block_add_arg(s->ctx, made->blocks[0], types[i]);
   return made;
 }
@@ -355,11 +357,10 @@ typedef struct { Split *s; bool grew; } FailSearch;
 static void find_failures(Op *op, void *user) {
   FailSearch *f = user;
   if (op->opcode != OP_FOR) return;
-  Block *body = op->blocks[0];
   for (uint32_t i = 0; i < op->num_results; i++) {
-    Value *arg = body->args[i + 1];
+    Value *arg = for_carried(op, i);
     if (!is_pointers(arg) || has_failed(f->s, arg)) continue;
-    if (can_decompose(f->s, op_operand(op, i + 3)) && can_decompose(f->s, op_operand(body->last, i))) continue;
+    if (can_decompose(f->s, for_init(op, i)) && can_decompose(f->s, for_next(op, i))) continue;
     vec_push(&f->s->ctx->arena, &f->s->failed, arg);
     f->grew = true;
   }

@@ -45,7 +45,7 @@ static Value *varied_operand(const Op *op) {
 }
 
 static void find_source(Tile *t) {
-  t->source = op_operand(t->store, 0);
+  t->source = op_named(t->store, OPERAND_VALUE);
   for (;;) {
     Op *op = t->source->def;
     const bool is_elementwise = op && op_is(op, TRAIT_ELEMENTWISE) && layout_can_redo(op) && op->num_results == 1;
@@ -81,12 +81,12 @@ static int64_t compute_cost(const Tile *t, const Layout *l) {
 static int64_t cost_in(const Tile *t, const Layout *l) {
   const int64_t fetch = value_op(t->source, OP_LOCAL_LOAD) ? access_cost(t, l, op_operand(t->source->def, 0))
                                                            : layout_cost_convert(t->ctx, t->source->type, l, t->warps);
-  return fetch + compute_cost(t, l) + access_cost(t, l, op_operand(t->store, 1));
+  return fetch + compute_cost(t, l) + access_cost(t, l, op_named(t->store, OPERAND_BUF));
 }
 
 // What the store costs as it is, with what nothing else would need.
 static int64_t cost_now(const Tile *t) {
-  int64_t cost = access_cost(t, op_operand(t->store, 0)->type->layout, op_operand(t->store, 1));
+  int64_t cost = access_cost(t, op_named(t->store, OPERAND_VALUE)->type->layout, op_named(t->store, OPERAND_BUF));
   int64_t conversions = 0;
   for (uint32_t i = 0; i < t->ops.count; i++) {
     const Op *op = t->ops.data[i];
@@ -94,7 +94,7 @@ static int64_t cost_now(const Tile *t) {
     if (op->opcode == OP_CONVERT_LAYOUT)
       conversions += layout_cost_convert(t->ctx, op_operand(op, 0)->type, op->results[0].type->layout, t->warps);
   }
-  cost += conversions + compute_cost(t, op_operand(t->store, 0)->type->layout);
+  cost += conversions + compute_cost(t, op_named(t->store, OPERAND_VALUE)->type->layout);
   if (value_op(t->source, OP_LOCAL_LOAD) && value_has_one_use(t->source))
     cost += access_cost(t, t->source->type->layout, op_operand(t->source->def, 0));
   return cost;
@@ -111,7 +111,7 @@ static uint32_t fast_axis(const Layout *shared) {
 // Registers along the rows of the stored tile, a vector each. Lanes along these rows, or across them, where a thread
 // may have some neighbours, too.
 static const Layout *best_layout(const Tile *t, int64_t below) {
-  const Type *type = op_operand(t->store, 0)->type, *buffer = op_operand(t->store, 1)->type;
+  const Type *type = op_named(t->store, OPERAND_VALUE)->type, *buffer = op_named(t->store, OPERAND_BUF)->type;
   const uint32_t along = fast_axis(buffer->layout), across = 2u * type->rank - 3 - along;
   const Layout *best = NULL;
   for (uint32_t vec = 16 / type_elem_bytes(type_elem(buffer)); vec; vec /= 2)
@@ -169,27 +169,26 @@ static Value *copy_tile(const Tile *t, const Layout *l) {
 
 static uint32_t blocks_that_fit(const Tile *t, Func *f) {
   Liveness l = liveness_compute(t->ctx, t->module, f);
-  const uint32_t bytes = packing_place(t->ctx, &l, arena_array(&t->ctx->arena, Placed, l.count + 1));
-  return (t->module->target->shared_bytes + SYSTEM_SHARED_BYTES) / (bytes + SYSTEM_SHARED_BYTES);
+  return target_blocks_by_shared(t->module->target, packing_bytes(t->ctx, &l));
 }
 
 static void visit(Tile *t, Func *f) {
-  Value *v = op_operand(t->store, 0);
-  const Type *buffer = op_operand(t->store, 1)->type;
+  Value *v = op_named(t->store, OPERAND_VALUE);
+  const Type *buffer = op_named(t->store, OPERAND_BUF)->type;
   if (v->type->rank < 2 || fast_axis(buffer->layout) + 2 < v->type->rank) return;
   find_source(t);
   const Layout *l = best_layout(t, cost_now(t) * 3 / 4);
   if (!l) return;
   if (value_op(t->source, OP_LOCAL_LOAD)) {
-    op_set_operand(t->store, 0, copy_tile(t, l));
+    op_set_named(t->store, OPERAND_VALUE, copy_tile(t, l));
     return;
   }
-  const int64_t by_registers = max_i64(1, SM_REGISTERS / (THREAD_REGISTERS * WARP_SIZE * (int64_t)t->warps)),
+  const int64_t by_registers = max_i64(1, target_blocks_by_registers(THREAD_REGISTERS, WARP_SIZE * t->warps)),
                 blocks = min_i64(by_registers, blocks_that_fit(t, f));
   const Op *before = t->store->prev;
-  op_set_operand(t->store, 0, copy_tile(t, l));
+  op_set_named(t->store, OPERAND_VALUE, copy_tile(t, l));
   if (blocks_that_fit(t, f) >= blocks) return;
-  op_set_operand(t->store, 0, v);
+  op_set_named(t->store, OPERAND_VALUE, v);
   while (t->store->prev != before) op_erase(t->store->prev);
 }
 

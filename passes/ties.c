@@ -1,6 +1,8 @@
 // Values tied by control flow: see ties.h.
 #include "passes/ties.h"
 
+#include "ir/loop.h"
+
 static void visit_other(Value *v, Value *self, TieVisitor visit, void *user) {
   if (v && v != self) visit(v, user);
 }
@@ -8,9 +10,9 @@ static void visit_other(Value *v, Value *self, TieVisitor visit, void *user) {
 // Carried variable k of a loop or if: every value that it is.
 static void visit_carried(Op *op, uint32_t k, bool forwarded, Value *self, TieVisitor visit, void *user) {
   if (op->opcode == OP_FOR) {
-    visit_other(op_operand(op, k + 3), self, visit, user);
-    visit_other(op->blocks[0]->args[k + 1], self, visit, user);
-    visit_other(op_operand(block_terminator(op->blocks[0]), k), self, visit, user);
+    visit_other(for_init(op, k), self, visit, user);
+    visit_other(for_carried(op, k), self, visit, user);
+    visit_other(for_next(op, k), self, visit, user);
     visit_other(op_result(op, k), self, visit, user);
   } else if (op->opcode == OP_IF) {
     visit_other(op_result(op, k), self, visit, user);
@@ -36,13 +38,14 @@ void ties_visit(Value *v, TieVisitor visit, void *user) {
     if (op->opcode == OP_WGMMA_WAIT) visit_other(op_operand(op, v->index), v, visit, user);
   } else if (v->block->parent) {
     Op *op = v->block->parent;
-    if (op->opcode == OP_FOR && v->index > 0) visit_carried(op, v->index - 1, false, v, visit, user);
+    if (op->opcode == OP_FOR && v->index >= FOR_CARRIED)
+      visit_carried(op, v->index - FOR_CARRIED, false, v, visit, user);
     if (op->opcode == OP_WHILE) visit_carried(op, v->index, v->block == op->blocks[1], v, visit, user);
   }
   EACH_USE(u, v) {
     Op *op = u->user, *parent = op->parent->parent;
     if (op->opcode == OP_WGMMA_WAIT) visit_other(op_result(op, u->index), v, visit, user);
-    if (op->opcode == OP_FOR && u->index >= 3) visit_carried(op, u->index - 3, false, v, visit, user);
+    if (op->opcode == OP_FOR && u->index >= FOR_INITS) visit_carried(op, u->index - FOR_INITS, false, v, visit, user);
     if (op->opcode == OP_WHILE) visit_carried(op, u->index, false, v, visit, user);
     if (op->opcode == OP_YIELD && parent && op_is(parent, TRAIT_CARRIES))
       visit_carried(parent, u->index, false, v, visit, user);

@@ -76,7 +76,6 @@ void tma_guard_empty(Op *access, Op *make) {
   op_set_operand(access, chosen, build_ternary(&b, OP_SELECT, empty, build_int(&b, at->type, OUTSIDE), at));
 }
 
-uint32_t tma_tile_bytes(const Type *desc) { return (uint32_t)type_numel(desc) * type_elem_bytes(desc); }
 
 Value *tma_build_index(Builder *b, Value *buffers, Value *i) {
   const Type *t = buffers->type;
@@ -99,7 +98,7 @@ Value *tma_build_barriers(Builder *b, uint32_t count) {
 }
 
 void tma_build_invalidate(Builder *b, Value *bars) {
-  for (uint32_t i = 0; i < (bars->type->count ? bars->type->count : 1); i++) {
+  for (uint32_t i = 0; i < type_tiles(bars->type); i++) {
     Value *bar = tma_build_index(b, bars, build_i32(b, i));
     build_op(b, OP_MBAR_INVAL, &bar, 1);
   }

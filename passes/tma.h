@@ -19,7 +19,6 @@ bool tma_can_reduce(AtomicKind kind, const Type *elem);
 // descriptor that `make` makes moves outside, where it reads padding and writes nothing.
 void tma_guard_empty(Op *access, Op *make);
 enum { TMA_MAX_BOX = 256, TMA_ALIGNMENT = 16 };   // elements of a box along an axis; bytes
-uint32_t tma_tile_bytes(const Type *desc);
 // Builds the load of one tile into buf by the warp `issuer`. It completes on bar, whose expect op the caller has built.
 void tma_build_load(Builder *b, Value *desc, Value *buf, Value *bar, Value *pred, Value *const *coords, int64_t issuer);
 void tma_build_expect(Builder *b, Value *bar, Value *pred, int64_t bytes, int64_t issuer);

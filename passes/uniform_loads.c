@@ -55,7 +55,7 @@ static Value *first(Builder *b, Value *v) {
 static void visit(Op *load, void *user) {
   Uniform *s = user;
   if (load->opcode != OP_LOAD || !type_is_tensor(load->results[0].type) || op_int(load, ATTR_VOLATILE, 0)) return;
-  Value *ptr = op_operand(load, 0), *offset = op_operand(load, 1);
+  Value *ptr = op_named(load, OPERAND_PTR), *offset = op_named(load, OPERAND_OFFSET);
   if (type_is_tensor(ptr->type) || !offset) return;
   for (uint32_t i = 1; i < load->num_operands; i++) {
     Value *v = op_operand(load, i);
@@ -64,7 +64,7 @@ static void visit(Op *load, void *user) {
   const Type *t = load->results[0].type;
   Builder b = builder_before(s->ctx, load);
   Value *at = op_result(build_op(&b, OP_ADDPTR, (Value *[]){ptr, first(&b, offset)}, 2), 0);
-  Value *mask = first(&b, op_operand(load, 2)), *other = first(&b, op_operand(load, 3));
+  Value *mask = first(&b, op_named(load, OPERAND_MASK)), *other = first(&b, op_named(load, OPERAND_OTHER));
   Op *scalar = build_clone(&b, load, value_map_new(s->ctx));
   scalar->results[0].type = type_elem(t);
   Value *operands[] = {at, NULL, mask, other};

@@ -7,64 +7,54 @@
 //   for i = lb, ub, s { B(i) }   →   m = lb + floor(trips / n) · n · s
 //                                    for i = lb, m, n·s { B(i); B(i+s); … }     for i = m, ub, s { B(i) }
 // In, out: TILE.
+#include "ir/loop.h"
 #include "passes/pass.h"
 
 // Clones the body at the cursor with the given induction value. carried[] goes in and out.
-static void clone_body(Builder *b, const Block *body, Value *iv, Value **carried, uint32_t n) {
+static void clone_body(Builder *b, const Op *loop, Value *iv, Value **carried) {
   ValueMap *map = value_map_new(b->ctx);
-  value_map_set(b->ctx, map, body->args[0], iv);
-  for (uint32_t i = 0; i < n; i++) value_map_set(b->ctx, map, body->args[i + 1], carried[i]);
+  const Block *body = loop->blocks[0];
+  for_bind(b->ctx, map, loop, iv, carried);
   build_clone_range(b, body->first, body->last, map);
-  for (uint32_t i = 0; i < n; i++) carried[i] = value_map_get(map, op_operand(body->last, i));
+  for (uint32_t i = 0; i < loop->num_results; i++) carried[i] = value_map_get(map, for_next(loop, i));
+}
+
+// iv, k iterations later.
+static Value *after(Builder *b, Value *iv, Value *step, int64_t k) {
+  return k ? build_binary(b, OP_ADDI, iv, build_binary(b, OP_MULI, step, build_int(b, iv->type, k))) : iv;
 }
 
 static void unroll(Op *op, int64_t factor, Context *ctx) {
   Builder b = builder_before(ctx, op);
   uint32_t n = op->num_results;
   Value **carried = arena_array(&ctx->arena, Value *, n + 1), **inner = arena_array(&ctx->arena, Value *, n + 1);
-  for (uint32_t i = 0; i < n; i++) carried[i] = op_operand(op, i + 3);
-  Value *lb = op_operand(op, 0), *ub = op_operand(op, 1), *step = op_operand(op, 2);
-  const Block *body = op->blocks[0];
-  int64_t lo, hi, s;
-  bool known = value_constant_int(lb, &lo) && value_constant_int(ub, &hi) && value_constant_int(step, &s) && s > 0;
-  int64_t trips = known ? (hi > lo ? (hi - lo + s - 1) / s : 0) : -1;
+  for (uint32_t i = 0; i < n; i++) carried[i] = for_init(op, i);
+  Value *lb = for_lower(op), *ub = for_upper(op), *step = for_step(op);
+  int64_t trips;
+  const bool known = for_trips(op, &trips);
   if (known && trips <= factor) {
-    for (int64_t k = 0; k < trips; k++) clone_body(&b, body, build_int(&b, lb->type, lo + k * s), carried, n);
+    for (int64_t k = 0; k < trips; k++) clone_body(&b, op, after(&b, lb, step, k), carried);
   } else {
     Value *count = build_int(&b, lb->type, factor);
-    Value *span = build_binary(&b, OP_SUBI, ub, lb);
-    Value *one = build_int(&b, lb->type, 1);
-    Value *all =
-        build_binary(&b, OP_DIVSI, build_binary(&b, OP_SUBI, build_binary(&b, OP_ADDI, span, step), one), step);
-    all = build_binary(&b, OP_MAXSI, all, build_int(&b, lb->type, 0));
-    Value *rounds = build_binary(&b, OP_DIVSI, all, count);
+    Value *rounds = build_binary(&b, OP_DIVSI, for_build_trips(&b, op), count);
     Value *wide = build_binary(&b, OP_MULI, step, count);
     Value *middle = build_binary(&b, OP_ADDI, lb, build_binary(&b, OP_MULI, rounds, wide));
     BuildRegion r = build_for_begin(&b, lb, middle, wide, carried, n, inner);
-    Value *iv = r.op->blocks[0]->args[0];
-    for (int64_t k = 0; k < factor; k++)
-      clone_body(&b, body,
-                 k ? build_binary(&b, OP_ADDI, iv, build_binary(&b, OP_MULI, step, build_int(&b, lb->type, k))) : iv,
-                 inner, n);
+    Value *iv = for_iv(r.op);
+    for (int64_t k = 0; k < factor; k++) clone_body(&b, op, after(&b, iv, step, k), inner);
     Op *main_loop = build_for_end(&b, r, inner);
     op_copy_attrs(ctx, main_loop, op);
     op_remove_attr(main_loop, ATTR_UNROLL);
     for (uint32_t i = 0; i < n; i++) carried[i] = op_result(main_loop, i);
     if (!known || trips % factor) {
       r = build_for_begin(&b, middle, ub, step, carried, n, inner);
-      clone_body(&b, body, r.op->blocks[0]->args[0], inner, n);
+      clone_body(&b, op, for_iv(r.op), inner);
       Op *rest = build_for_end(&b, r, inner);
       op_set_int(ctx, rest, ATTR_NUM_STAGES, 1);
       for (uint32_t i = 0; i < n; i++) carried[i] = op_result(rest, i);
     }
   }
   op_replace(op, carried);
-}
-
-static bool is_in_loop(const Op *op) {
-  for (const Op *o = op->parent->parent; o; o = o->parent->parent)
-    if (op_is(o, TRAIT_LOOP)) return true;
-  return false;
 }
 
 typedef struct { uint32_t ops, loads; bool other; } Body;
@@ -89,12 +79,9 @@ static bool is_simple(const Op *loop) {
 // The iterations of a loop that nobody asked to unroll; 1 if it stays.
 static int64_t few_iterations(const Op *loop) {
   enum { FEW = 4 };
-  int64_t lo, hi, step;
-  if (op_attr(loop, ATTR_UNROLL) || op_attr(loop, ATTR_NUM_STAGES) || !is_in_loop(loop) ||
-      !value_constant_int(op_operand(loop, 0), &lo) || !value_constant_int(op_operand(loop, 1), &hi) ||
-      !value_constant_int(op_operand(loop, 2), &step) || step <= 0 || hi <= lo || (hi - lo - 1) / step >= FEW)
-    return 1;
-  return is_simple(loop) ? (hi - lo - 1) / step + 1 : 1;
+  int64_t trips;
+  if (op_attr(loop, ATTR_UNROLL) || op_attr(loop, ATTR_NUM_STAGES) || !loop_around(loop)) return 1;
+  return for_trips(loop, &trips) && trips > 0 && trips <= FEW && is_simple(loop) ? trips : 1;
 }
 
 static void visit(Op *op, void *user) {

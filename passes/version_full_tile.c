@@ -23,8 +23,7 @@ typedef struct {
 } Version;
 
 static Value *mask_of(const Op *op) {
-  if (op->opcode == OP_LOAD) return op_operand(op, 2);
-  return op->opcode == OP_STORE ? op_operand(op, 3) : NULL;
+  return op->opcode == OP_LOAD || op->opcode == OP_STORE ? op_named(op, OPERAND_MASK) : NULL;
 }
 
 // ---- the test ----
@@ -133,11 +132,8 @@ static void add_mask(Masks *m, Value *mask) {
   if (m->count < MAX_MASKS) m->masks[m->count++] = mask;
 }
 
-static bool comes_before(const Value *v, const Block *b, const Op *first) {
-  if (!v->def || v->def->parent != b) return true;
-  for (const Op *op = b->first; op != first; op = op->next)
-    if (op == v->def) return true;
-  return false;
+static bool is_known_at(const Value *v, const Op *first) {
+  return !v->def || v->def->parent != first->parent || op_is_before(v->def, first);
 }
 
 static void version_from(Version *s, Block *block, Op *first, const Masks *masks) {
@@ -158,7 +154,7 @@ static void version_from(Version *s, Block *block, Op *first, const Masks *masks
   uint32_t *where = arena_array(&ctx->arena, uint32_t, end->num_operands + 1);
   for (uint32_t i = 0; i < end->num_operands; i++) {
     Value *v = op_operand(end, i);
-    if (!v || comes_before(v, block, first)) continue;
+    if (!v || is_known_at(v, first)) continue;
     types[n] = v->type;
     where[n] = i;
     inside[n++] = v;
@@ -196,7 +192,7 @@ static void visit_block(Version *s, Block *block) {
   for (Op *op = first; op != block->last; op = op->next) {
     if (keeps_whole(op) || ++copied > MAX_COPIED_OPS) return;
     Value *mask = mask_of(op);
-    if (mask && mask->type->kind == TYPE_TENSOR && comes_before(mask, block, first) && all_true(s, NULL, mask, NULL))
+    if (mask && mask->type->kind == TYPE_TENSOR && is_known_at(mask, first) && all_true(s, NULL, mask, NULL))
       add_mask(&masks, mask);
   }
   version_from(s, block, first, &masks);
