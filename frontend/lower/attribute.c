@@ -1,5 +1,8 @@
 // Attributes of values in kernels: x.shape, x.dtype, methods, fields of tuples, members of modules and classes.
-#include "frontend/lower/lower.h"
+#include "frontend/lower/gluon.h"
+#include "frontend/lower/hints.h"
+#include "frontend/lower/statements.h"
+#include "frontend/lower/term.h"
 
 #include <string.h>
 

@@ -1,6 +1,8 @@
 // The table of builtins: finding a row, binding arguments to its parameters, and the helpers by which builders read
 // them.
-#include "frontend/lower/lower.h"
+#include "frontend/lower/gluon.h"
+#include "frontend/lower/hints.h"
+#include "frontend/lower/term.h"
 
 #include <stdlib.h>
 #include <string.h>

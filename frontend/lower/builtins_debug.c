@@ -1,5 +1,7 @@
 // Builtins for debugging: printing, breakpoints, assertions.
-#include "frontend/lower/lower.h"
+#include "frontend/lower/gluon.h"
+#include "frontend/lower/statements.h"
+#include "frontend/lower/term.h"
 
 #include <stdlib.h>
 #include <string.h>

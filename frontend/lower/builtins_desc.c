@@ -1,5 +1,7 @@
 // Tensor descriptors (TMA): making them on the device, and accesses through them.
-#include "frontend/lower/lower.h"
+#include "frontend/lower/gluon.h"
+#include "frontend/lower/term.h"
+#include "frontend/lower/warnings.h"
 
 static const char *const paddings[] = {[PAD_ZERO] = "zero", [PAD_NAN] = "nan"};
 

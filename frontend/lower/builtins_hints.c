@@ -1,7 +1,8 @@
 // Hints after a wrong argument of a builtin: what to write instead.
 #include <string.h>
 
-#include "frontend/lower/lower.h"
+#include "frontend/lower/builtins.h"
+#include "frontend/lower/term.h"
 
 // The argument's text without its name.
 const char *builtin_arg_text(Lower *L, const Call *c, uint32_t i) {

@@ -1,5 +1,6 @@
 // Builtins close to the machine: barriers, special registers, inline assembly, named device functions.
-#include "frontend/lower/lower.h"
+#include "frontend/lower/builtins.h"
+#include "frontend/lower/term.h"
 #include "ir/inline_asm.h"
 
 #include <string.h>

@@ -1,5 +1,8 @@
 // Elementwise builtins and matrix products.
-#include "frontend/lower/lower.h"
+#include "frontend/lower/gluon.h"
+#include "frontend/lower/statements.h"
+#include "frontend/lower/term.h"
+#include "frontend/lower/warnings.h"
 
 #include <string.h>
 

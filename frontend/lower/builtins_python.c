@@ -1,5 +1,7 @@
 // Python's own functions on terms, of which some may be known only at run time.
-#include "frontend/lower/lower.h"
+#include "frontend/lower/builtins.h"
+#include "frontend/lower/hints.h"
+#include "frontend/lower/term.h"
 
 #include <string.h>
 

@@ -1,5 +1,8 @@
 // Reductions, scans and functions of elements: a jit function on scalars is lowered into the op's block.
-#include "frontend/lower/lower.h"
+#include "frontend/lower/gluon.h"
+#include "frontend/lower/hints.h"
+#include "frontend/lower/term.h"
+#include "frontend/lower/warnings.h"
 
 #include <string.h>
 

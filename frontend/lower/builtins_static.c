@@ -1,6 +1,9 @@
 // Builtins that are evaluated at compile time: ranges outside a `for`, checks, and queries of the launch and the
 // target.
-#include "frontend/lower/lower.h"
+#include "frontend/lower/gluon.h"
+#include "frontend/lower/hints.h"
+#include "frontend/lower/term.h"
+#include "frontend/lower/warnings.h"
 
 #include <string.h>
 

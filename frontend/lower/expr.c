@@ -1,5 +1,8 @@
 // Expressions of kernels.
-#include "frontend/lower/lower.h"
+#include "frontend/lower/hints.h"
+#include "frontend/lower/statements.h"
+#include "frontend/lower/term.h"
+#include "frontend/lower/warnings.h"
 
 enum { MAX_EXPR_DEPTH = 3000 };   // over all inlined calls; bounds the C stack
 

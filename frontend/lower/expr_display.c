@@ -1,5 +1,6 @@
 // Expressions that are made of parts: f-strings, tuples, lists, dictionaries and comprehensions.
-#include "frontend/lower/lower.h"
+#include "frontend/lower/statements.h"
+#include "frontend/lower/term.h"
 
 Term *lower_fstring(Lower *L, const Node *e) {
   TermList parts = {0};

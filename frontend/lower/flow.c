@@ -1,6 +1,8 @@
 // Joining paths: run-time `if` and conditional expressions. What differs between the arms' ends becomes results of the
 // `if`.
-#include "frontend/lower/lower.h"
+#include "frontend/lower/hints.h"
+#include "frontend/lower/statements.h"
+#include "frontend/lower/term.h"
 
 #include <string.h>
 

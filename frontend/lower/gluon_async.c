@@ -1,5 +1,6 @@
 // Gluon's asynchronous copies, mbarriers and TMA.
-#include "frontend/lower/lower.h"
+#include "frontend/lower/gluon.h"
+#include "frontend/lower/term.h"
 #include "ir/scratch.h"
 
 #include <string.h>

@@ -4,7 +4,8 @@
 // The front end's types describe what the whole cluster holds. The IR is the code of one block, and its types describe
 // that block's part. Only three things depend on the block's number: the values of an arange, the coordinates of TMA,
 // and who writes what several blocks hold. No op moves elements between blocks.
-#include "frontend/lower/lower.h"
+#include "frontend/lower/gluon.h"
+#include "frontend/lower/term.h"
 
 static bool is_split(const Lower *L, const CtType *t) { return L->module->num_ctas > 1 && t->layout; }
 

@@ -1,7 +1,8 @@
 // Gluon's tensor cores: wgmma with its accumulators and waits, mma.sync, and products by multiply-adds.
 #include <string.h>
 
-#include "frontend/lower/lower.h"
+#include "frontend/lower/gluon.h"
+#include "frontend/lower/term.h"
 #include "ir/wgmma_tile.h"
 
 static Term *new_acc(Lower *L, Value *v, const CtType *type) {

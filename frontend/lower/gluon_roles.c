@@ -1,6 +1,8 @@
 // Gluon's warp_specialize: functions that run at once, each a block of a `roles` (ir/roles.h). The first, the default
 // partition, runs on the kernel's own warps, each other one on warps of its own.
-#include "frontend/lower/lower.h"
+#include "frontend/lower/gluon.h"
+#include "frontend/lower/statements.h"
+#include "frontend/lower/term.h"
 
 #include "ir/roles.h"
 

@@ -1,5 +1,6 @@
 // Gluon's shared memory: buffers, views of them, and loads and stores.
-#include "frontend/lower/lower.h"
+#include "frontend/lower/gluon.h"
+#include "frontend/lower/term.h"
 #include "ir/scratch.h"
 
 #include <string.h>

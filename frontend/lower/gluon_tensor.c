@@ -1,5 +1,6 @@
 // Gluon's builtins on tensors in registers that tl does not have.
-#include "frontend/lower/lower.h"
+#include "frontend/lower/gluon.h"
+#include "frontend/lower/term.h"
 
 #include <string.h>
 

@@ -1,6 +1,8 @@
 // Suggestions for an undefined name: what to write for a name from another language or library, a missing import, or
 // the nearest defined name of the kind that its use calls for.
-#include "frontend/lower/lower.h"
+#include "frontend/lower/hints.h"
+#include "frontend/lower/statements.h"
+#include "frontend/lower/term.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,6 +1,8 @@
 // Suggestions for an unknown attribute: what to write for a name from another library, whose attribute it is, or the
 // nearest name.
-#include "frontend/lower/lower.h"
+#include "frontend/lower/builtins.h"
+#include "frontend/lower/hints.h"
+#include "frontend/lower/term.h"
 
 #include <string.h>
 

@@ -3,7 +3,8 @@
 // A layout has two faces. Its map on the tensor's shape is what the IR's types carry, and layouts compare by it. Its
 // spelling, a compile-time value, says what it is on a tensor of another shape: an axis of size 1 that is repeated
 // keeps the spelling, not the map. An inferred layout has no spelling; the map stands for it.
-#include "frontend/lower/lower.h"
+#include "frontend/lower/gluon.h"
+#include "frontend/lower/term.h"
 
 #include <string.h>
 

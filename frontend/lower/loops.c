@@ -1,7 +1,11 @@
 // Loops. A scan of the body finds the names that it may bind. Those that have a value before the loop become block
 // arguments, the body is lowered once, and the arguments that it hands on unchanged are removed. A loop that may leave
 // early (break, return) becomes a `while` whose condition tests the exit flags.
-#include "frontend/lower/lower.h"
+#include "frontend/lower/gluon.h"
+#include "frontend/lower/hints.h"
+#include "frontend/lower/statements.h"
+#include "frontend/lower/term.h"
+#include "frontend/lower/warnings.h"
 
 #include <string.h>
 

@@ -3,7 +3,10 @@
 // Structured IR has no jumps, so `return`, `break` and `continue` set flags on the path (Scope.exits), and what follows
 // a statement that may have set one is lowered inside an `if` that tests that none is set. If exactly one arm of a
 // run-time `if` ends, what follows is lowered into the other arm, so the common `if pid >= n: return` needs no flag.
-#include "frontend/lower/lower.h"
+#include "frontend/lower/hints.h"
+#include "frontend/lower/statements.h"
+#include "frontend/lower/term.h"
+#include "frontend/lower/warnings.h"
 
 #include <string.h>
 

@@ -1,6 +1,7 @@
 // What the language's names mean: a row of the builtin table, or a function of the prelude. Each function of the
 // prelude is loaded here on first use.
-#include "frontend/lower/lower.h"
+#include "frontend/lower/builtins.h"
+#include "frontend/lower/term.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -72,6 +73,15 @@ static Term *prelude_find(Lower *L, const char *name, bool libdevice) {
     return term_bound(L, direction, term_const(L, named));
   }
   return NULL;
+}
+
+const char *lower_prelude_name(Lower *L, Span span) {
+  const char *name = NULL;
+  for (const CallSite *c = L->b.inlined_at; c && lower_in_prelude(L, span); c = c->outer) {
+    name = c->function;
+    span = c->span;
+  }
+  return name;
 }
 
 Term *lower_prelude_call(Lower *L, const char *name, Term *const *args, uint32_t n, Span span) {

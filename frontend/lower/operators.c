@@ -1,5 +1,7 @@
 // Python's operators on terms: promotion, then the op of the operands' type.
-#include "frontend/lower/lower.h"
+#include "frontend/lower/hints.h"
+#include "frontend/lower/term.h"
+#include "frontend/lower/warnings.h"
 
 #include <string.h>
 

@@ -1,5 +1,8 @@
 // Notes that show where a value got its shape, its kind or its number.
-#include "frontend/lower/lower.h"
+#include "frontend/lower/hints.h"
+#include "frontend/lower/statements.h"
+#include "frontend/lower/term.h"
+#include "frontend/lower/warnings.h"
 
 #include <string.h>
 

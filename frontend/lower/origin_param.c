@@ -1,7 +1,9 @@
 // Notes that name the kernel's parameter whose argument is not what its use needs, and what gave it its type.
 #include <string.h>
 
-#include "frontend/lower/lower.h"
+#include "frontend/lower/hints.h"
+#include "frontend/lower/statements.h"
+#include "frontend/lower/term.h"
 
 static bool is_given_by(const ParamSpec *s, const char *origin) { return s->origin && !strcmp(s->origin, origin); }
 

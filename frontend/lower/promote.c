@@ -2,7 +2,10 @@
 //
 // A constant operand ("weak") takes the other side's type if its kind (bool < int < float) is not higher. Run-time
 // scalars promote like tensors, kernel arguments and decayed variables among them; in comparisons constants do, too.
-#include "frontend/lower/lower.h"
+#include "frontend/lower/gluon.h"
+#include "frontend/lower/hints.h"
+#include "frontend/lower/term.h"
+#include "frontend/lower/warnings.h"
 #include "ir/fold.h"
 
 #include <math.h>

@@ -1,5 +1,7 @@
 // A loop's range: its bounds, and what it asks of the loop.
-#include "frontend/lower/lower.h"
+#include "frontend/lower/hints.h"
+#include "frontend/lower/statements.h"
+#include "frontend/lower/term.h"
 
 #include <string.h>
 

@@ -1,5 +1,6 @@
 // Scopes: the variables on one path through a function, and which names a statement list may bind.
-#include "frontend/lower/lower.h"
+#include "frontend/lower/statements.h"
+#include "frontend/lower/term.h"
 
 #include <string.h>
 

@@ -1,5 +1,7 @@
 // Subscripts in kernels: x[:, None] of tensors, items and slices of tuples and constants.
-#include "frontend/lower/lower.h"
+#include "frontend/lower/builtins.h"
+#include "frontend/lower/hints.h"
+#include "frontend/lower/term.h"
 
 #include <string.h>
 

@@ -1,5 +1,7 @@
 // The language's types (with signedness) and the IR types that carry them.
-#include "frontend/lower/lower.h"
+#include "frontend/lower/gluon.h"
+#include "frontend/lower/hints.h"
+#include "frontend/lower/term.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,7 @@
 // `for`: which kind of loop it is, and the loops over static_range and tuples, which are unrolled at compile time.
-#include "frontend/lower/lower.h"
+#include "frontend/lower/statements.h"
+#include "frontend/lower/term.h"
+#include "frontend/lower/warnings.h"
 
 #include <string.h>
 

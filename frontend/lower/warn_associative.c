@@ -2,7 +2,7 @@
 // is run on a few numbers. A function that does more than arithmetic on scalars is not judged.
 #include <math.h>
 
-#include "frontend/lower/lower.h"
+#include "frontend/lower/warnings.h"
 #include "ir/fold.h"
 
 enum { MAX_OPS = 256, MAX_ITEMS = 4, TRIALS = 64 };

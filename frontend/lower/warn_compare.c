@@ -1,6 +1,7 @@
 // -Wassert-tuple, -Wbitwise-compare, -Wis-literal, -Wnone-compare, -Wsign-after-equals, -Wempty-range: conditions,
 // assignments and ranges that do not mean what they seem to.
-#include "frontend/lower/lower.h"
+#include "frontend/lower/term.h"
+#include "frontend/lower/warnings.h"
 
 #include <string.h>
 

@@ -1,6 +1,7 @@
 // -Wunreachable, -Wmissing-store, -Wredefinition, -Wsame-tile, -Wloop-variable: mistakes in the order of statements, of
 // definitions and of iterations.
-#include "frontend/lower/lower.h"
+#include "frontend/lower/statements.h"
+#include "frontend/lower/warnings.h"
 
 #include <string.h>
 

@@ -1,6 +1,7 @@
 // -Wunused-variable: a name that a function assigns and never reads. -Wunused-value: a statement that computes and does
 // nothing with what it computed.
-#include "frontend/lower/lower.h"
+#include "frontend/lower/term.h"
+#include "frontend/lower/warnings.h"
 
 #include <string.h>
 

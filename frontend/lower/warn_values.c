@@ -4,7 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "frontend/lower/lower.h"
+#include "frontend/lower/term.h"
+#include "frontend/lower/warnings.h"
 #include "ir/fold.h"
 
 // left: the operand as the user wrote it, or NULL.

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend/lower/lower.h"
+#include "frontend/lower/builtins.h"
 #include "frontend/prelude/prelude.h"
 
 static bool is_one_of(const char *s, size_t n, const char *const *texts) {
