@@ -232,13 +232,13 @@ tile_status jit_try_source(const tile_jit *jit, tile_error **error);
 tile_status jit_compile_isolated(const Request *request, int config, Arena *a, const char **ptx, const char **files,
                                  tile_error **error);
 
-// tune.c: the variant of the fastest configuration, by a known result or one that is found now.
+// choose.c: the variant of the fastest configuration, by a known result or one that is found now.
 tile_status jit_tuned(const Request *request, tile_variant **variant, tile_error **error);
-// Times all configurations. key is the result's; report may be NULL.
-tile_status jit_tune(const Request *request, const char *key, tile_tuning *report, tile_variant **variant,
-                     tile_error **error);
 // The first configuration that compiles and fits.
 tile_status jit_first(const Request *request, tile_variant **variant, tile_error **error);
+// tune.c: times all configurations. key is the result's; report may be NULL.
+tile_status jit_tune(const Request *request, const char *key, tile_tuning *report, tile_variant **variant,
+                     tile_error **error);
 
 // results.c
 const char *jit_result_key(Arena *a, const Request *request);
