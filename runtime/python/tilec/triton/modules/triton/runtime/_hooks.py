@@ -3,6 +3,8 @@ import inspect
 import json
 from types import SimpleNamespace
 
+from tilec._arguments import Named
+
 from .. import knobs
 
 
@@ -135,3 +137,13 @@ def line_of(function):
     """Returns " (FILE:LINE)" for a function of the program's, or ""."""
     code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
     return f" ({code.co_filename}:{code.co_firstlineno})" if code else ""
+
+
+class ByName(Named):
+    """The arguments, constants and options of a launch by name, as hooks get them."""
+
+    def __init__(self, values):
+        super().__init__("a hook", values)
+
+    def __missing__(self, name):
+        raise KeyError(f"{name!r}: a hook has the arguments by name, {', '.join(map(repr, self))}")

@@ -5,7 +5,6 @@ import difflib
 import functools
 import hashlib
 import inspect
-import pickle
 import time
 import warnings
 
@@ -15,14 +14,14 @@ from tilec.triton._missing import explains_calls
 
 from .. import knobs
 from ..compiler.errors import CompileTimeAssertionFailure
-from ._hooks import call_hook, check_hook, line_of, refusal
+from ._around import Around
+from ._hooks import ByName, call_hook, check_hook, line_of, refusal
 from ._fixed_grid import sizes_of_grid
 from ._in_place import changed_in_place
 from ._repeated import warn_of_tensors
 from .cache import get_cache_manager, machine, read_timings, triton_key, write_timings
 from .driver import driver, has_cuda
 from .errors import AutotunerError, OutOfResources, PTXASError
-from .jit import KernelInterface, by_name
 
 
 @explains_calls
@@ -89,57 +88,10 @@ class Config:
         return isinstance(other, Config) and (self.all_kwargs(), self.pre_hook) == (other.all_kwargs(), other.pre_hook)
 
 
-class _ByName(Named):
-    """The arguments, constants and options of a launch by name, as hooks get them."""
-
-    def __init__(self, values):
-        super().__init__("a hook", values)
-
-    def __missing__(self, name):
-        raise KeyError(f"{name!r}: a hook has the arguments by name, {', '.join(map(repr, self))}")
-
-
-class _Around(KernelInterface):
-    """A layer around a kernel. In other kernels it is the kernel itself."""
-
-    def __getitem__(self, grid):
-        return functools.partial(self._launch_now, grid)
-
-    def __call__(self, *args, **kwargs):
-        return self._tile_function(*args, **kwargs)   # which says that it is launched
-
-    @property
-    def _tile_function(self):
-        return getattr(self.fn, "_tile_function", self.fn)
-
-    def __getattr__(self, name):
-        if name.startswith("__") or name == "fn":
-            raise AttributeError(name)
-        return getattr(self.fn, name)
-
-    def __reduce__(self):
-        function = self._tile_function
-        layer, depth = by_name(function.module, function.fn.__qualname__, 0), 0
-        while layer is not self:
-            if not isinstance(layer, _Around):
-                raise pickle.PicklingError(f"{function.module}.{function.fn.__qualname__} is another kernel: a kernel "
-                                           "is pickled by the name that its module has for it")
-            layer, depth = layer.fn, depth + 1
-        return by_name, (function.module, function.fn.__qualname__, depth)
-
-    def __copy__(self):
-        other = object.__new__(type(self))
-        vars(other).update(vars(self))
-        return other
-
-    def __deepcopy__(self, memo):
-        return self.__copy__()
-
-
 _PRUNING = ("early_config_prune", "perf_model", "top_k")   # the words of prune_configs_by
 
 
-class Autotuner(_Around):
+class Autotuner(Around):
 
     def __init__(self, fn, arg_names, configs, key, reset_to_zero=None, restore_value=None, pre_hook=None,
                  post_hook=None, prune_configs_by=None, warmup=None, rep=None, use_cuda_graph=False, do_bench=None,
@@ -179,7 +131,7 @@ class Autotuner(_Around):
         self.num_warmups, self.num_reps, self.use_cuda_graph, self._do_bench = warmup, rep, use_cuda_graph, do_bench
         self.nargs = self.bench_time = None
         self._is_below = False   # below another Autotuner
-        while isinstance(fn, _Around):
+        while isinstance(fn, Around):
             if isinstance(fn, Autotuner):
                 fn._is_below = True
             fn = fn.fn
@@ -284,7 +236,7 @@ class Autotuner(_Around):
             raise ValueError(f"Conflicting meta-parameters: {', '.join(sorted(conflicts))}. "
                              "Make sure that you don't re-define auto-tuned symbols.")
         current = {**meta, **config.all_kwargs()}
-        full = _ByName({**self.nargs, **current})
+        full = ByName({**self.nargs, **current})
         bench = self.do_bench
         check_hook("pre_hook", self.pre_hook, "f(args), and as f(args, reset_only=True) at the end", full)
         check_hook("post_hook", self.post_hook, "f(args, exception=…)", full, exception=None)
@@ -331,7 +283,7 @@ class Autotuner(_Around):
             self.nargs = dict(zip(self.arg_names, args))
             self.best_config = config = config or self._chosen(args, kwargs)
             if config.pre_hook is not None:
-                _call_own_hook(config, _ByName({**self.nargs, **kwargs, **config.all_kwargs()}))
+                _call_own_hook(config, ByName({**self.nargs, **kwargs, **config.all_kwargs()}))
             self.nargs = None
         self.best_config = config
         options = config.all_kwargs()
@@ -391,7 +343,7 @@ class Autotuner(_Around):
         self.bench_time = time.time() - begin
         best = builtins.min(timings, key=timings.get)
         call_hook("pre_hook", self.pre_hook, "f(args, reset_only=True)",
-                   _ByName({**self.nargs, **kwargs, **best.all_kwargs()}), reset_only=True)
+                   ByName({**self.nargs, **kwargs, **best.all_kwargs()}), reset_only=True)
         if knobs.autotuning.print:
             print(f"Triton autotuning for function {self.base_fn.__name__},\nwith key as {key},\n"
                   f"finished after {self.bench_time:.2f}s,\nbest config selected: {best};")
@@ -495,7 +447,7 @@ def _names_of(fn, decorator):
     return fn.arg_names
 
 
-class Heuristics(_Around):
+class Heuristics(Around):
 
     def _why_missing(self, name):
         """Returns why a heuristic finds no value of that name: a later one makes it, or the configurations of a layer
@@ -503,7 +455,7 @@ class Heuristics(_Around):
         if name in self.values:
             return f"{name} is a heuristic, too, and comes later in the dict: put it first"
         below = self.fn
-        while isinstance(below, _Around):
+        while isinstance(below, Around):
             if isinstance(below, Autotuner) and any(name in config.all_kwargs() for config in below.configs):
                 return f"{name} comes from @triton.autotune, which stands below: put @triton.heuristics below it"
             below = below.fn
