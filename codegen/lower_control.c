@@ -49,6 +49,22 @@ static LLVMIntPredicate goes_on(const Cg *c, LLVMValueRef lb, LLVMValueRef step)
   return LLVMTypeOf(lb) == c->t_i64 && cg_const_int(step, &by) && by == 1 ? LLVMIntNE : LLVMIntSLT;
 }
 
+// The results of a loop, whose last iteration ends in `latch`. before: where a loop without iterations comes from; NULL:
+// it has one at least.
+static void set_results(Cg *c, Op *op, CgValue *const *carried, LLVMBasicBlockRef latch, LLVMBasicBlockRef before) {
+  const Op *yield = block_terminator(op->blocks[0]);
+  for (uint32_t i = 0; i < op->num_results; i++) {
+    if (carried[i]->pinned) continue;
+    const Type *t = op_result(op, i)->type;
+    CgValue *r = make_phis(c, t);
+    add_incoming(c, r, t, cg_get(op_operand(yield, i)), latch);
+    if (before) add_incoming(c, r, t, cg_get(op_operand(op, i + 3)), before);
+    cg_set(op_result(op, i), r);
+  }
+  for (uint32_t i = 0; i < op->num_results; i++)   // after all phis
+    if (carried[i]->pinned) cg_set(op_result(op, i), wgmma_pinned_result(c, op, i, carried[i]));
+}
+
 void emit_for(Cg *c, Op *op) {
   c->has_loops = true;
   LLVMValueRef lb = cg_scalar(op_operand(op, 0)), ub = cg_scalar(op_operand(op, 1));
@@ -99,16 +115,7 @@ void emit_for(Cg *c, Op *op) {
 
   c->is_owner = was_owner;
   LLVMPositionBuilderAtEnd(c->b, after);
-  for (uint32_t i = 0; i < n; i++) {
-    if (carried[i]->pinned) continue;
-    const Type *t = op_result(op, i)->type;
-    CgValue *r = make_phis(c, t);
-    add_incoming(c, r, t, cg_get(op_operand(yield, i)), latch);
-    if (guarded) add_incoming(c, r, t, cg_get(op_operand(op, i + 3)), before);
-    cg_set(op_result(op, i), r);
-  }
-  for (uint32_t i = 0; i < n; i++)   // after all phis
-    if (carried[i]->pinned) cg_set(op_result(op, i), wgmma_pinned_result(c, op, i, carried[i]));
+  set_results(c, op, carried, latch, guarded ? before : NULL);
 }
 
 void emit_while(Cg *c, Op *op) {
