@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Says what is missing beside what there is: complete.py
 A pass is a row of passes.def, a file passes/NAME.c and a test tests/passes/NAME.tir (more of its tests: NAME_WHAT); an operation has a row in ops.def and stands in a test;
-a variable of the environment has a row in variables.def; a link between pages leads to a page and a heading; the page of codegen lists its files; a script that the docs name exists, and one that begins with #! can be executed."""
+a variable of the environment has a row in variables.def; a link between pages leads to a page and a heading; the page of codegen lists its files; a script that the docs name exists, and one that begins with #! can be executed;
+files and functions keep to their limits."""
 import glob
 import os
 import re
@@ -64,6 +65,20 @@ table = read("docs/codegen.md")
 missing += [f"{p}: docs/codegen.md does not list it" for p in sorted(glob.glob("codegen/*.c")) if f"`{os.path.basename(p)}`" not in table]
 index = read("docs/README.md")
 missing += [f"{p}: docs/README.md does not list it" for p in pages if p.startswith("docs/") and p != "docs/README.md" and f"({os.path.basename(p)})" not in index]
+
+# The limits of docs/style.md; the replay's lists of launches are tables.
+ROOMS = ("ir", "frontend", "passes", "codegen", "runtime")
+code = [p for room in (*ROOMS, "tests", "tools") for end in ("c", "h", "py") for p in sorted(glob.glob(f"{room}/**/*.{end}", recursive=True))]
+for path in code:
+    lines = read(path).splitlines()
+    if len(lines) > 500 and not path.startswith("tests/gpu/replay/packages/"):
+        missing.append(f"{path}: has {len(lines)} lines; files have 500 at most")
+    begin = 0
+    for at, line in enumerate(lines):
+        if re.match(r"\w", line):
+            begin = at
+        elif line == "}" and path.endswith(".c") and path.startswith(ROOMS) and at - begin >= 60:
+            missing.append(f"{path}:{begin + 1}: a function of {at - begin + 1} lines; functions have 60 at most")
 
 print("\n".join(missing) or "complete: ok")
 sys.exit(bool(missing))

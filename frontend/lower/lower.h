@@ -1,8 +1,8 @@
 // Inside the lowering of kernel bodies to TILE IR: what all of its files share. Nothing here is for other rooms. The
 // files depend on each other in a circle: an expression may be a call, a call inlines a function's statements, and
-// statements hold expressions. The other headers are term.h (terms, types and operations on them), statements.h (statements and
-// scopes), builtins.h (names and builtins), gluon.h (layouts and what Gluon alone has), hints.h (ways out of an error)
-// and warnings.h.
+// statements hold expressions. The other headers are term.h (terms, types and operations on them), statements.h
+// (statements and scopes), builtins.h (names and builtins), gluon.h (layouts and what Gluon alone has), hints.h (ways
+// out of an error) and warnings.h.
 //
 // An expression in a kernel denotes a Term: a compile-time value, a run-time value (an IR Value with the language's
 // type, which knows signedness), or a structure of terms. Terms are immutable. NULL stands for an expression that has
