@@ -1,7 +1,6 @@
 // Errors with the chain of calls that led to them, and hints in the words of the kernel that they are about.
 #include "frontend/lower/builtins.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 void *lower_hint_wait(Lower *L) {

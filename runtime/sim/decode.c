@@ -65,7 +65,7 @@ bool ptx_operand_name(PtxParser *p, const char *name, const char *suffix, PtxOpe
     return true;
   }
   if (!strcmp(full, "WARP_SZ")) {
-    ptx_operand_number(p, (Number){WARP_SIZE, 0}, false, out);
+    ptx_operand_number((Number){WARP_SIZE, 0}, false, out);
     return true;
   }
   if (name[0] == '%' || suffix) return ptx_error(p, p->line, "unknown register %s", full);
@@ -78,8 +78,7 @@ bool ptx_operand_name(PtxParser *p, const char *name, const char *suffix, PtxOpe
   return true;
 }
 
-void ptx_operand_number(PtxParser *p, Number n, bool negative, PtxOperand *out) {
-  (void)p;
+void ptx_operand_number(Number n, bool negative, PtxOperand *out) {
   uint64_t v = n.bits;
   if (negative) v = n.float_bytes ? v ^ UINT64_C(1) << (n.float_bytes * 8 - 1) : -v;
   *out = (PtxOperand){.kind = OPND_IMM, .bits = 64, .offset = (int64_t)v, .float_bytes = (uint8_t)n.float_bytes};

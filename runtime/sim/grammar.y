@@ -220,10 +220,10 @@ operand:
   | T_WORD '|' T_WORD
       { PtxOperand q; ABORT_UNLESS(ptx_operand_name(p, $1, NULL, &$$));
         ABORT_UNLESS(ptx_operand_name(p, $3, NULL, &q)); $$.pair = boxed(p, &q); }
-  | T_INT                                         { ptx_operand_number(p, $1, false, &$$); }
-  | '-' T_INT                                     { ptx_operand_number(p, $2, true, &$$); }
-  | T_FLOAT                                       { ptx_operand_number(p, $1, false, &$$); }
-  | '-' T_FLOAT                                   { ptx_operand_number(p, $2, true, &$$); }
+  | T_INT                                         { ptx_operand_number($1, false, &$$); }
+  | '-' T_INT                                     { ptx_operand_number($2, true, &$$); }
+  | T_FLOAT                                       { ptx_operand_number($1, false, &$$); }
+  | '-' T_FLOAT                                   { ptx_operand_number($2, true, &$$); }
   | '{' operand_list '}'
       { $$ = (PtxOperand){.kind = OPND_VEC, .sub = $2->data, .count = $2->count}; }
   | '(' operand_list ')'

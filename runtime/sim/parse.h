@@ -97,7 +97,7 @@ bool ptx_add_file(PtxParser *p, uint64_t index, const char *path);
 bool ptx_add_instr(PtxParser *p, const char *mnemonic, const WordList *mods, const OperandList *ops);
 bool ptx_operand_name(PtxParser *p, const char *name, const char *suffix, PtxOperand *out);
 bool ptx_memory_operand(PtxParser *p, const PtxOperand *base, const OperandList *rest, PtxOperand *out);
-void ptx_operand_number(PtxParser *p, Number n, bool negative, PtxOperand *out);
+void ptx_operand_number(Number n, bool negative, PtxOperand *out);
 void ptx_use_label(PtxParser *p,
                    const PtxOperand *label);   // Instr.target of the instruction being added becomes its address
 void ptx_init_tables(PtxParser *p);
