@@ -15,6 +15,7 @@
 // the threads continue. But if no wgmma stays in flight and either the stages do not fit otherwise or a block of few
 // warps would have an SM to itself, every ring gets S − 1: the issue comes at the iteration's end, when all reads are
 // done. The copies are then about one iteration less ahead.
+#include "ir/loop.h"
 #include "ir/roles.h"
 #include "ir/scratch.h"
 #include "passes/access.h"
@@ -244,7 +245,7 @@ static Op *issue_after_barrier(const Pipe *p, Op *last, Op *work) {
 // Triton pipelines only innermost loops, and a program's num_stages is what these have room for. A loop around another
 // one is rather not pipelined than refused, or than a block of few warps has an SM to itself.
 static uint32_t least_stages(const Pipe *p) {
-  return access_holds_loop(p->loop) ? 1 : (uint32_t)op_int(p->loop, ATTR_LEAST_STAGES, p->stages);
+  return for_holds_loop(p->loop) ? 1 : (uint32_t)op_int(p->loop, ATTR_LEAST_STAGES, p->stages);
 }
 
 static bool is_alone(const Pipe *p) {
@@ -255,7 +256,7 @@ static bool is_alone(const Pipe *p) {
 
 bool pipe_fit_stages(Pipe *p) {
   const uint32_t least = least_stages(p);
-  const bool is_outer = access_holds_loop(p->loop);
+  const bool is_outer = for_holds_loop(p->loop);
   while (p->stages > least && (shared_need(p) > p->module->target->shared_bytes || (is_outer && is_alone(p))))
     p->stages--;
   return p->stages > 1;
