@@ -104,24 +104,14 @@ static uint32_t address_words(const Pipe *p) {
 
 // An estimate of the registers per thread if copies are issued before an op of the body.
 static uint32_t registers_at(const Pipe *p, const Op *at) {
-  const Block *body = pipe_body(p);
-  uint32_t carried = 0, tiles = 0;
-  for (uint32_t i = 0; i < body->num_args; i++) carried += pressure_words(body->args[i]);
-  for (Op *op = body->first; op != at; op = op->next)
+  uint32_t tiles = 0;
+  for (Op *op = pipe_body(p)->first; op != at; op = op->next)
     for (uint32_t i = 0; i < op->num_results; i++) {
       uint32_t held = pressure_words(op_result(op, i));
       if (held && used_from(p, op_result(op, i), at)) tiles += held;
     }
   // If no tiles are held, addresses may use their registers.
-  return pressure_registers(carried + (tiles ? tiles + address_words(p) : 0));
-}
-
-// What is held at an iteration's end.
-static uint32_t carried_registers(const Pipe *p) {
-  const Block *body = pipe_body(p);
-  uint32_t carried = 0;
-  for (uint32_t i = 0; i < body->num_args; i++) carried += pressure_words(body->args[i]);
-  return pressure_registers(carried);
+  return pressure_registers(pressure_carried(p->loop) + (tiles ? tiles + address_words(p) : 0));
 }
 
 // Not if tiles that are read before the issue would spill. One block more does not matter once a quarter of an SM's
@@ -140,7 +130,7 @@ static void set_all(Pipe *p, bool is_short);
 static bool all_are_worth(Pipe *p, uint32_t full_bytes) {
   if (full_bytes > p->module->target->shared_bytes) return true;
   if (!are_few(p, 1)) return false;
-  if (carried_registers(p) > THREAD_REGISTERS) return false;
+  if (pressure_registers(pressure_carried(p->loop)) > THREAD_REGISTERS) return false;
   // Before the end threads also hold what they compute with: all registers that they have, if need be.
   const uint32_t registers = (uint32_t)min_i64(registers_at(p, pipe_body(p)->last), THREAD_REGISTERS);
   set_all(p, true);

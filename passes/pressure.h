@@ -20,6 +20,7 @@ typedef struct {
 
 // Registers per thread that the value takes; 0 if each use recomputes it.
 uint32_t pressure_words(const Value *v);
+uint32_t pressure_carried(const Op *loop);      // of all values that a `for` carries
 // Registers per thread if so many words are held: addresses and the like are included.
 uint32_t pressure_registers(uint32_t words);
 Pressure pressure_of(const Module *m, Func *f);
