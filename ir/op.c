@@ -52,7 +52,7 @@ Value *func_add_param(Func *f, const Type *type, FuncParam param) {
 }
 
 static uint32_t place(uint32_t bytes, uint32_t size, uint32_t count) {
-  return (bytes + size - 1) / size * size + size * count;
+  return round_up_u32(bytes, size) + size * count;
 }
 
 // Parameters lie in order, each at a multiple of its size. A descriptor's map is followed by its extents and strides.
