@@ -192,6 +192,21 @@ bool op_operands_outside(const Op *op, const Op *region_op) {
   return true;
 }
 
+static bool is_alike(const Value *a, const Value *b, uint32_t depth) {
+  if (a == b) return true;
+  const Op *x = a ? a->def : NULL, *y = b ? b->def : NULL;
+  if (!x || !y || !depth || a->index != b->index || !op_is(x, TRAIT_PURE) || x->num_blocks || !op_is_alike(x, y))
+    return false;
+  for (uint32_t i = 0; i < x->num_operands; i++)
+    if (!is_alike(op_operand(x, i), op_operand(y, i), depth - 1)) return false;
+  return true;
+}
+
+bool value_is_alike(const Value *a, const Value *b) {
+  enum { DEEPEST = 12 };
+  return is_alike(a, b, DEEPEST);
+}
+
 // ---- ops ----
 
 Op *op_new(Context *ctx, Func *func, Opcode oc, Span span, const Type *const *result_types, uint32_t num_results,
