@@ -40,11 +40,16 @@ static bool is_cheap(const Value *v, uint32_t depth) {
   return true;
 }
 
+uint32_t pressure_type_words(const Type *t) {
+  const uint32_t elements = type_is_tensor(t) ? layout_regs_per_thread(t->layout) : 1;
+  return (elements * type_elem_bits(t) + 31) / 32;
+}
+
 uint32_t pressure_words(const Value *v) {
   const Op *op = v->def;
   if (op && (op->opcode == OP_BROADCAST || op->opcode == OP_EXPAND_DIMS)) return pressure_words(op_operand(op, 0));
   if (v->type->kind != TYPE_TENSOR || !v->type->layout || is_cheap(v, 8)) return 0;
-  return (layout_regs_per_thread(v->type->layout) * type_elem_bits(v->type) + 31) / 32;
+  return pressure_type_words(v->type);
 }
 
 uint32_t pressure_carried(const Op *loop) {
@@ -146,7 +151,7 @@ static void measure_stream(Estimate *g, const Op *loop) {
     uint32_t words = op->opcode == OP_LOAD ? pressure_words(&op->results[0]) : 0;
     if (words) beside += beside_words(op);
     else if (op->opcode == OP_LOAD && op->results[0].type->kind == TYPE_SCALAR)
-      beside += (type_elem_bits(op->results[0].type) + 31) / 32;
+      beside += pressure_type_words(op->results[0].type);
     loaded += words;
     loads += (words + PRESSURE_VECTOR - 1) / PRESSURE_VECTOR;
   }
