@@ -186,8 +186,8 @@ static bool is_inverted(const Op *cas) {
   const Op *cmp = test->def;
   int64_t from, to, with;
   if (!cmp || cmp->opcode != OP_CMPI || op_operand(cmp, 0)->def != cas ||
-      !value_constant_int(op_operand(cas, 2), &from) || !value_constant_int(op_operand(cas, 3), &to) || from == to ||
-      !value_constant_int(op_operand(cmp, 1), &with))
+      !value_constant_int(op_operand(cas, 2), &from) || !value_constant_int(op_named(cas, OPERAND_VALUE), &to) ||
+      from == to || !value_constant_int(op_operand(cmp, 1), &with))
     return false;
   const int64_t predicate = op_int(cmp, ATTR_PRED, 0);
   return (predicate == CMP_EQ && with == from) || (predicate == CMP_NE && with == to);
