@@ -26,14 +26,10 @@ static void add_incoming(Cg *c, const CgValue *phis, const Type *t, const CgValu
   }
 }
 
-static void find_loop(Op *op, void *user) { *(bool *)user |= op_is(op, TRAIT_LOOP); }
-
 // Asks the assembler to keep a loop around other loops as it is. Once it has unrolled the inner ones, it would unroll
 // the outer one, too: code of as many copies, and registers for what they compute and load at once.
 static void keep_outer_loop(Cg *c, const Op *loop, LLVMValueRef branch) {
-  bool has_inner = false;
-  block_walk(loop->blocks[0], find_loop, &has_inner);
-  if (!has_inner) return;
+  if (!for_holds_loop(loop)) return;
   LLVMMetadataRef name = LLVMMDStringInContext2(c->ll, "llvm.loop.unroll.disable", 24);
   LLVMMetadataRef itself = LLVMTemporaryMDNode(c->ll, NULL, 0);       // of a loop's node the first operand is the node
   LLVMMetadataRef parts[2] = {itself, LLVMMDNodeInContext2(c->ll, &name, 1)};

@@ -26,6 +26,7 @@ typedef struct { Loc begin, end; } Span;
 
 static inline uint32_t log2_u32(uint32_t x) { return x ? 31u - (uint32_t)__builtin_clz(x) : 0; }
 static inline bool is_pow2_u64(uint64_t x) { return x && (x & (x - 1)) == 0; }
+static inline uint32_t round_up_u32(uint32_t x, uint32_t step) { return (x + step - 1) / step * step; }
 static inline int64_t min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
 

@@ -297,6 +297,8 @@ static inline bool op_is_before(const Op *a, const Op *b) {
   while ((a = a->next) && a != b) {}
   return a != NULL;
 }
+// Whether both are computed by the same pure ops, of which it looks at a few.
+bool value_is_alike(const Value *a, const Value *b);
 bool op_is_alike(const Op *a, const Op *b);   // opcode, attributes, result types and number of operands are equal
 const Attr *op_attr(const Op *op, AttrKey k);                     // NULL if absent
 int64_t op_int(const Op *op, AttrKey k, int64_t otherwise);

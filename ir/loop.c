@@ -20,3 +20,11 @@ Value *for_build_trips(Builder *b, const Op *loop) {
   Value *n = build_binary(b, OP_DIVSI, up, step), *zero = build_int(b, n->type, 0);
   return build_binary(b, OP_MAXSI, n, zero);
 }
+
+static void find_loop(Op *op, void *user) { *(bool *)user |= op_is(op, TRAIT_LOOP) != 0; }
+
+bool for_holds_loop(const Op *loop) {
+  bool found = false;
+  block_walk(loop->blocks[0], find_loop, &found);
+  return found;
+}

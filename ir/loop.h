@@ -26,6 +26,7 @@ void for_bind(Context *ctx, ValueMap *map, const Op *loop, Value *iv, Value *con
 // How often a `for` runs, if its bounds and its step are constants.
 bool for_trips(const Op *loop, int64_t *trips);
 Value *for_build_trips(Builder *b, const Op *loop);    // computes it
+bool for_holds_loop(const Op *loop);                   // whether another loop is in it, at any depth
 
 // The innermost `for` or `while` around op; NULL: there is none.
 static inline Op *loop_around(const Op *op) {

@@ -52,7 +52,7 @@ Value *func_add_param(Func *f, const Type *type, FuncParam param) {
 }
 
 static uint32_t place(uint32_t bytes, uint32_t size, uint32_t count) {
-  return (bytes + size - 1) / size * size + size * count;
+  return round_up_u32(bytes, size) + size * count;
 }
 
 // Parameters lie in order, each at a multiple of its size. A descriptor's map is followed by its extents and strides.
@@ -190,6 +190,21 @@ bool op_operands_outside(const Op *op, const Op *region_op) {
   for (uint32_t i = 0; i < op->num_operands; i++)
     if (op_operand(op, i) && !value_defined_outside(op_operand(op, i), region_op)) return false;
   return true;
+}
+
+static bool is_alike(const Value *a, const Value *b, uint32_t depth) {
+  if (a == b) return true;
+  const Op *x = a ? a->def : NULL, *y = b ? b->def : NULL;
+  if (!x || !y || !depth || a->index != b->index || !op_is(x, TRAIT_PURE) || x->num_blocks || !op_is_alike(x, y))
+    return false;
+  for (uint32_t i = 0; i < x->num_operands; i++)
+    if (!is_alike(op_operand(x, i), op_operand(y, i), depth - 1)) return false;
+  return true;
+}
+
+bool value_is_alike(const Value *a, const Value *b) {
+  enum { DEEPEST = 12 };
+  return is_alike(a, b, DEEPEST);
 }
 
 // ---- ops ----

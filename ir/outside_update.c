@@ -1,22 +1,11 @@
 #include "ir/ir.h"
 #include "ir/outside.h"
 
-enum { MAX_OPS = 64, DEEPEST = 12 };
-
-// Whether two values are computed by the same pure ops.
-static bool is_same(const Value *a, const Value *b, uint32_t depth) {
-  if (a == b) return true;
-  const Op *x = a ? a->def : NULL, *y = b ? b->def : NULL;
-  if (!x || !y || depth > DEEPEST || a->index != b->index || !op_is(x, TRAIT_PURE) || x->num_blocks || !op_is_alike(x, y))
-    return false;
-  for (uint32_t i = 0; i < x->num_operands; i++)
-    if (!is_same(op_operand(x, i), op_operand(y, i), depth + 1)) return false;
-  return true;
-}
+enum { MAX_OPS = 64 };
 
 static bool is_load_of(const Op *def, const Op *store) {
-  return def && def->opcode == OP_LOAD && is_same(op_named(def, OPERAND_PTR), op_named(store, OPERAND_PTR), 0) &&
-         is_same(op_named(def, OPERAND_OFFSET), op_named(store, OPERAND_OFFSET), 0);
+  return def && def->opcode == OP_LOAD && value_is_alike(op_named(def, OPERAND_PTR), op_named(store, OPERAND_PTR)) &&
+         value_is_alike(op_named(def, OPERAND_OFFSET), op_named(store, OPERAND_OFFSET));
 }
 
 // The load of the stored elements among the ops that v is computed from; NULL: there is none.

@@ -31,13 +31,12 @@ uint32_t block_num_warps(const Block *b) {
   return worker ? worker_warps(worker->parent, index_of(worker->parent, worker) - 1) : b->func->module->num_warps;
 }
 
-static uint32_t round_up(uint32_t x, uint32_t step) { return (x + step - 1) / step * step; }
 static uint32_t round_down(uint32_t x, uint32_t step) { return x / step * step; }
 
 uint32_t roles_worker_warps(const Op *op) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < num_workers(op); i++) n += worker_warps(op, i);
-  return round_up(n, WARPGROUP_WARPS);
+  return round_up_u32(n, WARPGROUP_WARPS);
 }
 
 RoleWarps roles_warps(const Op *op, uint32_t block) {
@@ -93,7 +92,7 @@ bool roles_registers(const Func *f, const RolesInfo *info, const Op *op, RolesRe
     const RoleWarps w = roles_warps(op, i + 1);
     for (uint32_t g = (w.first - own) / WARPGROUP_WARPS; g < MAX_WARPGROUPS; g++) {
       if (own + g * WARPGROUP_WARPS >= w.first + w.count) break;
-      const uint32_t n = round_up(asked(op, ATTR_REGISTERS, i), 8);
+      const uint32_t n = round_up_u32(asked(op, ATTR_REGISTERS, i), 8);
       if (n > out->worker[g]) out->worker[g] = n;
     }
   }

@@ -137,8 +137,6 @@ const Layout *scratch_convert_layout(Context *ctx, const Type *from, const Type 
 
 // ---- reductions and scans ----
 
-static uint32_t round_up(uint32_t x, uint32_t align) { return (x + align - 1) / align * align; }
-
 // Lets lanes keep rows as the layout of the result asks. False if that does not reach it.
 static bool keep_rows(Context *ctx, ReducePlan *p, const Layout *result, const AxisPlace *at, uint32_t axis_bits) {
   Layout l = *p->partial;
@@ -192,7 +190,7 @@ ReducePlan scratch_reduce_plan(Context *ctx, const Op *op) {
   uint32_t elements = type_is_tensor(result) ? 1u << layout_tensor_bits(result->layout) : 1;
   for (uint32_t i = 0; i < op->num_results && i < countof(p.offsets); i++) {
     p.offsets[i] = p.bytes;
-    p.bytes += round_up(elements * p.num_partials * type_elem_bytes(type_elem(op->operands[i].value->type)), 16);
+    p.bytes += round_up_u32(elements * p.num_partials * type_elem_bytes(type_elem(op->operands[i].value->type)), 16);
   }
   return p;
 }
@@ -206,7 +204,7 @@ uint32_t scratch_scan_offsets(const Op *op, uint32_t offsets[MAX_SCAN_OFFSETS]) 
     uint32_t totals = 1u << (layout_tensor_bits(t->layout) - groups[g].first);
     for (uint32_t i = 0; i < op->num_operands; i++) {
       offsets[at++] = bytes;
-      bytes += round_up(totals * type_elem_bytes(type_elem(op->operands[i].value->type)), 16);
+      bytes += round_up_u32(totals * type_elem_bytes(type_elem(op->operands[i].value->type)), 16);
     }
   }
   return bytes;
@@ -234,7 +232,7 @@ DotScratch scratch_dot(const Op *op) {
   while (s.log2_k > DOT_LEAST_LOG2_K && (a_bytes + b_bytes) >> (log2_k - s.log2_k) > DOT_SCRATCH &&
          splits_along_k(a, 0, log2_k, s.log2_k - 1) && splits_along_k(b, log2_n, log2_k, s.log2_k - 1))
     s.log2_k--;
-  s.b = round_up(a_bytes >> (log2_k - s.log2_k), 16);
+  s.b = round_up_u32(a_bytes >> (log2_k - s.log2_k), 16);
   s.bytes = s.b + (b_bytes >> (log2_k - s.log2_k));
   return s;
 }
@@ -247,7 +245,7 @@ uint32_t scratch_tile_bytes(const Type *t) {
 
 uint32_t scratch_tile_stride(const Type *t) {
   uint32_t bytes = scratch_tile_bytes(t);
-  return t->count > 1 && bytes > BARRIER_BYTES ? round_up(bytes, TMA_TILE_ALIGN) : bytes;
+  return t->count > 1 && bytes > BARRIER_BYTES ? round_up_u32(bytes, TMA_TILE_ALIGN) : bytes;
 }
 
 uint32_t scratch_tile_align(const Type *t) {

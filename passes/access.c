@@ -113,14 +113,6 @@ bool access_feeds_dot(const Op *load) {
   return reaches_dot(&load->results[0], load->parent, &left);
 }
 
-static void find_loop(Op *op, void *user) { *(bool *)user |= op_is(op, TRAIT_LOOP) != 0; }
-
-bool access_holds_loop(const Op *loop) {
-  bool found = false;
-  block_walk(loop->blocks[0], find_loop, &found);
-  return found;
-}
-
 uint32_t access_stages(const Op *loop) {
   const int64_t asked = op_int(loop, ATTR_NUM_STAGES, -1);
   return asked >= 0 ? (uint32_t)asked : loop->parent->func->module->num_stages;

@@ -34,8 +34,6 @@ int64_t access_max_copy(const AccessInfo *x, uint32_t axis, uint32_t elem_bytes)
 // Whether an operand of a dot is computed from the load, in its block: the tile itself, its transpose, or a conversion
 // from smaller numbers.
 bool access_feeds_dot(const Op *load);
-// Whether a `for` has another loop in it, at any depth.
-bool access_holds_loop(const Op *loop);
 // The stages that a `for` asks for, or the module's.
 uint32_t access_stages(const Op *loop);
 // Whether the load is in a pipelined loop and cp.async will do it, as far as can be told without its layout: a dot

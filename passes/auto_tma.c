@@ -8,6 +8,7 @@
 // computed in 64 bits fits 32. Computed numbers and products are assumed not to be negative (they are numbers of tiles,
 // strides, extents); constants and parameters that are added may be. An array that the kernel also writes is read by
 // plain loads, and so are small tiles of a loop that multiplies by mma and whose other tiles threads copy.
+#include "ir/loop.h"
 #include "ir/roles.h"
 #include "passes/access.h"
 #include "passes/dense_tile.h"
@@ -200,7 +201,7 @@ static void convert_loop(DenseSearch *s, Op *loop) {
 }
 
 static void visit(Op *op, void *user) {
-  if (op->opcode == OP_FOR && !access_holds_loop(op)) convert_loop(user, op);
+  if (op->opcode == OP_FOR && !for_holds_loop(op)) convert_loop(user, op);
 }
 
 void pass_auto_tma(PassCtx *p) {

@@ -9,6 +9,7 @@
 // loop. Only within a block.
 // In, out: LAID_OUT.
 #include "passes/pass.h"
+#include "passes/pressure.h"
 
 enum {
   MAX_DEPTH = 6,             // ops that are looked through for what a value is computed from
@@ -49,10 +50,8 @@ static Op *first_user(const Block *b, const Value *v) {
 
 // Registers of a thread that hold v.
 static uint32_t words(const Value *v) {
-  const uint32_t bits = type_elem_bits(v->type);
-  if (!type_is_tensor(v->type)) return (bits + 31) / 32;
-  const uint32_t regs = layout_regs_per_thread(v->type->layout);
-  return bits == 1 ? regs : (regs * bits + 31) / 32;
+  const bool is_mask = type_is_tensor(v->type) && type_elem_bits(v->type) == 1;
+  return is_mask ? layout_regs_per_thread(v->type->layout) : pressure_type_words(v->type);
 }
 
 static bool is_used_from(const Block *b, const Value *v, uint32_t at) {

@@ -170,22 +170,6 @@ static void check_store(Conflicts *c, const Op *op) {
 // ---- locks ----
 typedef struct { Context *ctx; VEC(const Op *) waits; } Locks;
 
-// Whether two values are computed by the same pure ops.
-static bool is_same(const Value *a, const Value *b, uint32_t depth) {
-  enum { DEEPEST = 8 };
-  if (a == b) return true;
-  const Op *x = a ? a->def : NULL, *y = b ? b->def : NULL;
-  if (!x || !y || depth > DEEPEST || x->opcode != y->opcode || !op_is(x, TRAIT_PURE) || x->num_blocks ||
-      x->num_operands != y->num_operands)
-    return false;
-  int64_t n, m;
-  if (value_constant_int(a, &n)) return value_constant_int(b, &m) && n == m;
-  if (x->opcode == OP_PROGRAM_ID) return op_int(x, ATTR_AXIS, 0) == op_int(y, ATTR_AXIS, 0);
-  for (uint32_t i = 0; i < x->num_operands; i++)
-    if (!is_same(op_operand(x, i), op_operand(y, i), depth + 1)) return false;
-  return x->num_operands > 0;
-}
-
 static bool is_in_while(const Op *op) {
   for (const Op *around = op->parent->parent; around; around = around->parent->parent)
     if (around->opcode == OP_WHILE) return true;
@@ -202,8 +186,8 @@ static bool is_inverted(const Op *cas) {
   const Op *cmp = test->def;
   int64_t from, to, with;
   if (!cmp || cmp->opcode != OP_CMPI || op_operand(cmp, 0)->def != cas ||
-      !value_constant_int(op_operand(cas, 2), &from) || !value_constant_int(op_operand(cas, 3), &to) || from == to ||
-      !value_constant_int(op_operand(cmp, 1), &with))
+      !value_constant_int(op_operand(cas, 2), &from) || !value_constant_int(op_named(cas, OPERAND_VALUE), &to) ||
+      from == to || !value_constant_int(op_operand(cmp, 1), &with))
     return false;
   const int64_t predicate = op_int(cmp, ATTR_PRED, 0);
   return (predicate == CMP_EQ && with == from) || (predicate == CMP_NE && with == to);
@@ -220,7 +204,7 @@ static void check_lock(Op *op, void *user) {
   if (op->opcode == OP_ATOMIC_CAS && is_in_while(op)) vec_push(&l->ctx->arena, &l->waits, op);
   if (op->opcode != OP_STORE || type_is_tensor(op_operand(op, 0)->type)) return;
   for (uint32_t i = 0; i < l->waits.count; i++) {
-    if (!is_same(op_operand(op, 0), op_operand(l->waits.data[i], 0), 0)) continue;
+    if (!value_is_alike(op_operand(op, 0), op_operand(l->waits.data[i], 0))) continue;
     const LineCol at = source_locate(l->ctx, op_user_span(l->ctx, l->waits.data[i]).begin);
     const char *exchange = outside_exchange(l->ctx, op);
     if (diag_warning(l->ctx, WARN_PLAIN_UNLOCK, op_user_span(l->ctx, op),

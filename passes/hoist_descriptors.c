@@ -49,8 +49,8 @@ static void hoist(Op *op, void *user) {
                  .padding = (Padding)op_int(op, ATTR_PADDING, PAD_ZERO)};
   if (!tma_can_pad(t, p.padding)) return;
   for (uint32_t i = 0; i < t->rank; i++) {
-    if (!known_to_launcher(f, op_operand(op, 1 + i), &p.extent_params[i], &p.extent_values[i])) return;
-    if (!known_to_launcher(f, op_operand(op, 1 + t->rank + i), &p.stride_params[i], &p.stride_values[i])) return;
+    if (!known_to_launcher(f, tma_extent(op, i), &p.extent_params[i], &p.extent_values[i])) return;
+    if (!known_to_launcher(f, tma_stride(op, i), &p.stride_params[i], &p.stride_values[i])) return;
     bool is_constant = p.stride_params[i] < 0;
     if (i == last ? !is_constant || p.stride_values[i] != 1
                   : is_constant && p.stride_values[i] * bytes % TMA_ALIGNMENT != 0)

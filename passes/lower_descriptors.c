@@ -30,7 +30,7 @@ static Fields fields_of(Builder *b, Value *d) {
     f.base = op_operand(d->def, 0);
     f.padding = (Padding)op_int(d->def, ATTR_PADDING, PAD_ZERO);
     for (uint32_t i = 0; i < t->rank; i++)
-      f.extents[i] = op_operand(d->def, 1 + i), f.strides[i] = op_operand(d->def, 1 + t->rank + i);
+      f.extents[i] = tma_extent(d->def, i), f.strides[i] = tma_stride(d->def, i);
     return f;
   }
   FuncParam *p = &b->func->params[d->index];
@@ -115,7 +115,7 @@ static void tell_pointers(Lower *l, const Op *make) {
   }
   for (uint32_t i = 0; i + 1u < t->rank; i++) {
     int64_t stride;
-    if (!value_constant_int(op_operand(make, 1 + t->rank + i), &stride) || stride * bytes % TMA_ALIGNMENT == 0)
+    if (!value_constant_int(tma_stride(make, i), &stride) || stride * bytes % TMA_ALIGNMENT == 0)
       continue;
     if (diag_warning(l->ctx, WARN_POINTER_DESCRIPTOR, make->span,
                      "a descriptor whose stride on axis %u, %lld elements of %u bytes, is no multiple of %d bytes: %s",

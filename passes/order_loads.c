@@ -19,9 +19,8 @@ static bool is_plain_load(const Op *op) { return op->opcode == OP_LOAD && !op_in
 // The words that moving a load adds. In place a vector of it streams, which the estimate has counted.
 static int64_t words(const Op *load) {
   const Type *t = load->results[0].type;
-  int64_t regs = t->kind == TYPE_TENSOR ? layout_regs_per_thread(t->layout) : 1,
-          n = (regs * type_elem_bits(t) + 31) / 32;
-  return t->kind == TYPE_TENSOR ? n - min_i64(n, PRESSURE_VECTOR) : n;
+  const int64_t n = pressure_type_words(t);
+  return type_is_tensor(t) ? n - min_i64(n, PRESSURE_VECTOR) : n;
 }
 
 // Adds the pure ops after position `at` that the value needs. False if it needs one that cannot move. Op.mark is the

@@ -15,6 +15,7 @@
 // the threads continue. But if no wgmma stays in flight and either the stages do not fit otherwise or a block of few
 // warps would have an SM to itself, every ring gets S − 1: the issue comes at the iteration's end, when all reads are
 // done. The copies are then about one iteration less ahead.
+#include "ir/loop.h"
 #include "ir/roles.h"
 #include "ir/scratch.h"
 #include "passes/access.h"
@@ -103,24 +104,14 @@ static uint32_t address_words(const Pipe *p) {
 
 // An estimate of the registers per thread if copies are issued before an op of the body.
 static uint32_t registers_at(const Pipe *p, const Op *at) {
-  const Block *body = pipe_body(p);
-  uint32_t carried = 0, tiles = 0;
-  for (uint32_t i = 0; i < body->num_args; i++) carried += pressure_words(body->args[i]);
-  for (Op *op = body->first; op != at; op = op->next)
+  uint32_t tiles = 0;
+  for (Op *op = pipe_body(p)->first; op != at; op = op->next)
     for (uint32_t i = 0; i < op->num_results; i++) {
       uint32_t held = pressure_words(op_result(op, i));
       if (held && used_from(p, op_result(op, i), at)) tiles += held;
     }
   // If no tiles are held, addresses may use their registers.
-  return pressure_registers(carried + (tiles ? tiles + address_words(p) : 0));
-}
-
-// What is held at an iteration's end.
-static uint32_t carried_registers(const Pipe *p) {
-  const Block *body = pipe_body(p);
-  uint32_t carried = 0;
-  for (uint32_t i = 0; i < body->num_args; i++) carried += pressure_words(body->args[i]);
-  return pressure_registers(carried);
+  return pressure_registers(pressure_carried(p->loop) + (tiles ? tiles + address_words(p) : 0));
 }
 
 // Not if tiles that are read before the issue would spill. One block more does not matter once a quarter of an SM's
@@ -139,7 +130,7 @@ static void set_all(Pipe *p, bool is_short);
 static bool all_are_worth(Pipe *p, uint32_t full_bytes) {
   if (full_bytes > p->module->target->shared_bytes) return true;
   if (!are_few(p, 1)) return false;
-  if (carried_registers(p) > THREAD_REGISTERS) return false;
+  if (pressure_registers(pressure_carried(p->loop)) > THREAD_REGISTERS) return false;
   // Before the end threads also hold what they compute with: all registers that they have, if need be.
   const uint32_t registers = (uint32_t)min_i64(registers_at(p, pipe_body(p)->last), THREAD_REGISTERS);
   set_all(p, true);
@@ -244,7 +235,7 @@ static Op *issue_after_barrier(const Pipe *p, Op *last, Op *work) {
 // Triton pipelines only innermost loops, and a program's num_stages is what these have room for. A loop around another
 // one is rather not pipelined than refused, or than a block of few warps has an SM to itself.
 static uint32_t least_stages(const Pipe *p) {
-  return access_holds_loop(p->loop) ? 1 : (uint32_t)op_int(p->loop, ATTR_LEAST_STAGES, p->stages);
+  return for_holds_loop(p->loop) ? 1 : (uint32_t)op_int(p->loop, ATTR_LEAST_STAGES, p->stages);
 }
 
 static bool is_alone(const Pipe *p) {
@@ -255,7 +246,7 @@ static bool is_alone(const Pipe *p) {
 
 bool pipe_fit_stages(Pipe *p) {
   const uint32_t least = least_stages(p);
-  const bool is_outer = access_holds_loop(p->loop);
+  const bool is_outer = for_holds_loop(p->loop);
   while (p->stages > least && (shared_need(p) > p->module->target->shared_bytes || (is_outer && is_alone(p))))
     p->stages--;
   return p->stages > 1;

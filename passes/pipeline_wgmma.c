@@ -183,15 +183,8 @@ static Op *first_consumer(const Pipe *p) {
   return pipe_body(p)->last;
 }
 
-// Words that the loop carries.
-static uint32_t carried_words(const Pipe *p) {
-  uint32_t words = 0;
-  for (uint32_t i = 0; i < pipe_body(p)->num_args; i++) words += pressure_words(pipe_body(p)->args[i]);
-  return words;
-}
-
 // Whether what the loop carries leaves half of a thread's registers for what is in flight beside an iteration's values.
-static bool leaves_registers(const Pipe *p) { return 2 * carried_words(p) <= THREAD_REGISTERS; }
+static bool leaves_registers(const Pipe *p) { return 2 * pressure_carried(p->loop) <= THREAD_REGISTERS; }
 
 // Whether all that use the op's results come after `first`.
 static bool is_for_later(Pipe *p, const Op *op, const Op *first) {
@@ -214,7 +207,7 @@ static int64_t added_words(const Op *op) {
 // What makes more of its operands, as a row that each thread needs many elements of, is computed after the wait if
 // registers are full until then, with what the loop carries and the wgmma's result.
 static void compute_under(Pipe *p, const Op *first, Op *wait) {
-  const uint32_t held = carried_words(p) + pressure_words(&first->results[0]);
+  const uint32_t held = pressure_carried(p->loop) + pressure_words(&first->results[0]);
   Op *before = wait, *after = wait->next;
   for (Op *op = first->prev, *prev; op; op = prev) {
     prev = op->prev;

@@ -1,6 +1,7 @@
 // Register pressure at waits: see pressure.h.
 #include "passes/pressure.h"
 
+#include "ir/loop.h"
 #include "ir/reduce_order.h"
 #include "ir/roles.h"
 #include "passes/op_order.h"
@@ -39,11 +40,22 @@ static bool is_cheap(const Value *v, uint32_t depth) {
   return true;
 }
 
+uint32_t pressure_type_words(const Type *t) {
+  const uint32_t elements = type_is_tensor(t) ? layout_regs_per_thread(t->layout) : 1;
+  return (elements * type_elem_bits(t) + 31) / 32;
+}
+
 uint32_t pressure_words(const Value *v) {
   const Op *op = v->def;
   if (op && (op->opcode == OP_BROADCAST || op->opcode == OP_EXPAND_DIMS)) return pressure_words(op_operand(op, 0));
   if (v->type->kind != TYPE_TENSOR || !v->type->layout || is_cheap(v, 8)) return 0;
-  return (layout_regs_per_thread(v->type->layout) * type_elem_bits(v->type) + 31) / 32;
+  return pressure_type_words(v->type);
+}
+
+uint32_t pressure_carried(const Op *loop) {
+  uint32_t words = 0;
+  for (uint32_t i = 0; i < loop->num_results; i++) words += pressure_words(for_carried(loop, i));
+  return words;
 }
 
 // Whether the op's result is its operand's registers under other numbers.
@@ -131,7 +143,7 @@ static uint32_t beside_words(const Op *load) {
 // Scalars take registers, too.
 static void measure_stream(Estimate *g, const Op *loop) {
   const Block *body = loop->blocks[0];
-  uint32_t loaded = 0, loads = 0, carried = 0, beside = 0;
+  uint32_t loaded = 0, loads = 0, beside = 0;
   bool waits = false;
   EACH_OP(op, body) {
     if (op->num_blocks && op_unit(op) != UNIT_EXCH) return;
@@ -139,11 +151,11 @@ static void measure_stream(Estimate *g, const Op *loop) {
     uint32_t words = op->opcode == OP_LOAD ? pressure_words(&op->results[0]) : 0;
     if (words) beside += beside_words(op);
     else if (op->opcode == OP_LOAD && op->results[0].type->kind == TYPE_SCALAR)
-      beside += (type_elem_bits(op->results[0].type) + 31) / 32;
+      beside += pressure_type_words(op->results[0].type);
     loaded += words;
     loads += (words + PRESSURE_VECTOR - 1) / PRESSURE_VECTOR;
   }
-  for (uint32_t i = 0; i < body->num_args; i++) carried += pressure_words(body->args[i]);
+  const uint32_t carried = pressure_carried(loop);
   if (loads < 2 || loaded + beside + carried <= g->stream) return;
   g->stream = loaded + beside + carried;
   g->loaded = loaded;

@@ -18,8 +18,10 @@ typedef struct {
   bool waits;                // in that loop threads wait for each other, or something is written
 } Pressure;
 
+uint32_t pressure_type_words(const Type *t);    // registers per thread of a tensor, or of a scalar
 // Registers per thread that the value takes; 0 if each use recomputes it.
 uint32_t pressure_words(const Value *v);
+uint32_t pressure_carried(const Op *loop);      // of all values that a `for` carries
 // Registers per thread if so many words are held: addresses and the like are included.
 uint32_t pressure_registers(uint32_t words);
 Pressure pressure_of(const Module *m, Func *f);

@@ -211,10 +211,10 @@ static Value *convert_rules(Builder *b, Op *op) {
 
 // load(p, mask true, other) = load(p);  load(p, mask false, other) = other, and 0 if there is no other
 static Value *load_rules(Builder *b, Op *op) {
-  Value *mask = op_operand(op, 2), *other = op_operand(op, 3);
+  Value *mask = op_named(op, OPERAND_MASK), *other = op_named(op, OPERAND_OTHER);
   if (mask && is_true(mask)) {
-    op_set_operand(op, 2, NULL);
-    op_set_operand(op, 3, NULL);
+    op_set_named(op, OPERAND_MASK, NULL);
+    op_set_named(op, OPERAND_OTHER, NULL);
     return op_result(op, 0);
   }
   if (!mask || !is_false(mask) || op_int(op, ATTR_VOLATILE, 0)) return NULL;
@@ -245,7 +245,7 @@ static Value *dot_rules(Builder *b, Op *op) {
   if (t->shape[t->rank - 1] < 8 * (int64_t)dot_k_width(16)) return NULL;
   Value *x = before_widening(op_operand(op, 0)), *y = before_widening(op_operand(op, 1));
   if (!x || !y || type_elem(x->type) != type_elem(y->type)) return NULL;
-  Value *args[3] = {unwidened(b, op_operand(op, 0), x), unwidened(b, op_operand(op, 1), y), op_operand(op, 2)};
+  Value *args[3] = {unwidened(b, op_operand(op, 0), x), unwidened(b, op_operand(op, 1), y), op_operand(op, DOT_ACC)};
   return op_result(build_like(b, op, op_result(op, 0)->type, args, 3), 0);
 }
 

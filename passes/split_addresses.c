@@ -326,15 +326,16 @@ static Value *narrow(Split *s, Builder *b, ValueMap *done, Value *v) {
 
 static void split_access(Split *s, Op *op) {
   Address a;
-  if (!is_pointers(op_operand(op, 0)) || op_operand(op, 1) || !decompose(s, op_operand(op, 0), &a)) return;
+  Value *ptr = op_named(op, OPERAND_PTR);
+  if (!is_pointers(ptr) || op_named(op, OPERAND_OFFSET) || !decompose(s, ptr, &a)) return;
   Builder b = builder_before(s->ctx, op);
-  const Type *t = op_operand(op, 0)->type;
+  const Type *t = ptr->type;
   if (!a.offset) a.offset = zero_offset(s, &b, t);
   const AxisInfo *range = axis_info(s->axes, a.offset);
   if (type_elem_bits(a.offset->type) == 64 && split_fits32(range->lo, range->hi))
     a.offset = narrow(s, &b, value_map_new(s->ctx), a.offset);
-  op_set_operand(op, 0, a.base);
-  op_set_operand(op, 1, a.offset);
+  op_set_named(op, OPERAND_PTR, a.base);
+  op_set_named(op, OPERAND_OFFSET, a.offset);
 }
 
 static void split_block(Split *s, Block *block) {

@@ -33,7 +33,7 @@ bool tma_usable(const Module *m, const Value *desc) {
   if (!tma_can_pad(t, (Padding)op_int(desc->def, ATTR_PADDING, PAD_ZERO))) return false;
   for (uint32_t i = 0; i < t->rank; i++) {
     int64_t stride;
-    bool known = value_constant_int(op_operand(desc->def, 1 + t->rank + i), &stride);
+    bool known = value_constant_int(tma_stride(desc->def, i), &stride);
     if (i + 1u == t->rank ? !known || stride != 1 : known && stride * bytes % TMA_ALIGNMENT != 0) return false;
   }
   return true;
@@ -59,7 +59,7 @@ void tma_guard_empty(Op *access, Op *make) {
   Builder b = builder_before(make->parent->func->module->ctx, make);
   Value *empty = NULL;
   for (uint32_t i = 0; i < op_result(make, 0)->type->rank; i++) {
-    Value *extent = op_operand(make, 1 + i), *none;
+    Value *extent = tma_extent(make, i), *none;
     int64_t known;
     if (value_constant_int(extent, &known) && known > 0) continue;
     none = build_cmp(&b, CMP_SLE, extent, build_int(&b, extent->type, 0));

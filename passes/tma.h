@@ -4,6 +4,11 @@
 
 #include "passes/pass.h"
 
+// What a make_desc says of an axis.
+static inline Value *tma_extent(const Op *make, uint32_t axis) { return op_operand(make, 1 + axis); }
+static inline Value *tma_stride(const Op *make, uint32_t axis) {
+  return op_operand(make, 1 + make->results[0].type->rank + axis);
+}
 // A buffer of one tile of this descriptor type, in the shared layout in which TMA moves it.
 const Type *tma_tile_buffer(Context *ctx, const Type *desc);
 const Type *tma_load_buffer(Context *ctx, const Op *load);     // the same memory, with the shape of the load's result
