@@ -53,9 +53,5 @@ static inline uint32_t target_registers_of(uint32_t blocks, uint32_t threads) {
   const uint32_t registers = SM_REGISTERS / (blocks * threads) / 8 * 8;
   return registers < THREAD_REGISTERS ? registers : THREAD_REGISTERS;
 }
-// The runtime's word for target_blocks_by_threads.
-static inline uint32_t target_blocks_per_sm(const Target *t, uint32_t threads) {
-  return target_blocks_by_threads(t, threads);
-}
 
 #endif

@@ -122,7 +122,7 @@ void resources_fill(tile_resources *out, const Target *t, uint32_t threads, uint
   out->local_bytes = use->local_bytes;
   out->spill_bytes = use->local_bytes > declared_local ? use->local_bytes - declared_local : 0;
   out->warps_per_sm = t->sm_threads / WARP_SIZE;
-  out->blocks_by_threads = target_blocks_per_sm(t, threads);
+  out->blocks_by_threads = target_blocks_by_threads(t, threads);
   out->blocks_by_registers = blocks_by_registers(warps, use->registers);
   out->blocks_by_shared = blocks_by_shared(t, shared_bytes);
   const uint32_t by_both = (uint32_t)min_i64(out->blocks_by_registers, out->blocks_by_shared);
