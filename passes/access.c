@@ -108,6 +108,14 @@ static bool reaches_dot(const Value *v, const Block *block, uint32_t *left) {
   return false;
 }
 
+uint32_t access_addresses(const Op *load, uint32_t elements) {
+  const Attr *deltas = op_attr(load, ATTR_DELTAS);
+  uint32_t n = layout_regs_per_thread(load->results[0].type->layout) / elements;
+  for (uint32_t b = log2_u32(elements); deltas && b < deltas->num_ints; b++)
+    if (deltas->ints[b] && n > 1) n /= 2;
+  return n;
+}
+
 bool access_feeds_dot(const Op *load) {
   uint32_t left = 64;
   return reaches_dot(&load->results[0], load->parent, &left);

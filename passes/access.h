@@ -31,6 +31,9 @@ bool access_is_faster(const AccessInfo *x, uint32_t i, uint32_t k);
 int64_t access_max_vector(const AccessInfo *x, uint32_t axis, uint32_t elem_bytes);
 // The same if the mask may end within the access.
 int64_t access_max_copy(const AccessInfo *x, uint32_t axis, uint32_t elem_bytes);
+// How many of a thread's addresses are no constant distance from others (annotate_offsets), if an instruction moves so
+// many elements.
+uint32_t access_addresses(const Op *load, uint32_t elements);
 // Whether an operand of a dot is computed from the load, in its block: the tile itself, its transpose, or a conversion
 // from smaller numbers.
 bool access_feeds_dot(const Op *load);

@@ -85,20 +85,11 @@ static bool used_from(const Pipe *p, const Value *v, const Op *op) {
 
 enum { ADDRESS_WORDS = 2 };
 
-// The addresses of a load's copies that are no constant distance from others (annotate_offsets).
-static uint32_t addresses_of(const Op *load) {
-  const Attr *deltas = op_attr(load, ATTR_DELTAS);
-  uint32_t n = layout_regs_per_thread(load->results[0].type->layout) / pipe_copy_elements(load);
-  for (uint32_t b = log2_u32(pipe_copy_elements(load)); deltas && b < deltas->num_ints; b++)
-    if (deltas->ints[b] && n > 1) n /= 2;
-  return n;
-}
-
 // Words per thread of the global addresses that are copied from.
 static uint32_t address_words(const Pipe *p) {
   uint32_t words = 0;
   VEC_EACH(a, p->loads)
-    if (!a->tma) words += addresses_of(a->load) * ADDRESS_WORDS;
+    if (!a->tma) words += access_addresses(a->load, pipe_copy_elements(a->load)) * ADDRESS_WORDS;
   return words;
 }
 

@@ -4,6 +4,7 @@
 #include "ir/loop.h"
 #include "ir/reduce_order.h"
 #include "ir/roles.h"
+#include "passes/access.h"
 #include "passes/op_order.h"
 
 enum { OVERHEAD = 12, MAX_STREAMS = 4, ADDRESSES = 8 };
@@ -129,14 +130,16 @@ static void find_waits(Op *op, void *user) {
 }
 
 // Registers of a load in flight beyond the words that it brings. A narrow element that is loaded alone takes a register,
-// and so does its address, for MAX_ADDRESSES of them: the assembler would pack two elements before it loads the next.
+// and so does its address, for MAX_ADDRESSES of them: the assembler would pack two elements before it loads the next. So
+// do the addresses of words that are not constants apart: the assembler would add up each for its load, and wait.
 static uint32_t beside_words(const Op *load) {
   enum { MAX_ADDRESSES = 8 };
   const Type *t = load->results[0].type;
   const uint32_t words = pressure_words(&load->results[0]), vector = (uint32_t)op_int(load, ATTR_VECTOR, 1);
-  if (!words || vector * type_elem_bits(t) >= 32) return 0;
+  if (!words || vector * type_elem_bits(t) > 32) return 0;
   const uint32_t loads = layout_regs_per_thread(t->layout) / vector;
-  return loads - words + (uint32_t)min_i64(loads, MAX_ADDRESSES);
+  const uint32_t addresses = vector * type_elem_bits(t) < 32 ? loads : access_addresses(load, vector);
+  return loads - words + (addresses > 1 ? (uint32_t)min_i64(addresses, MAX_ADDRESSES) : 0);
 }
 
 // The loads of a loop's body, beside what it carries, are a stream unless there is one machine load of a tensor at most.
