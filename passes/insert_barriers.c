@@ -30,6 +30,9 @@
 // duplicates or in another layout, through the same pointer parameter, waits for the readers. A load after such a store
 // waits, too. Pointers whose parameter is not known count as one that is no other.
 //
+// Turns at the tensor cores (ping_pong) begin after all warps have ended the last ones: a loop without iterations lets a
+// warpgroup through before the other has come, and the next loop's first turn would be taken for the last one's.
+//
 // A loop that one thread runs for all (`by_owner`) counts as one access to all that it reads and writes.
 //
 // In: ALLOCATED. Out: ALLOCATED, safe.
@@ -48,7 +51,7 @@ typedef enum { PENDING_NO, PENDING_COPY, PENDING_WGMMA, PENDING_BULK } Pending;
 // for.
 typedef enum { GROUP_UNKNOWN, GROUP_BEFORE_WGMMA, GROUP_IN_WGMMA, GROUP_DONE } Group;
 
-static const Value unknown_array;
+static const Value unknown_array, pingpong_turns;
 
 typedef struct {
   bool is_write;
@@ -56,6 +59,7 @@ typedef struct {
   bool before_pingpong;          // done before the last pingpong_wait
   Pending pending;
   const Value *root;         // global: the pointer parameter, or &unknown_array; NULL = shared memory
+                             // &pingpong_turns: written where turns end, read where they begin
   const Layout *layout;      // global: of the access (NULL: scalar)
   uint32_t lo, hi;           // shared: bytes
 } Access;
@@ -132,7 +136,10 @@ static void op_accesses(Barriers *s, const Op *op, Slate *out) {
   shared_accesses(s->ctx, op, &shared);
   VEC_EACH(x, shared)
     add_access(s, out, (Access){.is_write = x->is_write, .pending = pending_of(op, x->by), .lo = x->lo, .hi = x->hi});
-  if (op->opcode == OP_LOAD || op->opcode == OP_STORE) add_global(s, out, op, op->opcode == OP_STORE);
+  if (op_unit(op) == UNIT_GMEM) add_global(s, out, op, op_is(op, TRAIT_WRITES));
+  const bool ends = op->opcode == OP_PINGPONG_WAIT;
+  if ((ends || op->opcode == OP_PINGPONG_PASS) && op_int(op, ATTR_EDGE, 0))
+    add_access(s, out, (Access){.is_write = ends, .root = &pingpong_turns});
   const Group group = group_of(op);
   VEC_EACH(x, *out) x->group = group;
 }
@@ -144,6 +151,7 @@ static bool conflict(const Access *before, const Access *now) {
   if ((before->root != NULL) != (now->root != NULL)) return false;
   if (now->root) {
     if (now->root != before->root) return false;
+    if (now->root == &pingpong_turns) return before->is_write;
     if (now->is_write && before->is_write) return false;      // left to the program, as between two programs
     return now->layout != before->layout || holds_duplicates(now->is_write ? before->layout : now->layout);
   }
@@ -290,12 +298,12 @@ static void walk_op(Barriers *s, Op *op) {
     }
     case OP_BARRIER: clear_at_barrier(&s->slate); return;
     case OP_MBAR_ARRIVE: meet_before_arrival(s, op); break;
-    case OP_PINGPONG_PASS: s->pingpong = NULL; return;
+    case OP_PINGPONG_PASS: s->pingpong = NULL; break;
     case OP_PINGPONG_WAIT:
       if (!op_int(op, ATTR_EDGE, 0)) s->pingpong = op;
       VEC_EACH(x, s->slate)
         x->before_pingpong |= x->pending == PENDING_NO;
-      return;
+      break;
     case OP_ASYNC_WAIT: complete(s, PENDING_COPY, op_int(op, ATTR_COUNT, 0) == 0); return;
     case OP_WGMMA: advance_group(&s->slate, GROUP_BEFORE_WGMMA, GROUP_IN_WGMMA); break;
     case OP_WGMMA_WAIT:

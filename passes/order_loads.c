@@ -27,7 +27,7 @@ static int64_t words(const Op *load) {
 // position in the block.
 static bool add_slice(Order *o, const Block *b, Value *v, uint32_t at) {
   Op *op = v ? v->def : NULL;
-  if (!op || op->parent != b || op->mark <= at) return true;
+  if (!op || op->parent != b || op->mark < at) return true;
   VEC_EACH(x, o->slice)
     if (*x == op) return true;
   if (!op_is(op, TRAIT_PURE) || op->num_blocks || op_unit(op) == UNIT_EXCH) return false;

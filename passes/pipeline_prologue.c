@@ -69,7 +69,9 @@ static Op *prologue_position(Pipe *p, Op *at) {
   Block *block = at->parent;
   EACH_OP(op, block) op->mark &= ~(uint32_t)NEEDED;
   for (uint32_t i = 0; i < p->loop->num_operands; i++)
-    if (i < 3 || p->carried_in_slice[i - 3]) need(op_operand(p->loop, i), block);
+    if (i < FOR_INITS || p->carried_in_slice[i - FOR_INITS]) need(op_operand(p->loop, i), block);
+  for (uint32_t i = 0; i < p->loop->num_results; i++)
+    if (p->carried_in_slice[i]) need(for_next(p->loop, i), block);
   EACH_OP(op, pipe_body(p))
     if (op->mark & IN_SLICE) need_operands(op, block);
   for (uint32_t i = 0; i < p->loads.count; i++) need_operands(p->loads.data[i].load, block);
