@@ -48,7 +48,8 @@ launch("cdiv", lambda m: (triton.cdiv(1000, m["BLOCK"]),))
 launch("index", (Two(),))
 launch("constexpr", (tl.constexpr(2),))
 launch("after", (1000 / 128,))
-launch("after", Two())
+launch("number", 8)
+launch("no tuple", lambda m: triton.cdiv(1000, m["BLOCK"]))
 launch("other name", lambda m: (triton.cdiv(1000, m["BLOCK_SIZE"]),))
 
 

@@ -153,7 +153,10 @@ def shape_of(grid, meta):
     if shape is None:
         raise TypeError(f"the grid's function{line_of(grid)} returned None: it ends with `return (n,)`, one number for "
                         "each axis")
-    shape = shape if isinstance(shape, (tuple, list)) else (shape,)
+    if not hasattr(shape, "__len__"):
+        number = _axis(core._unwrap_if_constexpr(shape))
+        made = f"the grid's function{line_of(grid)} returned" if callable(grid) else "the grid is"
+        raise TypeError(f"{made} {number}: a grid is a tuple of one number for each axis: ({number},)")
     return [_axis(core._unwrap_if_constexpr(n)) for n in shape]
 
 
