@@ -132,6 +132,7 @@ Term *tl_cast_to(Lower *L, Call *c) {
     return term_full(L, to, 0, k->kind == CT_BOOL ? k->b : (int64_t)(uint64_t)k->i);
   if (!(x = arg_value(L, c, 0))) return NULL;
   if (!bitcast) lower_warn_difference(L, c, x, to);
+  if (!bitcast) lower_warn_widened_product(L, x, to, c->span);
   return bitcast ? lower_bitcast(L, x, to, c->span) : lower_cast_rounded(L, x, to, (Downcast)rounding, c->span);
 }
 

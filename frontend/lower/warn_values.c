@@ -209,6 +209,19 @@ void lower_warn_difference(Lower *L, const Call *c, const Term *x, const CtType 
     lower_hint(L, "convert both sides of the minus, then subtract");
 }
 
+void lower_warn_widened_product(Lower *L, const Term *x, const CtType *to, Span span) {
+  if (x->kind != TERM_VALUE || term_is_tensor(x) || !ct_is_int(term_t(x)) || ct_bits(term_t(x)) != 32) return;
+  const Op *op = value_op(term_v(x), OP_MULI);
+  if (!op || !ct_is_int(to) || ct_bits(to) != 64 || lower_in_prelude(L, span)) return;
+  const uint32_t k = value_op(op_operand(op, 0), OP_PROGRAM_ID) ? 1 : 0;
+  const Value *program = op_operand(op, 1 - k), *by = op_operand(op, k);
+  if (!value_op(program, OP_PROGRAM_ID) || by->def || by->block->parent) return;     // a number that the launch brings
+  if (diag_warning(L->ctx, WARN_WIDENED_PRODUCT, op->span, "this product has 32 bits, and wraps around from 2147483648 "
+                   "on, before it becomes %s", ct_type_text(L->ctx, to)))
+    lower_hint(L, "convert first: tl.program_id(%lld).to(tl.int64) * %s",
+               (long long)op_int(program->def, ATTR_AXIS, 0), by->name);
+}
+
 void lower_warn_clamp(Lower *L, const Call *c, const Term *low, const Term *high) {
   uint64_t bits[2];
   if (!value_constant_bits(term_v(low), &bits[0]) || !value_constant_bits(term_v(high), &bits[1])) return;

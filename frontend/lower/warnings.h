@@ -37,6 +37,7 @@ void lower_warn_histogram(Lower *L, Span span, const Value *x, int64_t bins, con
 void lower_warn_float_bits(Lower *L, const Call *c, AtomicKind kind, const CtType *elem);   // of an atomic operation
 void lower_warn_signed(Lower *L, const Call *c, Term *const *x);          // of umulhi; x: its operands of one type
 void lower_warn_difference(Lower *L, const Call *c, const Term *x, const CtType *to);   // of a conversion of x to `to`
+void lower_warn_widened_product(Lower *L, const Term *x, const CtType *to, Span span);   // of a conversion of x to `to`
 void lower_warn_clamp(Lower *L, const Call *c, const Term *low, const Term *high);
 // Of a load whose pointers and mask are broadcast to `both`.
 void lower_warn_widened(Lower *L, const Call *c, const CtType *pointers, const CtType *mask, const CtType *both);
