@@ -254,6 +254,9 @@ bool lower_broadcast_pair(Lower *L, Term **a, Term **b, Span span) {
       if (ra != rb && lower_hint_axis(L, ra > rb ? *a : *b, ra > rb ? tb : ta)) return false;
       if (ra != rb || rank == 1)
         lower_hint(L, "index with [:, None] or [None, :] to say which dimension a smaller tensor spans");
+      else if (rank == 2 && ta->shape[1 - i] == 1 && tb->shape[1 - i] == 1)
+        lower_hint(L, "both are %s: to combine each of the one with each of the other, index one of them with %s",
+                   i ? "rows" : "columns", i ? "[:, None]" : "[None, :]");
       return false;
     }
     shape[i] = da > db ? da : db;

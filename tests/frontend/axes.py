@@ -63,3 +63,6 @@ def shapes(x, y, n):
     # SHAPES: axes.py:[[#@LINE+2]]:5: error: shapes [64, 32] and [8], which counts as [1, 8], do not broadcast: dimension 1 is 32 on the left and 8 on the right
     # SHAPES: note: index with [:, None] or [None, :] to say which dimension a smaller tensor spans
     tl.zeros([64, 32], tl.float32) + tl.arange(0, 8)
+    # SHAPES: axes.py:[[#@LINE+2]]:5: error: shapes [32, 1] and [8, 1] do not broadcast: dimension 0 is 32 on the left and 8 on the right
+    # SHAPES: note: both are columns: to combine each of the one with each of the other, index one of them with [None, :]
+    i[:, None] + tl.arange(0, 8)[:, None]

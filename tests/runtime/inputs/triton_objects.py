@@ -186,6 +186,9 @@ class At(Ints):
 
 print("block:", raised(lambda: TensorDescriptor(At(0), [64, 64], [64, 1], [64])))
 print("base:", raised(lambda: TensorDescriptor(At(4), [64, 64], [64, 1], [64, 64])))
+words = At(0)
+words.dtype = type("Word", (), {"itemsize": 4})
+print("strides:", raised(lambda: TensorDescriptor(words, [64, 63], [63, 1], [64, 64])))
 print("libdevice:", libdevice is tl.extra.libdevice)
 
 # Settings: what is set, otherwise the environment.

@@ -1,3 +1,4 @@
+import math
 from dataclasses import dataclass
 from typing import Any, List
 
@@ -20,9 +21,11 @@ class Descriptor(Explains):
         return f"{name}(base, shape, strides, block_shape) was given {parts}"
 
     def _way_to_strides(self):
-        """Returns how to mend strides of which the last is not 1."""
+        """Returns how to mend strides of which the last is not 1, or another is no multiple of 16 bytes."""
         if self.strides[-1] == 1:
-            return ""
+            per = 16 // math.gcd(16, self.base.dtype.itemsize)
+            odd = next((s for s in self.strides[:-1] if s % per), 0)
+            return f"; pad {odd} elements to {-(-odd // per) * per}, and pass a view of those that count" if odd else ""
         part = next((part for part in ("shape", "block_shape") if getattr(self, part)[-1] == 1), None)
         return (f"; {part} and strides look exchanged" if part else
                 "; pass x.contiguous(), or the tensor before it is transposed and transpose the blocks in the kernel")
