@@ -1,19 +1,16 @@
 #!/usr/bin/env python3
 """Random kernels that must mean the same to the interpreter and, under every choice of warps, stages and target, to the PTX.
 
-    tests/random_kernels.py TILEC [--seed N] [--count N] [-j N] [--device sim|gpu] [--expressions] [--show] [--keep FOLDER]
+    tests/random_kernels.py TILEC [--seed N] [--count N] [-j N] [--device sim|gpu] [--arch LIST [--compile-only]] [--expressions] [--show] [--keep FOLDER]
 
 A kernel is a list of statements over integer tensors, which wrap, and floats that hold integers small enough to be exact: every
 order of summing and every fusion gives the same bits. --expressions: of random_expressions.py instead. A kernel that fails is cut down, statement by statement, and printed.
 """
 import collections
-import concurrent.futures
-import os
 import random
 import sys
-import tempfile
 
-import many
+import random_runs
 from random_expressions import Expressions
 
 IN, HALF, OUT = 8192, 8192, 16384        # elements of the buffers
@@ -357,84 +354,11 @@ def k(x, y, h, out, count, n):
         return self.lines
 
 
-def words_of(generator, path, config):
-    return [path, "-k", "k", "--grid", "2", *generator.WORDS, "--check", "--rtol=0", "--atol=0", "-q", *config]
-
-
-def run(tilec, device, generator, lines, config, schedule, folder, name):
-    path = os.path.join(folder, name + ".tile")
-    with open(path, "w") as f:
-        f.write(generator.HEAD + "\n".join(lines) + "\n")
-    status, text = many.run(tilec, device, words_of(generator, path, config), schedule)
-    return status, text.strip()
-
-
-def kind_of(status, text):
-    """What went wrong, as far as it must stay the same while a kernel is cut down."""
-    if status == 10 and "bytes of shared memory" in text:
-        return None
-    return None if status == 0 else (status, "differs" in text or "check" in text)
-
-
-def configs(r):
-    """One plain choice and two others; and the simulator's schedule for each."""
-    yield ["--arg", "n=3"], {}
-    for _ in range(2):
-        yield ["--arg", f"n={r.choice([0, 1, 2, 5])}", "-w", r.choice(["1", "2", "4", "8", "16"]), "--num-stages", r.choice(["1", "2", "3", "4"]),
-               "--arch", r.choice(["sm_90a", "sm_90a", "sm_80", "sm_89"])], {"TILE_SIM_SEED": str(r.randrange(100))}
-
-
-def cut_down(lines, fails):
-    """The kernel without what it fails without: blocks first, then single lines."""
-    i = len(lines) - 1
-    while i >= 0:
-        indent = len(lines[i]) - len(lines[i].lstrip())
-        end = i + 1
-        while end < len(lines) and len(lines[end]) - len(lines[end].lstrip()) > indent:
-            end += 1
-        shorter = lines[:i] + lines[end:]
-        if shorter and fails(shorter):
-            lines = shorter
-        i -= 1
-    return lines
-
-
-def one(tilec, device, generator, seed, folder):
-    lines = generator(seed).kernel()
-    for n, (config, schedule) in enumerate(configs(random.Random(seed))):
-        again = lambda some: run(tilec, device, generator, some, config, schedule, folder, f"{seed}_{n}")
-        kind = kind_of(*again(lines))
-        if kind:
-            lines = cut_down(lines, lambda shorter: kind_of(*again(shorter)) == kind)
-            _, text = again(lines)
-            path = os.path.join(folder, f"{seed}_{n}.tile")
-            return "\n".join([f"seed {seed}: {many.pasted(tilec, device, words_of(generator, path, config), schedule)}", generator.HEAD + "\n".join(lines),
-                              *("    " + s for s in text.splitlines()[-8:])])
-    return None
-
-
 def main():
-    ap = many.arguments()
-    ap.add_argument("--seed", type=int, default=1)
-    ap.add_argument("--count", type=int, default=40)
+    ap = random_runs.arguments()
     ap.add_argument("--expressions", action="store_true")
-    ap.add_argument("--show", action="store_true", help="print the kernels instead of running them")
-    ap.add_argument("--keep", type=os.path.abspath, help="folder for the kernels' files")
     o = ap.parse_args()
-    generator = Expressions if o.expressions else Statements
-    seeds = range(o.seed, o.seed + o.count)
-    if o.show:
-        for seed in seeds:
-            print(generator.HEAD + "\n".join(generator(seed).kernel()) + "\n")
-        return 0
-    failed = 0
-    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(o.j) as pool:
-        for report in pool.map(lambda seed: one(o.tilec, o.device, generator, seed, o.keep or folder), seeds):
-            if report:
-                failed += 1
-                print(report, flush=True)
-    print(f"random {'expressions' if o.expressions else 'kernels'}, {o.device}: {len(seeds) - failed} of {len(seeds)} agree")
-    return 1 if failed or not seeds else 0
+    return random_runs.main(o, *((Expressions, "random expressions") if o.expressions else (Statements, "random kernels")))
 
 
 if __name__ == "__main__":

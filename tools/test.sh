@@ -80,6 +80,7 @@ fi
 step "wrong programs" tests/wrong_programs.py $tilec
 step pipelining tests/pipelining.py $tilec
 step "random kernels" tests/random_kernels.py $tilec --count 60
+step "random tiles" tests/random_tiles.py $tilec --count 200
 step "chains of roles" tests/random_roles.py $tilec --count 60
 step "random expressions" tests/random_kernels.py $tilec --expressions --count 20
 step "random layouts" tests/gluon/random_layouts.py $tilec --conversions 60 --buffers 30 --parts 30

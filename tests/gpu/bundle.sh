@@ -10,7 +10,7 @@ mkdir -p "$out/tests" "$out/tools"
 for binary in tilec libtile.so; do gzip -c "$build/$binary" >"$out/$binary.gz"; done
 cp -r examples "$out/"
 cp -r tests/conformance "$out/tests/"
-cp -r tests/gpu tests/guide tests/kernels tests/{extract_kernels,many,dots,pipelining,random_kernels,random_expressions}.py "$out/tests/"
+cp -r tests/gpu tests/guide tests/kernels tests/{extract_kernels,many,dots,pipelining,random_kernels,random_expressions,random_tiles,random_runs}.py "$out/tests/"
 seeds=${TILE_SEEDS:-../shared/seeds}
 [ -d "$seeds" ] && mkdir -p "$out/seeds" && cp "$seeds"/*guide.md "$seeds"/*persistent.txt "$out/seeds/"
 mkdir -p "$out/runtime" && cp -r runtime/python "$out/runtime/"

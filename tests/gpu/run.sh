@@ -45,6 +45,7 @@ kernels_beside_python() {
   python3 tests/conformance/run.py "$tilec" --device=gpu -j"$jobs" || status=1
   python3 tests/random_kernels.py "$tilec" --device=gpu --count 1000 || status=1
   python3 tests/random_kernels.py "$tilec" --device=gpu --count 200 --expressions || status=1
+  python3 tests/random_tiles.py "$tilec" --device=gpu --count 500 || status=1
 }
 
 products_and_functions() {
