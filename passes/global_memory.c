@@ -41,12 +41,6 @@ const Value *global_root(const Value *v) {
   return p->kind == PARAM_AUTO_TENSORMAP ? v->block->args[p->base_param] : v;
 }
 
-// Whether the pointer is made of a number or was loaded: no parameter leads to it.
-static bool is_number(const Value *v) {
-  v = origin(v);
-  return v->def && (v->def->opcode == OP_INTTOPTR || v->def->opcode == OP_LOAD);
-}
-
 typedef struct { Context *ctx; GlobalUses *found; Map seen; } Search;
 
 static void search(Value *v, void *user) {
@@ -83,23 +77,19 @@ static bool writes_to(const Op *op, const Value *root) {
   return !root || !written || root == written;
 }
 
-typedef struct { bool written; uint32_t mark; } Numbers;
+typedef struct { bool written; uint32_t mark; } Unknown;
 
-static void find_number_written(Op *op, void *user) {
-  Numbers *n = user;
-  n->written |= writes_to(op, NULL) && is_number(op_operand(op, 0));
-}
+static void find_write(Op *op, void *user) { ((Unknown *)user)->written |= writes_to(op, NULL); }
 
-static void mark_number_read(Op *op, void *user) {
-  const Numbers *n = user;
-  if (op->opcode == OP_LOAD && is_number(op_operand(op, 0))) op->mark |= n->mark;
+static void mark_unknown_read(Op *op, void *user) {
+  if (op->opcode == OP_LOAD && !global_root(op_operand(op, 0))) op->mark |= ((const Unknown *)user)->mark;
 }
 
 void global_mark_written(Context *ctx, Block *b, uint32_t mark) {
   Func *f = b->func;
-  Numbers numbers = {.mark = mark};
-  block_walk(b, find_number_written, &numbers);
-  if (numbers.written) block_walk(b, mark_number_read, &numbers);
+  Unknown unknown = {.mark = mark};
+  block_walk(b, find_write, &unknown);
+  if (unknown.written) block_walk(b, mark_unknown_read, &unknown);
   for (uint32_t i = 0; i < f->num_params; i++) {
     if (f->params[i].kind == PARAM_AUTO_TENSORMAP) continue;   // with its base
     GlobalUses uses = global_uses_of(ctx, f, i);

@@ -14,7 +14,8 @@ typedef struct { OpList reads, writes; } GlobalUses;
 // chosen by conditionals, and through the launcher's tensor maps of it.
 GlobalUses global_uses_of(Context *ctx, Func *f, uint32_t param);
 
-// Sets the mark of each access that reads an array into which the block writes.
+// Sets the mark of each access that reads an array into which the block writes, or of which the array is not known, if
+// the block writes at all.
 void global_mark_written(Context *ctx, Block *b, uint32_t mark);
 
 // Whether a load after an op of the block, or inside one, may read what another program wrote before that op: the op

@@ -28,7 +28,7 @@
 //
 // Global memory: of threads that hold duplicates all read, but only one writes. A store to what was loaded with
 // duplicates or in another layout, through the same pointer parameter, waits for the readers. A load after such a store
-// waits, too. Pointers whose parameter is not known count as one that is no other.
+// waits, too. A pointer whose parameter is not known may be any.
 //
 // Turns at the tensor cores (ping_pong) begin after all warps have ended the last ones: a loop without iterations lets a
 // warpgroup through before the other has come, and the next loop's first turn would be taken for the last one's.
@@ -150,8 +150,9 @@ static bool conflict(const Access *before, const Access *now) {
   if (!before->is_write && !now->is_write) return false;
   if ((before->root != NULL) != (now->root != NULL)) return false;
   if (now->root) {
-    if (now->root != before->root) return false;
-    if (now->root == &pingpong_turns) return before->is_write;
+    const bool same = now->root == before->root;
+    if (now->root == &pingpong_turns || before->root == &pingpong_turns) return same && before->is_write;
+    if (!same && now->root != &unknown_array && before->root != &unknown_array) return false;
     if (now->is_write && before->is_write) return false;      // left to the program, as between two programs
     return now->layout != before->layout || holds_duplicates(now->is_write ? before->layout : now->layout);
   }
