@@ -203,8 +203,7 @@ static Term *value_for_store(Lower *L, Call *c, uint32_t i, Term *ptr, const CtT
   if (!v) return NULL;
   const CtType *pt = term_t(ptr);
   if (ct_rank(term_t(v)) && !ct_rank(pt)) return report_scalar_pointer(L, c, i, v);
-  lower_warn_stored_fraction(L, c, v, pointee);
-  lower_warn_widened_product(L, v, ct_scalar_of(pointee), c->span);
+  lower_warn_stored(L, c, v, pointee);
   v = lower_cast(L, v, is_bool_pointee(pointee) ? pointee : memory_type(L, pointee), c->spans[i]);
   if (v && is_bool_pointee(pointee)) v = lower_cast_to(L, v, DT_INT8, c->spans[i]);
   return lower_broadcast_like(L, v, pt, c->spans[i]);

@@ -278,7 +278,8 @@ static bool is_whole(const Value *v) {
   return false;
 }
 
-void lower_warn_stored_fraction(Lower *L, const Call *c, const Term *value, const CtType *elem) {
+void lower_warn_stored(Lower *L, const Call *c, const Term *value, const CtType *elem) {
+  lower_warn_widened_product(L, value, ct_scalar_of(elem), c->span);
   if (value->kind != TERM_VALUE || is_whole(term_v(value)) || ct_bits(ct_scalar_of(elem)) < 32) return;
   if (!lower_in_prelude(L, c->span)) lower_warn_fraction(L, c, value, elem);
 }

@@ -44,7 +44,7 @@ void lower_warn_widened(Lower *L, const Call *c, const CtType *pointers, const C
 void lower_warn_trans(Lower *L, const Call *c);                           // of two axes that keep their order
 void lower_warn_keep_dims(Lower *L, const Call *c, uint32_t i);           // of argument i, a reduction's keep_dims
 void lower_warn_fraction(Lower *L, const Call *c, const Term *value, const CtType *elem);   // of an atomic operation
-void lower_warn_stored_fraction(Lower *L, const Call *c, const Term *value, const CtType *elem);   // of a store
+void lower_warn_stored(Lower *L, const Call *c, const Term *value, const CtType *elem);       // of a store
 void lower_warn_bool_sum(Lower *L, const Term *a, const Term *b, Span span);                 // of a + b
 void lower_warn_nan(Lower *L, PyOp op, const CtValue *a, const CtValue *b, Span span);       // of a comparison
 // Of a descriptor or block pointer, whose strides are argument 2.

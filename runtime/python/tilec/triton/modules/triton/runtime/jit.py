@@ -26,6 +26,7 @@ from ..language import core
 from ._callable import JITCallable, check_source
 from ._definitions import define, made   # noqa: F401
 from ._hooks import call_hook, line_of, report_new
+from ._inside import Inside
 from ._params import KernelParam, mangle_type, type_canonicalisation_dict   # noqa: F401
 from ._quick import Quick, current_ordinal
 from ._repeated import Variants
@@ -246,6 +247,10 @@ class JITFunction(JITCallable, KernelInterface):
         for hook in self.pre_run_hooks:
             call_hook("a pre-run hook", hook, "f(*args, **kwargs), as the kernel", *args, **kwargs)
         bound, options, given = self._bind(args, kwargs)
+        with Inside() as inside:
+            return self._run(inside, bound, options, given, grid, warmup)
+
+    def _run(self, inside, bound, options, given, grid, warmup):
         device = current_device(self._interprets or knobs.runtime.interpret)
         roots = []
         for name, value in bound.items():
@@ -260,9 +265,9 @@ class JITFunction(JITCallable, KernelInterface):
             return self._launch(program, shape, values, launch, options, warmup or 0 in shape, bound)
         except tilec.Error as e:
             # A failed kernel takes the context with it. The simulator keeps nothing between launches: the next one
-            # opens it anew, unless other threads may be inside.
-            if e.kind == "run" and device.kind == "sim" and threading.active_count() == 1:
-                device.close()
+            # opens it anew.
+            if e.kind == "run" and device.kind == "sim":
+                inside.if_alone(device.close)
             raise self._naming_heuristics(translated(e)) from None
         except HostArrayError as e:
             raise ValueError(f"Pointer argument cannot be accessed from Triton (cpu tensor?): {e}") from None
