@@ -82,7 +82,8 @@ typedef struct { bool written; uint32_t mark; } Unknown;
 static void find_write(Op *op, void *user) { ((Unknown *)user)->written |= writes_to(op, NULL); }
 
 static void mark_unknown_read(Op *op, void *user) {
-  if (op->opcode == OP_LOAD && !global_root(op_operand(op, 0))) op->mark |= ((const Unknown *)user)->mark;
+  const bool reads = op_is(op, TRAIT_READS) && (op_unit(op) == UNIT_GMEM || op_unit(op) == UNIT_DESC);
+  if (reads && !global_root(op_operand(op, 0))) op->mark |= ((const Unknown *)user)->mark;
 }
 
 void global_mark_written(Context *ctx, Block *b, uint32_t mark) {

@@ -33,14 +33,16 @@ typedef struct {
   VEC(Value *) seen;
 } UseSearch;
 
-static void search_uses(Value *v, void *user);
-
-// The end of bulk stores that read a buffer: the first full wait after them in their block; otherwise the end of the
-// home block.
+// The end of bulk stores that read a buffer: the first full wait after them in their block or in one around it, be it
+// beyond the buffer's home; otherwise the end of the function or of the role.
 static uint32_t bulk_store_end(const OpOrder *order, const Op *op, const Block *home) {
-  for (const Op *o = op->next; o; o = o->next)
-    if (o->opcode == OP_TMA_WAIT && op_int(o, ATTR_COUNT, 0) == 0) return use_end(order, o, home);
-  return op_order_end(order, home->last);
+  for (;; op = op->parent->parent) {
+    for (const Op *o = op->next; o; o = o->next)
+      if (o->opcode == OP_TMA_WAIT && op_int(o, ATTR_COUNT, 0) == 0)
+        return block_encloses(home, o->parent) ? use_end(order, o, home) : op_order_end(order, o);
+    const Op *around = op->parent->parent;
+    if (!around || around->opcode == OP_ROLES) return op_order_end(order, op->parent->last);
+  }
 }
 
 static void search_uses(Value *v, void *user) {

@@ -274,6 +274,23 @@ static Op *waiting_place(const OpOrder *order, Op *load, const OpList *writes) {
   return NULL;
 }
 
+static void order_uses(Context *ctx, const OpOrder *order, const GlobalUses *uses) {
+  VEC_EACH(x, uses->reads) {
+    Op *at = (*x)->opcode == OP_TMA_LOAD ? waiting_place(order, *x, &uses->writes) : NULL;
+    if (!at) continue;
+    Builder b = builder_before(ctx, at);
+    build_op(&b, OP_BARRIER, NULL, 0);
+  }
+}
+
+typedef struct { Context *ctx; GlobalUses uses; } UnknownUses;
+
+static void find_unknown(Op *op, void *user) {
+  UnknownUses *u = user;
+  if (!op_is_tma_copy(op) || global_root(op_operand(op, 0))) return;
+  vec_push(&u->ctx->arena, op_is_tma_write(op) ? &u->uses.writes : &u->uses.reads, op);
+}
+
 // A load of what the program stored waits until the copy has written it. Several warps store and load: they meet at a
 // barrier, before which order_at_barrier lets each thread wait for what it stored.
 static void order_loads_after_stores(Context *ctx, Func *f) {
@@ -281,13 +298,11 @@ static void order_loads_after_stores(Context *ctx, Func *f) {
   for (uint32_t i = 0; i < f->num_params; i++) {
     if (f->params[i].kind == PARAM_AUTO_TENSORMAP) continue;   // with its base
     GlobalUses uses = global_uses_of(ctx, f, i);
-    VEC_EACH(x, uses.reads) {
-      Op *at = (*x)->opcode == OP_TMA_LOAD ? waiting_place(&order, *x, &uses.writes) : NULL;
-      if (!at) continue;
-      Builder b = builder_before(ctx, at);
-      build_op(&b, OP_BARRIER, NULL, 0);
-    }
+    order_uses(ctx, &order, &uses);
   }
+  UnknownUses unknown = {.ctx = ctx};                // made of numbers, for example: they may be of one array
+  block_walk(f->body, find_unknown, &unknown);
+  order_uses(ctx, &order, &unknown.uses);
 }
 
 typedef struct {
