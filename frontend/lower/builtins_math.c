@@ -230,8 +230,14 @@ static bool dot_precision(Lower *L, Call *c, const CtType *elem, int *out) {
   } else if (f32 && L->options->dot_precision >= 0) {
     *out = L->options->dot_precision;
   } else if (f32 && !arg_is_none(c, 4)) {   // means nothing for other types: there it may be known at run time only
-    bool tf32;
-    if (!arg_bool(L, c, 4, &tf32)) return false;
+    bool tf32 = true;
+    if (c->args[4]->kind == TERM_VALUE && !ct_rank(term_t(c->args[4])) && !term_to_ct(L, c->args[4])) {
+      if (diag_warning(L->ctx, WARN_RUNTIME_PRECISION, c->spans[4], "this is a run-time value, which counts as True here, "
+                       "whatever it is"))
+        lower_hint(L, "make it a constexpr parameter, or write input_precision=\"tf32\"");
+    } else if (!arg_bool(L, c, 4, &tf32)) {
+      return false;
+    }
     *out = tf32 ? PREC_TF32 : PREC_IEEE;
   }
   return true;

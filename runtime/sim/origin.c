@@ -27,7 +27,7 @@ static bool writes_needed(const Origin *o, const PtxOperand *to) {
 }
 
 static void visit(Origin *o, const Instr *in) {
-  if (!in->num_ops || !instr_has_dst(in) || !writes_needed(o, &in->ops[0])) return;
+  if (!instr_has_dst(in) || !writes_needed(o, &in->ops[0])) return;
   for (uint32_t i = 1; i < in->num_ops; i++) {
     const PtxOperand *from = &in->ops[i];
     for (uint32_t k = 0; from->sym && k < o->func->num_params; k++) o->params[k] |= o->func->params[k] == from->sym;

@@ -222,6 +222,7 @@ uint32_t ptx_op_flags(PtxOp op);
 const char *ptx_mod_name(PtxMod mod);
 // Does the instruction write operand 0? Of the barriers only barrier.red has a result.
 static inline bool instr_has_dst(const Instr *in) {
+  if (!in->num_ops) return false;
   return !(ptx_op_flags((PtxOp)in->op) & OPF_NO_DST) || ((in->op == OP_bar || in->op == OP_barrier) && in->sel);
 }
 

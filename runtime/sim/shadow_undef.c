@@ -218,7 +218,7 @@ ExecResult undef_step(Warp *w, const Instr *in, uint32_t mask) {
   }
   if (!mask) return EXEC_NEXT;
   uint32_t flags = ptx_op_flags((PtxOp)in->op), any = 0;
-  bool has_dst = instr_has_dst(in) && in->num_ops && in->ops[0].kind != OPND_MEM;
+  bool has_dst = instr_has_dst(in) && in->ops[0].kind != OPND_MEM;
   for (uint32_t i = 0; i < in->num_ops; i++) {
     const PtxOperand *o = &in->ops[i];
     if (i == 0 && has_dst) continue;
