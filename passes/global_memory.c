@@ -86,8 +86,13 @@ static void mark_unknown_read(Op *op, void *user) {
   if (reads && !global_root(op_operand(op, 0))) op->mark |= ((const Unknown *)user)->mark;
 }
 
+static void find_barrier(Op *op, void *user) { *(bool *)user |= op->opcode == OP_BARRIER; }
+
 void global_mark_written(Context *ctx, Block *b, uint32_t mark) {
   Func *f = b->func;
+  bool meets = false;
+  block_walk(b, find_barrier, &meets);
+  if (meets) b = f->body;
   Unknown unknown = {.mark = mark};
   block_walk(b, find_write, &unknown);
   if (unknown.written) block_walk(b, mark_unknown_read, &unknown);

@@ -15,7 +15,8 @@ typedef struct { OpList reads, writes; } GlobalUses;
 GlobalUses global_uses_of(Context *ctx, Func *f, uint32_t param);
 
 // Sets the mark of each access that reads an array into which the block writes, or of which the array is not known, if
-// the block writes at all.
+// the block writes at all. What the function writes elsewhere counts, too, if the block has a barrier: that may order it
+// with a read in the block.
 void global_mark_written(Context *ctx, Block *b, uint32_t mark);
 
 // Whether a load after an op of the block, or inside one, may read what another program wrote before that op: the op
