@@ -4,11 +4,14 @@
 # RUN: %{run} -k scan --grid 4 --arg x=fp32[1000]=uniform:1 --arg y=fp32[1000]=zeros --arg n=1000 -D BLOCK=256 --expect "y=cumsum(x)" | FileCheck %s --check-prefix=SCAN
 # RUN: %{run} -k best --grid 16 --arg x=fp32[16,1000]=randn:1 --arg out=i32[16]=zeros --arg n=1000 -D BLOCK=256 --expect "out=argmax(x, axis=1)" | FileCheck %s --check-prefix=BEST
 # RUN: %{run} -k assumed --grid 4 --arg x=fp32[1000]=randn:1 --arg y=fp32[1000]=zeros --arg n=1000 -D BLOCK=256 --expect "y=x*0.5" | FileCheck %s --check-prefix=ASSUMED
+# RUN: %tilec run %s --device=sim -k tally --grid 4 --arg x=i32[1]=zeros --expect "x=4" > %t && grep "ok" %t
+# RUN: %tilec run %s --device=sim -k tally --grid 4 --arg x=i32[1]=zeros -q 2>&1 | count 0
 # RUN: %{run} -k diagonal --grid 4,4 --arg x=fp32[128,128]=randn:1 --arg y=fp32[128,128]=zeros --expect "y=x*2" 2>&1 | FileCheck %s --check-prefix=DIAGONAL
 # RUN: %{run} -k swapped --grid 2,3 --arg y=fp32[64,96]=zeros --arg m=64 --arg n=96 --expect "y=1" | FileCheck %s --check-prefix=SWAPPED
 # RUN: %{run} -k late --grid 4 --arg y=fp32[128]=zeros --expect "y=1" | FileCheck %s --check-prefix=LATE
 # RUN: %{run} -k queue --grid 4 --arg count=i32[1]=zeros --arg y=fp32[4]=zeros --expect "y=2" 2>&1 | FileCheck %s --check-prefix=QUEUE --implicit-check-not=axis
-# RUN: %{run} -k count --grid 2 --arg x=fp32[2,8192]=ones --arg out=fp32[2]=zeros --expect "out=sum(x, 1)" --rtol 1e-6 | FileCheck %s --check-prefix=COUNT
+# RUN: %tilec run %s --device=sim -k tally --grid 4 --arg x=i32[1]=zeros --expect "x=4" > %t && grep "ok" %t
+# RUN: %tilec run %s --device=sim -k tally --grid 4 --arg x=i32[1]=zeros -q 2>&1 | count 0
 # RUN: %{run} -k variance --grid 1 --arg x=fp32[256]=randn:1 --arg out=fp32[1]=zeros --arg shift=5000.0 --expect "out=x.var()" --rtol 0.01 | FileCheck %s --check-prefix=VARIANCE
 # RUN: %{run} -k largest --grid 8 --arg x=fp32[8,100]=fill:-3.5 --arg out=fp32[8]=zeros --arg n=100 --expect "out=max(x, 1)" | FileCheck %s --check-prefix=LARGEST
 # RUN: %{run} -k smallest --grid 8 --arg x=i32[8,100]=fill:7 --arg out=i32[8]=ones --arg n=100 --expect "out=min(x, 1)" | FileCheck %s --check-prefix=SMALLEST
@@ -53,6 +56,11 @@ def assumed(x, y, n, BLOCK: tl.constexpr):
     tl.assume(n % BLOCK == 0)
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.store(y + i, tl.load(x + i, i < n), i < n)
+
+
+@triton.jit
+def tally(x):
+    tl.atomic_add(x, 1)
 
 
 @triton.jit
