@@ -255,7 +255,7 @@ static inline tile_arg_kind launch_param_kind(const KernelParam *p) {
 tile_type launch_param_type(const KernelParam *p);   // launch.c; TILE_UNTYPED: it is not known
 // Can a tensor map have rows so many elements apart? Its strides are multiples of 16 bytes below 2^40.
 static inline bool is_map_stride(int64_t elements, uint32_t bytes) {
-  return elements > 0 && elements < INT64_C(1) << 40 && elements * bytes % 16 == 0;
+  return elements >= 0 && elements < INT64_C(1) << 40 && elements * bytes % 16 == 0;
 }
 // Checks args against the parameters, naming the one that is wrong.
 tile_status launch_check_args(const tile_kernel *k, const tile_arg *args, size_t num_args, tile_error **error);
