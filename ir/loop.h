@@ -15,7 +15,7 @@ static inline Value *for_iv(const Op *loop) { return loop->blocks[0]->args[0]; }
 static inline Value *for_init(const Op *loop, uint32_t i) { return op_operand(loop, FOR_INITS + i); }
 static inline Value *for_carried(const Op *loop, uint32_t i) { return loop->blocks[0]->args[FOR_CARRIED + i]; }
 static inline Value *for_next(const Op *loop, uint32_t i) { return op_operand(loop->blocks[0]->last, i); }
-// The `for` in whose body v is carried value *i; NULL: there is none.
+// The `for` in whose body v is carried value *i, or NULL.
 static inline Op *for_carrying(const Value *v, uint32_t *i) {
   Op *loop = v->block ? v->block->parent : NULL;
   *i = v->index - FOR_CARRIED;
@@ -28,7 +28,7 @@ bool for_trips(const Op *loop, int64_t *trips);
 Value *for_build_trips(Builder *b, const Op *loop);    // computes it
 bool for_holds_loop(const Op *loop);                   // whether another loop is in it, at any depth
 
-// The innermost `for` or `while` around op; NULL: there is none.
+// The innermost `for` or `while` around op, or NULL.
 static inline Op *loop_around(const Op *op) {
   Op *loop = op->parent->parent;
   while (loop && !op_is(loop, TRAIT_LOOP)) loop = loop->parent->parent;

@@ -317,11 +317,12 @@ static void find_accesses(Op *op, void *user) {
   o->threads_write |= op_unit(op) == UNIT_GMEM && op_is(op, TRAIT_WRITES);
 }
 
-// An atomic that orders other accesses has block barriers around it (codegen), for other programs to see what this one
-// wrote before it, and for this one to see what they did.
+// An atomic of a scalar that orders other accesses has block barriers around it (codegen), for other programs to see what
+// this one wrote before it, and for this one to see what they wrote. Those of a tensor order each thread's own accesses.
 static void order_at_barrier(Op *op, void *user) {
   const BarrierOrder *o = user;
-  const bool is_atomic = op_is_atomic(op) && op_int(op, ATTR_SEM, SEM_RELAXED) != SEM_RELAXED;
+  const bool is_atomic = op_is_atomic(op) && !type_is_tensor(op->results[0].type) &&
+                         op_int(op, ATTR_SEM, SEM_RELAXED) != SEM_RELAXED;
   if (op->opcode != OP_BARRIER && !is_atomic) return;
   Builder b = builder_before(o->ctx, op), after = builder_after(o->ctx, op);
   if (o->tma_writes) op_set_int(o->ctx, build_wait(&b, OP_TMA_WAIT, 0), ATTR_WRITTEN, 1);

@@ -17,8 +17,9 @@ typedef Term *(*BuiltinFn)(Lower *L, Call *c);
 struct BuiltinRow { const char *name, *params; BuiltinFn fn; int32_t data; uint8_t method; const char *mark, *doc; };
 
 // ---- names.c ----
-// What a canonical builtin name ("tl.load", "libdevice.tanh", "cdiv") means: a row (as TERM_CONST of CT_BUILTIN) or a
-// prelude function, bound to its direction if the name has one ("libdevice.add_rz"). NULL without a diagnostic.
+// Resolves a canonical builtin name ("tl.load", "libdevice.tanh", "cdiv") to a row (as TERM_CONST of CT_BUILTIN) or a
+// prelude function, bound to its direction if the name has one ("libdevice.add_rz"). If there is neither, returns NULL
+// without a diagnostic.
 Term *builtin_resolve(Lower *L, const char *canonical);
 const BuiltinRow *builtin_row_of(const char *canonical);
 Term *builtin_find_method(Lower *L, const char *name);                // of tensors: a row or a prelude function
@@ -84,7 +85,7 @@ static inline bool atomic_is_bitwise(AtomicKind k) { return k == ATOMIC_AND || k
 // The kind for elements of that type: add, min and max differ for floats and for unsigned integers.
 AtomicKind lower_atomic_kind(AtomicKind k, const CtType *elem);
 Value *lower_desc_value(Lower *L, const Term *d);
-// tl.make_tensor_descriptor's arguments; in Gluon with the layout of the block.
+// Lowers a call of tl.make_tensor_descriptor. layout: in Gluon, that of the block.
 Term *lower_make_desc(Lower *L, Call *c, CtValue *layout);
 
 // Families; each builder's name is in builtins.def.

@@ -12,7 +12,8 @@ const CtType *lower_with_layout(Lower *L, const CtType *t, CtValue *layout, Span
 const CtType *lower_inferred(Lower *L, const CtType *elem, const int64_t *shape, uint32_t rank, const Layout *map);
 // Of a result of a reduction along the axis.
 const CtType *lower_reduced(Lower *L, const CtType *t, const CtType *elem, uint32_t axis);
-// Of each result of a split: t without its last axis, of size 2. NULL if that axis is not one register bit.
+// Returns the type of a split's results: t without its last axis, which has size 2. NULL if that axis is not one
+// register bit.
 const CtType *lower_half(Lower *L, const CtType *t);
 // The join of two tensors of type `half`, in their slice's parent if the new axis is one register bit there.
 Term *lower_joined(Lower *L, Term *pair, const CtType *half);
@@ -31,9 +32,9 @@ const CtType *lower_block_part(Lower *L, const CtType *t);        // its part of
 Value *lower_block_start(Lower *L, const CtType *t, uint32_t axis);   // of its part, i32; NULL: the axis is not split
 // If several blocks hold the same elements of t, restricts the mask to the block that writes them, and returns true.
 bool lower_owner_mask(Lower *L, const CtType *t, Term **mask);
-// These return false after a diagnostic if `what` would move elements between blocks. The first does if a block holds
-// different parts of a and b; along `except` (−1: no axis) neither may be split. The second does if t is split along
-// the axis.
+// Both return false after a diagnostic if `what` would move elements between blocks. For lower_check_same_blocks a block
+// must hold the same part of a and b, and neither may be split along `except` (−1: no axis). For
+// lower_check_axis_in_block t must not be split along the axis.
 bool lower_check_same_blocks(Lower *L, Span span, const char *what, const CtType *a, const CtType *b, int64_t except);
 bool lower_check_axis_in_block(Lower *L, Span span, const char *what, const CtType *t, uint32_t axis);
 // The same for a dot: a must be split as the accumulator's rows are, b as its columns, and neither along K.

@@ -33,7 +33,7 @@ void term_note_types_differ(Lower *L, const Term *a, const Term *b, const char *
 
 // ---- origin.c: notes after an error ----
 void lower_note_shape(Lower *L, const Term *x, Span error);      // where x got its shape, unless within `error`
-// The way out where x, summed up along one axis, would have the shape of `to` along another. Whether it would.
+// Hints at another axis if x, reduced along it instead, would have the shape of `to`. Returns whether it hinted.
 bool lower_hint_other_axis(Lower *L, const Term *x, const CtType *to);
 // Warns of x, combined with the tensor `with`, if x is the reduction of what that is made of along another axis than 0.
 void lower_warn_square(Lower *L, const Term *x, const Term *with, Span span);

@@ -33,8 +33,8 @@ Term *term_returned(Lower *L, Term *t, Span span);
 Term *term_recall(Lower *L, Term *t);
 const char *term_describe(Lower *L, const Term *t);            // "int32", "fp16[128, 64]", "constexpr 16", "tuple", …
 bool term_same_type(Lower *L, const Term *a, const Term *b);   // equal constants, or equal run-time types
-// a, with accumulators in place of its tensors where b has them (*to_acc). NULL if they differ otherwise, except that
-// one may have no layout where the other has one.
+// Returns a with accumulators in place of its tensors wherever b has accumulators (then *to_acc). NULL if a and b differ
+// in anything else; a layout that only one of them has is no difference.
 Term *term_settle(Lower *L, Term *a, Term *b, bool *to_acc);
 // x with the layouts of `like`, also none, where one of them has none.
 Term *term_in_layout_of(Lower *L, Term *x, const Term *like);
