@@ -1,0 +1,356 @@
+"""Weather, sparse and dense algebra, sounds, pictures, physics and neurons of `unseen7`: anemoi-core 2cb9b6e18,
+FlagSparse 5663f45, FlagBLAS 30d3843, FlagAudio 53ca331, GS2d_Triton 5d136d9, intelliperf d62d447, flash-snn ba26e61 and
+aihwkit-lightning 576d98e."""
+
+import linecache
+import os
+import sys
+import tempfile
+from unittest import mock
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensor
+
+from packages.common import BF16, D, FP16, FP32, bare_of, fb, full, ints, leaf, load, rand, scale, stub, whole
+from packages.unseen5_training import instead
+from packages.unseen6_science import single
+
+bare = bare_of("unseen7")
+
+
+def weather():
+    """The graph transformer of a weather model: 40,320 places of a grid, 10,242 of a mesh, 16 heads of 64 features."""
+    heads, width = 16, 64
+
+    def attention(sources, targets, near, dtype=BF16):
+        edges = targets * near
+        row = ints(sources, edges)
+        _, by_source = row.sort(stable=True)
+        counts = torch.arange(sources + 1, device=D)
+        ends = torch.searchsorted(row[by_source], counts)
+        targets_of = torch.arange(edges, device=D) // near
+        x = lambda n: leaf(n, heads, width, dtype=dtype)
+        module = (bare("anemoi", "anemoi/models/src"), load("anemoi.models.triton.gt"))[1]
+        fb(
+            module.graph_transformer_attention_conv(
+                x(targets), x(sources), x(sources), x(edges), (row, torch.arange(targets + 1, device=D) * near),
+                (ends, by_source, targets_of),
+            )
+        )  # fmt: skip
+
+    yield "encoder", lambda: attention(40320, 10242, 12)
+    yield "processor", lambda: attention(10242, 10242, 8, FP32)
+
+
+def compressed(rows, near, columns, dtype=FP32):
+    """A sparse matrix with as many numbers in each row: values, columns, where rows start."""
+    return (
+        rand(rows * near, dtype=dtype), ints(columns, rows * near).int(),
+        (torch.arange(rows + 1, device=D) * near).int(),
+    )  # fmt: skip
+
+
+def asked(size, count, near):
+    """What a program without a GPU reads from a sparse matrix, by the words in which it asks."""
+
+    def item(tensor):
+        frame = sys._getframe(1)
+        line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
+        if "[-1]" in line:
+            return count
+        if "max" in line:
+            return near if "length" in line or "nnz" in line or "[1:] -" in line else size - 1
+        return 0
+
+    return mock.patch.object(FakeTensor, "item", item)
+
+
+def sparse():
+    """Sparse matrices of 65,536 rows with 32 numbers each, times vectors or 64 columns."""
+    n, near, width, block = 65536, 32, 64, 16
+    bare_name = "flagsparse.sparse_operations."
+
+    def run(name, *args, size=n, near=near, **more):
+        bare("flagsparse", "flagsparse/src")
+        module, function = name.split(".")
+        count = next((a.shape[0] for a in args if isinstance(a, torch.Tensor)), 0)
+        with asked(size, count, near):
+            getattr(load(bare_name + module), "flagsparse_" + function)(*args, **more)
+
+    def both(name, dtype):
+        x = lambda *shape: rand(*(shape or (n,)), dtype=dtype)
+        matrix = lambda: compressed(n, near, n, dtype)
+        shape, big = (n, n), 1 << 22
+        pairs = lambda: (
+            x(n * near), torch.arange(n, device=D, dtype=torch.int32).repeat_interleave(near), ints(n, n * near).int()
+        )  # fmt: skip
+        yield "gather" + name, lambda: run("gather_scatter.gather", x(big), ints(big, big // 2), size=big)
+        yield (
+            "scatter" + name,
+            lambda: run(
+                "gather_scatter.scatter", x(big), torch.randperm(big, device=D)[: big // 2], x(big // 2), size=big
+            ),
+        )
+        yield "vector" + name, lambda: run("spmv_csr.spmv_csr", *matrix(), x(), shape)
+        yield "vector_columns" + name, lambda: run("spmv_csc.spmv_csc", *matrix(), x(), shape)
+        yield "vector_turned" + name, lambda: run("spmv_csc.spmv_csc", *matrix(), x(), shape, transpose=True)
+        yield "vector_pairs" + name, lambda: run("spmv_coo.spmv_coo", *pairs(), x(), shape)
+        yield "matrix" + name, lambda: run("spmm_csr.spmm_csr", *matrix(), x(n, width), shape)
+        yield "matrix_pairs" + name, lambda: run("spmm_coo.spmm_coo", *pairs(), x(n, width), shape)
+        yield "matrix_rows" + name, lambda: run("alpha_spmm_alg1.alpha_spmm_alg1", *matrix(), x(n, width), shape)
+        for kind in ({}, {"use_opt": True}, {"transpose": True}):
+            yield (
+                "vector_blocks_" + "".join(kind) + name,
+                lambda k=kind: run(
+                    "spmv_bsr.spmv_bsr", x(n // 2, block, block), *compressed(n // block, 8, n // block)[1:], x(),
+                    shape, block, size=n // block, near=8, **k,
+                ),
+            )  # fmt: skip
+
+    yield from both("", FP32)
+    yield from both("_complex", torch.complex64)
+    for each in (4, 128):
+        yield (
+            f"vector_{each}",
+            lambda e=each: run(
+                "spmv_csr.spmv_csr", *compressed(n, e, n), rand(n, dtype=FP32), (n, n), near=e, use_opt=True
+            ),
+        )
+    for name in ("spmm_csr.spmm_csr_opt_alg1", "spmm_csr_opt_alg2.spmm_csr_opt_alg2"):
+        for each in (4, 32, 2048):
+            rows = n * 32 // each
+            yield (
+                f"{name[-4:]}_{each}",
+                lambda f=name, e=each, r=rows: run(
+                    f, *compressed(r, e, n), rand(n, width, dtype=FP32), (r, n), near=e
+                ),
+            )
+    dense = lambda: rand(n, 128, dtype=FP32)
+    yield (
+        "dense_at",
+        lambda: run("sddmm_csr.sddmm_csr", None, *compressed(n, near, n)[1:], dense(), dense(), (n, n)),
+    )
+
+
+def blas(name):
+    """FlagBLAS, its tuner and its launch cache out of the way, as flag_gems of the same makers."""
+    if "flag_blas" not in sys.modules:
+        os.environ.setdefault("BLAS_VENDOR", "nvidia")
+        os.environ.setdefault("FLAGGEMS_CACHE_DIR", tempfile.mkdtemp(prefix="flagblas"))
+        memory = type("Memory", (), {"__init__": lambda self, *_: None, "__getattr__": lambda self, _: lambda *a: None})
+        instead("flag_blas.utils.models", PersistantModel=memory, SQLPersistantModel=memory)
+        library = load("flag_blas.utils.libentry")
+        library.LibTuner.run = lambda self, *args, **kwargs: load("triton").runtime.Autotuner.run(self, *args, **kwargs)
+        library.LibEntry.run = lambda self, *args, **kwargs: (self.fn.run(*args, **kwargs), {})
+    return getattr(load("flag_blas.ops"), name)
+
+
+def dense():
+    """BLAS on vectors of 16,777,216 numbers and matrices of 4,096 or 8,192 rows."""
+    n, m = 1 << 24, 4096
+    complex_ = torch.complex64
+    kinds = {"s": FP32, "c": complex_, "d": torch.float64, "h": FP16}
+    x = lambda kind, *shape: rand(*(shape or (m,)), dtype=kinds[kind])
+    one = lambda kind: torch.zeros(1, device=D, dtype=kinds[kind])
+    for name in ("samax", "camax", "samin"):
+        yield name, lambda f=name: blas(f)(n, x(f[0], n), 1, torch.zeros(1, device=D, dtype=torch.int32))
+    for name in ("sasum", "scasum", "snrm2", "scnrm2"):
+        kind = "c" if name.startswith("sc") else "s"
+        yield name, lambda f=name, k=kind: blas(f)(n, x(k, n), 1, one("s"))
+    for name in ("sdot", "cdotc", "cdotu"):
+        yield name, lambda f=name: blas(f)(n, x(f[0], n), 1, x(f[0], n), 1, one(f[0]))
+    for name in ("srot", "crot"):
+        yield name, lambda f=name: blas(f)(n, x(f[0], n), 1, x(f[0], n), 1, 0.8, 0.6)
+    for name in ("sgemv", "dgemv", "cgemv"):
+        for trans in (0, 1):
+            yield (
+                f"{name}_{trans}",
+                lambda f=name, t=trans: blas(f)(
+                    t, 8192, m, 1.5, x(f[0], 8192, m), m, x(f[0], 8192 if t else m), 1, 0.5, x(f[0], m if t else 8192), 1
+                ),
+            )  # fmt: skip
+    for name in ("sgbmv", "cgbmv"):
+        for trans in (0, 1):
+            yield (
+                f"{name}_{trans}",
+                lambda f=name, t=trans: blas(f)(
+                    t, 65536, 65536, 16, 15, 1.5, x(f[0], 65536, 32), 32, x(f[0], 65536), 1, 0.5, x(f[0], 65536), 1
+                ),
+            )  # fmt: skip
+    for name in ("sger", "ssyr2", "cher2"):
+        first = () if name == "sger" else (0,)
+        size = (m, m) if name == "sger" else (m,)
+        yield (
+            name,
+            lambda f=name, a=(*first, *size): blas(f)(*a, 1.5, x(f[0]), 1, x(f[0]), 1, x(f[0], m, m), m),
+        )
+    for name in ("ssyr", "cher"):
+        yield name, lambda f=name: blas(f)(0, m, 1.5, x(f[0]), 1, x(f[0], m, m), m)
+    for name in ("ssymv", "chemv"):
+        yield name, lambda f=name: blas(f)(0, m, 1.5, x(f[0], m, m), m, x(f[0]), 1, 0.5, x(f[0]), 1)
+    packed = m * (m + 1) // 2
+    for name in ("sspmv", "chpmv"):
+        yield name, lambda f=name: blas(f)(0, m, 1.5, x(f[0], packed), x(f[0]), 1, 0.5, x(f[0]), 1)
+    for name in ("ssbmv", "chbmv"):
+        yield (
+            name,
+            lambda f=name: blas(f)(0, 65536, 31, 1.5, x(f[0], 65536, 32), 32, x(f[0], 65536), 1, 0.5, x(f[0], 65536), 1),
+        )
+    for name in ("sspr", "chpr"):
+        yield name, lambda f=name: blas(f)(0, m, 1.5, x(f[0]), 1, x(f[0], packed))
+    for name in ("sspr2", "chpr2"):
+        yield name, lambda f=name: blas(f)(0, m, 1.5, x(f[0]), 1, x(f[0]), 1, x(f[0], packed))
+    for name in ("strmv", "ctrmv"):
+        yield name, lambda f=name: blas(f)(0, 0, 0, m, x(f[0], m, m), m, x(f[0]), 1)
+    yield "stbmv", lambda: blas("stbmv")(0, 0, 0, 65536, 31, x("s", 65536, 32), 32, x("s", 65536), 1)
+    yield "stpmv", lambda: blas("stpmv")(0, 0, 0, m, x("s", packed), x("s"), 1)
+    for name, size in (("sgemm", 4096), ("hgemm", 4096), ("cgemm", 2048), ("dgemm", 2048)):
+        yield (
+            name,
+            lambda f=name, s=size: blas(f)(
+                0, 0, s, s, s, 1.0, x(f[0], s, s), s, x(f[0], s, s), s, 0.0, x(f[0], s, s), s
+            ),
+        )
+    yield (
+        "strmm",
+        lambda: blas("strmm")(
+            0, 0, 0, 0, 2048, 2048, 1.0, x("s", 2048, 2048), 2048, x("s", 2048, 2048), 2048, x("s", 2048, 2048), 2048
+        ),
+    )
+
+
+def sounds():
+    """32 sounds of 10 s at 16,000 numbers a second, and their spectrograms of 128 by 1,000."""
+    wave = lambda: single(32, 160000, scale=0.1)
+    image = lambda: scale(32, 128, 1000)
+
+    def op(name):
+        bare("flag_audio", "flagaudio/src")
+        stub("torchaudio")
+        return getattr(load("flag_audio.ops." + name), name)
+
+    yield "noise", lambda: op("add_noise")(wave(), wave(), full(10.0, 32, dtype=FP32))
+    yield "decibels", lambda: op("amplitude_to_DB")(image(), 10.0, 1e-10, 0.0, 80.0)
+    yield "amplitudes", lambda: op("DB_to_amplitude")(single(32, 128, 1000), 1.0, 0.5)
+    yield "gain", lambda: op("gain")(wave(), 6.0)
+    yield "shift", lambda: op("dcshift")(wave(), 0.1)
+    yield "mu_law", lambda: op("mu_law_encoding")(wave().clamp(-1, 1), 256)
+    for axis in (1, 2):
+        yield f"mask_{axis}", lambda a=axis: op("mask_along_axis_iid")(image(), 30, 0.0, a)
+
+    def centroid():
+        op("spectral_centroid")(wave(), 16000, 0, torch.hann_window(400, device=D), 400, 160, 400)
+
+    yield "centroid", centroid
+
+
+def reads(*numbers):
+    """What a program without a GPU reads from tensors is these numbers in turn."""
+    left = iter(numbers)
+    return mock.patch.object(FakeTensor, "item", lambda tensor: next(left))
+
+
+def pictures():
+    """32 pictures of 256 by 256 from 2,000 Gaussians each."""
+
+    def render(dtype, tile):
+        stub("pylab")
+        count = 32 * 2000
+        unit = lambda n: torch.rand(count, n, device=D)
+        draw = load("src.gs2d").Gaussian2dRender(1, 1, tile, tile, 256, 256, dtype)
+        inputs = [unit(2) * 256, unit(2) * 20 + 1, unit(1), unit(4), unit(1)]
+        batch = torch.arange(count, device=D) // 2000
+        with reads(31, 4000000):
+            fb(draw(batch.to(torch.int8), *[x.requires_grad_() for x in inputs]))
+
+    yield "render", lambda: render(FP32, 16)
+    yield "render_half", lambda: render(FP16, 16)
+
+
+def physics():
+    """Simulations of intelliperf's examples, at its sizes or a part of them."""
+    at = lambda name: load("autogen_science_10." + name)
+    field = lambda n=4096: single(n, n)
+    bodies = lambda n=16384: single(3, n)
+    yield "gravity", lambda: at("gravity_potential").gravity_potential(scale(1024), torch.rand(2, 1024, device=D) * 4096, 4096, 4096)
+    yield "bodies", lambda: at("n_body").n_body_simulation(bodies(), bodies(), 0.01, 1e-3)
+    yield "jacobi", lambda: at("jacobi_3d").jacobi_3d_step(single(512, 512, 512))
+    yield "ising", lambda: at("ising_model").ising_model_step((whole(2, 4096, 4096) * 2 - 1).to(torch.int8), 0.44)
+    yield "lattice", lambda: at("lbm_d2q9").lbm_d2q9_step(scale(9, 2048, 2048), 1.0)
+    yield "plasma", lambda: at("pic_1d").pic_1d_step(torch.rand(1 << 24, device=D) * 16000, single(1 << 24), single(1 << 14), 1.0, 0.1)
+    yield "options", lambda: at("black_scholes").black_scholes_step(scale(1 << 24) * 100, scale(1 << 24), 0.05, 0.2, 0.001)
+
+
+def neurons():
+    """Spiking neurons that see all of their 16 or 128 steps at once, 64 pictures of 128 by 28 by 28; leaky integrators."""
+
+    def ops(name):
+        for part in ("spikingjelly", "spikingjelly.activation_based"):
+            stub(part)
+        stub("spikingjelly.activation_based.surrogate", atan=mock.MagicMock())
+        with mock.patch.object(torch.jit, "script", lambda f: f):
+            return load("flashsnn.ops." + name)
+
+    x = lambda steps=16: leaf(steps, 64, 128, 28, 28, dtype=FP32)
+
+    def parallel(steps):
+        weight, bias = leaf(steps, steps, dtype=FP32, scale=0.1), leaf(steps, 1, dtype=FP32)
+        fb(ops("psn.psn").PSNAtanFunction.apply(x(steps), weight, bias))
+
+    yield "parallel", lambda: parallel(16)
+    yield "parallel_few", lambda: parallel(8)
+
+    def quiet():
+        with torch.no_grad():
+            ops("psn.psn").psn_inference(x(), single(16, 16), single(16, 1))
+
+    yield "inference", quiet
+    yield "window", lambda: fb(ops("psn.sliding_psn").GenerateSlidingPSNGemmWeightFunction.apply(leaf(32, dtype=FP32), 512))
+    yield "leaky", lambda: fb(ops("leaky_integrator.li_iterative").MultistepLIIterativeFunction.apply(x(), 0.9))
+    yield (
+        "leaky_learned",
+        lambda: fb(
+            ops("leaky_integrator.pli_iterative").MultistepPLIIterativeFunction.apply(
+                x(), full(0.9, 64, 128, 28, 28, dtype=FP32).requires_grad_()
+            )
+        ),
+    )
+
+
+def analog():
+    """Layers on analog chips, whose tiles have 512 inputs each: 4,096 tokens of 4,096 features."""
+    tokens, inner, outer, tile = 4096, 4096, 4096, 512
+
+    def layer(dtype, noise, dynamic, bounded=False):
+        configs = load("aihwkit_lightning.simulator.configs.configs")
+        kinds = load("aihwkit_lightning.simulator.parameters.enums")
+        config = configs.TorchInferenceRPUConfig()
+        config.forward.inp_res, config.forward.out_noise = 254, 0.02
+        config.forward.out_res, config.forward.out_bound = -1, 12.0 if bounded else -1
+        config.pre_post.input_range.dynamic = dynamic
+        config.modifier.std_dev = 0.02
+        config.modifier.noise_type = noise(kinds.WeightNoiseInjectionType)
+        if bounded:
+            config.clip.type = kinds.WeightClipType.LAYER_GAUSSIAN_PER_CHANNEL
+        ranges = None if dynamic else full(3.0, inner // tile, dtype=dtype).requires_grad_()
+        seen = None if dynamic else torch.zeros(inner // tile, device=D)
+        ends = torch.arange(tile, inner + 1, tile, device=D, dtype=torch.int32)
+        module = load("aihwkit_lightning.nn.modules.triton_utils.triton_linear")
+        fb(
+            module.TritonLinear.apply(
+                leaf(tokens, inner, dtype=dtype), leaf(outer, inner, dtype=dtype, scale=0.02), ranges, seen, None, ends,
+                config, True,
+            )
+        )  # fmt: skip
+
+    yield "channels", lambda: layer(FP16, lambda k: k.ADD_NORMAL_PER_CHANNEL, True, True)
+    yield "tensor", lambda: layer(FP16, lambda k: k.ADD_NORMAL, True)
+
+
+def cases():
+    for prefix, part in (
+        ("weather_", weather), ("sparse_", sparse), ("blas_", dense), ("sound_", sounds), ("picture_", pictures),
+        ("physics_", physics), ("neuron_", neurons), ("analog_", analog),
+    ):  # fmt: skip
+        for name, case in part():
+            yield prefix + name, case
