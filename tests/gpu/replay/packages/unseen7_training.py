@@ -1,7 +1,14 @@
 """Training of `unseen7`: Bi-Mamba2 08b3cd3, Triformer fc2ea63, AdamW-Triton-PyTorch e5ae616, fusedswiglu a47bd09,
 ISTA-DASLab-Optimizers 4c98e6e, PoPE-pytorch ee11cab, hyper-connections 4775103, jvp_flash_attention 9d04360,
 Flash-Attention-with-Bias-Triton 71e2749, pytorch-approx-topk c09e8c2, rCM 5b41aa9, annotated-mamba 310e98b,
-flash-linear-rnn 6ea8980, landmark-attention d963e50 and flash-dmattn f024c28."""
+flash-linear-rnn 6ea8980, landmark-attention d963e50 and flash-dmattn f024c28.
+
+Left out: of Bi-Mamba2 what is Mamba's, and its sums along a chunk, which Triton 3.6 does not compile: there are
+stand-ins; of Triformer what is unsloth's, and its dropout, which Triton 3.6 does not compile; of
+ISTA-DASLab-Optimizers the products of Newton and Schulz, which are dion's, and what is CUDA's; rCM's backward pass,
+which is flash-attn's; and of annotated-mamba its comparison with Mamba, which it makes when it is imported. The order
+of atomic operations decides how the gradients of Bi-Mamba2, PoPE-pytorch, Flash-Attention-with-Bias-Triton and
+flash-dmattn round. The optimisers write over their inputs, and Triformer's loss over its logits."""
 
 import os
 import sys
