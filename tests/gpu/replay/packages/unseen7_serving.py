@@ -4,9 +4,10 @@ import types
 from unittest import mock
 
 import torch
+import triton
 
 from packages.common import (
-    BF16, D, FP16, FP32, answer, bare_of, bytes_, fp8, full, ints, load, rand, scale, starts, stub, whole,
+    D, FP16, FP32, answer, bare_of, bytes_, fb, folder_of, fp8, full, ints, leaf, load, rand, scale, starts, stub, whole,
 )  # fmt: skip
 from packages.unseen6_tokenspeed import count, pages
 
@@ -321,7 +322,7 @@ def sparse_models():
             rand(2048, 8, 2048), ints(256, 2048, 8), num_experts=256, local_expert_start=0, local_expert_end=128
         ),
     )
-    yield "swiglu", lambda: kernels("gate_up_swiglu").h20_gate_up_swiglu(rand(16, 2048), rand(1024, 2048))
+    yield "swiglu", lambda: kernels("gate_up_swiglu").h20_gate_up_swiglu(rand(1, 2048), rand(1024, 2048))
     yield (
         "fp8",
         lambda: kernels("fp8_blockwise").fp8_blockwise_matmul(rand(64, 4096), fp8(6144, 4096), scale(48, 32)),
@@ -495,6 +496,7 @@ def small():
     yield "tri_tables", lambda: tri(True, aggregation="mean", rope_style="half")
 
     def lama(rows):
+        bare("lit_llama", "litllama")
         load("lit_llama.quantization").qlinear_4bit_weight(
             half(rows, 4096), bytes_(11008, 2048), half(11008, 1), half(11008, 1)
         )
@@ -503,6 +505,8 @@ def small():
 
     def ternary(rows, pack):
         bare("bitmat", "bitmat")
+        tuner = load("bitmat.utils.custom_autotune")
+        tuner.autotune = lambda configs, key, **more: triton.autotune(configs=configs, key=key)  # its own is Triton 2's
         kind = {4: torch.int8, 16: torch.int32}[pack]
         load("bitmat.triton_kernels.bitmat_kernel").bitmat_(
             eight(rows, 4096), ints(127, 4096 // pack, 4096).to(kind), pack
@@ -512,8 +516,7 @@ def small():
 
     def mm8(kind):
         a, b = (eight(4096, 3072), eight(3072, 3072)) if kind == "int8" else (fp8(4096, 3072), fp8(3072, 3072))
-        bare("modules", "onetrainer")
-        load("modules.util.triton_mm_8bit").mm_8bit(a, b.t().contiguous().t())
+        load("triton_mm_8bit").mm_8bit(a, b.t().contiguous().t())
 
     yield "one_int8", lambda: mm8("int8")
     yield "one_fp8", lambda: mm8("fp8")
@@ -530,7 +533,6 @@ def small():
             eight(4096, 4096), columns(eight(4096, 4096)), scale_A=scale(4096, 1), scale_B=scale(1, 4096)
         ),
     )
-    yield "gn_nvfp4", lambda: gn("quant_utils").quantize_nvfp4_triton(rand(4096, 4096), scale(1))
     heads = lambda h=16: rand(2, 2048, h, 128)
     yield "gn_attention", lambda: gn("triton_attn").triton_attn(heads(), heads(8), heads(8), causal=True)
     yield (
@@ -565,23 +567,136 @@ def small():
     )
 
 
+def drafts():
+    """A drafter's kernels for EAGLE: 32 heads, trees of 60 tokens behind a prompt."""
+    batch, heads, width, tree, length = 1, 32, 128, 60, 2048
+
+    def kernels(name):
+        bare("eagle", "eagle")
+        return load("eagle.model." + name)
+
+    x = lambda n=tree: half(batch, heads, n, width)
+    cache = lambda: half(batch, heads, 4096, width)
+    yield (
+        "rotate",
+        lambda: kernels("triton_kernels.rope").triton_apply_rotary_emb(
+            x(length), x(length), half(1, 4096, width), half(1, 4096, width), count(length)[None]
+        ),
+    )
+    yield (
+        "attention",
+        lambda: kernels("triton_kernels.softmax_attention").triton_softmax_attention(
+            x(256), x(256), x(256), half(batch, heads, 256, 256)
+        ),
+    )
+
+    def append():
+        module, k, v, old = kernels("triton_kernels.kv_cache"), cache(), cache(), full(length, batch)
+        new = x(), x()
+        module._append_to_kv_cache_kernel[(batch * heads * tree,)](
+            k, v, *new, old, *k.stride(), *v.stride(), *new[0].stride(), *new[1].stride(), batch, heads, tree, width,
+            4096, BLOCK_K=width,
+        )  # fmt: skip
+
+    def retrieve():
+        module, k, v, places = kernels("triton_kernels.kv_cache"), cache(), cache(), whole(4096, batch, tree)
+        new = x(), x()
+        module._retrieve_from_kv_cache_kernel[(batch * heads * tree,)](
+            k, v, *new, places, *k.stride(), *v.stride(), *new[0].stride(), *new[1].stride(), *places.stride(), batch,
+            heads, tree, width, BLOCK_B=1, BLOCK_H=1, BLOCK_N=1, BLOCK_K=width,
+        )  # fmt: skip
+
+    yield "append", append
+    yield "retrieve", retrieve
+
+
+def four():
+    """fouroversix: weights of 4,096 by 4,096 numbers in three to six bits with factors of sixteen or more."""
+
+    def kernels(name="kernels.triton.ops"):
+        answer(["fouroversix"], folder_of("unseen7/fouroversix/src"))
+        return load("fouroversix." + name)
+
+    def kind(name, what="DataType"):
+        return getattr(getattr(kernels("utils"), what), name)
+
+    def quantise(name, pseudo=False, **more):
+        module = kernels()
+        (module.pseudo_quantize if pseudo else module.quantize)(rand(4096, 4096), scale(1), dtype=kind(name), **more)
+
+    for name in ("nvfp4", "mxfp4", "nvint4", "if4", "nvfp6_e2m3", "nvint3"):
+        yield name, lambda name=name: quantise(name)
+    yield "rounded_any", lambda: quantise("nvfp4", scale_rule=kind("static_6", "ScaleRule"))
+    yield "turned", lambda: quantise("nvfp4", had=rand(128, 128), transpose=True)
+    for name in ("nvfp4", "if4", "mxfp6_e3m2"):
+        yield "pseudo_" + name, lambda name=name: quantise(name, True)
+
+    def packed(name, rows=4096, columns=4096):
+        data = kind(name)
+        factors = (ints(64, rows * columns // data.block_size) + 24).to(torch.uint8)
+        per = data.quantized_value_type.packing_factor
+        return types.SimpleNamespace(
+            values=bytes_(rows, columns // per), scale_factors=factors.view(data.scale_type.torch_dtype), dtype=data,
+            padded_shape=(rows, columns), original_shape=(rows, columns), amax=scale(1), scale_rule=kind("mse", "ScaleRule"),
+            round_style=kind("nearest", "RoundStyle"), scale_factors_are_in_blackwell_layout=True,
+        )  # fmt: skip
+
+    for name in ("nvfp6_e2m3", "mxfp3"):
+        yield "back_" + name, lambda name=name: kernels().dequantize_values(packed(name))
+    yield (
+        "product",
+        lambda: kernels().matmul(packed("nvfp4"), packed("nvfp4"), out_dtype=kind("bfloat16")),
+    )
+
+
 def products():
-    """Persistent products of tritonBLAS and of ld_triton."""
+    """Persistent products of tritonBLAS and of ld_triton, and convolutions as products."""
 
-    def blas(monolithic, m=4096, n=4096, k=4096):
-        bare("tritonblas", "tritonblas/include")
-        name = "persistent_gemm_monolithic" if monolithic else "persistent_gemm"
-        kernel = load("tritonblas.kernels." + name).persistent_matmul
-        a, b, c = half(m, k), half(n, k).t(), half(m, n)
-        return kernel, a, b, c
+    def blas(monolithic, kind="half", m=4096, n=4096, k=4096):
+        answer(["tritonblas", "tritonblas.kernels"], folder_of("unseen7/tritonblas/include"))
+        kernel = load("tritonblas.kernels.persistent_gemm" + "_monolithic" * monolithic).persistent_matmul
+        a, b = (half(m, k), half(n, k).t()) if kind == "half" else (eight(m, k), eight(n, k).t())
+        quantised, c, bias = kind != "half", half(m, n), half(n)
+        kernel[(132 if monolithic else m // 128 * (n // 128),)](
+            a, b, c, scale(m) if quantised else None, scale(n) if quantised else None, bias, m, n, k, a.stride(0),
+            b.stride(1), c.stride(0), c.stride(1), bias.stride(0), stride_ak=a.stride(1), stride_bk=b.stride(0),
+            BLOCK_SIZE_M=128, BLOCK_SIZE_N=128, BLOCK_SIZE_K=64, GROUP_SIZE_M=8,
+            NUM_SMS=132 if monolithic else m // 128 * (n // 128), NUM_XCDS=1, CHUNK_SIZE=64, BIAS=True, EVEN_K=True,
+            CACHE_MODIFIER_A=None, CACHE_MODIFIER_B=None, QUANTIZED=quantised, num_stages=3, num_warps=8,
+        )  # fmt: skip
 
-    yield from ()
+    yield "blas", lambda: blas(False)
+    yield "blas_whole", lambda: blas(True)
+    yield "blas_whole_int8", lambda: blas(True, "int8")
+    h200 = types.SimpleNamespace(multi_processor_count=132)
+    layer = lambda dtype=FP16: (
+        leaf(2048, 2048, dtype=dtype), leaf(4096, 2048, dtype=dtype), leaf(4096, dtype=dtype)
+    )  # fmt: skip
+
+    def linear(name):
+        bare("ld_triton", "ldtriton")
+        with mock.patch.object(torch.cuda, "get_device_properties", lambda device: h200):
+            module = load("ld_triton.ops.linear." + name)
+            fb(getattr(module, "_persistent_linear" if name == "persistent_linear" else "_triton_linear").apply(*layer()))
+
+    yield "linear", lambda: linear("triton_linear")
+    yield "linear_persistent", lambda: linear("persistent_linear")
+
+    def convolution():
+        bare("ld_triton", "ldtriton")
+        marks = types.SimpleNamespace(parametrize=lambda *a, **k: lambda function: function)
+        stub("pytest", mark=marks)
+        module = load("ld_triton.ops.convolution.triton_conv2d")
+        x, weight, bias = leaf(4, 320, 64, 64, dtype=FP16), leaf(320, 320, 3, 3, dtype=FP16), leaf(320, dtype=FP16)
+        fb(module._triton_conv2d_func.apply(x, weight, bias, (1, 1), (1, 1), (1, 1)))
+
+    yield "convolution", convolution
 
 
 def cases():
     for prefix, part in (
-        ("delta_", sparse_delta), ("sparse_", sparse_models), ("grouped_", grouped), ("chitu_", chitu), ("", small),
-        ("", products),
+        ("delta_", sparse_delta), ("sparse_", sparse_models), ("grouped_", grouped), ("chitu_", chitu),
+        ("drafts_", drafts), ("four_", four), ("", small), ("", products),
     ):  # fmt: skip
         for name, case in part():
             yield prefix + name, case
