@@ -1,4 +1,15 @@
-"""Serving and few bits of `unseen7`."""
+"""Serving, few bits and products of `unseen7`: Sparse-vLLM 18d3104, grouped-nf4-gemm 36b8cca, chitu 6261b7a, MinivLLM
+e63c96c, KIVI 876b4d2, Palu bb22666, triattention c3744ee, fouroversix dadfad6, FP-Quant d2e3092, lit-llama 2a464de,
+BitMat d5cfe41, OneTrainer 23df383, gn-kernels ba18197, tritonBLAS 95e2c47 and ld_triton fc37962.
+
+Left out: what Sparse-vLLM has of lightllm, sglang, vLLM, flash-linear-attention, KIVI and Palu, and its sorting of
+tokens, whose places the order of atomic operations decides; the copies of grouped-nf4-gemm that read addresses which
+they take as numbers; what chitu has of DeepSeek-V3 and vLLM; BitMat's norms, which are unsloth's; gn-kernels' and
+fouroversix' conversions to four bits that only Blackwell has an instruction for, and fouroversix' mxfp4, which Triton
+3.6 does not compile; KIVI's product with groups of 64, whose file chooses a GPU; of tritonBLAS products whose programs
+wait for each other or count what they have done; and of ld_triton what is Triton's tutorials' or fills a hash table.
+BitMat's own autotuner, which is Triton 2's, gives way to Triton's. Caches are written over inputs, and so are sums of
+FP-Quant's and some of Gemma's activations."""
 
 import types
 from unittest import mock
@@ -7,7 +18,7 @@ import torch
 import triton
 
 from packages.common import (
-    D, FP16, FP32, answer, bare_of, bytes_, fb, folder_of, fp8, full, ints, leaf, load, rand, scale, starts, stub, whole,
+    FP16, FP32, answer, bare_of, bytes_, fb, folder_of, fp8, full, ints, leaf, load, rand, scale, starts, stub, whole,
 )  # fmt: skip
 from packages.unseen6_tokenspeed import count, pages
 
@@ -45,10 +56,10 @@ def sparse_delta():
         "store",
         lambda: kernels().deltakv_store_pre_rope_k(rand(tokens, heads, width), cache(), where()),
     )
-    for name, function in (("gather", "deltakv_gather_raw_kv"), ("gather_groups", "deltakv_gather_raw_kv_grouped_heads")):
+    for name, function in (("gather", ""), ("gather_groups", "_grouped_heads")):
         yield (
             name,
-            lambda f=function: getattr(kernels(), f)(
+            lambda f=function: getattr(kernels(), "deltakv_gather_raw_kv" + f)(
                 slots=whole(slots, tokens), pos=whole(8192, tokens), cos_sin=table(), k_cache=cache(), v_cache=cache()
             ),
         )
@@ -381,8 +392,15 @@ def grouped():
     def paged(batch=8, length=4096, heads=32, kv_heads=8, width=128, block=16, **more):
         h200 = types.SimpleNamespace(multi_processor_count=132)
         row = load("fp8_kv").kv_block_bytes(block, kv_heads, width)
-        # Scales lie behind each block's numbers; made from bytes of small numbers, they are small numbers, too.
-        pool = lambda: (ints(56, batch * length // block * row)).to(torch.uint8)
+        blocks = batch * length // block
+
+        def pool():
+            """Each block's numbers, and their factors behind them."""
+            numbers = fp8(blocks, block * kv_heads * width).view(torch.uint8)
+            factors = scale(blocks, block * kv_heads).view(torch.uint8)
+            assert numbers.shape[1] + factors.shape[1] == row
+            return torch.cat([numbers, factors], 1).view(-1)
+
         with (
             mock.patch.object(torch.cuda, "get_device_properties", lambda device: h200),
             mock.patch.object(load("fp8_paged_attn"), "paged_attn_available", lambda: True),
@@ -423,10 +441,10 @@ def chitu():
     yield "soft_fp8", lambda: ops().soft_fp8_gemm_deepseek_v3(rand(64, 7168), fp8(4096, 7168), scale(32, 56))
 
     def latent(batch=16, heads=128, length=4096, splits=4):
-        x = lambda *shape: rand(*shape)
+        x, blocks = rand, batch * length // 64
         ops("triton_decode_attention").mla_decode(
-            x(batch, heads, 512), x(batch, heads, 64), x(batch * length // 64, 64, 512), x(batch * length // 64, 64, 64),
-            x(batch, heads, 512), pages(batch, length // 64), full(length, batch),
+            x(batch, heads, 512), x(batch, heads, 64), x(blocks, 64, 512), x(blocks, 64, 64), x(batch, heads, 512),
+            pages(batch, length // 64), full(length, batch),
             rand(batch, heads, splits, 513, dtype=FP32), splits, 0.07, 64,
         )  # fmt: skip
 
@@ -434,7 +452,7 @@ def chitu():
 
 
 def small():
-    """Caches, keys and weights of few bits, drafts and products of eight bits."""
+    """Caches, keys and weights of few bits, and products of eight bits."""
 
     def mini(what, tokens=4096, heads=16, kv_heads=8, width=128, block=256):
         bare("myvllm", "minivllm/src")
@@ -467,8 +485,9 @@ def small():
         rows, columns = (length, width) if values else (width, length)
         factors = lambda: half(batch, heads, rows, columns // group)
         load("quant.matmul").triton_bmm_fA_qB_outer(
-            group, half(batch, heads, 1, rows), words(batch, heads, rows, columns * bits // 32), factors(), factors(), bits
-        )
+            group, half(batch, heads, 1, rows), words(batch, heads, rows, columns * bits // 32), factors(), factors(),
+            bits,
+        )  # fmt: skip
 
     for bits in (2, 4):
         yield f"kivi_{bits}", lambda bits=bits: kivi(bits)
@@ -563,51 +582,10 @@ def small():
     yield "fpquant_nvfp4", lambda: fpq("nvfp4")
     yield (
         "fpquant_hessian",
-        lambda: load("accumulate_hessian").accumulate_hessian(rand(4096, 4096, dtype=FP32), rand(2048, 4096, dtype=FP32)),
-    )
-
-
-def drafts():
-    """A drafter's kernels for EAGLE: 32 heads, trees of 60 tokens behind a prompt."""
-    batch, heads, width, tree, length = 1, 32, 128, 60, 2048
-
-    def kernels(name):
-        bare("eagle", "eagle")
-        return load("eagle.model." + name)
-
-    x = lambda n=tree: half(batch, heads, n, width)
-    cache = lambda: half(batch, heads, 4096, width)
-    yield (
-        "rotate",
-        lambda: kernels("triton_kernels.rope").triton_apply_rotary_emb(
-            x(length), x(length), half(1, 4096, width), half(1, 4096, width), count(length)[None]
+        lambda: load("accumulate_hessian").accumulate_hessian(
+            rand(4096, 4096, dtype=FP32), rand(2048, 4096, dtype=FP32)
         ),
     )
-    yield (
-        "attention",
-        lambda: kernels("triton_kernels.softmax_attention").triton_softmax_attention(
-            x(256), x(256), x(256), half(batch, heads, 256, 256)
-        ),
-    )
-
-    def append():
-        module, k, v, old = kernels("triton_kernels.kv_cache"), cache(), cache(), full(length, batch)
-        new = x(), x()
-        module._append_to_kv_cache_kernel[(batch * heads * tree,)](
-            k, v, *new, old, *k.stride(), *v.stride(), *new[0].stride(), *new[1].stride(), batch, heads, tree, width,
-            4096, BLOCK_K=width,
-        )  # fmt: skip
-
-    def retrieve():
-        module, k, v, places = kernels("triton_kernels.kv_cache"), cache(), cache(), whole(4096, batch, tree)
-        new = x(), x()
-        module._retrieve_from_kv_cache_kernel[(batch * heads * tree,)](
-            k, v, *new, places, *k.stride(), *v.stride(), *new[0].stride(), *new[1].stride(), *places.stride(), batch,
-            heads, tree, width, BLOCK_B=1, BLOCK_H=1, BLOCK_N=1, BLOCK_K=width,
-        )  # fmt: skip
-
-    yield "append", append
-    yield "retrieve", retrieve
 
 
 def four():
@@ -622,9 +600,11 @@ def four():
 
     def quantise(name, pseudo=False, **more):
         module = kernels()
-        (module.pseudo_quantize if pseudo else module.quantize)(rand(4096, 4096), scale(1), dtype=kind(name), **more)
+        (module.pseudo_quantize if pseudo else module.quantize)(
+            rand(4096, 4096), full(5.0, 1, dtype=FP32), dtype=kind(name), **more
+        )
 
-    for name in ("nvfp4", "mxfp4", "nvint4", "if4", "nvfp6_e2m3", "nvint3"):
+    for name in ("nvfp4", "nvint4", "if4", "nvfp6_e2m3", "nvint3"):
         yield name, lambda name=name: quantise(name)
     yield "rounded_any", lambda: quantise("nvfp4", scale_rule=kind("static_6", "ScaleRule"))
     yield "turned", lambda: quantise("nvfp4", had=rand(128, 128), transpose=True)
@@ -633,12 +613,14 @@ def four():
 
     def packed(name, rows=4096, columns=4096):
         data = kind(name)
-        factors = (ints(64, rows * columns // data.block_size) + 24).to(torch.uint8)
+        low, many = (120, 8) if name.startswith("mx") else (24, 64)
+        factors = (ints(many, rows * columns // data.block_size) + low).to(torch.uint8)
         per = data.quantized_value_type.packing_factor
         return types.SimpleNamespace(
             values=bytes_(rows, columns // per), scale_factors=factors.view(data.scale_type.torch_dtype), dtype=data,
-            padded_shape=(rows, columns), original_shape=(rows, columns), amax=scale(1), scale_rule=kind("mse", "ScaleRule"),
-            round_style=kind("nearest", "RoundStyle"), scale_factors_are_in_blackwell_layout=True,
+            padded_shape=(rows, columns), original_shape=(rows, columns), amax=scale(1),
+            scale_rule=kind("mse", "ScaleRule"), round_style=kind("nearest", "RoundStyle"),
+            scale_factors_are_in_blackwell_layout=True,
         )  # fmt: skip
 
     for name in ("nvfp6_e2m3", "mxfp3"):
@@ -669,18 +651,14 @@ def products():
     yield "blas_whole", lambda: blas(True)
     yield "blas_whole_int8", lambda: blas(True, "int8")
     h200 = types.SimpleNamespace(multi_processor_count=132)
-    layer = lambda dtype=FP16: (
-        leaf(2048, 2048, dtype=dtype), leaf(4096, 2048, dtype=dtype), leaf(4096, dtype=dtype)
-    )  # fmt: skip
 
-    def linear(name):
+    def linear():
         bare("ld_triton", "ldtriton")
+        x, weight, bias = leaf(2048, 2048, dtype=FP16), leaf(4096, 2048, dtype=FP16), leaf(4096, dtype=FP16)
         with mock.patch.object(torch.cuda, "get_device_properties", lambda device: h200):
-            module = load("ld_triton.ops.linear." + name)
-            fb(getattr(module, "_persistent_linear" if name == "persistent_linear" else "_triton_linear").apply(*layer()))
+            fb(load("ld_triton.ops.linear.persistent_linear")._persistent_linear.apply(x, weight, bias))
 
-    yield "linear", lambda: linear("triton_linear")
-    yield "linear_persistent", lambda: linear("persistent_linear")
+    yield "linear_persistent", linear
 
     def convolution():
         bare("ld_triton", "ldtriton")
@@ -696,7 +674,7 @@ def products():
 def cases():
     for prefix, part in (
         ("delta_", sparse_delta), ("sparse_", sparse_models), ("grouped_", grouped), ("chitu_", chitu),
-        ("drafts_", drafts), ("four_", four), ("", small), ("", products),
+        ("four_", four), ("", small), ("", products),
     ):  # fmt: skip
         for name, case in part():
             yield prefix + name, case
