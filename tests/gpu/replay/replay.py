@@ -29,7 +29,7 @@ depend on their order: a "differs" of about 1e-3 there is rounding.
 
 Packages, each unpacked into a folder of that name: liger (liger_kernel), fla (fla_core), flag_gems (and pyyaml),
 sglang, unsloth, lmdeploy, mamba_ssm, several (the folders of PATHS in packages/several.py), tritonbench (see
-packages/tritonbench.py), strangers and unseen to unseen6 (see the files of packages with these names).
+packages/tritonbench.py), strangers and unseen to unseen7 (see the files of packages with these names).
 Needs PyTorch, Triton 3.6, the package tilec and libtile.so (TILE_LIBRARY). `run` goes on where it stopped: it does not
 judge again what the file has. If a launch crashes or hangs, it becomes a failed line, and a new process does the
 rest.
@@ -53,7 +53,7 @@ sys.path.append(os.path.dirname(HERE))
 LOST = 17  # the status of a process whose device is lost: a new one goes on
 PACKAGES = (
     "liger", "fla", "flag_gems", "sglang", "unsloth", "lmdeploy", "mamba_ssm", "several", "tritonbench", "strangers",
-    "unseen", "unseen2", "unseen3", "unseen4", "unseen5", "unseen6",
+    "unseen", "unseen2", "unseen3", "unseen4", "unseen5", "unseen6", "unseen7",
 )  # fmt: skip
 
 
