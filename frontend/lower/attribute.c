@@ -193,13 +193,16 @@ Term *lower_attribute(Lower *L, Term *base, const char *name, Span span) {
                                        : lower_found(L, a, span, (NameUse){USE_VALUE, NULL});
 }
 
+const Term *lower_constexpr_tuple(Lower *L, const Node *e) {
+  const Var *v = e->kind == NODE_NAME ? scope_find(&L->frame->scope, e->name.id) : NULL;
+  const bool is_tuple = v && v->flags & VAR_CONSTEXPR && v->term && v->term->kind == TERM_TUPLE && !v->term->tuple.cls;
+  return is_tuple ? v->term : NULL;
+}
+
 // `t.type` where t was declared a constexpr and is a tuple: NULL elsewhere. A constexpr has its value as its type.
 static Term *constexpr_tuple_type(Lower *L, const Node *e) {
-  const Node *base = e->attr.first;
-  if (base->kind != NODE_NAME || strcmp(e->attr.name, "type") != 0) return NULL;
-  const Var *v = scope_find(&L->frame->scope, base->name.id);
-  if (!v || !(v->flags & VAR_CONSTEXPR) || !v->term || v->term->kind != TERM_TUPLE || v->term->tuple.cls) return NULL;
-  CtValue *value = term_to_ct(L, v->term);
+  const Term *t = strcmp(e->attr.name, "type") ? NULL : lower_constexpr_tuple(L, e->attr.first);
+  CtValue *value = t ? term_to_ct(L, t) : NULL;
   return value ? term_const(L, comptime_constexpr_type(L->ct, value)) : NULL;
 }
 

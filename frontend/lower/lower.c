@@ -295,12 +295,13 @@ static void lower_stmt(Lower *L, const Node *s) {
   case NODE_EXPR_STMT: lower_expr_stmt(L, s); return;
   case NODE_ASSIGN: {
     Term *v = lower_expr(L, s->assign.value);
+    const bool decays = !lower_constexpr_tuple(L, s->assign.value);   // as in Triton: its items stay constants
     L->assigned = s->assign.value;
-    if (v && s->assign.targets.data[0]->kind == NODE_NAME) v = term_decay(L, v, s->assign.value->span);
+    if (v && decays && s->assign.targets.data[0]->kind == NODE_NAME) v = term_decay(L, v, s->assign.value->span);
     for (uint32_t i = 0; i < s->assign.targets.count; i++) {
       const Node *target = s->assign.targets.data[i];
       if (v && target->kind == NODE_SUBSCRIPT) assign_element(L, target, NULL, s->assign.value);
-      else lower_assign_target(L, target, v, false, true);
+      else lower_assign_target(L, target, v, false, decays);
     }
     return;
   }

@@ -181,6 +181,7 @@ bool lower_is_name_path(const Node *e);
 // v as a term; if it is a value that is missing, an error that says why.
 Term *lower_found(Lower *L, CtValue *v, Span span, NameUse use);
 // ---- attribute.c ----
+const Term *lower_constexpr_tuple(Lower *L, const Node *e);   // the tuple that e names, if it was declared a constexpr
 Term *lower_attribute_node(Lower *L, const Node *e, NameUse use);  // e: an attribute
 Term *lower_attribute(Lower *L, Term *base, const char *name, Span span);
 Term *lower_shape_term(Lower *L, const CtType *t);                 // a tuple of its extents
