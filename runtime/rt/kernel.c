@@ -19,10 +19,14 @@ static uint32_t most_registers(const char *ptx) {
   return n && SM_REGISTERS / n < THREAD_REGISTERS ? (uint32_t)(SM_REGISTERS / n) : THREAD_REGISTERS;
 }
 
-// The blocks that an SM's registers hold if each thread has what was spilled, too.
+// The blocks that an SM's registers hold if each thread has what was spilled, too; 0: not one. Of several, those that
+// leave some registers more: where a block just fits, the assembler spills again.
 static unsigned long blocks_without_spills(const char *ptx, const CodeUse *use) {
+  enum { SPARE = 8 };
   const unsigned long n = number_of(ptx, threads), need = use->registers + use->local_bytes / 4;
-  return n && need <= THREAD_REGISTERS ? SM_REGISTERS / (n * need) : 0;
+  if (!n || need > THREAD_REGISTERS || n * need > SM_REGISTERS) return 0;
+  const unsigned long blocks = SM_REGISTERS / (n * (need + SPARE));
+  return blocks ? blocks : 1;
 }
 
 // Copies the PTX with the hint of so many blocks in each kernel, 0: without one. NULL: no memory.
@@ -52,8 +56,11 @@ char *kernel_with_other_hint(const char *ptx, const CodeUse *use) {
     const unsigned long blocks = blocks_without_spills(ptx, use);
     return with_hint(ptx, blocks < asked ? blocks : asked - 1);
   }
-  if (strstr(ptx, hint + 1) || strstr(ptx, ".maxnreg ") || 2 * use->registers > most_registers(ptx)) return NULL;
-  return with_hint(ptx, 1);
+  if (strstr(ptx, hint + 1) || strstr(ptx, ".maxnreg ")) return NULL;
+  // Without a hint the assembler may keep to fewer registers than there are; a few spills can be those of its order.
+  enum { FEW_BYTES = 64 };
+  const bool has_more = 2 * use->registers <= most_registers(ptx) + 1;
+  return has_more || use->local_bytes <= FEW_BYTES ? with_hint(ptx, 1) : NULL;
 }
 
 tile_kernel *kernel_new(tile_device *d) {

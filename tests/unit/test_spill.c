@@ -83,15 +83,26 @@ static void test_other_hints(void **state) {
   text = other_hint("a\n.reqntid 32, 1, 1\n.minnctapersm 10\n{\n", 32, 8);
   assert_string_equal(text, "a\n.reqntid 32, 1, 1\n.minnctapersm 9\n{\n");
   free(text);
+  // 128 registers and 38 spilled words fit three times, but hardly: the assembler would spill again.
+  text = other_hint("a\n.reqntid 128, 1, 1\n.minnctapersm 4\n{\n", 128, 152);
+  assert_string_equal(text, "a\n.reqntid 128, 1, 1\n.minnctapersm 2\n{\n");
+  free(text);
+  // Half of the registers, and a few spills with all of them.
+  text = other_hint("a\n.reqntid 128,1,1\n{\n", 128, 100);
+  assert_string_equal(text, "a\n.reqntid 128,1,1\n.minnctapersm 1\n{\n");
+  free(text);
+  text = other_hint("a\n.reqntid 128,1,1\n{\n", 255, 16);
+  assert_string_equal(text, "a\n.reqntid 128,1,1\n.minnctapersm 1\n{\n");
+  free(text);
   text = other_hint("a\n.reqntid 128,1,1\n{\n}\nb\n.reqntid 64,1,1\n{\n}\n", 32, 8);     // all registers are offered
   assert_string_equal(text, "a\n.reqntid 128,1,1\n.minnctapersm 1\n{\n}\nb\n.reqntid 64,1,1\n.minnctapersm 1\n{\n}\n");
   free(text);
-  // What offers all already, has its limit from the user, takes most, does not spill, or has so many threads.
+  // What offers all already, has its limit from the user, takes most and spills much, or does not spill.
   assert_null(other_hint(".reg\n.reqntid 512, 1, 1\n.minnctapersm 1\n{\n", 32, 8));
   assert_null(other_hint(".reg\n.reqntid 128,1,1\n.maxnreg 32\n{\n", 32, 8));
-  assert_null(other_hint(".reg\n.reqntid 128,1,1\n{\n", 200, 8));
+  assert_null(other_hint(".reg\n.reqntid 128,1,1\n{\n", 200, 80));
   assert_null(other_hint(".reg\n.reqntid 128,1,1\n{\n", 32, 0));
-  assert_null(other_hint(".reg\n.reqntid 1024,1,1\n{\n", 64, 8));
+  assert_null(other_hint(".reg\n.reqntid 1024,1,1\n{\n", 64, 80));
 }
 
 int main(void) {

@@ -56,10 +56,13 @@ def other_hint(text, use):
     threads = int(re.search(r"\n\.reqntid (\d+)", text)[1])
     if asked := int((re.search(r"\n\.minnctapersm (\d+)", text) or [0, 0])[1]):
         need = use["registers"] + use["stack"] // 4
-        blocks = min(65536 // (threads * need) if need <= 255 else 0, asked - 1)
+        fits = need <= 255 and threads * need <= 65536
+        blocks = min(max(65536 // (threads * (need + 8)), 1) if fits else 0, asked - 1)
         lower = f"\n.minnctapersm {blocks}" if blocks else ""
         return re.sub(r"\n\.minnctapersm \d+", lower, text) if asked > 1 else None
-    if "\n.maxnreg " in text or 2 * use["registers"] > min(255, 65536 // threads):
+    if asked or "\n.maxnreg " in text:
+        return None
+    if 2 * use["registers"] > min(255, 65536 // threads) + 1 and use["stack"] > 64:
         return None
     return re.sub(r"\n\.reqntid .*", r"\g<0>\n.minnctapersm 1", text)
 
