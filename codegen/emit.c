@@ -137,7 +137,7 @@ static LLVMTargetMachineRef make_target_machine(Cg *c) {
 }
 
 static void optimize(Cg *c, LLVMTargetMachineRef tm) {
-#define CLEAN_UP "instcombine<no-verify-fixpoint>,simplifycfg"
+#define CLEAN_UP "instcombine<no-verify-fixpoint>,simplifycfg<sink-common-insts;hoist-common-insts>"
   const char *first = c->has_allocas ? "sroa," : "";
   const char *loops = c->has_loops ? ",loop-simplify,lcssa,loop-mssa(licm),gvn<no-memdep;no-pre>," CLEAN_UP : "";
   const char *passes = arena_printf(c->arena, "function(%searly-cse<memssa>," CLEAN_UP "%s)", first, loops);
