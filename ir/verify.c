@@ -83,6 +83,13 @@ static bool check_elements(Verifier *v, const Op *op) {
   return true;
 }
 
+// Whether the op may have a result in a layout that is not the inferred one: a reduction in any, a join with its halves
+// apart in a thread's registers.
+static bool allows_layout(Verifier *v, const Op *op, const Type *t) {
+  if (op->opcode == OP_JOIN) return layout_split(v->ctx, t->layout) == in(op, 0)->layout;
+  return op->opcode == OP_REDUCE;
+}
+
 static bool check_op(Verifier *v, const Op *op) {
   const OpInfo *info = &op_info[op->opcode];
   uint32_t fixed = op_num_fixed(op->opcode);
@@ -110,9 +117,7 @@ static bool check_op(Verifier *v, const Op *op) {
   for (int i = 0; i < n; i++) {
     const Type *t = out(op, (uint32_t)i);
     if (types[i] == t) continue;
-    // A reduction may give its result in any layout.
-    if (op->opcode == OP_REDUCE && types[i]->layout && t->layout &&
-        type_with_layout(v->ctx, types[i], t->layout) == t)
+    if (types[i]->layout && t->layout && type_with_layout(v->ctx, types[i], t->layout) == t && allows_layout(v, op, t))
       continue;
     return verify_fail(v, op, "result %d must have type %s", i, text_of(v, types[i]));
   }
