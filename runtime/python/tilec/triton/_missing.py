@@ -103,6 +103,20 @@ _MEMBERS = {
         "get_sass": "write compiled.asm[\"sass\"]",
     },
 }
+# Options of other backends, which mean nothing on an NVIDIA GPU.
+_OF_OTHERS = {
+    "Intel's backend": """threads_per_warp grf_mode one_matrix_per_load_for_bt split_barriers_scope advanced_path
+        generate_native_code build_flags inject_split_barriers use_prefetch_block enable_tile_load_linear_layout""",
+    "AMD's backend": """waves_per_eu matrix_instr_nonkdim kpack schedule_hint instruction_sched_variant num_ldmatrixes
+        buffer_ops_assume_positive_offset use_buffer_ops sched_variant waves_per_simd waves_per_cu""",
+    "another vendor's backend": """multibuffer enable_auto_bind_sub_block enable_hivm_auto_cv_balance unit_flag
+        limit_auto_multi_buffer_of_local_buffer limit_auto_multi_buffer_only_for_local_buffer set_workspace_multibuffer
+        tile_mix_vector_loop tile_mix_cube_loop inject_barrier_all inject_block_all bottleneck pipeline scenario
+        num_cores isCloseOffsetAnalysis isCloseVectorization isCloseCoreTiling groups_per_cluster buffer_size_limit
+        enable_linearize disable_auto_inject_block_sync enable_ubuf_saving mix_mode simd_simt_mix_mode""",
+}
+_OTHERS = {name: f"it is an option of {of}, and kernels run on NVIDIA's GPUs here: leave it out"
+           for of, names in _OF_OTHERS.items() for name in names.split()}
 _PARAMETERS = {
     "do_bench": {"percentiles": _TIMED, "fast_flush": "the cache is always flushed: leave it out",
                  **dict.fromkeys(("iters", "n_iter", "num_iters", "repeat"), "rep is how long it measures, in ms"),
@@ -111,7 +125,7 @@ _PARAMETERS = {
     "Config": {"meta": "the constants come first, Config({\"BLOCK\": 128}, num_warps=4)",
                **dict.fromkeys(("cache_results", "key", "prune_configs_by", "reset_to_zero", "restore_value",
                                 "use_cuda_graph"), "it is a parameter of triton.autotune"),
-               **dict.fromkeys(_OLD_OPTIONS, _PARTITIONS)},
+               **dict.fromkeys(_OLD_OPTIONS, _PARTITIONS), **_OTHERS},
     "jit": {"interpret": "TRITON_INTERPRET=1 runs kernels on the interpreter",
             **dict.fromkeys(("num_warps", "num_stages", "num_ctas", "maxnreg"),
                             "it is an option of the launch, kernel[grid](…, num_warps=8), or of a triton.Config")},
@@ -119,9 +133,12 @@ _PARAMETERS = {
                                "kernel.warmup(…, grid=grid) compiles"),
                **dict.fromkeys(("num_threads", "threads"), "num_warps is the number of threads of a program "
                                "divided by 32"),
+               **dict.fromkeys(("block", "block_dim", "blocks", "threads_per_block"), "a program works on a whole tile, "
+                               "and num_warps is the number of its threads divided by 32; the grid stands in the "
+                               "brackets"),
                **dict.fromkeys(("shared", "shared_mem", "shared_memory", "smem"), "the compiler knows how much shared "
                                "memory the kernel needs"),
-               **dict.fromkeys(_OLD_OPTIONS, _PARTITIONS)},
+               **dict.fromkeys(_OLD_OPTIONS, _PARTITIONS), **_OTHERS},
     "compile": {name: "write triton.compile(ASTSource(fn, signature, constexprs))"
                 for name in ("fn", "signature", "constants", "device", "num_warps", "num_stages")},
     "ASTSource": {"constants": "it is called constexprs"},
