@@ -115,7 +115,7 @@ static bool mask_arg(Lower *L, Call *c, uint32_t i, uint32_t value, Term *ptr, T
   arg_error(L, c, i, "a mask must be int1, this is %s", term_describe(L, *out));
   const char *inverted = (*out)->kind == TERM_VALUE ? lower_inverted_integer(L, *out) : NULL;
   if (inverted) return lower_hint(L, "compare: %s == 0", inverted) != NULL;
-  if (!are_exchanged(c, i, value, ptr)) return lower_hint(L, "compare: mask != 0") != NULL;
+  if (!are_exchanged(c, i, value, ptr)) return !builtin_hint_position(L, c, i) && lower_hint(L, "compare: mask != 0");
   const char *name = value == 1 ? "value" : "other", *given[3];
   for (uint32_t k = 0; k < 3; k++) {
     given[k] = lower_source_text_or(L, c->spans[k], k == 0 ? "pointer" : k == i ? name : "mask");

@@ -150,7 +150,7 @@ Term *tl_reduce_call(Lower *L, Call *c) {
     int64_t numel = ct_numel(t);
     for (uint32_t i = 0; i < in.count; i++) in.items[i] = lower_reshape(L, in.items[i], &numel, 1, true);
   } else if (!arg_axis(L, c, 1, rank, &axis)) {
-    lower_note_shape(L, in.items[0], c->span);
+    if (term_get_int(c->args[1], &axis)) lower_note_shape(L, in.items[0], c->span);
     return NULL;
   }
   if (!lower_check_axis_in_block(L, c->span, "a reduction", term_t(in.items[0]), (uint32_t)axis)) return NULL;

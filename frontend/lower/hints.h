@@ -31,6 +31,13 @@ const char *lower_guess_annotation(Frontend *fe, const CtFunction *fn, const Nod
 // `otherwise` is told with the wider one in place of the dots of "(…)".
 void term_note_types_differ(Lower *L, const Term *a, const Term *b, const char *otherwise);
 
+// ---- guess_kind.c: a function, a method, a class, a type or a module in place of a value ----
+bool lower_is_uncalled(Lower *L, const Term *t);   // whether it is called, or made objects of
+const char *lower_callee_name(Lower *L, const Term *t);   // of what lower_is_uncalled says so; or NULL
+bool lower_hint_kind(Lower *L, const Term *t);     // how to make a value of it. Whether it is such a term.
+// Reports t, the value of n, which is asked for its truth, if it is a function that is not called. False if it is not.
+bool lower_refuse_truth(Lower *L, const Term *t, const Node *n);
+
 // ---- origin.c: notes after an error ----
 void lower_note_shape(Lower *L, const Term *x, Span error);      // where x got its shape, unless within `error`
 // Hints at another axis if x, reduced along it instead, would have the shape of `to`. Returns whether it hinted.
