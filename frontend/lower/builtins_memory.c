@@ -90,7 +90,7 @@ static bool like_pointer(Lower *L, Call *c, uint32_t i, Term *ptr, Term **out) {
     report_scalar_pointer(L, c, i, x);
     return false;
   }
-  *out = lower_broadcast_like(L, x, pt, c->spans[i]);
+  *out = lower_like(L, x, ptr, c->spans[i]);
   return *out != NULL;
 }
 
@@ -206,7 +206,7 @@ static Term *value_for_store(Lower *L, Call *c, uint32_t i, Term *ptr, const CtT
   lower_warn_stored(L, c, v, pointee);
   v = lower_cast(L, v, is_bool_pointee(pointee) ? pointee : memory_type(L, pointee), c->spans[i]);
   if (v && is_bool_pointee(pointee)) v = lower_cast_to(L, v, DT_INT8, c->spans[i]);
-  return lower_broadcast_like(L, v, pt, c->spans[i]);
+  return lower_like(L, v, ptr, c->spans[i]);
 }
 
 static bool check_not_const(Lower *L, Call *c, Term *ptr) {

@@ -67,6 +67,19 @@ bool lower_is_loaded(const Term *x);                 // whether it is computed f
 bool lower_note_listed(Lower *L, const Term *x);
 bool lower_note_comma(Lower *L, const Term *x);   // notes where a variable was made a tuple of one, if x is one
 
+const CtValue *lower_constant_named(Lower *L, const char *name);   // the value of a name that is a constant, or NULL
+
+// ---- origin_axis.c ----
+const Value *lower_before_loop(const Lower *L, const Value *v);   // what a loop's carried value begins with, or NULL
+// Notes where a and b, which differ along an axis of `rank` axes, got their extents. Whether a hint gives a way out.
+bool lower_hint_extents(Lower *L, const Term *a, const Term *b, uint32_t axis, uint32_t rank, Span error);
+
+// ---- origin_type.c ----
+// After an error about a variable of two types: `value` is assigned to it at `assigned`, and it has the type of `other`
+// elsewhere. Notes that an annotation converts nothing. Whether a hint says what to assign in place of a number.
+bool lower_hint_first_value(Lower *L, const char *name, Span assigned, const Term *value, const Term *other);
+void lower_note_widened(Lower *L, const Term *x);   // notes the reduction or scan that gave x a wider type, if one did
+
 // ---- origin_param.c ----
 void lower_note_param(Lower *L, const Term *x);                  // what gave a parameter its type
 // Notes, where x at span is no pointer, which parameter the launch gave a number in place of a tensor. Whether it did.

@@ -229,7 +229,8 @@ Term *lower_broadcast_to(Lower *L, Term *x, const int64_t *shape, uint32_t rank,
     if (have == want || have == 1) continue;
     lower_error(L, span, "cannot broadcast shape %s to %s: dimension %u is %lld, not %lld%s", counts_as(L, t, rank),
                 lower_shape_text(L, to), added + i, (long long)have, (long long)want, want == 1 ? "" : " or 1");
-    lower_note_shape(L, x, span);
+    if (!L->like) lower_note_shape(L, x, span);
+    else if (lower_hint_extents(L, x, L->like, added + i, rank, span)) return NULL;
     if (added) return lower_hint(L, "index with [:, None] or [None, :] to say which dimension a smaller tensor spans");
     return lower_hint(L, "make both of one shape: the offsets of one access, its mask and its value belong together");
   }
@@ -237,6 +238,13 @@ Term *lower_broadcast_to(Lower *L, Term *x, const int64_t *shape, uint32_t rank,
   while (ct_rank(term_t(x)) < rank) x = lower_expand_dims(L, x, 0);
   if (ct_type_equal(term_t(x), to)) return x;
   return term_value(L, build_broadcast(&L->b, term_v(x), lower_ir_type(L, to)), to);
+}
+
+Term *lower_like(Lower *L, Term *x, const Term *like, Span span) {
+  L->like = like;
+  x = lower_broadcast_like(L, x, term_t(like), span);
+  L->like = NULL;
+  return x;
 }
 
 bool lower_broadcast_pair(Lower *L, Term **a, Term **b, Span span) {
@@ -248,9 +256,7 @@ bool lower_broadcast_pair(Lower *L, Term **a, Term **b, Span span) {
     if (da != db && da != 1 && db != 1 && ra && rb) {
       lower_error(L, span, "shapes %s and %s do not broadcast: dimension %u is %lld on the left and %lld on the right",
                   counts_as(L, ta, rank), counts_as(L, tb, rank), i, (long long)da, (long long)db);
-      lower_note_shape(L, *a, span);
-      lower_note_shape(L, *b, span);
-      if (lower_hint_other_axis(L, *a, tb) || lower_hint_other_axis(L, *b, ta)) return false;
+      if (lower_hint_extents(L, *a, *b, i, rank, span)) return false;
       if (ra != rb && lower_hint_axis(L, ra > rb ? *a : *b, ra > rb ? tb : ta)) return false;
       if (ra != rb || rank == 1)
         lower_hint(L, "index with [:, None] or [None, :] to say which dimension a smaller tensor spans");
