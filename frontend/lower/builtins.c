@@ -344,7 +344,7 @@ static bool not_constant(Lower *L, Call *c, uint32_t i, const char *what) {
   const Value *v = term_v(c->args[i]);
   if (v->block == L->b.func->body && v->name)   // a parameter of the kernel
     lower_hint(L, "declare the parameter `%s: tl.constexpr`", v->name);
-  else
+  else if (!lower_hint_assigned(L, c->args[i]))
     lower_hint_constant(L, c->args[i],
                   "a plain assignment makes a run-time value; keep a constant with `x: tl.constexpr = …`, computed "
                   "from constants, or a constexpr parameter");
@@ -409,7 +409,7 @@ bool arg_ints(Lower *L, Call *c, uint32_t i, int64_t *out, uint32_t max, uint32_
     arg_error(L, c, i, "entry %u of `%s` of `%s` must be a constant integer, not %s", k, param_name(L, c, i),
                 c->row->name, term_describe(L, t->tuple.items[k]));
     if (term_is_none(t->tuple.items[k])) return lower_hint_none(L, c->spans[i]) != NULL;
-    lower_hint_constant(
+    if (!lower_hint_assigned(L, t->tuple.items[k])) lower_hint_constant(
         L, t->tuple.items[k],
         "shapes are known at compile time: make it a constexpr parameter, or assign it with `x: tl.constexpr = …`");
     return false;

@@ -78,6 +78,8 @@ bool lower_hint_extents(Lower *L, const Term *a, const Term *b, uint32_t axis, u
 // After an error about a variable of two types: `value` is assigned to it at `assigned`, and it has the type of `other`
 // elsewhere. Notes that an annotation converts nothing. Whether a hint says what to assign in place of a number.
 bool lower_hint_first_value(Lower *L, const char *name, Span assigned, const Term *value, const Term *other);
+// After a constant was needed: if t is a constant number that a plain assignment made a value of, the way out. Whether.
+bool lower_hint_assigned(Lower *L, const Term *t);
 void lower_note_widened(Lower *L, const Term *x);   // notes the reduction or scan that gave x a wider type, if one did
 
 // ---- origin_param.c ----
@@ -88,7 +90,8 @@ bool lower_note_pointer(Lower *L, const Term *x);   // the same where a number i
 bool lower_is_told(Lower *L, const Term *x);        // whether lower_note_pointer noted it before
 // Notes that x, whose items are asked for, is one pointer, if it is a parameter. Whether it did.
 bool lower_note_one_pointer(Lower *L, const Term *x);
-// Notes through which parameter x was loaded, unless it is that of the pointer. Returns its name, or NULL.
+// Notes through which parameter x was loaded, unless it is that of the pointer, if one is given. Returns its name, or
+// NULL.
 const char *lower_note_loaded(Lower *L, const Term *x, const Term *pointer);
 
 #endif

@@ -6,7 +6,8 @@
 #include <string.h>
 
 // ---- the statement that assigns a variable ----
-typedef struct { Span target; const Node *found, *value; } Assignment;   // value: what the variable gets of it
+// value: what the variable gets of it, or NULL: item number `index` of what `from` gives.
+typedef struct { Span target; const Node *found, *value, *from; uint32_t index; } Assignment;
 
 static bool is_target(const Node *n, Span span) {
   return n && n->kind == NODE_NAME && n->span.begin == span.begin && n->span.end == span.end;
@@ -17,8 +18,11 @@ static bool take_target(Assignment *a, const Node *target, const Node *value) {
   if (is_target(target, a->target)) return a->value = value, true;
   if (target->kind != NODE_TUPLE) return false;
   const bool is_each = value && value->kind == NODE_TUPLE && value->list.count == target->list.count;
-  for (uint32_t i = 0; i < target->list.count; i++)
-    if (take_target(a, target->list.data[i], is_each ? value->list.data[i] : NULL)) return true;
+  for (uint32_t i = 0; i < target->list.count; i++) {
+    if (!take_target(a, target->list.data[i], is_each ? value->list.data[i] : NULL)) continue;
+    if (!is_each && is_target(target->list.data[i], a->target)) a->from = value, a->index = i;
+    return true;
+  }
   return false;
 }
 
@@ -33,7 +37,7 @@ static void find_assignment(const Node *n, void *user) {
 }
 
 static Assignment assignment_at(Lower *L, Span target) {
-  Assignment a = {target, NULL, NULL};
+  Assignment a = {.target = target};
   ast_each_child(L->frame->fn->def, find_assignment, &a);
   return a;
 }
@@ -64,6 +68,23 @@ bool lower_hint_first_value(Lower *L, const char *name, Span assigned, const Ter
   if (!from || ct_rank(t) || ct_rank(term_t(value)) || ct_is_ptr(t) || ct_is_ptr(term_t(value))) return false;
   if (!is_annotated && !is_literal(from)) return false;
   return !lower_hint(L, "write %s = %s there, which is %s", name, as_scalar(L, from, t), ct_type_text(L->ctx, t));
+}
+
+bool lower_hint_assigned(Lower *L, const Term *t) {
+  const Scope *s = &L->frame->scope;
+  int64_t number;
+  if (t->kind != TERM_VALUE || !value_constant_int(term_v(t), &number)) return false;
+  for (uint32_t i = s->count; i-- > 0;) {
+    if (!s->vars[i].term || s->vars[i].term->kind != TERM_VALUE || term_v(s->vars[i].term) != term_v(t)) continue;
+    const Assignment a = assignment_at(L, s->vars[i].span);
+    const char *from = a.value ? lower_source_text_or(L, a.value->span, NULL) : NULL;
+    if (!from && a.from && lower_is_name_path(a.from))
+      from = arena_printf(L->arena, "%s[%u]", lower_source_text_or(L, a.from->span, "t"), a.index);
+    if (!from || lower_in_prelude(L, s->vars[i].span)) return false;
+    diag_note(L->ctx, s->vars[i].span, "`%s` is assigned here: a plain assignment makes a run-time value", s->vars[i].name);
+    return !lower_hint(L, "keep the constant: write %s: tl.constexpr = %s there", s->vars[i].name, from);
+  }
+  return false;
 }
 
 // ---- what gave a value its type ----

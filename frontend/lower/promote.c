@@ -25,8 +25,19 @@ static Term *cast_op(Lower *L, Opcode oc, Term *x, const CtType *to) {
 bool lower_check_fp8_exists(Lower *L, const CtType *t, Span span) {
   DtypeKind k = ct_scalar_of(t)->scalar;
   if (ct_is_ptr(t) || (k != DT_FP8E4B8 && k != DT_FP8E5B16)) return true;
-  return lower_error(L, span, "type %s does not exist on NVIDIA GPUs; fp8e4nv, fp8e5 and fp8e4b15 do",
-                     dtype_info[k].short_name) != NULL;
+  const bool is_e4m3 = k == DT_FP8E4B8;
+  lower_error(L, span, "type %s (%s of PyTorch) does not exist on NVIDIA GPUs; fp8e4nv (float8_e4m3fn), fp8e5 "
+              "(float8_e5m2) and fp8e4b15 do", dtype_info[k].short_name, is_e4m3 ? "float8_e4m3fnuz" : "float8_e5m2fnuz");
+  return false;
+}
+
+// The way out where x, which was loaded, has an fp8 type that the target lacks.
+static Term *hint_loaded_fp8(Lower *L, const Term *x) {
+  const char *name = lower_note_loaded(L, x, NULL);
+  const DtypeKind k = ct_scalar_of(term_t(x))->scalar;
+  if (!name || (k != DT_FP8E4B8 && k != DT_FP8E5B16)) return NULL;
+  return lower_hint(L, "convert it on the host: pass %s.to(torch.float32).to(torch.%s)", name,
+                    k == DT_FP8E4B8 ? "float8_e4m3fn" : "float8_e5m2");
 }
 
 bool lower_check_fp8(Lower *L, const CtType *t, Span span) {
@@ -142,7 +153,8 @@ Term *lower_cast_rounded(Lower *L, Term *x, const CtType *to, Downcast rounding,
   const CtType *from = ct_scalar_of(term_t(x));
   to = ct_scalar_of(to);
   if (ct_type_equal(from, to)) return x;
-  if (!lower_check_fp8(L, to, span) || !lower_check_fp8(L, from, span)) return NULL;
+  if (!lower_check_fp8(L, to, span)) return NULL;
+  if (!lower_check_fp8(L, from, span)) return hint_loaded_fp8(L, x);
   bool from_float = ct_is_float(from), to_float = ct_is_float(to);
   bool narrows = from_float && to_float && ct_bits(to) < ct_bits(from);
   if (rounding != DOWNCAST_DEFAULT && !narrows) {

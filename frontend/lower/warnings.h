@@ -12,6 +12,8 @@ void warn_compares(Lower *L, const Node *def);
 // Checks a statement that consists of the expression v. It was lowered to t and to the ops of `block` after `before`.
 void warn_unused_value(Lower *L, const Node *v, const Term *t, const Block *block, const Op *before);
 void warn_missing_store(Lower *L, const Func *f, const Node *def);
+// Of pointers that the kernel does not name, if all of its stores change what it also loads (warn_parameter.c).
+void warn_unused_pointers(Lower *L, const Func *f, const Node *def);
 void warn_redefinitions(Context *ctx, const Node *module);
 bool warn_calls(const NodeList *list);                              // whether code there may have an effect
 const CtFunction *lower_called_function(Lower *L, const Node *call);   // the user's that a call is of, or NULL
