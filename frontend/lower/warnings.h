@@ -32,6 +32,7 @@ void lower_warn_pointer_type(Lower *L, const CtValue *a, const CtValue *b, Span 
 void lower_warn_lost_constant(Lower *L, const CtValue *c, const CtType *type, const char *what, Span span);
 void lower_warn_added_twice(Lower *L, const Term *a, const Term *b);                // of a + b
 void lower_warn_padded(Lower *L, const CtFunction *combine, const Term *x);   // of a reduction by combine
+void lower_warn_infinite(Lower *L, const CtFunction *combine, const Term *x);   // of a reduction or scan by combine
 void lower_warn_softmax(Lower *L, const Term *x, Span span);
 void lower_warn_sort(Lower *L, const Term *x, bool descending);
 // counted, number: the operands as the user wrote them.

@@ -65,6 +65,7 @@ shown("block", lambda: k[(1,)](x, 1, block=(128, 1, 1)))
 shown("unknown", lambda: k[(1,)](x, 1, out_shape=x.shape))
 shown("near", lambda: k[(1,)](x, 1, num_warp=8, num_warps=8))
 shown("cooperative", lambda: k[(512,)](x, 1, BLOCK=8, num_warps=32, launch_cooperative_grid=True))
+shown("module", lambda: __import__("triton.lang"))
 warnings.showwarning = warned
 if sys.argv[1:]:
     first[(1,)](x, launch_pdl=True)

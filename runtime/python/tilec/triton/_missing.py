@@ -2,6 +2,7 @@
 import difflib
 import functools
 import inspect
+import pkgutil
 import sys
 
 _LIST = "docs/triton-programs.md lists what is there"
@@ -211,6 +212,10 @@ def no_module(name):
     while known and not hint:
         hint = _MODULES.get(known) or _NOW.get(known.rpartition(".")[0], {}).get(known.rpartition(".")[2])
         known = known.rpartition(".")[0]
+    path = getattr(sys.modules.get(parent), "__path__", ())
+    names = [module.name for module in pkgutil.iter_modules(path) if not module.name.startswith("_")]
+    near = [n for n in names if len(last) > 2 and n.startswith(last)] or difflib.get_close_matches(last, names, 1, 0.7)
+    hint = hint or (f"did you mean {parent}.{near[0]}?" if near else None)
     return f"tilec.triton has no module '{name}'" + (
         f": {hint}" if hint else f" ({parent} of Triton 3.6 may have '{last}'; {_LIST})")
 
