@@ -161,8 +161,9 @@ static void hint_param(Lower *L, const char *key, const char *params) {
 static bool check_bound(Lower *L, const Call *c, const CallArgs *args, uint32_t n, uint32_t next, const bool *used,
                         const char *shown, const Term *self, Buf *missing) {
   if (next < args->num_args) {
-    lower_error(L, args->spans[next], "`%s` takes at most %u positional argument%s, %u %s given", shown, n,
-                n == 1 ? "" : "s", args->num_args, args->num_args == 1 ? "is" : "are");
+    const uint32_t most = n - (self != NULL);
+    lower_error(L, args->spans[next], "`%s` takes at most %u positional argument%s, %u %s given", shown, most,
+                most == 1 ? "" : "s", args->num_args, args->num_args == 1 ? "is" : "are");
     return lower_hint(L, "its parameters: %s", c->row->params) != NULL;
   }
   for (uint32_t k = 0; k < args->num_kwargs; k++) {
@@ -273,13 +274,10 @@ bool arg_is_none(const Call *c, uint32_t i) { return c->args[i] && term_is_none(
 
 Term *arg_value(Lower *L, Call *c, uint32_t i) {
   if (arg(L, c, i)->kind == TERM_VALUE) return c->args[i];
-  return term_to_value(L, c->args[i], c->spans[i],
-                       arena_printf(L->arena, "`%s` of `%s`", param_name(L, c, i), c->row->name));
-}
-
-const char *arg_function(Lower *L, const Call *c) {
-  const char *prelude = lower_prelude_name(L, c->span);
-  return prelude ? prelude : c->row->name;
+  const char *what = arena_printf(L->arena, "`%s` of `%s`", param_name(L, c, i), c->row->name);
+  Term *t = term_to_value(L, c->args[i], c->spans[i], what);
+  if (!t) builtin_hint_position(L, c, i);
+  return t;
 }
 
 // Whether argument i is what `max` or `min` of one tensor got as its axis.
@@ -335,18 +333,18 @@ void lower_hint_constant(Lower *L, const Term *t, const char *otherwise) {
 }
 
 static bool not_constant(Lower *L, Call *c, uint32_t i, const char *what) {
-  arg_error(L, c, i, "`%s` of `%s` must be %s, not %s", param_name(L, c, i),
-            c->row->name[0] == '_' ? arg_function(L, c) : c->row->name, what, term_describe(L, c->args[i]));
+  arg_error(L, c, i, "`%s` of `%s` must be %s, not %s", param_name(L, c, i), arg_function(L, c), what,
+            term_describe(L, c->args[i]));
   if (is_axis_of_max(L, c, i)) {
     const char *f = arg_function(L, c);
     return lower_hint(L, "`%s` reduces one tensor; write tl.%simum(a, b) for two", f, f) != NULL;
   }
   if (term_is_none(c->args[i])) return lower_hint_none(L, c->spans[i]) != NULL;
-  if (builtin_hint_text(L, c, i) || c->args[i]->kind != TERM_VALUE) return false;
+  if (builtin_hint_position(L, c, i) || lower_hint_kind(L, c->args[i]) || c->args[i]->kind != TERM_VALUE) return false;
   const Value *v = term_v(c->args[i]);
   if (v->block == L->b.func->body && v->name)   // a parameter of the kernel
     lower_hint(L, "declare the parameter `%s: tl.constexpr`", v->name);
-  else
+  else if (!lower_hint_assigned(L, c->args[i]))
     lower_hint_constant(L, c->args[i],
                   "a plain assignment makes a run-time value; keep a constant with `x: tl.constexpr = …`, computed "
                   "from constants, or a constexpr parameter");
@@ -411,7 +409,7 @@ bool arg_ints(Lower *L, Call *c, uint32_t i, int64_t *out, uint32_t max, uint32_
     arg_error(L, c, i, "entry %u of `%s` of `%s` must be a constant integer, not %s", k, param_name(L, c, i),
                 c->row->name, term_describe(L, t->tuple.items[k]));
     if (term_is_none(t->tuple.items[k])) return lower_hint_none(L, c->spans[i]) != NULL;
-    lower_hint_constant(
+    if (!lower_hint_assigned(L, t->tuple.items[k])) lower_hint_constant(
         L, t->tuple.items[k],
         "shapes are known at compile time: make it a constexpr parameter, or assign it with `x: tl.constexpr = …`");
     return false;
@@ -480,7 +478,7 @@ bool arg_axis(Lower *L, Call *c, uint32_t i, uint32_t rank, int64_t *out) {
   if (!arg_int(L, c, i, out)) return false;
   if (*out < -(int64_t)rank || *out >= (int64_t)rank) {
     arg_error(L, c, i, "axis %lld of `%s` is outside a tensor of rank %u", (long long)*out, arg_function(L, c), rank);
-    return lower_hint_axes(L, rank) != NULL;
+    return !builtin_hint_position(L, c, i) && lower_hint_axes(L, rank);
   }
   if (*out < 0) *out += rank;
   return true;

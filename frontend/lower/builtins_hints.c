@@ -2,7 +2,14 @@
 #include <string.h>
 
 #include "frontend/lower/builtins.h"
+#include "frontend/lower/hints.h"
+#include "frontend/lower/statements.h"
 #include "frontend/lower/term.h"
+
+const char *arg_function(Lower *L, const Call *c) {
+  const char *prelude = lower_prelude_name(L, c->span);
+  return prelude ? prelude : c->row->name;
+}
 
 // The argument's text without its name.
 const char *builtin_arg_text(Lower *L, const Call *c, uint32_t i) {
@@ -22,16 +29,82 @@ bool builtin_hint_alone(Lower *L, const Call *c) {
                        "tl.cat(c, d))") == NULL;
 }
 
-// After a text or a type that a parameter does not take: it belongs to one further on.
-bool builtin_hint_text(Lower *L, const Call *c, uint32_t i) {
-  const char *text;
+// ---- arguments by position that belong to a parameter further on ----
+typedef enum { ARG_OTHER, ARG_BOOL, ARG_FLOAT, ARG_TYPE, ARG_TEXT } ArgKind;
+// The parameters that take an argument of a kind, the most likely first; texts: those that they take.
+static const struct { ArgKind kind; const char *params, *texts; } takers[] = {
+    {ARG_BOOL, "allow_tf32 keep_dims volatile return_indices bitcast reverse descending can_reorder ieee_rounding", ""},
+    {ARG_FLOAT, "other", ""},
+    {ARG_TYPE, "dtype out_dtype", ""},
+    {ARG_TEXT, "cache_modifier", ".ca .cg .cv .cs .wb .wt"},
+    {ARG_TEXT, "eviction_policy", "evict_first evict_last evict_normal"},
+    {ARG_TEXT, "input_precision", "tf32 tf32x3 ieee bf16x3 bf16x6"},
+    {ARG_TEXT, "sem", "acquire release acq_rel relaxed"},
+    {ARG_TEXT, "scope", "cta gpu sys"},
+    {ARG_TEXT, "padding_option", "zero nan"},
+    {ARG_TEXT, "fp_downcast_rounding", "rtne rtz"},
+};
+
+static bool has_word(const char *words, const char *word) {
+  const size_t n = strlen(word);
+  for (const char *at = words; n && (at = strstr(at, word)); at++)
+    if ((at == words || at[-1] == ' ') && (!at[n] || at[n] == ' ')) return true;
+  return false;
+}
+
+static ArgKind kind_of(const Term *t, const char **text) {
   const CtType *type;
-  if (strstr(c->row->params, "out_dtype") && c->args[i] && term_get_dtype(c->args[i], &type))
-    return lower_hint(L, "positional arguments take the first parameters: write out_dtype=%s",
-                      lower_source_text_or(L, c->spans[i], "…")) == NULL;
-  if (!strstr(c->row->params, "cache_modifier") || !c->args[i] || !term_get_str(c->args[i], &text)) return false;
-  const char *name = text[0] == '.' ? "cache_modifier" : !strncmp(text, "evict", 5) ? "eviction_policy" : NULL;
-  return name && lower_hint(L, "positional arguments take the first parameters: write %s=\"%s\"", name, text) == NULL;
+  *text = "";
+  if (!t || !term_is_const(t)) return ARG_OTHER;
+  if (t->ct->kind == CT_BOOL) return ARG_BOOL;
+  if (t->ct->kind == CT_FLOAT) return ARG_FLOAT;
+  if (term_get_str(t, text)) return ARG_TEXT;
+  return term_get_dtype(t, &type) ? ARG_TYPE : ARG_OTHER;
+}
+
+// The parameters of what the user called: of the row, or of the function of the prelude that calls it.
+static NameVec user_params(Lower *L, const Call *c, const CtFunction *through) {
+  NameVec names = {0};
+  BuiltinParam p;
+  for (uint32_t i = 0; through && i < through->num_params; i++) vec_push(L->arena, &names, through->params[i].name);
+  for (const char *s = through ? "" : c->row->params; *s && (s = builtin_next_param(s, &p));)
+    vec_push(L->arena, &names, arena_strndup(L->arena, p.name, p.name_size));
+  return names;
+}
+
+// The number among them of the parameter that got argument i.
+static uint32_t user_index(Lower *L, const Call *c, uint32_t i, const CtFunction *through) {
+  for (uint32_t k = 0; through && k < through->num_params; k++) {
+    const Var *v = scope_find(&L->frame->scope, through->params[k].name);
+    if (v && v->term == c->args[i]) return k;
+  }
+  return through ? UINT32_MAX : i;
+}
+
+bool builtin_hint_position(Lower *L, const Call *c, uint32_t i) {
+  const char *text, *shown = builtin_arg_text(L, c, i);
+  const ArgKind kind = kind_of(c->args[i], &text);
+  const CtFunction *through = lower_in_prelude(L, c->span) ? L->frame->fn : NULL;
+  const NameVec names = user_params(L, c, through);
+  const uint32_t at = user_index(L, c, i, through);
+  if (kind == ARG_OTHER || at >= names.count) return false;
+  const size_t size = strlen(names.data[at]);
+  const char *written = lower_source_text_or(L, c->spans[i], "");
+  if (!through && !strncmp(written, names.data[at], size) && strchr("= ", written[size])) return false;   // by name
+  if (through) {
+    const CtType *type;
+    shown = term_get_dtype(c->args[i], &type) && type->kind == CT_TYPE_SCALAR
+                ? arena_printf(L->arena, "tl.%s", dtype_info[type->scalar].name) : ct_repr(L->ctx, c->args[i]->ct);
+  }
+  for (uint32_t k = 0; k < countof(takers); k++) {
+    if (takers[k].kind != kind || (kind == ARG_TEXT && !has_word(takers[k].texts, text))) continue;
+    if (has_word(takers[k].params, names.data[at])) return false;
+    for (uint32_t n = at + 1; n < names.count; n++)
+      if (has_word(takers[k].params, names.data[n]))
+        return lower_hint(L, "positional arguments take the first parameters, here `%s`: write %s=%s", names.data[at],
+                          names.data[n], shown) == NULL;
+  }
+  return false;
 }
 
 // After numbers that belong together in a list, from parameter i on: load(m, n) of a descriptor.

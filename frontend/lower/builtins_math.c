@@ -342,6 +342,7 @@ static bool check_dot_acc(Lower *L, Call *c, const Term *acc, const CtType *prod
   const char *elem = dtype_info[ct_scalar_of(product)->scalar].name;
   arg_error(L, c, 2, "the accumulator of `dot` is %s, but the product is %s%s", term_describe(L, acc),
               ct_type_text(L->ctx, ct_scalar_of(product)), lower_shape_text(L, product));
+  if (builtin_hint_position(L, c, 2)) return false;
   if (ct_is_ptr(have)) lower_hint(L, "load it: acc=tl.load(…)");
   else if (ct_rank(have) != ct_rank(product) ||
            memcmp(have->shape, product->shape, ct_rank(have) * sizeof *have->shape))

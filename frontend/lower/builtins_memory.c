@@ -90,7 +90,7 @@ static bool like_pointer(Lower *L, Call *c, uint32_t i, Term *ptr, Term **out) {
     report_scalar_pointer(L, c, i, x);
     return false;
   }
-  *out = lower_broadcast_like(L, x, pt, c->spans[i]);
+  *out = lower_like(L, x, ptr, c->spans[i]);
   return *out != NULL;
 }
 
@@ -115,7 +115,7 @@ static bool mask_arg(Lower *L, Call *c, uint32_t i, uint32_t value, Term *ptr, T
   arg_error(L, c, i, "a mask must be int1, this is %s", term_describe(L, *out));
   const char *inverted = (*out)->kind == TERM_VALUE ? lower_inverted_integer(L, *out) : NULL;
   if (inverted) return lower_hint(L, "compare: %s == 0", inverted) != NULL;
-  if (!are_exchanged(c, i, value, ptr)) return lower_hint(L, "compare: mask != 0") != NULL;
+  if (!are_exchanged(c, i, value, ptr)) return !builtin_hint_position(L, c, i) && lower_hint(L, "compare: mask != 0");
   const char *name = value == 1 ? "value" : "other", *given[3];
   for (uint32_t k = 0; k < 3; k++) {
     given[k] = lower_source_text_or(L, c->spans[k], k == 0 ? "pointer" : k == i ? name : "mask");
@@ -206,7 +206,7 @@ static Term *value_for_store(Lower *L, Call *c, uint32_t i, Term *ptr, const CtT
   lower_warn_stored(L, c, v, pointee);
   v = lower_cast(L, v, is_bool_pointee(pointee) ? pointee : memory_type(L, pointee), c->spans[i]);
   if (v && is_bool_pointee(pointee)) v = lower_cast_to(L, v, DT_INT8, c->spans[i]);
-  return lower_broadcast_like(L, v, pt, c->spans[i]);
+  return lower_like(L, v, ptr, c->spans[i]);
 }
 
 static bool check_not_const(Lower *L, Call *c, Term *ptr) {

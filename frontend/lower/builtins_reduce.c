@@ -138,6 +138,7 @@ Term *tl_reduce_call(Lower *L, Call *c) {
   if (!fn || !tensor_inputs(L, c, 0, &in) || !arg_bool(L, c, 3, &keep_dims)) return NULL;
   lower_warn_keep_dims(L, c, 3);
   if (term_is_const(fn) && fn->ct->kind == CT_FUNCTION) lower_warn_padded(L, fn->ct->fn, in.items[0]);
+  if (term_is_const(fn) && fn->ct->kind == CT_FUNCTION) lower_warn_infinite(L, fn->ct->fn, in.items[0]);
   const CtType *t = term_t(in.items[0]);
   uint32_t rank = ct_rank(t);
   if (rank == 0) {
@@ -150,7 +151,7 @@ Term *tl_reduce_call(Lower *L, Call *c) {
     int64_t numel = ct_numel(t);
     for (uint32_t i = 0; i < in.count; i++) in.items[i] = lower_reshape(L, in.items[i], &numel, 1, true);
   } else if (!arg_axis(L, c, 1, rank, &axis)) {
-    lower_note_shape(L, in.items[0], c->span);
+    if (term_get_int(c->args[1], &axis)) lower_note_shape(L, in.items[0], c->span);
     return NULL;
   }
   if (!lower_check_axis_in_block(L, c->span, "a reduction", term_t(in.items[0]), (uint32_t)axis)) return NULL;
@@ -178,6 +179,7 @@ Term *tl_scan_call(Lower *L, Call *c) {
   int64_t axis;
   Term *fn = function_arg(L, c, 2);
   if (!fn || !tensor_inputs(L, c, 0, &in) || !arg_bool(L, c, 3, &reverse)) return NULL;
+  if (term_is_const(fn) && fn->ct->kind == CT_FUNCTION) lower_warn_infinite(L, fn->ct->fn, in.items[0]);
   if (!ct_rank(term_t(in.items[0]))) {
     arg_error(L, c, 0, "a scalar cannot be scanned: %s", term_describe(L, in.items[0]));
     return lower_hint_scalar(L, in.items[0], arg_function(L, c));

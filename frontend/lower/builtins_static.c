@@ -74,6 +74,10 @@ Term *tl_static_assert(Lower *L, Call *c) {
     return lower_hint(
         L, "check values of the run by tl.device_assert(condition, \"message\"), and compile with --debug");
   }
+  if (lower_is_uncalled(L, c->args[0])) {
+    arg_error(L, c, 0, "static_assert needs a condition, this is %s", term_describe(L, c->args[0]));
+    return lower_hint_kind(L, c->args[0]) ? end_function(L, c) : NULL;
+  }
   ok = ct_is_true(k);
   if (ok) return term_none(L);
   CtValue *msg = term_to_ct(L, c->args[1]);

@@ -84,6 +84,7 @@ static Term *lower_bool_op(Lower *L, const Node *e) {
     if (!t) return NULL;
     CtValue *c = term_to_ct(L, t);
     if (c) {
+      if (lower_refuse_truth(L, t, n)) return NULL;
       last = t;
       if (left && c->kind == CT_FLOAT) warn_of_default(L, e, n, left_span, ct_is_true(c) != is_and);
       if (ct_is_true(c) != is_and) return t;   // decided: the operands that follow are not lowered
@@ -201,7 +202,11 @@ static Term *lower_expr_inner(Lower *L, const Node *e, NameUse use) {
   case NODE_FSTRING: return lower_fstring(L, e);
   case NODE_TUPLE: case NODE_LIST: return lower_sequence(L, e);
   case NODE_DICT: return lower_dict(L, e);
-  case NODE_UNARY: return lower_unary(L, (PyOp)e->op, lower_expr(L, e->unary.value), e->span);
+  case NODE_UNARY: {
+    Term *x = lower_expr(L, e->unary.value);
+    if (x && e->op == PYOP_NOT && lower_refuse_truth(L, x, e->unary.value)) return NULL;
+    return lower_unary(L, (PyOp)e->op, x, e->span);
+  }
   case NODE_BINARY: {
     Term *a = lower_expr(L, e->binary.left), *b = lower_expr(L, e->binary.right);
     lower_warn_mask(L, e, a, b);

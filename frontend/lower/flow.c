@@ -144,6 +144,11 @@ static void report_mismatch(Lower *L, const char *name, const Var *a, const Var 
               term_describe(L, later->term), term_describe(L, earlier->term));
   if (a->span.begin != b->span.begin)
     diag_note(L->ctx, earlier->span, "assigned %s here", term_describe(L, earlier->term));
+  lower_note_widened(L, earlier->term);
+  lower_note_widened(L, later->term);
+  if (lower_hint_first_value(L, name, earlier->span, earlier->term, later->term) ||
+      lower_hint_first_value(L, name, later->span, later->term, earlier->term))
+    return;
   term_note_types_differ(L, earlier->term, later->term,
                          "a variable keeps its type across a run-time `if`; convert with .to(…)");
 }

@@ -31,6 +31,13 @@ const char *lower_guess_annotation(Frontend *fe, const CtFunction *fn, const Nod
 // `otherwise` is told with the wider one in place of the dots of "(…)".
 void term_note_types_differ(Lower *L, const Term *a, const Term *b, const char *otherwise);
 
+// ---- guess_kind.c: a function, a method, a class, a type or a module in place of a value ----
+bool lower_is_uncalled(Lower *L, const Term *t);   // whether it is called, or made objects of
+const char *lower_callee_name(Lower *L, const Term *t);   // of what lower_is_uncalled says so; or NULL
+bool lower_hint_kind(Lower *L, const Term *t);     // how to make a value of it. Whether it is such a term.
+// Reports t, the value of n, which is asked for its truth, if it is a function that is not called. False if it is not.
+bool lower_refuse_truth(Lower *L, const Term *t, const Node *n);
+
 // ---- origin.c: notes after an error ----
 void lower_note_shape(Lower *L, const Term *x, Span error);      // where x got its shape, unless within `error`
 // Hints at another axis if x, reduced along it instead, would have the shape of `to`. Returns whether it hinted.
@@ -60,6 +67,21 @@ bool lower_is_loaded(const Term *x);                 // whether it is computed f
 bool lower_note_listed(Lower *L, const Term *x);
 bool lower_note_comma(Lower *L, const Term *x);   // notes where a variable was made a tuple of one, if x is one
 
+const CtValue *lower_constant_named(Lower *L, const char *name);   // the value of a name that is a constant, or NULL
+
+// ---- origin_axis.c ----
+const Value *lower_before_loop(const Lower *L, const Value *v);   // what a loop's carried value begins with, or NULL
+// Notes where a and b, which differ along an axis of `rank` axes, got their extents. Whether a hint gives a way out.
+bool lower_hint_extents(Lower *L, const Term *a, const Term *b, uint32_t axis, uint32_t rank, Span error);
+
+// ---- origin_type.c ----
+// After an error about a variable of two types: `value` is assigned to it at `assigned`, and it has the type of `other`
+// elsewhere. Notes that an annotation converts nothing. Whether a hint says what to assign in place of a number.
+bool lower_hint_first_value(Lower *L, const char *name, Span assigned, const Term *value, const Term *other);
+// After a constant was needed: if t is a constant number that a plain assignment made a value of, the way out. Whether.
+bool lower_hint_assigned(Lower *L, const Term *t);
+void lower_note_widened(Lower *L, const Term *x);   // notes the reduction or scan that gave x a wider type, if one did
+
 // ---- origin_param.c ----
 void lower_note_param(Lower *L, const Term *x);                  // what gave a parameter its type
 // Notes, where x at span is no pointer, which parameter the launch gave a number in place of a tensor. Whether it did.
@@ -68,7 +90,8 @@ bool lower_note_pointer(Lower *L, const Term *x);   // the same where a number i
 bool lower_is_told(Lower *L, const Term *x);        // whether lower_note_pointer noted it before
 // Notes that x, whose items are asked for, is one pointer, if it is a parameter. Whether it did.
 bool lower_note_one_pointer(Lower *L, const Term *x);
-// Notes through which parameter x was loaded, unless it is that of the pointer. Returns its name, or NULL.
+// Notes through which parameter x was loaded, unless it is that of the pointer, if one is given. Returns its name, or
+// NULL.
 const char *lower_note_loaded(Lower *L, const Term *x, const Term *pointer);
 
 #endif

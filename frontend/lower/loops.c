@@ -50,7 +50,10 @@ static void find_carried(Lower *L, const NodeList *body, const Node *test, Carri
 // Adds block arguments to b and binds the carried names to them.
 static void bind_carried(Lower *L, const Carried *c, Block *b) {
   Value **args = arena_array(L->arena, Value *, c->inits.count + 1);
-  for (uint32_t i = 0; i < c->inits.count; i++) args[i] = block_add_arg(L->ctx, b, c->inits.data[i]->type);
+  for (uint32_t i = 0; i < c->inits.count; i++) {
+    args[i] = block_add_arg(L->ctx, b, c->inits.data[i]->type);
+    map_at(L->arena, &L->inits, args[i])->value = c->inits.data[i];
+  }
   for (uint32_t i = 0; i < c->vars.count; i++) {
     const Carry *v = &c->vars.data[i];
     uint32_t pos = v->start;
@@ -87,6 +90,8 @@ static void report_type_change(Lower *L, const Carry *v, const Var *now) {
                   "a constant, or combine each iteration's value with the one before");
     return;
   }
+  lower_note_widened(L, now->term);
+  if (lower_hint_first_value(L, v->name, v->span, v->init, now->term)) return;
   term_note_types_differ(L, v->init, now->term, "a variable that lives across iterations keeps one type: give it "
                          "that type before the loop, or convert with .to(…)");
 }

@@ -338,7 +338,8 @@ Term *lower_binary(Lower *L, PyOp op, Term *a, Term *b, Span span) {
     return lower_hint_none(L, span);
   }
   bool joins = op == PYOP_ADD && a->kind == TERM_TUPLE && b->kind == TERM_TUPLE && !a->tuple.cls && !b->tuple.cls;
-  if (ca && cb && !joins) return term_const(L, comptime_binary(L->ct, op, ca, cb, span));
+  const bool is_uncalled = !compares && (lower_is_uncalled(L, a) || lower_is_uncalled(L, b));
+  if (ca && cb && !joins && !is_uncalled) return term_const(L, comptime_binary(L->ct, op, ca, cb, span));
   for (int side = 0; side < 2; side++) {
     Term *self = side ? b : a, *other = side ? a : b;
     if (self->kind != TERM_TUPLE || !self->tuple.cls || !method_names[op][side]) continue;
@@ -381,7 +382,7 @@ Term *lower_unary(Lower *L, PyOp op, Term *x, Span span) {
   if (!x) return NULL;
   L->b.span = span;
   CtValue *c = term_to_ct(L, x);
-  if (c) return term_const(L, comptime_unary(L->ct, op, c, span));
+  if (c && (op == PYOP_NOT || !lower_is_uncalled(L, x))) return term_const(L, comptime_unary(L->ct, op, c, span));
   if (x->kind == TERM_TUPLE && x->tuple.cls) {
     static const char *const names[] = {
         [PYOP_NEG] = "__neg__", [PYOP_POS] = "__pos__", [PYOP_INVERT] = "__invert__", [PYOP_NOT] = "__not__"};
@@ -433,13 +434,17 @@ bool lower_condition(Lower *L, Term *c, Span span, const char *what, int *known,
     if (k != CT_BOOL && k != CT_INT && k != CT_NONE) {
       lower_error(L, span, "the condition of %s must be a bool, an int or None, not %s", what, term_describe(L, c));
       if (k == CT_STR) lower_hint(L, "compare it: `if NAME == \"…\"`");
+      else lower_hint_kind(L, c);
       return false;
     }
     *known = ct_is_true(c->ct);
     return true;
   }
-  if (c->kind != TERM_VALUE)
-    return lower_error(L, span, "the condition of %s cannot be %s", what, term_describe(L, c)) != NULL;
+  if (c->kind != TERM_VALUE) {
+    lower_error(L, span, "the condition of %s cannot be %s", what, term_describe(L, c));
+    lower_hint_kind(L, c);
+    return false;
+  }
   if (ct_rank(term_t(c))) {
     if (ct_numel(term_t(c)) != 1) {
       lower_error(L, span, "the condition of %s must be a scalar, not %s", what, term_describe(L, c));

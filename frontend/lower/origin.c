@@ -422,7 +422,7 @@ bool lower_refuse_nothing(Lower *L, const Term *x, Span span) {
 }
 
 // The value of a name that is a constant; NULL if it is none.
-static const CtValue *constant_named(Lower *L, const char *name) {
+const CtValue *lower_constant_named(Lower *L, const char *name) {
   const Var *v = scope_find(&L->frame->scope, name);
   CtValue *c = v ? v->term ? term_to_ct(L, v->term) : NULL : comptime_lookup(L->ct, L->frame->fn->env, name);
   return c ? ct_unwrap(c) : NULL;
@@ -446,7 +446,7 @@ static void list_constants(const Node *n, void *user) {
   for (uint32_t i = 0; i < all->seen.count; i++)
     if (all->seen.data[i] == n->name.id) return;
   vec_push(all->L->arena, &all->seen, n->name.id);
-  const CtValue *c = constant_named(all->L, n->name.id);
+  const CtValue *c = lower_constant_named(all->L, n->name.id);
   if (c && is_plain(c))
     buf_printf(&all->text, "%s%s = %s", all->text.size ? ", " : "", n->name.id, ct_repr(all->L->ctx, c));
 }

@@ -159,7 +159,7 @@ static const Op *load_below(const Value *v, int depth) {
 const char *lower_note_loaded(Lower *L, const Term *x, const Term *pointer) {
   const Op *load = x->kind == TERM_VALUE ? load_below(term_v(x), 0) : NULL;
   const Value *base = load ? base_param(op_operand(load, 0), 0) : NULL;
-  if (base && base == base_param(term_v(pointer), 0)) return NULL;   // an element of the array itself
+  if (base && pointer && base == base_param(term_v(pointer), 0)) return NULL;   // an element of the array itself
   const int i = index_of(L, base);
   if (i == NO_PARAM || L->specs[i].kind != SPEC_TYPE) return NULL;
   const CtParam *p = &L->kernel->params[i];

@@ -25,8 +25,19 @@ static Term *cast_op(Lower *L, Opcode oc, Term *x, const CtType *to) {
 bool lower_check_fp8_exists(Lower *L, const CtType *t, Span span) {
   DtypeKind k = ct_scalar_of(t)->scalar;
   if (ct_is_ptr(t) || (k != DT_FP8E4B8 && k != DT_FP8E5B16)) return true;
-  return lower_error(L, span, "type %s does not exist on NVIDIA GPUs; fp8e4nv, fp8e5 and fp8e4b15 do",
-                     dtype_info[k].short_name) != NULL;
+  const bool is_e4m3 = k == DT_FP8E4B8;
+  lower_error(L, span, "type %s (%s of PyTorch) does not exist on NVIDIA GPUs; fp8e4nv (float8_e4m3fn), fp8e5 "
+              "(float8_e5m2) and fp8e4b15 do", dtype_info[k].short_name, is_e4m3 ? "float8_e4m3fnuz" : "float8_e5m2fnuz");
+  return false;
+}
+
+// The way out where x, which was loaded, has an fp8 type that the target lacks.
+static Term *hint_loaded_fp8(Lower *L, const Term *x) {
+  const char *name = lower_note_loaded(L, x, NULL);
+  const DtypeKind k = ct_scalar_of(term_t(x))->scalar;
+  if (!name || (k != DT_FP8E4B8 && k != DT_FP8E5B16)) return NULL;
+  return lower_hint(L, "convert it on the host: pass %s.to(torch.float32).to(torch.%s)", name,
+                    k == DT_FP8E4B8 ? "float8_e4m3fn" : "float8_e5m2");
 }
 
 bool lower_check_fp8(Lower *L, const CtType *t, Span span) {
@@ -142,7 +153,8 @@ Term *lower_cast_rounded(Lower *L, Term *x, const CtType *to, Downcast rounding,
   const CtType *from = ct_scalar_of(term_t(x));
   to = ct_scalar_of(to);
   if (ct_type_equal(from, to)) return x;
-  if (!lower_check_fp8(L, to, span) || !lower_check_fp8(L, from, span)) return NULL;
+  if (!lower_check_fp8(L, to, span)) return NULL;
+  if (!lower_check_fp8(L, from, span)) return hint_loaded_fp8(L, x);
   bool from_float = ct_is_float(from), to_float = ct_is_float(to);
   bool narrows = from_float && to_float && ct_bits(to) < ct_bits(from);
   if (rounding != DOWNCAST_DEFAULT && !narrows) {
@@ -229,7 +241,8 @@ Term *lower_broadcast_to(Lower *L, Term *x, const int64_t *shape, uint32_t rank,
     if (have == want || have == 1) continue;
     lower_error(L, span, "cannot broadcast shape %s to %s: dimension %u is %lld, not %lld%s", counts_as(L, t, rank),
                 lower_shape_text(L, to), added + i, (long long)have, (long long)want, want == 1 ? "" : " or 1");
-    lower_note_shape(L, x, span);
+    if (!L->like) lower_note_shape(L, x, span);
+    else if (lower_hint_extents(L, x, L->like, added + i, rank, span)) return NULL;
     if (added) return lower_hint(L, "index with [:, None] or [None, :] to say which dimension a smaller tensor spans");
     return lower_hint(L, "make both of one shape: the offsets of one access, its mask and its value belong together");
   }
@@ -237,6 +250,13 @@ Term *lower_broadcast_to(Lower *L, Term *x, const int64_t *shape, uint32_t rank,
   while (ct_rank(term_t(x)) < rank) x = lower_expand_dims(L, x, 0);
   if (ct_type_equal(term_t(x), to)) return x;
   return term_value(L, build_broadcast(&L->b, term_v(x), lower_ir_type(L, to)), to);
+}
+
+Term *lower_like(Lower *L, Term *x, const Term *like, Span span) {
+  L->like = like;
+  x = lower_broadcast_like(L, x, term_t(like), span);
+  L->like = NULL;
+  return x;
 }
 
 bool lower_broadcast_pair(Lower *L, Term **a, Term **b, Span span) {
@@ -248,9 +268,7 @@ bool lower_broadcast_pair(Lower *L, Term **a, Term **b, Span span) {
     if (da != db && da != 1 && db != 1 && ra && rb) {
       lower_error(L, span, "shapes %s and %s do not broadcast: dimension %u is %lld on the left and %lld on the right",
                   counts_as(L, ta, rank), counts_as(L, tb, rank), i, (long long)da, (long long)db);
-      lower_note_shape(L, *a, span);
-      lower_note_shape(L, *b, span);
-      if (lower_hint_other_axis(L, *a, tb) || lower_hint_other_axis(L, *b, ta)) return false;
+      if (lower_hint_extents(L, *a, *b, i, rank, span)) return false;
       if (ra != rb && lower_hint_axis(L, ra > rb ? *a : *b, ra > rb ? tb : ta)) return false;
       if (ra != rb || rank == 1)
         lower_hint(L, "index with [:, None] or [None, :] to say which dimension a smaller tensor spans");

@@ -1,6 +1,7 @@
 // Terms: making them, reading them, and flattening them into IR values and back.
 #include "frontend/lower/gluon.h"
 #include "frontend/lower/hints.h"
+#include "frontend/lower/statements.h"
 #include "frontend/lower/term.h"
 
 #include <math.h>
@@ -147,23 +148,27 @@ static Term *hint_value(Lower *L, const Term *t, Span span, const char *what) {
   if (t->kind == TERM_DESC && strstr(what, "make_tensor_descriptor"))
     return lower_hint(L, "it is a descriptor already: load a block by x.load([row, column])");
   if (t->kind == TERM_DESC || t->kind == TERM_BLOCK_PTR) return lower_hint(L, "load what it points to");
-  if (t->kind != TERM_CONST) return NULL;
+  if (t->kind != TERM_CONST) {
+    lower_hint_kind(L, t);
+    return NULL;
+  }
   if (strstr(what, "operand of `//`") && lower_hint_comment(L, span, t->ct->kind == CT_NONE)) return NULL;
   switch (t->ct->kind) {
   case CT_STR:
     if (*what == '`' && is_numeral(t->ct->str.data)) return lower_hint(L, "leave out the quotes: %s", t->ct->str.data);
-    if (!strncmp(what, "`mask`", 6)) return lower_hint(L, "leave out the quotes: %s", t->ct->str.data);
+    if (!strncmp(what, "`mask`", 6) && (strpbrk(t->ct->str.data, "<>=&|~") ||
+                                        scope_find(&L->frame->scope, intern(L->ctx, t->ct->str.data))))
+      return lower_hint(L, "leave out the quotes: %s", t->ct->str.data);
     if (*what == '`') return lower_hint(L, "it takes a number, such as 0.0, or a tensor");
     return lower_hint(L, "a kernel has no texts at run time: print values by tl.device_print(\"text\", value)");
   case CT_NONE: return lower_hint_none(L, span);
-  case CT_DTYPE: return lower_hint(L, "a type is given as dtype=, or to x.to(…)");
-  case CT_FUNCTION: case CT_CLASS: return lower_hint(L, "call it with parentheses");
   case CT_BUILTIN:
-    if (builtin_resolve(L, t->ct->builtin.name)) return lower_hint(L, "call it with parentheses");
-    lower_hint_near(L, t->ct->builtin.name);
+    if (!lower_hint_kind(L, t)) lower_hint_near(L, t->ct->builtin.name);
     return NULL;
   case CT_DICT: return lower_hint(L, "take one of its values: d[key]");
-  default: return NULL;
+  default:
+    lower_hint_kind(L, t);
+    return NULL;
   }
 }
 
@@ -238,6 +243,7 @@ const char *term_describe(Lower *L, const Term *t) {
         !builtin_resolve(L, t->ct->builtin.name) && !comptime_has_function(t->ct->builtin.name))
       return arena_printf(a, "%s, which does not exist", t->ct->builtin.name);
     if (t->ct->kind == CT_BUILTIN) return arena_printf(a, "the builtin %s", t->ct->builtin.name);
+    if (t->ct->kind == CT_CLASS) return arena_printf(a, "the class %s", t->ct->cls->name);
     if (t->ct->kind == CT_MODULE) return arena_printf(a, "the module %s", t->ct->module->name);
     return arena_printf(a, "the constant %s", ct_repr(L->ctx, t->ct));
   case TERM_VALUE: {
@@ -262,7 +268,10 @@ const char *term_describe(Lower *L, const Term *t) {
   case TERM_ACC:
     return arena_printf(a, "an accumulator of %s%s", ct_type_text(L->ctx, t->acc.type->elem),
                         lower_shape_text(L, t->acc.type));
-  case TERM_BOUND: return "a bound method";
+  case TERM_BOUND: {
+    const char *name = lower_callee_name(L, t);
+    return name ? arena_printf(a, "the method %s", name) : "a method";
+  }
   }
   return "?";
 }

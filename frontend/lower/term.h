@@ -98,6 +98,7 @@ bool lower_promote(Lower *L, Term **a, Term **b, PromoteRule rule, const char *w
 bool lower_promote_all(Lower *L, Term **x, uint32_t n, const char *what, Span span);
 bool lower_broadcast_pair(Lower *L, Term **a, Term **b, Span span);
 Term *lower_broadcast_to(Lower *L, Term *x, const int64_t *shape, uint32_t rank, Span span);
+Term *lower_like(Lower *L, Term *x, const Term *like, Span span);   // x in the shape of `like`, which a message may trace
 Term *term_full(Lower *L, const CtType *type, double f, int64_t i);
 Term *lower_not_zero(Lower *L, Term *x, Span span);                                       // x != 0 as int1
 const char *lower_inverted_integer(Lower *L, const Term *x);   // if x is the user's ~y: the text of y; otherwise NULL

@@ -99,6 +99,23 @@ static bool is_one_of(const char *name, const char *const *names, uint32_t count
   return false;
 }
 
+void lower_warn_infinite(Lower *L, const CtFunction *combine, const Term *x) {
+  static const char *const names[] = {"_add", "_mul"};
+  uint64_t bits;
+  if (!lower_in_prelude(L, combine->def->span) || !is_one_of(combine->name, names, countof(names)) || !term_is_tensor(x))
+    return;
+  const Op *load = before_casts(term_v(x))->def;
+  const Value *other = load && load->opcode == OP_LOAD && op_operand(load, 2) ? op_operand(load, 3) : NULL;
+  if (!other || !type_is_float(type_elem(other->type)) || !value_constant_bits(other, &bits)) return;
+  const double v = num_decode(scalar_num_format(type_elem(other->type)->scalar), bits);
+  const bool is_sum = combine->name[1] == 'a';
+  if (isinf(v) && cuts(op_operand(load, 2)) && !lower_in_prelude(L, load->span) &&
+      diag_warning(L->ctx, WARN_INFINITE_SUM, load->span, "the elements that the mask of this load leaves out count as "
+                   "%sinf in the %s", v < 0 ? "-" : "", is_sum ? "sum" : "product"))
+    lower_hint(L, "give them a value that changes nothing: other=%s, or tl.where(mask, x, %s) before it",
+               is_sum ? "0.0" : "1.0", is_sum ? "0.0" : "1.0");
+}
+
 // The maximum of integers is left alone: most are counts and sizes, of which none is negative.
 void lower_warn_padded(Lower *L, const CtFunction *combine, const Term *x) {
   static const char *const minima[] = {"_min", "_argmin_left", "_argmin_any"};

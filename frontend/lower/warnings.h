@@ -12,6 +12,8 @@ void warn_compares(Lower *L, const Node *def);
 // Checks a statement that consists of the expression v. It was lowered to t and to the ops of `block` after `before`.
 void warn_unused_value(Lower *L, const Node *v, const Term *t, const Block *block, const Op *before);
 void warn_missing_store(Lower *L, const Func *f, const Node *def);
+// Of pointers that the kernel does not name, if all of its stores change what it also loads (warn_parameter.c).
+void warn_unused_pointers(Lower *L, const Func *f, const Node *def);
 void warn_redefinitions(Context *ctx, const Node *module);
 bool warn_calls(const NodeList *list);                              // whether code there may have an effect
 const CtFunction *lower_called_function(Lower *L, const Node *call);   // the user's that a call is of, or NULL
@@ -30,6 +32,7 @@ void lower_warn_pointer_type(Lower *L, const CtValue *a, const CtValue *b, Span 
 void lower_warn_lost_constant(Lower *L, const CtValue *c, const CtType *type, const char *what, Span span);
 void lower_warn_added_twice(Lower *L, const Term *a, const Term *b);                // of a + b
 void lower_warn_padded(Lower *L, const CtFunction *combine, const Term *x);   // of a reduction by combine
+void lower_warn_infinite(Lower *L, const CtFunction *combine, const Term *x);   // of a reduction or scan by combine
 void lower_warn_softmax(Lower *L, const Term *x, Span span);
 void lower_warn_sort(Lower *L, const Term *x, bool descending);
 // counted, number: the operands as the user wrote them.

@@ -93,11 +93,31 @@ static tile_status pack(CudaDevice *d, tile_kernel *k, LaunchBlock *b, const til
   return status;
 }
 
+// doing: the launch, which was cooperative and has too many blocks.
+static tile_status too_many_at_once(const CudaDevice *d, const tile_kernel *k, const CUlaunchConfig *config, CUresult r,
+                                    const char *doing, tile_error **error) {
+  int blocks = 0, sms = 0;
+  const int threads = (int)(config->blockDimX * config->blockDimY * config->blockDimZ);
+  const uint64_t programs = (uint64_t)config->gridDimX / k->num_ctas * config->gridDimY * config->gridDimZ;
+  if (d->cu.max_active_blocks(&blocks, k->function, threads, config->sharedMemBytes) != CUDA_SUCCESS ||
+      d->cu.device_attribute(&sms, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, d->device) != CUDA_SUCCESS)
+    return cuda_check(&d->cu, r, doing, error);
+  const unsigned most = (unsigned)blocks * (unsigned)sms / k->num_ctas;
+  return error_set_cuda(
+      error, TILE_ERROR_DRIVER, (int)r,
+      "%s: CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE: launch_cooperative_grid needs all %llu programs to run at once, and "
+      "at most %u do (%d on each of %d SMs): launch %u programs or fewer, each with a loop over its tiles, for tile in "
+      "range(tl.program_id(0), num_tiles, tl.num_programs(0)), or use fewer warps; if no program waits for another, leave "
+      "launch_cooperative_grid out",
+      doing, (unsigned long long)programs, most, blocks, sms, most);
+}
+
 static tile_status launch_failed(const CudaDevice *d, const tile_kernel *k, const CUlaunchConfig *config, CUresult r,
                                  tile_error **error) {
   char doing[256];
   snprintf(doing, sizeof doing, "launching %s on a grid of %u x %u x %u with %u threads and %u bytes of shared memory",
            k->name, config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX, config->sharedMemBytes);
+  if (r == CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE) return too_many_at_once(d, k, config, r, doing, error);
   tile_resources use = TILE_RESOURCES_INIT;
   if (r != CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES || tile_kernel_resources(k, &use, NULL) != TILE_OK || !use.is_assembled)
     return cuda_check(&d->cu, r, doing, error);

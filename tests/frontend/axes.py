@@ -58,7 +58,7 @@ def shapes(x, y, n):
     # SHAPES: axes.py:[[#@LINE+1]]:7: error: index 3 is outside `s`, which is of a tensor of rank 1
     s[3]
     # SHAPES: axes.py:[[#@LINE+2]]:30: error: cannot broadcast shape [32], which counts as [1, 32], to [32, 1]: dimension 1 is 32, not 1
-    # SHAPES: note: index with [:, None] or [None, :] to say which dimension a smaller tensor spans
+    # SHAPES: note: index the one of shape [32] with [:, None]: the shape [32, 1] fits
     tl.store(y + i[:, None], tl.load(x + i))
     # SHAPES: axes.py:[[#@LINE+2]]:5: error: shapes [64, 32] and [8], which counts as [1, 8], do not broadcast: dimension 1 is 32 on the left and 8 on the right
     # SHAPES: note: index with [:, None] or [None, :] to say which dimension a smaller tensor spans

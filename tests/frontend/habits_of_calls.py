@@ -23,7 +23,7 @@ def calls(x, y, n, B: tl.constexpr):
     # CALLS: habits_of_calls.py:[[#@LINE+2]]:26: error: `mask` is given twice to `load`
     # CALLS: note: its parameters: pointer, mask=None, {{.*}}; positional arguments take the first ones
     t = tl.load(x, True, mask=True)
-    # CALLS: habits_of_calls.py:[[#@LINE+3]]:9: error: `axis` of `reduce` must be a constant integer, not the constant 0.0
+    # CALLS: habits_of_calls.py:[[#@LINE+3]]:9: error: `axis` of `max` must be a constant integer, not the constant 0.0
     # CALLS: note: `max` reduces one tensor; write tl.maximum(a, b) for two
     # CALLS-NOT: write //
     m = tl.max(v, 0.0)

@@ -25,7 +25,7 @@ from triton.profiler.language import scope
 @triton.jit
 def sums(x, out, n):
     i = tl.arange(0, 16)
-    # SUMS: other_habits.py:[[#@LINE+2]]:19: error: `axis` of `reduce` must be a constant integer, not a tuple of 2
+    # SUMS: other_habits.py:[[#@LINE+2]]:19: error: `axis` of `sum` must be a constant integer, not a tuple of 2
     # SUMS: {{^}}note: reduce along one axis after the other, or along all with axis=None
     tl.store(out, tl.sum(tl.load(x + i[:, None] * n + i[None, :]), axis=(0, 1)))
 

@@ -220,7 +220,7 @@ def star(*args):
 # OPERATORS: ways_out.py:74:5: error: the right operand of `+` must be a tensor or a number, not the type fp32
 # OPERATORS: note: a type is given as dtype=, or to x.to(…)
 # OPERATORS: ways_out.py:75:5: error: the right operand of `+` must be a tensor or a number, not the builtin tl.sum
-# OPERATORS: note: call it with parentheses
+# OPERATORS: note: call it: tl.sum(input, …)
 # OPERATORS: ways_out.py:76:5: error: the right operand of `+` must be a tensor or a number, not the constant {'a': 1}
 # OPERATORS: note: take one of its values: d[key]
 # OPERATORS: ways_out.py:77:5: error: `+` does not combine fp32[8] and Pair

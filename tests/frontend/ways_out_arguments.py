@@ -35,7 +35,7 @@ def mistakes(p, n):
     # CHECK: {{^}}note: of a tile tl.multiple_of, tl.max_contiguous and tl.max_constancy tell the compiler more; tl.device_assert checks it{{$}}
     tl.assume(o < n)
     # CHECK: ways_out_arguments.py:[[#@LINE+2]]:24: error: `input_precision` of `dot` must be a string, not the type fp32
-    # CHECK: {{^}}note: positional arguments take the first parameters: write out_dtype=tl.float32{{$}}
+    # CHECK: {{^}}note: positional arguments take the first parameters, here `input_precision`: write out_dtype=tl.float32{{$}}
     tl.dot(m, m, None, tl.float32)
     # CHECK: ways_out_arguments.py:[[#@LINE+2]]:8: error: `!=` does not combine a scalar *fp32 and a scalar i32
     # CHECK: {{^}}note: for an array that may be missing pass None, and test `if p is not None:`{{$}}

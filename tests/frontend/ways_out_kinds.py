@@ -62,10 +62,10 @@ def mistakes(p, i, n):
     # CHECK: {{^}}note: write them in brackets: [n * 16, 0]{{$}}
     d.load(n * 16, 0)
     # CHECK: ways_out_kinds.py:[[#@LINE+3]]:32: error: `boundary_check` of `load` must be a constant integer, not the constant '.cg'
-    # CHECK: {{^}}note: positional arguments take the first parameters: write cache_modifier=".cg"{{$}}
+    # CHECK: {{^}}note: positional arguments take the first parameters, here `boundary_check`: write cache_modifier=".cg"{{$}}
     # CHECK-NOT: block pointers
     tl.load(p + o, o < n, 0.0, ".cg")
-    # CHECK: {{^}}note: positional arguments take the first parameters: write eviction_policy="evict_first"{{$}}
+    # CHECK: {{^}}note: positional arguments take the first parameters, here `boundary_check`: write eviction_policy="evict_first"{{$}}
     tl.store(p + o, v, o < n, "evict_first")
     # CHECK: ways_out_kinds.py:[[#@LINE+3]]:5: error: the call of `clamp` lacks `max`
     # CHECK: {{^}}note: for one bound write tl.maximum(v, 0.0){{$}}

@@ -78,6 +78,10 @@ CUresult cuCtxSynchronize(void) { return wait_until(busy_until); }
 CUresult cuStreamCreate(CUstream *stream, unsigned flags) { return (void)flags, *stream = malloc(1), CUDA_SUCCESS; }
 CUresult cuStreamDestroy_v2(CUstream stream) { return free(stream), CUDA_SUCCESS; }
 CUresult cuStreamSynchronize(CUstream stream) { return (void)stream, wait_until(busy_until); }
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *count, CUfunction function, int block, size_t dynamic_shared) {
+  (void)function, (void)block, (void)dynamic_shared;
+  return *count = 1, CUDA_SUCCESS;
+}
 CUresult cuStreamQuery(CUstream stream) { return (void)stream, query(busy_until); }
 CUresult cuEventCreate(CUevent *event, unsigned flags) {
   (void)flags;

@@ -67,7 +67,7 @@ _LEVELS = ("error", "warning", "remark", "note")
 _WORK = "tilec"   # the name of the threads of Device.interruptible, for which the main thread waits
 
 
-def _users_place():
+def users_place():
     """Returns the file and the line of the program that called into this package."""
     frame = sys._getframe(1)
     if threading.current_thread().name == _WORK:
@@ -86,7 +86,7 @@ def default_log(level, text, registry=None):
         warnings.warn_explicit(text[place.end():].rstrip(), Warning, place.group(1), int(place.group(2)),
                                registry=registry)
     elif level == "warning":
-        warnings.warn_explicit(text, Warning, *_users_place())
+        warnings.warn_explicit(text, Warning, *users_place())
     else:
         print(text, flush=True)
 

@@ -2,6 +2,7 @@
 import difflib
 import functools
 import inspect
+import pkgutil
 import sys
 
 _LIST = "docs/triton-programs.md lists what is there"
@@ -103,6 +104,20 @@ _MEMBERS = {
         "get_sass": "write compiled.asm[\"sass\"]",
     },
 }
+# Options of other backends, which mean nothing on an NVIDIA GPU.
+_OF_OTHERS = {
+    "Intel's backend": """threads_per_warp grf_mode one_matrix_per_load_for_bt split_barriers_scope advanced_path
+        generate_native_code build_flags inject_split_barriers use_prefetch_block enable_tile_load_linear_layout""",
+    "AMD's backend": """waves_per_eu matrix_instr_nonkdim kpack schedule_hint instruction_sched_variant num_ldmatrixes
+        buffer_ops_assume_positive_offset use_buffer_ops sched_variant waves_per_simd waves_per_cu""",
+    "another vendor's backend": """multibuffer enable_auto_bind_sub_block enable_hivm_auto_cv_balance unit_flag
+        limit_auto_multi_buffer_of_local_buffer limit_auto_multi_buffer_only_for_local_buffer set_workspace_multibuffer
+        tile_mix_vector_loop tile_mix_cube_loop inject_barrier_all inject_block_all bottleneck pipeline scenario
+        num_cores isCloseOffsetAnalysis isCloseVectorization isCloseCoreTiling groups_per_cluster buffer_size_limit
+        enable_linearize disable_auto_inject_block_sync enable_ubuf_saving mix_mode simd_simt_mix_mode""",
+}
+_OTHERS = {name: f"it is an option of {of}, and kernels run on NVIDIA's GPUs here: leave it out"
+           for of, names in _OF_OTHERS.items() for name in names.split()}
 _PARAMETERS = {
     "do_bench": {"percentiles": _TIMED, "fast_flush": "the cache is always flushed: leave it out",
                  **dict.fromkeys(("iters", "n_iter", "num_iters", "repeat"), "rep is how long it measures, in ms"),
@@ -111,7 +126,7 @@ _PARAMETERS = {
     "Config": {"meta": "the constants come first, Config({\"BLOCK\": 128}, num_warps=4)",
                **dict.fromkeys(("cache_results", "key", "prune_configs_by", "reset_to_zero", "restore_value",
                                 "use_cuda_graph"), "it is a parameter of triton.autotune"),
-               **dict.fromkeys(_OLD_OPTIONS, _PARTITIONS)},
+               **dict.fromkeys(_OLD_OPTIONS, _PARTITIONS), **_OTHERS},
     "jit": {"interpret": "TRITON_INTERPRET=1 runs kernels on the interpreter",
             **dict.fromkeys(("num_warps", "num_stages", "num_ctas", "maxnreg"),
                             "it is an option of the launch, kernel[grid](…, num_warps=8), or of a triton.Config")},
@@ -119,9 +134,12 @@ _PARAMETERS = {
                                "kernel.warmup(…, grid=grid) compiles"),
                **dict.fromkeys(("num_threads", "threads"), "num_warps is the number of threads of a program "
                                "divided by 32"),
+               **dict.fromkeys(("block", "block_dim", "blocks", "threads_per_block"), "a program works on a whole tile, "
+                               "and num_warps is the number of its threads divided by 32; the grid stands in the "
+                               "brackets"),
                **dict.fromkeys(("shared", "shared_mem", "shared_memory", "smem"), "the compiler knows how much shared "
                                "memory the kernel needs"),
-               **dict.fromkeys(_OLD_OPTIONS, _PARTITIONS)},
+               **dict.fromkeys(_OLD_OPTIONS, _PARTITIONS), **_OTHERS},
     "compile": {name: "write triton.compile(ASTSource(fn, signature, constexprs))"
                 for name in ("fn", "signature", "constants", "device", "num_warps", "num_stages")},
     "ASTSource": {"constants": "it is called constexprs"},
@@ -194,6 +212,10 @@ def no_module(name):
     while known and not hint:
         hint = _MODULES.get(known) or _NOW.get(known.rpartition(".")[0], {}).get(known.rpartition(".")[2])
         known = known.rpartition(".")[0]
+    path = getattr(sys.modules.get(parent), "__path__", ())
+    names = [module.name for module in pkgutil.iter_modules(path) if not module.name.startswith("_")]
+    near = [n for n in names if len(last) > 2 and n.startswith(last)] or difflib.get_close_matches(last, names, 1, 0.7)
+    hint = hint or (f"did you mean {parent}.{near[0]}?" if near else None)
     return f"tilec.triton has no module '{name}'" + (
         f": {hint}" if hint else f" ({parent} of Triton 3.6 may have '{last}'; {_LIST})")
 

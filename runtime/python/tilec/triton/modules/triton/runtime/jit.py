@@ -1,6 +1,5 @@
 """@triton.jit functions: gathered as source, compiled by libtile for each launch that needs it, and launched by it."""
 import ast
-import difflib
 import functools
 import importlib
 import inspect
@@ -27,6 +26,7 @@ from ._callable import JITCallable, check_source
 from ._definitions import define, made   # noqa: F401
 from ._hooks import call_hook, line_of, report_new
 from ._inside import Inside
+from ._options import IGNORED, LAUNCH, OPTIONS, NamedLaunch, unknown_option, warn_of_pdl
 from ._params import KernelParam, mangle_type, type_canonicalisation_dict   # noqa: F401
 from ._quick import Quick, current_ordinal
 from ._repeated import Variants
@@ -35,16 +35,7 @@ from ._values import add_roots, argument, shape_of
 from .driver import current_device
 from .errors import OutOfResources
 
-_LAUNCH = ("num_warps", "num_stages", "num_ctas", "maxnreg")
-# Options of a launch that are options of tilec, and those that mean nothing to it.
-_OPTIONS = {"enable_fp_fusion": "enable-fp-fusion", "debug": "debug", "sanitize_overflow": "sanitize-overflow",
-            "launch_cooperative_grid": "launch-cooperative-grid", "launch_pdl": "launch-pdl",
-            "enable_reflect_ftz": "enable-reflect-ftz"}
 _PRECISIONS = "tf32", "tf32x3", "ieee", "bf16x3", "bf16x6"
-_IGNORED = frozenset("""allowed_dot_input_precisions arch backend_name cluster_dims default_dot_input_precision
-    deprecated_fp8_dot_operand_dtypes device device_type extern_libs instrumentation_mode ir_override kpack
-    matrix_instr_nonkdim max_num_imprecise_acc_default maxRegAutoWS minRegAutoWS noinline ptx_options ptx_version
-    schedule_hint stream supported_fp8_dtypes waves_per_eu warp_size""".split())
 
 
 class KernelInterface:
@@ -65,10 +56,11 @@ class KernelInterface:
 
     __iter__ = None   # [] takes anything: a loop over a kernel would not end
 
+    _partial = NamedLaunch        # or functools.partial, which is quicker, once the launcher in C launches
     _launch_now = launch_by_run   # or a quicker way that does the same: layers around the kernel and [] take it
 
     def __getitem__(self, grid):
-        return functools.partial(self.run, grid=grid, warmup=False)
+        return NamedLaunch(self.run, grid=grid, warmup=False)
 
 
 class ConstexprFunction(JITCallable):
@@ -195,7 +187,7 @@ class JITFunction(JITCallable, KernelInterface):
     def __reduce__(self):
         if self.fn is None:   # torch.compile takes the function off, and puts it back where the kernel arrives
             state = {name: value for name, value in vars(self).items()
-                     if name not in ("device_caches", "_programs", "_quick", "_launch_now", "_lock", "pre_run_hooks",
+                     if name not in ("device_caches", "_programs", "_quick", "_launch_now", "_partial", "_lock", "pre_run_hooks",
                                       "chosen_by", "variants")}
             return _without_function, (type(self), state)
         return by_name, (self.module, self.fn.__qualname__, None)
@@ -216,13 +208,13 @@ class JITFunction(JITCallable, KernelInterface):
     # ---- launches
 
     def __getitem__(self, grid):
-        return functools.partial(self._launch_now, grid)
+        return self._partial(self._launch_now, grid)
 
     def start(self, grid, /, *args, **kwargs):
         """Launches by the launcher in C of the current gpu if there is one that may, and by run otherwise."""
         quick = self._quick and self._quick.get(current_ordinal())
         if quick and quick.is_for_now() and not self.pre_run_hooks:
-            self._launch_now = quick.guarded(self._launch_now)
+            self._launch_now, self._partial = quick.guarded(self._launch_now), functools.partial
             return quick.launch(grid, *args, **kwargs)
         for name in ("grid", "warmup"):
             if name in kwargs:
@@ -259,7 +251,7 @@ class JITFunction(JITCallable, KernelInterface):
         # A constant that is left out has the value that the text has for it: the launcher in C leaves it out, too.
         values = {p.name: argument(p.name, bound[p.name], p.is_constexpr, program.gatherer) for p in self.params
                   if p.name in given or not p.is_constexpr}
-        launch = {name: options[name] for name in _LAUNCH if options.get(name) is not None and name not in values}
+        launch = {name: options[name] for name in LAUNCH if options.get(name) is not None and name not in values}
         shape = (1,) if warmup and grid is None else shape_of(grid, {**bound, **options})
         try:
             return self._launch(program, shape, values, launch, options, warmup or 0 in shape, bound)
@@ -288,8 +280,8 @@ class JITFunction(JITCallable, KernelInterface):
             raise TypeError(f"{self.__name__}() has the parameter {self._variable}, and those of a kernel are its "
                             f"arguments, one by one: write {self._variable.name} and pass a tuple")
         if len(args) > len(names):
-            raise TypeError(f"{self.__name__}() takes {len(names)} positional arguments but {len(args)} were given" +
-                            self._hides)
+            raise TypeError(f"{self.__name__}() takes {len(names)} positional arguments but {len(args)} were given: "
+                            f"they are {', '.join(names)}, and options go by name{self._hides}")
         given, options = dict(zip(names, args)), {}
         for name, value in kwargs.items():
             if name in self.signature.parameters:
@@ -298,17 +290,11 @@ class JITFunction(JITCallable, KernelInterface):
                                     f"{names.index(name) + 1} is one; if a configuration or a heuristic gives "
                                     f"{name}, pass what comes after it by name")
                 given[name] = value
-                if name not in _LAUNCH:
+                if name not in LAUNCH:
                     continue
-            if name not in _LAUNCH and name not in _OPTIONS and name not in _IGNORED:
-                known = (*names, *_LAUNCH, *_OPTIONS)
-                near = ([n for n in known if n.lower() == name.lower()] or
-                        difflib.get_close_matches(name, known, 1))
-                is_free = near and near[0] not in kwargs and near[0] not in names[:len(args)]
-                hint = parameter_hint("launch", name)
+            if name not in LAUNCH and name not in OPTIONS and name not in IGNORED:
                 raise KeyError(f"Keyword argument {name} was specified but unrecognised" +
-                               (f": {hint}" if hint else f": did you mean {near[0]}?" if is_free else
-                                f": it is no option here, and the parameters are {', '.join(names)}") + self._hides)
+                               unknown_option(self.__name__, name, names, kwargs, len(args)) + self._hides)
             options[name] = value
         if options.get("ir_override"):
             raise NotImplementedError(f"ir_override={options['ir_override']!r}: tilec does not read Triton's IR")
@@ -325,7 +311,7 @@ class JITFunction(JITCallable, KernelInterface):
         """Returns the options without those that change nothing: the launcher in C knows few."""
         flags = self._flags(options)
         return {name: value for name, value in options.items()
-                if name in _LAUNCH and value is not None or flags and name in _OPTIONS}
+                if name in LAUNCH and value is not None or flags and name in OPTIONS}
 
     def _flags(self, options):
         """Returns the options of tilec for a launch."""
@@ -333,8 +319,8 @@ class JITFunction(JITCallable, KernelInterface):
         given = {"debug": knobs.runtime.debug if debug is None else debug,
                  "enable_fp_fusion": options.get("enable_fp_fusion", knobs.language.default_fp_fusion),
                  "sanitize_overflow": options.get("sanitize_overflow") and debug}
-        given.update((name, options[name]) for name in _OPTIONS if name not in given and options.get(name))
-        flags = tuple(f"{_OPTIONS[name]}={int(bool(value))}" for name, value in given.items()
+        given.update((name, options[name]) for name in OPTIONS if name not in given and options.get(name))
+        flags = tuple(f"{OPTIONS[name]}={int(bool(value))}" for name, value in given.items()
                       if value is not None and bool(value) != (name == "enable_fp_fusion"))
         precision = knobs.language.fp32_default
         if precision and precision not in _PRECISIONS:
@@ -389,6 +375,7 @@ class JITFunction(JITCallable, KernelInterface):
                 program.refused.discard(variant)
             if only_prepare:
                 return compiled
+            warn_of_pdl(self, options, program, kernel.num_variants != before)
             enter, leave = knobs.runtime.launch_enter_hook, knobs.runtime.launch_exit_hook
             metadata = self._launch_metadata(compiled, shape, bound) if enter or leave else None
             if enter:
