@@ -1,12 +1,14 @@
 # Constants that a plain assignment makes run-time values, also by unpacking, and fp8 types of other GPUs.
-# RUN: not %tilec %s -n unpacked -s "*fp32, *fp32" -D "TILE=(16, 32)" -D N=64 -o - 2>&1 | FileCheck %s --check-prefix=UNPACKED
+# RUN: not %tilec %s -n unpacked -s "*fp32, *fp32" -D N=64 -o - 2>&1 | FileCheck %s --check-prefix=UNPACKED
 # RUN: not %tilec %s -n foreign -s "*fp8e4b8, *fp32" -D N=64 -o - 2>&1 | FileCheck %s --check-prefix=FOREIGN
 import triton
 import triton.language as tl
 
+TILE = (16, 32)
+
 
 @triton.jit
-def unpacked(x, y, TILE: tl.constexpr, N: tl.constexpr):
+def unpacked(x, y, N: tl.constexpr):
     # UNPACKED: kept_constants.py:[[#@LINE+7]]:18: error: `end` of `arange` must be a constant integer, not a scalar i32
     # UNPACKED: kept_constants.py:[[#@LINE+5]]:5: note: `a` is assigned here: a plain assignment makes a run-time value
     # UNPACKED: {{^}}note: keep the constant: write a: tl.constexpr = TILE[0] there{{$}}

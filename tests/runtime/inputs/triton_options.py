@@ -12,13 +12,6 @@ def k(x, n, BLOCK: tl.constexpr = 64):
     tl.store(x + tl.arange(0, BLOCK), tl.load(x + tl.arange(0, BLOCK)) + n)
 
 
-@triton.autotune([triton.Config({"BLOCK": 16}), triton.Config({"BLOCK": 32})], key=["n"])
-@triton.heuristics({"n": lambda args: 1})
-@triton.jit
-def tuned(x, n, BLOCK: tl.constexpr):
-    tl.store(x + tl.arange(0, BLOCK), n)
-
-
 @triton.jit
 def first(x):
     tl.extra.cuda.gdc_launch_dependents()
@@ -55,7 +48,6 @@ def warned(message, category, file, line, *rest):
 
 x, y, options = torch.zeros(64), torch.zeros(64), {"num_warps": 4}
 shown("twice", lambda: k[(1,)](x, 1, num_warps=8, **options))
-shown("tuned twice", lambda: tuned[(1,)](x, num_warps=8, **options))
 shown("parameter twice", lambda: k[(1,)](x, 1, BLOCK=32, **{"BLOCK": 16}))
 shown("many", lambda: k[(1,)](x, 1, 16, 4))
 shown("Intel", lambda: k[(1,)](x, 1, threads_per_warp=16))

@@ -8,12 +8,8 @@ from .jit import KernelInterface, by_name
 class Around(KernelInterface):
     """A layer around a kernel. In other kernels it is the kernel itself."""
 
-    @property
-    def _partial(self):
-        return getattr(self.fn, "_partial", functools.partial)
-
     def __getitem__(self, grid):
-        return self._partial(self._launch_now, grid)
+        return functools.partial(self._launch_now, grid)
 
     def __call__(self, *args, **kwargs):
         return self._tile_function(*args, **kwargs)   # which says that it is launched
