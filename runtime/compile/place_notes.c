@@ -60,6 +60,11 @@ static bool asserts_all(Context *ctx, const Op *op) {
   return call && !strstr(call, "mask") && type_is_tensor(op_operand(op, 0)->type);
 }
 
+static uint32_t elements_of(const Op *op) {
+  const Type *t = outside_pointer(op)->type;
+  return t->kind == TYPE_DESC ? 0 : type_is_tensor(t) ? (uint32_t)type_numel(t) : 1;
+}
+
 static void add_note(Op *op, void *user) {
   Notes *n = user;
   Context *ctx = &n->program->ctx;
@@ -77,6 +82,12 @@ static void add_note(Op *op, void *user) {
     note.way_out = ways.past;
     note.way_out_before = ways.before;
     note.bytes_from = ways.bytes_from;
+    memcpy(note.by_program, ways.by_program, sizeof note.by_program);
+    note.moved = ways.moved;
+    note.is_one = ways.is_one;
+    note.is_masked = ways.is_masked;
+    note.has_free = ways.has_free;
+    note.elems = elements_of(op);
     note.exchange = outside_exchange(ctx, op);
     find_update(ctx, op, &note);
     find_promise(ctx, outside_pointer(op), &note);

@@ -15,6 +15,10 @@ typedef struct PlaceNote {
   const char *way_out;         // an access: what to do if it is out of bounds; NULL: no access
   const char *way_out_before;  // if it is before the first element
   uint32_t bytes_from;         // as in OutsideWays
+  // As in OutsideWays, and how many elements the access has; 0: not known.
+  const char *by_program[3], *moved;
+  bool is_one, is_masked, has_free;
+  uint32_t elems;
   const char *exchange;        // a store: the same as tl.atomic_xchg(…), in the user's words; NULL: not known
   // A store of what was computed from a load of the same elements: where it loads them, 0: no such store; and the
   // function that does both at once, as "atomic_add", NULL: there is none.

@@ -67,6 +67,7 @@ int sreg_find(const char *name);                                  // -1 when the
 typedef enum { ACCESS_READ, ACCESS_WRITE, ACCESS_ATOMIC } AccessKind;
 // One memory instruction of a warp, checked but not yet performed. host[lane] points at the bytes.
 struct MemAccess {
+  const PtxOperand *op;        // that has the addresses, or NULL
   AccessKind kind;
   uint32_t mask;
   uint32_t size;               // bytes per lane, all vector elements together

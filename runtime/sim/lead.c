@@ -148,16 +148,26 @@ void lead_race(Warp *w, int lane, RaceScope scope, const RaceSide *found, const 
   arena_free(&scratch);
 }
 
-void lead_outside(Warp *w, const Instr *in, Outside *o, AccessKind kind, uint32_t elem_bytes) {
+void lead_outside(Warp *w, const Instr *in, int lane, const MemAccess *access, const Alloc *a, Outside *o,
+                  AccessKind kind, uint32_t elem_bytes) {
   static const char general[] = "compare what the offset reaches, and the mask, with the elements that there are";
   PlaceNote place;
   if (!report_note(w->grid, in, &place)) return;
+  whole_block(w, in, lane, access, a, &place, o);
+  if (w->grid->failed) return;   // another warp was earlier
   Arena scratch;
   arena_init(&scratch);
   o->kind = kind_of(kind);
   o->elem_bytes = place.elem_bytes ? place.elem_bytes : elem_bytes;
   report_program(w->cta, o->program);
-  const OutsideWays ways = {place.way_out, place.way_out_before, place.bytes_from};
+  const OutsideWays ways = {.past = place.way_out,
+                            .before = place.way_out_before,
+                            .bytes_from = place.bytes_from,
+                            .by_program = {place.by_program[0], place.by_program[1], place.by_program[2]},
+                            .moved = place.moved,
+                            .is_one = place.is_one,
+                            .is_masked = place.is_masked,
+                            .has_free = place.has_free};
   const char *far = outside_far(o), *way_out = outside_way_out(&scratch, o, &ways);
   report_lead(w->grid, &place, outside_text(&scratch, o), *far ? far : way_out ? way_out : general);
   arena_free(&scratch);

@@ -31,7 +31,12 @@ void lead_overtakes(Warp *w, const Instr *in, WaitKind kind, bool writes, const 
 void lead_unfinished(Warp *w, const Instr *in, const Instr *product, bool writes);
 void lead_left_over(Warp *w, const Instr *in, WaitKind kind);
 // Fills in the access's kind, element size and program. elem_bytes: for a place of which that is not known.
-void lead_outside(Warp *w, const Instr *in, Outside *o, AccessKind kind, uint32_t elem_bytes);
+// lane, access: what of it was found to be outside of `a`, the memory that its pointer points to.
+void lead_outside(Warp *w, const Instr *in, int lane, const MemAccess *access, const Alloc *a, Outside *o,
+                  AccessKind kind, uint32_t elem_bytes);
+// Fills in is_whole and was_inside, as far as they are known (whole.c).
+void whole_block(Warp *w, const Instr *in, int lane, const MemAccess *access, const Alloc *a, const PlaceNote *place,
+                 Outside *o);
 // An access of that size at an address that is no multiple of `align`.
 void lead_misaligned(Warp *w, const Instr *in, int lane, uint64_t address, uint32_t size, uint32_t align,
                      AccessKind kind);

@@ -63,6 +63,14 @@ static void index_lines(PtxModule *m) {
   m->num_lines = n;
 }
 
+static void number_accesses(PtxModule *m) {
+  for (uint32_t i = 0; i < m->num_code; i++) {
+    Instr *in = &m->code[i];
+    if (in->op == OP_ld || in->op == OP_st || in->op == OP_atom || in->op == OP_red || in->op == OP_cp)
+      in->access = ++m->num_accesses;
+  }
+}
+
 PtxModule *ptx_module_load(Device *d, const char *text, size_t size) {
   Arena arena;
   arena_init(&arena);
@@ -91,6 +99,7 @@ PtxModule *ptx_module_load(Device *d, const char *text, size_t size) {
   if (!p->failed && !m->sm) ptx_error(p, 1, "no .target directive");
   m->code = p->code.data;
   m->num_code = p->code.count;
+  number_accesses(m);
   for (uint32_t i = 0; i < m->funcs.count && !p->failed; i++)
     if (m->funcs.data[i]->is_entry) lay_out_shared(p, m->funcs.data[i]);
   return m;

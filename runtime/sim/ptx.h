@@ -152,6 +152,7 @@ struct Instr {
   void *aux;                   // family's own decoded data
   const SrcLoc *loc;
   uint32_t line;               // of the PTX text
+  uint32_t access;             // the number of an access of memory in the module, from 1; 0: of another instruction
   PtxFunction *func;
 };
 static inline bool has_mod(const Instr *in, PtxMod m) { return in->modset[m / 64] >> (m % 64) & 1; }
@@ -200,7 +201,7 @@ struct PtxModule {
   uint32_t version, sm;        // 83, 90
   bool arch_specific;          // sm_90a
   Instr *code;                 // all functions, one after another; closed by OP_exit
-  uint32_t num_code;
+  uint32_t num_code, num_accesses;
   VEC(PtxFunction *) funcs;
   SymbolVec globals;           // .global and .const
   SymbolVec shared_syms;

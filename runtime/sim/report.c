@@ -157,6 +157,14 @@ bool report_note(const Grid *g, const Instr *in, PlaceNote *out) {
     const bool says_more = same_way && out->way_out_before && !strcmp(out->way_out_before, outside_wraps);
     if (!same_way || says_more) out->way_out_before = !found || same_way ? n->way_out_before : NULL;
     out->bytes_from = !found ? n->bytes_from : out->bytes_from && n->bytes_from ? out->bytes_from : 0;
+    if (!found) {
+      memcpy(out->by_program, n->by_program, sizeof out->by_program);
+      out->is_one = n->is_one;
+      out->is_masked = n->is_masked;
+    }
+    if (n->moved) out->moved = n->moved;
+    out->has_free |= n->has_free;
+    out->elems = !found || n->elems == out->elems ? n->elems : 0;
     if (n->promise.line) out->promise = n->promise;
     if (n->exchange) out->exchange = n->exchange;
     if (n->update.line) out->update = n->update;

@@ -132,6 +132,7 @@ struct Warp {
   uint8_t *local_undef[WARP_SIZE];     // shaped as local: the undefined bits of each byte
   void *async;                         // async.c's per-warp state (wgmma groups)
   void *shadow;                        // shadow.c's per-warp state (clocks)
+  uint32_t *accesses;                  // how often it executed each instruction, by Instr.access; 0: all others
   uint64_t scratch[2][WARP_SIZE];      // destination of `_`
 };
 
@@ -266,6 +267,7 @@ struct Grid {
   const char *way_out;         // of the report that is being made, if who makes it knows one
   const Instr *ended;          // the mbarrier.inval that is its cause, or NULL
   const Instr *other;          // the other access of a race, for its report
+  bool probes;                 // warps run on only to tell what they would access (whole.c)
   bool has_lead;               // sim->fault leads the report
   CUresult failed;             // CUDA_SUCCESS while all is well; GRID_STOPPED: the host wanted it to end
   uint64_t asked_at;           // steps when the host was last asked
