@@ -298,6 +298,7 @@ static CUresult run_once(Sim *sim, Device *d, const LaunchParams *lp, uint64_t s
   device_free(d, g->param_addr);
   if (g->workspace) device_free(d, g->workspace);
   free(g->last_changes);
+  free(g->fresh);
   free(g);
   return rc;
 }

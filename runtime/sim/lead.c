@@ -7,10 +7,10 @@ static OutsideKind kind_of(AccessKind kind) {
   return kinds[kind];
 }
 
-// "element 384 of tmp", "byte 3 of tmp"; or `unknown`.
-static const char *element(Arena *a, Warp *w, const Instr *in, int lane, uint64_t address, uint32_t elem_bytes,
-                           const char *unknown) {
-  const AddressOrigin from = origin_of(w, in, lane, address);
+const char *lead_element(Arena *a, Warp *w, const Instr *in, int lane, uint64_t address, uint32_t elem_bytes,
+                         const char *unknown) {
+  AddressOrigin from = origin_of(w, in, lane, address);
+  if (!from.name && in->op == OP_cp) from = origin_in(w, in, device_find(w->grid->device, address));
   if (!from.name || !from.alloc || address < from.pointer) return unknown;
   const uint64_t at = address - from.pointer;
   const uint32_t known = elem_bytes ? elem_bytes : from.elem_bytes, unit = known && at % known == 0 ? known : 1;
@@ -127,7 +127,7 @@ void lead_race(Warp *w, int lane, RaceScope scope, const RaceSide *found, const 
                             : arena_printf(&scratch, "another of its %ss", agents[scope]);
   const char *verb = outside_verb(earlier->kind), *too = earlier->kind == later->kind ? " too" : "";
   const char *what = "shared memory";
-  if (scope != RACE_SHARED) what = element(&scratch, w, found->in, lane, address, at.elem_bytes, "an element");
+  if (scope != RACE_SHARED) what = lead_element(&scratch, w, found->in, lane, address, at.elem_bytes, "an element");
   report_lead(g, &at,
               is_flag ? arena_printf(&scratch,
                                      "race: %s stores %s without an atomic; %s %s it %s, and nothing orders the two",
@@ -183,7 +183,7 @@ void lead_misaligned(Warp *w, const Instr *in, int lane, uint64_t address, uint3
   Arena scratch;
   arena_init(&scratch);
   const char *name = report_program_of(&scratch, w->cta);
-  const char *from = element(&scratch, w, in, lane, address, place.elem_bytes, "a place");
+  const char *from = lead_element(&scratch, w, in, lane, address, place.elem_bytes, "a place");
   report_lead(g, &place,
               arena_printf(&scratch, "misaligned %s: %s %s %u bytes from %s on, whose address is no multiple of %u",
                            outside_noun(kind_of(kind)), name, outside_verb(kind_of(kind)), size, from, align),

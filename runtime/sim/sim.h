@@ -273,6 +273,7 @@ struct Grid {
   uint64_t asked_at;           // steps when the host was last asked
   uint32_t checks;             // CHECK_*
   SimHooks hooks;
+  struct FreshLoad *fresh;     // by Instr.access: what it loaded last that nothing has written (undef_origin.c); or NULL
   struct LastChanges *last_changes;   // by atomic operations (last_change.c)
   Alloc *last_alloc;           // cache of device_find
   void *trace;
