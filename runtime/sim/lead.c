@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "runtime/sim/lead.h"
 #include "runtime/sim/shadow.h"
 
@@ -99,6 +101,17 @@ static const char *strengthened(Arena *a, const Grid *g, const WeakAtomics *weak
                       has_place ? arena_printf(a, " of line %u", at.line) : "", why_weak(weak->first));
 }
 
+// If the two accesses reach the place by different arguments: what to do about that; otherwise NULL.
+static const char *alias_way_out(Arena *a, Warp *w, const RaceSide *later, const RaceSide *earlier, uint64_t address) {
+  const AddressOrigin x = origin_of(w, earlier->in, -1, address), y = origin_of(w, later->in, -1, address);
+  if (!x.name || !y.name || !strcmp(x.name, y.name) || !x.alloc || x.alloc != y.alloc) return NULL;
+  if (x.pointer != y.pointer)
+    return arena_printf(a, "%s and %s are parts of one array in this launch, and both reach this place: keep each to its "
+                        "part, or give each an array of its own", x.name, y.name);
+  return arena_printf(a, "%s and %s are the same memory in this launch: give each an array of its own (a copy of one of "
+                      "them), or let the kernel take one argument in place of the two", x.name, y.name);
+}
+
 void lead_race(Warp *w, int lane, RaceScope scope, const RaceSide *found, const RaceSide *other, uint64_t address,
                const WeakAtomics *weak) {
   static const char *const agents[] = {
@@ -119,15 +132,16 @@ void lead_race(Warp *w, int lane, RaceScope scope, const RaceSide *found, const 
                                                           : NULL;
   Arena scratch;
   arena_init(&scratch);
-  const char *update = NULL;
-  if (has_other && later->kind == OUTSIDE_STORE) update = update_way_out(&scratch, scope, &at, &before);
+  const char *update = scope == RACE_SHARED ? NULL : alias_way_out(&scratch, w, later, earlier, address);
+  if (has_other && !update && later->kind == OUTSIDE_STORE) update = update_way_out(&scratch, scope, &at, &before);
   if (has_other && !update && earlier->kind == OUTSIDE_STORE) update = update_way_out(&scratch, scope, &before, &at);
   const char *program = report_program_name(&scratch, later->program);
   const char *who = between ? report_program_name(&scratch, earlier->program)
                             : arena_printf(&scratch, "another of its %ss", agents[scope]);
   const char *verb = outside_verb(earlier->kind), *too = earlier->kind == later->kind ? " too" : "";
   const char *what = "shared memory";
-  if (scope != RACE_SHARED) what = lead_element(&scratch, w, found->in, lane, address, at.elem_bytes, "an element");
+  if (scope != RACE_SHARED)
+    what = lead_element(&scratch, w, later->in, later == found ? lane : -1, address, at.elem_bytes, "an element");
   report_lead(g, &at,
               is_flag ? arena_printf(&scratch,
                                      "race: %s stores %s without an atomic; %s %s it %s, and nothing orders the two",
