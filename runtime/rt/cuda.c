@@ -66,6 +66,7 @@ tile_status cuda_open(CudaDriver *d, bool simulator, tile_error **error) {
     *(void **)&d->show_source = other_symbol(d, "sim_show_source", "simShowSource");
     *(void **)&d->size_pointer = other_symbol(d, "sim_size_pointer", "simSizePointer");
     *(void **)&d->note_place = other_symbol(d, "sim_note_place", "simNotePlace");
+    *(void **)&d->next_warning = other_symbol(d, "sim_next_warning", "simNextWarning");
     *(void **)&d->last_fault = other_symbol(d, "sim_last_fault", "simLastFault");
   }
   *(void **)&d->func_param_info = other_symbol(d, "cuFuncGetParamInfo", "cuFuncGetParamInfo");
@@ -157,6 +158,23 @@ static tile_status fail_with_report(const CudaDriver *d, tile_status status, CUr
   error_set_report(error, status, (int)r, all, count, "%s%s", buf_str(&b), what);
   arena_free(&scratch);
   return status;
+}
+
+void cuda_tell_warnings(const CudaDriver *d, const tile_hooks *hooks) {
+  const KernelFault *f;
+  while (d->next_warning && (f = d->next_warning())) {
+    if (!hooks->log) continue;
+    Arena scratch;
+    arena_init(&scratch);
+    Buf b = buf_make(&scratch);
+    buf_printf(&b, "%s:%u:%u: warning: %s\n%s", f->error.file, f->error.line, f->error.col, f->error.text,
+               f->error.shown);
+    if (*f->note.file)
+      buf_printf(&b, "%s:%u:%u: note: %s\n%s", f->note.file, f->note.line, f->note.col, f->note.text, f->note.shown);
+    if (*f->way_out) buf_printf(&b, "note: %s\n", f->way_out);
+    hooks->log(hooks->user, TILE_LEVEL_WARNING, buf_str(&b));
+    arena_free(&scratch);
+  }
 }
 
 tile_status cuda_check(const CudaDriver *d, CUresult r, const char *doing, tile_error **error) {

@@ -19,6 +19,8 @@ typedef struct PlaceNote {
   const char *by_program[3], *moved;
   bool is_one, is_masked, has_free;
   uint32_t elems;
+  uint8_t format;              // an access of floats: their NumFormat plus 1; 0: of other numbers
+  uint8_t quiet;               // the warnings that are off: a bit for NaN, one for infinite numbers
   const char *exchange;        // a store: the same as tl.atomic_xchg(…), in the user's words; NULL: not known
   // A store of what was computed from a load of the same elements: where it loads them, 0: no such store; and the
   // function that does both at once, as "atomic_add", NULL: there is none.

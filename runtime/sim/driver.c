@@ -48,6 +48,16 @@ const KernelFault *sim_last_fault(void) {
   return t->fault.error.file[0] && !t->message[0] ? &t->fault : NULL;
 }
 
+const KernelFault *sim_next_warning(void) {
+  LOCKED;
+  SimThread *t = driver_thread();
+  Sim *sim = &driver_state()->sim;
+  if (!sim->num_warnings) return NULL;
+  t->fault = sim->warnings[0];
+  memmove(sim->warnings, sim->warnings + 1, --sim->num_warnings * sizeof *sim->warnings);
+  return &t->fault;
+}
+
 const LaunchCounts *sim_count_launches(bool on) {
   LOCKED;
   Sim *sim = &driver_state()->sim;

@@ -1,5 +1,6 @@
 // Loads PTX text into a PtxModule: runs lexer and parser, then lays out shared memory. After ptx_module_load either
 // module->error is set or every symbol, branch target and initialiser is resolved.
+#include "runtime/sim/numbers.h"
 #include "runtime/sim/parse.h"
 
 #include "ptx_grammar.h"
@@ -66,6 +67,7 @@ static void index_lines(PtxModule *m) {
 static void number_accesses(PtxModule *m) {
   for (uint32_t i = 0; i < m->num_code; i++) {
     Instr *in = &m->code[i];
+    in->numbers = numbers_kind(in);
     if (in->op == OP_ld || in->op == OP_st || in->op == OP_atom || in->op == OP_red || in->op == OP_cp)
       in->access = ++m->num_accesses;
   }

@@ -165,6 +165,8 @@ bool report_note(const Grid *g, const Instr *in, PlaceNote *out) {
     if (n->moved) out->moved = n->moved;
     out->has_free |= n->has_free;
     out->elems = !found || n->elems == out->elems ? n->elems : 0;
+    out->format = !found || n->format == out->format ? n->format : 0;
+    out->quiet |= n->quiet;
     if (n->promise.line) out->promise = n->promise;
     if (n->exchange) out->exchange = n->exchange;
     if (n->update.line) out->update = n->update;
@@ -207,6 +209,18 @@ void report_lead(Grid *g, const PlaceNote *place, const char *text, const char *
   *f = (KernelFault){.error = make_place(g, place, text)};
   snprintf(f->way_out, sizeof f->way_out, "%s", way_out ? way_out : "");
   g->has_lead = true;
+}
+
+void report_warning(Grid *g, const PlaceNote *place, const char *text, const PlaceNote *other, const char *other_text,
+                    const char *way_out) {
+  Sim *sim = g->sim;
+  KernelFault *all = realloc(sim->warnings, (sim->num_warnings + 1) * sizeof *all);
+  if (!all) return;
+  sim->warnings = all;
+  KernelFault *f = &all[sim->num_warnings++];
+  *f = (KernelFault){.error = make_place(g, place, text)};
+  if (other && !report_same_place(place, other)) f->note = make_place(g, other, other_text);
+  if (way_out) snprintf(f->way_out, sizeof f->way_out, "%s", way_out);
 }
 
 const char *report_kind_name(ReportKind kind) { return kinds[kind].name; }

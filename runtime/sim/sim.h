@@ -188,6 +188,10 @@ bool report_note(const Grid *g, const Instr *in, PlaceNote *out);
 void report_lead(Grid *g, const PlaceNote *place, const char *text, const char *way_out);
 // Adds a note at another place to that error. Only the first one counts.
 void report_lead_note(Grid *g, const PlaceNote *place, const char *text);
+// Keeps a warning for the host, with a note at another place unless that is NULL or the same one, and a way out unless
+// that is NULL.
+void report_warning(Grid *g, const PlaceNote *place, const char *text, const PlaceNote *other, const char *other_text,
+                    const char *way_out);
 void report_program(const Cta *c, uint32_t program[3]);   // the kernel's program that the block runs
 const char *report_program_name(Arena *a, const uint32_t program[3]);   // "program (3, 0, 0)"
 const char *report_program_of(Arena *a, const Cta *c);
@@ -224,7 +228,7 @@ typedef struct SimHooks {
 } SimHooks;
 void hooks_install(Grid *g, SimHooks *h);   // hooks.c
 
-enum { CHECK_RACES = 1, CHECK_UNDEF = 2, CHECK_ASYNC = 4, CHECK_BLOCKS = 8, CHECK_ALL = 15 };
+enum { CHECK_RACES = 1, CHECK_UNDEF = 2, CHECK_ASYNC = 4, CHECK_BLOCKS = 8, CHECK_NUMBERS = 16, CHECK_ALL = 31 };
 
 typedef struct LaunchParams {
   PtxFunction *func;
@@ -273,6 +277,7 @@ struct Grid {
   uint64_t asked_at;           // steps when the host was last asked
   uint32_t checks;             // CHECK_*
   SimHooks hooks;
+  struct Numbers *numbers;     // numbers.c's; NULL: nothing is said of numbers
   struct FreshLoad *fresh;     // by Instr.access: what it loaded last that nothing has written (undef_origin.c); or NULL
   struct LastChanges *last_changes;   // by atomic operations (last_change.c)
   Alloc *last_alloc;           // cache of device_find
@@ -316,6 +321,8 @@ struct Sim {
   char *report;                // of the last failure; "" when none
   ReportKind report_kind;
   KernelFault fault;           // the same as an error with a place; its file is "" if it has none
+  KernelFault *warnings;       // that the host has not been told of
+  uint32_t num_warnings;
   bool counts_launches;        // counts.c
   LaunchCounts *launch_counts; // of the last launch that was counted, in counts_arena; or NULL
   Arena counts_arena;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runtime/sim/lead.h"
+#include "runtime/sim/slice.h"
 
 struct FreshLoad { uint64_t address, cta; int lane; };
 
@@ -15,70 +16,19 @@ void fresh_note(Warp *w, const Instr *in, int lane, uint64_t address) {
   if (is_first) *f = (FreshLoad){address, w->cta->linear + 1, lane};
 }
 
-typedef struct {
-  bool *slots, *preds;         // what the value depends on
-  bool shared, changed;        // shared: also on shared memory
-} Slice;
+typedef struct { Warp *w; const Instr *found; } Search;
 
-static void need(Slice *s, const PtxOperand *o) {
-  bool *all = o->kind == OPND_PRED ? s->preds : o->kind == OPND_REG ? s->slots : NULL;
-  if (all && !all[o->slot]) all[o->slot] = s->changed = true;
-  for (uint32_t i = 0; o->kind == OPND_VEC && i < o->count; i++) need(s, &o->sub[i]);
-}
-
-static bool writes(const Slice *s, const PtxOperand *o) {
-  for (uint32_t i = 0; o->kind == OPND_VEC && i < o->count; i++)
-    if (writes(s, &o->sub[i])) return true;
-  if (o->pair && writes(s, o->pair)) return true;
-  return o->kind == OPND_REG ? s->slots[o->slot] : o->kind == OPND_PRED && s->preds[o->slot];
-}
-
-static bool is_shared(const Instr *in) { return in->space == SPACE_SHARED || in->space == SPACE_SHARED_CLUSTER; }
-
-static void need_sources(Slice *s, const Instr *in, uint32_t from) {
-  for (uint32_t i = from; i < in->num_ops; i++) need(s, &in->ops[i]);
-  if (in->guard >= 0) need(s, &(PtxOperand){.kind = OPND_PRED, .slot = (uint32_t)in->guard});
-}
-
-// Whether the instruction is a load that the value depends on.
-static bool visit(Slice *s, const Instr *in) {
-  if ((in->op == OP_st && is_shared(in)) || in->op == OP_stmatrix) {
-    if (s->shared) need_sources(s, in, 1);
-    return false;
-  }
-  if (in->op == OP_cp) return s->shared;
-  if (!instr_has_dst(in) || !writes(s, &in->ops[0])) return false;
-  const bool from_shared = in->op == OP_ldmatrix || in->op == OP_wgmma || (in->op == OP_ld && is_shared(in));
-  if (from_shared && !s->shared) s->shared = s->changed = true;
-  if (in->op == OP_ld && !is_shared(in)) return true;
-  if (in->op != OP_ld) need_sources(s, in, 1);
-  return false;
+static void visit(void *user, const Instr *in) {
+  Search *s = user;
+  const bool is_load = in->op == OP_ld || in->op == OP_cp;
+  if (is_load && s->w->grid->fresh[in->access].cta == s->w->cta->linear + 1 && (!s->found || in > s->found)) s->found = in;
 }
 
 // The last of the loads in the code that the operands depend on; NULL: there is none.
 static const Instr *find_load(Warp *w, const Instr *in) {
-  const PtxFunction *f = in->func;
-  const Grid *g = w->grid;
-  Slice s = {.slots = calloc(f->num_slots + 1, sizeof(bool)), .preds = calloc(f->num_preds + 1, sizeof(bool))};
-  const Instr *found = NULL;
-  if (s.slots && s.preds) {
-    for (uint32_t i = 0; i < in->num_ops; i++) {
-      need(&s, &in->ops[i]);
-      const PtxOperand base = {.kind = OPND_REG, .slot = in->ops[i].slot};
-      if (in->ops[i].kind == OPND_MEM && in->ops[i].base_kind == OPND_REG) need(&s, &base);
-    }
-    if (in->guard >= 0) need(&s, &(PtxOperand){.kind = OPND_PRED, .slot = (uint32_t)in->guard});
-    for (s.changed = true; s.changed;) {
-      s.changed = false;
-      for (uint32_t i = f->end; i-- > f->first;) {
-        const Instr *it = &g->module->code[i];
-        if (visit(&s, it) && g->fresh[it->access].cta == w->cta->linear + 1 && (!found || it > found)) found = it;
-      }
-    }
-  }
-  free(s.slots);
-  free(s.preds);
-  return found;
+  Search s = {.w = w};
+  slice_walk(w->grid->module, in, true, visit, &s);
+  return s.found;
 }
 
 // Whether the program has stored to the argument before.

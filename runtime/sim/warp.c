@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "runtime/sim/counts.h"
+#include "runtime/sim/numbers.h"
 
 enum { MAX_BURST = 128 };
 #define FIRST_LOCAL 128u
@@ -152,6 +153,7 @@ uint32_t warp_run(Warp *w, uint32_t budget) {
     if (g->hooks.step && g->hooks.step(w, in, mask) == EXEC_FAULT) break;
     lanes += (uint32_t)__builtin_popcount(mask);
     const ExecResult result = mask ? in->exec(w, in, mask) : EXEC_NEXT;
+    if (in->numbers && g->numbers && mask) numbers_step(w, in, mask);
     if (g->counts && (result == EXEC_NEXT || result == EXEC_JUMP)) counts_instruction(w, in, active, mask);
     switch (result) {
     case EXEC_NEXT:
