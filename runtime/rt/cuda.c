@@ -67,6 +67,7 @@ tile_status cuda_open(CudaDriver *d, bool simulator, tile_error **error) {
     *(void **)&d->size_pointer = other_symbol(d, "sim_size_pointer", "simSizePointer");
     *(void **)&d->note_place = other_symbol(d, "sim_note_place", "simNotePlace");
     *(void **)&d->next_warning = other_symbol(d, "sim_next_warning", "simNextWarning");
+    *(void **)&d->use_schedules = other_symbol(d, "sim_use_schedules", "simUseSchedules");
     *(void **)&d->last_fault = other_symbol(d, "sim_last_fault", "simLastFault");
   }
   *(void **)&d->func_param_info = other_symbol(d, "cuFuncGetParamInfo", "cuFuncGetParamInfo");

@@ -43,6 +43,7 @@ typedef struct {
   void (*note_place)(CUfunction function, const PlaceNote *note);
   const KernelFault *(*last_fault)(void);
   const KernelFault *(*next_warning)(void);
+  void (*use_schedules)(uint64_t seed, uint32_t num, uint64_t step);
 } CudaDriver;
 
 tile_status cuda_open(CudaDriver *driver, bool simulator, tile_error **error);

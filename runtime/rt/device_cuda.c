@@ -157,6 +157,11 @@ static const LaunchCounts *count_launches(tile_device *base, bool on) {
   return cu->count_launches ? cu->count_launches(on) : NULL;
 }
 
+static void use_schedules(tile_device *base, uint64_t seed, uint32_t num, uint64_t step) {
+  const CudaDriver *cu = &cuda_device(base)->cu;
+  if (cu->use_schedules) cu->use_schedules(seed, num, step);
+}
+
 static void tell_warnings(tile_device *base) { cuda_tell_warnings(&cuda_device(base)->cu, &base->hooks); }
 
 #define CUDA_OPS \
@@ -168,6 +173,7 @@ static void tell_warnings(tile_device *base) { cuda_tell_warnings(&cuda_device(b
       .launch_params = cuda_launch_params, .time = cuda_time
 static const DeviceOps gpu_ops = {CUDA_OPS, .checks_bounds = false};
 static const DeviceOps sim_ops = {CUDA_OPS, .count_launches = count_launches, .tell_warnings = tell_warnings,
+                                 .use_schedules = use_schedules,
                                  .checks_bounds = true};
 
 // The richest architecture that the device runs: its own with the `a` suffix, otherwise the newest below it.

@@ -58,6 +58,14 @@ const KernelFault *sim_next_warning(void) {
   return &t->fault;
 }
 
+void sim_use_schedules(uint64_t seed, uint32_t num, uint64_t step) {
+  LOCKED;
+  Sim *sim = &driver_state()->sim;
+  sim->seed = seed;
+  sim->num_seeds = num;
+  sim->seed_step = step;
+}
+
 const LaunchCounts *sim_count_launches(bool on) {
   LOCKED;
   Sim *sim = &driver_state()->sim;
