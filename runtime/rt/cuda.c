@@ -178,6 +178,22 @@ void cuda_tell_warnings(const CudaDriver *d, const tile_hooks *hooks) {
   }
 }
 
+// Later failures name this one's cause.
+static void keep_cause(const CudaDriver *d, const char *report) {
+  CudaLoss *loss = d->loss;
+  if (!loss) return;
+  const KernelFault *f = d->last_fault ? d->last_fault() : NULL;
+  pthread_mutex_lock(&loss->lock);
+  const size_t n = strlen(loss->what);
+  char *end = loss->what + n;
+  if (!loss->has_cause && f)
+    snprintf(end, sizeof loss->what - n, "; %.300s:%u:%u: %.300s", f->error.file, f->error.line, f->error.col,
+             f->error.text);
+  else if (!loss->has_cause) snprintf(end, sizeof loss->what - n, "; %.*s", (int)strcspn(report, "\n"), report);
+  loss->has_cause = true;
+  pthread_mutex_unlock(&loss->lock);
+}
+
 tile_status cuda_check(const CudaDriver *d, CUresult r, const char *doing, tile_error **error) {
   if (r == CUDA_SUCCESS) return TILE_OK;
   const char *name = NULL, *text = NULL, *report = d->last_report ? d->last_report() : NULL;
@@ -192,6 +208,7 @@ tile_status cuda_check(const CudaDriver *d, CUresult r, const char *doing, tile_
   const tile_status status = is_kernel_failure(r)            ? TILE_ERROR_RUN
                              : r == CUDA_ERROR_OUT_OF_MEMORY ? TILE_ERROR_NO_MEMORY
                                                              : TILE_ERROR_DRIVER;
+  if (report && *report && is_kernel_failure(r)) keep_cause(d, report);
   char said[1024];
   snprintf(said, sizeof said, "%s: %s: %s", doing, name ? name : "unknown error", text ? text : "");
   return report && *report ? fail_with_report(d, status, r, said, report, error)

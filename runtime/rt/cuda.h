@@ -15,7 +15,8 @@ typedef struct {
   pthread_mutex_t lock;
   CUresult result;             // 0: none has failed
   atomic_bool has_launched;    // through this device; if not, the failed launch is older than the device
-  char what[256];              // "running the kernel: CUDA_ERROR_ASSERT"
+  char what[768];              // "running the kernel: CUDA_ERROR_ASSERT"; of the simulator's report also the first line
+  bool has_cause;
 } CudaLoss;
 
 typedef struct {
