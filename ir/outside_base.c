@@ -67,9 +67,13 @@ static uint32_t line_of(Context *ctx, const Op *op) {
 static const char *step_of(Context *ctx, const Value *carried) {
   const Op *loop = carried->block->parent, *yield = carried->block->last;
   const bool counts = loop->opcode == OP_FOR;   // its first argument is the loop's variable
-  if (counts && !carried->index)
+  if (counts && !carried->index) {
+    int64_t step;
+    const char *must = value_constant_int(op_operand(loop, 2), &step) ? "" : " (whose step must be positive)";
     return carried->name && line_of(ctx, loop)
-               ? arena_printf(&ctx->arena, "`%s` of the loop of line %u", carried->name, line_of(ctx, loop)) : NULL;
+               ? arena_printf(&ctx->arena, "`%s` of the loop of line %u%s", carried->name, line_of(ctx, loop), must)
+               : NULL;
+  }
   if (!yield || yield->opcode != OP_YIELD || carried->index - counts >= yield->num_operands) return NULL;
   const Op *next = op_operand(yield, carried->index - counts)->def;
   const bool is_sum = next && (next->opcode == OP_ADDPTR || next->opcode == OP_ADDI || next->opcode == OP_SUBI);

@@ -8,6 +8,7 @@
 #include "ir/outside.h"
 #include "runtime/sim/exec.h"
 
+const char report_zero_step[] = "range needs a step that is not 0: tl.maximum(step, 1), or an `if` around the loop";
 const char report_promised[] =
     "the access takes several elements at once because the kernel promises that their addresses are aligned: by "
     "tl.multiple_of or tl.max_contiguous, by `:16` in the signature, or by a cast of a pointer";

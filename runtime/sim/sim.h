@@ -197,6 +197,7 @@ const char *report_program_name(Arena *a, const uint32_t program[3]);   // "prog
 const char *report_program_of(Arena *a, const Cta *c);
 const char *report_kind_name(ReportKind kind);   // "deadlock"
 bool report_same_place(const PlaceNote *a, const PlaceNote *b);
+extern const char report_zero_step[];   // the way out of a loop with a step of 0
 extern const char report_promised[];   // why an access takes several elements at once
 // The PTX line, the source position and its line with a caret.
 void report_place(FILE *f, const PtxModule *m, const Instr *in, int indent);
