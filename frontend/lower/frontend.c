@@ -191,6 +191,7 @@ static void warn(Lower *L, const Func *f, const Node *def) {
     warn_compares(L, L->visited.data[i]);
   }
   warn_missing_store(L, f, def);
+  lower_warn_left_out(L, f);
 }
 
 bool frontend_lower_into(Frontend *fe, Module *m, CtFunction *kernel, const ParamSpec *specs,
