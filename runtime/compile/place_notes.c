@@ -84,7 +84,8 @@ static void add_note(Op *op, void *user) {
   Context *ctx = &n->program->ctx;
   PlaceNote note = {0};
   const bool is_access = outside_can_be(op, &note.elem_bytes);
-  if (op_is(op, TRAIT_PURE) && !is_access && op->opcode != OP_ASSERT) return;
+  note.may_not_wrap = compile_may_not_wrap(ctx, op);
+  if (op_is(op, TRAIT_PURE) && !is_access && op->opcode != OP_ASSERT && !note.may_not_wrap) return;
   if (!locate(ctx, op, &note)) return;
   note.is_gluon = n->program->module->as_written;
   if (note.is_gluon) note.buffer = buffer_of(op);

@@ -29,6 +29,7 @@ typedef struct PlaceNote {
   bool is_unmasked;            // an access of a tile that no mask, shape or boundary_check limits
   bool has_rows;               // an access of a tile of several axes
   bool asserts_all;            // a device_assert of a tensor, without a mask
+  bool may_not_wrap;           // a product or a sum of int32 that is widened afterwards
   bool has_step;               // a `for` whose step only the run knows
   bool is_gluon;               // the kernel's author wrote its copies, products and waits
   // An access: where the file promises of its pointer what tl.multiple_of does; 0: nowhere, or not known.

@@ -127,6 +127,10 @@ static const Exponent exponents[] = {[NUMBER_F32] = {0x7fffffff, 0x7fffff, 0x800
                                      [NUMBER_BF16X2] = {0x7f807f80, 0x00800080, 0x80008000}};
 
 void numbers_step(Warp *w, const Instr *in, uint32_t mask) {
+  if (in->numbers == NUMBER_WRAP) {
+    wraps_step(w, in, mask);
+    return;
+  }
   const uint64_t *d = dst_at(w, in);
   const NumberKind k = (NumberKind)in->numbers;
   const Exponent e = exponents[k];
@@ -231,6 +235,7 @@ static void warn(Warp *w, const Instr *store, const Instr *maker, Made made, int
 typedef struct { Warp *w; const Instr *found; Made made; bool chooses; } Search;
 static void visit(void *user, const Instr *in) {
   Search *s = user;
+  if (in->numbers == NUMBER_WRAP) return;
   if (in->numbers == NUMBER_CHOICE) s->chooses |= has_made(s->w->grid, s->w, in, MADE_CHOICE);
   else if (in->numbers && has_made(s->w->grid, s->w, in, s->made) && (!s->found || in < s->found)) s->found = in;
 }
@@ -302,4 +307,7 @@ void numbers_end(Grid *g) {
   g->numbers = NULL;
 }
 
-void numbers_begin(Grid *g) { g->numbers = calloc(1, sizeof *g->numbers); }
+void numbers_begin(Grid *g) {
+  g->numbers = calloc(1, sizeof *g->numbers);
+  wraps_begin(g);
+}

@@ -205,6 +205,7 @@ struct PtxModule {
   bool arch_specific;          // sm_90a
   Instr *code;                 // all functions, one after another; closed by OP_exit
   uint32_t num_code, num_accesses;
+  bool knows_wraps;            // Instr.numbers has NUMBER_WRAP
   AccessFormat *formats;       // by Instr.access; or NULL
   VEC(PtxFunction *) funcs;
   SymbolVec globals;           // .global and .const

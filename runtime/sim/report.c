@@ -150,6 +150,7 @@ bool report_note(const Grid *g, const Instr *in, PlaceNote *out) {
     out->is_unmasked |= n->is_unmasked;
     out->has_rows |= n->has_rows;
     out->has_step |= n->has_step;
+    out->may_not_wrap |= n->may_not_wrap;
     if (!n->way_out) continue;   // no access
     const bool same_way = found && out->way_out && !strcmp(out->way_out, n->way_out);
     out->elem_bytes = !found || n->elem_bytes == out->elem_bytes ? n->elem_bytes : 0;

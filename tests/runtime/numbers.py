@@ -16,6 +16,14 @@
 # RUN: %tilec run %s -k right %{args} 2>&1 | count 0
 # RUN: %tilec run %s -k loaded --device=sim --grid 1 --arg x=fp32[64]=fill:nan --arg out=fp32[64]=zeros --arg half=fp16[64]=zeros --arg n=50 2>&1 | count 0
 # RUN: %tilec run %s -k loaded --device=sim --grid 1 --arg x=fp32[64]=fill:inf --arg out=fp32[64]=zeros --arg half=fp16[64]=zeros --arg n=50 2>&1 | count 0
+# Products and sums of int32 that wrap around and are widened; hashes, and what does not wrap, are no findings.
+# DEFINE: %{ints} = --device=sim --grid 1 --arg a=i32[64]=fill:100000000 --arg wide=i64[64]=zeros --arg row=70000 --arg n=65536
+# RUN: %tilec run %s -k widens %{ints} 2>&1 | FileCheck %s --check-prefix=WIDENS
+# RUN: %tilec run %s -k sums_up %{ints} 2>&1 | FileCheck %s --check-prefix=SUMS-UP
+# RUN: %tilec run %s -k draws %{ints} 2>&1 | FileCheck %s --check-prefix=DRAWS
+# RUN: %tilec run %s -k hashes %{ints} 2>&1 | count 0
+# RUN: %tilec run %s -k widens %{ints} -Wno-overflow 2>&1 | count 0
+# RUN: %tilec run %s -k widens --device=sim --grid 1 --arg a=i32[64]=ones --arg wide=i64[64]=zeros --arg row=7 --arg n=65536 2>&1 | count 0
 import triton
 import triton.language as tl
 
@@ -119,3 +127,39 @@ def loaded(x, out, half, n):
     v = tl.load(x + i, mask=i < n, other=0.0)
     tl.store(out + i, v * 2)
     tl.store(half + i, v.to(tl.float16) * 2)
+
+
+@triton.jit
+def widens(a, wide, row, n):
+    i = tl.arange(0, 64)
+    # WIDENS: numbers.py:[[#@LINE+2]]:12: warning: program (0, 0, 0) computes 70000 * 65536 in int32, which wraps around to 292552704 before it is widened [-Woverflow]
+    # WIDENS: note: convert a factor first: x.to(tl.int64) * y
+    offs = row * n + i
+    tl.store(wide + i, offs.to(tl.int64))
+
+
+@triton.jit
+def sums_up(a, wide, row, n):
+    # SUMS-UP: numbers.py:[[#@LINE+2]]:20: warning: program (0, 0, 0) computes a sum of {{[0-9]+}} in int32, which wraps around to {{-?[0-9]+}} before it is widened [-Woverflow]
+    # SUMS-UP: note: a sum of int32 is an int32: convert the elements first, tl.sum(x.to(tl.int64))
+    tl.store(wide, tl.sum(tl.load(a + tl.arange(0, 64)), 0))
+
+
+@triton.jit
+def draws(a, wide, row, n):
+    i = tl.arange(0, 64)
+    # DRAWS: numbers.py:[[#@LINE+1]]:20: warning: program (0, 0, 0) computes 70000 * 65536 in int32, which wraps around
+    v = tl.rand(7, row * n + i)
+    tl.store(a + i, (v * 100).to(tl.int32))
+
+
+@triton.jit
+def hashes(a, wide, row, n):
+    i = tl.arange(0, 64)
+    h = tl.load(a + i) * 31 + i
+    h = (h ^ (h >> 15)) * 0x2c1b3c6d
+    tl.store(wide + i, (h % 1024).to(tl.int64))
+    tl.store(wide + i, (tl.load(a + i) * 1664525).to(tl.int64) & 0xff)
+    u = tl.load(a + i).to(tl.uint32)
+    tl.store(wide + i, (u * u).to(tl.int64))
+    tl.store(wide, tl.sum(tl.load(a + i).to(tl.int64), 0))
