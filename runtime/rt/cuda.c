@@ -173,7 +173,9 @@ void cuda_tell_warnings(const CudaDriver *d, const tile_hooks *hooks) {
     if (*f->note.file)
       buf_printf(&b, "%s:%u:%u: note: %s\n%s", f->note.file, f->note.line, f->note.col, f->note.text, f->note.shown);
     if (*f->way_out) buf_printf(&b, "note: %s\n", f->way_out);
-    hooks->log(hooks->user, TILE_LEVEL_WARNING, buf_str(&b));
+    char *text = (char *)buf_str(&b);
+    text[b.size - 1] = 0;   // whoever shows it ends the line
+    hooks->log(hooks->user, TILE_LEVEL_WARNING, text);
     arena_free(&scratch);
   }
 }
