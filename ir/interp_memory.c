@@ -46,6 +46,16 @@ static void name_outside(const InterpRun *run, const Op *op, const InterpBuffer 
   }
 }
 
+static bool is_whole_outside(Prog *p, const Op *op, const Outside *o);
+
+// Whether the loop around the op has run its body before.
+static bool is_repeated(Prog *p, const Op *op) {
+  const Op *loop = op->parent->parent;
+  if (!loop || loop->opcode != OP_FOR) return false;
+  const Value *iv = loop->blocks[0]->args[0];
+  return memcmp(interp_operand_data(p, loop, 0), interp_value_data(p, iv), interp_value_bytes(iv->type)) != 0;
+}
+
 // Reports an access outside of every buffer; b is the nearest one.
 static bool fail_outside(Prog *p, const Op *op, uint64_t address, const InterpBuffer *b, OutsideKind kind) {
   Context *ctx = p->run->ctx;
@@ -53,6 +63,8 @@ static bool fail_outside(Prog *p, const Op *op, uint64_t address, const InterpBu
   name_outside(p->run, op, b, &o);
   memcpy(o.program, p->id, sizeof o.program);
   outside_can_be(op, &o.elem_bytes);
+  o.is_whole = is_whole_outside(p, op, &o);
+  o.was_inside = is_repeated(p, op);
   const OutsideWays ways = outside_ways_out(ctx, op);
   const char *far = outside_far(&o);
   return interp_fail_with_note(p, op, outside_text(&ctx->arena, &o),
@@ -102,6 +114,18 @@ static inline uint64_t address_at(const InterpAddress *a, size_t i) {
   if (a->pointers) return a->pointers[i];
   int64_t offset = a->offset_bits == 32 ? ((const int32_t *)a->offsets)[i] : ((const int64_t *)a->offsets)[i];
   return a->base + (uint64_t)offset * a->bytes;
+}
+
+static bool is_whole_outside(Prog *p, const Op *op, const Outside *o) {
+  if (op_operand_at(op->opcode, OPERAND_PTR) != 0) return false;
+  const InterpBuffer b = {.address = o->begin, .size = o->size};
+  const InterpAddress a = address_of(p, op, 0);
+  const int at = op_operand_at(op->opcode, OPERAND_MASK);
+  const uint8_t *mask = at >= 0 ? interp_operand_data(p, op, (uint32_t)at) : NULL;
+  const size_t n = interp_value_count(p, operand_type(op, has_operand(op, 1) ? 1 : 0));
+  for (size_t i = 0; i < n; i++)
+    if ((!mask || mask[i]) && inside(&b, address_at(&a, i), a.bytes)) return false;
+  return true;
 }
 
 uint64_t interp_step_address(const InterpStep *step, size_t i) {

@@ -315,28 +315,30 @@ OutsideWays outside_ways_out(Context *ctx, const Op *op) {
   bool wraps;
   const char *arm = arm_way_out(ctx, (Op *)op, mask), *offset = offset_words(ctx, pointer, &wraps);
   const char *rounded = arm ? NULL : outside_rounded(a, op);
-  if (arm || rounded) return (OutsideWays){arm ? arm : rounded, arm ? arm : rounded, 0};
+  if (arm || rounded) return (OutsideWays){.past = arm ? arm : rounded, .before = arm ? arm : rounded};
   const char *cause = outside_before_cause(a, op);
   if (!cause && wraps) cause = outside_wraps;
   if (!offset) offset = "offs";
-  if (!mask && !type_is_tensor(pointer->type))
-    return (OutsideWays){
-        .past = arena_printf(a, "this %s is of one element: compare its offset with the elements that there are, or do "
-                             "it under an `if`", noun),
-        .before = cause,
-        .bytes_from = bytes_from(pointer)};
-  if (!mask)
-    return (OutsideWays){
-        .past = arena_printf(a, "this %s has no mask: mask=offs < n leaves out the elements that do not exist", noun),
-        .bytes_from = bytes_from(pointer),
-        .before = cause ? cause : arena_printf(a, "this %s has no mask: mask=%s >= 0 leaves out what lies before the "
-                                             "first element", noun, offset)};
+  OutsideWays ways = {.bytes_from = bytes_from(pointer), .before = cause};
+  outside_find_base(ctx, pointer, mask, &ways);
+  if (!mask && ways.is_one) {
+    ways.past = arena_printf(a, "this %s is of one element: compare its offset with the elements that there are, or do "
+                             "it under an `if`", noun);
+    return ways;
+  }
+  if (!mask) {
+    ways.past = arena_printf(a, "this %s has no mask: mask=offs < n leaves out the elements that do not exist", noun);
+    if (!cause)
+      ways.before = arena_printf(a, "this %s has no mask: mask=%s >= 0 leaves out what lies before the first element",
+                                 noun, offset);
+    return ways;
+  }
   const char *has = words_of(ctx, mask, op), *free = outside_not_in_mask(pointer, mask);
-  return (OutsideWays){
-      arena_printf(a, "the mask of this %s lets it through: %scompare the mask with what the offset reaches", noun,
-                   free ? arena_printf(a, "it does not bound %s; ", free) : ""),
-      cause ? cause : before_way_out(ctx, op, has, offset),
-      bytes_from(pointer)};
+  ways.has_free = free != NULL;
+  ways.past = arena_printf(a, "the mask of this %s lets it through: %scompare the mask with what the offset reaches",
+                           noun, free ? arena_printf(a, "it does not bound %s; ", free) : "");
+  if (!cause) ways.before = before_way_out(ctx, op, has, offset);
+  return ways;
 }
 
 bool outside_is_unmasked(const Op *op) {
@@ -345,13 +347,15 @@ bool outside_is_unmasked(const Op *op) {
 }
 
 const char *outside_way_out(Arena *a, const Outside *o, const OutsideWays *ways) {
-  if (o->address < o->begin) return ways->before ? ways->before : ways->past;
+  const char *base = outside_base_way_out(a, o, ways);
+  if (o->address < o->begin) return base ? base : ways->before ? ways->before : ways->past;
   const uint64_t elem = o->elem_bytes, bytes = distance(o);
   const bool may_be_bytes = ways->past && ways->bytes_from && elem && bytes % (elem * elem) == 0 &&
                             bytes >= ways->bytes_from * o->size;
   if (may_be_bytes && ways->bytes_from == 1)
     return arena_printf(a, "adding to a pointer counts elements, not bytes: leave out the factor of %llu if it is "
                         "their size; otherwise, %s", (unsigned long long)elem, ways->past);
+  if (base && !may_be_bytes) return base;
   return may_be_bytes ? arena_printf(a, "%s, and note that adding to a pointer counts elements, not bytes", ways->past)
                       : ways->past;
 }

@@ -16,6 +16,8 @@ typedef struct {
   uint64_t begin, size;        // of the buffer, in bytes
   uint64_t address;            // of the access's first byte
   uint32_t elem_bytes;         // of what the access's pointer points to; 0: not known
+  bool is_whole;               // all elements of the block that the program accesses there are outside
+  bool was_inside;             // an earlier execution of the access by the program was not
 } Outside;
 
 // Returns the error's text, which names the first element out of bounds: "out-of-bounds store: program (3, 0, 0) stores
@@ -40,8 +42,19 @@ const char *outside_not_in_mask(const struct Value *pointer, const struct Value 
 // The ways out for such an op, at the tile stage, by its mask, boundary_check or descriptor: of what lies past the end
 // and of what lies before the first element. bytes_from: from that many times the buffer's elements on, the offset may
 // count bytes; 0: it does not.
-typedef struct { const char *past, *before; uint32_t bytes_from; } OutsideWays;
+typedef struct {
+  const char *past, *before;
+  uint32_t bytes_from;
+  // What moves the block as a whole: the terms of the offset that grow with program_id, by axis, unless the mask depends
+  // on the axis, too; and what moves it on in each iteration of a loop. NULL: nothing, or it is not known.
+  const char *by_program[3], *moved;
+  bool is_one, is_masked;      // it is an access of one element; it has a mask
+  bool has_free;               // `past` names what the mask does not bound
+} OutsideWays;
 OutsideWays outside_ways_out(struct Context *ctx, const struct Op *op);
+void outside_find_base(struct Context *ctx, const struct Value *pointer, const struct Value *mask, OutsideWays *ways);
+// The way out if what moves the whole block is the cause, or NULL.
+const char *outside_base_way_out(Arena *a, const Outside *o, const OutsideWays *ways);
 bool outside_is_unmasked(const struct Op *op);   // such an op on a tile that nothing keeps to a shape
 const char *outside_way_out(Arena *a, const Outside *o, const OutsideWays *ways);   // NULL if ways has none
 // A store as the user wrote it, but by atomic_xchg; NULL: its text is not known, or the op is no store.

@@ -192,6 +192,7 @@ static void warn(Lower *L, const Func *f, const Node *def) {
   }
   warn_missing_store(L, f, def);
   warn_unused_pointers(L, f, def);
+  lower_warn_left_out(L, f);
 }
 
 bool frontend_lower_into(Frontend *fe, Module *m, CtFunction *kernel, const ParamSpec *specs,

@@ -11,6 +11,7 @@ void warn_unreachable(Lower *L, const Node *def);
 void warn_compares(Lower *L, const Node *def);
 // Checks a statement that consists of the expression v. It was lowered to t and to the ops of `block` after `before`.
 void warn_unused_value(Lower *L, const Node *v, const Term *t, const Block *block, const Op *before);
+void lower_warn_left_out(Lower *L, const Func *f);   // warn_atomics.c
 void warn_missing_store(Lower *L, const Func *f, const Node *def);
 // Of pointers that the kernel does not name, if all of its stores change what it also loads (warn_parameter.c).
 void warn_unused_pointers(Lower *L, const Func *f, const Node *def);

@@ -210,6 +210,7 @@ static tile_status run_on_device(Session *s, CompileJob *job, Debug **debug, til
   RETURN_IF_FAILED(run_expect_prepare(run, s->program, error));
   if (job->stops) RETURN_IF_FAILED(debugger_attach(s, debug, error));
   if (o->report && s->device->ops->count_launches) s->device->ops->count_launches(s->device, true);
+  session_use_schedules(s);
   RETURN_IF_FAILED(session_run(s, false, error));
   if (o->report) RETURN_IF_FAILED(report_as_loaded(s, error));
   RETURN_IF_FAILED(print_and_save(run, error));

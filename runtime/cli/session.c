@@ -186,14 +186,25 @@ tile_status session_measure(const Options *o, Arena *arena, const StrList *swept
 
 static const char trace_variable[] = "TILE_SIM_TRACE";
 
-// Four seeds have all of the simulator's policies. A timeline is about one schedule. TILE_SIM_SEEDS leaves it to the
-// simulator to go through schedules.
+static uint64_t variable(const char *name, uint64_t usual) {
+  const char *given = getenv(name);
+  return given && *given ? strtoull(given, NULL, 0) : usual;
+}
+
+// Four seeds have all of the simulator's policies. A timeline is about one schedule.
 int64_t session_schedules(const Options *o) {
   enum { USUAL = 4 };
-  const char *given = getenv("TILE_SIM_SEEDS");
   if (!o->check) return 1;
   if (o->sim_seeds >= 0) return o->sim_seeds;
-  return o->sim_trace || (given && *given) ? 1 : USUAL;
+  return (int64_t)variable("TILE_SIM_SEEDS", o->sim_trace ? 1 : USUAL);
+}
+
+void session_use_schedules(const Session *s) {
+  const DeviceOps *ops = s->device->ops;
+  const bool one_by_one = s->run->options->check;
+  if (ops->use_schedules)
+    ops->use_schedules(s->device, variable("TILE_SIM_SEED", 0), one_by_one ? 1 : (uint32_t)variable("TILE_SIM_SEEDS", 1),
+                       one_by_one ? 1 : variable("TILE_SIM_SEED_STEP", 0));
 }
 
 tile_status session_use_trace(const Options *o, const tile_device *device, FileUses *uses, tile_error **error) {
@@ -208,7 +219,6 @@ tile_status session_set_up_simulator(const Options *o, Arena *arena, tile_error 
     {"TILE_SIM_SEED", o->sim_seed < 0 ? NULL : arena_printf(arena, "%lld", (long long)o->sim_seed)},
     // With --check each schedule is a launch of its own, so that the results can be compared (check_schedules).
     {"TILE_SIM_SEEDS", o->sim_seeds < 0 ? NULL : o->check ? "1" : arena_printf(arena, "%lld", (long long)o->sim_seeds)},
-    {"TILE_SIM_SEED_STEP", session_schedules(o) > 1 ? "1" : NULL},
     {trace_variable, o->sim_trace},
   };
   for (uint32_t i = 0; i < countof(given); i++)

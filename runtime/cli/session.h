@@ -27,6 +27,8 @@ tile_status session_set_up_simulator(const Options *o, Arena *arena, tile_error 
 tile_status session_use_trace(const Options *o, const tile_device *device, FileUses *uses, tile_error **error);
 // How many schedules of the simulator --check launches, each one by itself.
 int64_t session_schedules(const Options *o);
+// On the simulator: with --check each schedule is a launch of its own, which is compared with the first.
+void session_use_schedules(const Session *s);
 // Compiles for the device. config: as in CompileJob.
 tile_status session_compile(Session *s, const CompileJob *base, int config, tile_error **error);
 tile_status session_prepare(Session *s, tile_error **error);   // loads the kernel, and the buffers

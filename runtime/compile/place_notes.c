@@ -1,6 +1,7 @@
 // What the simulator's reports should know of the source, from the front end's IR: passes give accesses other masks.
 #include <string.h>
 
+#include "ir/num.h"
 #include "ir/outside.h"
 #include "runtime/compile/steps.h"
 
@@ -60,12 +61,31 @@ static bool asserts_all(Context *ctx, const Op *op) {
   return call && !strstr(call, "mask") && type_is_tensor(op_operand(op, 0)->type);
 }
 
+static uint32_t elements_of(const Op *op) {
+  const Type *t = outside_pointer(op)->type;
+  return t->kind == TYPE_DESC ? 0 : type_is_tensor(t) ? (uint32_t)type_numel(t) : 1;
+}
+
+// The format of the numbers of a load or a store, and which warnings about them are off.
+static void describe_numbers(const Context *ctx, const Op *op, PlaceNote *note) {
+  static const uint8_t formats[NUM_SCALARS] = {[SC_F16] = NUM_F16 + 1, [SC_BF16] = NUM_BF16 + 1, [SC_F32] = NUM_F32 + 1,
+                                               [SC_F64] = NUM_F64 + 1};
+  static const Warning warnings[] = {WARN_NAN_STORE, WARN_TO_INFINITY};
+  const Type *elem = type_elem(outside_pointer(op)->type);
+  if (elem->kind == TYPE_PTR) elem = elem->elem;
+  if (elem->kind == TYPE_SCALAR) note->format = formats[elem->scalar];
+  for (size_t i = 0; i < countof(warnings); i++)
+    if (!(ctx->warnings.on >> warnings[i] & 1) || warning_is_ignored(ctx, warnings[i], op_user_span(ctx, op)))
+      note->quiet |= (uint8_t)(1u << i);
+}
+
 static void add_note(Op *op, void *user) {
   Notes *n = user;
   Context *ctx = &n->program->ctx;
   PlaceNote note = {0};
   const bool is_access = outside_can_be(op, &note.elem_bytes);
-  if (op_is(op, TRAIT_PURE) && !is_access && op->opcode != OP_ASSERT) return;
+  note.may_not_wrap = compile_may_not_wrap(ctx, op);
+  if (op_is(op, TRAIT_PURE) && !is_access && op->opcode != OP_ASSERT && !note.may_not_wrap) return;
   if (!locate(ctx, op, &note)) return;
   note.is_gluon = n->program->module->as_written;
   if (note.is_gluon) note.buffer = buffer_of(op);
@@ -77,6 +97,13 @@ static void add_note(Op *op, void *user) {
     note.way_out = ways.past;
     note.way_out_before = ways.before;
     note.bytes_from = ways.bytes_from;
+    memcpy(note.by_program, ways.by_program, sizeof note.by_program);
+    note.moved = ways.moved;
+    note.is_one = ways.is_one;
+    note.is_masked = ways.is_masked;
+    note.has_free = ways.has_free;
+    note.elems = elements_of(op);
+    describe_numbers(ctx, op, &note);
     note.exchange = outside_exchange(ctx, op);
     find_update(ctx, op, &note);
     find_promise(ctx, outside_pointer(op), &note);

@@ -23,6 +23,8 @@ bool compile_override_ir(const CompileJob *job, tile_program *program);
 bool compile_run_front_end(const CompileJob *job, tile_program *program, uint32_t config);
 // place_notes.c: fills the program's notes.
 void compile_note_places(tile_program *program);
+// wrap_notes.c: whether the op is a product or a sum of int32 that is widened afterwards, and -Woverflow is on there.
+bool compile_may_not_wrap(Context *ctx, const Op *op);
 // back_end.c: passes and code generation, as far as job->emit asks for them.
 bool compile_run_back_end(const CompileJob *job, tile_program *program);
 

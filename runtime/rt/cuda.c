@@ -66,6 +66,8 @@ tile_status cuda_open(CudaDriver *d, bool simulator, tile_error **error) {
     *(void **)&d->show_source = other_symbol(d, "sim_show_source", "simShowSource");
     *(void **)&d->size_pointer = other_symbol(d, "sim_size_pointer", "simSizePointer");
     *(void **)&d->note_place = other_symbol(d, "sim_note_place", "simNotePlace");
+    *(void **)&d->next_warning = other_symbol(d, "sim_next_warning", "simNextWarning");
+    *(void **)&d->use_schedules = other_symbol(d, "sim_use_schedules", "simUseSchedules");
     *(void **)&d->last_fault = other_symbol(d, "sim_last_fault", "simLastFault");
   }
   *(void **)&d->func_param_info = other_symbol(d, "cuFuncGetParamInfo", "cuFuncGetParamInfo");
@@ -159,6 +161,41 @@ static tile_status fail_with_report(const CudaDriver *d, tile_status status, CUr
   return status;
 }
 
+void cuda_tell_warnings(const CudaDriver *d, const tile_hooks *hooks) {
+  const KernelFault *f;
+  while (d->next_warning && (f = d->next_warning())) {
+    if (!hooks->log) continue;
+    Arena scratch;
+    arena_init(&scratch);
+    Buf b = buf_make(&scratch);
+    buf_printf(&b, "%s:%u:%u: warning: %s\n%s", f->error.file, f->error.line, f->error.col, f->error.text,
+               f->error.shown);
+    if (*f->note.file)
+      buf_printf(&b, "%s:%u:%u: note: %s\n%s", f->note.file, f->note.line, f->note.col, f->note.text, f->note.shown);
+    if (*f->way_out) buf_printf(&b, "note: %s\n", f->way_out);
+    char *text = (char *)buf_str(&b);
+    text[b.size - 1] = 0;   // whoever shows it ends the line
+    hooks->log(hooks->user, TILE_LEVEL_WARNING, text);
+    arena_free(&scratch);
+  }
+}
+
+// Later failures name this one's cause.
+static void keep_cause(const CudaDriver *d, const char *report) {
+  CudaLoss *loss = d->loss;
+  if (!loss) return;
+  const KernelFault *f = d->last_fault ? d->last_fault() : NULL;
+  pthread_mutex_lock(&loss->lock);
+  const size_t n = strlen(loss->what);
+  char *end = loss->what + n;
+  if (!loss->has_cause && f)
+    snprintf(end, sizeof loss->what - n, "; %.300s:%u:%u: %.300s", f->error.file, f->error.line, f->error.col,
+             f->error.text);
+  else if (!loss->has_cause) snprintf(end, sizeof loss->what - n, "; %.*s", (int)strcspn(report, "\n"), report);
+  loss->has_cause = true;
+  pthread_mutex_unlock(&loss->lock);
+}
+
 tile_status cuda_check(const CudaDriver *d, CUresult r, const char *doing, tile_error **error) {
   if (r == CUDA_SUCCESS) return TILE_OK;
   const char *name = NULL, *text = NULL, *report = d->last_report ? d->last_report() : NULL;
@@ -173,6 +210,7 @@ tile_status cuda_check(const CudaDriver *d, CUresult r, const char *doing, tile_
   const tile_status status = is_kernel_failure(r)            ? TILE_ERROR_RUN
                              : r == CUDA_ERROR_OUT_OF_MEMORY ? TILE_ERROR_NO_MEMORY
                                                              : TILE_ERROR_DRIVER;
+  if (report && *report && is_kernel_failure(r)) keep_cause(d, report);
   char said[1024];
   snprintf(said, sizeof said, "%s: %s: %s", doing, name ? name : "unknown error", text ? text : "");
   return report && *report ? fail_with_report(d, status, r, said, report, error)

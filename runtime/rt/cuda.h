@@ -15,7 +15,8 @@ typedef struct {
   pthread_mutex_t lock;
   CUresult result;             // 0: none has failed
   atomic_bool has_launched;    // through this device; if not, the failed launch is older than the device
-  char what[256];              // "running the kernel: CUDA_ERROR_ASSERT"
+  char what[768];              // "running the kernel: CUDA_ERROR_ASSERT"; of the simulator's report also the first line
+  bool has_cause;
 } CudaLoss;
 
 typedef struct {
@@ -42,6 +43,8 @@ typedef struct {
   // NULL for the real driver.
   void (*note_place)(CUfunction function, const PlaceNote *note);
   const KernelFault *(*last_fault)(void);
+  const KernelFault *(*next_warning)(void);
+  void (*use_schedules)(uint64_t seed, uint32_t num, uint64_t step);
 } CudaDriver;
 
 tile_status cuda_open(CudaDriver *driver, bool simulator, tile_error **error);
@@ -49,6 +52,8 @@ void cuda_close(CudaDriver *driver);
 // TILE_OK, or an error "<doing>: CUDA_ERROR_X: text". The first failure of a kernel gives TILE_ERROR_RUN, every
 // other failure TILE_ERROR_DRIVER, or TILE_ERROR_NO_MEMORY if the device's memory is full. Failures after the first say
 // that the context is lost.
+// Gives the hook `log` the warnings of launches on the simulator.
+void cuda_tell_warnings(const CudaDriver *driver, const tile_hooks *hooks);
 tile_status cuda_check(const CudaDriver *driver, CUresult result, const char *doing, tile_error **error);
 
 #endif

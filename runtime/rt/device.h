@@ -141,6 +141,8 @@ struct DeviceOps {
   // Turns the counting of later launches on or off. Returns the counts of the last counted launch, or NULL; they are
   // valid until the next counted launch. NULL: the device does not count.
   const LaunchCounts *(*count_launches)(tile_device *d, bool on);
+  void (*use_schedules)(tile_device *d, uint64_t seed, uint32_t num, uint64_t step);   // may be NULL (driver.h)
+  void (*tell_warnings)(tile_device *d);   // of launches so far; may be NULL
   bool checks_bounds;              // it reports an access outside an allocation
 };
 

@@ -157,6 +157,13 @@ static const LaunchCounts *count_launches(tile_device *base, bool on) {
   return cu->count_launches ? cu->count_launches(on) : NULL;
 }
 
+static void use_schedules(tile_device *base, uint64_t seed, uint32_t num, uint64_t step) {
+  const CudaDriver *cu = &cuda_device(base)->cu;
+  if (cu->use_schedules) cu->use_schedules(seed, num, step);
+}
+
+static void tell_warnings(tile_device *base) { cuda_tell_warnings(&cuda_device(base)->cu, &base->hooks); }
+
 #define CUDA_OPS \
   .close = close_device, .alloc = alloc, .free = release, .upload = upload, .download = download, \
       .synchronize = cuda_synchronize, .alloc_host = alloc_host, .free_host = free_host, .memory_info = memory_info, \
@@ -165,7 +172,9 @@ static const LaunchCounts *count_launches(tile_device *base, bool on) {
       .reserve = cuda_reserve, .launch = cuda_launch, .code_use = cuda_code_use, \
       .launch_params = cuda_launch_params, .time = cuda_time
 static const DeviceOps gpu_ops = {CUDA_OPS, .checks_bounds = false};
-static const DeviceOps sim_ops = {CUDA_OPS, .count_launches = count_launches, .checks_bounds = true};
+static const DeviceOps sim_ops = {CUDA_OPS, .count_launches = count_launches, .tell_warnings = tell_warnings,
+                                 .use_schedules = use_schedules,
+                                 .checks_bounds = true};
 
 // The richest architecture that the device runs: its own with the `a` suffix, otherwise the newest below it.
 static const char *best_arch(int sm) {

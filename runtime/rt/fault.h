@@ -15,6 +15,12 @@ typedef struct PlaceNote {
   const char *way_out;         // an access: what to do if it is out of bounds; NULL: no access
   const char *way_out_before;  // if it is before the first element
   uint32_t bytes_from;         // as in OutsideWays
+  // As in OutsideWays, and how many elements the access has; 0: not known.
+  const char *by_program[3], *moved;
+  bool is_one, is_masked, has_free;
+  uint32_t elems;
+  uint8_t format;              // an access of floats: their NumFormat plus 1; 0: of other numbers
+  uint8_t quiet;               // the warnings that are off: a bit for NaN, one for infinite numbers
   const char *exchange;        // a store: the same as tl.atomic_xchg(…), in the user's words; NULL: not known
   // A store of what was computed from a load of the same elements: where it loads them, 0: no such store; and the
   // function that does both at once, as "atomic_add", NULL: there is none.
@@ -23,6 +29,7 @@ typedef struct PlaceNote {
   bool is_unmasked;            // an access of a tile that no mask, shape or boundary_check limits
   bool has_rows;               // an access of a tile of several axes
   bool asserts_all;            // a device_assert of a tensor, without a mask
+  bool may_not_wrap;           // a product or a sum of int32 that is widened afterwards
   bool has_step;               // a `for` whose step only the run knows
   bool is_gluon;               // the kernel's author wrote its copies, products and waits
   // An access: where the file promises of its pointer what tl.multiple_of does; 0: nowhere, or not known.

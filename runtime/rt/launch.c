@@ -272,6 +272,7 @@ tile_status kernel_launch(tile_kernel *k, const uint32_t grid[3], void *stream, 
                                 : launch_slowly(k, grid, stream, args, map, error);
   if (status == TILE_OK && !launch_is_empty(grid)) tell_host(k, grid, stream);
   if (k->alike) warn_of_alike(k, grid);
+  if (k->device->ops->tell_warnings) k->device->ops->tell_warnings(k->device);
   return status;
 }
 

@@ -190,6 +190,21 @@ static const char *way_out(Arena *a, const Group *g, const PlaceNote *place) {
              : NULL;
 }
 
+// Whether the group polls in a `for` whose step only the run knows: it must be 0. place: of the loop.
+static bool stands_still(const Group *g, PlaceNote *place) {
+  const Grid *grid = g->first->grid;
+  const PtxModule *m = grid->module;
+  PlaceNote its;
+  if (g->what != polls) return false;
+  for (uint32_t i = g->pc; i < m->num_code && m->code[i].func == m->code[g->pc].func; i++) {
+    if (m->code[i].op != OP_bra || m->code[i].target > g->pc) continue;
+    if (!report_note(grid, &m->code[i], &its) || !its.has_step) return false;
+    *place = its;
+    return true;
+  }
+  return false;
+}
+
 // The first group with a place is the error, the next at another place its note.
 static void lead(const Groups *gs, ReportKind kind, const char *what) {
   for (uint32_t i = 0; i < gs->count; i++) {
@@ -200,11 +215,14 @@ static void lead(const Groups *gs, ReportKind kind, const char *what) {
     if (g->pc >= m->num_code || !report_note(grid, placed(m, g->pc), &place)) continue;
     Arena scratch;
     arena_init(&scratch);
-    const char *text = story(&scratch, g, what);
+    const bool is_still = stands_still(g, &place);
+    const char *text = is_still ? arena_printf(&scratch, "the step of this loop is 0 in %s: it never ends",
+                                               report_program_of(&scratch, g->first->cta))
+                                : story(&scratch, g, what);
     const char *error = arena_printf(&scratch, "%s: %s", report_kind_name(kind), text);
     if (grid->has_lead) report_lead_note(grid, &place, text);
     else {
-      report_lead(grid, &place, error, way_out(&scratch, g, &place));
+      report_lead(grid, &place, error, is_still ? report_zero_step : way_out(&scratch, g, &place));
       const LastChange *c = last_change(g);
       if (c && report_note(grid, c->by, &place))
         report_lead_note(grid, &place, arena_printf(&scratch, "%s changed last here what it waits for",

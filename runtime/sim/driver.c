@@ -48,6 +48,24 @@ const KernelFault *sim_last_fault(void) {
   return t->fault.error.file[0] && !t->message[0] ? &t->fault : NULL;
 }
 
+const KernelFault *sim_next_warning(void) {
+  LOCKED;
+  SimThread *t = driver_thread();
+  Sim *sim = &driver_state()->sim;
+  if (!sim->num_warnings) return NULL;
+  t->fault = sim->warnings[0];
+  memmove(sim->warnings, sim->warnings + 1, --sim->num_warnings * sizeof *sim->warnings);
+  return &t->fault;
+}
+
+void sim_use_schedules(uint64_t seed, uint32_t num, uint64_t step) {
+  LOCKED;
+  Sim *sim = &driver_state()->sim;
+  sim->seed = seed;
+  sim->num_seeds = num;
+  sim->seed_step = step;
+}
+
 const LaunchCounts *sim_count_launches(bool on) {
   LOCKED;
   Sim *sim = &driver_state()->sim;

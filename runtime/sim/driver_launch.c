@@ -217,6 +217,9 @@ void sim_note_place(CUfunction function, const PlaceNote *note) {
   n.file = arena_strndup(&m->arena, note->file, strlen(note->file));
   if (n.way_out) n.way_out = arena_strndup(&m->arena, note->way_out, strlen(note->way_out));
   if (n.way_out_before) n.way_out_before = arena_strndup(&m->arena, n.way_out_before, strlen(n.way_out_before));
+  for (int k = 0; k < 3; k++)
+    if (n.by_program[k]) n.by_program[k] = arena_strndup(&m->arena, n.by_program[k], strlen(n.by_program[k]));
+  if (n.moved) n.moved = arena_strndup(&m->arena, n.moved, strlen(n.moved));
   if (n.buffer) n.buffer = arena_strndup(&m->arena, note->buffer, strlen(note->buffer));
   if (n.update.atomic) n.update.atomic = arena_strndup(&m->arena, n.update.atomic, strlen(n.update.atomic));
   if (n.exchange) n.exchange = arena_strndup(&m->arena, note->exchange, strlen(note->exchange));

@@ -19,10 +19,11 @@ static const struct { const char *name; void *fn; } symbols[] = {
   {"simCountLaunches", (void *)sim_count_launches}, {"simSetStop", (void *)sim_set_stop},
   {"simNamePointer", (void *)sim_name_pointer}, {"simShowSource", (void *)sim_show_source},
   {"simNotePlace", (void *)sim_note_place}, {"simSizePointer", (void *)sim_size_pointer},
-  {"simLastFault", (void *)sim_last_fault},
+  {"simLastFault", (void *)sim_last_fault}, {"simNextWarning", (void *)sim_next_warning},
+  {"simUseSchedules", (void *)sim_use_schedules},
 };
 
-_Static_assert(countof(symbols) == NUM_ROWS + 9, "the rows of driver.def and the nine names of the simulator's own");
+_Static_assert(countof(symbols) == NUM_ROWS + 11, "the rows of driver.def and the eleven names of the simulator's own");
 
 static void *find_symbol(const char *name, size_t n) {
   for (size_t i = 0; i < countof(symbols); i++)

@@ -67,6 +67,7 @@ int sreg_find(const char *name);                                  // -1 when the
 typedef enum { ACCESS_READ, ACCESS_WRITE, ACCESS_ATOMIC } AccessKind;
 // One memory instruction of a warp, checked but not yet performed. host[lane] points at the bytes.
 struct MemAccess {
+  const PtxOperand *op;        // that has the addresses, or NULL
   AccessKind kind;
   uint32_t mask;
   uint32_t size;               // bytes per lane, all vector elements together
@@ -95,7 +96,8 @@ typedef struct {
   uint32_t elem_bytes;         // of what it points to; 0: not known
   const Alloc *alloc;          // what it points into, or NULL
 } AddressOrigin;
-AddressOrigin origin_of(Warp *w, const Instr *in, int lane, uint64_t addr);   // origin.c, for reports
+// For reports (origin.c). lane -1: of any access by the instruction, whichever warp made it.
+AddressOrigin origin_of(Warp *w, const Instr *in, int lane, uint64_t addr);
 // The only parameter that points into the allocation; its name is NULL if there is none, or more than one.
 AddressOrigin origin_in(const Warp *w, const Instr *in, const Alloc *a);
 

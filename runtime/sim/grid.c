@@ -73,6 +73,7 @@ static void free_cluster(Cluster *cl) {
       Warp *w = &c->warps[k];
       endless_free(w);
       free(w->regs), free(w->preds), free(w->undef), free(w->undef_lanes), free(w->pred_undef);
+      free(w->accesses);
       for (int l = 0; l < WARP_SIZE; l++) free(w->stack[l]), free(w->local[l]), free(w->local_undef[l]);
     }
     free(c->warps);
@@ -297,6 +298,7 @@ static CUresult run_once(Sim *sim, Device *d, const LaunchParams *lp, uint64_t s
   device_free(d, g->param_addr);
   if (g->workspace) device_free(d, g->workspace);
   free(g->last_changes);
+  free(g->fresh);
   free(g);
   return rc;
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/sim/numbers.h"
 #include "runtime/sim/shadow.h"
 
 static bool uses_wgmma(const Grid *g) {
@@ -26,6 +27,7 @@ static void grid_begin(Grid *g) {
   g->shadow = s;
   if ((g->checks & CHECK_ASYNC) && crosses_proxies(g)) proxy_grid_begin(g);
   blocks_grid_begin(g);
+  if (g->checks & CHECK_NUMBERS && g->module->notes.count) numbers_begin(g);
 }
 
 static void free_cta(Cta *c) {
@@ -68,11 +70,13 @@ static void grid_end(Grid *g) {
   for (Cluster *c = g->resident; c; c = c->next) cluster_end(c);
   proxy_grid_end(g);
   blocks_grid_end(g);
+  numbers_end(g);
   free(g->shadow);
   g->shadow = NULL;
 }
 
 static ExecResult access(Warp *w, const Instr *in, const MemAccess *a) {
+  if (w->grid->numbers && a->mask) numbers_access(w, in, a);
   ExecResult r = race_access(w, in, a);
   if (r == EXEC_NEXT) r = proxy_access(w, in, a);
   if (r == EXEC_NEXT) r = blocks_access(w, in, a);

@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "runtime/sim/lead.h"
 #include "runtime/sim/shadow.h"
 
@@ -7,10 +9,10 @@ static OutsideKind kind_of(AccessKind kind) {
   return kinds[kind];
 }
 
-// "element 384 of tmp", "byte 3 of tmp"; or `unknown`.
-static const char *element(Arena *a, Warp *w, const Instr *in, int lane, uint64_t address, uint32_t elem_bytes,
-                           const char *unknown) {
-  const AddressOrigin from = origin_of(w, in, lane, address);
+const char *lead_element(Arena *a, Warp *w, const Instr *in, int lane, uint64_t address, uint32_t elem_bytes,
+                         const char *unknown) {
+  AddressOrigin from = origin_of(w, in, lane, address);
+  if (!from.name && in->op == OP_cp) from = origin_in(w, in, device_find(w->grid->device, address));
   if (!from.name || !from.alloc || address < from.pointer) return unknown;
   const uint64_t at = address - from.pointer;
   const uint32_t known = elem_bytes ? elem_bytes : from.elem_bytes, unit = known && at % known == 0 ? known : 1;
@@ -99,6 +101,17 @@ static const char *strengthened(Arena *a, const Grid *g, const WeakAtomics *weak
                       has_place ? arena_printf(a, " of line %u", at.line) : "", why_weak(weak->first));
 }
 
+// If the two accesses reach the place by different arguments: what to do about that; otherwise NULL.
+static const char *alias_way_out(Arena *a, Warp *w, const RaceSide *later, const RaceSide *earlier, uint64_t address) {
+  const AddressOrigin x = origin_of(w, earlier->in, -1, address), y = origin_of(w, later->in, -1, address);
+  if (!x.name || !y.name || !strcmp(x.name, y.name) || !x.alloc || x.alloc != y.alloc) return NULL;
+  if (x.pointer != y.pointer)
+    return arena_printf(a, "%s and %s are parts of one array in this launch, and both reach this place: keep each to its "
+                        "part, or give each an array of its own", x.name, y.name);
+  return arena_printf(a, "%s and %s are the same memory in this launch: give each an array of its own (a copy of one of "
+                      "them), or let the kernel take one argument in place of the two", x.name, y.name);
+}
+
 void lead_race(Warp *w, int lane, RaceScope scope, const RaceSide *found, const RaceSide *other, uint64_t address,
                const WeakAtomics *weak) {
   static const char *const agents[] = {
@@ -119,15 +132,16 @@ void lead_race(Warp *w, int lane, RaceScope scope, const RaceSide *found, const 
                                                           : NULL;
   Arena scratch;
   arena_init(&scratch);
-  const char *update = NULL;
-  if (has_other && later->kind == OUTSIDE_STORE) update = update_way_out(&scratch, scope, &at, &before);
+  const char *update = scope == RACE_SHARED ? NULL : alias_way_out(&scratch, w, later, earlier, address);
+  if (has_other && !update && later->kind == OUTSIDE_STORE) update = update_way_out(&scratch, scope, &at, &before);
   if (has_other && !update && earlier->kind == OUTSIDE_STORE) update = update_way_out(&scratch, scope, &before, &at);
   const char *program = report_program_name(&scratch, later->program);
   const char *who = between ? report_program_name(&scratch, earlier->program)
                             : arena_printf(&scratch, "another of its %ss", agents[scope]);
   const char *verb = outside_verb(earlier->kind), *too = earlier->kind == later->kind ? " too" : "";
   const char *what = "shared memory";
-  if (scope != RACE_SHARED) what = element(&scratch, w, found->in, lane, address, at.elem_bytes, "an element");
+  if (scope != RACE_SHARED)
+    what = lead_element(&scratch, w, later->in, later == found ? lane : -1, address, at.elem_bytes, "an element");
   report_lead(g, &at,
               is_flag ? arena_printf(&scratch,
                                      "race: %s stores %s without an atomic; %s %s it %s, and nothing orders the two",
@@ -148,16 +162,26 @@ void lead_race(Warp *w, int lane, RaceScope scope, const RaceSide *found, const 
   arena_free(&scratch);
 }
 
-void lead_outside(Warp *w, const Instr *in, Outside *o, AccessKind kind, uint32_t elem_bytes) {
+void lead_outside(Warp *w, const Instr *in, int lane, const MemAccess *access, const Alloc *a, Outside *o,
+                  AccessKind kind, uint32_t elem_bytes) {
   static const char general[] = "compare what the offset reaches, and the mask, with the elements that there are";
   PlaceNote place;
   if (!report_note(w->grid, in, &place)) return;
+  whole_block(w, in, lane, access, a, &place, o);
+  if (w->grid->failed) return;   // another warp was earlier
   Arena scratch;
   arena_init(&scratch);
   o->kind = kind_of(kind);
   o->elem_bytes = place.elem_bytes ? place.elem_bytes : elem_bytes;
   report_program(w->cta, o->program);
-  const OutsideWays ways = {place.way_out, place.way_out_before, place.bytes_from};
+  const OutsideWays ways = {.past = place.way_out,
+                            .before = place.way_out_before,
+                            .bytes_from = place.bytes_from,
+                            .by_program = {place.by_program[0], place.by_program[1], place.by_program[2]},
+                            .moved = place.moved,
+                            .is_one = place.is_one,
+                            .is_masked = place.is_masked,
+                            .has_free = place.has_free};
   const char *far = outside_far(o), *way_out = outside_way_out(&scratch, o, &ways);
   report_lead(w->grid, &place, outside_text(&scratch, o), *far ? far : way_out ? way_out : general);
   arena_free(&scratch);
@@ -173,7 +197,7 @@ void lead_misaligned(Warp *w, const Instr *in, int lane, uint64_t address, uint3
   Arena scratch;
   arena_init(&scratch);
   const char *name = report_program_of(&scratch, w->cta);
-  const char *from = element(&scratch, w, in, lane, address, place.elem_bytes, "a place");
+  const char *from = lead_element(&scratch, w, in, lane, address, place.elem_bytes, "a place");
   report_lead(g, &place,
               arena_printf(&scratch, "misaligned %s: %s %s %u bytes from %s on, whose address is no multiple of %u",
                            outside_noun(kind_of(kind)), name, outside_verb(kind_of(kind)), size, from, align),

@@ -30,8 +30,21 @@ void lead_early(Warp *w, const Instr *in, bool writes, const Instr *other, WaitK
 void lead_overtakes(Warp *w, const Instr *in, WaitKind kind, bool writes, const Instr *other, bool other_writes);
 void lead_unfinished(Warp *w, const Instr *in, const Instr *product, bool writes);
 void lead_left_over(Warp *w, const Instr *in, WaitKind kind);
+// "element 384 of tmp", "byte 3 of tmp"; or `unknown`.
+const char *lead_element(Arena *a, Warp *w, const Instr *in, int lane, uint64_t address, uint32_t elem_bytes,
+                         const char *unknown);
 // Fills in the access's kind, element size and program. elem_bytes: for a place of which that is not known.
-void lead_outside(Warp *w, const Instr *in, Outside *o, AccessKind kind, uint32_t elem_bytes);
+// lane, access: what of it was found to be outside of `a`, the memory that its pointer points to.
+void lead_outside(Warp *w, const Instr *in, int lane, const MemAccess *access, const Alloc *a, Outside *o,
+                  AccessKind kind, uint32_t elem_bytes);
+// A load of global memory that nothing has written; and an error that names such a load if the instruction's operands
+// depend on one. said: what is undefined. Returns false if none is known (undef_origin.c).
+typedef struct FreshLoad FreshLoad;
+void fresh_note(Warp *w, const Instr *in, int lane, uint64_t address);
+bool fresh_lead(Warp *w, const Instr *in, const char *said);
+// Fills in is_whole and was_inside, as far as they are known (whole.c).
+void whole_block(Warp *w, const Instr *in, int lane, const MemAccess *access, const Alloc *a, const PlaceNote *place,
+                 Outside *o);
 // An access of that size at an address that is no multiple of `align`.
 void lead_misaligned(Warp *w, const Instr *in, int lane, uint64_t address, uint32_t size, uint32_t align,
                      AccessKind kind);

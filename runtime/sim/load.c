@@ -1,5 +1,6 @@
 // Loads PTX text into a PtxModule: runs lexer and parser, then lays out shared memory. After ptx_module_load either
 // module->error is set or every symbol, branch target and initialiser is resolved.
+#include "runtime/sim/numbers.h"
 #include "runtime/sim/parse.h"
 
 #include "ptx_grammar.h"
@@ -63,6 +64,15 @@ static void index_lines(PtxModule *m) {
   m->num_lines = n;
 }
 
+static void number_accesses(PtxModule *m) {
+  for (uint32_t i = 0; i < m->num_code; i++) {
+    Instr *in = &m->code[i];
+    in->numbers = numbers_kind(in);
+    if (in->op == OP_ld || in->op == OP_st || in->op == OP_atom || in->op == OP_red || in->op == OP_cp)
+      in->access = ++m->num_accesses;
+  }
+}
+
 PtxModule *ptx_module_load(Device *d, const char *text, size_t size) {
   Arena arena;
   arena_init(&arena);
@@ -91,6 +101,7 @@ PtxModule *ptx_module_load(Device *d, const char *text, size_t size) {
   if (!p->failed && !m->sm) ptx_error(p, 1, "no .target directive");
   m->code = p->code.data;
   m->num_code = p->code.count;
+  number_accesses(m);
   for (uint32_t i = 0; i < m->funcs.count && !p->failed; i++)
     if (m->funcs.data[i]->is_entry) lay_out_shared(p, m->funcs.data[i]);
   return m;

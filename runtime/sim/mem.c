@@ -29,7 +29,7 @@ static const char *const access_names[] = {"read", "write", "atomic"};
 
 // Tells where the address is by the argument that it was computed from, or else by the nearest allocation.
 static ExecResult bad_global(Warp *w, const Instr *in, int lane, Space space, uint64_t addr, uint32_t size,
-                             AccessKind kind) {
+                             AccessKind kind, const MemAccess *access) {
   AddressOrigin from = origin_of(w, in, lane, addr);
   // A tensor map's address is of a parameter; one that a kernel loads may be of anything.
   if (!from.name && has_mod(in, M_tensor)) from = origin_in(w, in, device_nearest(w->grid->device, addr));
@@ -37,7 +37,7 @@ static ExecResult bad_global(Warp *w, const Instr *in, int lane, Space space, ui
   unsigned long long begin = !a ? 0 : from.name ? from.pointer : a->base, end = a ? a->base + a->size : 0;
   char where[480] = "nothing is allocated there", of[256];
   Outside o = {.buffer = from.name, .begin = begin, .size = end - begin, .address = addr, .elem_bytes = from.elem_bytes};
-  if (a) lead_outside(w, in, &o, kind, from.elem_bytes);
+  if (a) lead_outside(w, in, lane, access, a, &o, kind, from.elem_bytes);
   const char *far = w->grid->has_lead ? "" : outside_far(&o);
   if (from.name) snprintf(of, sizeof of, "%.180s (%llu bytes at %#llx)", from.name, end - begin, begin);
   else snprintf(of, sizeof of, "the %llu-byte allocation at %#llx", end - begin, begin);
@@ -114,7 +114,7 @@ static ExecResult resolve_lane(Warp *w, const Instr *in, int lane, Space space, 
       a = device_find(g->device, addr);
       for (int i = 0; !a && i < g->sim->num_devices; i++)
         a = device_find(&g->sim->devices[i], addr);   // pinned or peer memory
-      if (!a || addr - a->base + size > a->size) return bad_global(w, in, lane, space, addr, size, kind);
+      if (!a || addr - a->base + size > a->size) return bad_global(w, in, lane, space, addr, size, kind, out);
       g->last_alloc = a;
     }
     if (kind != ACCESS_READ && (a->kind == ALLOC_CONST || a->kind == ALLOC_PARAM))
@@ -130,7 +130,8 @@ static ExecResult resolve_lane(Warp *w, const Instr *in, int lane, Space space, 
   }
 }
 
-static void begin_access(MemAccess *out, AccessKind kind, uint32_t mask, uint32_t size) {
+static void begin_access(MemAccess *out, const PtxOperand *op, AccessKind kind, uint32_t mask, uint32_t size) {
+  out->op = op;
   out->kind = kind;
   out->mask = mask;
   out->size = size;
@@ -138,16 +139,17 @@ static void begin_access(MemAccess *out, AccessKind kind, uint32_t mask, uint32_
 
 ExecResult mem_resolve(Warp *w, const Instr *in, const PtxOperand *op, Space space, uint32_t size, uint32_t align,
                        AccessKind kind, uint32_t mask, MemAccess *out) {
-  begin_access(out, kind, mask, size);
+  begin_access(out, op, kind, mask, size);
   FOR_LANES(l, mask) {
     TRY(resolve_lane(w, in, l, space, mem_operand_address(w, op, l), size, align, kind, out));
   }
+  if (space != SPACE_SHARED) w->accesses[in->access]++;
   if (w->grid->counts) counts_access(w, in, out);
   return w->grid->hooks.access ? w->grid->hooks.access(w, in, out) : EXEC_NEXT;
 }
 
 ExecResult mem_resolve_one(Warp *w, const Instr *in, int lane, Space space, uint64_t addr, uint32_t size,
                            uint32_t align, AccessKind kind, MemAccess *out) {
-  begin_access(out, kind, 1u << lane, size);
+  begin_access(out, NULL, kind, 1u << lane, size);
   return resolve_lane(w, in, lane, space, addr, size, align, kind, out);
 }

@@ -75,7 +75,8 @@ AddressOrigin origin_of(Warp *w, const Instr *in, int lane, uint64_t addr) {
   o.params = o.slots + in->func->num_slots;
   for (uint32_t i = 0; i < in->num_ops; i++) {
     const PtxOperand *m = &in->ops[i];
-    if (m->kind == OPND_MEM && m->base_kind == OPND_REG && addr - mem_operand_address(w, m, lane) < MAX_ACCESS)
+    if (m->kind == OPND_MEM && m->base_kind == OPND_REG &&
+        (lane < 0 || addr - mem_operand_address(w, m, lane) < MAX_ACCESS))
       need_register(&o, m);
   }
   while (o.changed) {

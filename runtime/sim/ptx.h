@@ -144,6 +144,7 @@ struct Instr {
   uint8_t cmp, boolop;
   uint16_t sel;                // a decision of the family's own
   uint8_t num_mods;
+  uint8_t numbers;             // NumberKind (numbers.h)
   uint16_t m, n, k;            // .mMnNkK
   uint32_t target;             // branch target, instruction index
   uint64_t modset[MOD_WORDS];  // which modifiers are written
@@ -152,6 +153,7 @@ struct Instr {
   void *aux;                   // family's own decoded data
   const SrcLoc *loc;
   uint32_t line;               // of the PTX text
+  uint32_t access;             // the number of an access of memory in the module, from 1; 0: of another instruction
   PtxFunction *func;
 };
 static inline bool has_mod(const Instr *in, PtxMod m) { return in->modset[m / 64] >> (m % 64) & 1; }
@@ -190,6 +192,8 @@ struct PtxFunction {
 typedef VEC(Symbol *) SymbolVec;
 // The text of a source file, or of a part that begins with its line first_line.
 typedef struct { const char *file, *text; size_t size; uint32_t first_line; } SourceText;
+// What numbers.c knows of an access: the format of its numbers plus 1, and what is not said, or has been.
+typedef struct { uint8_t format, quiet, told; bool is_known; } AccessFormat;
 struct PtxModule {
   Arena arena;
   Device *device;
@@ -200,7 +204,9 @@ struct PtxModule {
   uint32_t version, sm;        // 83, 90
   bool arch_specific;          // sm_90a
   Instr *code;                 // all functions, one after another; closed by OP_exit
-  uint32_t num_code;
+  uint32_t num_code, num_accesses;
+  bool knows_wraps;            // Instr.numbers has NUMBER_WRAP
+  AccessFormat *formats;       // by Instr.access; or NULL
   VEC(PtxFunction *) funcs;
   SymbolVec globals;           // .global and .const
   SymbolVec shared_syms;

@@ -8,6 +8,7 @@
 #include "ir/outside.h"
 #include "runtime/sim/exec.h"
 
+const char report_zero_step[] = "range needs a step that is not 0: tl.maximum(step, 1), or an `if` around the loop";
 const char report_promised[] =
     "the access takes several elements at once because the kernel promises that their addresses are aligned: by "
     "tl.multiple_of or tl.max_contiguous, by `:16` in the signature, or by a cast of a pointer";
@@ -149,6 +150,7 @@ bool report_note(const Grid *g, const Instr *in, PlaceNote *out) {
     out->is_unmasked |= n->is_unmasked;
     out->has_rows |= n->has_rows;
     out->has_step |= n->has_step;
+    out->may_not_wrap |= n->may_not_wrap;
     if (!n->way_out) continue;   // no access
     const bool same_way = found && out->way_out && !strcmp(out->way_out, n->way_out);
     out->elem_bytes = !found || n->elem_bytes == out->elem_bytes ? n->elem_bytes : 0;
@@ -157,6 +159,16 @@ bool report_note(const Grid *g, const Instr *in, PlaceNote *out) {
     const bool says_more = same_way && out->way_out_before && !strcmp(out->way_out_before, outside_wraps);
     if (!same_way || says_more) out->way_out_before = !found || same_way ? n->way_out_before : NULL;
     out->bytes_from = !found ? n->bytes_from : out->bytes_from && n->bytes_from ? out->bytes_from : 0;
+    if (!found) {
+      memcpy(out->by_program, n->by_program, sizeof out->by_program);
+      out->is_one = n->is_one;
+      out->is_masked = n->is_masked;
+    }
+    if (n->moved) out->moved = n->moved;
+    out->has_free |= n->has_free;
+    out->elems = !found || n->elems == out->elems ? n->elems : 0;
+    out->format = !found || n->format == out->format ? n->format : 0;
+    out->quiet |= n->quiet;
     if (n->promise.line) out->promise = n->promise;
     if (n->exchange) out->exchange = n->exchange;
     if (n->update.line) out->update = n->update;
@@ -199,6 +211,18 @@ void report_lead(Grid *g, const PlaceNote *place, const char *text, const char *
   *f = (KernelFault){.error = make_place(g, place, text)};
   snprintf(f->way_out, sizeof f->way_out, "%s", way_out ? way_out : "");
   g->has_lead = true;
+}
+
+void report_warning(Grid *g, const PlaceNote *place, const char *text, const PlaceNote *other, const char *other_text,
+                    const char *way_out) {
+  Sim *sim = g->sim;
+  KernelFault *all = realloc(sim->warnings, (sim->num_warnings + 1) * sizeof *all);
+  if (!all) return;
+  sim->warnings = all;
+  KernelFault *f = &all[sim->num_warnings++];
+  *f = (KernelFault){.error = make_place(g, place, text)};
+  if (other && !report_same_place(place, other)) f->note = make_place(g, other, other_text);
+  if (way_out) snprintf(f->way_out, sizeof f->way_out, "%s", way_out);
 }
 
 const char *report_kind_name(ReportKind kind) { return kinds[kind].name; }

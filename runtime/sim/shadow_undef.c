@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/sim/lead.h"
 #include "runtime/sim/shadow.h"
 
 // A register of 128 bits has two slots.
@@ -31,8 +32,12 @@ static uint64_t value(const Warp *w, const PtxOperand *o, uint32_t lane) {
 }
 
 static ExecResult report(Warp *w, const Instr *in, uint32_t lanes, const char *what) {
-  return warp_report(w, in, __builtin_ctz(lanes), REPORT_UNDEFINED,
-                     "%s has never been set (or was computed from a value that has not)", what);
+  static const char said[] = "%s has never been set (or was computed from a value that has not)";
+  Arena scratch;
+  arena_init(&scratch);
+  if (!w->grid->by_zero) fresh_lead(w, in, arena_printf(&scratch, said, what));
+  arena_free(&scratch);
+  return warp_report(w, in, __builtin_ctz(lanes), REPORT_UNDEFINED, said, what);
 }
 
 // Lanes in which an operand has undefined bits within its width.
@@ -330,6 +335,15 @@ static bool stored_undef(Warp *w, const Instr *in, uint32_t lane, uint32_t size,
   return any;
 }
 
+static ExecResult report_atomic(Warp *w, const Instr *in, int lane, uint64_t address) {
+  Arena scratch;
+  arena_init(&scratch);
+  const char *what = lead_element(&scratch, w, in, lane, address, 0, "the global memory");
+  const ExecResult r = report(w, in, 1u << lane, arena_printf(&scratch, "%s, which this atomic operation changes,", what));
+  arena_free(&scratch);
+  return r;
+}
+
 static ExecResult atomic_access(Warp *w, const Instr *in, const MemAccess *a) {
   bool has_dst = in->op == OP_atom;
   FOR_LANES(l, a->mask) {
@@ -342,8 +356,7 @@ static ExecResult atomic_access(Warp *w, const Instr *in, const MemAccess *a) {
                           ? a->alloc[l]->shadow + (a->addr[l] - a->alloc[l]->base)
                           : NULL;
     for (uint32_t i = 0; global && i < a->size; i++) old |= global[i] != 0xff;
-    if (global && old && !has_mod(in, M_exch))
-      return report(w, in, 1u << l, "the global memory that this atomic operation changes");
+    if (global && old && !has_mod(in, M_exch)) return report_atomic(w, in, (int)l, a->addr[l]);
     if (global) memset(global, 0xff, a->size);
     for (uint32_t i = 0; mem && i < a->size; i++) old |= mem[i] != 0;
     if (mem) memset(mem, bad || (old && !has_mod(in, M_exch)) ? 0xff : 0, a->size);
@@ -389,7 +402,8 @@ ExecResult undef_access(Warp *w, const Instr *in, const MemAccess *a) {
                           : NULL;
     if (loads) {
       uint8_t undef[32];
-      for (uint32_t i = 0; global && i < a->size; i++) undef[i] = (uint8_t)~global[i];
+      for (uint32_t i = a->size; global && i-- > 0;)
+        if ((undef[i] = (uint8_t)~global[i])) fresh_note(w, in, (int)l, a->addr[l] + i);
       for (uint32_t i = 0; mem && a->space[l] == SPACE_SHARED && i < a->size; i++)
         if (mem[i]) w->grid->unwritten = in;
       set_loaded(w, in, l, global ? undef : mem);
@@ -405,23 +419,23 @@ ExecResult undef_access(Warp *w, const Instr *in, const MemAccess *a) {
 }
 
 // Marks `bytes` of shared memory as copied from global memory (global 0: as defined).
-static void landed(Grid *g, SharedPlace p, uint64_t global, uint32_t bytes) {
+static void landed(const AsyncOp *op, int lane, SharedPlace p, uint64_t global, uint32_t bytes) {
   uint8_t *undef = cta_undef(p.cta);
   if (!undef) return;
-  const uint8_t *from = global ? global_bits(g, global) : NULL;
-  for (uint32_t i = 0; from && i < bytes; i++) undef[p.offset + i] = (uint8_t)~from[i];
+  const uint8_t *from = global ? global_bits(op->cluster->grid, global) : NULL;
+  for (uint32_t i = bytes; from && i-- > 0;)
+    if ((undef[p.offset + i] = (uint8_t)~from[i])) fresh_note(op->warp, op->in, lane, global + i);
   if (!from) memset(undef + p.offset, 0, bytes);
 }
 
 void undef_copy_landed(AsyncOp *op, uint32_t mask) {
-  Grid *g = op->cluster->grid;
   FOR_LANES(l, mask) {
-    landed(g, op->copy.dst[l], 0, op->copy.bytes);
-    if (op->copy.src_bytes[l]) landed(g, op->copy.dst[l], (uint64_t)(uintptr_t)op->copy.src[l], op->copy.src_bytes[l]);
+    landed(op, (int)l, op->copy.dst[l], 0, op->copy.bytes);
+    if (op->copy.src_bytes[l]) landed(op, (int)l, op->copy.dst[l], (uint64_t)(uintptr_t)op->copy.src[l], op->copy.src_bytes[l]);
   }
 }
 void undef_bulk_landed(AsyncOp *op, SharedPlace dst, uint64_t global, uint32_t bytes) {
-  landed(op->cluster->grid, dst, global, bytes);
+  landed(op, op->lane, dst, global, bytes);
 }
 ExecResult undef_bulk_stored(AsyncOp *op, uint64_t global, SharedPlace src, uint32_t bytes) {
   const uint8_t *undef = cta_undef(src.cta);

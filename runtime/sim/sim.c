@@ -65,6 +65,7 @@ void sim_init(Sim *sim) {
 void sim_free(Sim *sim) {
   for (int i = 0; i < sim->num_devices; i++) device_release(&sim->devices[i]);
   free(sim->report);
+  free(sim->warnings);
   counts_free(sim);
   arena_free(&sim->arena);
   *sim = (Sim){0};

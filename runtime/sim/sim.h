@@ -132,6 +132,7 @@ struct Warp {
   uint8_t *local_undef[WARP_SIZE];     // shaped as local: the undefined bits of each byte
   void *async;                         // async.c's per-warp state (wgmma groups)
   void *shadow;                        // shadow.c's per-warp state (clocks)
+  uint32_t *accesses;                  // how often it executed each instruction, by Instr.access; 0: all others
   uint64_t scratch[2][WARP_SIZE];      // destination of `_`
 };
 
@@ -187,11 +188,16 @@ bool report_note(const Grid *g, const Instr *in, PlaceNote *out);
 void report_lead(Grid *g, const PlaceNote *place, const char *text, const char *way_out);
 // Adds a note at another place to that error. Only the first one counts.
 void report_lead_note(Grid *g, const PlaceNote *place, const char *text);
+// Keeps a warning for the host, with a note at another place unless that is NULL or the same one, and a way out unless
+// that is NULL.
+void report_warning(Grid *g, const PlaceNote *place, const char *text, const PlaceNote *other, const char *other_text,
+                    const char *way_out);
 void report_program(const Cta *c, uint32_t program[3]);   // the kernel's program that the block runs
 const char *report_program_name(Arena *a, const uint32_t program[3]);   // "program (3, 0, 0)"
 const char *report_program_of(Arena *a, const Cta *c);
 const char *report_kind_name(ReportKind kind);   // "deadlock"
 bool report_same_place(const PlaceNote *a, const PlaceNote *b);
+extern const char report_zero_step[];   // the way out of a loop with a step of 0
 extern const char report_promised[];   // why an access takes several elements at once
 // The PTX line, the source position and its line with a caret.
 void report_place(FILE *f, const PtxModule *m, const Instr *in, int indent);
@@ -223,7 +229,7 @@ typedef struct SimHooks {
 } SimHooks;
 void hooks_install(Grid *g, SimHooks *h);   // hooks.c
 
-enum { CHECK_RACES = 1, CHECK_UNDEF = 2, CHECK_ASYNC = 4, CHECK_BLOCKS = 8, CHECK_ALL = 15 };
+enum { CHECK_RACES = 1, CHECK_UNDEF = 2, CHECK_ASYNC = 4, CHECK_BLOCKS = 8, CHECK_NUMBERS = 16, CHECK_ALL = 31 };
 
 typedef struct LaunchParams {
   PtxFunction *func;
@@ -266,11 +272,14 @@ struct Grid {
   const char *way_out;         // of the report that is being made, if who makes it knows one
   const Instr *ended;          // the mbarrier.inval that is its cause, or NULL
   const Instr *other;          // the other access of a race, for its report
+  bool probes;                 // warps run on only to tell what they would access (whole.c)
   bool has_lead;               // sim->fault leads the report
   CUresult failed;             // CUDA_SUCCESS while all is well; GRID_STOPPED: the host wanted it to end
   uint64_t asked_at;           // steps when the host was last asked
   uint32_t checks;             // CHECK_*
   SimHooks hooks;
+  struct Numbers *numbers;     // numbers.c's; NULL: nothing is said of numbers
+  struct FreshLoad *fresh;     // by Instr.access: what it loaded last that nothing has written (undef_origin.c); or NULL
   struct LastChanges *last_changes;   // by atomic operations (last_change.c)
   Alloc *last_alloc;           // cache of device_find
   void *trace;
@@ -313,6 +322,8 @@ struct Sim {
   char *report;                // of the last failure; "" when none
   ReportKind report_kind;
   KernelFault fault;           // the same as an error with a place; its file is "" if it has none
+  KernelFault *warnings;       // that the host has not been told of
+  uint32_t num_warnings;
   bool counts_launches;        // counts.c
   LaunchCounts *launch_counts; // of the last launch that was counted, in counts_arena; or NULL
   Arena counts_arena;

@@ -135,7 +135,7 @@ static ExecResult report(Warp *w, const Loop *l) {
                 arena_printf(&scratch, place.has_step ? "deadlock: the step of this loop is 0 in %s: it never ends"
                                        : "deadlock: this loop of %s never ends: no iteration changes its condition",
                              program),
-                place.has_step ? "range needs a step that is not 0: tl.maximum(step, 1), or an `if` around the loop"
+                place.has_step ? report_zero_step
                 : "give what it compares a new value in the loop: count on, or load again what it waits for");
   arena_free(&scratch);
   return warp_report(w, l->branch, __builtin_ctz(w->active), REPORT_DEADLOCK,

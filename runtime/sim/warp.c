@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "runtime/sim/counts.h"
+#include "runtime/sim/numbers.h"
 
 enum { MAX_BURST = 128 };
 #define FIRST_LOCAL 128u
@@ -152,6 +153,7 @@ uint32_t warp_run(Warp *w, uint32_t budget) {
     if (g->hooks.step && g->hooks.step(w, in, mask) == EXEC_FAULT) break;
     lanes += (uint32_t)__builtin_popcount(mask);
     const ExecResult result = mask ? in->exec(w, in, mask) : EXEC_NEXT;
+    if (in->numbers && g->numbers && mask) numbers_step(w, in, mask);
     if (g->counts && (result == EXEC_NEXT || result == EXEC_JUMP)) counts_instruction(w, in, active, mask);
     switch (result) {
     case EXEC_NEXT:
@@ -212,6 +214,8 @@ void warp_start(Warp *w, uint32_t id, Cta *c) {
   uint64_t *regs = w->regs, *undef = w->undef;
   uint32_t *preds = w->preds, *undef_lanes = w->undef_lanes, *pred_undef = w->pred_undef;
   uint32_t cap_slots = w->cap_slots, cap_preds = w->cap_preds;
+  uint32_t *accesses = w->accesses ? w->accesses : malloc((g->module->num_accesses + 1) * sizeof *accesses);
+  memset(accesses, 0, (g->module->num_accesses + 1) * sizeof *accesses);
   CallFrame *stack[WARP_SIZE];
   uint8_t *local[WARP_SIZE], *local_undef[WARP_SIZE];
   uint32_t cap_stack[WARP_SIZE], cap_local[WARP_SIZE];
@@ -222,7 +226,7 @@ void warp_start(Warp *w, uint32_t id, Cta *c) {
   memcpy(cap_local, w->cap_local, sizeof cap_local);
   endless_free(w);
   *w = (Warp){.cta = c, .grid = g, .id = id, .regs = regs, .preds = preds, .undef = undef, .undef_lanes = undef_lanes,
-              .pred_undef = pred_undef, .cap_slots = cap_slots, .cap_preds = cap_preds};
+              .pred_undef = pred_undef, .cap_slots = cap_slots, .cap_preds = cap_preds, .accesses = accesses};
   memcpy(w->stack, stack, sizeof stack);
   memcpy(w->local, local, sizeof local);
   memcpy(w->local_undef, local_undef, sizeof local_undef);

@@ -34,7 +34,7 @@ def masked(x, n):
 @triton.jit
 def apart(x):
     # APART: reaches_neighbour.py:[[#@LINE+2]]:5: error: out-of-bounds store: program (1, 0, 0) stores element 128 of x
-    # APART: {{^}}note: this store is of one element: compare its offset with the elements that there are
+    # APART: {{^}}note: `tl.program_id(0) * 128` grows with program_id(0), which is 1 here: compare it with the elements that there are, or do this store under an `if`
     tl.store(x + tl.program_id(0) * 128, 1.0)
 
 

@@ -78,3 +78,20 @@ def again(x, out, n, m, step):
         for i in range(0, n, step):
             total += tl.load(x + i)
     tl.store(out, total)
+
+
+# A step of 0 in a loop that reads memory, and one below 0, which does not count down.
+# DEFINE: %{loads} = --grid 1 --arg x=fp32[64]=ones --arg n=8
+# RUN: %status 5 %tilec run %s --device=sim -k adds_up %{loads} --arg step=0 | FileCheck %s --check-prefix=LOADS
+# RUN: %status 5 %tilec run %s --device=sim -k adds_up %{loads} --arg step=-1 | FileCheck %s --check-prefix=DOWN
+# RUN: %status 5 %tilec run %s --device=interp -k adds_up %{loads} --arg step=-1 | FileCheck %s --check-prefix=INTERP
+@triton.jit
+def adds_up(x, n, step):
+    s = 0.0
+    # LOADS: stuck.py:[[#@LINE+4]]:5: error: deadlock: the step of this loop is 0 in program (0, 0, 0): it never ends
+    # LOADS: note: range needs a step that is not 0: tl.maximum(step, 1), or an `if` around the loop
+    # DOWN: note: earlier iterations of the loop were inside, and `i` of the loop of line [[#@LINE+2]] (whose step must be positive) moves this load in each
+    # INTERP: stuck.py:[[#@LINE+1]]:5: error: the step of this loop is -1; it must be positive
+    for i in tl.range(0, n, step):
+        s += tl.load(x + i)
+    tl.store(x, s)

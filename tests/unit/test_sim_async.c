@@ -179,7 +179,7 @@ TEST(test_fresh_memory) {
       CUresult rc = grid_run(&sim, dev, &lp);
       if ((rc == CUDA_SUCCESS) != (defined || i == 3)) fail_msg("body %d, memory %sdefined: %s", i, defined ? "" : "not ", rc ? sim.report : "no report");
       if (rc) assert_int_equal(sim.report_kind, REPORT_UNDEFINED);
-      if (rc && i == 2) assert_non_null(strstr(sim.report, "the global memory that this atomic operation changes has never been set"));
+      if (rc && i == 2) assert_non_null(strstr(sim.report, ", which this atomic operation changes, has never been set"));
       ptx_module_free(m);
       device_free(dev, buffer);
       buffer = device_alloc(dev, BUFFER, 512, ALLOC_DEVICE);

@@ -121,8 +121,12 @@ class HostMemory:
     def explain(self, error):
         """Adds to an error of the launch that an array which an access leaves has less memory than elements, or that
         one has never been written."""
-        if self.fresh and "has never been set" in str(error):
-            what = ", ".join(self.fresh[name] for name in sorted(self.fresh))
+        waits = "programs of one launch do not wait" in str(error)
+        if self.fresh and "has never been set" in str(error) and not waits:
+            loaded = re.search(r": (?:note: this loads )?\w+ \d+ of (\w+), which (?:nothing has written$|this atomic op)",
+                               str(error), re.M)
+            names = {loaded[1]} & set(self.fresh) if loaded else set()
+            what = ", ".join(self.fresh[name] for name in sorted(names or self.fresh))
             error.args = (f"{str(error).rstrip()}\nnote: never written, as torch.empty leaves it: {what}; torch.zeros "
                           "sets it, and a load with mask= and other= leaves it out", *error.args[1:])
         for name, shape in self.empty.items():
@@ -135,7 +139,8 @@ class HostMemory:
         for name, shape in self.broadcasts.items():
             if f" of {name}, which has " in str(error):
                 note = f"note: {name} is a broadcast view of shape {shape}: its elements share memory; pass a copy"
-                text = re.sub(r"^note: (this|the mask of this) [\w ]+ (has no mask|lets it through).*\n", "", str(error),
+                text = re.sub(r"^note: ((this|the mask of this) [\w ]+ (has no mask|lets it through)|all of the block is "
+                              r"outside|`.*` grows with program_id).*\n", "", str(error),
                               flags=re.MULTILINE)   # a mask is not what is missing
                 error.args = (f"{text.rstrip()}\n{note}", *error.args[1:])
 

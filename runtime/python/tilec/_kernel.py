@@ -11,6 +11,7 @@ from ctypes import byref, c_char_p, c_size_t, c_uint32, c_void_p
 from ._arguments import DEFAULT, INT, Named, desc, leaves, ptr, words
 from ._arrays import address_of, is_array, is_on_host, is_pinned, num_bytes
 from ._device import Error, check
+from . import _order as order
 from ._host import HostMemory
 from ._launcher import Launcher, stream_function
 from ._library import GRID_FN, Launch, Tensor, lib
@@ -49,6 +50,10 @@ class Kernel:
     @property
     def device(self):
         return self._program.device
+
+    @property
+    def text(self):
+        return self._program.text
 
     @property
     def is_gpu(self):
@@ -250,7 +255,15 @@ class Bound:
                 self._memory.explain(error)
             raise
         if self._memory is not None:
+            self._check_order()
             self._memory.copy_back(self.kernel.__name__)
+
+    def _check_order(self):
+        every = [(name, item) for name, value in (*zip(self.kernel.params, self._args), *self._kwargs.items())
+                 for item in (value if type(value) in (tuple, list) else (value,))]
+        arrays = [(name, value) for name, value in every if is_array(value)]
+        if len(arrays) > 1:
+            order.check(self.kernel.__name__, self.kernel.text, arrays, [(n, v) for n, v in every if not is_array(v)])
 
     def _call(self, call, e):
         status = self.kernel.device.interruptible(call)

@@ -41,7 +41,7 @@ class Program:
         """on_log gets the level ("warning", "remark", "note") and the text of what the compiler tells.
         source_map: of a text that was gathered from files, (line of the text, file, line of the file) of each part."""
         self.device = device if isinstance(device, Device) else open_device(device)
-        self.name, self.policy = os.fspath(path), policy
+        self.name, self.policy, self.text = os.fspath(path), policy, text
         self._kernels, self._handle, e = {}, c_void_p(), c_void_p()
         o = JitOptions(
             struct_size=ctypes.sizeof(JitOptions), policy=_choice("policy", policy, ("allow", "warn", "forbid")),

@@ -131,3 +131,38 @@ print("sets:", launch("sets", x, 32)[:32] == [1.0] * 32)
 print("adds to what is set:", launch("adds", x, 32)[:32] == [2.0] * 32)
 print("adds to more:")
 launch("adds", x, 64)
+
+# The load that such a value comes from, and where other programs of the launch store to the same array.
+text = """
+@kernel
+def smooths(x: *fp32, n: i32, BLOCK: constexpr = 64):
+    pid = program_id(0)
+    store(x + pid, pid.to(fp32))
+    if load(x + pid + 1) > 0:
+        store(x + n + pid, 1.0)
+
+@kernel
+def counts(x: *fp32, n: i32, BLOCK: constexpr = 64):
+    atomic_add(x + n + arange(0, BLOCK), 1.0)
+
+@kernel
+def reduces(x: *fp32, n: i32, BLOCK: constexpr = 64):
+    total = sum(load(x + n + arange(0, BLOCK)))
+    store(x, total)
+"""
+
+
+def shows(kernel, n, grid):
+    with tilec.open_device("sim") as device:
+        try:
+            getattr(tilec.loads(text, name="fresh.tile", device=device), kernel)[(grid,)](torch.empty(512), n)
+        except tilec.Error as e:
+            print(kernel + ":")
+            for line in str(e).splitlines():
+                if "note: " in line or " error: " in line:
+                    print("  ", line)
+
+
+shows("smooths", 256, 4)
+shows("counts", 16, 1)
+shows("reduces", 128, 1)
