@@ -303,6 +303,22 @@ static const char *before_way_out(Context *ctx, const Op *op, const char *mask, 
                       "(%s >= 0)", words[i.kind].noun, in_parentheses(ctx, mask ? mask : "mask"), offset);
 }
 
+// A comparison of the mask that holds for the end itself, `offs <= n`; NULL: there is none. What n was computed from may
+// be the last element: `offs <= n - 1` is right.
+static const Op *inclusive_bound(const Value *mask) {
+  const Op *def = unmoved(mask)->def;
+  if (def && def->opcode == OP_ANDI) {
+    const Op *left = inclusive_bound(op_operand(def, 0));
+    return left ? left : inclusive_bound(op_operand(def, 1));
+  }
+  if (!def || def->opcode != OP_CMPI) return NULL;
+  const int64_t pred = op_int(def, ATTR_PRED, CMP_EQ);
+  const bool is_less = pred == CMP_SLE || pred == CMP_ULE, is_greater = pred == CMP_SGE || pred == CMP_UGE;
+  if (!is_less && !is_greater) return NULL;
+  const Value *end = unmoved(op_operand(def, is_less));
+  return end->def ? NULL : def;
+}
+
 OutsideWays outside_ways_out(Context *ctx, const Op *op) {
   Arena *a = &ctx->arena;
   const AccessInfo i = info_of(op);
@@ -337,6 +353,12 @@ OutsideWays outside_ways_out(Context *ctx, const Op *op) {
   ways.has_free = free != NULL;
   ways.past = arena_printf(a, "the mask of this %s lets it through: %scompare the mask with what the offset reaches",
                            noun, free ? arena_printf(a, "it does not bound %s; ", free) : "");
+  const Op *inclusive = free ? NULL : inclusive_bound(mask);
+  if (inclusive) {
+    const char *text = source_text(ctx, a, op_user_span(ctx, inclusive), LONGEST);
+    ways.past = arena_printf(a, "the mask of this %s lets it through: %s%s%s holds for the end itself, which is no element: "
+                             "write < in place of <=", noun, text ? "`" : "it", text ? text : "", text ? "`" : "");
+  }
   if (!cause) ways.before = before_way_out(ctx, op, has, offset);
   return ways;
 }

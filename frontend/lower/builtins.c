@@ -164,7 +164,8 @@ static bool check_bound(Lower *L, const Call *c, const CallArgs *args, uint32_t 
     const uint32_t most = n - (self != NULL);
     lower_error(L, args->spans[next], "`%s` takes at most %u positional argument%s, %u %s given", shown, most,
                 most == 1 ? "" : "s", args->num_args, args->num_args == 1 ? "is" : "are");
-    return lower_hint(L, "its parameters: %s", c->row->params) != NULL;
+    lower_hint(L, "its parameters: %s", c->row->params);
+    return builtin_hint_step(L, c, args);
   }
   for (uint32_t k = 0; k < args->num_kwargs; k++) {
     if (used[k] || strcmp(args->keys[k], "_semantic") == 0 || strcmp(args->keys[k], "_builder") == 0) continue;

@@ -75,6 +75,7 @@ Term *arg_error(Lower *L, const Call *c, uint32_t i, const char *fmt, ...) PRINT
 const char *builtin_arg_text(Lower *L, const Call *c, uint32_t i);   // as written, without its name
 // These say whether a hint was added.
 bool builtin_hint_alone(Lower *L, const Call *c);
+bool builtin_hint_step(Lower *L, const Call *c, const CallArgs *args);   // of arange with a step; always false
 bool builtin_hint_position(Lower *L, const Call *c, uint32_t i);
 bool builtin_hint_brackets(Lower *L, const Call *c, uint32_t i, uint32_t rank);
 

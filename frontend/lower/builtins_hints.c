@@ -29,6 +29,14 @@ bool builtin_hint_alone(Lower *L, const Call *c) {
                        "tl.cat(c, d))") == NULL;
 }
 
+bool builtin_hint_step(Lower *L, const Call *c, const CallArgs *args) {
+  if (strcmp(c->row->name, "arange") || args->num_args != 3) return false;
+  const char *from = lower_source_text_or(L, args->spans[0], "0"), *to = lower_source_text_or(L, args->spans[1], "n");
+  const char *step = lower_source_text_or(L, args->spans[2], "step"), *add = strcmp(from, "0") ? from : NULL;
+  return lower_hint(L, "it has no step: write %s%stl.arange(0, %s%s%s // %s) * %s", add ? add : "", add ? " + " : "",
+                    add ? "(" : "", to, add ? arena_printf(L->arena, " - %s)", from) : "", step, step) == NULL;
+}
+
 // ---- arguments by position that belong to a parameter further on ----
 typedef enum { ARG_OTHER, ARG_BOOL, ARG_FLOAT, ARG_TYPE, ARG_TEXT } ArgKind;
 // The parameters that take an argument of a kind, the most likely first; texts: those that they take.

@@ -1,6 +1,7 @@
 // Builtins close to the machine: barriers, special registers, inline assembly, named device functions.
 #include "frontend/lower/builtins.h"
 #include "frontend/lower/term.h"
+#include "frontend/lower/warnings.h"
 #include "ir/inline_asm.h"
 
 #include <string.h>
@@ -69,6 +70,7 @@ Term *tl_inline_asm(Lower *L, Call *c) {
   if (!arg_str(L, c, 0, &text) || !arg_str(L, c, 1, &constraints) || !asm_results(L, c, 3, results, &n, &is_tuple) ||
       !arg_bool(L, c, 4, &pure) || !arg_int(L, c, 5, &pack))
     return NULL;
+  if (pure) lower_warn_pure(L, c, text);
   Term *args = c->args[2];
   Term **items = args->kind == TERM_TUPLE ? args->tuple.items : &args;
   uint32_t count = args->kind == TERM_TUPLE ? args->tuple.count : 1;

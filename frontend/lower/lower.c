@@ -179,6 +179,7 @@ static void lower_ann_assign(Lower *L, const Node *s) {
     v = memcpy(arena_new(L->arena, Term), v, sizeof *v);
     v->value.declared = s->span;
   }
+  else if (!constant) lower_warn_annotation(L, s, v);
   lower_assign_target(L, s->ann.target, v, constant, !constant);
 }
 

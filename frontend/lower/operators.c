@@ -330,7 +330,7 @@ Term *lower_binary(Lower *L, PyOp op, Term *a, Term *b, Span span) {
   bool compares = op == PYOP_EQ || op == PYOP_NE;
   if (compares && ca && cb) {
     ca = list_as_tuple(L, ca), cb = list_as_tuple(L, cb);
-    lower_warn_pointer_type(L, ca, cb, span);
+    lower_warn_pointer_type(L, ca, cb, span), lower_warn_type_name(L, ca, cb, span);
   }
   // tuple + list too
   if (!may_be_none && ((ca && ca->kind == CT_NONE) || (cb && cb->kind == CT_NONE)) && ca && cb) {

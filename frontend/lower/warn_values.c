@@ -297,7 +297,10 @@ static bool is_whole(const Value *v) {
 
 void lower_warn_stored(Lower *L, const Call *c, const Term *value, const CtType *elem) {
   lower_warn_widened_product(L, value, ct_scalar_of(elem), c->span);
-  if (value->kind != TERM_VALUE || is_whole(term_v(value)) || ct_bits(ct_scalar_of(elem)) < 32) return;
+  // Narrow integers often hold quantised numbers; those of a float's own 16 bits look like its bits.
+  const bool is_wide = ct_bits(ct_scalar_of(elem)) >= 32;
+  if (value->kind != TERM_VALUE || is_whole(term_v(value))) return;
+  if (!is_wide && (ct_bits(ct_scalar_of(elem)) != 16 || ct_bits(ct_scalar_of(term_t(value))) != 16)) return;
   if (!lower_in_prelude(L, c->span)) lower_warn_fraction(L, c, value, elem);
 }
 
@@ -335,8 +338,10 @@ void lower_warn_fraction(Lower *L, const Call *c, const Term *value, const CtTyp
   if (elem->kind != CT_TYPE_SCALAR || !ct_is_int(elem)) return;
   if (diag_warning(L->ctx, WARN_LOST_FRACTION, c->spans[1], "%s is rounded toward zero to %s before `%s`",
                    term_describe(L, value), ct_type_text(L->ctx, elem), c->row->name))
-    lower_hint(L, "let the pointer point to float32, or write .to(tl.%s) if whole numbers are meant",
-               dtype_info[elem->scalar].name);
+    lower_hint(L, "let the pointer point to %s, or write .to(tl.%s) if whole numbers are meant%s",
+               ct_bits(elem) == 16 ? "numbers of its type" : "float32", dtype_info[elem->scalar].name,
+               ct_bits(elem) != ct_bits(ct_scalar_of(term_t(value))) ? "" :
+               arena_printf(L->arena, ", or .to(tl.%s, bitcast=True) for its bits", dtype_info[elem->scalar].name));
 }
 
 void lower_warn_widened(Lower *L, const Call *c, const CtType *pointers, const CtType *mask, const CtType *both) {

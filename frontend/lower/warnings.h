@@ -29,6 +29,9 @@ void lower_warn_mask(Lower *L, const Node *e, const Term *a, const Term *b);
 void lower_warn_shift(Lower *L, bool is_left, const CtType *type, int64_t by, Span span, const char *left);
 void lower_warn_shifts(Lower *L, const Term *a, const Term *b, Span span, const char *left);   // of a << b, b a tensor
 void lower_warn_pointer_type(Lower *L, const CtValue *a, const CtValue *b, Span span);         // of a == b, a != b
+void lower_warn_type_name(Lower *L, const CtValue *a, const CtValue *b, Span span);            // of a == b, a != b
+void lower_warn_annotation(Lower *L, const Node *s, const Term *v);                 // of `x: annotation = v`
+void lower_warn_pure(Lower *L, const Call *c, const char *text);                    // of inline assembly that is_pure
 // Of a constant operand of `what` that becomes `type`.
 void lower_warn_lost_constant(Lower *L, const CtValue *c, const CtType *type, const char *what, Span span);
 void lower_warn_added_twice(Lower *L, const Term *a, const Term *b);                // of a + b

@@ -146,6 +146,20 @@ static bool put_source(char *to, size_t room, const char *path, unsigned long nu
   return found;
 }
 
+// What to do about an error in inline assembly: ptxas says "Arguments mismatch", "Duplicate definition of variable 'x'",
+// the simulator "x is already declared".
+static void put_way_out(char *to, size_t room, const char *words, const char *end, const char *target) {
+  const bool is_percent = find(words, end, "%0") || find(words, end, "%1") || find(words, end, "%2");
+  if (is_percent)
+    snprintf(to, room, "operands are written $0, $1, …: results first, then arguments");
+  else if (find(words, end, "already declared") || find(words, end, "uplicate definition"))
+    snprintf(to, room, "the text stands there once for each element: put braces around it, { .reg .f32 t; … }, so that "
+             "each has its own registers");
+  else
+    snprintf(to, room, "does %s have the instruction, and the PTX version? --arch and --ptx-version choose others",
+             target);
+}
+
 // "ptxas FILE, line 82; error   : WORDS", or "ptx:82: error: WORDS"
 bool assembler_refuses_asm(const char *ptx, const char *log, const char *target, tile_error **error) {
   enum { ROOM = 4096 };
@@ -162,10 +176,12 @@ bool assembler_refuses_asm(const char *ptx, const char *log, const char *target,
   char name[ROOM], source[ROOM] = "\n", lead[3 * ROOM];
   snprintf(name, sizeof name, "%.*s", size, path);
   if (!put_source(source, sizeof source, name, loc[1], loc[2])) return false;
+  char way[ROOM];
+  const int length = (int)strcspn(words, "\n");
+  put_way_out(way, sizeof way, words, words + length, target);
   snprintf(lead, sizeof lead,
-           "%s:%lu:%lu: error: the assembler does not take this inline assembly for %s: %.*s%snote: does %s have the "
-           "instruction, and the PTX version? --arch and --ptx-version choose others",
-           name, loc[1], loc[2], target, (int)strcspn(words, "\n"), words, source, target);
+           "%s:%lu:%lu: error: the assembler does not take this inline assembly for %s: %.*s%snote: %s", name, loc[1],
+           loc[2], target, length, words, source, way);
   error_set(error, TILE_ERROR_ASSEMBLER, "%s\n%s", lead, log);
   return true;
 }

@@ -52,7 +52,8 @@ class Descriptor(Explains):
         rank = len(self.shape)
         assert len(self.strides) == rank and len(self.block_shape) == rank, \
             (f"rank mismatch: shape {list(self.shape)}, strides {list(self.strides)} and block_shape "
-             f"{list(self.block_shape)} have one entry per axis")
+             f"{list(self.block_shape)} have one entry per axis: give block_shape {rank} entries, 1 for an axis of which "
+             "a block has one row, or pass a view of the tensor with fewer axes")
         assert 0 < rank <= 5, f"rank must be 1 to 5: the shape {list(self.shape)} has {rank} axes"
         off = self.base.data_ptr() % 16
         assert off == 0, f"base must be 16-byte aligned, and lies {off} bytes after such an address: pass x.clone()"
