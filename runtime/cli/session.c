@@ -65,7 +65,24 @@ void session_free_buffers(const Run *run, tile_device *device) {
   }
 }
 
+static uint64_t variable(const char *name, uint64_t usual) {
+  const char *given = getenv(name);
+  return given && *given ? strtoull(given, NULL, 0) : usual;
+}
+
+static void use_schedules(const Session *s, uint64_t num, uint64_t step) {
+  const DeviceOps *ops = s->device->ops;
+  if (ops->use_schedules) ops->use_schedules(s->device, variable("TILE_SIM_SEED", 0), (uint32_t)num, step);
+}
+
+// The environment decides again: the next line of --commands may be without --check.
+static void leave_schedules(const Session *s) {
+  if (s->device && s->run->options->check)
+    use_schedules(s, variable("TILE_SIM_SEEDS", 1), variable("TILE_SIM_SEED_STEP", 0));
+}
+
 void session_close(Session *s) {
+  leave_schedules(s);
   session_free_buffers(s->run, s->device);
   tile_kernel_free(s->kernel);
   tile_program_free(s->program);
@@ -186,11 +203,6 @@ tile_status session_measure(const Options *o, Arena *arena, const StrList *swept
 
 static const char trace_variable[] = "TILE_SIM_TRACE";
 
-static uint64_t variable(const char *name, uint64_t usual) {
-  const char *given = getenv(name);
-  return given && *given ? strtoull(given, NULL, 0) : usual;
-}
-
 // Four seeds have all of the simulator's policies. A timeline is about one schedule.
 int64_t session_schedules(const Options *o) {
   enum { USUAL = 4 };
@@ -200,11 +212,7 @@ int64_t session_schedules(const Options *o) {
 }
 
 void session_use_schedules(const Session *s) {
-  const DeviceOps *ops = s->device->ops;
-  const bool one_by_one = s->run->options->check;
-  if (ops->use_schedules)
-    ops->use_schedules(s->device, variable("TILE_SIM_SEED", 0), one_by_one ? 1 : (uint32_t)variable("TILE_SIM_SEEDS", 1),
-                       one_by_one ? 1 : variable("TILE_SIM_SEED_STEP", 0));
+  if (s->run->options->check) use_schedules(s, 1, 1);
 }
 
 tile_status session_use_trace(const Options *o, const tile_device *device, FileUses *uses, tile_error **error) {

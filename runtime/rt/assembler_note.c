@@ -176,7 +176,7 @@ bool assembler_refuses_asm(const char *ptx, const char *log, const char *target,
   char name[ROOM], source[ROOM] = "\n", lead[3 * ROOM];
   snprintf(name, sizeof name, "%.*s", size, path);
   if (!put_source(source, sizeof source, name, loc[1], loc[2])) return false;
-  char way[ROOM];
+  char way[256];
   const int length = (int)strcspn(words, "\n");
   put_way_out(way, sizeof way, words, words + length, target);
   snprintf(lead, sizeof lead,

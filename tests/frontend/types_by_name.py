@@ -18,7 +18,7 @@ def k(x, out, n):
     # CHECK: note: compare it with the dtype: == tl.float16
     if x.dtype.element_ty == "fp16":
         v += 1
-    # CHECK: :[[#@LINE+2]]:92: warning: is_pure=True says that equal calls give equal values, {{.*}} this assembly has `%clock` [-Wpure-asm]
+    # CHECK: :[[#@LINE+2]]:92: warning: is_pure=True says that equal calls give equal values, and may be merged, moved or left out: this assembly has `%clock` [-Wpure-asm]
     # CHECK: note: write is_pure=False
     t = tl.inline_asm_elementwise("mov.u32 $0, %clock;", "=r", [], dtype=tl.int32, pack=1, is_pure=True)
     u = tl.inline_asm_elementwise("mov.u32 $0, %laneid;", "=r", [], dtype=tl.int32, pack=1, is_pure=True)
