@@ -303,8 +303,8 @@ static const char *before_way_out(Context *ctx, const Op *op, const char *mask, 
                       "(%s >= 0)", words[i.kind].noun, in_parentheses(ctx, mask ? mask : "mask"), offset);
 }
 
-// A comparison of the mask that holds for the end itself, `offs <= n`; NULL: there is none. What n was computed from may
-// be the last element: `offs <= n - 1` is right.
+// The comparison in the mask that holds for the end itself, `offs <= n`, or NULL. A computed bound may be the last element:
+// `offs <= n - 1` is right.
 static const Op *inclusive_bound(const Value *mask) {
   const Op *def = unmoved(mask)->def;
   if (def && def->opcode == OP_ANDI) {
@@ -351,14 +351,14 @@ OutsideWays outside_ways_out(Context *ctx, const Op *op) {
   }
   const char *has = words_of(ctx, mask, op), *free = outside_not_in_mask(pointer, mask);
   ways.has_free = free != NULL;
-  ways.past = arena_printf(a, "the mask of this %s lets it through: %scompare the mask with what the offset reaches",
-                           noun, free ? arena_printf(a, "it does not bound %s; ", free) : "");
   const Op *inclusive = free ? NULL : inclusive_bound(mask);
-  if (inclusive) {
-    const char *text = source_text(ctx, a, op_user_span(ctx, inclusive), LONGEST);
-    ways.past = arena_printf(a, "the mask of this %s lets it through: %s%s%s holds for the end itself, which is no element: "
-                             "write < in place of <=", noun, text ? "`" : "it", text ? text : "", text ? "`" : "");
-  }
+  const char *bound = inclusive ? source_text(ctx, a, op_user_span(ctx, inclusive), LONGEST) : NULL;
+  if (bound)
+    ways.past = arena_printf(a, "the mask of this %s lets it through: `%s` holds for the end itself, which is no element: "
+                             "write < in place of <=", noun, bound);
+  else
+    ways.past = arena_printf(a, "the mask of this %s lets it through: %scompare the mask with what the offset reaches",
+                             noun, free ? arena_printf(a, "it does not bound %s; ", free) : "");
   if (!cause) ways.before = before_way_out(ctx, op, has, offset);
   return ways;
 }

@@ -99,7 +99,7 @@ void outside_find_base(Context *ctx, const Value *pointer, const Value *mask, Ou
   ways->is_masked = mask != NULL;
 }
 
-// The last axis whose term grows and along which the program is not the first; -1: there is none.
+// The last axis on which a term depends and along which this program is not the first; -1: there is none.
 static int axis_that_moves(const Outside *o, const OutsideWays *ways) {
   for (int k = 2; k >= 0; k--)
     if (o->program[k] && ways->by_program[k]) return k;

@@ -180,7 +180,6 @@ bool ct_is_host_method(const CtValue *v, const char *name);       // Python's, b
 extern const CtFnRow ct_str_methods[];                            // ends at NULL
 bool ct_optional_int(Comptime *ct, const CtArgs *a, uint32_t i, Int128 otherwise, Int128 *out);
 const char *ct_find_text(const char *s, size_t n, const char *part, size_t m);        // NULL if absent
-bool ct_has_word(const char *words, const char *word);                               // of words separated by blanks
 // A keyword argument of a call by its name, a positional one by its number; NULL if absent.
 CtValue *ct_kwarg(const CtArgs *a, const char *name);
 CtValue *ct_arg(const CtArgs *a, uint32_t i);

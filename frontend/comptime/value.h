@@ -260,4 +260,6 @@ CtValue *ct_instance_get(const CtInstance *in, const char *name);              /
 const char *ct_repr(Context *ctx, const CtValue *v);            // Python's repr()
 const char *ct_to_str(Context *ctx, const CtValue *v);          // Python's str()
 
+bool ct_has_word(const char *words, const char *word);   // of words separated by blanks (builtins.c)
+
 #endif

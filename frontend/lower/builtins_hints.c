@@ -53,13 +53,6 @@ static const struct { ArgKind kind; const char *params, *texts; } takers[] = {
     {ARG_TEXT, "fp_downcast_rounding", "rtne rtz"},
 };
 
-static bool has_word(const char *words, const char *word) {
-  const size_t n = strlen(word);
-  for (const char *at = words; n && (at = strstr(at, word)); at++)
-    if ((at == words || at[-1] == ' ') && (!at[n] || at[n] == ' ')) return true;
-  return false;
-}
-
 static ArgKind kind_of(const Term *t, const char **text) {
   const CtType *type;
   *text = "";
@@ -70,7 +63,7 @@ static ArgKind kind_of(const Term *t, const char **text) {
   return term_get_dtype(t, &type) ? ARG_TYPE : ARG_OTHER;
 }
 
-// The parameters of what the user called: of the row, or of the function of the prelude that calls it.
+// The parameters of the function that the user called: the builtin, or the function of the prelude that calls it.
 static NameVec user_params(Lower *L, const Call *c, const CtFunction *through) {
   NameVec names = {0};
   BuiltinParam p;
@@ -80,7 +73,7 @@ static NameVec user_params(Lower *L, const Call *c, const CtFunction *through) {
   return names;
 }
 
-// The number among them of the parameter that got argument i.
+// Which of these parameters got argument i.
 static uint32_t user_index(Lower *L, const Call *c, uint32_t i, const CtFunction *through) {
   for (uint32_t k = 0; through && k < through->num_params; k++) {
     const Var *v = scope_find(&L->frame->scope, through->params[k].name);
@@ -105,10 +98,10 @@ bool builtin_hint_position(Lower *L, const Call *c, uint32_t i) {
                 ? arena_printf(L->arena, "tl.%s", dtype_info[type->scalar].name) : ct_repr(L->ctx, c->args[i]->ct);
   }
   for (uint32_t k = 0; k < countof(takers); k++) {
-    if (takers[k].kind != kind || (kind == ARG_TEXT && !has_word(takers[k].texts, text))) continue;
-    if (has_word(takers[k].params, names.data[at])) return false;
+    if (takers[k].kind != kind || (kind == ARG_TEXT && !ct_has_word(takers[k].texts, text))) continue;
+    if (ct_has_word(takers[k].params, names.data[at])) return false;
     for (uint32_t n = at + 1; n < names.count; n++)
-      if (has_word(takers[k].params, names.data[n]))
+      if (ct_has_word(takers[k].params, names.data[n]))
         return lower_hint(L, "positional arguments take the first parameters, here `%s`: write %s=%s", names.data[at],
                           names.data[n], shown) == NULL;
   }

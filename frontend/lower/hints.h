@@ -69,6 +69,10 @@ bool lower_note_comma(Lower *L, const Term *x);   // notes where a variable was 
 
 const CtValue *lower_constant_named(Lower *L, const char *name);   // the value of a name that is a constant, or NULL
 
+static inline bool lower_same_place(const Op *a, const Op *b) {   // in the source
+  return a->span.begin == b->span.begin && a->span.end == b->span.end;
+}
+
 // ---- origin_axis.c ----
 const Value *lower_before_loop(const Lower *L, const Value *v);   // what a loop's carried value begins with, or NULL
 // Notes where a and b, which differ along an axis of `rank` axes, got their extents. Whether a hint gives a way out.

@@ -147,7 +147,7 @@ struct Lower {
   bool is_gluon;               // tensors have layouts, and the module is at LAID_OUT
   bool gave_up;                // a limit was hit, so nothing more is lowered
   bool has_pruned_call;        // this specialisation left out code that may have an effect
-  Map inits;                   // what a loop carries -> its value before the loop
+  Map inits;                   // argument of a loop -> its value before the loop
   const Term *like;            // whose shape the next broadcast takes, for its message; or NULL
   Map is_visited;
   VEC(const Node *) visited;   // the user's functions that were lowered, each once

@@ -1,4 +1,4 @@
-// Notes that show where two tensors that do not go together got the extents of an axis, and the way out.
+// Notes for two tensors whose shapes do not broadcast: where each got its extent, and the way out.
 #include "frontend/lower/hints.h"
 #include "frontend/lower/statements.h"
 #include "frontend/lower/term.h"
@@ -11,10 +11,6 @@ enum { MAX_STEPS = 64 };   // of a computation that is looked at
 const Value *lower_before_loop(const Lower *L, const Value *v) {
   const MapSlot *slot = map_get(&L->inits, v);
   return slot ? slot->value : NULL;
-}
-
-static bool is_same_place(const Op *a, const Op *b) {
-  return a->span.begin == b->span.begin && a->span.end == b->span.end;
 }
 
 static const Op *find_extent(const Lower *L, const Value *v, uint32_t axis, int depth);
@@ -40,7 +36,7 @@ static const Op *find_in_operands(const Lower *L, const Value *v, uint32_t axis,
     if (!x || x->type->kind == TYPE_DESC || !type_same_shape(x->type, v->type)) continue;
     has_like = true;
     const bool is_number = x->def && (x->def->opcode == OP_SPLAT || x->def->opcode == OP_CONSTANT);
-    const Op *found = is_number && is_same_place(x->def, op) ? NULL : find_extent(L, x, axis, depth);
+    const Op *found = is_number && lower_same_place(x->def, op) ? NULL : find_extent(L, x, axis, depth);
     if (found) return found;
   }
   return has_like ? NULL : op;

@@ -1,4 +1,4 @@
-// Notes that show why a variable has two types: where the first value got its own, and where the second one did.
+// Notes for a variable that has two types: where each value got its type.
 #include "frontend/lower/hints.h"
 #include "frontend/lower/statements.h"
 #include "frontend/lower/term.h"
@@ -88,17 +88,13 @@ bool lower_hint_assigned(Lower *L, const Term *t) {
 }
 
 // ---- what gave a value its type ----
-static bool is_same_place(const Op *a, const Op *b) {
-  return a->span.begin == b->span.begin && a->span.end == b->span.end;
-}
-
 static bool is_widening(const Op *op) {
   return op && (op->opcode == OP_EXTSI || op->opcode == OP_EXTUI || op->opcode == OP_FPEXT);
 }
 
-// Whether the op only spreads, converts or repeats what the operation at its place needs.
+// Whether the op is implicit: a constant, a broadcast or a conversion that the operation at its place brought along.
 static bool is_implicit(const Op *def, const Op *user) {
-  return !def || def->opcode == OP_CONSTANT || (op_is(def, TRAIT_CONVERTS) && is_same_place(def, user)) ||
+  return !def || def->opcode == OP_CONSTANT || (op_is(def, TRAIT_CONVERTS) && lower_same_place(def, user)) ||
          is_widening(def);
 }
 

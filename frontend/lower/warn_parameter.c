@@ -1,4 +1,5 @@
-// -Wunused-parameter: a pointer that the kernel's text never names, while all of its stores change what it also loads.
+// -Wunused-parameter: a pointer that the kernel never names, while it stores only to memory that it also loads.
+#include "frontend/lower/hints.h"
 #include "frontend/lower/term.h"
 #include "frontend/lower/warnings.h"
 
@@ -11,10 +12,7 @@ static const Value *base_of(const Lower *L, const Value *v, int depth) {
   if (!v || ++depth > MAX_STEPS) return NULL;
   if (v->block && !v->block->parent) return v;
   const Op *op = v->def;
-  if (!op) {
-    const MapSlot *slot = map_get(&L->inits, v);
-    return slot ? base_of(L, slot->value, depth) : NULL;
-  }
+  if (!op) return base_of(L, lower_before_loop(L, v), depth);
   switch (op->opcode) {
   case OP_ADDPTR: case OP_SPLAT: case OP_BROADCAST: case OP_EXPAND_DIMS: case OP_RESHAPE: case OP_TRANS: case OP_HINT:
   case OP_BITCAST:

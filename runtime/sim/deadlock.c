@@ -190,7 +190,7 @@ static const char *way_out(Arena *a, const Group *g, const PlaceNote *place) {
              : NULL;
 }
 
-// Whether the group polls in a `for` whose step only the run knows: it must be 0. place: of the loop.
+// Whether the group polls in a `for` whose step is a run-time value, which must then be 0. place: the loop's.
 static bool stands_still(const Group *g, PlaceNote *place) {
   const Grid *grid = g->first->grid;
   const PtxModule *m = grid->module;

@@ -14,8 +14,7 @@ struct PlaceNote;
 // Eleven names are the simulator's own: "simLastReport" is sim_last_report, "simReset" is sim_reset, "simCountLaunches"
 // is sim_count_launches, "simSetStop" is sim_set_stop, "simNamePointer" is sim_name_pointer, "simShowSource" is
 // sim_show_source, "simNotePlace" is sim_note_place, "simSizePointer" is sim_size_pointer, "simLastFault" is
-// sim_last_fault, "simNextWarning" is sim_next_warning,
-// "simUseSchedules" is sim_use_schedules.
+// sim_last_fault, "simNextWarning" is sim_next_warning, "simUseSchedules" is sim_use_schedules.
 void *sim_driver_symbol(const char *name);
 // Returns the text of the last failure: why a call was refused, or what a kernel did wrong. Never NULL; valid until
 // the calling thread's next call into the driver.
@@ -41,10 +40,10 @@ void sim_note_place(struct CUfunc_st *function, const struct PlaceNote *note);
 // Returns the last failure as an error with a place in the source, which leads its report; NULL: it has none. Valid
 // until the calling thread's next call into the driver.
 const struct KernelFault *sim_last_fault(void);
-// Returns the oldest warning of a launch that this has not returned yet, or NULL. Valid as the above.
+// Returns the next warning of the launches so far, each once and in order, or NULL. Valid as the above.
 const struct KernelFault *sim_next_warning(void);
-// Later launches run `num` times each, with seeds from `seed` on, to which each launch adds `step`: in place of what the
-// environment says.
+// Overrides the environment: each later launch runs with `num` seeds, the first launch from `seed` on, each one after it
+// from `step` further on.
 void sim_use_schedules(uint64_t seed, uint32_t num, uint64_t step);
 #pragma GCC visibility pop
 

@@ -97,7 +97,7 @@ static void test_other_hints(void **state) {
   text = other_hint("a\n.reqntid 128,1,1\n{\n}\nb\n.reqntid 64,1,1\n{\n}\n", 32, 8);     // all registers are offered
   assert_string_equal(text, "a\n.reqntid 128,1,1\n.minnctapersm 1\n{\n}\nb\n.reqntid 64,1,1\n.minnctapersm 1\n{\n}\n");
   free(text);
-  // What offers all already, has its limit from the user, takes most and spills much, or does not spill.
+  // No other hint: all registers are offered, the user set the limit, most are taken and much is spilled, or nothing is.
   assert_null(other_hint(".reg\n.reqntid 512, 1, 1\n.minnctapersm 1\n{\n", 32, 8));
   assert_null(other_hint(".reg\n.reqntid 128,1,1\n.maxnreg 32\n{\n", 32, 8));
   assert_null(other_hint(".reg\n.reqntid 128,1,1\n{\n", 200, 80));

@@ -110,11 +110,6 @@ _OF_OTHERS = {
         generate_native_code build_flags inject_split_barriers use_prefetch_block enable_tile_load_linear_layout""",
     "AMD's backend": """waves_per_eu matrix_instr_nonkdim kpack schedule_hint instruction_sched_variant num_ldmatrixes
         buffer_ops_assume_positive_offset use_buffer_ops sched_variant waves_per_simd waves_per_cu""",
-    "another vendor's backend": """multibuffer enable_auto_bind_sub_block enable_hivm_auto_cv_balance unit_flag
-        limit_auto_multi_buffer_of_local_buffer limit_auto_multi_buffer_only_for_local_buffer set_workspace_multibuffer
-        tile_mix_vector_loop tile_mix_cube_loop inject_barrier_all inject_block_all bottleneck pipeline scenario
-        num_cores isCloseOffsetAnalysis isCloseVectorization isCloseCoreTiling groups_per_cluster buffer_size_limit
-        enable_linearize disable_auto_inject_block_sync enable_ubuf_saving mix_mode simd_simt_mix_mode""",
 }
 _OTHERS = {name: f"it is an option of {of}, and kernels run on NVIDIA's GPUs here: leave it out"
            for of, names in _OF_OTHERS.items() for name in names.split()}
