@@ -31,6 +31,14 @@ const char *outside_text(Arena *a, const Outside *o) {
                       (unsigned long long)(o->size / unit));
 }
 
+bool outside_element(const Outside *o, int64_t *element) {
+  const uint64_t bytes = distance(o);
+  if (!o->elem_bytes || bytes % o->elem_bytes) return false;
+  *element = (int64_t)(bytes / o->elem_bytes);
+  if (o->address < o->begin) *element = -*element;
+  return true;
+}
+
 const char *outside_far(const Outside *o) {
   const bool is_past = o->address >= o->begin;
   const uint64_t bytes = distance(o);

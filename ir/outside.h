@@ -23,6 +23,8 @@ typedef struct {
 // Returns the error's text, which names the first element out of bounds: "out-of-bounds store: program (3, 0, 0) stores
 // element 1000 of out, which has 1000". It counts bytes if the size of an element is not known.
 const char *outside_text(Arena *a, const Outside *o);
+// The number of that element, counted from the buffer's begin. False if it is not a whole number.
+bool outside_element(const Outside *o, int64_t *element);
 // What may have led so far away, or "".
 const char *outside_far(const Outside *o);
 const char *outside_noun(OutsideKind kind);   // "load"

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "ir/num.h"
-#include "ir/outside.h"
+#include "ir/outside_terms.h"
 #include "runtime/compile/steps.h"
 
 typedef struct { tile_program *program; VEC(PlaceNote) notes; } Notes;
@@ -103,6 +103,8 @@ static void add_note(Op *op, void *user) {
     note.is_masked = ways.is_masked;
     note.has_free = ways.has_free;
     note.elems = elements_of(op);
+    OutsideTerms *terms = arena_new(&ctx->arena, OutsideTerms);
+    if (outside_find_terms(ctx, op, terms)) note.terms = terms;
     describe_numbers(ctx, op, &note);
     note.exchange = outside_exchange(ctx, op);
     find_update(ctx, op, &note);
