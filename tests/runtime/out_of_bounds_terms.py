@@ -25,6 +25,9 @@
 # REDEFINE: %{kernel} = packed
 # RUN: %{sim} PACKED
 # RUN: %{interp} PACKED
+# REDEFINE: %{kernel} = sequences
+# RUN: %{sim} SEQUENCES
+# RUN: %{interp} SEQUENCES
 # REDEFINE: %{kernel} = channel
 # RUN: %{sim} CHANNEL
 # RUN: %{interp} CHANNEL
@@ -122,6 +125,17 @@ def packed(x, at, out, n, stride):
     # PACKED: error: out-of-bounds atomic access: program (2, 0, 0) updates element 576 of out, which has 576
     # PACKED: {{^}}note: element 576 is `begin * 256` (line [[#@LINE+1]]: 2 * 256 = 512) + `pos` (line [[#@LINE-2]]: 64){{$}}
     tl.atomic_add(out + begin * 256 + pos, 1.0, mask=pos < n)
+
+
+@triton.jit
+def sequences(x, at, out, n, stride):
+    start = tl.load(at + 6)
+    end = tl.load(at + 7)
+    pos = tl.arange(0, 8)
+    # SEQUENCES: error: out-of-bounds load: program (0, 0, 0) loads element 8 of at, which has 8
+    # SEQUENCES: {{^}}note: element 8 is `start` (line [[#@LINE-4]]: 6) + `pos` (line [[#@LINE-2]]: 2){{$}}
+    # SEQUENCES-NEXT: {{^}}note: the mask compares `pos` with `end`, which at holds beside `start`, and the offset adds `start`, too: if both are counted from the buffer's begin, write pos < end - start{{$}}
+    tl.store(out + tl.program_id(0) * 8 + pos, tl.load(at + start + pos, mask=pos < end))
 
 
 @triton.jit
