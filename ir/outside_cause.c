@@ -3,6 +3,7 @@
 #include "ir/outside.h"
 
 static bool is_rest(const Op *op) { return op->opcode == OP_REMSI; }
+static bool is_product(const Op *op) { return op->opcode == OP_MULI; }
 static bool is_difference(const Op *op) { return op->opcode == OP_SUBI; }
 static bool is_narrow(const Op *op) {
   const bool grows = op->opcode == OP_MULI || op->opcode == OP_ADDI || op->opcode == OP_SUBI || op->opcode == OP_SHLI;
@@ -158,7 +159,9 @@ const char *outside_before_cause(Arena *a, const Op *op) {
     return arena_printf(a, "%s is computed in int%u, which ends at %d: convert its operands first, x.to(tl.int32)",
                         place(a, narrow), bits, (1 << (bits - 1)) - 1);
   }
-  if (!rest || !find(op_operand(rest, 0), is_difference)) return NULL;
+  // Without a difference, a negative number is one from memory, or a product that wrapped around.
+  const bool may_wrap = rest && find(op_operand(rest, 0), is_product) && !find(outside_pointer(op), is_difference);
+  if (!rest || (!may_wrap && !find(op_operand(rest, 0), is_difference))) return NULL;
   return arena_printf(a, "the `%%` of %s has the sign of its left operand, as in C: (a %% b + b) %% b has the sign of b",
                       place(a, rest));
 }

@@ -34,7 +34,9 @@ static void put_value(Buf *b, const OutsideTerms *all, const OutsideTerm *t, con
   if (!t->is_repeated && kind == OFFSET_MUL && (knows_left || knows_right)) {
     if (!knows_left) left = right ? n->value / right : 0;
     if (!knows_right) right = left ? n->value / left : 0;
-    if (left * right == n->value) buf_printf(b, "%lld * %lld = ", (long long)left, (long long)right);
+    int64_t product;
+    if (!__builtin_mul_overflow(left, right, &product) && product == n->value)
+      buf_printf(b, "%lld * %lld = ", (long long)left, (long long)right);
   } else if ((kind == OFFSET_DIV || kind == OFFSET_REM) && knows_right) {
     if (knows_left) buf_printf(b, "%lld", (long long)left);
     else buf_puts(b, "...");
