@@ -134,11 +134,15 @@ static bool are_equal(const OutsideTerms *all, const OutsideTerm *a, const Outsi
   return true;
 }
 
+// A pointer may move by the same step several times, but an index counts once.
+static bool is_index(const OutsideTerms *all, const OutsideTerm *t) {
+  return has_kind(all, t, OFFSET_PROGRAM) || has_kind(all, t, OFFSET_RANGE) || has_kind(all, t, OFFSET_COUNT);
+}
+
 static const char *twice_text(const Words *w, const OutsideTerm *a, const OutsideTerm *b) {
   if (a->line > b->line) return twice_text(w, b, a);
   const char *lines = a->line == b->line ? arena_printf(w->arena, "on line %u", a->line)
                                          : arena_printf(w->arena, "on lines %u and %u", a->line, b->line);
-  if (!a->line || !b->line) lines = "to this offset";
   if (!strcmp(a->text, b->text))
     return arena_printf(w->arena, "`%s` is added twice, %s: leave one out", a->text, lines);
   return arena_printf(w->arena, "`%s` and `%s` add the same number, %s: leave one out", a->text, b->text, lines);
@@ -148,7 +152,8 @@ static const char *added_twice(const Words *w) {
   const OutsideTerm *all = w->terms->terms;
   for (uint32_t i = 0; i < w->terms->count; i++)
     for (uint32_t k = i + 1; k < w->terms->count; k++)
-      if (are_equal(w->terms, &all[i], &all[k]) && (!w->numbers[i].is_known || w->numbers[i].value))
+      if (are_equal(w->terms, &all[i], &all[k]) && is_index(w->terms, &all[i]) &&
+          !(all[i].is_repeated && all[k].is_repeated) && (!w->numbers[i].is_known || w->numbers[i].value))
         return twice_text(w, &all[i], &all[k]);
   return NULL;
 }

@@ -16,8 +16,8 @@ typedef struct {
 } Finder;
 
 static bool keeps_numbers(const Op *op) {
-  return op->opcode == OP_SPLAT || op->opcode == OP_BROADCAST || op->opcode == OP_EXPAND_DIMS || op->opcode == OP_HINT ||
-         op->opcode == OP_EXTSI || (op_is(op, TRAIT_MOVES) && op->num_operands == 1);
+  return op->opcode == OP_SPLAT || op->opcode == OP_BROADCAST || op->opcode == OP_EXPAND_DIMS ||
+         op->opcode == OP_HINT || op->opcode == OP_EXTSI || (op_is(op, TRAIT_MOVES) && op->num_operands == 1);
 }
 
 static const Value *unspread(const Value *v) {

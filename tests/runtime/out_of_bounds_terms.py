@@ -46,6 +46,9 @@
 # REDEFINE: %{kernel} = starts
 # RUN: %{sim} STARTS
 # RUN: %{interp} STARTS
+# REDEFINE: %{kernel} = pairs
+# RUN: %{sim} PAIRS
+# RUN: %{interp} PAIRS
 # REDEFINE: %{kernel} = blocks
 # RUN: %{sim} BLOCKS
 # RUN: %{interp} BLOCKS
@@ -190,14 +193,29 @@ def apart(x, at, out, n, stride):
     tl.store(out + tl.program_id(0) * 16 + r, tl.sum(v, 1))
 
 
+# A pointer may move by the same step several times.
 @triton.jit
 def starts(x, at, out, n, stride):
     i = tl.arange(0, 8)
     x += stride
     # STARTS: error: out-of-bounds load: program (6, 0, 0) loads element 576 of x, which has 576
     # STARTS: {{^}}note: element 576 is `stride` (72) + `stride` (72) + `tl.program_id(0) * stride` (line [[#@LINE+2]]: 6 * 72 = 432) + `i` (line [[#@LINE-3]]: 0){{$}}
-    # STARTS-NEXT: {{^}}note: `stride` is added twice, to this offset: leave one out{{$}}
+    # STARTS-NEXT: {{^}}note: all of the block is outside
     tl.store(out + tl.program_id(0) * stride + i, tl.load(x + stride + tl.program_id(0) * stride + i))
+
+
+@triton.jit
+def pairs(x, at, out, n, stride):
+    i = tl.arange(0, 64)
+    p = x + i
+    for k in range(0, n):
+        # PAIRS: error: out-of-bounds load: program (0, 0, 0) loads element 576 of x, which has 576
+        # PAIRS: {{^}}note: element 576 is `i` (line [[#@LINE-4]]) + `p += stride` in each iteration (line [[#@LINE+5]]) + `p += stride` in each iteration (line [[#@LINE+3]]){{$}}
+        # PAIRS-NOT: twice
+        tl.store(out + i, tl.load(p))
+        p += stride
+        tl.store(out + i, tl.load(p))
+        p += stride
 
 
 @triton.jit
