@@ -244,7 +244,8 @@ static void collect(Finder *f, const Value *v, bool is_subtracted, uint32_t dept
     f->is_lost = true;
     return;
   }
-  const bool is_sum = def && (def->opcode == OP_ADDI || def->opcode == OP_SUBI) && (f->splits_names || !v->name);
+  const bool may_split = (f->splits_names || !v->name) && type_elem_bits(v->type) >= 32;   // others soon wrap around
+  const bool is_sum = def && (def->opcode == OP_ADDI || def->opcode == OP_SUBI) && may_split;
   if (is_sum || (def && def->opcode == OP_ADDPTR)) {
     collect(f, op_operand(def, 0), is_subtracted, depth);
     collect(f, op_operand(def, 1), is_subtracted != (def->opcode == OP_SUBI), depth);

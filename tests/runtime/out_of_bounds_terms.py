@@ -46,6 +46,9 @@
 # REDEFINE: %{kernel} = starts
 # RUN: %{sim} STARTS
 # RUN: %{interp} STARTS
+# REDEFINE: %{kernel} = narrow
+# RUN: %{sim} NARROW
+# RUN: %{interp} NARROW
 # REDEFINE: %{kernel} = pairs
 # RUN: %{sim} PAIRS
 # RUN: %{interp} PAIRS
@@ -191,6 +194,16 @@ def apart(x, at, out, n, stride):
     # APART-NEXT: {{^}}note: this load has no mask
     v = tl.load(x + r[:, None] + r[None, :] + stride * 8)
     tl.store(out + tl.program_id(0) * 16 + r, tl.sum(v, 1))
+
+
+# A sum in 8 bits may have wrapped around: its terms are not told.
+@triton.jit
+def narrow(x, at, out, n, stride):
+    i = tl.arange(0, 8)
+    a = tl.load(at + i).to(tl.int8)
+    # NARROW: error: out-of-bounds load: program (0, 0, 0) loads element -56 of x, which has 576
+    # NARROW: {{^}}note: element -56 is `(a + 100 + 100)` (line [[#@LINE+1]]: -56) + `stride` (72) - `stride` (72){{$}}
+    tl.store(out + tl.program_id(0) * 8 + i, tl.load(x + (a + 100 + 100) + stride - stride))
 
 
 # A pointer may move by the same step several times.
