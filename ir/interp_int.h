@@ -88,7 +88,8 @@ struct InterpRun {
 // interp_values.c
 // Records the error, with the program and the call chain; returns false.
 bool interp_fail(Prog *p, const Op *op, const char *fmt, ...) PRINTF_LIKE(3, 4);
-bool interp_fail_with_note(Prog *p, const Op *op, const char *text, const char *note);   // note: the way out, or NULL
+// sum, way_out: notes, or NULL.
+bool interp_fail_with_notes(Prog *p, const Op *op, const char *text, const char *sum, const char *way_out);
 
 uint32_t interp_value_count(const Prog *p, const Type *t);          // elements × lanes
 const void *interp_operand_data(Prog *p, const Op *op, uint32_t i); // NULL when absent

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ir/interp_int.h"
+#include "ir/outside_terms.h"
 
 // The buffer with the greatest address not above `address`, or num_buffers.
 static uint32_t buffer_below(const InterpRun *run, uint64_t address) {
@@ -56,6 +57,20 @@ static bool is_repeated(Prog *p, const Op *op) {
   return memcmp(interp_operand_data(p, loop, 0), interp_value_data(p, iv), interp_value_bytes(iv->type)) != 0;
 }
 
+static bool param_bits(const void *run, const OutsideNode *param, uint64_t *bits) {
+  const InterpRun *r = run;
+  if (r->launch->func->params[param->value].kind != PARAM_PLAIN) return false;
+  *bits = r->args[param->value].bits;
+  return true;
+}
+static bool memory_bits(const void *run, uint64_t address, uint32_t size, uint64_t *bits) {
+  const InterpRun *r = run;
+  const uint32_t at = buffer_below(r, address);
+  if (at == r->num_buffers || !inside(&r->buffers[at], address, size)) return false;
+  memcpy(bits, (const void *)(uintptr_t)address, size);
+  return true;
+}
+
 // Reports an access outside of every buffer; b is the nearest one.
 static bool fail_outside(Prog *p, const Op *op, uint64_t address, const InterpBuffer *b, OutsideKind kind) {
   Context *ctx = p->run->ctx;
@@ -66,9 +81,11 @@ static bool fail_outside(Prog *p, const Op *op, uint64_t address, const InterpBu
   o.is_whole = is_whole_outside(p, op, &o);
   o.was_inside = is_repeated(p, op);
   const OutsideWays ways = outside_ways_out(ctx, op);
-  const char *far = outside_far(&o);
-  return interp_fail_with_note(p, op, outside_text(&ctx->arena, &o),
-                               *far ? far : outside_way_out(&ctx->arena, &o, &ways));
+  const OutsideInputs in = {p->run->launch->grid, param_bits, memory_bits, p->run};
+  OutsideTerms *terms = arena_new(&ctx->arena, OutsideTerms);
+  const OutsideWords words =
+      outside_words(&ctx->arena, &o, &ways, outside_find_terms(ctx, op, terms) ? terms : NULL, &in);
+  return interp_fail_with_notes(p, op, outside_text(&ctx->arena, &o), words.sum, words.way_out);
 }
 
 static bool check_access(Prog *p, const Op *op, uint64_t address, size_t size, OutsideKind kind) {

@@ -9,15 +9,16 @@ bool interp_fail(Prog *p, const Op *op, const char *fmt, ...) {
   va_start(ap, fmt);
   const char *text = arena_vprintf(&p->run->ctx->arena, fmt, ap);
   va_end(ap);
-  return interp_fail_with_note(p, op, text, NULL);
+  return interp_fail_with_notes(p, op, text, NULL, NULL);
 }
 
-bool interp_fail_with_note(Prog *p, const Op *op, const char *text, const char *note) {
+bool interp_fail_with_notes(Prog *p, const Op *op, const char *text, const char *sum, const char *way_out) {
   Context *ctx = p->run->ctx;
   p->failed = true;
   if (p->run->doubted) return false;
   diag_error(ctx, op->span, "%s", text);
-  if (note) diag_note(ctx, (Span){0, 0}, "%s", note);
+  if (sum) diag_note(ctx, (Span){0, 0}, "%s", sum);
+  if (way_out) diag_note(ctx, (Span){0, 0}, "%s", way_out);
   for (const CallSite *c = op->inlined_at; c; c = c->outer)
     diag_note(ctx, c->span, "called from here%s%s", c->function ? ", in " : "", c->function ? c->function : "");
   diag_note(ctx, (Span){0, 0}, "in program (%u, %u, %u) of @%s", p->id[0], p->id[1], p->id[2],

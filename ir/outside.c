@@ -31,6 +31,14 @@ const char *outside_text(Arena *a, const Outside *o) {
                       (unsigned long long)(o->size / unit));
 }
 
+bool outside_element(const Outside *o, int64_t *element) {
+  const uint64_t bytes = distance(o);
+  if (!o->elem_bytes || bytes % o->elem_bytes) return false;
+  *element = (int64_t)(bytes / o->elem_bytes);
+  if (o->address < o->begin) *element = -*element;
+  return true;
+}
+
 const char *outside_far(const Outside *o) {
   const bool is_past = o->address >= o->begin;
   const uint64_t bytes = distance(o);
@@ -353,7 +361,9 @@ OutsideWays outside_ways_out(Context *ctx, const Op *op) {
   ways.has_free = free != NULL;
   const Op *inclusive = free ? NULL : inclusive_bound(mask);
   const char *bound = inclusive ? source_text(ctx, a, op_user_span(ctx, inclusive), LONGEST) : NULL;
-  if (bound)
+  const char *beside = bound ? NULL : outside_beside_end(a, pointer, mask);
+  if (beside) ways.past = beside;
+  else if (bound)
     ways.past = arena_printf(a, "the mask of this %s lets it through: `%s` holds for the end itself, which is no element: "
                              "write < in place of <=", noun, bound);
   else

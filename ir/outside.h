@@ -23,6 +23,8 @@ typedef struct {
 // Returns the error's text, which names the first element out of bounds: "out-of-bounds store: program (3, 0, 0) stores
 // element 1000 of out, which has 1000". It counts bytes if the size of an element is not known.
 const char *outside_text(Arena *a, const Outside *o);
+// The number of that element, counted from the buffer's begin. False if it is not a whole number.
+bool outside_element(const Outside *o, int64_t *element);
 // What may have led so far away, or "".
 const char *outside_far(const Outside *o);
 const char *outside_noun(OutsideKind kind);   // "load"
@@ -39,6 +41,9 @@ const char *outside_rounded(Arena *a, const struct Op *op);
 extern const char outside_wraps[];   // what OutsideWays.before says where no part of the offset can be negative
 // The variable that the pointer depends on and by whose range of indices the mask is not computed; NULL: none is known.
 const char *outside_not_in_mask(const struct Value *pointer, const struct Value *mask);
+// What the mask lacks if it compares an index with an end that an array holds, while the pointer adds another number of
+// that array; or NULL.
+const char *outside_beside_end(Arena *a, const struct Value *pointer, const struct Value *mask);
 // The ways out for such an op, at the tile stage, by its mask, boundary_check or descriptor: of what lies past the end
 // and of what lies before the first element. bytes_from: from that many times the buffer's elements on, the offset may
 // count bytes; 0: it does not.

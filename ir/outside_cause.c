@@ -3,6 +3,7 @@
 #include "ir/outside.h"
 
 static bool is_rest(const Op *op) { return op->opcode == OP_REMSI; }
+static bool is_product(const Op *op) { return op->opcode == OP_MULI; }
 static bool is_difference(const Op *op) { return op->opcode == OP_SUBI; }
 static bool is_narrow(const Op *op) {
   const bool grows = op->opcode == OP_MULI || op->opcode == OP_ADDI || op->opcode == OP_SUBI || op->opcode == OP_SHLI;
@@ -71,6 +72,61 @@ const char *outside_not_in_mask(const Value *pointer, const Value *mask) {
   return NULL;
 }
 
+// The parameter from which a scalar load reads; NULL: v is none.
+static const Value *array_of(const Value *v) {
+  const Op *def = v->def;
+  if (!v->name || !def || def->opcode != OP_LOAD || type_is_tensor(v->type)) return NULL;
+  const Value *base = outside_pointer(def);
+  while (base->def && base->def->opcode == OP_ADDPTR) base = op_operand(base->def, 0);
+  return base->def ? NULL : base;
+}
+
+static bool is_among(const Value *v, const Value *const all[], uint32_t count) {
+  for (uint32_t i = 0; i < count; i++)
+    if (all[i] == v) return true;
+  return false;
+}
+
+static const Value *unspread(const Value *v) {
+  while (v->def && (v->def->opcode == OP_SPLAT || v->def->opcode == OP_BROADCAST || v->def->opcode == OP_EXPAND_DIMS ||
+                    v->def->opcode == OP_EXTSI))
+    v = op_operand(v->def, 0);
+  return v;
+}
+
+// The words for one comparison `less < end` of the mask; reached: what the pointer is computed from.
+static const char *beside_end(Arena *a, const Value *less, const Value *end, const Value *const reached[],
+                              uint32_t count) {
+  less = unspread(less);
+  end = unspread(end);
+  const Value *array = array_of(end), *parts[MAX_VALUES];
+  if (!array || !less->name || !array->name || !is_among(less, reached, count) || is_among(end, reached, count))
+    return NULL;
+  const uint32_t num_parts = collect(less, parts);
+  for (uint32_t i = 0; i < count && num_parts; i++)
+    if (array_of(reached[i]) == array && !is_among(reached[i], parts, num_parts))
+      return arena_printf(a, "the mask compares `%s` with `%s`, which %s holds beside `%s`, and the offset adds `%s`, "
+                          "too: if both are counted from the buffer's begin, write %s < %s - %s", less->name, end->name,
+                          array->name, reached[i]->name, reached[i]->name, less->name, end->name, reached[i]->name);
+  return NULL;
+}
+
+const char *outside_beside_end(Arena *a, const Value *pointer, const Value *mask) {
+  const Value *reached[MAX_VALUES], *bounded[MAX_VALUES];
+  const uint32_t num_reached = collect(pointer, reached), num_bounded = collect(mask, bounded);
+  const char *found = NULL;
+  for (uint32_t i = 0; i < num_bounded && num_reached && !found; i++) {
+    const Op *def = bounded[i]->def;
+    if (!def || def->opcode != OP_CMPI) continue;
+    const int64_t pred = op_int(def, ATTR_PRED, CMP_EQ);
+    if (pred == CMP_SLT || pred == CMP_ULT)
+      found = beside_end(a, op_operand(def, 0), op_operand(def, 1), reached, num_reached);
+    else if (pred == CMP_SGT || pred == CMP_UGT)
+      found = beside_end(a, op_operand(def, 1), op_operand(def, 0), reached, num_reached);
+  }
+  return found;
+}
+
 // "FILE:LINE:COLUMN"
 static const char *place(Arena *a, const Op *op) {
   const Context *ctx = op->parent->func->module->ctx;
@@ -103,7 +159,9 @@ const char *outside_before_cause(Arena *a, const Op *op) {
     return arena_printf(a, "%s is computed in int%u, which ends at %d: convert its operands first, x.to(tl.int32)",
                         place(a, narrow), bits, (1 << (bits - 1)) - 1);
   }
-  if (!rest || !find(op_operand(rest, 0), is_difference)) return NULL;
+  // Without a difference, a negative number is one from memory, or a product that wrapped around.
+  const bool may_wrap = rest && find(op_operand(rest, 0), is_product) && !find(outside_pointer(op), is_difference);
+  if (!rest || (!may_wrap && !find(op_operand(rest, 0), is_difference))) return NULL;
   return arena_printf(a, "the `%%` of %s has the sign of its left operand, as in C: (a %% b + b) %% b has the sign of b",
                       place(a, rest));
 }

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "ir/num.h"
-#include "ir/outside.h"
+#include "ir/outside_terms.h"
 #include "runtime/compile/steps.h"
 
 typedef struct { tile_program *program; VEC(PlaceNote) notes; } Notes;
@@ -79,6 +79,14 @@ static void describe_numbers(const Context *ctx, const Op *op, PlaceNote *note) 
       note->quiet |= (uint8_t)(1u << i);
 }
 
+static const OutsideTerms *copy_of_terms(Context *ctx, const Op *op) {
+  OutsideTerms terms;
+  if (!outside_find_terms(ctx, op, &terms)) return NULL;
+  OutsideTerms *copy = arena_new(&ctx->arena, OutsideTerms);
+  *copy = terms;
+  return copy;
+}
+
 static void add_note(Op *op, void *user) {
   Notes *n = user;
   Context *ctx = &n->program->ctx;
@@ -103,6 +111,7 @@ static void add_note(Op *op, void *user) {
     note.is_masked = ways.is_masked;
     note.has_free = ways.has_free;
     note.elems = elements_of(op);
+    note.terms = copy_of_terms(ctx, op);
     describe_numbers(ctx, op, &note);
     note.exchange = outside_exchange(ctx, op);
     find_update(ctx, op, &note);

@@ -147,13 +147,14 @@ static tile_status fail_with_report(const CudaDriver *d, tile_status status, CUr
                                     const char *report, tile_error **error) {
   const KernelFault *f = d->last_fault && is_kernel_failure(r) ? d->last_fault() : NULL;
   if (!f) return error_set_cuda(error, status, (int)r, "%s\n%s", what, report);
-  Message all[4] = {0};
+  Message all[5] = {0};
   size_t count = 0;
   Arena scratch;
   arena_init(&scratch);
   Buf b = buf_make(&scratch);
   add_place(&b, all, &count, &f->error);
   add_place(&b, all, &count, &f->note);
+  add_text(&b, all, &count, "note: ", f->sum, "\n");
   add_text(&b, all, &count, "note: ", f->way_out, "\n");
   add_text(&b, all, &count, "", report, "");
   error_set_report(error, status, (int)r, all, count, "%s%s", buf_str(&b), what);

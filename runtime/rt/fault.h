@@ -32,6 +32,7 @@ typedef struct PlaceNote {
   bool may_not_wrap;           // a product or a sum of int32 that is widened afterwards
   bool has_step;               // a `for` whose step only the run knows
   bool is_gluon;               // the kernel's author wrote its copies, products and waits
+  const struct OutsideTerms *terms;   // an access: of its offset (ir/outside_terms.h); NULL: not known
   // An access: where the file promises of its pointer what tl.multiple_of does; 0: nowhere, or not known.
   struct { uint32_t line, col, size; } promise;
 } PlaceNote;
@@ -47,7 +48,7 @@ typedef struct FaultPlace {
 // A failure as an error with a place in the source.
 typedef struct KernelFault {
   FaultPlace error, note;      // note: another place that has to do with it
-  char way_out[512];           // "": there is none
+  char sum[320], way_out[512]; // where the number of an element comes from; what to do; "": there is none
 } KernelFault;
 
 #endif

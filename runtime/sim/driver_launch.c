@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ir/c_locale.h"
+#include "ir/outside_terms.h"
 #include "runtime/sim/driver_state.h"
 
 
@@ -222,6 +223,11 @@ void sim_note_place(CUfunction function, const PlaceNote *note) {
   if (n.moved) n.moved = arena_strndup(&m->arena, n.moved, strlen(n.moved));
   if (n.buffer) n.buffer = arena_strndup(&m->arena, note->buffer, strlen(note->buffer));
   if (n.update.atomic) n.update.atomic = arena_strndup(&m->arena, n.update.atomic, strlen(n.update.atomic));
+  if (n.terms) {
+    OutsideTerms *terms = arena_new(&m->arena, OutsideTerms);
+    *terms = *note->terms;
+    n.terms = terms;
+  }
   if (n.exchange) n.exchange = arena_strndup(&m->arena, note->exchange, strlen(note->exchange));
   vec_push(&m->arena, &m->notes, n);
   vec_push(&m->arena, &m->note_locs, ((SrcLoc){number_of_file(m, n.file), n.line, n.col, NULL}));

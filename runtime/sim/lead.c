@@ -162,6 +162,23 @@ void lead_race(Warp *w, int lane, RaceScope scope, const RaceSide *found, const 
   arena_free(&scratch);
 }
 
+static bool param_bits(const void *grid, const OutsideNode *param, uint64_t *bits) {
+  const Grid *g = grid;
+  if (param->count >= g->func->num_params) return false;
+  const Symbol *p = g->func->params[param->count];
+  if (p->size > sizeof *bits || p->size * 8 < param->bits) return false;
+  *bits = 0;
+  memcpy(bits, (const void *)(uintptr_t)(g->param_addr + p->addr), p->size);
+  return true;
+}
+
+static bool memory_bits(const void *grid, uint64_t address, uint32_t size, uint64_t *bits) {
+  const Alloc *a = device_find(((const Grid *)grid)->device, address);
+  if (!a || address - a->base + size > a->size) return false;
+  memcpy(bits, (const void *)(uintptr_t)address, size);
+  return true;
+}
+
 void lead_outside(Warp *w, const Instr *in, int lane, const MemAccess *access, const Alloc *a, Outside *o,
                   AccessKind kind, uint32_t elem_bytes) {
   static const char general[] = "compare what the offset reaches, and the mask, with the elements that there are";
@@ -182,8 +199,12 @@ void lead_outside(Warp *w, const Instr *in, int lane, const MemAccess *access, c
                             .is_one = place.is_one,
                             .is_masked = place.is_masked,
                             .has_free = place.has_free};
-  const char *far = outside_far(o), *way_out = outside_way_out(&scratch, o, &ways);
-  report_lead(w->grid, &place, outside_text(&scratch, o), *far ? far : way_out ? way_out : general);
+  const LaunchParams *l = &w->grid->launch;
+  const uint32_t grid[] = {l->grid[0] / w->cta->cluster->num_ctas, l->grid[1], l->grid[2]};   // as in report_program
+  const OutsideInputs inputs = {grid, param_bits, memory_bits, w->grid};
+  const OutsideWords words = outside_words(&scratch, o, &ways, place.terms, &inputs);
+  report_lead(w->grid, &place, outside_text(&scratch, o), words.way_out ? words.way_out : general);
+  if (words.sum) report_lead_sum(w->grid, words.sum);
   arena_free(&scratch);
 }
 

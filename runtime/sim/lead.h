@@ -2,7 +2,7 @@
 #ifndef TILE_RUNTIME_SIM_LEAD_H
 #define TILE_RUNTIME_SIM_LEAD_H
 
-#include "ir/outside.h"
+#include "ir/outside_terms.h"
 #include "runtime/sim/exec.h"
 
 // What does not order two accesses: programs of the grid, the blocks of a program's cluster, its warps, the threads of a

@@ -5,7 +5,7 @@
 
 #include "ir/buf.h"
 #include "ir/context.h"
-#include "ir/outside.h"
+#include "ir/outside_terms.h"
 #include "runtime/sim/exec.h"
 
 const char report_zero_step[] = "range needs a step that is not 0: tl.maximum(step, 1), or an `if` around the loop";
@@ -159,6 +159,9 @@ bool report_note(const Grid *g, const Instr *in, PlaceNote *out) {
     const bool says_more = same_way && out->way_out_before && !strcmp(out->way_out_before, outside_wraps);
     if (!same_way || says_more) out->way_out_before = !found || same_way ? n->way_out_before : NULL;
     out->bytes_from = !found ? n->bytes_from : out->bytes_from && n->bytes_from ? out->bytes_from : 0;
+    // The terms of another access, or of a copy of this one, may be others.
+    const bool same_terms = out->terms && n->terms && outside_same_terms(out->terms, n->terms);
+    out->terms = !found || same_terms ? n->terms : NULL;
     if (!found) {
       memcpy(out->by_program, n->by_program, sizeof out->by_program);
       out->is_one = n->is_one;
@@ -211,6 +214,11 @@ void report_lead(Grid *g, const PlaceNote *place, const char *text, const char *
   *f = (KernelFault){.error = make_place(g, place, text)};
   snprintf(f->way_out, sizeof f->way_out, "%s", way_out ? way_out : "");
   g->has_lead = true;
+}
+
+void report_lead_sum(Grid *g, const char *sum) {
+  KernelFault *f = &g->sim->fault;
+  if (!g->failed) snprintf(f->sum, sizeof f->sum, "%s", sum);
 }
 
 void report_warning(Grid *g, const PlaceNote *place, const char *text, const PlaceNote *other, const char *other_text,

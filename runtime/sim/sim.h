@@ -186,6 +186,8 @@ bool report_note(const Grid *g, const Instr *in, PlaceNote *out);
 // Puts an error at that place before the report that sim_report makes next, with a note on the way out unless it is
 // NULL. Without it sim_report takes the report's first line as the error, at its instruction's place.
 void report_lead(Grid *g, const PlaceNote *place, const char *text, const char *way_out);
+// Adds to that error where the number of its element comes from.
+void report_lead_sum(Grid *g, const char *sum);
 // Adds a note at another place to that error. Only the first one counts.
 void report_lead_note(Grid *g, const PlaceNote *place, const char *text);
 // Keeps a warning for the host, with a note at another place unless that is NULL or the same one, and a way out unless

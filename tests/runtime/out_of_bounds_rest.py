@@ -2,6 +2,8 @@
 # DEFINE: %{args} = --grid 1 --arg x=fp32[100]=arange --arg out=fp32[100]=zeros --arg n=100
 # RUN: %status 5 %tilec run %s --device=sim -k rolls %{args} | FileCheck %s --check-prefix=ROLLS
 # RUN: %status 5 %tilec run %s --device=interp -k rolls %{args} | FileCheck %s --check-prefix=ROLLS
+# RUN: %status 5 %tilec run %s --device=sim -k hashes %{args} | FileCheck %s --check-prefix=HASHES
+# RUN: %status 5 %tilec run %s --device=interp -k hashes %{args} | FileCheck %s --check-prefix=HASHES
 # RUN: %status 5 %tilec run %s --device=sim -k wraps %{args} | FileCheck %s --check-prefix=WRAPS
 # RUN: %tilec run %s --device=sim -k rolls_right %{args} --expect "out[3:]=x[:97]"
 # An offset that was a number of half precision is rounded.
@@ -18,6 +20,15 @@ def rolls(x, out, n):
     # ROLLS: out_of_bounds_rest.py:[[#@LINE+2]]:23: error: out-of-bounds load: program (0, 0, 0) loads element -3 of x, which has 100{{$}}
     # ROLLS: {{^}}note: the `%` of {{.*}}out_of_bounds_rest.py:[[#@LINE-2]]:11 has the sign of its left operand, as in C: (a % b + b) % b has the sign of b
     tl.store(out + i, tl.load(x + src, mask=i < n), mask=i < n)
+
+
+@triton.jit
+def hashes(x, out, n):
+    i = tl.arange(0, 128) + 700
+    slot = (i * 73856093) % n
+    # HASHES: error: out-of-bounds load: program (0, 0, 0) loads element -{{[0-9]+}} of x, which has 100{{$}}
+    # HASHES: {{^}}note: the `%` of {{.*}}out_of_bounds_rest.py:[[#@LINE-2]]:12 has the sign of its left operand, as in C
+    tl.store(out + i - 700, tl.load(x + slot), mask=i < n + 700)
 
 
 @triton.jit
