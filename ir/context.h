@@ -107,6 +107,7 @@ const char *diag_text(Context *ctx, const Diag *d);
 // All messages as text: `path:line:col: error: text`, the source line, caret and tildes (by display width, control
 // bytes escaped). The context's arena owns it.
 const char *diag_render(Context *ctx, bool color);
+const char *diag_render_one(Context *ctx, const Diag *d);   // a message and the notes that belong to it
 // Appends the source line text[0..size) and below it a mark of `marked` bytes from byte column col (from 1) on, as in
 // those messages, both indented by `indent` columns.
 struct Buf;

@@ -153,27 +153,41 @@ static void put_snippet(Buf *b, const Context *ctx, LineCol at, const Diag *d, c
   put_fixits(b, ctx, at, &l, d->fixits);
 }
 
-const char *diag_render(Context *ctx, bool color) {
+typedef struct { const char *bold, *mark, *reset, *const *levels; } Colors;
+
+static const char *const plain_levels[] = {"", "", "", ""};
+static const Colors plain = {"", "", "", plain_levels};
+
+static void put_diag(Buf *b, Context *ctx, const Diag *d, const Colors *c) {
   static const char *const words[] = {"error", "warning", "remark", "note"};
-  static const char *const colors[] = {"\033[1;31m", "\033[1;35m", "\033[1;34m", "\033[1;36m"};
-  const char *bold = color ? "\033[1m" : "", *mark = color ? "\033[1;32m" : "", *reset = color ? "\033[0m" : "";
-  Buf b = buf_make(&ctx->arena);
-  for (const Diag *d = ctx->diags; d; d = d->next) {
-    LineCol at = source_locate(ctx, d->span.begin);
-    buf_puts(&b, bold);
-    if (at.file) {
-      put_escaped(&b, at.file->path);
-      buf_printf(&b, ":%u:%u: ", at.line, at.col);
-    } else if (d->level != DIAG_NOTE) {
-      buf_puts(&b, "tilec: ");
-    }
-    buf_printf(&b, "%s%s%s:%s%s ", reset, color ? colors[d->level] : "", words[d->level], reset,
-               d->level == DIAG_NOTE ? "" : bold);
-    put_escaped(&b, diag_text(ctx, d));
-    buf_printf(&b, "%s\n", reset);
-    if (at.file) put_snippet(&b, ctx, at, d, mark, reset);
+  const LineCol at = source_locate(ctx, d->span.begin);
+  buf_puts(b, c->bold);
+  if (at.file) {
+    put_escaped(b, at.file->path);
+    buf_printf(b, ":%u:%u: ", at.line, at.col);
+  } else if (d->level != DIAG_NOTE) {
+    buf_puts(b, "tilec: ");
   }
+  buf_printf(b, "%s%s%s:%s%s ", c->reset, c->levels[d->level], words[d->level], c->reset,
+             d->level == DIAG_NOTE ? "" : c->bold);
+  put_escaped(b, diag_text(ctx, d));
+  buf_printf(b, "%s\n", c->reset);
+  if (at.file) put_snippet(b, ctx, at, d, c->mark, c->reset);
+}
+
+const char *diag_render(Context *ctx, bool color) {
+  static const char *const levels[] = {"\033[1;31m", "\033[1;35m", "\033[1;34m", "\033[1;36m"};
+  static const Colors colors = {"\033[1m", "\033[1;32m", "\033[0m", levels};
+  Buf b = buf_make(&ctx->arena);
+  for (const Diag *d = ctx->diags; d; d = d->next) put_diag(&b, ctx, d, color ? &colors : &plain);
   if (ctx->num_errors > diag_limit(ctx))
     buf_printf(&b, "tilec: %u more errors not shown\n", ctx->num_errors - diag_limit(ctx));
+  return buf_str(&b);
+}
+
+const char *diag_render_one(Context *ctx, const Diag *d) {
+  Buf b = buf_make(&ctx->arena);
+  do put_diag(&b, ctx, d, &plain);
+  while ((d = d->next) && d->level == DIAG_NOTE && !d->is_alone);
   return buf_str(&b);
 }

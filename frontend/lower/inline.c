@@ -3,6 +3,7 @@
 #include "frontend/lower/statements.h"
 #include "frontend/lower/term.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 // The keyword arguments that no parameter took, for `**kwargs`. NULL after diagnostics.
@@ -56,6 +57,28 @@ void lower_hint_call(Lower *L, const CallArgs *args, const char *const *names, c
   lower_hint(L, "write %s(%s)", fn, b.size > 2 ? buf_str(&b) + 2 : "");
 }
 
+// A reduction without its axis, of a tensor that has several: along the last one, or of all elements.
+static bool hint_axis(Lower *L, const CallArgs *args, const char *missing, const char *name) {
+  const char *fn = lower_source_text_or(L, args->fn_span, NULL);
+  if (strcmp(missing, "`axis`") || !fn || !args->node || args->num_args != 1 || args->num_kwargs ||
+      !term_is_tensor(args->args[0]))
+    return false;
+  const CtType *t = term_t(args->args[0]);
+  const Node *f = args->node->call.func;
+  const bool is_method = args->spans[0].begin == args->fn_span.begin;
+  if (is_method && f->kind != NODE_ATTRIBUTE) return false;
+  const char *x = lower_source_text_or(L, is_method ? f->attr.first->span : args->spans[0], NULL);
+  if (!x || t->rank < 2) return false;
+  int64_t n = 1;
+  for (uint32_t i = 0; i < t->rank; i++) n *= t->shape[i];
+  const char *all = arena_printf(L->arena, "tl.reshape(%s, (%" PRId64 ",))", x, n);
+  if (is_method)
+    lower_hint(L, "write %s(%u) for the last axis, or %s.%s(0) for all elements", fn, t->rank - 1, all, name);
+  else
+    lower_hint(L, "write %s(%s, %u) for the last axis, or %s(%s, 0) for all elements", fn, x, t->rank - 1, fn, all);
+  return true;
+}
+
 // What is wrong with the arguments once each parameter has taken its own: positional ones left from `next` on, keywords
 // that none took, and parameters that got nothing.
 static bool report_unbound(Lower *L, const CtFunction *fn, const CallArgs *args, uint32_t next, const bool *used,
@@ -99,7 +122,8 @@ static bool report_unbound(Lower *L, const CtFunction *fn, const CallArgs *args,
     lower_error(L, args->span, "the call of `%s` lacks %s", fn->name, buf_str(missing));
     if (in_prelude) {
       lower_hint(L, "its parameters: %s", buf_str(&all));
-      if (!hidden) lower_hint_call(L, args, names, is_optional, fn->num_params);
+      if (!hidden && !hint_axis(L, args, buf_str(missing), fn->name))
+        lower_hint_call(L, args, names, is_optional, fn->num_params);
     } else if (fn->def->kind == NODE_FUNCTION_DEF) {
       diag_note(L->ctx, fn->def->func.name_span, "`%s` is defined here", fn->name);
     }

@@ -181,6 +181,46 @@ static bool is_callable(const Term *t) {
          (term_is_const(t) && (t->ct->kind == CT_BUILTIN || t->ct->kind == CT_FUNCTION || t->ct->kind == CT_METHOD));
 }
 
+static const CtType *type_of_variable(Lower *L, const Node *n) {
+  const Term *t = n->kind == NODE_NAME ? lower_expr(L, n) : NULL;
+  return t && t->kind == TERM_VALUE ? term_t(t) : NULL;
+}
+
+static const Node *accumulator_of(const Node *call) {
+  enum { ACC = 2 };
+  for (uint32_t i = 0; i < call->call.keywords.count; i++) {
+    const Node *k = call->call.keywords.data[i];
+    if (k->attr.name && !strcmp(k->attr.name, "acc")) return k->attr.first;
+  }
+  return call->call.args.count > ACC ? call->call.args.data[ACC] : NULL;
+}
+
+// The variable that the author may take a call to change in place: the accumulator of a product, or the tensor of a
+// method that gives another of its shape.
+static const char *variable_to_set(Lower *L, const Node *call, const Term *result) {
+  const Node *f = call->call.func;
+  const Term *fn = lower_expr(L, f);
+  if (result->kind != TERM_VALUE || !fn) return NULL;
+  if (term_is_const(fn) && fn->ct->kind == CT_BUILTIN && !strcmp(fn->ct->builtin.name, "tl.dot")) {
+    const Node *acc = accumulator_of(call);
+    return acc && type_of_variable(L, acc) ? acc->name.id : NULL;
+  }
+  const CtType *to = term_t(result), *from = f->kind == NODE_ATTRIBUTE ? type_of_variable(L, f->attr.first) : NULL;
+  if (!from || from->kind != to->kind || from->rank != to->rank) return NULL;
+  return memcmp(from->shape, to->shape, from->rank * sizeof *from->shape) ? NULL : f->attr.first->name.id;
+}
+
+static void hint_to_assign(Lower *L, const Node *v, const Term *t) {
+  const char *name = v->kind == NODE_CALL ? variable_to_set(L, v, t) : NULL;
+  const char *text = name ? lower_source_text_or(L, v->span, NULL) : NULL;
+  if (!text) {
+    diag_note(L->ctx, (Span){0, 0}, "assign it, or remove the statement");
+    return;
+  }
+  diag_fixit(L->ctx, (Span){v->span.begin, v->span.begin}, arena_printf(L->arena, "%s = ", name));
+  diag_note(L->ctx, (Span){0, 0}, "it gives a new tensor and leaves `%s` as it is: write `%s = %s`", name, name, text);
+}
+
 void warn_unused_value(Lower *L, const Node *v, const Term *t, const Block *block, const Op *before) {
   if (v->kind == NODE_CALL) {
     if (L->b.block != block) return;
@@ -205,6 +245,6 @@ void warn_unused_value(Lower *L, const Node *v, const Term *t, const Block *bloc
   } else if (v->kind == NODE_COMPARE && v->compare.rights.count == 1 && v->compare.ops[0] == PYOP_EQ) {
     diag_note(L->ctx, (Span){0, 0}, "`=` assigns, `==` compares");
   } else {
-    diag_note(L->ctx, (Span){0, 0}, "assign it, or remove the statement");
+    hint_to_assign(L, v, t);
   }
 }

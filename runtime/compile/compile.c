@@ -245,12 +245,14 @@ static tile_status finish_outputs(const CompileJob *job, tile_program *p, tile_e
   return failed ? error_set_diagnostics(error, TILE_ERROR_PROGRAM, &p->ctx, job->color) : status;
 }
 
-// A message of the log: its place if it has one, its text, and the notes that belong to it on lines of their own.
+// A message of the log: as it is shown elsewhere if it has a place, otherwise its text and its notes.
 static const char *logged_text(Context *ctx, const Diag *d) {
-  const LineCol at = source_locate(ctx, d->span.begin);
-  const bool has_place = at.file && d->level != DIAG_NOTE;
+  if (source_locate(ctx, d->span.begin).file && d->level != DIAG_NOTE) {
+    char *text = (char *)diag_render_one(ctx, d);
+    text[strlen(text) - 1] = 0;   // whoever shows it ends the line
+    return text;
+  }
   Buf b = buf_make(&ctx->arena);
-  if (has_place) buf_printf(&b, "%s:%u:%u: ", at.file->path, at.line, at.col);
   buf_puts(&b, diag_text(ctx, d));
   for (const Diag *n = d->next; n && n->level == DIAG_NOTE && !n->is_alone; n = n->next)
     buf_printf(&b, "\nnote: %s", n->text);

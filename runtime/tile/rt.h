@@ -74,9 +74,9 @@ typedef struct tile_hooks {
   void *(*alloc)(void *user, size_t size);
   void (*free)(void *user, void *memory, size_t size);
   void (*event)(void *user, const tile_event *event);
-  /* Gets every message that is not an error: warnings and remarks of the compiler, with the place before the text and
-   * each note on a line after it; what the source prints at compile time (static_print), as TILE_LEVEL_NOTE; a cache
-   * that cannot be used. */
+  /* Gets every message that is not an error: warnings and remarks of the compiler, as errors are written, with the
+   * place, the source line, a caret and notes; what the source prints at compile time (static_print), as
+   * TILE_LEVEL_NOTE; a cache that cannot be used. */
   void (*log)(void *user, tile_level level, const char *message);
   /* Called every few milliseconds during compilation and tuning; true ends them with TILE_ERROR_CANCELLED. It is also
    * called during a launch on the simulator and the interpreter, which ends the same way: memory keeps what was

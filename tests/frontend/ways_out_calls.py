@@ -31,6 +31,11 @@ def lacks(x, y, n, BLOCK: tl.constexpr):
     # LACKS: note: its parameters: input, axis, tie_break_left, keep_dims
     # LACKS: note: write v.argmin(0)
     v.argmin()
+    m = v[:, None] + v[None, :]
+    # LACKS: note: write tl.argmax(m, 1) for the last axis, or tl.argmax(tl.reshape(m, ([[#SQUARE:]],)), 0) for all elements
+    tl.argmax(m)
+    # LACKS: note: write m.argmin(1) for the last axis, or tl.reshape(m, ([[#SQUARE]],)).argmin(0) for all elements
+    m.argmin()
     # LACKS: error: the call of `arange` lacks `start`, `end`
     # LACKS-NEXT: tl.arange(*())
     # LACKS: note: its parameters: start, end

@@ -192,7 +192,8 @@ TEST(warnings) {
   tile_fixit f = TILE_FIXIT_INIT;
   o.hooks = &hooks;
   OK(tile_compile_memory("k.py", source, strlen(source), &o, &p, &error));
-  const char *start = "k.py:6:6: `is` with a literal compares identities, not values [-Wis-literal]\nnote: ";
+  const char *start = "k.py:6:6: warning: `is` with a literal compares identities, not values [-Wis-literal]\n"
+                      "    if N is 3:\n       ^~~~~~\n         ==\nnote: ";
   assert_memory_equal(said, start, strlen(start));
   assert_int_equal(tile_program_num_diagnostics(p), 2);
   assert_true(tile_program_get_diagnostic(p, 0, &d) && tile_program_get_fixit(p, 0, 0, &f));

@@ -14,7 +14,8 @@ class OutOfResources(Error):
     needed: int
     limit: int
 
-class Warning(UserWarning): ...
+class Warning(UserWarning):
+    column: Optional[int]
 
 class ptr:
     address: int

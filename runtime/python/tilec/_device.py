@@ -1,5 +1,6 @@
 """Devices and errors."""
 import ctypes
+import functools
 import os
 import re
 import sys
@@ -43,9 +44,16 @@ class OutOfResources(Error):
 _RESOURCES = ("", "shared memory", "registers", "threads", "parameters", "cluster", "grid")
 
 
+_raised = []   # what functions that libtile called have raised: it must not go through the library
+
+
 def check(status, error):
-    """Raises the error of a call that failed, and frees it."""
+    """Raises the error of a call that failed, and frees it; of one that did not, what the log has raised meanwhile."""
+    raised = _raised[:]
+    del _raised[:]
     if status == 0:
+        if raised:
+            raise raised[0]
         return
     message = lib.tile_error_message(error).decode("utf-8", "replace") if error else "failed"
     message = re.sub("^tilec: error: ", "", message, flags=re.MULTILINE)   # what a command line begins with
@@ -58,7 +66,23 @@ def check(status, error):
 
 
 class Warning(UserWarning):
-    """A warning of the compiler. Its text begins with the place in the source."""
+    """A warning of the compiler or the simulator: what is wrong, the source line with a caret, the way out."""
+
+    column = None   # of the place, if it has one
+
+
+def _format_like_errors(before):
+    """Returns a warnings.formatwarning that writes our warnings as errors are written; before: the one for others."""
+    @functools.wraps(before)
+    def formatted(message, category, filename, lineno, line=None):
+        if not issubclass(category, Warning) or not re.search(r"\n *\^~*$", str(message), re.M):
+            return before(message, category, filename, lineno, line)
+        column = getattr(message, "column", None)   # None of a text alone, such as pytest's
+        return f"{filename}:{lineno}:{'' if column is None else f'{column}:'} warning: {message}\n"
+    return formatted
+
+
+warnings.formatwarning = _format_like_errors(warnings.formatwarning)
 
 
 _LEVELS = ("error", "warning", "remark", "note")
@@ -81,10 +105,15 @@ def users_place():
 def default_log(level, text, registry=None):
     """Shows what the compiler tells: warnings as Python's, the rest (static_print, remarks) on standard output.
     registry: a dict, with which each warning is shown once."""
-    place = re.match(r"(.+?):(\d+):\d+: (?:warning: )?", text)
+    place = re.match(r"(.+?):(\d+):(\d+): (?:warning: )?", text)
     if level == "warning" and place:
-        warnings.warn_explicit(text[place.end():].rstrip(), Warning, place.group(1), int(place.group(2)),
-                               registry=registry)
+        warning = Warning(text[place.end():].rstrip())
+        warning.column = int(place[3])
+        try:
+            warnings.warn_explicit(warning, None, place[1], int(place[2]), registry=registry)
+        except Warning:   # a filter makes errors of warnings
+            warning.args = (text.rstrip(),)
+            raise
     elif level == "warning":
         warnings.warn_explicit(text, Warning, *users_place())
     else:
@@ -93,7 +122,12 @@ def default_log(level, text, registry=None):
 
 def log_function(on_log):
     """Returns what libtile calls with a message, for a function of the level and the text."""
-    return HOOKS_LOG_FN(lambda user, level, text: on_log(_LEVELS[level], text.decode("utf-8", "replace")))
+    def log(user, level, text):
+        try:
+            on_log(_LEVELS[level], text.decode("utf-8", "replace"))
+        except BaseException as failure:
+            _raised.append(failure)
+    return HOOKS_LOG_FN(log)
 
 
 class Device:

@@ -123,6 +123,6 @@ def told(**options):
 assert told() == [(tilec.Warning, "told.tile", 4, "`spare` is assigned and never used [-Wunused-variable]")], told()
 heard = []
 assert told(on_log=lambda level, text: heard.append((level, text.splitlines()[0]))) == []
-assert heard == [("note", "at compile time"), ("warning", "told.tile:4:5: `spare` is assigned and never used "
+assert heard == [("note", "at compile time"), ("warning", "told.tile:4:5: warning: `spare` is assigned and never used "
                                                           "[-Wunused-variable]")], heard
 print("ok", tilec.__version__)

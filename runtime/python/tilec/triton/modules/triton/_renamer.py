@@ -4,6 +4,7 @@ import copy
 import enum
 import functools
 import inspect
+import linecache
 import re
 import sys
 
@@ -13,7 +14,19 @@ MISSING = object()
 
 
 class NotSource(Exception):
-    """An object that cannot be written as source."""
+    """An object that cannot be written as source. node: of a function's tree, where it is named."""
+
+    node, has_place = None, False
+
+    def locate(self, file, line):
+        """Puts the place before the text, and the source line below it. line: of the function's `def` in its file."""
+        at, lead = line + self.node.lineno - 1, linecache.getline(file, line)
+        shown = linecache.getline(file, at).rstrip()
+        column = self.node.col_offset + len(lead) - len(lead.lstrip())   # in bytes
+        before = re.sub(r"[^\t]", " ", shown.encode()[:column].decode("utf-8", "replace"))
+        mark = "^" + "~" * (self.node.end_col_offset - self.node.col_offset - 1)
+        self.args = (f"{file}:{at}:{column + 1}: error: {self}\n  {shown}\n  {before}{mark}",)
+        self.has_place = True
 
 
 def _bound_in(fn):
@@ -151,7 +164,11 @@ class Renamer:
         if not isinstance(base.ctx, ast.Load) or any(base.id in names for names in hiding):
             return
         path = [base.id, *(n.attr for n in nodes[1:])]
-        found = self.gatherer.outer(self.scope, path)
+        try:
+            found = self.gatherer.outer(self.scope, path)
+        except NotSource as e:
+            e.node = node
+            raise
         if found is None:
             return
         used, name = found

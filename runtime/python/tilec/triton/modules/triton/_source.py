@@ -253,7 +253,12 @@ class Gatherer:
     def add_function(self, fn, name, decorator="", source=None):
         """Adds a function under a name. source: its text, if that is not the one in its file."""
         text, file, line = source_of(fn) if source is None else (source, None, 1)
-        text = self._renamed(text, names_of(fn), fn)
+        try:
+            text = self._renamed(text, names_of(fn), fn)
+        except NotSource as e:
+            if file and e.node is not None and not e.has_place:
+                e.locate(file, line)
+            raise
         text = re.sub(r"^(async\s+)?def\s+\w+", f"def {name}", text, count=1)
         self._add(decorator + text.rstrip(), file, line)
 

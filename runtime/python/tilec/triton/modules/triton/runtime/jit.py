@@ -351,7 +351,8 @@ class JITFunction(JITCallable, KernelInterface):
                     gatherer.name_of(root)
                 text, ranges = gatherer.text(), gatherer.ranges()
             except (NotSource, NotImplementedError) as e:
-                raise CompilationError(self._known_source(), None, f"{self._fn_name}: {e}") from None
+                text = str(e) if getattr(e, "has_place", False) else f"{self._fn_name}: {e}"
+                raise CompilationError(self._known_source(), None, text) from None
             try:
                 kernel = tilec.Program(self._fn_name, text, device=device, source_map=ranges, on_log=_tell)[name]
             except tilec.Error as e:
