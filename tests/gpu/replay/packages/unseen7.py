@@ -1,7 +1,8 @@
 """A seventh choice of repositories none of whose kernels had been timed when they were chosen. There are 49; their names
 and commits are in unseen7_training.py, unseen7_science.py, unseen7_serving.py and unseen7_attention.py.
 
-Of each repository the `.py` files do. Its folder's name is the first part of its entry in PATHS."""
+Of each repository the `.py` files do; of FlagBLAS and FlagAudio the `.yaml` files below `runtime/backend`, too, and of
+aihwkit-lightning `VERSION.txt`. Its folder's name is the first part of its entry in PATHS."""
 
 import torch
 
