@@ -163,17 +163,17 @@ def memory_of(value):
         except RuntimeError:
             raise TypeError(f"this {type(value).__name__} has no memory of its own: a subclass of torch.Tensor keeps its "
                             "elements in tensors inside, and these are what a kernel takes") from None
-    begin, end = _span(value)
+    begin, end = span(value)
     writable = not (_interface(value) or _buffer(value) or {"data": (0, False)})["data"][1]
     owner = getattr(value, "base", None)
     while owner is not None and hasattr(owner, "__array_interface__"):
-        first, last = _span(owner)
+        first, last = span(owner)
         begin, end = min(begin, first), max(end, last)
         owner = getattr(owner, "base", None)
     return begin, end, writable
 
 
-def _span(value):
+def span(value):
     """Returns the addresses of an array's first byte and of the one after its last."""
     address, code = address_of(value)
     shape, strides = layout_of(value)

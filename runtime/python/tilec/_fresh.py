@@ -53,7 +53,12 @@ def _fill(storage):
         shift = address % len(_PATTERN)
         ctypes.memmove(address, (_PATTERN * (size // len(_PATTERN) + 2))[shift:shift + size], size)
         _filled[address] = size
-        weakref.finalize(storage, _filled.pop, address, None)
+        weakref.finalize(storage, _filled.pop, address, None).atexit = False
+
+
+def is_filled(address):
+    """Whether a storage that begins there was made without values."""
+    return address in _filled
 
 
 def written(data, address):

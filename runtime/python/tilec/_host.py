@@ -6,6 +6,7 @@ import warnings
 
 from ._arrays import address_of, broadcast_shape, dense, is_on_host, layout_of, memory_of
 from ._dtypes import DTYPES
+from . import _unwritten as unwritten
 from ._fresh import written
 from ._views import Warning, caller, outside, told, watch
 
@@ -37,7 +38,7 @@ class HostMemory:
     def __init__(self, device, arguments):
         """arguments: (name, array) of each array that lies on the host."""
         self.device, self.ranges, self.before, self.allocated = device, [], [], []
-        arguments = list(arguments)
+        arguments = self.arguments = list(arguments)
         self.arrays = dict(arguments)
         self.fresh = {}   # the arguments of which something has never been written: what
         for r in sorted((_range(name, value) for name, value in arguments), key=lambda r: r.begin):
@@ -95,16 +96,21 @@ class HostMemory:
         for r, before in zip(self.ranges, self.before):
             size = r.end - r.begin
             after = self.device.download(r.address, size)
-            if after == before:
-                continue
-            if not r.writable:
-                names = " and ".join(sorted(set(r.owners)))
-                if set(r.owners) & set(self.broadcasts):
-                    raise ValueError(f"{kernel} wrote to '{names}', a broadcast view: its elements share memory, and "
-                                     "it is read-only; pass a copy")
-                raise ValueError(f"{kernel} wrote to '{names}', an array that is read-only")
-            _write_changes(r.begin, before, after)
-            self._look_at(r, kernel, before, after)
+            if after != before:
+                self._refuse_to_write(r, kernel.__name__)
+                _write_changes(r.begin, before, after)
+                self._look_at(r, kernel.__name__, before, after)
+            if self.device.kind == "sim":
+                unwritten.launched(kernel, self.arguments, r.begin, before, after)
+
+    def _refuse_to_write(self, r, kernel):
+        if r.writable:
+            return
+        names = " and ".join(sorted(set(r.owners)))
+        if set(r.owners) & set(self.broadcasts):
+            raise ValueError(f"{kernel} wrote to '{names}', a broadcast view: its elements share memory, and it is "
+                             "read-only; pass a copy")
+        raise ValueError(f"{kernel} wrote to '{names}', an array that is read-only")
 
     def _look_at(self, r, kernel, before, after):
         """Warns of what the launch wrote and the program cannot mean."""

@@ -12,6 +12,7 @@ from ._arguments import DEFAULT, INT, Named, desc, leaves, ptr, words
 from ._arrays import address_of, is_array, is_on_host, is_pinned, num_bytes
 from ._device import Error, check
 from . import _order as order
+from . import _unwritten as unwritten
 from ._host import HostMemory
 from ._launcher import Launcher, stream_function
 from ._library import GRID_FN, Launch, Tensor, lib
@@ -202,6 +203,8 @@ class Bound:
         return self
 
     def __exit__(self, *exception):
+        if exception[0] is not None:
+            unwritten.forget()
         if self._memory is not None:
             self._memory.__exit__(*exception)
 
@@ -256,7 +259,7 @@ class Bound:
             raise
         if self._memory is not None:
             self._check_order()
-            self._memory.copy_back(self.kernel.__name__)
+            self._memory.copy_back(self.kernel)
 
     def _check_order(self):
         every = [(name, item) for name, value in (*zip(self.kernel.params, self._args), *self._kwargs.items())
