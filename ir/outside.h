@@ -39,6 +39,9 @@ const char *outside_before_cause(Arena *a, const struct Op *op);
 // The same of an offset that was a half-precision number, which is rounded above a limit.
 const char *outside_rounded(Arena *a, const struct Op *op);
 extern const char outside_wraps[];   // what OutsideWays.before says where no part of the offset can be negative
+// The value that v has in each element, without splats, broadcasts, hints and other moves.
+const struct Value *outside_unspread(const struct Value *v);
+uint32_t outside_line(struct Context *ctx, const struct Op *op);   // in the user's file; 0: it is not known
 // The variable that the pointer depends on and by whose range of indices the mask is not computed; NULL: none is known.
 const char *outside_not_in_mask(const struct Value *pointer, const struct Value *mask);
 // What the mask lacks if it compares an index with an end that an array holds, while the pointer adds another number of

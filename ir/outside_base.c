@@ -13,15 +13,18 @@ typedef struct {
   const Value *carried;             // what a loop carries into the sum; NULL: nothing, or it is not known
 } Sum;
 
-static const Value *unspread(const Value *v) {
-  while (v->def && (v->def->opcode == OP_SPLAT || v->def->opcode == OP_BROADCAST ||
-                    v->def->opcode == OP_EXPAND_DIMS || v->def->opcode == OP_EXTSI))
-    v = op_operand(v->def, 0);
+static bool keeps_numbers(const Op *op) {
+  return op->opcode == OP_SPLAT || op->opcode == OP_BROADCAST || op->opcode == OP_EXPAND_DIMS ||
+         op->opcode == OP_HINT || op->opcode == OP_EXTSI || (op_is(op, TRAIT_MOVES) && op->num_operands == 1);
+}
+
+const Value *outside_unspread(const Value *v) {
+  while (v->def && keeps_numbers(v->def)) v = op_operand(v->def, 0);
   return v;
 }
 
 static void collect_terms(Sum *s, const Value *v) {
-  v = unspread(v);
+  v = outside_unspread(v);
   if (v->def && (v->def->opcode == OP_ADDPTR || v->def->opcode == OP_ADDI)) {
     collect_terms(s, op_operand(v->def, 0));
     collect_terms(s, op_operand(v->def, 1));
@@ -58,7 +61,7 @@ static const char *term_text(Context *ctx, const Value *v) {
   return text ? text : v->name;
 }
 
-static uint32_t line_of(Context *ctx, const Op *op) {
+uint32_t outside_line(Context *ctx, const Op *op) {
   const LineCol at = source_locate(ctx, op_user_span(ctx, op).begin);
   return at.file && !at.file->is_embedded ? at.line : 0;
 }
@@ -70,14 +73,14 @@ static const char *step_of(Context *ctx, const Value *carried) {
   if (counts && !carried->index) {
     int64_t step;
     const char *must = value_constant_int(op_operand(loop, 2), &step) ? "" : " (whose step must be positive)";
-    return carried->name && line_of(ctx, loop)
-               ? arena_printf(&ctx->arena, "`%s` of the loop of line %u%s", carried->name, line_of(ctx, loop), must)
+    return carried->name && outside_line(ctx, loop)
+               ? arena_printf(&ctx->arena, "`%s` of the loop of line %u%s", carried->name, outside_line(ctx, loop), must)
                : NULL;
   }
   if (!yield || yield->opcode != OP_YIELD || carried->index - counts >= yield->num_operands) return NULL;
   const Op *next = op_operand(yield, carried->index - counts)->def;
   const bool is_sum = next && (next->opcode == OP_ADDPTR || next->opcode == OP_ADDI || next->opcode == OP_SUBI);
-  const uint32_t line = is_sum ? line_of(ctx, next) : 0;
+  const uint32_t line = is_sum ? outside_line(ctx, next) : 0;
   const char *text = line ? text_of(ctx, next) : NULL;
   return !line ? NULL : text ? arena_printf(&ctx->arena, "line %u (`%s`)", line, text)
                              : arena_printf(&ctx->arena, "line %u", line);

@@ -87,18 +87,12 @@ static bool is_among(const Value *v, const Value *const all[], uint32_t count) {
   return false;
 }
 
-static const Value *unspread(const Value *v) {
-  while (v->def && (v->def->opcode == OP_SPLAT || v->def->opcode == OP_BROADCAST || v->def->opcode == OP_EXPAND_DIMS ||
-                    v->def->opcode == OP_EXTSI))
-    v = op_operand(v->def, 0);
-  return v;
-}
-
-// The words for one comparison `less < end` of the mask; reached: what the pointer is computed from.
+// Returns the way out if the mask's comparison `less < end` has this mistake, or NULL. reached: the values from which the
+// pointer is computed.
 static const char *beside_end(Arena *a, const Value *less, const Value *end, const Value *const reached[],
                               uint32_t count) {
-  less = unspread(less);
-  end = unspread(end);
+  less = outside_unspread(less);
+  end = outside_unspread(end);
   const Value *array = array_of(end), *parts[MAX_VALUES];
   if (!array || !less->name || !array->name || !is_among(less, reached, count) || is_among(end, reached, count))
     return NULL;

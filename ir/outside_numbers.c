@@ -1,4 +1,5 @@
-// The terms of an access's offset as numbers: each is one of a set, and the sum is known. Often only one choice fits.
+// Evaluates the terms of an access's offset. Each term has a set of possible values; their sum is known, and often only one
+// combination gives it.
 #include <string.h>
 
 #include "ir/outside_terms.h"
@@ -55,7 +56,7 @@ static NumberSet rest(const NumberSet *a, int64_t by) {
 static NumberSet wrapped(const NumberSet *a, uint32_t bits) {
   if (!bits || bits >= 64) return *a;
   const int64_t end = INT64_C(1) << (bits - 1);
-  const bool is_open = bits >= 32 && (a->low == -most || a->high == most);   // taken for one that fits
+  const bool is_open = bits >= 32 && (a->low == -most || a->high == most);   // assumed not to wrap around
   if (is_open || (a->low >= -end && a->high < end)) return *a;
   if (!is_one(a)) return any();
   return one((int64_t)((uint64_t)a->low << (64 - bits)) >> (64 - bits));

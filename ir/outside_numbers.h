@@ -1,10 +1,10 @@
-// The numbers that the terms of an offset may be, and those that they are.
+// The possible values of an offset's terms, and the values found for them.
 #ifndef TILE_IR_OUTSIDE_NUMBERS_H
 #define TILE_IR_OUTSIDE_NUMBERS_H
 
 #include "ir/outside_terms.h"
 
-// base + k * step from low to high; a single number has the step 0.
+// The numbers base + k * step between low and high, inclusive. A single number has step 0.
 typedef struct { int64_t low, high, step, base; } NumberSet;
 
 typedef struct {
@@ -14,7 +14,7 @@ typedef struct {
 } TermNumbers;
 
 TermNumbers outside_numbers(const OutsideTerms *all, const OutsideTerm *t, const Outside *o, const OutsideInputs *in);
-// Finds values of which the sum leaves no choice. False if no choice of values gives the sum.
+// Determines each term that the sum leaves only one value. False if no combination of values gives the sum.
 bool outside_solve(TermNumbers *all, uint32_t count, int64_t sum);
 
 #endif

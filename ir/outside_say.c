@@ -122,7 +122,7 @@ static uint32_t count_unbounded(const OutsideTerms *all, const OutsideTerm *t) {
   return count;
 }
 
-// Whether the two are the same number, whatever memory holds. In a tile, equal ranges lie along several axes.
+// Whether the two terms are always equal. In a tile, equal ranges may lie along different axes.
 static bool are_equal(const OutsideTerms *all, const OutsideTerm *a, const OutsideTerm *b) {
   const uint32_t count = count_unbounded(all, a);
   if (a->is_subtracted != b->is_subtracted || count != count_unbounded(all, b)) return false;
@@ -158,7 +158,7 @@ static const char *added_twice(const Words *w) {
   return NULL;
 }
 
-// A quotient that alone reaches beyond the buffer, while a mask bounds what is divided.
+// Finds a quotient that is itself past the end of the buffer: the mask bounds the dividend, not the quotient.
 static const char *too_large_quotient(const Words *w) {
   const int64_t size = (int64_t)(w->o->size / w->o->elem_bytes);
   for (uint32_t i = 0; i < w->terms->count; i++) {

@@ -15,16 +15,6 @@ typedef struct {
   bool is_lost;                // a part of the sum is not known
 } Finder;
 
-static bool keeps_numbers(const Op *op) {
-  return op->opcode == OP_SPLAT || op->opcode == OP_BROADCAST || op->opcode == OP_EXPAND_DIMS ||
-         op->opcode == OP_HINT || op->opcode == OP_EXTSI || (op_is(op, TRAIT_MOVES) && op->num_operands == 1);
-}
-
-static const Value *unspread(const Value *v) {
-  while (v->def && keeps_numbers(v->def)) v = op_operand(v->def, 0);
-  return v;
-}
-
 // ---- a term as nodes
 
 static bool put(OutsideTerms *t, OutsideNode node) {
@@ -48,11 +38,6 @@ static OutsideNodeKind kind_of(Opcode opcode) {
   }
 }
 
-static uint32_t line_of(Context *ctx, const Op *op) {
-  const LineCol at = source_locate(ctx, op_user_span(ctx, op).begin);
-  return at.file && !at.file->is_embedded ? at.line : 0;
-}
-
 static bool put_value(Context *ctx, OutsideTerms *t, const Value *v, uint32_t depth);
 
 // The variable of a `for`: its first value, and as many steps as the loop has run.
@@ -60,7 +45,7 @@ static bool put_counter(Context *ctx, OutsideTerms *t, const Op *loop, uint8_t b
   int64_t first = 0, step = 0;
   const bool is_zero = value_constant_int(op_operand(loop, 0), &first) && !first;
   if (!is_zero && !put_value(ctx, t, op_operand(loop, 0), depth)) return false;
-  if (!put(t, (OutsideNode){.kind = OFFSET_COUNT, .value = line_of(ctx, loop)}) ||
+  if (!put(t, (OutsideNode){.kind = OFFSET_COUNT, .value = outside_line(ctx, loop)}) ||
       !put_value(ctx, t, op_operand(loop, 2), depth) || !put(t, (OutsideNode){.kind = OFFSET_MUL, .bits = bits}) ||
       (!is_zero && !put(t, (OutsideNode){.kind = OFFSET_ADD, .bits = bits})))
     return false;
@@ -68,7 +53,7 @@ static bool put_counter(Context *ctx, OutsideTerms *t, const Op *loop, uint8_t b
   return put_value(ctx, t, op_operand(loop, 1), depth) && put(t, (OutsideNode){.kind = OFFSET_BELOW, .bits = bits});
 }
 
-// The number of the parameter among those of the PTX, where a descriptor is several.
+// The index of the parameter in the PTX, where a descriptor takes several parameters.
 static uint32_t number_in_ptx(const Func *f, uint32_t index) {
   uint32_t number = 0;
   for (uint32_t i = 0; i < index; i++) {
@@ -108,7 +93,7 @@ static bool put_load(Context *ctx, OutsideTerms *t, const Op *load, uint8_t bits
 }
 
 static bool put_value(Context *ctx, OutsideTerms *t, const Value *v, uint32_t depth) {
-  v = unspread(v);
+  v = outside_unspread(v);
   if (!depth-- || !type_is_int(v->type)) return false;
   const uint8_t bits = (uint8_t)type_elem_bits(v->type);
   const Op *def = v->def;
@@ -142,16 +127,16 @@ static bool take_text(OutsideTerm *t, const char *text) {
 }
 
 static bool take_source(Context *ctx, OutsideTerm *t, const Op *op) {
-  return line_of(ctx, op) && take_text(t, source_text(ctx, &ctx->arena, op_user_span(ctx, op), OUTSIDE_TEXT - 1));
+  return outside_line(ctx, op) && take_text(t, source_text(ctx, &ctx->arena, op_user_span(ctx, op), OUTSIDE_TEXT - 1));
 }
 
 // A product, a quotient and a remainder say more than the name that they have.
 static bool describe(Context *ctx, OutsideTerm *t, const Value *v) {
   const Op *def = v->def, *loop = v->block ? v->block->parent : NULL;
-  if (!def) t->line = loop ? line_of(ctx, loop) : 0;
+  if (!def) t->line = loop ? outside_line(ctx, loop) : 0;
   if (!def && !loop) return take_text(t, v->block->func->params[v->index].name);
   if (!def) return take_text(t, v->name);
-  t->line = line_of(ctx, def);
+  t->line = outside_line(ctx, def);
   const bool says_more = def->opcode == OP_MULI || def->opcode == OP_DIVSI || def->opcode == OP_REMSI;
   if ((says_more || !v->name) && take_source(ctx, t, def)) return true;
   return take_text(t, v->name);
@@ -195,16 +180,16 @@ static void collect(Finder *f, const Value *v, bool is_subtracted, uint32_t dept
 // What a loop adds to the carried value in each iteration: the sums on the way from `v`, its next value, to itself.
 static void collect_steps(Finder *f, const Value *carried, const Value *v, const Op *loop) {
   for (uint32_t steps = 0; steps < MAX_DEPTH; steps++) {
-    v = before_condition(unspread(v));
+    v = before_condition(outside_unspread(v));
     if (v == carried) return;
     const Op *add = v->def;
     if (!add || (add->opcode != OP_ADDPTR && add->opcode != OP_ADDI)) break;
     OutsideTerm *t = add_term(f, false);
     if (!t) return;
-    t->line = line_of(f->ctx, add);
+    t->line = outside_line(f->ctx, add);
     t->is_repeated = true;
     const bool is_known = take_source(f->ctx, t, add) &&
-                          put(f->out, (OutsideNode){.kind = OFFSET_COUNT, .value = line_of(f->ctx, loop)}) &&
+                          put(f->out, (OutsideNode){.kind = OFFSET_COUNT, .value = outside_line(f->ctx, loop)}) &&
                           put_value(f->ctx, f->out, op_operand(add, 1), MAX_DEPTH) &&
                           put(f->out, (OutsideNode){.kind = OFFSET_MUL, .bits = 64});
     t->num_nodes = f->out->num_nodes - t->first;
@@ -237,14 +222,14 @@ static bool collect_carried(Finder *f, const Value *v, bool is_subtracted, uint3
 }
 
 static void collect(Finder *f, const Value *v, bool is_subtracted, uint32_t depth) {
-  v = unspread(v);
+  v = outside_unspread(v);
   const Op *def = v->def;
   if (f->is_lost) return;
   if (!depth--) {
     f->is_lost = true;
     return;
   }
-  const bool may_split = (f->splits_names || !v->name) && type_elem_bits(v->type) >= 32;   // others soon wrap around
+  const bool may_split = (f->splits_names || !v->name) && type_elem_bits(v->type) >= 32;   // narrower ones may have wrapped around
   const bool is_sum = def && (def->opcode == OP_ADDI || def->opcode == OP_SUBI) && may_split;
   if (is_sum || (def && def->opcode == OP_ADDPTR)) {
     collect(f, op_operand(def, 0), is_subtracted, depth);

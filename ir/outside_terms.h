@@ -7,9 +7,9 @@
 
 enum { OUTSIDE_TERMS = 10, OUTSIDE_NODES = 128, OUTSIDE_TEXT = 64 };
 
-// The operations of a term, in postfix order. COUNT is how often a loop has run its body; RANGE is one of `count`
-// numbers from `value` on; LOAD is the integer at that offset from a parameter; BELOW is a number that is less than the
-// second operand.
+// The operations of a term, in postfix order. COUNT is the number of iterations that a loop has completed; RANGE is one of
+// the `count` integers starting at `value`; LOAD is the integer at its operand's offset from a parameter; BELOW is its
+// first operand, which is less than the second.
 typedef enum {
   OFFSET_ANY, OFFSET_CONSTANT, OFFSET_COUNT, OFFSET_RANGE, OFFSET_PROGRAM, OFFSET_PROGRAMS, OFFSET_PARAM,
   OFFSET_WRAP, OFFSET_UNSIGNED, OFFSET_LOAD,      // of one operand

@@ -57,7 +57,8 @@ void lower_hint_call(Lower *L, const CallArgs *args, const char *const *names, c
   lower_hint(L, "write %s(%s)", fn, b.size > 2 ? buf_str(&b) + 2 : "");
 }
 
-// A reduction without its axis, of a tensor that has several: along the last one, or of all elements.
+// Suggests an axis to a reduction that lacks one: the last axis, or axis 0 of a reshaped tensor for all elements. Returns
+// false for every other call.
 static bool hint_axis(Lower *L, const CallArgs *args, const char *missing, const char *name) {
   const char *fn = lower_source_text_or(L, args->fn_span, NULL);
   if (strcmp(missing, "`axis`") || !fn || !args->node || args->num_args != 1 || args->num_kwargs ||

@@ -159,7 +159,7 @@ bool report_note(const Grid *g, const Instr *in, PlaceNote *out) {
     const bool says_more = same_way && out->way_out_before && !strcmp(out->way_out_before, outside_wraps);
     if (!same_way || says_more) out->way_out_before = !found || same_way ? n->way_out_before : NULL;
     out->bytes_from = !found ? n->bytes_from : out->bytes_from && n->bytes_from ? out->bytes_from : 0;
-    // The terms of another access, or of a copy of this one, may be others.
+    // Another access at this place, or another copy of this one, may have other terms.
     const bool same_terms = out->terms && n->terms && outside_same_terms(out->terms, n->terms);
     out->terms = !found || same_terms ? n->terms : NULL;
     if (!found) {

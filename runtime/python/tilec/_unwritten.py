@@ -34,7 +34,6 @@ class _Output:
         """How many objects have the storage, without this one."""
         return sys.modules["torch"]._C._storage_Use_Count(self.storage._cdata) - 1
 
-
     def is_loaded(self, region):
         """Whether it is for another kernel, of which the simulator says what it does with undefined elements."""
         end = region.address + math.prod(region.shape) * region.size

@@ -390,7 +390,7 @@ def grouped():
     yield "mxfp4_one", lambda: mxfp4([1] * 16)
 
     def paged(batch=8, length=4096, heads=32, kv_heads=8, width=128, block=16, **more):
-        h200 = types.SimpleNamespace(multi_processor_count=132)
+        h200 = types.SimpleNamespace(multi_processor_count=132, major=9, minor=0)
         row = load("fp8_kv").kv_block_bytes(block, kv_heads, width)
         blocks = batch * length // block
 
@@ -650,7 +650,7 @@ def products():
     yield "blas", lambda: blas(False)
     yield "blas_whole", lambda: blas(True)
     yield "blas_whole_int8", lambda: blas(True, "int8")
-    h200 = types.SimpleNamespace(multi_processor_count=132)
+    h200 = types.SimpleNamespace(multi_processor_count=132, major=9, minor=0)
 
     def linear():
         bare("ld_triton", "ldtriton")
